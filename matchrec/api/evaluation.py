@@ -20,7 +20,6 @@ from matchrec.frontends.sql.query.splice import (
     rows_of,
     select_from,
 )
-from matchrec.frontends.sql.windows.lower import lower_window
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text.parameters import parameter_name
 from matchrec.plan.text.template import Template
@@ -84,6 +83,8 @@ class Evaluation:
         values = self.runner.args
         known = values if isinstance(values, dict) else {}
         if site.window is not None:
+            from matchrec.frontends.sql.windows.lower import lower_window
+
             return lower_window(site.clause, site.window, known)
         return lower(site.clause, known)
 

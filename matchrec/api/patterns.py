@@ -21,7 +21,6 @@ from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text.sql_text import quoted
 from matchrec.source import Source
-from matchrec.spark.counters import Counters
 from matchrec.spark.errors.diagnose import first_line
 from matchrec.spark.execute import Executed, execute
 from matchrec.spark.options import Options
@@ -30,6 +29,8 @@ from matchrec.spark.sessions.environment import check_session
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+    from matchrec.spark.counters import Counters
 
 EVENT_FORMS = {
     "matches": RowsPerMatch.ONE_ROW,

@@ -22,7 +22,6 @@ from matchrec.plan.compressed import as_graph
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.source import Source
 from matchrec.spark.after.unwind import mark_graph, unwind_graph
-from matchrec.spark.counters import Counters
 from matchrec.spark.errors.diagnose import check_type_column
 from matchrec.spark.execute import Executed, execute
 from matchrec.spark.options import Options
@@ -30,6 +29,8 @@ from matchrec.spark.sessions.environment import check_session
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+    from matchrec.spark.counters import Counters
 
 
 FORM = OneOf(("verbose", "compressed"))

@@ -22,10 +22,9 @@ from matchrec.arguments import (
     is_dataframe,
     is_whole,
 )
-from matchrec.engine.choose import ENGINES
+from matchrec.engine.engines import ENGINES
 from matchrec.engine.interface import Optimisations
 from matchrec.frontends.dialects.products import PRODUCTS
-from matchrec.spark.counters import Counters
 from matchrec.spark.prepare import SORTS
 from matchrec.spark.transport import TRANSPORTS
 
@@ -74,6 +73,13 @@ def is_skip(given: object) -> bool:
     return isinstance(given, AfterMatch)
 
 
+def are_counters(given: object) -> bool:
+    """Whether they count; queries that nobody counts never load them."""
+    from matchrec.spark.counters import Counters
+
+    return isinstance(given, Counters)
+
+
 ARGS = Kind(
     "a dict of values by the names of their markers, or a list with a value for each ?",
     are_values,
@@ -107,7 +113,7 @@ MAX_STEPS = Kind(
 )
 COUNTERS = Kind(
     "new Counters, or None",
-    lambda given: given is None or isinstance(given, Counters),
+    lambda given: given is None or are_counters(given),
     "write counters = matchrec.Counters(), and pass counters=counters",
 )
 OUTPUT = OneOf(("all", "non_overlapping"))

@@ -15,7 +15,6 @@ from matchrec.arguments import DATAFRAME, FLAG, TEXT, checked
 from matchrec.errors.kinds import shown_in
 from matchrec.frontends.sql.lower import lower
 from matchrec.spark.after.rows_of import explode_rows
-from matchrec.spark.counters import Counters
 from matchrec.spark.execute import Executed, execute
 from matchrec.spark.options import Options
 from matchrec.spark.sessions.environment import check_session
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 
     from matchrec.explanation import Explanation
     from matchrec.explanation.shuffles import Shuffled
+    from matchrec.spark.counters import Counters
 
 
 @checked(query=TEXT, **ARGUMENTS)
@@ -121,6 +121,7 @@ def explain(  # noqa: PLR0913 -- public signature
     """
     from matchrec.explanation import Explanation
     from matchrec.explanation.shuffles import shuffle_lines
+    from matchrec.spark.counters import Counters
 
     check_session(spark)
     call = QueryCall.of(spark, query, args, frames)

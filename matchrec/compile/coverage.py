@@ -25,7 +25,7 @@ from matchrec.conditions.row_column import (
 from matchrec.conditions.split import ConditionSplitter
 from matchrec.engine.compiled import compile_task
 from matchrec.engine.contiguous.coverage import Coverable
-from matchrec.engine.nearby import NearbyCondition
+from matchrec.engine.interface import NearbyCondition
 from matchrec.errors.run.coverage import (
     coverage_of_longest,
     coverage_of_match_number,

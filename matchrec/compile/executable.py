@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 
 from matchrec.compile.lookaround import Lookaround, find_lookaround
 from matchrec.conditions.row_column import Neighbours, RowColumn
-from matchrec.engine.interface import Algorithm, Task
-from matchrec.engine.nearby import NearbyCondition
+from matchrec.engine.interface import Algorithm, NearbyCondition, Task
 from matchrec.output.pieces import Pieces, RowAggregate
 from matchrec.output.reads import Read
 from matchrec.plan.clauses import ConditionWindow, RowsPerMatch

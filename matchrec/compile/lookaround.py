@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from matchrec.engine.compiled import compile_task
 from matchrec.engine.interface import Task
 from matchrec.output.reads import Read, ReadAt
 
@@ -31,6 +30,8 @@ def find_lookaround(
     """
     if task.needs_whole_partitions:
         return None
+    from matchrec.engine.compiled import compile_task
+
     steps = [*offsets]
     steps += [one.navigation.physical_offset for one in reads if isinstance(one, ReadAt)]
     steps += compile_task(task, integers).offsets

@@ -65,10 +65,10 @@ def guard_aggregate(plan: MatchPlan, aggregate: Aggregate) -> Aggregate:
     condition = aggregate.condition
     passing = [] if condition is None or not looks_at_columns_only(condition) else [condition]
 
-    def guarded(term: Scalar, passing: list[Scalar]) -> Scalar:
+    def guarded(term: Scalar, others: list[Scalar]) -> Scalar:
         if not looks_at_columns_only(term) or not references(term) or not may_fail(term):
             return term
-        return under([*(mapped if is_partial(row_text(term)) else ()), *passing], term)
+        return under([*(mapped if is_partial(row_text(term)) else ()), *others], term)
 
     return replace(
         aggregate,

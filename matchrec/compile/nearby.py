@@ -14,7 +14,7 @@ from matchrec.conditions.row_column import RowColumn, show_column
 from matchrec.conditions.run_condition import Call, Mathematics, RunExpression, parts_of
 from matchrec.conditions.types import is_wide_decimal
 from matchrec.conditions.typing.typer import Typer
-from matchrec.engine.nearby import NearbyCondition
+from matchrec.engine.interface import NearbyCondition
 from matchrec.errors.conditions import only_spark_computes
 
 

@@ -17,8 +17,7 @@ from matchrec.compile.draft import Draft
 from matchrec.compile.executable import Executable
 from matchrec.conditions.row_column import RowColumn, row_column
 from matchrec.conditions.types import ValueType
-from matchrec.engine.interface import Condition
-from matchrec.engine.nearby import NearbyCondition
+from matchrec.engine.interface import Condition, NearbyCondition
 from matchrec.output.reads.moved import moved
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text.sql_text import quoted

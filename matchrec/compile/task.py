@@ -10,10 +10,10 @@ from matchrec.conditions.run_condition import RunExpression
 from matchrec.engine.interface import (
     Absent,
     Condition,
+    NearbyCondition,
     Staged,
     Task,
 )
-from matchrec.engine.nearby import NearbyCondition
 from matchrec.plan.clauses import Absence
 from matchrec.plan.match_plan import MatchPlan
 

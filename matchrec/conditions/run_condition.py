@@ -13,13 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from typing_extensions import assert_never
 
-from matchrec.conditions.functions.formula import Formula
 from matchrec.conditions.operations import ArithmeticOperator, Comparison, MathFunction, Reduction
 from matchrec.conditions.types import Kind, ValueType
 from matchrec.plan.expression import Navigation
+
+if TYPE_CHECKING:
+    from matchrec.conditions.functions.formula import Formula
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from matchrec.engine.compiled import compile_task
-from matchrec.engine.contiguous.backtracking import Backtracking
-from matchrec.engine.contiguous.breadth_first import BreadthFirst
-from matchrec.engine.interface import Algorithm, Engine, Task
+from matchrec.engine.engines import ENGINES, compiled
+from matchrec.engine.interface import Algorithm, Task
 from matchrec.errors.calls import engine_cannot
 from matchrec.plan.clauses import MatchOutput
-
-ENGINES: dict[str, Engine] = {engine.name: engine for engine in (Backtracking(), BreadthFirst())}
 
 
 def choose(task: Task, name: str = "auto") -> tuple[Algorithm, str]:
@@ -47,9 +43,9 @@ def expect_fastest(task: Task) -> tuple[str, str]:
         )
     if task.looks_only_at_data:
         return "backtracking", "conditions look only at the data: failures are remembered"
-    compiled = compile_task(task, 0)
-    if compiled.remembers_all:
-        until = " until the next match" if compiled.counts_matches else ""
+    arrays = compiled(task)
+    if arrays.remembers_all:
+        until = " until the next match" if arrays.counts_matches else ""
         return "backtracking", (
             f"where ways meet, no later condition looks at the run: failures are remembered{until}"
         )

@@ -19,7 +19,7 @@ from matchrec.evaluate.liveness import Move
 from matchrec.nfa.closure import Folding
 from matchrec.nfa.compiled_pattern import CompiledPattern
 from matchrec.nfa.facts import live_states
-from matchrec.nfa.places import TIMED_OUT
+from matchrec.nfa.outcomes import TIMED_OUT
 from matchrec.nfa.tables import ProgramTables, program_tables
 from matchrec.plan.clauses import AfterMatchSkip, EventSelection, MatchOutput
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from matchrec.arguments import FLAG
-from matchrec.conditions.run_condition import Call, Collect, RunExpression, parts_of
-from matchrec.engine.matches import Matches
-from matchrec.engine.partitions import IntArray, Partitions
+from matchrec.conditions.row_column import RowColumn
+from matchrec.conditions.run_condition import Call, Collect, Read, RunExpression, parts_of
 from matchrec.nfa.compiled_pattern import CompiledPattern
 from matchrec.plan.clauses import (
     ONE_OF_A_ROW,
@@ -20,7 +19,11 @@ from matchrec.plan.clauses import (
     SkipTo,
     goes_beyond_preferred,
 )
-from matchrec.plan.stages import Skip
+
+if TYPE_CHECKING:
+    from matchrec.engine.matches import Matches
+    from matchrec.engine.partitions import IntArray, Partitions
+    from matchrec.plan.stages import Skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,28 @@ class Condition:
 
     row_condition: int | None = None
     run_condition: RunExpression | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NearbyCondition:
+    """A row condition that looks at rows at a fixed distance.
+
+    expression: over the columns of run conditions; its navigations are physical ones from each row.
+    row_condition: the one of Spark's that must hold as well, or None. column: what Spark would
+    compute. variable: the first one whose condition it is, for messages; of none, it itself.
+    """
+
+    expression: RunExpression
+    row_condition: int | None
+    column: RowColumn
+    variable: str
+
+    @property
+    def offsets(self) -> Iterator[int]:
+        """How far from a row it reads."""
+        for part in parts_of(self.expression):
+            if isinstance(part, Read) and part.navigation is not None:
+                yield part.navigation.physical_offset
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +192,19 @@ class Task:
             and self.looks_only_at_data
             and not (self.windowed or self.selects or self.partial)
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """How much a search may hold.
+
+    rows, matches: mapped rows and matches in one `Matches`. memory: how many rows the memory of a
+    search is for at first, a power of two; it grows as needed.
+    """
+
+    rows: int = 1 << 20
+    matches: int = 1 << 18
+    memory: int = 1 << 10
 
 
 class Algorithm(Protocol):

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from matchrec.engine.partitions import BoolArray, IntArray
 from matchrec.engine.selection.graph import Pointers
-from matchrec.nfa.places import A_MATCH
+from matchrec.nfa.outcomes import A_MATCH
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Matches:
     rows: int64[k], position of each mapped row; None where every match is its first row and those
     that follow it. pointers: of the graph of all matches, in which each pointer stands as a match
     of one row. completed: int64[m], with event selection the row at which each match is complete.
-    kind: int64[m], whether it is one, or a run whose window has ended: see `nfa.places`.
+    kind: int64[m], whether it is one, or a run whose window has ended: see `nfa.outcomes`.
     chains: where matches share mapped rows, which then come in no order, and offsets only say how
     long matches are; only a task that asks for it gets such.
     """

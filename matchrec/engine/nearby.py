@@ -6,14 +6,13 @@ engine they are row conditions as any other.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
-from matchrec.conditions.row_column import RowColumn
-from matchrec.conditions.run_condition import Read, RunExpression, parts_of
 from matchrec.conditions.types import Kind
+from matchrec.engine.interface import NearbyCondition
 from matchrec.engine.matches import FailureKind, RunFailure
 from matchrec.engine.partitions import BoolArray, Partitions, WordArray
 from matchrec.evaluate.instructions import DIVISION_BY_ZERO, OVERFLOW
@@ -23,28 +22,6 @@ FAILURES = {
     OVERFLOW: FailureKind.OVERFLOW,
     DIVISION_BY_ZERO: FailureKind.DIVISION_BY_ZERO,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class NearbyCondition:
-    """A row condition that looks at rows at a fixed distance.
-
-    expression: over the columns of run conditions; its navigations are physical ones from each row.
-    row_condition: the one of Spark's that must hold as well, or None. column: what Spark would
-    compute. variable: the first one whose condition it is, for messages; of none, it itself.
-    """
-
-    expression: RunExpression
-    row_condition: int | None
-    column: RowColumn
-    variable: str
-
-    @property
-    def offsets(self) -> Iterator[int]:
-        """How far from a row it reads."""
-        for part in parts_of(self.expression):
-            if isinstance(part, Read) and part.navigation is not None:
-                yield part.navigation.physical_offset
 
 
 def satisfy_nearby(

@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from matchrec.conditions.functions.formula import Read, build
 from matchrec.conditions.functions.function import AnsiError, FunctionError, Value
 from matchrec.conditions.run_condition import Call, Collect
+from matchrec.evaluate.formulas import Read, build
 from matchrec.evaluate.instructions import DIVISION_BY_ZERO, FUNCTION_FAILED, OVERFLOW, VALUE
 from matchrec.evaluate.kernels.conditions import Input, push_values
 from matchrec.evaluate.link import LinkedConditions

@@ -8,19 +8,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from matchrec.errors.calls import unconstrained_proceed
 from matchrec.nfa.ambiguity import is_exponentially_ambiguous
 from matchrec.nfa.cloning import clone_at_proceed
 from matchrec.nfa.closure import Folding, fold
 from matchrec.nfa.compile import compile_program
-from matchrec.nfa.compile_stages import compile_stages
 from matchrec.nfa.facts import FollowSets, is_deterministic, most_rows
-from matchrec.nfa.places import compose_tests, fold_places, windows_of
 from matchrec.nfa.program import Program
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.simplify import simplify
+
+if TYPE_CHECKING:
+    from matchrec.plan.stages import Staging
 
 
 @dataclass(frozen=True)
@@ -73,10 +75,7 @@ def compile_pattern(plan: MatchPlan, *, constrain_proceed: bool = True) -> Compi
     till next match without constrained proceed edges.
     """
     if plan.staging is not None:
-        steps = plan.staging.steps
-        program, tests = compile_stages(steps, plan.variables), compose_tests(steps, plan.variables)
-        folding = fold_places(program, tests, windows_of(plan, plan.staging))
-        return CompiledPattern(program, folding)
+        return compile_staging(plan, plan.staging)
     if not constrain_proceed and plan.selection is EventSelection.SKIP_TILL_NEXT_MATCH:
         raise unconstrained_proceed()
     pattern = simplify(plan.pattern)
@@ -89,3 +88,13 @@ def compile_pattern(plan: MatchPlan, *, constrain_proceed: bool = True) -> Compi
     assert every_way, "without constrained proceed edges, all matches are asked for"
     fold(program, span=pattern.span)  # refuses what is too large
     return CompiledPattern(program, clone_at_proceed(program))
+
+
+def compile_staging(plan: MatchPlan, staging: Staging) -> CompiledPattern:
+    """The stages of a plan, compiled. Few plans have any: what compiles them is loaded here."""
+    from matchrec.nfa.compile_stages import compile_stages
+    from matchrec.nfa.places import compose_tests, fold_places, windows_of
+
+    steps = staging.steps
+    program, tests = compile_stages(steps, plan.variables), compose_tests(steps, plan.variables)
+    return CompiledPattern(program, fold_places(program, tests, windows_of(plan, staging)))

@@ -17,18 +17,10 @@ from dataclasses import dataclass, replace
 
 from matchrec.errors.sql.pattern import pattern_too_large
 from matchrec.nfa.closure import MOST_CHOICES, Choice, Effect, Folding
+from matchrec.nfa.outcomes import A_MATCH, FIRST_NEAR, NOT_NEAR, NOTHING, TIMED_OUT
 from matchrec.nfa.program import Action, Edge, Program, StateId, VariableId
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.stages import Staging, Steps, nots, parts
-
-# What a run is whose window or partition ends where it waits: beside these, FIRST_NEAR + n is timed
-# out by window n between neighbours, or by that of the whole match, whichever ends first.
-NOTHING = 0
-A_MATCH = 1
-TIMED_OUT = 2
-FIRST_NEAR = 3
-UNFINISHED = -1  # live where the partition ended, before its window did
-NOT_NEAR = -1  # of a place that no window between neighbours ends
 
 Tests = frozenset[VariableId]
 

@@ -8,6 +8,7 @@ which are read as one array.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from typing_extensions import assert_never
 
@@ -16,7 +17,7 @@ from matchrec.conditions.row_column import RowColumn, row_column
 from matchrec.conditions.split_aggregates import framed
 from matchrec.conditions.types import NUMBERS, Family, ValueType
 from matchrec.conditions.within import window_columns
-from matchrec.nfa.places import A_MATCH, FIRST_NEAR, TIMED_OUT
+from matchrec.nfa.outcomes import A_MATCH, FIRST_NEAR, TIMED_OUT
 from matchrec.output.pieces import (
     AggregatePlace,
     Pieces,
@@ -66,7 +67,9 @@ from matchrec.plan.expression import (
     row_text,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.stages import Timeouts
+
+if TYPE_CHECKING:
+    from matchrec.plan.stages import Timeouts
 
 
 class MeasureReader:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.conditions import duplicate_output_column, no_output_columns, two_classifiers
@@ -18,9 +19,11 @@ from matchrec.plan.clauses import ColumnOrder, MatchOutput, Measure, RowsPerMatc
 from matchrec.plan.expression import CLASSIFIER_FIELD
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
-from matchrec.plan.stages import Timeouts
 from matchrec.plan.text.sql_text import quoted
 from matchrec.source import Span
+
+if TYPE_CHECKING:
+    from matchrec.plan.stages import Timeouts
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from matchrec.plan.clauses import (
     Absence,
@@ -25,7 +26,9 @@ from matchrec.plan.clauses import (
 )
 from matchrec.plan.expression import MATCHED_ROWS, Aggregate, references
 from matchrec.plan.pattern import RowPattern, negated_names, variable_names
-from matchrec.plan.stages import Staging
+
+if TYPE_CHECKING:
+    from matchrec.plan.stages import Staging
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ A loop over a variable whose condition looks at one row is a filler as well, as 
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
+from typing import TYPE_CHECKING
 
 from matchrec.conditions.residual import SplitCondition
 from matchrec.conditions.row_column import EVERYWHERE, RowColumn, row_column
@@ -32,7 +33,9 @@ from matchrec.plan.expression import (
     references,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.stages import Staging
+
+if TYPE_CHECKING:
+    from matchrec.plan.stages import Staging
 
 NO_FILLERS: frozenset[VariableId] = frozenset()
 

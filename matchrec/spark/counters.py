@@ -8,7 +8,7 @@ counters none of this is in the plan.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import TIMEOUT_MAX, Thread
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -22,6 +22,7 @@ from matchrec.errors.calls import nothing_counted
 from matchrec.pictures.html import preformatted, table
 from matchrec.spark import wire
 from matchrec.spark.session import is_connect
+from matchrec.spark.transport import arrow_schema, map_partitions
 from matchrec.spark.worker.count import (
     ENCODING,
     EVENTS,
@@ -32,7 +33,9 @@ from matchrec.spark.worker.count import (
     PARTITIONS,
     SO_FAR,
     WAITING,
+    Tally,
 )
+from matchrec.spark.worker.matching import Matching
 
 if TYPE_CHECKING:
     from pyspark import Accumulator
@@ -72,7 +75,6 @@ COUNTED = (
 )
 SECONDS = ("waiting", "encoding", "seconds", "gathering")
 SECONDS_OF_REPR = 0.5  # that a notebook waits for the end of an action
-
 
 SECONDS_WAITED = Kind(
     "a number of seconds, 0 or more",
@@ -173,6 +175,20 @@ class Counters:
         yield from (f"{text:<21}{number:>15}" for text, number in written(values))
         if len(values) < len(COUNTED):
             yield "without event selection, runs and buffer are not counted"
+
+    def map_partitions(
+        self,
+        prepared: DataFrame,
+        matching: Matching,
+        schema: spark_types.StructType,
+        transport: str,
+    ) -> DataFrame:
+        """The output rows of `prepared`, whose counters are seen on the way."""
+        counts = with_counters(schema)
+        tally = Tally(arrow_schema(counts), self.accumulators(prepared.sparkSession))
+        counting = replace(matching, tally=tally)
+        counted = map_partitions(prepared, counting, counts, transport)
+        return self.observe(counted, selects=matching.executable.task.selects)
 
     def accumulators(self, spark: SparkSession) -> tuple[Accumulator[int], ...]:
         """New accumulators for one clause: of `SO_FAR`, in that order. Connect has none."""

@@ -30,7 +30,6 @@ from matchrec.spark.after.schema import schema_of_reads
 from matchrec.spark.before.columns import Preparation, with_keys_once
 from matchrec.spark.before.sent import Prepared, Sent, send_rows
 from matchrec.spark.before.unsorted import Unsorted
-from matchrec.spark.counters import with_counters
 from matchrec.spark.crossing import crossing_schema, decode_columns, encode_columns
 from matchrec.spark.errors.diagnose import diagnose, mismatch_of_within
 from matchrec.spark.options import Options
@@ -43,17 +42,9 @@ from matchrec.spark.prepare import (
 )
 from matchrec.spark.relation import Relation
 from matchrec.spark.session import REFUSALS, Runner, quiet_analysis, settings_of
-from matchrec.spark.streaming.execute import (
-    check_executable,
-    check_options,
-    check_plan,
-    matched_events,
-)
-from matchrec.spark.streaming.prepare import Events, send_events
-from matchrec.spark.transport import arrow_schema, map_partitions
+from matchrec.spark.transport import map_partitions
 from matchrec.spark.wire import SelectItem
-from matchrec.spark.worker.count import Tally
-from matchrec.spark.worker.match import Worker
+from matchrec.spark.worker.matching import Matching
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -86,7 +77,7 @@ class Executed:
     @property
     def is_stream(self) -> bool:
         """Whether its rows come little by little."""
-        return isinstance(self.preparation, Events)
+        return self.preparation.is_stream
 
     @property
     def sorts(self) -> str:
@@ -119,6 +110,8 @@ def execute(
     columns = input_columns(relation.runner, rows.columns, alias)
     is_stream = is_streaming(rows)
     if is_stream:
+        from matchrec.spark.streaming.execute import check_options, check_plan
+
         check_plan(plan)
         check_options(options)
     check_order(plan)
@@ -169,8 +162,7 @@ def check_steps(plan: MatchPlan, most: int | None) -> None:
 def executed(preparation: Preparation, drafted: Draft, options: Options) -> Executed:
     """The result of a draft. Raises one of Spark's `REFUSALS`."""
     relation, columns = preparation.relation, drafted.columns()
-    if isinstance(preparation, Events):
-        drafted = replace(drafted, relevant=(), neighbours=())  # any row moves the watermark
+    drafted = preparation.sending(drafted)
     prepared = Prepared(preparation.dataframe(columns, drafted), columns)
     executable = link_prepared(prepared, relation.runner, drafted, options)
     if isinstance(preparation, Unsorted):
@@ -203,27 +195,19 @@ def match_rows(
     preparation: Preparation, drafted: Draft, sent: Sent, executable: Executable, options: Options
 ) -> DataFrame:
     """The reads of all output rows; counters see what the workers count."""
-    prepared, columns = sent.rows, executable.crossing.columns
     schema = schema_of_reads(executable, sent.fields)
     sends = crossing_schema(schema)
-    if isinstance(preparation, Events):
-        check_executable(executable, preparation.plan)
-        events = send_events(prepared, columns, preparation.plan)
-        return decode_columns(matched_events(events, executable, sends), schema)
-    worker = Worker(executable)
+    if preparation.is_stream:
+        from matchrec.spark.streaming.execute import match_events
+
+        return decode_columns(match_events(sent.rows, executable, preparation.plan, sends), schema)
+    matching = Matching(executable)
     if isinstance(preparation, Unsorted):
-        sorting = preparation.sorted_by(columns, drafted)
-        worker = Worker(executable, sorting=sorting, structs=sent.structs)
-    crossing = with_keys_once(encode_columns(prepared), executable.crossing.once)
-    if options.counters is None:
-        matched = map_partitions(crossing, worker, sends, options.transport)
-    else:
-        counts = with_counters(sends)
-        so_far = options.counters.accumulators(prepared.sparkSession)
-        counting = replace(worker, tally=Tally(arrow_schema(counts), so_far))
-        counted = map_partitions(crossing, counting, counts, options.transport)
-        matched = options.counters.observe(counted, selects=executable.task.selects)
-    return decode_columns(matched, schema)
+        sorting = preparation.sorted_by(executable.crossing.columns, drafted)
+        matching = Matching(executable, sorting, sent.structs)
+    crossing = with_keys_once(encode_columns(sent.rows), executable.crossing.once)
+    mapped = map_partitions if options.counters is None else options.counters.map_partitions
+    return decode_columns(mapped(crossing, matching, sends, options.transport), schema)
 
 
 def is_streaming(rows: DataFrame) -> bool:

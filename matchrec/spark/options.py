@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from matchrec.engine.interface import OPTIMISED, Optimisations
-from matchrec.spark.counters import Counters
+
+if TYPE_CHECKING:
+    from matchrec.spark.counters import Counters
 
 
 @dataclass(frozen=True)

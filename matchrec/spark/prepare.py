@@ -31,8 +31,6 @@ from matchrec.spark.relation import Relation
 from matchrec.spark.session import REFUSALS
 from matchrec.spark.sessions.bucketed import is_bucketed_by
 from matchrec.spark.sorting.sorting import sorts_exactly
-from matchrec.spark.streaming.execute import scope_of
-from matchrec.spark.streaming.prepare import Events
 from matchrec.spark.types import value_type
 
 T = TypeVar("T")
@@ -63,6 +61,9 @@ class Execution:
 
 def prepare_stream(execution: Execution) -> tuple[Preparation, Draft]:
     """What computes columns and bits of events."""
+    from matchrec.spark.streaming.execute import scope_of
+    from matchrec.spark.streaming.prepare import Events
+
     drafted = execution.draft(scope_of(execution.plan))
     return Events(execution.relation, drafted.plan), drafted
 

@@ -27,7 +27,7 @@ from matchrec.spark.before.bits import BITS_A_COLUMN, null_columns
 from matchrec.spark.crossing import microseconds
 from matchrec.spark.sessions.interpreter import able_workers
 from matchrec.spark.wire import SelectItem
-from matchrec.spark.worker.match import Worker
+from matchrec.spark.worker.matching import Matching
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -64,12 +64,12 @@ ALTERED_IN_ARRAYS = (
 
 
 def map_partitions(
-    prepared: DataFrame, worker: Worker, schema: spark_types.StructType, transport: str
+    prepared: DataFrame, matching: Matching, schema: spark_types.StructType, transport: str
 ) -> DataFrame:
     """The output rows of `prepared`, matched inside Spark's Python workers."""
-    executable = worker.executable
+    executable = matching.executable
     name = f"match_recognize[PATTERN ({executable.pattern})]"  # what Spark's own plan shows
-    run = runner_in_worker(worker)
+    run = runner_in_worker(matching)
     if transport != "pandas":
         return map_in_arrow(prepared, run, schema, name)
     encoding = PandasEncoding(prepared, executable)

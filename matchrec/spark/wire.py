@@ -58,6 +58,14 @@ class SelectItem(NamedTuple):
         return str(self)
 
 
+class Struct(NamedTuple):
+    """A column of structs, never NULL. parts: the columns of a table that its fields are."""
+
+    name: str
+    fields: tuple[str, ...]
+    parts: tuple[str, ...]
+
+
 def select_list(items: Iterable[SelectItem]) -> str:
     """The items as SQL."""
     return ", ".join(map(str, items))

@@ -9,7 +9,7 @@ from matchrec.engine.interface import Algorithm, Task
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import Partitions
 from matchrec.engine.skipping import next_starts
-from matchrec.nfa.places import A_MATCH
+from matchrec.nfa.outcomes import A_MATCH
 from matchrec.plan.clauses import ONE_OF_A_ROW, MatchOutput
 from matchrec.tracing.attempt import Attempt, Mapped
 

@@ -16,7 +16,7 @@ from matchrec.engine.kernels import layout
 from matchrec.engine.partitions import Partitions
 from matchrec.engine.selection.kernels.backtracking import BLOCKED, STOPPED
 from matchrec.nfa.closure import GUARD_END, GUARD_START, Effect
-from matchrec.nfa.places import A_MATCH
+from matchrec.nfa.outcomes import A_MATCH
 from matchrec.plan.clauses import ONE_OF_A_ROW, MatchOutput
 from matchrec.tracing.attempt import Attempt, Mapped, Outcome, Trial
 from matchrec.tracing.questions import Questions

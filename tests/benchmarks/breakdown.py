@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 import matchrec
 from matchrec.spark import execute
 from matchrec.spark.transport import runner_in_worker
-from matchrec.spark.worker.match import Worker
+from matchrec.spark.worker.matching import Matching
 from tests.benchmarks.compare import identity, written_table
 from tests.benchmarks.markdown import table
 from tests.benchmarks.measure import Query, Times, measured, median, run, session
@@ -37,16 +37,16 @@ class Crossing:
     """What a query sends to the Python workers, and what runs there."""
 
     prepared: DataFrame
-    worker: Worker
+    matching: Matching
 
 
 def crossing_of(spark: SparkSession, query: str) -> Crossing:
     """What the query would send; nothing runs."""
     seen: list[Crossing] = []
 
-    def mapped(prepared: DataFrame, worker: Worker, *rest: Any) -> DataFrame:
-        seen.append(Crossing(prepared, worker))
-        return original(prepared, worker, *rest)
+    def mapped(prepared: DataFrame, matching: Matching, *rest: Any) -> DataFrame:
+        seen.append(Crossing(prepared, matching))
+        return original(prepared, matching, *rest)
 
     original = execute.map_partitions
     with patch.object(execute, "map_partitions", mapped):
@@ -62,9 +62,9 @@ def sent_and_dropped(batches: Batches) -> Batches:
     return iter(())
 
 
-def matched_and_dropped(worker: Worker) -> Callable[[Batches], Batches]:
+def matched_and_dropped(matching: Matching) -> Callable[[Batches], Batches]:
     """What the worker does, without its rows."""
-    matched = runner_in_worker(worker)
+    matched = runner_in_worker(matching)
 
     def run_and_drop(batches: Batches) -> Batches:
         for batch in matched(batches):
@@ -78,7 +78,7 @@ def steps(spark: SparkSession) -> dict[str, Query]:
     """The query, cut off after each step."""
     crossing = crossing_of(spark, VSHAPE)
     prepared, schema = crossing.prepared, "nothing INT"
-    matching = matched_and_dropped(crossing.worker)
+    matching = matched_and_dropped(crossing.matching)
     return {
         "scan": lambda: spark.table("ticks").select("symbol", "ts", "price"),
         "shuffle, conditions on one row": lambda: prepared,

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from matchrec.conditions.operations import Comparison, Reduction
 from matchrec.conditions.run_condition import Compare, Constant, Read, Reduce, RunExpression
 from matchrec.conditions.types import Kind
-from matchrec.engine.choose import ENGINES
+from matchrec.engine.engines import ENGINES
 from matchrec.engine.interface import Condition, Engine, Task
 from matchrec.engine.partitions import Partitions
 from matchrec.frontends.row_pattern.grammar import parse_row_pattern

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from matchrec.engine.contiguous.search import Room
+from matchrec.engine.interface import Room
 from matchrec.engine.selection import breadth_first as selection_breadth_first
 from matchrec.engine.selection import records as selection
 from matchrec.engine.selection.kernels import layout

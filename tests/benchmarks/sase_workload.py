@@ -18,10 +18,8 @@ import pandas as pd
 from matchrec.compile.executable import Executable
 from matchrec.compile.path import draft, link
 from matchrec.conditions.types import BIGINT
-from matchrec.engine.contiguous.backtracking import Backtracking
-from matchrec.engine.contiguous.breadth_first import BreadthFirst
-from matchrec.engine.contiguous.search import Room
-from matchrec.engine.interface import Engine, Task
+from matchrec.engine.engines import Backtracking, BreadthFirst
+from matchrec.engine.interface import Engine, Room, Task
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import Partitions
 from matchrec.engine.selection import breadth_first as selection_breadth_first

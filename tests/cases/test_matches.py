@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from matchrec.engine.choose import ENGINES
+from matchrec.engine.engines import ENGINES
 from matchrec.frontends.row_pattern.grammar import parse_row_pattern
 from matchrec.plan.clauses import AfterMatchSkip, SkipTo
 from tests.cases.case_file import CASES, MatchRecord, case_files

@@ -19,7 +19,7 @@ from matchrec.conditions.run_condition import (
     Reduction,
 )
 from matchrec.engine.contiguous.coverage import Counts, Coverable, find_matches
-from matchrec.engine.contiguous.search import Room
+from matchrec.engine.interface import Room
 from matchrec.engine.matches import RunFailure
 from matchrec.nfa.facts import UNREACHABLE
 from matchrec.nfa.occurrences import compile_occurrences

@@ -27,8 +27,9 @@ from matchrec.conditions.run_condition import (
     Widen,
 )
 from matchrec.conditions.types import Kind
+from matchrec.engine.interface import NearbyCondition
 from matchrec.engine.matches import RunFailure
-from matchrec.engine.nearby import NearbyCondition, satisfy_nearby
+from matchrec.engine.nearby import satisfy_nearby
 from matchrec.engine.partitions import Frontier, Partitions
 from matchrec.evaluate import vectors
 from matchrec.plan.expression import Navigation

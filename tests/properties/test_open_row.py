@@ -10,11 +10,9 @@ from hypothesis import strategies as st
 
 from matchrec.compile.lookaround import find_lookaround
 from matchrec.conditions.types import Kind
-from matchrec.engine.contiguous.backtracking import Backtracking
-from matchrec.engine.contiguous.breadth_first import BreadthFirst
-from matchrec.engine.contiguous.search import Room
+from matchrec.engine.engines import Backtracking, BreadthFirst
 from matchrec.engine.incremental.open_row import OpenRows, ask_open_row, with_open_rows
-from matchrec.engine.interface import Engine
+from matchrec.engine.interface import Engine, Room
 from matchrec.plan.clauses import AfterMatchSkip, MatchOutput, SkipTo
 from matchrec.plan.pattern import PartitionEnd, PartitionStart, show, walk
 from tests.properties.test_engines import LONGER, queries, run_dependent, windowed

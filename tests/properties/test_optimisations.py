@@ -7,10 +7,8 @@ from dataclasses import replace
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from matchrec.engine.contiguous.backtracking import Backtracking
-from matchrec.engine.contiguous.breadth_first import BreadthFirst
-from matchrec.engine.contiguous.search import Room
-from matchrec.engine.interface import Engine, Optimisations
+from matchrec.engine.engines import Backtracking, BreadthFirst
+from matchrec.engine.interface import Engine, Optimisations, Room
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.plan.pattern import show
 from tests.generators.selection import cases, general, sequences

@@ -10,13 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from matchrec.engine.algorithms import Room, WithPartial
 from matchrec.engine.choose import choose
-from matchrec.engine.contiguous.search import Room
 from matchrec.engine.interface import Task
 from matchrec.engine.matches import Matches, RunFailure
-from matchrec.engine.partial.search import WithPartial
 from matchrec.engine.partitions import Partitions
-from matchrec.nfa import places
+from matchrec.nfa import outcomes
 from matchrec.plan.clauses import (
     AfterMatchSkip,
     EventSelection,
@@ -43,7 +42,7 @@ from tests.tasks.contiguous import Query, Rows, may_of, query, words
 from tests.tasks.selection import NEXT, WindowedRows, is_deterministic, task
 
 EXAMPLES = examples(50)
-KINDS = {places.TIMED_OUT: TIMED_OUT, places.UNFINISHED: UNFINISHED, places.A_MATCH: "match"}
+KINDS = {outcomes.TIMED_OUT: TIMED_OUT, outcomes.UNFINISHED: UNFINISHED, outcomes.A_MATCH: "match"}
 SHOWN = (PartialMatches(True), PartialMatches(False, True), PartialMatches(True, True))
 BY_TIME, BY_END, BY_BOTH = SHOWN
 SMALL_ROOM = Room(rows=3, matches=2, memory=1)
@@ -82,7 +81,7 @@ def listed(matches: Matches, names: tuple[str, ...]) -> list[tuple[int, str, Map
             rows = matches.rows[begin:end].tolist()
         run = tuple(zip(rows, variables, strict=True))
         found.append((start, KINDS[int(matches.kind[i])], run))
-        assert (matches.number[i] < 0) == (matches.kind[i] != places.A_MATCH)
+        assert (matches.number[i] < 0) == (matches.kind[i] != outcomes.A_MATCH)
     return found
 
 

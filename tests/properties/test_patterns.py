@@ -10,7 +10,7 @@ from unittest.mock import patch
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from matchrec.engine.contiguous.search import Room
+from matchrec.engine.interface import Room
 from matchrec.engine.selection import breadth_first as selection_breadth_first
 from tests.cases.pattern_notation import Question, built, by_definition
 from tests.generators.pattern_trees import Pattern

@@ -20,10 +20,8 @@ from matchrec.conditions.run_condition import (
     Reduce,
 )
 from matchrec.conditions.types import Kind
-from matchrec.engine.contiguous.backtracking import Backtracking
-from matchrec.engine.contiguous.breadth_first import BreadthFirst
-from matchrec.engine.contiguous.search import Room
-from matchrec.engine.interface import Engine
+from matchrec.engine.engines import Backtracking, BreadthFirst
+from matchrec.engine.interface import Engine, Room
 from matchrec.plan.clauses import (
     Absence,
     AfterMatchSkip,

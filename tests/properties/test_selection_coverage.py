@@ -20,7 +20,7 @@ from matchrec.conditions.run_condition import (
 )
 from matchrec.conditions.types import Kind
 from matchrec.engine.contiguous.coverage import Counts, Coverable
-from matchrec.engine.contiguous.search import Room
+from matchrec.engine.interface import Room
 from matchrec.engine.selection.coverage import find_matches
 from matchrec.nfa.occurrences import compile_occurrences, occurrences_of_stages
 from matchrec.plan.clauses import Absence, EventSelection, MatchOutput

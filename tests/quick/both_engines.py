@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from matchrec.engine.choose import ENGINES
+from matchrec.engine.engines import ENGINES
 from matchrec.engine.matches import FailureKind, Matches, RunFailure
 from matchrec.engine.partitions import Partitions
 from matchrec.spark.worker.batches import Piece

@@ -91,7 +91,7 @@ def test_keys_that_come_once_are_in_all_rows() -> None:
             yield batch.append_column("__c1", here)
 
     seen = 0
-    for piece in pieces(with_keys(), Lookaround(2, 1), ("__c1",), 1_000):
+    for piece in pieces(with_keys(), Lookaround(2, 1), ("__c1",), rows_a_call=1_000):
         begin = first_row(piece)
         end = begin + piece.table.num_rows
         assert piece.table.column("__c1").to_pylist() == expected[begin:end].tolist()

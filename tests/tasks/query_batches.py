@@ -44,7 +44,7 @@ from matchrec.spark.execute import projection
 from matchrec.spark.relation import Relation
 from matchrec.spark.session import Runner
 from matchrec.spark.types import value_type
-from matchrec.spark.worker.match import Worker
+from matchrec.spark.worker.matching import Matching
 from tests.generators.queries import NAMES
 
 Texts = list[tuple[str | None, ...]]
@@ -247,7 +247,7 @@ class Run:
         """Raises MatchRecognizeRunError."""
         table = self.prepared.table(self.executable, self.partitions).combine_chunks()
         inputs = table.to_batches(max_chunksize=self.rows_a_batch)
-        return list(Worker(self.executable, rows_a_call=self.rows_a_batch).run(inputs))
+        return list(Matching(self.executable, rows_a_call=self.rows_a_batch).run(inputs))
 
     def schema(self, first: int) -> list[StructField]:
         """The fields of the output, numbered from `first`; other runs leave them NULL."""

@@ -18,15 +18,14 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from matchrec import RuleMatches
-from matchrec.compile.executable import Executable
 from matchrec.engine.partitions import Frontier, IntArray
 from matchrec.spark import execute, wire
 from matchrec.spark.rule_sets import asked, streams
 from matchrec.spark.rule_sets.keyed import RulesOfBucket
+from matchrec.spark.streaming import execute as streaming
 from matchrec.spark.streaming.arrival import order_events
 from matchrec.spark.streaming.bucket import Bucket, SearchedBucket
 from matchrec.spark.streaming.by_key import starts_of
-from matchrec.spark.streaming.execute import search_of
 from matchrec.spark.streaming.memory import Memory, load
 from matchrec.spark.streaming.prepare import WATERMARK, Crossed
 from matchrec.spark.streaming.worker import StreamWorker
@@ -132,19 +131,19 @@ class Streamed(Keys):
     """A query over a stream. make: the query, given a DataFrame. events: its rows."""
 
     def __init__(self, make: Callable[[DataFrame], DataFrame], events: DataFrame, time: str):
-        kept: list[tuple[Crossed, Executable]] = []
+        kept: list[tuple[Crossed, SearchedBucket]] = []
 
-        def keep(crossed: Crossed, executable: Executable, schema: Any) -> DataFrame:
-            kept.append((crossed, executable))
+        def keep(crossed: Crossed, bucket: SearchedBucket, _: str, schema: Any) -> DataFrame:
+            kept.append((crossed, replace(bucket, query=QUERY)))
             return events.sparkSession.createDataFrame([], schema)
 
         with (
             patch.object(execute, "is_streaming", return_value=True),
-            patch.object(execute, "matched_events", keep),
+            patch.object(streaming, "run_on_buckets", keep),
         ):
             make(events.withMetadata(time, {WATERMARK: 0}))
-        ((crossed, self.executable),) = kept
-        bucket = SearchedBucket(crossed.arriving, QUERY, search_of(self.executable))
+        ((crossed, bucket),) = kept
+        self.executable = bucket.search.executable
         super().__init__(crossed, bucket)
 
     def at_once(self, frame: pd.DataFrame) -> list[dict[str, Any]]:

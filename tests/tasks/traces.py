@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 
-from matchrec.engine.choose import ENGINES
+from matchrec.engine.engines import ENGINES
 from matchrec.engine.interface import Task
 from matchrec.engine.matches import RunFailure
 from matchrec.engine.partitions import Partitions

@@ -6,16 +6,15 @@ LEVENSHTEIN( UPPER( ||(argument 0, argument 1) ), argument 2 )
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from matchrec.conditions.accumulators.aggregate import AggregateUse, fold
-from matchrec.conditions.accumulators.catalogue import AGGREGATES
-from matchrec.conditions.functions.catalogue import FUNCTIONS
-from matchrec.conditions.functions.function import Compute, Use, Value
 from matchrec.conditions.types import ValueType
 
-Read = Callable[[], Value]
+if TYPE_CHECKING:
+    from matchrec.conditions.accumulators.aggregate import AggregateUse
+    from matchrec.conditions.functions.function import Use
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +27,7 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Apply:
-    """A function, by its name in `FUNCTIONS`, of the values of other formulas."""
+    """A function, by its name in the catalogue, of the values of other formulas."""
 
     name: str
     parts: tuple[Formula, ...]
@@ -38,7 +37,7 @@ class Apply:
 
 @dataclass(frozen=True, slots=True)
 class Aggregated:
-    """An aggregate, by its name in `AGGREGATES`, of a list, by its number among the arguments."""
+    """An aggregate, by its name in the catalogue, of a list, by its number among the arguments."""
 
     name: str
     number: int
@@ -64,27 +63,3 @@ def names_of(formula: Formula) -> Iterator[str]:
         yield formula.name
         for part in formula.parts:
             yield from names_of(part)
-
-
-def build(formula: Formula, arguments: Sequence[Read]) -> Read:
-    """What computes a formula. arguments: what reads each of them."""
-    if isinstance(formula, Argument):
-        return arguments[formula.number]
-    if isinstance(formula, Aggregated):
-        aggregate, use, rows = AGGREGATES[formula.name], formula.use, arguments[formula.number]
-        total = fold(lambda: aggregate.begin_rows(use))
-        return lambda: total(rows())
-    function = FUNCTIONS[formula.name]
-    compute = function.build(formula.use)
-    parts = tuple(build(part, arguments) for part in formula.parts)
-    if function.takes_nulls:
-        return lambda: compute(*[part() for part in parts])
-    return _null_in_null_out(compute, parts)
-
-
-def _null_in_null_out(compute: Compute, parts: Sequence[Read]) -> Read:
-    def value() -> Value:
-        values = [part() for part in parts]
-        return None if None in values else compute(*values)
-
-    return value

@@ -3,34 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 
 from matchrec.engine.contiguous.kernels import chained as kernel
 from matchrec.engine.contiguous.plain import RingSearch
-from matchrec.engine.contiguous.search import Room, matches_of, run
-from matchrec.engine.interface import Task
+from matchrec.engine.contiguous.search import matches_of, run
+from matchrec.engine.interface import Room, Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.matches import Chains, Matches
-from matchrec.engine.partitions import IntArray, Partitions
+from matchrec.engine.partitions import Partitions
 
 
-@dataclass(frozen=True, slots=True)
-class Chained:
-    """Backtracking whose matches share the rows from which on they are the same."""
-
-    room: Room
-    engine: str = field(default="backtracking", init=False)
-    name: str = field(default="chained", init=False)
-
-    def search(
-        self, task: Task, partitions: Partitions, _counters: IntArray | None = None
-    ) -> Iterator[Matches]:
-        """All matches, as chains where the task asks for them. Raises RunFailure."""
-        search = ChainedSearch(task, partitions, self.room.memory)
-        found = run(search, task, partitions, self.room)
-        return found if task.chained else unchained(found, self.room.rows)
+def find_chains(task: Task, partitions: Partitions, room: Room) -> Iterator[Matches]:
+    """All matches, as chains where the task asks for them. Raises RunFailure."""
+    found = run(ChainedSearch(task, partitions, room.memory), task, partitions, room)
+    return found if task.chained else unchained(found, room.rows)
 
 
 class ChainedSearch(RingSearch):

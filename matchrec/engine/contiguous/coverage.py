@@ -16,8 +16,8 @@ from matchrec.engine.contiguous.kernels import coverage as kernel
 from matchrec.engine.contiguous.kernels import coverage_layout as own
 from matchrec.engine.contiguous.kernels.coverage_layout import CoverageWork
 from matchrec.engine.contiguous.plain import PlainSearch
-from matchrec.engine.contiguous.search import Room, larger, run
-from matchrec.engine.interface import Condition, Task
+from matchrec.engine.contiguous.search import larger, run
+from matchrec.engine.interface import Condition, Room, Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.seen import SEEN_REGISTERS
 from matchrec.engine.matches import Matches

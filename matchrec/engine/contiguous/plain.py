@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -23,16 +23,11 @@ from matchrec.engine.kernels import layout
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import IntArray, Partitions
 from matchrec.evaluate.mathematics.functions import mathematics_of
-from matchrec.evaluate.python_calls import PythonCalls
 from matchrec.evaluate.values import Source
 from matchrec.plan.clauses import MatchOutput
 
-
-def refuse_negation(task: Task) -> str | None:
-    """Why no engine can search a task with negation for preferred matches, or None."""
-    if task.output is MatchOutput.PREFERRED and (task.absent or task.closing is not None):
-        return "negation is tested on all matches, not on the preferred ones"
-    return None
+if TYPE_CHECKING:
+    from matchrec.evaluate.python_calls import PythonCalls
 
 
 class PlainSearch:
@@ -83,6 +78,8 @@ class PlainSearch:
         """
         if self.linked is None:
             return None
+        from matchrec.evaluate.python_calls import PythonCalls  # loads all functions
+
         source = Source(columns, valid, partitions.ranked)
         progress = self.progress
         calls = PythonCalls(

@@ -7,20 +7,21 @@ when its own memory is full, that grows. Only a single match larger than a chunk
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from matchrec.conditions.functions.function import AnsiError
-from matchrec.engine.interface import Task
+from matchrec.engine.interface import Room, Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import ByteArray, ChoiceArray
 from matchrec.engine.matches import FailureKind, Matches, RunFailure
 from matchrec.engine.partitions import IntArray, Partitions
-from matchrec.evaluate.python_calls import PythonCalls
 from matchrec.nfa.tables import ProgramTables
+
+if TYPE_CHECKING:
+    from matchrec.evaluate.python_calls import PythonCalls
 
 _FAILURES = {
     layout.SKIP_TO_NO_ROW: FailureKind.SKIP_TO_NO_ROW,
@@ -31,19 +32,6 @@ _FAILURES = {
     layout.TOO_MANY_STEPS: FailureKind.TOO_MANY_STEPS,
 }
 CONDITION_FAILURES = (layout.OVERFLOW, layout.DIVISION_BY_ZERO, layout.FUNCTION_FAILED)
-
-
-@dataclass(frozen=True, slots=True)
-class Room:
-    """How much a search may hold.
-
-    rows, matches: mapped rows and matches in one `Matches`. memory: how many rows the memory of a
-    search is for at first, a power of two; it grows as needed.
-    """
-
-    rows: int = 1 << 20
-    matches: int = 1 << 18
-    memory: int = 1 << 10
 
 
 class Search(Protocol):
@@ -65,22 +53,6 @@ class Search(Protocol):
 
     def grow(self, status: int) -> None:
         """Enlarge what `status` says is full."""
-
-
-@dataclass(frozen=True, slots=True)
-class ContiguousAlgorithm:
-    """An algorithm for matches whose rows follow each other. start: begins a search."""
-
-    engine: str
-    name: str
-    start: Callable[[Task, Partitions, int], Search]
-    room: Room
-
-    def search(
-        self, task: Task, partitions: Partitions, _counters: IntArray | None = None
-    ) -> Iterator[Matches]:
-        """All matches, in chunks, in order of partition and match number. Raises RunFailure."""
-        return run(self.start(task, partitions, self.room.memory), task, partitions, self.room)
 
 
 def run(search: Search, task: Task, partitions: Partitions, room: Room) -> Iterator[Matches]:

@@ -14,9 +14,8 @@ import numpy as np
 
 from matchrec.conditions.types import Kind
 from matchrec.engine.compiled import CompiledTask, compile_task, satisfied_of
-from matchrec.engine.contiguous.search import Room
 from matchrec.engine.incremental.state import SearchState
-from matchrec.engine.interface import Task
+from matchrec.engine.interface import Room, Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.matches import Matches, Numbering, no_matches
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions
@@ -28,7 +27,7 @@ from matchrec.engine.selection.records import SearchInput, prepare_input
 from matchrec.engine.selection.skip import concatenate
 from matchrec.engine.selection.skip_release import Release, SearchPosition, release_matches
 from matchrec.evaluate.meanings import FirstRow, LastRow, Reduced
-from matchrec.nfa.places import NOT_NEAR
+from matchrec.nfa.outcomes import NOT_NEAR
 
 ROOM = Room(rows=1 << 14, matches=1 << 10, memory=1 << 6)
 TO_THE_END = -1  # no row to stop at: the partition is at its end

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from matchrec.engine.contiguous.search import Room, larger, raise_failure
-from matchrec.engine.interface import Algorithm, Task
+from matchrec.engine.contiguous.search import larger, raise_failure
+from matchrec.engine.interface import Algorithm, Room, Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.seen import SEEN_REGISTERS
 from matchrec.engine.matches import Matches
@@ -19,38 +19,27 @@ from matchrec.engine.selection import backtracking
 from matchrec.engine.selection.kernels import layout as own
 from matchrec.engine.selection.records import matches_of, new_output, prepare_input
 from matchrec.nfa.facts import live_states
-from matchrec.nfa.places import A_MATCH
+from matchrec.nfa.outcomes import A_MATCH
 from matchrec.plan.clauses import MatchOutput
 
 
-@dataclass(frozen=True, slots=True)
-class WithPartial:
-    """An algorithm whose matches come out together with runs that are none.
+def find_all(
+    matching: Algorithm,
+    task: Task,
+    partitions: Partitions,
+    room: Room,
+    counters: IntArray | None,
+) -> Iterator[Matches]:
+    """All matches in chunks, as they are found, then all runs. Raises RunFailure.
 
     matching: finds the matches.
     """
-
-    matching: Algorithm
-    room: Room
-
-    @property
-    def engine(self) -> str:
-        return self.matching.engine
-
-    @property
-    def name(self) -> str:
-        return f"{self.matching.name}, then runs of rows without a match"
-
-    def search(
-        self, task: Task, partitions: Partitions, counters: IntArray | None = None
-    ) -> Iterator[Matches]:
-        """All matches in chunks, as they are found, then all runs. Raises RunFailure."""
-        covered = Covered.of(partitions)
-        for matches in self.matching.search(replace(task, partial=None), partitions, counters):
-            covered.add(task, partitions, matches)
-            yield replace(matches, kind=np.full(matches.count, A_MATCH))
-        starts = find_starts(task, partitions, covered)
-        yield from PartialSearch(task, partitions, self.room).find_runs(starts)
+    covered = Covered.of(partitions)
+    for matches in matching.search(replace(task, partial=None), partitions, counters):
+        covered.add(task, partitions, matches)
+        yield replace(matches, kind=np.full(matches.count, A_MATCH))
+    starts = find_starts(task, partitions, covered)
+    yield from PartialSearch(task, partitions, room).find_runs(starts)
 
 
 class PartialSearch(backtracking.Search):

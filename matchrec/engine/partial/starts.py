@@ -10,7 +10,7 @@ from matchrec.engine.interface import Task
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import IntArray, Partitions
 from matchrec.engine.skipping import next_starts
-from matchrec.nfa.places import TIMED_OUT, UNFINISHED
+from matchrec.nfa.outcomes import TIMED_OUT, UNFINISHED
 
 
 @dataclass(frozen=True, slots=True)

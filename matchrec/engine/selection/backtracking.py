@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from matchrec.engine.contiguous.search import Room, larger, raise_failure
-from matchrec.engine.interface import Task
+from matchrec.engine.contiguous.search import larger, raise_failure
+from matchrec.engine.interface import Room, Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import IntArray

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from matchrec.engine.contiguous.search import Room, raise_failure
-from matchrec.engine.interface import Task
+from matchrec.engine.contiguous.search import raise_failure
+from matchrec.engine.interface import Room, Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import IntArray

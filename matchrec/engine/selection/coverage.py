@@ -11,8 +11,8 @@ from dataclasses import replace
 import numpy as np
 
 from matchrec.engine.contiguous.coverage import WORD, Counts, Coverable, parts_of, ways_of
-from matchrec.engine.contiguous.search import Room, raise_failure
-from matchrec.engine.interface import Staged
+from matchrec.engine.contiguous.search import raise_failure
+from matchrec.engine.interface import Room, Staged
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.seen import SEEN_REGISTERS
 from matchrec.engine.matches import Matches

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,13 +28,15 @@ from matchrec.engine.selection.kernels import layout as own
 from matchrec.engine.selection.kernels.matches import look_up
 from matchrec.engine.selection.negation import negation_of
 from matchrec.evaluate.mathematics.functions import mathematics_of
-from matchrec.evaluate.python_calls import PythonCalls
 from matchrec.evaluate.values import Source
 from matchrec.jit.callbacks import NO_CALLBACK
 from matchrec.nfa.closure import GUARD_END
-from matchrec.nfa.places import A_MATCH, FIRST_NEAR, TIMED_OUT
+from matchrec.nfa.outcomes import A_MATCH, FIRST_NEAR, TIMED_OUT
 from matchrec.nfa.tables import ProgramTables
 from matchrec.plan.clauses import MatchOutput
+
+if TYPE_CHECKING:
+    from matchrec.evaluate.python_calls import PythonCalls
 
 OUTPUTS = {
     MatchOutput.PREFERRED: own.PREFERRED,
@@ -73,6 +76,8 @@ def prepare_input(task: Task, partitions: Partitions, *, merge_runs: bool = Fals
     negation = negation_of(task, compiled, rows.satisfied)
     if compiled.linked is None:
         return SearchInput(compiled, rules, rows, negation, partitions.ends, None)
+    from matchrec.evaluate.python_calls import PythonCalls  # loads all functions
+
     source = Source(rows.columns, rows.valid, partitions.ranked)
     python = PythonCalls(compiled.linked, source, lambda: None)  # many runs live at once
     rows = rows._replace(mathematics=mathematics_of(compiled.linked), python=python.pointer)

@@ -15,7 +15,7 @@ from matchrec.engine.partitions import BoolArray, IntArray
 from matchrec.engine.selection.kernels.skipping import Ranked, mark_kept
 from matchrec.engine.selection.ordering import sort_matches, take_matches
 from matchrec.engine.skipping import next_starts
-from matchrec.nfa.places import A_MATCH
+from matchrec.nfa.outcomes import A_MATCH
 from matchrec.plan.stages import Skip
 
 

@@ -16,7 +16,7 @@ from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import IntArray
 from matchrec.engine.selection.ordering import sort_matches
 from matchrec.engine.selection.skip import bounds_before, concatenate, filter_matches, mark_matches
-from matchrec.nfa.places import A_MATCH
+from matchrec.nfa.outcomes import A_MATCH
 from matchrec.plan.stages import Skip
 
 NO_BOUNDS = np.zeros((0, 2), np.int64)

@@ -16,7 +16,7 @@ from matchrec.nfa.compile import compile_program
 from matchrec.nfa.compiled_pattern import CompiledPattern
 from matchrec.nfa.facts import least_rows
 from matchrec.nfa.occurrences.copies import States, is_nearer, tell_apart, without_empty_match
-from matchrec.nfa.places import A_MATCH
+from matchrec.nfa.outcomes import A_MATCH
 from matchrec.plan.pattern import RowPattern, Variable, replace_children
 
 

@@ -40,7 +40,7 @@ class ReadNothing(Read):
 
 @dataclass(frozen=True, slots=True)
 class ReadKind(Read):
-    """Whether a match is one, or a run whose window has ended: see `nfa.places`."""
+    """Whether a match is one, or a run whose window has ended: see `nfa.outcomes`."""
 
     type: ClassVar[ReadType] = "bigint"
     text: ClassVar[str] = "kind of match"

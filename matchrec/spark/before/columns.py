@@ -69,8 +69,17 @@ class Preparation:
 
     @property
     def sorts(self) -> str:
-        """Who sorts the rows of each partition, and why."""
+        """Who sorts the rows of each partition, and why; empty of a stream."""
         return f"Spark: {self.reason}"
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether its rows come little by little."""
+        return False
+
+    def sending(self, drafted: Draft) -> Draft:
+        """The draft without tests that leave out what must cross."""
+        return drafted
 
     def names(self, columns: tuple[RowColumn, ...], drafted: Draft) -> Names:
         """The names of all that is computed over one row or read on another one."""

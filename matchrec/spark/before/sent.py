@@ -13,7 +13,7 @@ from matchrec.conditions.types import ValueType
 from matchrec.spark.before.columns import Preparation
 from matchrec.spark.before.unsorted import Unsorted
 from matchrec.spark.types import value_type
-from matchrec.spark.worker.structs import Struct
+from matchrec.spark.wire import Struct
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -25,8 +25,7 @@ from matchrec.spark.before.bits import bit_columns
 from matchrec.spark.before.columns import Preparation
 from matchrec.spark.before.names import Names
 from matchrec.spark.sorting.sorting import SortColumn, Sorting
-from matchrec.spark.wire import SelectItem, select_list
-from matchrec.spark.worker.structs import Struct
+from matchrec.spark.wire import SelectItem, Struct, select_list
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -1,4 +1,4 @@
-"""How a worker fails: with an error that the driver can read out of Spark's, or that names a cure.
+"""How a worker loads and fails: with an error that the driver can read, or that names a cure.
 
 Imported before the libraries that a worker needs, so that it can say that they are not to be had.
 """
@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from matchrec.errors import MatchRecognizeRunError
 from matchrec.errors.environment import no_room_in_worker
-from matchrec.loading import without_collector
+from matchrec.loading import for_good, without_collector
 
 T = TypeVar("T")
 
@@ -22,7 +23,8 @@ def report_errors(output: Callable[[], Iterator[T]]) -> Iterator[T]:
     The traceback stays behind: Spark Connect cuts long messages off, and the end is what matters.
     """
     try:
-        yield from output()
+        with for_good():
+            yield from output()
     except MatchRecognizeRunError as error:
         raise error.with_fields() from None
     except MemoryError as error:
@@ -31,9 +33,16 @@ def report_errors(output: Callable[[], Iterator[T]]) -> Iterator[T]:
 
 def unpickle(payload: bytes) -> Any:
     """Unpickle an object. Raises MatchRecognizeRunError where its libraries find no room."""
+    with loading():
+        return pickle.loads(payload)
+
+
+@contextmanager
+def loading() -> Iterator[None]:
+    """Modules are loaded meanwhile. Raises MatchRecognizeRunError where they find no room."""
     try:
-        with without_collector():
-            return pickle.loads(payload)
+        with without_collector(), for_good():
+            yield
     except ModuleNotFoundError:
         raise
     except (ImportError, OSError, MemoryError) as error:  # as the loader of a library says it

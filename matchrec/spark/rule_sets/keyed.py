@@ -21,7 +21,7 @@ from matchrec.errors.run.rule_sets import of_rule
 from matchrec.spark.rule_sets.worker import OnError, columns_of_failure, filled
 from matchrec.spark.streaming.arrival import Arrived
 from matchrec.spark.streaming.bucket import NO_KEYS, Bucket, GoingOn, Kept
-from matchrec.spark.streaming.by_key import Array, ByKey, States, flat, followed_by, states_in, take
+from matchrec.spark.streaming.by_key import Array, ByKey, OfKeys, States, flat, states_in, take
 from matchrec.spark.streaming.memory import Arrays
 from matchrec.spark.streaming.search import FOREVER, KeySearch, Left, Searching
 
@@ -29,7 +29,7 @@ PLACES = "places"
 
 
 @dataclass(frozen=True, slots=True)
-class Needs:
+class Needs(OfKeys):
     """What a rule needs of some keys of the bucket.
 
     keys: int64[p], ascending. states: of its search, and PLACES, its rows among all that have
@@ -40,16 +40,10 @@ class Needs:
     states: States
     next_end: IntArray
 
-    def take(self, places: IntArray) -> Needs:
-        """What it needs of some of its keys."""
-        return Needs(self.keys[places], take(self.states, places), self.next_end[places])
-
-    def and_of(self, others: Needs) -> Needs:
-        """The same with other keys."""
-        keys = np.append(self.keys, others.keys)
-        next_end = np.append(self.next_end, others.next_end)
-        states = followed_by(self.states, others.states)
-        return Needs(keys, states, next_end).take(np.argsort(keys))
+    def merged_with(self, others: Needs) -> Needs:
+        """The same with other keys, in their order."""
+        both = self.followed_by(others)
+        return both.take(np.argsort(both.keys))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +88,7 @@ class Called:
     @staticmethod
     def of(own: Needs, search: KeySearch, wanted: IntArray) -> Called:
         """own: what the rule needs. wanted: the keys, ascending."""
-        whole = own.and_of(nothing_needed(search, np.setdiff1d(wanted, own.keys)))
+        whole = own.merged_with(nothing_needed(search, np.setdiff1d(wanted, own.keys)))
         is_called = np.isin(whole.keys, wanted)
         return Called(whole.take(np.flatnonzero(is_called)), whole.take(np.flatnonzero(~is_called)))
 
@@ -124,7 +118,7 @@ class RulesOfBucket(Bucket):
             wanted = np.append(np.flatnonzero(arrived.new), own.keys[own.next_end <= watermark])
             called = Called.of(own, search, np.setdiff1d(wanted, apart))
             found, added = yield from self.search(number, called.needs, arrived, watermark)
-            after = called.others.and_of(found)
+            after = called.others.merged_with(found)
             if len(after.keys):
                 needs[number] = after
             if len(added):
@@ -162,7 +156,7 @@ class RulesOfBucket(Bucket):
             one = yield from self.search(number, needs.take(half), arrived, watermark)
             outcomes.append(one)
         (first, failed), (second, others) = outcomes
-        return first.and_of(second), np.append(failed, others)
+        return first.merged_with(second), np.append(failed, others)
 
 
 def nothing_needed(search: KeySearch, keys: IntArray) -> Needs:

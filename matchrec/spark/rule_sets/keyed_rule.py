@@ -11,8 +11,6 @@ import pyarrow as pa
 from matchrec.compile.rule_set import LinkedRule, RuleSet
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import Partitions
-from matchrec.errors.run.failures import sum_too_large
-from matchrec.output.aggregates import SumOverflow
 from matchrec.output.rows import OutputRows, output_rows
 from matchrec.spark.rule_sets.rows import SharedRows
 from matchrec.spark.rule_sets.search import RuleSearch
@@ -20,7 +18,6 @@ from matchrec.spark.rule_sets.worker import filled
 from matchrec.spark.streaming.contiguous import ContiguousSearch
 from matchrec.spark.streaming.selecting import KnownRows, SelectingSearch
 from matchrec.spark.worker.batches import Piece
-from matchrec.spark.worker.failures import place_of
 from matchrec.spark.worker.match import Worker
 
 
@@ -61,14 +58,10 @@ class RuleWorker(Worker):
         """Matches with all of their rows, which are asked of each."""
         return self.executable.algorithm.search(self.executable.task, partitions)
 
-    def gather(
+    def output_of(
         self, piece: Piece, partitions: Partitions, matches: Matches, rows: OutputRows
     ) -> Iterator[pa.RecordBatch]:
-        try:
-            yield from self.output.batches(piece.table, partitions, matches, rows)
-        except SumOverflow as overflow:
-            place = place_of(self.executable, overflow.row, piece, partitions)
-            raise sum_too_large(overflow.type_name, place) from overflow
+        return self.output.batches(piece.table, partitions, matches, rows)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,9 +19,11 @@ from matchrec.spark.rule_sets.schema import RowKind
 from matchrec.spark.rule_sets.search import Columns, RuleFailure, RuleSearch, constant
 from matchrec.spark.sorting.sort import sorted_batches
 from matchrec.spark.sorting.sorting import Sorting
+from matchrec.spark.wire import Struct
 from matchrec.spark.worker.arrays import column
-from matchrec.spark.worker.batches import ROWS_A_CALL, Piece, pieces
-from matchrec.spark.worker.structs import Struct, with_structs
+from matchrec.spark.worker.batches import Piece, pieces
+from matchrec.spark.worker.matching import ROWS_A_CALL
+from matchrec.spark.worker.structs import with_structs
 
 ROWS_A_BATCH = 1 << 14
 
@@ -58,7 +60,7 @@ class RuleSetWorker:
         keys = tuple(map(wire.column, self.rule_set.once))
         if self.sorting is not None:
             batches = sorted_batches(batches, self.sorting)
-        for piece in pieces(batches, None, keys, self.rows_a_call):
+        for piece in pieces(batches, None, keys, rows_a_call=self.rows_a_call):
             yield from joined(self.rows_of_piece(piece))
 
     def rows_of_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:

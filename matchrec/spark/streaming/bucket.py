@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from matchrec.engine.partitions import IntArray
 from matchrec.spark.streaming.arrival import Arrived, Arriving, arrange, times
-from matchrec.spark.streaming.by_key import States, flat, followed_by, states_in, take
+from matchrec.spark.streaming.by_key import OfKeys, States, flat, states_in, take
 from matchrec.spark.streaming.memory import Arrays, Memory, dump, load
 from matchrec.spark.streaming.search import FOREVER, KeySearch
 
@@ -101,7 +101,7 @@ class Bucket(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class Needs:
+class Needs(OfKeys):
     """What a search needs of the k keys of a bucket.
 
     rows: int64[k], how many of each. next_end: int64[k], see `Left`.
@@ -114,18 +114,6 @@ class Needs:
     def arrays(self) -> Arrays:
         """It as plain arrays by name."""
         return {"rows": self.rows, "next end": self.next_end, **flat(self.states)}
-
-    def and_of(self, others: Needs) -> Needs:
-        """The same, then what is needed of further keys."""
-        return Needs(
-            followed_by(self.states, others.states),
-            np.concatenate([self.rows, others.rows]),
-            np.concatenate([self.next_end, others.next_end]),
-        )
-
-    def take(self, keys: IntArray) -> Needs:
-        """What is needed of some of the keys."""
-        return Needs(take(self.states, keys), self.rows[keys], self.next_end[keys])
 
 
 @dataclass(frozen=True)
@@ -141,7 +129,7 @@ class SearchedBucket(Bucket):
         states = states_in(arrays, self.search.nothing())
         known = Needs(states, arrays["rows"], arrays["next end"])
         added = keys - len(known.rows)
-        return known.and_of(self.nothing_of(added)) if added else known
+        return known.followed_by(self.nothing_of(added)) if added else known
 
     def nothing_of(self, keys: int) -> Needs:
         """What is needed of so many keys without events."""
@@ -160,5 +148,5 @@ class SearchedBucket(Bucket):
             keys = np.append(keys, called[stay])
             rows = np.append(rows, known.places[left.kept.values])
             after = Needs(left.states, left.kept.sizes, left.next_end)
-            kept = needs.take(others).and_of(after)
+            kept = needs.take(others).followed_by(after)
         return Kept(keys, rows, kept.arrays(), int(kept.next_end.min(initial=FOREVER)))

@@ -6,11 +6,12 @@ sizes [2, 0, 1]   values [a, b, c]   ->   key 0 has a and b, key 1 nothing, key 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import Self
 
 from matchrec.engine.partitions import IntArray
 
@@ -56,9 +57,36 @@ def take(states: States, keys: IntArray) -> States:
     return {name: one.take(keys) for name, one in states.items()}
 
 
-def followed_by(states: States, others: States) -> States:
-    """The states of some keys, then those of others."""
-    return {name: one.followed_by(others[name]) for name, one in states.items()}
+@dataclass(frozen=True, slots=True)
+class OfKeys:
+    """What is known of k keys: fields are arrays, one value of each key, or ByKey, or States."""
+
+    def take(self, keys: IntArray) -> Self:
+        """What is known of some of the keys."""
+        known = (getattr(self, field.name) for field in fields(self))
+        return type(self)(*(take_known(one, keys) for one in known))
+
+    def followed_by(self, others: Self) -> Self:
+        """The same, then what is known of further keys."""
+        names = [field.name for field in fields(self)]
+        pairs = ((getattr(self, name), getattr(others, name)) for name in names)
+        return type(self)(*(join_known(one, other) for one, other in pairs))
+
+
+def take_known(known: Any, keys: IntArray) -> Any:
+    """What is known of some of the keys."""
+    if isinstance(known, np.ndarray):
+        return known[keys]
+    return known.take(keys) if isinstance(known, ByKey) else take(known, keys)
+
+
+def join_known(known: Any, others: Any) -> Any:
+    """What is known of keys, then of others."""
+    if isinstance(known, np.ndarray):
+        return np.concatenate([known, others])
+    if isinstance(known, ByKey):
+        return known.followed_by(others)
+    return {name: one.followed_by(others[name]) for name, one in known.items()}
 
 
 def starts_of(sizes: IntArray) -> IntArray:

@@ -30,7 +30,7 @@ from matchrec.spark.options import Options
 from matchrec.spark.sessions.interpreter import able_workers
 from matchrec.spark.streaming.bucket import Bucket, SearchedBucket
 from matchrec.spark.streaming.contiguous import ContiguousSearch
-from matchrec.spark.streaming.prepare import Crossed
+from matchrec.spark.streaming.prepare import Crossed, send_events
 from matchrec.spark.streaming.search import KeySearch
 from matchrec.spark.streaming.selecting import SelectingSearch
 from matchrec.spark.streaming.worker import StreamWorker
@@ -180,12 +180,18 @@ def reads_neighbours(executable: Executable) -> bool:
     return any(compiled.offsets) or any(reads)
 
 
-def matched_events(
-    events: Crossed, executable: Executable, schema: spark_types.StructType
+def match_events(
+    prepared: DataFrame, executable: Executable, plan: MatchPlan, schema: spark_types.StructType
 ) -> DataFrame:
-    """The reads of the output rows, each as soon as it is complete."""
-    query = digest(executable, events.arriving)
-    bucket = SearchedBucket(events.arriving, query, search_of(executable))
+    """The reads of the output rows, each as soon as it is complete.
+
+    Raises MatchRecognizeError for what needs all rows at once.
+    """
+    check_executable(executable, plan)
+    events = send_events(prepared, executable.crossing.columns, plan)
+    bucket = SearchedBucket(
+        events.arriving, digest(executable, events.arriving), search_of(executable)
+    )
     return run_on_buckets(events, bucket, f"PATTERN ({executable.pattern})", schema)
 
 

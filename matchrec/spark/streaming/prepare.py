@@ -13,7 +13,7 @@ a hundred times what the search of its few new events does.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -44,6 +44,14 @@ BUCKETS = 64  # the state depends on it; so many tasks at most have something to
 @dataclass(frozen=True)
 class Events(Preparation):
     """Computes columns and bits of a stream's events for one plan."""
+
+    @property
+    def is_stream(self) -> bool:
+        return True
+
+    def sending(self, drafted: Draft) -> Draft:
+        """The draft without tests of rows: any row moves the watermark."""
+        return replace(drafted, relevant=(), neighbours=())
 
     def dataframe(self, columns: tuple[RowColumn, ...], drafted: Draft) -> DataFrame:
         """Columns __c0, ..., __bits0, ..., __o1, ..., __time, __k0, ... of keys that are none of

@@ -13,14 +13,14 @@ from matchrec.compile.executable import Executable
 from matchrec.engine.partitions import BoolArray, IntArray
 from matchrec.spark import wire
 from matchrec.spark.streaming.arrival import Known
-from matchrec.spark.streaming.by_key import ByKey, States, followed_by, take
+from matchrec.spark.streaming.by_key import ByKey, OfKeys, States
 from matchrec.spark.worker.arrays import as_integers, column
 
 FOREVER = int(np.iinfo(np.int64).max)
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class Left(OfKeys):
     """What a search of p keys needs further on.
 
     states: of the keys. kept: which of the known rows it looks at again, their positions in order.
@@ -37,20 +37,6 @@ class Left:
         """The keys of which something must be kept, and what that is."""
         keys = np.flatnonzero(~self.is_idle | (self.kept.sizes > 0))
         return keys, self.take(keys)
-
-    def take(self, keys: IntArray) -> Left:
-        """What is needed of some of the keys."""
-        states, kept = take(self.states, keys), self.kept.take(keys)
-        return Left(states, kept, self.next_end[keys], self.is_idle[keys])
-
-    def and_of(self, others: Left) -> Left:
-        """The same, then what is needed of further keys."""
-        return Left(
-            followed_by(self.states, others.states),
-            self.kept.followed_by(others.kept),
-            np.append(self.next_end, others.next_end),
-            np.append(self.is_idle, others.is_idle),
-        )
 
 
 Searching = Generator[pa.RecordBatch, None, Left]

@@ -78,7 +78,7 @@ class SelectingSearch(KeySearch):
         matches = concatenate(found)
         if matches.count:
             yield from self.written(rows, matches)
-        return together(left).and_of(after).take(np.argsort(np.append(others, quiet)))
+        return together(left).followed_by(after).take(np.argsort(np.append(others, quiet)))
 
     def find_quiet(self, states: States, known: Known, rows: KnownRows) -> BoolArray:
         """bool[p], the keys of which no row is kept and no run begins with a new one."""

@@ -25,8 +25,6 @@ from matchrec.engine.partitions import NO_EDGE, BoolArray, Frontier, IntArray
 from matchrec.spark import wire
 from matchrec.spark.worker.arrays import arrow_of, column, numbers_of
 
-ROWS_A_CALL = 1 << 17
-
 
 @dataclass(slots=True)
 class Piece:
@@ -61,13 +59,14 @@ def pieces(
     batches: Iterable[pa.RecordBatch],
     lookaround: Lookaround | None,
     keys: tuple[str, ...] = (),
-    rows_a_call: int = ROWS_A_CALL,
+    *,
+    rows_a_call: int,
 ) -> Iterator[Piece]:
     """The rows in pieces; the next piece begins where the search of the last one has ended.
 
     The first bit of the first bits marks partition starts. lookaround: None where partitions must
     be whole. keys: columns whose values come with the first row of a partition; pieces have them in
-    all of its rows.
+    all of its rows. rows_a_call: how many rows are worth a call of the engine.
     """
     waiting = Waiting(rows_a_call, keys)
     for batch in batches:

@@ -17,17 +17,19 @@ from matchrec.compile.coverage import CoverageTask
 from matchrec.engine.contiguous import coverage as contiguous
 from matchrec.engine.contiguous.coverage import Counts
 from matchrec.engine.contiguous.kernels.coverage_layout import BEST_REMAINING, BEST_START
+from matchrec.engine.interface import NearbyCondition
 from matchrec.engine.matches import RunFailure
-from matchrec.engine.nearby import NearbyCondition, rows_that_satisfy, satisfy_nearby
+from matchrec.engine.nearby import rows_that_satisfy, satisfy_nearby
 from matchrec.engine.partitions import IntArray, Partitions
 from matchrec.engine.selection import coverage as selection
 from matchrec.output.rows import matched_rows
 from matchrec.spark import wire
 from matchrec.spark.sorting.sort import sorted_batches
 from matchrec.spark.sorting.sorting import Sorting
-from matchrec.spark.worker.batches import ROWS_A_CALL, Piece, pieces
+from matchrec.spark.worker.batches import Piece, pieces
 from matchrec.spark.worker.encode import partitions_of
 from matchrec.spark.worker.failures import place_of, run_error
+from matchrec.spark.worker.matching import ROWS_A_CALL
 
 NO_START = -1
 
@@ -60,7 +62,7 @@ class CoverageWorker:
         figures, counts, nearest = Figures(), Counts.of(self.task.coverable), Nearest()
         if self.sorting is not None:
             batches = sorted_batches(batches, self.sorting)
-        for piece in pieces(batches, executable.lookaround, keys, self.rows_a_call):
+        for piece in pieces(batches, executable.lookaround, keys, rows_a_call=self.rows_a_call):
             figures = self.count_matches(piece, counts, count_rows(piece, figures))
             self.note_nearest(piece, counts, nearest)
             del piece  # a table less in memory while the next one grows

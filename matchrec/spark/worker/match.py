@@ -24,16 +24,14 @@ from matchrec.output.rows import (
     rows_that_come_out,
     unmatched_rows,
 )
-from matchrec.spark import wire
-from matchrec.spark.sorting.sort import sorted_batches
-from matchrec.spark.sorting.sorting import Sorting
-from matchrec.spark.worker.batches import ROWS_A_CALL, Piece, pieces
+from matchrec.spark.wire import Struct
+from matchrec.spark.worker.batches import Piece
 from matchrec.spark.worker.contiguous_runs import ContiguousRuns, find_contiguous_runs
 from matchrec.spark.worker.count import ENCODING, GATHERING, WAITING, Tally
 from matchrec.spark.worker.encode import partitions_of
 from matchrec.spark.worker.failures import place_of, run_error
 from matchrec.spark.worker.gather import Gatherer, chained
-from matchrec.spark.worker.structs import Struct, with_structs
+from matchrec.spark.worker.structs import with_structs
 from matchrec.spark.worker.windows import check_window
 
 T = TypeVar("T")
@@ -41,26 +39,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Worker:
-    """Runs an executable over one task's stream of batches.
-
-    tally: counts, if anyone asks. rows_a_call: see `spark.worker.batches`. sorting: how the rows
-    are to be sorted; None of rows that Spark has sorted. structs: columns that cross in parts.
-    """
+    """Runs an executable over pieces of partitions. tally: counts, if anyone asks."""
 
     executable: Executable
     tally: Tally | None = None
-    rows_a_call: int = ROWS_A_CALL
-    sorting: Sorting | None = None
-    structs: tuple[Struct, ...] = ()
 
-    def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Output batches, in the order of the partitions; the counters are the last one."""
-        keys = tuple(map(wire.column, self.executable.crossing.once))
-        if self.sorting is not None:
-            batches = sorted_batches(batches, self.sorting)
-        found = pieces(batches, self.executable.lookaround, keys, self.rows_a_call)
+    def run(self, found: Iterator[Piece], structs: Iterable[Struct]) -> Iterator[pa.RecordBatch]:
+        """The output of pieces; the counters are the last batch. structs: that come in parts."""
         for piece in self.time_items(WAITING, found):
-            piece.table = with_structs(piece.table, self.structs)
+            piece.table = with_structs(piece.table, structs)
             for batch in self.match_piece(piece):
                 yield batch if self.tally is None else self.tally.with_counters(batch)
             del piece  # a table less in memory while the next one grows
@@ -142,16 +129,23 @@ class Worker:
     def gather(
         self, piece: Piece, partitions: Partitions, matches: Matches, rows: OutputRows
     ) -> Iterator[pa.RecordBatch]:
+        """What comes out of rows. Raises MatchRecognizeRunError for a sum that is too large."""
+        try:
+            yield from self.output_of(piece, partitions, matches, rows)
+        except SumOverflow as overflow:
+            place = place_of(self.executable, overflow.row, piece, partitions)
+            raise sum_too_large(overflow.type_name, place) from overflow
+
+    def output_of(
+        self, piece: Piece, partitions: Partitions, matches: Matches, rows: OutputRows
+    ) -> Iterator[pa.RecordBatch]:
+        """The batches of rows, if there are any. Raises SumOverflow."""
         if not rows.count:
             return
         task = self.executable.task
         kind = Reader if matches.chains is None else ChainReader
         frame, variables = self.executable.frame, len(task.variables)
-        reader = kind(matches, rows, partitions, task.members, variables, frame)
-        try:
-            with self.measure_time(GATHERING):
-                batch = Gatherer(self.executable, piece.table, reader).batch()
-            yield batch
-        except SumOverflow as overflow:
-            place = place_of(self.executable, overflow.row, piece, partitions)
-            raise sum_too_large(overflow.type_name, place) from overflow
+        with self.measure_time(GATHERING):
+            reader = kind(matches, rows, partitions, task.members, variables, frame)
+            batch = Gatherer(self.executable, piece.table, reader).batch()
+        yield batch

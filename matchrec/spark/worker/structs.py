@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import pyarrow as pa
 
+from matchrec.spark.wire import Struct
 from matchrec.spark.worker.arrays import column
-
-
-@dataclass(frozen=True, slots=True)
-class Struct:
-    """A column of structs, never NULL. parts: the columns of a table that its fields are."""
-
-    name: str
-    fields: tuple[str, ...]
-    parts: tuple[str, ...]
 
 
 def with_structs(table: pa.Table, structs: Iterable[Struct]) -> pa.Table:

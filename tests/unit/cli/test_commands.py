@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from matchrec.cli.arguments import DIALECTS, ENGINES, SORTS
-from matchrec.engine.choose import ENGINES as KNOWN_ENGINES
+from matchrec.engine.engines import ENGINES as KNOWN_ENGINES
 from matchrec.frontends.dialects.products import PRODUCTS
 from matchrec.spark.prepare import SORTS as KNOWN_SORTS
 from tests.quick.embedded import invoke

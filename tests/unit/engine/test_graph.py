@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matchrec.conditions.operations import Reduction
-from matchrec.engine.contiguous.breadth_first import BreadthFirst
-from matchrec.engine.contiguous.search import Room
+from matchrec.engine.engines import BreadthFirst
+from matchrec.engine.interface import Room
 from matchrec.engine.matches import Matches
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.plan.pattern import Quantified, RowPattern, Variable, concatenation

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from matchrec.engine.compiled import compile_task
-from matchrec.engine.contiguous.breadth_first import BreadthFirst
+from matchrec.engine.engines import BreadthFirst
 from matchrec.engine.incremental.search import Call, find_possible_starts, search_further
 from matchrec.engine.incremental.state import SearchState, arrays_of, new_state, state_of
 from matchrec.engine.interface import Task

@@ -12,11 +12,9 @@ import pytest
 from matchrec.conditions.operations import Comparison, Reduction
 from matchrec.conditions.run_condition import Compare, Constant, Read, Reduce, RunExpression
 from matchrec.conditions.types import Kind
-from matchrec.engine.choose import ENGINES, choose
-from matchrec.engine.contiguous.backtracking import Backtracking
-from matchrec.engine.contiguous.breadth_first import BreadthFirst
-from matchrec.engine.contiguous.search import Room
-from matchrec.engine.interface import Engine
+from matchrec.engine.choose import choose
+from matchrec.engine.engines import ENGINES, Backtracking, BreadthFirst
+from matchrec.engine.interface import Engine, Room
 from matchrec.engine.matches import FailureKind, RunFailure
 from matchrec.engine.partitions import Partitions
 from matchrec.errors import MatchRecognizePlanError

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from matchrec.engine.choose import ENGINES
-from matchrec.engine.contiguous.breadth_first import BreadthFirst
-from matchrec.engine.contiguous.search import Room
+from matchrec.engine.engines import ENGINES, BreadthFirst
+from matchrec.engine.interface import Room
 from matchrec.engine.selection import breadth_first
 from matchrec.engine.selection.kernels import layout
 from matchrec.engine.selection.records import prepare_input

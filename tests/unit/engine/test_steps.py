@@ -10,10 +10,9 @@ import pytest
 from matchrec.conditions.operations import Comparison, Reduction
 from matchrec.conditions.run_condition import Compare, Constant, Reduce, RunExpression
 from matchrec.conditions.types import Kind
-from matchrec.engine.choose import ENGINES
-from matchrec.engine.contiguous.search import Room
 from matchrec.engine.cost import classify_time
-from matchrec.engine.interface import Engine, Task
+from matchrec.engine.engines import ENGINES
+from matchrec.engine.interface import Engine, Room, Task
 from matchrec.engine.matches import FailureKind, RunFailure
 from matchrec.engine.partial.search import PartialSearch
 from matchrec.engine.partial.starts import Covered, find_starts

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from matchrec.engine.contiguous.backtracking import Backtracking
-from matchrec.engine.contiguous.search import Room
+from matchrec.engine.engines import Backtracking
+from matchrec.engine.interface import Room
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import Partitions
 from matchrec.frontends.row_pattern.grammar import parse_row_pattern

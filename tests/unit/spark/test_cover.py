@@ -23,8 +23,8 @@ from matchrec.frontends.sql.lower import lower
 from matchrec.plan.resolve import InputColumns
 from matchrec.spark import wire
 from matchrec.spark.sorting.sorting import SortColumn, Sorting
-from matchrec.spark.worker.batches import ROWS_A_CALL
 from matchrec.spark.worker.cover import CoverageWorker, add_up
+from matchrec.spark.worker.matching import ROWS_A_CALL
 from tests.quick.scale import examples
 
 INT = ValueType(Family.INTEGER, "int", 32)

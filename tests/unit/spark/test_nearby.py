@@ -23,7 +23,7 @@ from matchrec.frontends.sql import parse_clause
 from matchrec.frontends.sql.lower import lower
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
-from matchrec.spark.worker.match import Worker
+from matchrec.spark.worker.matching import Matching
 from tests.quick.scale import examples
 
 V_SHAPE = "PATTERN (S D+ U+) DEFINE D AS x < PREV(x), U AS x > PREV(x)"
@@ -80,8 +80,8 @@ def batches(
 
 def found_by(executable: Executable, partitions: list[list[int]], size: int) -> list[list[int]]:
     """First and last row of each match, by its partition."""
-    worker = Worker(pickle.loads(pickle.dumps(executable)), rows_a_call=size)
-    found = list(worker.run(batches(executable, partitions, size)))
+    matching = Matching(pickle.loads(pickle.dumps(executable)), rows_a_call=size)
+    found = list(matching.run(batches(executable, partitions, size)))
     reads = [[value for batch in found for value in batch.column(i).to_pylist()] for i in range(3)]
     return sorted(map(list, zip(*reads, strict=True)))
 

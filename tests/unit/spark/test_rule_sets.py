@@ -12,7 +12,7 @@ from matchrec.compile.rule_set import BitNumbers
 from matchrec.conditions.row_column import RowColumn, Shifted, row_column
 from matchrec.conditions.run_condition import Constant
 from matchrec.conditions.types import Kind
-from matchrec.engine.nearby import NearbyCondition
+from matchrec.engine.interface import NearbyCondition
 from matchrec.spark import wire
 from matchrec.spark.rule_sets.packing import (
     early_words,

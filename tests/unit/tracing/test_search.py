@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from matchrec.engine.choose import ENGINES
+from matchrec.engine.engines import ENGINES
 from matchrec.plan.clauses import AfterMatchSkip, EventSelection, MatchOutput, SkipTo
 from matchrec.tracing.agreement import check_attempt, engine_matches, starting_rows
 from matchrec.tracing.attempt import Attempt, Outcome

@@ -30,7 +30,7 @@ from matchrec.engine.selection.kernels.layout import Found, Rows, Rules, Work
 from matchrec.engine.selection.kernels.matches import write_path
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.jit.decorators import inlined, kernel, spliced
-from matchrec.nfa.places import UNFINISHED
+from matchrec.nfa.outcomes import UNFINISHED
 
 # A search from a starting row answers how many rows the run has mapped, this, or NO_RUN - status.
 NO_RUN = -1

@@ -30,7 +30,7 @@ from matchrec.engine.selection.kernels.matches import (
 )
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.jit.decorators import kernel, spliced
-from matchrec.nfa.places import A_MATCH
+from matchrec.nfa.outcomes import A_MATCH
 
 BLOCKED = 1  # the run may not skip the row
 STOPPED = 3  # nor go on with it, it may only be completed by it

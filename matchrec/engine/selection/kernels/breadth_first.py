@@ -29,7 +29,7 @@ from matchrec.engine.selection.kernels.unwinding import unwind_matches
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.jit.decorators import kernel, spliced
 from matchrec.nfa.closure import GUARD_END
-from matchrec.nfa.places import A_MATCH
+from matchrec.nfa.outcomes import A_MATCH
 
 ROWS_APART = 8  # how many rows apart runs are told apart
 

@@ -40,7 +40,7 @@ from matchrec.engine.selection.kernels.nearest_run import (
 )
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.jit.decorators import inner, kernel, spliced
-from matchrec.nfa.places import A_MATCH
+from matchrec.nfa.outcomes import A_MATCH
 
 # A search from a starting row answers how many rows its match has, this, or NO_MATCH - status.
 NO_MATCH = -1

@@ -119,7 +119,7 @@ class Found(NamedTuple):
 
 # Rows of `found` beyond those of `kernels.layout`.
 FOUND_COMPLETED = 4  # the row at which a match is complete
-FOUND_KIND = 5  # what it is, see `nfa.places`: a match, or a run whose window has ended
+FOUND_KIND = 5  # what it is, see `nfa.outcomes`: a match, or a run whose window has ended
 FOUND_SIZE = 6
 
 # Columns of `nodes`.

@@ -6,6 +6,7 @@ import re
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.sql import query as errors
@@ -18,16 +19,18 @@ from matchrec.frontends.sql.clause.sections import cut_out_tokens
 from matchrec.frontends.sql.query.aliases import find_aliases
 from matchrec.frontends.sql.query.brackets import part_at, refuse_unbalanced
 from matchrec.frontends.sql.query.cuts import Cut, find_clauses
-from matchrec.frontends.sql.query.nodes import Frame, Query, Site
+from matchrec.frontends.sql.query.nodes import Frame, Query, Site, view_name
 from matchrec.frontends.sql.query.relation import find_relation
 from matchrec.frontends.sql.query.statement import keeps_text, refuse_stored_text
 from matchrec.frontends.sql.query.use import Words, count_words, find_use
 from matchrec.frontends.sql.query.with_clauses import WithClause, find_visible, find_with_clauses
 from matchrec.frontends.sql.windows.find import find_pattern_windows
-from matchrec.frontends.sql.windows.nodes import Block
-from matchrec.frontends.sql.windows.sites import ReadBlock, read_blocks, view_name
 from matchrec.plan.text.template import View
 from matchrec.source import Origin, Source, Span
+
+if TYPE_CHECKING:
+    from matchrec.frontends.sql.windows.nodes import Block
+    from matchrec.frontends.sql.windows.sites import ReadBlock
 
 _WORD = re.compile(r"\bMATCH_RECOGNIZE\b", re.IGNORECASE)
 _MISSPELT = re.compile(r"\bMATCH(?!_RECOGNIZE\b)[_\s]*RE[A-Z0-9_]*\b", re.IGNORECASE)
@@ -65,7 +68,12 @@ def parse(
         passed = tuple(_frames(tokens, frames, inside, bool(clauses or windows)))
         if not clauses and not windows:
             return Query(source, (), passed, keeps_text=keeps_text(tokens))
-        sites, blocks = _all_sites(tokens, clauses, read_blocks(tokens, windows, clauses))
+        read: tuple[ReadBlock, ...] = ()
+        if windows:
+            from matchrec.frontends.sql.windows.sites import read_blocks
+
+            read = read_blocks(tokens, windows, clauses)
+        sites, blocks = _all_sites(tokens, clauses, read)
         return Query(source, sites, passed, _marks(tokens, sites), keeps_text(tokens), blocks)
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from matchrec.frontends.sql.clause.nodes import MatchRecognize
-from matchrec.frontends.sql.windows.nodes import Block, RowPatternWindow
 from matchrec.plan.text.template import View
 from matchrec.plan.use import EVERYTHING, Use
 from matchrec.source import Source, Span
+
+if TYPE_CHECKING:
+    from matchrec.frontends.sql.windows.nodes import Block, RowPatternWindow
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,11 @@ class Site:
     with_clauses: tuple[Span, ...]
     use: Use = EVERYTHING
     window: RowPatternWindow | None = None
+
+
+def view_name(index: int) -> str:
+    """The view of a site's rows."""
+    return f"match_recognize_{index}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,15 +6,18 @@ FROM t q MATCH_RECOGNIZE (...) m JOIN d    →    FROM □ m JOIN d
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING
 
 from matchrec.frontends.lexing.sqlglot_tokens import find_frames, sqlglot_tokens
 from matchrec.frontends.sql.query.layout import hole_in, written_into
 from matchrec.frontends.sql.query.nodes import Query, Site
-from matchrec.frontends.sql.windows.nodes import Block
 from matchrec.plan.text.parameters import parameter_name
 from matchrec.plan.text.sql_text import quoted, run_together
 from matchrec.plan.text.template import Instead, Template, View, template
 from matchrec.source import Span
+
+if TYPE_CHECKING:
+    from matchrec.frontends.sql.windows.nodes import Block
 
 Replaced = tuple[tuple[Span, Template], ...]
 Piece = str | View | Instead

@@ -15,7 +15,7 @@ from matchrec.errors.sql.query import clause_in_clause
 from matchrec.frontends.lexing.token_sequence import TokenSequence
 from matchrec.frontends.sql.clause.nodes import ExpressionText
 from matchrec.frontends.sql.query.cuts import Cut
-from matchrec.frontends.sql.query.nodes import Site
+from matchrec.frontends.sql.query.nodes import Site, view_name
 from matchrec.frontends.sql.query.statement import refuse_stored_text
 from matchrec.frontends.sql.query.use import Words, all_names
 from matchrec.frontends.sql.query.with_clauses import WithClause, find_visible
@@ -92,11 +92,6 @@ class ReadBlock:
             yield read.rest
             for call, _ in calls:
                 yield self.tokens.span(call.over, call.end)
-
-
-def view_name(index: int) -> str:
-    """The view of a site's rows."""
-    return f"match_recognize_{index}"
 
 
 def read_blocks(

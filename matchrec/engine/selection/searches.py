@@ -1,44 +1,34 @@
-"""The algorithms of event selection: each begins a search and hands its matches on in order."""
+"""The searches of event selection: what begins each, and hands its matches on in order."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 
-from matchrec.engine.contiguous.search import Room
-from matchrec.engine.interface import Task
+from matchrec.engine.interface import Room, Task
 from matchrec.engine.matches import Matches
-from matchrec.engine.partitions import IntArray, Partitions
+from matchrec.engine.partitions import IntArray
 from matchrec.engine.selection import backtracking, breadth_first
 from matchrec.engine.selection.kernels import layout as own
 from matchrec.engine.selection.ordering import number_chunks, sort_matches
-from matchrec.engine.selection.records import SearchInput, needs_release_times, prepare_input
+from matchrec.engine.selection.records import SearchInput, needs_release_times
 from matchrec.engine.selection.skip import concatenate, keep_by_partition
+from matchrec.plan.clauses import MatchOutput
 
 LARGE_CHUNK = 1 << 16  # mapped rows
 
 Begin = Callable[[Task, SearchInput, Room, IntArray | None], Iterator[Matches]]
 
 
-@dataclass(frozen=True, slots=True)
-class SelectionAlgorithm:
-    """An algorithm for matches that may skip rows, or of which all are asked for.
-
-    begin: begins a search; no part of the text of an algorithm, in which it would have an address.
-    """
-
-    engine: str
-    name: str
-    begin: Begin = field(repr=False)
-    room: Room
-    merge_runs: bool = False
-
-    def search(
-        self, task: Task, partitions: Partitions, counters: IntArray | None = None
-    ) -> Iterator[Matches]:
-        """All matches, in chunks, in the order in which they are complete. Raises RunFailure."""
-        arrays = prepare_input(task, partitions, merge_runs=self.merge_runs)
-        return self.begin(task, arrays, self.room, counters)
+def try_runs(
+    task: Task, arrays: SearchInput, room: Room, counters: IntArray | None
+) -> Iterator[Matches]:
+    """Matches that are found one run after the other."""
+    if task.stages is not None and task.stages.skip is not None:
+        return try_and_skip(task, arrays, room, counters)
+    if task.output is MatchOutput.PREFERRED:
+        return try_one_run(task, arrays, room, counters)
+    return try_every_run(task, arrays, room, counters)
 
 
 def try_one_run(
@@ -116,3 +106,14 @@ def build_graph(
 ) -> Iterator[Matches]:
     """The pointers of all matches."""
     return breadth_first.Search(task, arrays, room, counters).find_graph()
+
+
+SEARCHES: Mapping[tuple[str, str], Begin] = {
+    ("backtracking", "event selection"): try_runs,
+    ("breadth_first", "preferred matches that skip rows"): advance_preferred_runs,
+    ("breadth_first", "all matches"): advance_all_runs,
+    ("breadth_first", "matches that do not overlap"): advance_all_runs,
+    ("breadth_first", "matches that a skip strategy leaves"): skip_runs,
+    ("breadth_first", "graph of all matches"): build_graph,
+}
+"""What begins the search of an algorithm, by its engine and its name."""
