@@ -96,12 +96,14 @@ from matchrec.frontends.dialects.rules.values.numbers import (
     extremes,
     quotient,
 )
-from matchrec.frontends.dialects.rules.values.texts import (
-    bounded_text,
+from matchrec.frontends.dialects.rules.values.regular_expressions import (
+    counted_matches,
     first_match,
     nth_match,
-    text_of_subquery,
+    replaced_matches,
+    whole_or_part,
 )
+from matchrec.frontends.dialects.rules.values.texts import bounded_text, text_of_subquery
 from matchrec.frontends.dialects.rules.values.times import (
     added_time,
     counted_boundaries,
@@ -229,6 +231,9 @@ COMMON: tuple[Rule, ...] = (
     value_of_json,
     first_match,
     nth_match,
+    whole_or_part,
+    replaced_matches,
+    counted_matches,
     ratio_to_report,
 )
 """What is rewritten of the expressions of any product."""
