@@ -70,7 +70,6 @@ from matchrec.frontends.dialects.rules.by_product.trino import (
     joda_format,
     matching_elements,
     navigation_inside,
-    number_of_day,
     numbered_elements,
     seconds_since_1970,
     several_extremes,
@@ -82,6 +81,12 @@ from matchrec.frontends.dialects.rules.navigation import (
 )
 from matchrec.frontends.dialects.rules.place import Rule
 from matchrec.frontends.dialects.rules.qualify import qualified_rows
+from matchrec.frontends.dialects.rules.values.calendar import (
+    day_of_week,
+    last_day_of_unit,
+    later_month,
+    week_of_year,
+)
 from matchrec.frontends.dialects.rules.values.formats import (
     number_in_format,
     part_of_text,
@@ -154,6 +159,7 @@ READS: dict[str, tuple[Rule, ...]] = {
         numbered_events,
         truncated_date,
         added_time,
+        later_month,
         crossed_boundaries,
     ),
     "oracle": ORACLE,
@@ -168,8 +174,7 @@ READS: dict[str, tuple[Rule, ...]] = {
         over_each_aggregate,
         semantics_of_aggregates,
         added_time,
-        number_of_day,
-        truncated_date,
+            truncated_date,
         seconds_since_1970,
         matching_elements,
         numbered_elements,
@@ -234,6 +239,9 @@ COMMON: tuple[Rule, ...] = (
     whole_or_part,
     replaced_matches,
     counted_matches,
+    day_of_week,
+    week_of_year,
+    last_day_of_unit,
     ratio_to_report,
 )
 """What is rewritten of the expressions of any product."""

@@ -48,14 +48,6 @@ def navigation_inside(node: exp.Expr, _: Place) -> exp.Expr:
     return inside if inside.find(exp.Anonymous) else node
 
 
-def number_of_day(node: exp.Expr, _: Place) -> exp.Expr:
-    """`day_of_week(d)`, 1 on Monday."""
-    if not isinstance(node, exp.DayOfWeekIso):
-        return node
-    weekday = exp.Anonymous(this="WEEKDAY", expressions=[node.this])
-    return exp.paren(exp.Add(this=weekday, expression=exp.Literal.number(1)), copy=False)
-
-
 def seconds_since_1970(node: exp.Expr, place: Place) -> exp.Expr:
     """`to_unixtime(t)`, with a fraction."""
     if not isinstance(node, exp.TimeToUnix) or not place.write.is_spark:

@@ -29,6 +29,7 @@ from matchrec.frontends.dialects.rules.by_product.oracle.row_sources import (
 )
 from matchrec.frontends.dialects.rules.by_product.oracle.texts import concatenation, empty_text
 from matchrec.frontends.dialects.rules.place import Rule
+from matchrec.frontends.dialects.rules.values.calendar import later_month, on_another_day
 from matchrec.frontends.dialects.rules.values.texts import bounded_text
 
 ORACLE: tuple[Rule, ...] = (
@@ -49,6 +50,8 @@ ORACLE: tuple[Rule, ...] = (
     no_dual,
     bounded_text,
     date_with_time,
+    later_month,
+    on_another_day,
     durations,
     differences,
     shifts,
