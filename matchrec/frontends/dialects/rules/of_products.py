@@ -46,7 +46,10 @@ from matchrec.frontends.dialects.rules.by_product.snowflake import (
 )
 from matchrec.frontends.dialects.rules.by_product.snowflake_functions import (
     equal_with_nulls,
+    nth_token,
     numbered_events,
+    number_in_format as number_in_format_of_snowflake,
+    seconds_of_epoch,
     slice_of_time,
 )
 from matchrec.frontends.dialects.rules.by_product.snowflake_functions import (
@@ -62,6 +65,7 @@ from matchrec.frontends.dialects.rules.by_product.snowflake_tables import (
     number_of_text,
     place_in_array,
     slice_of_array,
+    text_of_object,
 )
 from matchrec.frontends.dialects.rules.by_product.trino import (
     counted_values,
@@ -73,6 +77,7 @@ from matchrec.frontends.dialects.rules.by_product.trino import (
     numbered_elements,
     seconds_since_1970,
     several_extremes,
+    tried,
 )
 from matchrec.frontends.dialects.rules.navigation import (
     lag_and_lead,
@@ -81,6 +86,7 @@ from matchrec.frontends.dialects.rules.navigation import (
 )
 from matchrec.frontends.dialects.rules.place import Rule
 from matchrec.frontends.dialects.rules.qualify import qualified_rows
+from matchrec.frontends.dialects.rules.recursion import recursive_queries
 from matchrec.frontends.dialects.rules.values.calendar import (
     day_of_week,
     last_day_of_unit,
@@ -136,6 +142,8 @@ from matchrec.frontends.dialects.rules.written import (
 READS: dict[str, tuple[Rule, ...]] = {
     "databricks": (final_aggregates,),
     "snowflake": (
+        recursive_queries,
+        text_of_object,
         columns_of_values,
         generated_rows,
         flattened,
@@ -154,9 +162,12 @@ READS: dict[str, tuple[Rule, ...]] = {
         row_number_in_match,
         bare_classifier,
         equal_with_nulls,
+        number_in_format_of_snowflake,
         formatted_time_of_snowflake,
         slice_of_time,
         numbered_events,
+        seconds_of_epoch,
+        nth_token,
         truncated_date,
         added_time,
         later_month,
@@ -165,6 +176,7 @@ READS: dict[str, tuple[Rule, ...]] = {
     "oracle": ORACLE,
     "trino": (
         count_of_rows,
+        tried,
         navigation_inside,
         several_extremes,
         if_without_else,
