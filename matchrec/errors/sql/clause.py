@@ -103,7 +103,10 @@ def last_closes_another(opening: Span, clause: Span) -> MatchRecognizeParseError
         "the last `)` closes this `(`, and none closes that of MATCH_RECOGNIZE",
         opening,
         clause,
-        hint="add `)` where what stands in the first one ends",
+        hint=(
+            "add `)` where what stands in the first one ends; "
+            "mind that `--` starts a comment, also in `{--` and `--}`"
+        ),
     )
 
 

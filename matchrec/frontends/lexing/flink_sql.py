@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from sqlglot.dialects.spark import Spark
 
 
@@ -14,7 +16,7 @@ class FlinkSql(Spark):
     class Tokenizer(Spark.Tokenizer):
         """Reads `''` in a text as a quote, and nothing else otherwise than it is written."""
 
-        STRING_ESCAPES = ["'"]
+        STRING_ESCAPES: ClassVar[list[str | tuple[str, str]]] = ["'"]
 
     class Parser(Spark.Parser):
         """Reads CAST as one that fails."""

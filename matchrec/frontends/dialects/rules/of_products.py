@@ -48,12 +48,14 @@ from matchrec.frontends.dialects.rules.by_product.snowflake_functions import (
     equal_with_nulls,
     nth_token,
     numbered_events,
-    number_in_format as number_in_format_of_snowflake,
     seconds_of_epoch,
     slice_of_time,
 )
 from matchrec.frontends.dialects.rules.by_product.snowflake_functions import (
     formatted_time as formatted_time_of_snowflake,
+)
+from matchrec.frontends.dialects.rules.by_product.snowflake_functions import (
+    number_in_format as number_in_format_of_snowflake,
 )
 from matchrec.frontends.dialects.rules.by_product.snowflake_tables import (
     columns_of_values,
@@ -128,11 +130,13 @@ from matchrec.frontends.dialects.rules.written import (
     aggregate_of_all_rows,
     arrays_and_nulls,
     day_without_time,
+    days_between,
     elapsed_time,
     first_of_later_rows,
     joined_text,
     json_of_oracle,
     keys_of_group,
+    match_of_oracle,
     named_unit,
     no_arrays,
     running_aggregate,
@@ -186,7 +190,7 @@ READS: dict[str, tuple[Rule, ...]] = {
         over_each_aggregate,
         semantics_of_aggregates,
         added_time,
-            truncated_date,
+        truncated_date,
         seconds_since_1970,
         matching_elements,
         numbered_elements,
@@ -264,6 +268,8 @@ WRITES: dict[str, tuple[Rule, ...]] = {
         qualified_rows,
         keys_of_group,
         json_of_oracle,
+        match_of_oracle,
+        days_between,
         no_arrays,
         aggregate_of_all_rows,
         whole_quotient,

@@ -71,7 +71,9 @@ def tried(node: exp.Expr, place: Place) -> exp.Expr:
 
 def _outside_of_operands(tree: exp.Expr) -> Iterator[exp.Expr]:
     """What of an expression is computed of what may fail."""
-    return (one for one in tree.walk() if any(found is not one for found in one.find_all(*_FAILING)))
+    return (
+        one for one in tree.walk() if any(found is not one for found in one.find_all(*_FAILING))
+    )
 
 
 def seconds_since_1970(node: exp.Expr, place: Place) -> exp.Expr:
