@@ -89,7 +89,7 @@ def _result(call: QueryCall, dialect: str, options: Options) -> DataFrame | None
             return result if options.counters is None else options.counters.of_query(result)
         if parsed.source.text == call.text:
             return None
-    return call.spark.sql(parsed.source.text, call.args, **call.frames)
+        return call.evaluation(parsed, options).outer()
 
 
 @checked(query=TEXT, analyze=FLAG, **ARGUMENTS)

@@ -18,7 +18,7 @@ from matchrec.source import Span
 def not_known_during_the_match(what: str, span: Span) -> MatchRecognizeError:
     """DEFINE applies a function to several rows of the run that only Spark can compute."""
     return MatchRecognizeUnsupportedError(
-        f"`{what}` in {part('DEFINE')} combines several {current().rows} of the match",
+        f"`{what.strip('`')}` in {part('DEFINE')} combines several {current().rows} of the match",
         span,
         notes=(
             "values of several rows may be combined there with operators, CASE, LIKE, RLIKE, CAST,",
@@ -202,6 +202,10 @@ def aggregate_cannot_take(
     function: str, type_names: Sequence[str], span: Span | None
 ) -> MatchRecognizeError:
     """An aggregate over a list of values of types that it does not take there."""
+    if function.lower() in _OF_ONE_VALUE and len(type_names) > 1:
+        return MatchRecognizePlanError(
+            f"`{function}` in {part('DEFINE')} takes one argument, not {len(type_names)}", span
+        )
     number = number_of(type_names[0]) if type_names else None
     return MatchRecognizeUnsupportedError(
         f"`{function}` in {part('DEFINE')} cannot take {', '.join(type_names) or 'no argument'}",
@@ -214,6 +218,7 @@ def aggregate_cannot_take(
     )
 
 
+_OF_ONE_VALUE = frozenset({"avg", "mean", "sum", "min", "max", "median", "stddev", "variance"})
 _TAKEN = "the aggregates of Spark that are exact: no sketches and no approximations"
 _AS_MEASURE = "make it a measure, and test that with WHERE after the clause"
 

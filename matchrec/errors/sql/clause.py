@@ -97,6 +97,19 @@ def parenthesis_not_closed(part: str, span: Span) -> MatchRecognizeParseError:
     )
 
 
+def last_closes_another(opening: Span, clause: Span) -> MatchRecognizeParseError:
+    """A bracket in the clause takes the `)` that was to close the clause."""
+    return MatchRecognizeParseError(
+        "the last `)` closes this `(`, and none closes that of MATCH_RECOGNIZE",
+        opening,
+        clause,
+        hint=(
+            "add `)` where what stands in the first one ends; "
+            "mind that `--` starts a comment, also in `{--` and `--}`"
+        ),
+    )
+
+
 def not_closed_before(
     opening: str, keyword: str, spans: tuple[Span, Span]
 ) -> MatchRecognizeParseError:

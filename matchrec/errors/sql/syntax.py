@@ -58,6 +58,9 @@ def meant_by(text: str, where: str) -> str | None:
 
 def _separated(text: str, where: str) -> str | None:
     """What to write before a token that starts a value."""
+    if text.upper().removesuffix("S") in _UNITS:
+        unit = text.upper().removesuffix("S")
+        return f"write a length of time as INTERVAL '1' {unit}, with the number in quotes"
     return _SEPARATED.get(where) if text[0].isalnum() or text[0] in "'\"`_" else None
 
 
@@ -80,6 +83,7 @@ _OF_OTHERS = {
     "OPTIONS": or_dialect("write LONGEST MATCH after PATTERN (...)", "bigquery"),
     "WHERE": "filter the input in a subquery before the clause, or the result after it",
 }
+_UNITS = frozenset({"SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "YEAR"})
 _SEPARATED = {
     "PARTITION BY": "write an operator before it, or a comma: PARTITION BY a, b",
     "ORDER BY": "write an operator before it, or a comma: ORDER BY a, b DESC",

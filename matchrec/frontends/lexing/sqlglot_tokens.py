@@ -58,10 +58,13 @@ def tokens_by(tokenize: Tokenizer, text: str) -> list[SqlglotToken]:
 
 
 def _not_as_clause(tokens: Sequence[SqlglotToken], index: int) -> SqlglotToken:
-    """The function `window` as a word: after GROUP BY it would be the clause WINDOW to sqlglot."""
+    """The function `window`, and `output` after INTO, as words: both would begin a clause."""
     token = tokens[index]
     is_called = index + 1 < len(tokens) and tokens[index + 1].token_type is TokenType.L_PAREN
-    is_word = token.token_type is TokenType.WINDOW and is_called
+    is_table = index > 0 and tokens[index - 1].token_type is TokenType.INTO
+    is_word = (token.token_type is TokenType.WINDOW and is_called) or (
+        token.token_type is TokenType.RETURNING and is_table
+    )
     return renamed(token, TokenType.VAR, token.text) if is_word else token
 
 

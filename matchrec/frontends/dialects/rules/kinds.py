@@ -33,7 +33,9 @@ _BY_WEIGHT = (Kind.FRACTION, Kind.DECIMAL, Kind.INTEGER)  # what a number and an
 TIMESTAMPS = frozenset({Kind.TIMESTAMP, Kind.TIMESTAMP_NTZ})
 TIMES = TIMESTAMPS | {Kind.DATE}
 
-_SAME_AS_FIRST = frozenset({"FIRST", "LAST", "PREV", "NEXT", "RUNNING", "FINAL", "TRUNC"})
+_SAME_AS_FIRST = frozenset(
+    {"FIRST", "LAST", "PREV", "NEXT", "RUNNING", "FINAL", "TRUNC", "ADD_MONTHS"}
+)
 _COUNTS: tuple[type[exp.Expr], ...] = (
     exp.ApproxDistinct,
     exp.ArraySize,
@@ -86,6 +88,8 @@ _OF_OWN_FUNCTIONS = {
     "ROW_NUMBER": Kind.INTEGER,
     "UNIX_DATE": Kind.INTEGER,
     "UNIX_MICROS": Kind.INTEGER,
+    **dict.fromkeys(("DAY_OF_WEEK", "DAYOFWEEKISO", "MOD", "WEEKDAY"), Kind.INTEGER),
+    **dict.fromkeys(("MAKE_DT_INTERVAL", "MAKE_YM_INTERVAL"), Kind.INTERVAL),
 }
 _SAME_AS_OPERAND = (
     exp.Paren,

@@ -46,11 +46,16 @@ from matchrec.frontends.dialects.rules.by_product.snowflake import (
 )
 from matchrec.frontends.dialects.rules.by_product.snowflake_functions import (
     equal_with_nulls,
+    nth_token,
     numbered_events,
+    seconds_of_epoch,
     slice_of_time,
 )
 from matchrec.frontends.dialects.rules.by_product.snowflake_functions import (
     formatted_time as formatted_time_of_snowflake,
+)
+from matchrec.frontends.dialects.rules.by_product.snowflake_functions import (
+    number_in_format as number_in_format_of_snowflake,
 )
 from matchrec.frontends.dialects.rules.by_product.snowflake_tables import (
     columns_of_values,
@@ -62,6 +67,7 @@ from matchrec.frontends.dialects.rules.by_product.snowflake_tables import (
     number_of_text,
     place_in_array,
     slice_of_array,
+    text_of_object,
 )
 from matchrec.frontends.dialects.rules.by_product.trino import (
     counted_values,
@@ -70,10 +76,10 @@ from matchrec.frontends.dialects.rules.by_product.trino import (
     joda_format,
     matching_elements,
     navigation_inside,
-    number_of_day,
     numbered_elements,
     seconds_since_1970,
     several_extremes,
+    tried,
 )
 from matchrec.frontends.dialects.rules.navigation import (
     lag_and_lead,
@@ -82,6 +88,13 @@ from matchrec.frontends.dialects.rules.navigation import (
 )
 from matchrec.frontends.dialects.rules.place import Rule
 from matchrec.frontends.dialects.rules.qualify import qualified_rows
+from matchrec.frontends.dialects.rules.recursion import recursive_queries
+from matchrec.frontends.dialects.rules.values.calendar import (
+    day_of_week,
+    last_day_of_unit,
+    later_month,
+    week_of_year,
+)
 from matchrec.frontends.dialects.rules.values.formats import (
     number_in_format,
     part_of_text,
@@ -96,12 +109,14 @@ from matchrec.frontends.dialects.rules.values.numbers import (
     extremes,
     quotient,
 )
-from matchrec.frontends.dialects.rules.values.texts import (
-    bounded_text,
+from matchrec.frontends.dialects.rules.values.regular_expressions import (
+    counted_matches,
     first_match,
     nth_match,
-    text_of_subquery,
+    replaced_matches,
+    whole_or_part,
 )
+from matchrec.frontends.dialects.rules.values.texts import bounded_text, text_of_subquery
 from matchrec.frontends.dialects.rules.values.times import (
     added_time,
     counted_boundaries,
@@ -115,11 +130,13 @@ from matchrec.frontends.dialects.rules.written import (
     aggregate_of_all_rows,
     arrays_and_nulls,
     day_without_time,
+    days_between,
     elapsed_time,
     first_of_later_rows,
     joined_text,
     json_of_oracle,
     keys_of_group,
+    match_of_oracle,
     named_unit,
     no_arrays,
     running_aggregate,
@@ -129,6 +146,8 @@ from matchrec.frontends.dialects.rules.written import (
 READS: dict[str, tuple[Rule, ...]] = {
     "databricks": (final_aggregates,),
     "snowflake": (
+        recursive_queries,
+        text_of_object,
         columns_of_values,
         generated_rows,
         flattened,
@@ -147,16 +166,21 @@ READS: dict[str, tuple[Rule, ...]] = {
         row_number_in_match,
         bare_classifier,
         equal_with_nulls,
+        number_in_format_of_snowflake,
         formatted_time_of_snowflake,
         slice_of_time,
         numbered_events,
+        seconds_of_epoch,
+        nth_token,
         truncated_date,
         added_time,
+        later_month,
         crossed_boundaries,
     ),
     "oracle": ORACLE,
     "trino": (
         count_of_rows,
+        tried,
         navigation_inside,
         several_extremes,
         if_without_else,
@@ -166,7 +190,6 @@ READS: dict[str, tuple[Rule, ...]] = {
         over_each_aggregate,
         semantics_of_aggregates,
         added_time,
-        number_of_day,
         truncated_date,
         seconds_since_1970,
         matching_elements,
@@ -229,6 +252,12 @@ COMMON: tuple[Rule, ...] = (
     value_of_json,
     first_match,
     nth_match,
+    whole_or_part,
+    replaced_matches,
+    counted_matches,
+    day_of_week,
+    week_of_year,
+    last_day_of_unit,
     ratio_to_report,
 )
 """What is rewritten of the expressions of any product."""
@@ -239,6 +268,8 @@ WRITES: dict[str, tuple[Rule, ...]] = {
         qualified_rows,
         keys_of_group,
         json_of_oracle,
+        match_of_oracle,
+        days_between,
         no_arrays,
         aggregate_of_all_rows,
         whole_quotient,

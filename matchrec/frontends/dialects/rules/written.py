@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
-from matchrec.frontends.dialects.marks import name_of
+from matchrec.frontends.dialects.marks import name_of, plain_call
 from matchrec.frontends.dialects.rules.kinds import Kind
 from matchrec.frontends.dialects.rules.place import Place
 from matchrec.frontends.dialects.rules.values.times import unit_of
@@ -142,6 +142,30 @@ def first_of_later_rows(node: exp.Expr, place: Place) -> exp.Expr:
     if names_variable or len(node.expressions) > 1:
         place.remark("FIRST finds rows after the row of the measure, too, in Trino")
     return node
+
+
+def match_of_oracle(node: exp.Expr, place: Place) -> exp.Expr:
+    """`REGEXP_EXTRACT(x, p, g)` is `REGEXP_SUBSTR(x, p, 1, 1, NULL, g)`."""
+    if not isinstance(node, exp.RegexpExtract):
+        return node
+    usual = exp.Literal.number(int(place.read.is_spark and not place.read.lacks_dialect))
+    group = node.args.get("group") or usual
+    one = exp.Literal.number(1)
+    rest = [node.args.get("position") or one, node.args.get("occurrence") or one]
+    flags = node.args.get("parameters") or exp.null()
+    return plain_call("REGEXP_SUBSTR", node.this, node.expression, *rest, flags, group)
+
+
+def days_between(node: exp.Expr, place: Place) -> exp.Expr:
+    """`DATEDIFF(t, s)` of days is a difference in Oracle, which has no other units."""
+    if not isinstance(node, _DIFFERENCES):
+        return node
+    is_elapsed = {place.kind(one) for one in (node.this, node.expression)} != {Kind.DATE}
+    unit = node.text("unit").upper() or "DAY"
+    if unit not in ("DAY", "DAYS") or (place.read.name in ("trino", "flink") and is_elapsed):
+        raise UnsupportedError("no DATEDIFF: write (t - s) * 24 for hours between dates")
+    later, earlier = (plain_call("TRUNC", one) for one in (node.this, node.expression))
+    return exp.paren(exp.Sub(this=later, expression=earlier), copy=False)
 
 
 def keys_of_group(node: exp.Expr, _: Place) -> exp.Expr:

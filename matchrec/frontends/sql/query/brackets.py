@@ -51,7 +51,18 @@ def _not_closed(tokens: TokenSequence, word: int) -> MatchRecognizeError:
                     spans = tokens[index].span, tokens[inner].span
                     return clause_errors.not_closed_before(tokens.key(index), part, spans)
         index += 1
-    return clause_errors.parenthesis_not_closed("MATCH_RECOGNIZE", tokens.span(word, word + 2))
+    whole = tokens.span(word, word + 2)
+    closing = max(tokens.openings, default=word)
+    opening = tokens.openings.get(closing, word)
+    if opening > word + 1 and _stands_alone(tokens, opening, closing):
+        return clause_errors.last_closes_another(tokens[opening].span, whole)
+    return clause_errors.parenthesis_not_closed("MATCH_RECOGNIZE", whole)
+
+
+def _stands_alone(tokens: TokenSequence, opening: int, closing: int) -> bool:
+    """Whether a `)` begins a line, below what stands in it: probably the end of a clause."""
+    before, after = tokens[closing - 1].span.end, tokens[closing].span.start
+    return closing > opening + 1 and "\n" in tokens.text[before:after]
 
 
 def _refuse_early_end(tokens: TokenSequence, opening: int) -> None:

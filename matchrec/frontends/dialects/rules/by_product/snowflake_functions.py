@@ -14,11 +14,16 @@ from sqlglot.errors import UnsupportedError
 from sqlglot.time import format_time
 
 from matchrec.frontends.dialects.marks import function_name, plain_call
+from matchrec.frontends.dialects.rules.by_product.oracle.numbers import formatted_number
 from matchrec.frontends.dialects.rules.kinds import Kind
 from matchrec.frontends.dialects.rules.place import Place
-from matchrec.frontends.dialects.rules.values.times import unit_of
+from matchrec.frontends.dialects.rules.values.times import microseconds, unit_of
 
 _ALIKE = re.compile(r"%[YymBbdaHIMSfp](?!_)")  # what Spark writes as Snowflake does
+_DIGITS = re.compile(r"(FM)?[$09.,DGSMI]*[09][$09.,DGSMI]*", re.IGNORECASE)
+_SHOWN_DIGITS = re.compile(r"(FM)?\$?[9,G]*0+([.D]0+)?", re.IGNORECASE)
+_ARGUMENTS_OF_STRTOK = ("this", "delimiter", "part_index")
+_MICROSECONDS = {"": 1_000_000, "SECOND": 1_000_000, "MILLISECOND": 1_000, "MICROSECOND": 1}
 _STARTS = {  # of a slice, by its unit; weeks begin on Monday
     **dict.fromkeys(("SECOND", "MINUTE", "HOUR", "DAY", "MONTH", "QUARTER", "YEAR"), "1970-01-01"),
     "WEEK": "1969-12-29",
@@ -37,6 +42,49 @@ def equal_with_nulls(node: exp.Expr, _: Place) -> exp.Expr:
     if not isinstance(node, exp.EqualNull):
         return node
     return exp.paren(exp.NullSafeEQ(this=node.this, expression=node.expression), copy=False)
+
+
+def seconds_of_epoch(node: exp.Expr, place: Place) -> exp.Expr:
+    """`DATE_PART(EPOCH_SECOND, t)`, how many have passed since 1970."""
+    unit = node.this.name.upper() if isinstance(node, exp.Extract) else ""
+    if not unit.startswith("EPOCH") or not place.write.is_spark:
+        return node
+    micros = microseconds(node.expression.copy(), place.kind(node.expression))
+    count = _MICROSECONDS.get(unit.removeprefix("EPOCH").strip("_").removesuffix("S"))
+    if count is None:
+        raise UnsupportedError(f"no {unit}: write EPOCH_MICROSECOND")
+    return exp.paren(exp.IntDiv(this=micros, expression=exp.Literal.number(count)), copy=False)
+
+
+def nth_token(node: exp.Expr, place: Place) -> exp.Expr:
+    """`STRTOK(x, '-', 2)`, of whose tokens none is empty; each character divides."""
+    if node.key != "strtok" and function_name(node) != "STRTOK":
+        return node
+    if not place.write.is_spark:
+        raise UnsupportedError("no STRTOK: write SPLIT_PART")
+    given = node.expressions or [*filter(None, map(node.args.get, _ARGUMENTS_OF_STRTOK))]
+    divides = given[1].name if len(given) > 1 else " "
+    if len(given) > 1 and not isinstance(given[1], exp.Literal):
+        raise UnsupportedError("no STRTOK but with characters that are a literal")
+    others = exp.Literal.string(f"[^{re.escape(divides)}]+")
+    tokens = plain_call("REGEXP_EXTRACT_ALL", given[0], others, exp.Literal.number(0))
+    number = given[2] if len(given) > 2 else exp.Literal.number(1)
+    return plain_call("TRY_ELEMENT_AT", tokens, number)
+
+
+def number_in_format(node: exp.Expr, place: Place) -> exp.Expr:
+    """`TO_CHAR(x, 'FM990.00')`, as in Oracle where every digit that may be a zero is shown."""
+    pattern = node.args.get("format") if isinstance(node, exp.ToChar) else None
+    if not isinstance(pattern, exp.Literal) or not place.write.is_spark:
+        return node
+    if _SHOWN_DIGITS.fullmatch(pattern.name):
+        return formatted_number(node, place)
+    if _DIGITS.fullmatch(pattern.name):
+        raise UnsupportedError(
+            f"the format {pattern.name} of a number: write 0 for the last digit before the point "
+            "and for those after it, as in FM990.00"
+        )
+    return node
 
 
 def formatted_time(node: exp.Expr, _: Place) -> exp.Expr:

@@ -11,6 +11,7 @@ from matchrec.frontends.dialects.rules.place import Place
 
 _ROW = "generator_row"
 _COLUMNS_OF_FLATTEN = ["seq", "key", "path", "index", "value", "this"]
+_OBJECTS = (exp.Struct, exp.Array, exp.ArrayAgg, exp.ArrayUniqueAgg)
 _SEQUENCES = (exp.Seq1, exp.Seq2, exp.Seq4, exp.Seq8)
 
 
@@ -135,6 +136,19 @@ def listed_values(node: exp.Expr, place: Place) -> exp.Expr:
         raise UnsupportedError("an array of distinct values in another order than their own")
     ascends = exp.false() if key.args.get("desc") else exp.true()
     return plain_call("SORT_ARRAY", exp.ArrayUniqueAgg(this=value.copy()), ascends)
+
+
+def text_of_object(node: exp.Expr, place: Place) -> exp.Expr:
+    """`OBJECT_CONSTRUCT('a', x)::STRING`, `ARRAY_AGG(x)::STRING` and TO_JSON of them: JSON."""
+    is_text = isinstance(node, exp.Cast) and node.is_type(*exp.DataType.TEXT_TYPES)
+    if not is_text and not isinstance(node, exp.JSONFormat):
+        return node
+    value = node.this.this if isinstance(node.this, exp.WithinGroup) else node.this
+    if not isinstance(value, _OBJECTS) or not place.write.is_spark:
+        return node
+    if isinstance(value, exp.Struct):
+        value.set("expressions", sorted(value.expressions, key=lambda one: str(one.this.name)))
+    return plain_call("TO_JSON", node.this)
 
 
 def number_of_text(node: exp.Expr, _: Place) -> exp.Expr:

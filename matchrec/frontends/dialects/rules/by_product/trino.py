@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from sqlglot import exp
 from sqlglot.errors import UnsupportedError
@@ -19,6 +20,8 @@ from matchrec.frontends.dialects.rules.place import Place
 from matchrec.frontends.lexing.function_names import NAVIGATION
 
 _ALIKE = re.compile(r"(?:yyyy|MM|dd|HH|mm|ss|SSS|[^A-Za-z'])*")
+_FAILING = (exp.Div, exp.Mod, exp.Cast)
+_WITHOUT_NULLS = (exp.Binary, exp.Neg, exp.Paren, exp.Cast, exp.Round, exp.Abs)
 _NOT_NULL_FOR_NULL = (exp.Coalesce, exp.Is, exp.Case, exp.If, exp.NullSafeEQ, exp.NullSafeNEQ)
 
 
@@ -48,12 +51,29 @@ def navigation_inside(node: exp.Expr, _: Place) -> exp.Expr:
     return inside if inside.find(exp.Anonymous) else node
 
 
-def number_of_day(node: exp.Expr, _: Place) -> exp.Expr:
-    """`day_of_week(d)`, 1 on Monday."""
-    if not isinstance(node, exp.DayOfWeekIso):
+def tried(node: exp.Expr, place: Place) -> exp.Expr:
+    """`TRY(a / b)` is NULL where b is 0, `TRY(CAST(x AS INTEGER))` where x is no number."""
+    if not isinstance(node, exp.Try) or place.write.name == "trino":
         return node
-    weekday = exp.Anonymous(this="WEEKDAY", expressions=[node.this])
-    return exp.paren(exp.Add(this=weekday, expression=exp.Literal.number(1)), copy=False)
+    tree = exp.paren(node.this.copy(), copy=False)
+    failing = [*tree.find_all(*_FAILING)]
+    outside = all(isinstance(one, _WITHOUT_NULLS) for one in _outside_of_operands(tree))
+    if not failing or not outside:
+        raise UnsupportedError("no TRY: write TRY_CAST(x AS t), or a / NULLIF(b, 0)")
+    for one in failing:
+        if isinstance(one, exp.Cast):
+            one.replace(exp.TryCast(this=one.this.copy(), to=one.to.copy(), safe=True))
+        else:
+            divisor = exp.Nullif(this=one.expression.copy(), expression=exp.Literal.number(0))
+            one.set("expression", divisor)
+    return tree
+
+
+def _outside_of_operands(tree: exp.Expr) -> Iterator[exp.Expr]:
+    """What of an expression is computed of what may fail."""
+    return (
+        one for one in tree.walk() if any(found is not one for found in one.find_all(*_FAILING))
+    )
 
 
 def seconds_since_1970(node: exp.Expr, place: Place) -> exp.Expr:

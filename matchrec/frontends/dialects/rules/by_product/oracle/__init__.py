@@ -22,6 +22,7 @@ from matchrec.frontends.dialects.rules.by_product.oracle.functions import (
 from matchrec.frontends.dialects.rules.by_product.oracle.numbers import formatted_number
 from matchrec.frontends.dialects.rules.by_product.oracle.row_sources import (
     first_rows,
+    listed_values,
     no_dual,
     no_join_marks,
     no_row_order,
@@ -29,12 +30,16 @@ from matchrec.frontends.dialects.rules.by_product.oracle.row_sources import (
 )
 from matchrec.frontends.dialects.rules.by_product.oracle.texts import concatenation, empty_text
 from matchrec.frontends.dialects.rules.place import Rule
+from matchrec.frontends.dialects.rules.recursion import recursive_queries
+from matchrec.frontends.dialects.rules.values.calendar import later_month, on_another_day
 from matchrec.frontends.dialects.rules.values.texts import bounded_text
 
 ORACLE: tuple[Rule, ...] = (
     no_join_marks,
     empty_text,
     row_generator,
+    listed_values,
+    recursive_queries,
     first_rows,
     no_row_order,
     unusual_name,
@@ -49,6 +54,8 @@ ORACLE: tuple[Rule, ...] = (
     no_dual,
     bounded_text,
     date_with_time,
+    later_month,
+    on_another_day,
     durations,
     differences,
     shifts,

@@ -6,9 +6,11 @@ from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 from sqlglot.transforms import eliminate_join_marks
 
+from matchrec.frontends.dialects.marks import function_name, plain_call
 from matchrec.frontends.dialects.rules.place import Place
 
 _COUNTERS = frozenset({"LEVEL", "ROWNUM"})
+_LISTS = frozenset({"odcinumberlist", "odcivarchar2list", "odcidatelist", "dbms_debug_vc2coll"})
 
 
 def row_generator(node: exp.Expr, place: Place) -> exp.Expr:
@@ -102,6 +104,22 @@ def no_row_order(node: exp.Expr, _: Place) -> exp.Expr:
     if isinstance(node, exp.WithinGroup | exp.Window) and node.args.get("over") == "KEEP":
         raise UnsupportedError("no KEEP: write max_by(x, y) or min_by(x, y)")
     return node
+
+
+def listed_values(node: exp.Expr, place: Place) -> exp.Expr:
+    """`TABLE(sys.odcinumberlist(1, 2))`, rows with a column_value each."""
+    calls = node.this.expressions if isinstance(node, exp.Table) and _is_table(node.this) else []
+    values = calls[0].find(exp.Anonymous) if calls else None
+    if values is None or values.name.lower() not in _LISTS or not place.write.is_spark:
+        return node
+    rows = plain_call("EXPLODE", exp.Array(expressions=values.expressions))
+    alias = exp.to_identifier(node.alias or "listed_values")
+    names = [exp.to_identifier("column_value")]
+    return exp.Table(this=rows, alias=exp.TableAlias(this=alias, columns=names))
+
+
+def _is_table(call: exp.Expr) -> bool:
+    return function_name(call) == "TABLE" and len(call.expressions) == 1
 
 
 def no_join_marks(node: exp.Expr, _: Place) -> exp.Expr:
