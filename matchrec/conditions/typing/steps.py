@@ -10,6 +10,7 @@ from typing_extensions import assert_never
 
 from matchrec.conditions.operations import Comparison
 from matchrec.conditions.residual import (
+    BITS,
     COMPARISONS,
     LOGIC,
     Combined,
@@ -40,11 +41,14 @@ from matchrec.conditions.types import (
     Kind,
 )
 from matchrec.conditions.typing.arithmetic import (
+    TRYING,
     check_common_type,
     is_positive_remainder,
     type_arithmetic,
+    type_bits,
     type_compared,
     type_positive_remainder,
+    type_trying,
 )
 from matchrec.conditions.typing.calls import is_pythons, type_call, type_list
 from matchrec.conditions.typing.constants import constant_of
@@ -115,6 +119,10 @@ class StepTyper(Typer):
         if basic is not step:
             return self.combine(basic)
         operator = step.operator
+        if operator in BITS:
+            return type_bits(self, step)
+        if operator in TRYING:
+            return type_trying(self, step)
         if operator in LOGIC:
             return self.logic(step)
         if operator == "IS NULL":
