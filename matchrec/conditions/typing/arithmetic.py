@@ -117,16 +117,16 @@ def type_bits(typer: Typer, step: Combined) -> Typed:
     if any(one.family is not Family.INTEGER for one in types):
         names = [one.name for one in types]
         raise cannot_combine(step.operator, names[0], names[-1], step.span)
-    values = [typer.type_step(part).expression for part in step.operands]
+    left, *others = (typer.type_step(part).expression for part in step.operands)
     if step.operator == "~":
-        inverted = Arithmetic(ArithmeticOperator.BIT_XOR, *values, _MINUS_ONE, Kind.INTEGER)
+        inverted = Arithmetic(ArithmeticOperator.BIT_XOR, left, _MINUS_ONE, Kind.INTEGER)
         return Typed(inverted, types[0])
     operator = ArithmeticOperator(step.operator)
     if operator in SHIFTS and types[1].bits > INT.bits:
         raise cannot_combine(step.operator, types[0].name, types[1].name, step.span)
     other = INT if operator in SHIFTS else types[1]
     type_ = types[0] if types[0].bits >= other.bits else other
-    return Typed(Arithmetic(operator, *values, Kind.INTEGER, type_.bits), type_)
+    return Typed(Arithmetic(operator, left, others[0], Kind.INTEGER, type_.bits), type_)
 
 
 def type_trying(typer: Typer, step: Combined) -> Typed:

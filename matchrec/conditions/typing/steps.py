@@ -58,6 +58,7 @@ from matchrec.conditions.typing.mathematics import is_mathematics, type_mathemat
 from matchrec.conditions.typing.numbers import Typed
 from matchrec.conditions.typing.running_aggregates import type_running_aggregate
 from matchrec.conditions.typing.typer import Typer, null
+from matchrec.errors.conditions import cannot_combine
 
 
 @dataclass(frozen=True)
@@ -131,6 +132,8 @@ class StepTyper(Typer):
             return self.choice(step)
         if operator in COMPARISONS:
             left, right = type_compared(self, step)
+            if not left.type.is_ordered:
+                raise cannot_combine(operator, left.type.name, right.type.name, step.span)
             return Typed(Compare(Comparison(operator), left.expression, right.expression), BOOLEAN)
         return type_arithmetic(self, step)
 
