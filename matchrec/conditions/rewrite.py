@@ -148,6 +148,8 @@ REWRITINGS: Mapping[str, Rewriting | Form] = {
     "IS NOT FALSE": ("NOT", "IS FALSE"),
     "DATE_DIFF": "DATEDIFF",
     "EQUAL_NULL": "<=>",
+    "NULLIFZERO": ("NULLIF", 0, "0"),
+    "ZEROIFNULL": ("COALESCE", 0, "0"),
     "SHIFTLEFT": "<<",
     "SHIFTRIGHT": ">>",
     "SHIFTRIGHTUNSIGNED": ">>>",

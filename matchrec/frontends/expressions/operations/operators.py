@@ -33,7 +33,7 @@ _OPERATORS = words("AND OR NOT NEG IN BETWEEN IS CASE LIKE ILIKE RLIKE REGEXP")
 """Names of operations that no function of that name stands for."""
 
 _ARGUMENTS: dict[str, tuple[int, int | None]] = {
-    **dict.fromkeys(words("ABS NEGATIVE ISNULL ISNOTNULL ISNAN"), (1, 1)),
+    **dict.fromkeys(words("ABS NEGATIVE ISNULL ISNOTNULL ISNAN NULLIFZERO ZEROIFNULL"), (1, 1)),
     **dict.fromkeys(
         words("NULLIF NVL IFNULL NANVL MOD PMOD DATEDIFF DATE_DIFF EQUAL_NULL"), (2, 2)
     ),
