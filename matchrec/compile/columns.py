@@ -16,7 +16,7 @@ from matchrec.conditions.residual import (
 )
 from matchrec.conditions.row_column import RowColumn, cast, row_column
 from matchrec.conditions.split_aggregates import framed
-from matchrec.conditions.types import NUMBERS, Family, ValueType
+from matchrec.conditions.types import NUMBERS, SPARKS_OWN, Family, ValueType
 from matchrec.conditions.typing.run_columns import RunColumns
 from matchrec.conditions.typing.typer import TRUE_COLUMN
 from matchrec.conditions.within import gap_columns, near_columns, window_columns
@@ -36,7 +36,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.source import Span
 
 SENT_ONCE = frozenset({Family.STRING, Family.BINARY})
-WITHOUT_DISTANCE = frozenset({Family.STRING, Family.BINARY, Family.BOOLEAN, Family.OTHER})
+WITHOUT_DISTANCE = SPARKS_OWN | {Family.STRING, Family.BINARY, Family.BOOLEAN}
 
 
 def key_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:

@@ -12,7 +12,7 @@ from matchrec.compile.draft import Draft
 from matchrec.conditions.residual import Combined, Nearby, SplitCondition, Step
 from matchrec.conditions.row_column import RowColumn, show_column
 from matchrec.conditions.run_condition import Call, Mathematics, RunExpression, parts_of
-from matchrec.conditions.types import is_wide_decimal
+from matchrec.conditions.types import NESTED, is_wide_decimal
 from matchrec.conditions.typing.typer import Typer
 from matchrec.engine.interface import NearbyCondition
 from matchrec.errors.conditions import only_spark_computes
@@ -46,7 +46,10 @@ def type_nearby(nearby: Nearby, typer: Typer) -> RunExpression:
     """Its expression. Raises MatchRecognizeUnsupportedError for what only Spark computes."""
     expression = typer.condition(nearby.step)
     calls = any(isinstance(part, Call | Mathematics) for part in parts_of(expression))
-    if calls or any(is_wide_decimal(typer.type_of(one)) for one in operations(nearby.step)):
+    types = [
+        typer.type_of(one) for step in operations(nearby.step) for one in (step, *step.operands)
+    ]
+    if calls or any(is_wide_decimal(one) or one.family in NESTED for one in types):
         raise only_spark_computes(show_column(nearby.column), nearby.step.span)
     return expression
 

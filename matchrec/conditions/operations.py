@@ -70,3 +70,22 @@ class ArithmeticOperator(Enum):
     MULTIPLY = "*"
     DIVIDE = "/"
     REMAINDER = "%"
+    BIT_AND = "&"
+    BIT_OR = "|"
+    BIT_XOR = "^"
+    SHIFT_LEFT = "<<"
+    SHIFT_RIGHT = ">>"
+    SHIFT_RIGHT_UNSIGNED = ">>>"
+
+
+BITWISE = frozenset(
+    {
+        ArithmeticOperator.BIT_AND,
+        ArithmeticOperator.BIT_OR,
+        ArithmeticOperator.BIT_XOR,
+        ArithmeticOperator.SHIFT_LEFT,
+        ArithmeticOperator.SHIFT_RIGHT,
+        ArithmeticOperator.SHIFT_RIGHT_UNSIGNED,
+    }
+)
+"""Those of the bits of integers, which have a result for all of them."""

@@ -133,7 +133,8 @@ class SplitCondition:
 
 
 COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">=", "<=>"})
-ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "DIV", "NEG"})
+BITS = frozenset({"&", "|", "^", "~", "<<", ">>", ">>>"})
+ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "DIV", "NEG"}) | BITS
 LOGIC = frozenset({"AND", "OR", "NOT"})
 BASIC = COMPARISONS | ARITHMETIC | LOGIC | {"IS NULL", "IF", "DATEDIFF"}
 NULL_IN_NULL_OUT = (COMPARISONS - {"<=>"}) | ARITHMETIC | {"NOT", "ABS", "LIKE", "||"}

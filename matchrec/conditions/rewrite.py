@@ -147,6 +147,12 @@ REWRITINGS: Mapping[str, Rewriting | Form] = {
     "IS FALSE": ("AND", "IS NOT NULL", "NOT"),
     "IS NOT FALSE": ("NOT", "IS FALSE"),
     "DATE_DIFF": "DATEDIFF",
+    "EQUAL_NULL": "<=>",
+    "NULLIFZERO": ("NULLIF", 0, "0"),
+    "ZEROIFNULL": ("COALESCE", 0, "0"),
+    "SHIFTLEFT": "<<",
+    "SHIFTRIGHT": ">>",
+    "SHIFTRIGHTUNSIGNED": ">>>",
 }
 """A function that rewrites, or a form: an operation of other forms; a number is the part at that
 place, a name that operation of all parts, and "0" the number zero.

@@ -156,6 +156,8 @@ class Arithmetic:
 
     bits: width of an integer result, 8 to 64; a result that does not fit is an error under `ansi`
     and wraps otherwise. Division and remainder by zero are errors under `ansi`, NULL otherwise.
+    tries: NULL in all of these cases. A shift is by as many places as the lowest bits of the right
+    side say, whose width is that of the result, 32 or 64.
     """
 
     operator: ArithmeticOperator
@@ -164,6 +166,7 @@ class Arithmetic:
     kind: Kind
     bits: int = 64
     ansi: bool = True
+    tries: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,7 @@ from matchrec.conditions.residual import (
 from matchrec.conditions.rewrite import REWRITINGS
 from matchrec.conditions.row_column import Framed, RowColumn, Shifted, conjunction, row_column
 from matchrec.conditions.split_aggregates import framed, split_aggregate
+from matchrec.conditions.typing.arithmetic import TRYING
 from matchrec.conditions.typing.mathematics import NAMES
 from matchrec.errors.conditions import (
     lambda_of_several_rows,
@@ -71,7 +72,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.precedence import always_precedes
 from matchrec.plan.text.sql_text import string_literal
 
-OF_ALL_ROWS = BASIC | REWRITINGS.keys()
+OF_ALL_ROWS = BASIC | REWRITINGS.keys() | TRYING.keys()
 KNOWN = OF_ALL_ROWS | NAMES | FUNCTIONS.keys()
 
 

@@ -30,6 +30,8 @@ class Family(Enum):
     STRING = "string"
     BINARY = "binary"
     ARRAY = "array"
+    STRUCT = "struct"
+    MAP = "map"
     OTHER = "other"
 
 
@@ -37,8 +39,8 @@ class Family(Enum):
 class ValueType:
     """The type of a column.
 
-    name: as Spark spells it. bits: width of an INTEGER. precision, scale: of a DECIMAL. element: of
-    an ARRAY that Python holds.
+    name: as Spark spells it. bits: width of an INTEGER. precision, scale: of a DECIMAL. parts: of
+    an ARRAY its element, of a MAP its key and its value, of a STRUCT its fields. names: of these.
     """
 
     family: Family
@@ -46,7 +48,18 @@ class ValueType:
     bits: int = 64
     precision: int = 0
     scale: int = 0
-    element: ValueType | None = None
+    parts: tuple[ValueType, ...] = ()
+    names: tuple[str, ...] = ()
+
+    @property
+    def element(self) -> ValueType | None:
+        """What an ARRAY has."""
+        return self.parts[0] if self.family is Family.ARRAY else None
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether its values compare: not if a map is among them."""
+        return self.family is not Family.MAP and all(part.is_ordered for part in self.parts)
 
     @property
     def kind(self) -> Kind:
@@ -70,7 +83,11 @@ TIMES = frozenset({Family.DATE, Family.TIMESTAMP, Family.TIMESTAMP_NTZ})
 SPANS: Mapping[Family, ValueType] = {Family.INTERVAL: INTERVAL, Family.MONTHS: MONTHS}
 """The families of intervals, each with the type of its sums, quotients and the like."""
 
-RANKED = frozenset({Family.STRING, Family.BINARY})
+NESTED = frozenset({Family.ARRAY, Family.STRUCT, Family.MAP})
+SPARKS_OWN = NESTED | {Family.OTHER}
+"""Types whose order and equality are left to Spark, but for conditions on the run."""
+
+RANKED = NESTED | {Family.STRING, Family.BINARY}
 MOST_DIGITS = 18  # of a decimal that is held as an int64
 
 
@@ -80,18 +97,31 @@ def is_wide_decimal(type_: ValueType) -> bool:
 
 
 def is_ranked(type_: ValueType) -> bool:
-    """Whether the engine knows values of a type by their rank only."""
+    """Whether the engine knows values of a type by their rank only, and Python those computed."""
     return type_.family in RANKED or is_wide_decimal(type_)
-
-
-def is_held_by_python(type_: ValueType) -> bool:
-    """Whether a value of a type that is computed during the match can be in Python only."""
-    return is_ranked(type_) or type_.family is Family.ARRAY
 
 
 def array(element: ValueType) -> ValueType:
     """The type of arrays of values of a type."""
-    return ValueType(Family.ARRAY, f"array<{element.name}>", element=element)
+    return ValueType(Family.ARRAY, f"array<{element.name}>", parts=(element,))
+
+
+def struct(names: tuple[str, ...], parts: tuple[ValueType, ...]) -> ValueType:
+    """The type of structs with fields of those names and types."""
+    fields = ",".join(f"{name}:{part.name}" for name, part in zip(names, parts, strict=True))
+    return ValueType(Family.STRUCT, f"struct<{fields}>", parts=parts, names=names)
+
+
+def map_of(key: ValueType, value: ValueType) -> ValueType:
+    """The type of maps from values of one type to those of another."""
+    return ValueType(Family.MAP, f"map<{key.name},{value.name}>", parts=(key, value))
+
+
+def nested(family: Family, names: tuple[str, ...], parts: tuple[ValueType, ...]) -> ValueType:
+    """The type of arrays, structs or maps of such parts."""
+    if family is Family.STRUCT:
+        return struct(names, parts)
+    return array(*parts) if family is Family.ARRAY else map_of(*parts)
 
 
 def decimal(precision: int, scale: int) -> ValueType:

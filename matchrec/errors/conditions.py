@@ -68,7 +68,7 @@ def _why_not(left: str, right: str) -> str:
     """Why values of two types do not combine."""
     if left != right or kind(left) != "other":
         return f"values of several {current().rows} of the match must be of one type"
-    return f"arrays, maps and structs of several {current().rows} are not compared there"
+    return f"maps and variants of several {current().rows} are not compared there"
 
 
 def does_not_take(
@@ -76,11 +76,10 @@ def does_not_take(
 ) -> MatchRecognizeError:
     """A function of several rows that Python does not compute for such a value."""
     said = f" as {words[0]}" if words else ""
-    arrays = ", and of arrays that an aggregate has collected" if kind(type_name) == "other" else ""
     return MatchRecognizeUnsupportedError(
         f"`{function}` in {part('DEFINE')} cannot take {type_name}{said}",
         span,
-        notes=(f"it is computed there of values of several {current().rows} of the match{arrays}",),
+        notes=(f"it is computed there of values of several {current().rows} of the match",),
         hint=f"write the function around each navigation by itself: {current().alone}",
     )
 
@@ -211,8 +210,8 @@ def aggregate_cannot_take(
         f"`{function}` in {part('DEFINE')} cannot take {', '.join(type_names) or 'no argument'}",
         span,
         notes=(
-            "it takes there what it takes as a measure, but no arrays, maps and structs, no",
-            "strings of other collations, and nothing that had to become another type first",
+            "it takes there what it takes as a measure, but no strings of other collations,",
+            "no variants, and nothing that had to become another type first",
         ),
         hint=f"convert it yourself, such as {number}" if number else _AS_MEASURE,
     )

@@ -186,7 +186,7 @@ class Coder:
     def _arithmetic(self, expression: Arithmetic) -> None:
         kind = self._two(expression.left, expression.right)
         function = op.ARITHMETIC + _OPERATORS.index(expression.operator)
-        function += op.ANSI * expression.ansi
+        function += op.TRIES if expression.tries else op.ANSI * expression.ansi
         function += op.BITS * (expression.bits if kind is Kind.INTEGER else 0)
         self._emit(op.MATHEMATICS, function, 2)
 

@@ -49,10 +49,11 @@ MATCH_NUMBER = 21  # push the number of the match that is tried
 # Functions of MATHEMATICS: places in the enum MathFunction, and these.
 NARROW = -1  # a float64, rounded to 32 bits
 NARROW_INTEGER = -2  # an int64, likewise
-ARITHMETIC = 1 << 12  # + the operator's place + ANSI, or not + BITS * the width of integers
-ANSI = 8
-BITS = 16
-WHY = 1 << 13  # + a function of arithmetic: the answer that goes with what that gives
+ARITHMETIC = 1 << 13  # + the operator's place + ANSI, TRIES or neither + BITS * width of integers
+ANSI = 16
+TRIES = 32
+BITS = 64
+WHY = 1 << 14  # + a function of arithmetic: the answer that goes with what that gives
 
 # What a function gives that has no value, or none that is certain. It is the bits of no other
 # result; but one of arithmetic may be just this, so that is asked WHY.
@@ -70,3 +71,4 @@ FUNCTION_FAILED = 4  # which Python computes
 # Places of comparisons and operators, in the order of the enums in `conditions.operations`.
 EQUAL, NOT_EQUAL, LESS, LESS_OR_EQUAL, GREATER, GREATER_OR_EQUAL, NULL_SAFE_EQUAL = range(7)
 PLUS, MINUS, TIMES, DIVIDE, REMAINDER = range(5)
+BIT_AND, BIT_OR, BIT_XOR, SHIFT_LEFT, SHIFT_RIGHT, SHIFT_RIGHT_UNSIGNED = range(5, 11)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from matchrec.conditions.functions.function import FunctionError, Value
-from matchrec.conditions.types import is_held_by_python
+from matchrec.conditions.types import is_ranked
 from matchrec.evaluate.meanings import ListedColumn, ListedValue, RowForm
 from matchrec.evaluate.values import Decode, Source, decoder, encoder, ranked_values
 
@@ -52,12 +52,12 @@ def decoder_of(one: ListedColumn | ListedValue, source: Source) -> Decode:
     """How a value is made of what is kept of it."""
     if isinstance(one, ListedColumn):
         return decoder(one.type, ranked_values(source, one.column))
-    return (lambda kept: kept) if is_held_by_python(one.type) else decoder(one.type, None)
+    return (lambda kept: kept) if is_ranked(one.type) else decoder(one.type, None)
 
 
 def encoder_of(one: ListedValue) -> Callable[[Value], Value]:
     """What is kept of a value that is computed."""
-    if is_held_by_python(one.type):
+    if is_ranked(one.type):
         return lambda value: value
     encode = encoder(one.type)
     return lambda value: None if value is None else encode(value)

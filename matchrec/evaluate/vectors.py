@@ -165,13 +165,15 @@ class Vectors:
         operator, bits = expression.operator, expression.bits
         if operator in (ArithmeticOperator.DIVIDE, ArithmeticOperator.REMAINDER):
             is_zero = np.equal(right, 0)
-            if expression.ansi:
+            if expression.ansi and not expression.tries:
                 self.fail(DIVISION_BY_ZERO, is_zero & both & asked)
             both = both & np.logical_not(is_zero)
         if expression.kind is Kind.FLOATING:
             return Vector(compute_floats(operator, left, right), both)
         values, overflows = compute_integers(operator, left, right, bits)
-        if expression.ansi:
+        if expression.tries:
+            both = both & np.logical_not(overflows)
+        elif expression.ansi:
             self.fail(OVERFLOW, overflows & both & asked)
         return Vector(values, both)
 

@@ -15,7 +15,7 @@ from typing_extensions import assert_never
 from matchrec.conditions.aggregates import BasicAggregate, basic
 from matchrec.conditions.row_column import RowColumn, row_column
 from matchrec.conditions.split_aggregates import framed
-from matchrec.conditions.types import NUMBERS, Family, ValueType
+from matchrec.conditions.types import NUMBERS, SPARKS_OWN, Family, ValueType
 from matchrec.conditions.within import window_columns
 from matchrec.nfa.outcomes import A_MATCH, FIRST_NEAR, TIMED_OUT
 from matchrec.output.pieces import (
@@ -154,7 +154,7 @@ class MeasureReader:
         if form.function == "count":
             return (self.read(ReadCount(variable, self.place(column), semantics)),)
         if form.function in ("min", "max"):
-            if type_.family is Family.OTHER:
+            if type_.family in SPARKS_OWN:
                 return None
             greatest = form.function == "max"
             return (self.read(ReadExtreme(variable, self.place(column), semantics, greatest)),)

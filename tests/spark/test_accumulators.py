@@ -237,7 +237,7 @@ def comparable(one: Value) -> object:
         return "NaN" if one != one else struct.pack("<d", one)
     if isinstance(one, bytearray):
         return bytes(one)
-    if isinstance(one, list):
+    if isinstance(one, list | tuple):
         return [comparable(part) for part in one]
     return one
 
@@ -304,7 +304,7 @@ def same(case: Case, one: Value, other: Value) -> bool:
     if case.function.startswith(("median", "percentile")) and isinstance(one, float) and one == 0:
         return other == 0.0
     found = [comparable(one), comparable(other)]
-    if isinstance(one, list) and (case.distinct or case.function == "collect_set"):
+    if isinstance(one, tuple) and (case.distinct or case.function == "collect_set"):
         found = [sorted(part, key=repr) for part in found]  # type: ignore[call-overload]
     if isinstance(found[0], Decimal) and isinstance(found[1], Decimal):
         return found[0].as_tuple() == found[1].as_tuple()

@@ -10,7 +10,7 @@ import matchrec
 pytestmark = pytest.mark.one_of(2)
 
 ROWS = """SELECT id, CAST(id AS INT) AS i, CAST(id AS STRING) AS s, id > 1 AS b,
-  CAST(CAST(id AS STRING) AS BINARY) AS r, array(id) AS a,
+  CAST(CAST(id AS STRING) AS BINARY) AS r, array(id) AS a, map(id, id) AS c,
   CAST(id AS DECIMAL(38, 0)) AS z, CAST(0 AS DECIMAL(38, 38)) AS w,
   DATE'2024-01-01' + CAST(id AS INT) AS d,
   TIMESTAMP'2024-01-01 00:00:00' + make_dt_interval(CAST(id AS INT)) AS t,
@@ -65,7 +65,7 @@ CURES = [
     ("r = FIRST(A.s)", "CAST(LAST(A.x) AS STRING) for the binary",
      "CAST(r AS STRING) = FIRST(A.s)"),
     ("a = FIRST(A.s)", "size(x)", "size(a) = size(FIRST(A.a))"),
-    ("a = FIRST(A.a)", "size(x)", "size(a) = size(FIRST(A.a))"),
+    ("c = FIRST(A.c)", "size(x)", "size(c) = size(FIRST(A.c))"),
     ("z > FIRST(A.w)", "CAST(LAST(A.x) AS DOUBLE)",
      "CAST(z AS DOUBLE) > CAST(FIRST(A.w) AS DOUBLE)"),
     ("e > FIRST(A.m)", "as columns of the input", "i > FIRST(A.i)"),

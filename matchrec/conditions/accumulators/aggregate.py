@@ -146,7 +146,7 @@ def fold(begin: Callable[[], Accumulator]) -> Compute:
         accumulators[number] = rows
         if len(accumulators) > MOST_KEPT:
             accumulators.popitem(last=False)
-        most = MOST_KEPT if isinstance(value, str | bytes | list) else MOST_RESULTS
+        most = MOST_KEPT if isinstance(value, str | bytes | tuple) else MOST_RESULTS
         while len(results) > most:
             results.popitem(last=False)
         return value

@@ -25,6 +25,9 @@ AGGREGATES: Mapping[str, AggregateFunction] = {
     **PERCENTILES,
 }
 
+CHOOSING = frozenset({*CHOSEN, *LISTS, "count", "max_by", "min_by"}) - {"mode", "collect_set"}
+"""Aggregates that do not compare their first argument, which may have maps."""
+
 INSTEAD: Mapping[str, str] = {
     "approx_count_distinct": "count(DISTINCT x), which is exact",
     "approx_percentile": "percentile_disc(p) WITHIN GROUP (ORDER BY x), which is exact",

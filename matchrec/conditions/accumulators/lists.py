@@ -22,8 +22,8 @@ class CollectList:
         if value is not None:
             self.values.append(value)
 
-    def result(self) -> list[Value]:
-        return list(self.values)
+    def result(self) -> tuple[Value, ...]:
+        return tuple(self.values)
 
 
 class CollectSet:
@@ -37,8 +37,8 @@ class CollectSet:
         if value is not None:
             self.values[value] = None
 
-    def result(self) -> list[Value]:
-        return list(self.values)
+    def result(self) -> tuple[Value, ...]:
+        return tuple(self.values)
 
 
 class ListAgg:

@@ -9,7 +9,7 @@ from typing import Any
 
 from matchrec.conditions.functions.comparisons import rank
 from matchrec.conditions.functions.function import Value
-from matchrec.conditions.types import Family, ValueType
+from matchrec.conditions.types import NESTED, Family, ValueType
 
 EXACT = Context(prec=200, rounding=ROUND_HALF_UP)
 """Arithmetic of decimals that loses no digit."""
@@ -20,7 +20,7 @@ SortKey = Callable[[Value], Key]
 
 def sort_key(type_: ValueType) -> SortKey:
     """By what values of a type are sorted, NULL left out: NaN is the greatest number."""
-    if type_.family is Family.FLOATING:
+    if type_.family is Family.FLOATING or type_.family in NESTED:
         return rank
     return lambda value: value
 

@@ -1,4 +1,4 @@
-"""Functions of arrays, such as those that aggregates collect. An array is a list of values.
+"""Functions of arrays: of columns, and of those that aggregates collect.
 
 Functions that take a lambda are not here: `exists(collect_list(x), v -> v > 1)` is refused.
 """
@@ -6,6 +6,8 @@ Functions that take a lambda are not here: `exists(collect_list(x), v -> v > 1)`
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
 
 from matchrec.conditions.functions.comparisons import normalized, rank
 from matchrec.conditions.functions.function import (
@@ -14,33 +16,44 @@ from matchrec.conditions.functions.function import (
     Function,
     FunctionError,
     Result,
+    UndecidedError,
     Use,
     Value,
     function,
+    gives,
 )
-from matchrec.conditions.types import BIGINT, BOOLEAN, INT, STRING, Family, ValueType
+from matchrec.conditions.types import BIGINT, BOOLEAN, INT, STRING, Family, ValueType, array
 
 ARRAY = Family.ARRAY
 WHOLE = Family.INTEGER
+MOST_ELEMENTS = (
+    1 << 20
+)  # of an array that is made longer: what Java has the memory for is not known
 
-
-def given(type_: ValueType) -> Result:
-    """Of that type, of any array."""
-    return lambda use: type_ if use.types[0].element is not None else None
+Array = tuple[Value, ...]
 
 
 def of_element(use: Use) -> ValueType | None:
     return use.types[0].element
 
 
+def of_ordered_element(use: Use) -> ValueType | None:
+    return of_element(use) if use.types[0].is_ordered else None
+
+
 def with_element(type_: ValueType) -> Result:
-    """Of that type, of an array and one of its elements."""
-    return lambda use: type_ if use.types[0].element == use.types[1] else None
+    """Of that type, of an array and one of its elements, which compare."""
+    return lambda use: type_ if array_of_it(use) and use.types[0].is_ordered else None
+
+
+def of_ordered(use: Use) -> ValueType | None:
+    """Of the type of the array, whose elements compare."""
+    return use.types[0] if use.types[0].is_ordered else None
 
 
 def same_arrays(use: Use) -> ValueType | None:
-    """Of the type of both."""
-    return use.types[0] if use.types[0] == use.types[1] else None
+    """Of the type of all, whose elements compare."""
+    return of_ordered(use) if len(set(use.types)) == 1 else None
 
 
 def overlap_type(use: Use) -> ValueType | None:
@@ -52,13 +65,33 @@ def array_of_it(use: Use) -> ValueType | None:
     return use.types[0] if use.types[0].element == use.types[1] else None
 
 
+def without_it(use: Use) -> ValueType | None:
+    return array_of_it(use) if use.types[0].is_ordered else None
+
+
 def as_it_is(use: Use) -> ValueType | None:
     return use.types[0]
 
 
-def different(values: Iterable[Value]) -> list[Value]:
+def as_all(use: Use) -> ValueType | None:
+    """Of the type of all."""
+    return use.types[0] if len(set(use.types)) == 1 else None
+
+
+def array_of_all(use: Use) -> ValueType | None:
+    type_ = as_all(use)
+    return None if type_ is None else array(type_)
+
+
+def of_inner(use: Use) -> ValueType | None:
+    """Of an array of arrays, the type of these."""
+    inner = use.types[0].element
+    return inner if inner is not None and inner.family is ARRAY else None
+
+
+def different(values: Iterable[Value]) -> Array:
     """Each value once, where it is first; 0.0 for -0.0."""
-    return list(dict.fromkeys(map(normalized, values)))
+    return tuple(dict.fromkeys(map(normalized, values)))
 
 
 def contains(values: Sequence[Value], wanted: Value) -> bool | None:
@@ -118,36 +151,36 @@ def join(values: Sequence[str | None], separator: str, instead: str | None = Non
     return separator.join(one for one in known if one is not None)
 
 
-def sort(values: Sequence[Value], ascending: bool = True) -> list[Value]:
+def sort(values: Sequence[Value], ascending: bool = True) -> Array:
     """NULLs are first, or last where it descends."""
     known = sorted((one for one in values if one is not None), key=rank, reverse=not ascending)
     nulls = [None] * (len(values) - len(known))
-    return nulls + known if ascending else known + nulls
+    return tuple(nulls + known if ascending else known + nulls)
 
 
-def sort_nulls_last(values: Sequence[Value]) -> list[Value]:
+def sort_nulls_last(values: Sequence[Value]) -> Array:
     known = [one for one in values if one is not None]
-    return sorted(known, key=rank) + [None] * (len(values) - len(known))
+    return (*sorted(known, key=rank), *[None] * (len(values) - len(known)))
 
 
-def take(values: Sequence[Value], start: int, length: int) -> list[Value]:
+def take(values: Array, start: int, length: int) -> Array:
     """SLICE: from the start-th element on, from 1, or from the end."""
     if start == 0 or length < 0:
         raise FunctionError("INVALID_PARAMETER_VALUE: a slice starts at 1, and has a length")
     begin = start - 1 if start > 0 else len(values) + start
-    return list(values[begin : begin + length]) if begin >= 0 else []
+    return values[begin : begin + length] if begin >= 0 else ()
 
 
-def union(one: Sequence[Value], other: Sequence[Value]) -> list[Value]:
+def union(one: Array, other: Array) -> Array:
     return different((*one, *other))
 
 
-def intersection(one: Sequence[Value], other: Sequence[Value]) -> list[Value]:
+def intersection(one: Array, other: Array) -> Array:
     keys = set(map(normalized, other))
     return different(value for value in one if normalized(value) in keys)
 
 
-def difference(one: Sequence[Value], other: Sequence[Value]) -> list[Value]:
+def difference(one: Array, other: Array) -> Array:
     keys = set(map(normalized, other))
     return different(value for value in one if normalized(value) not in keys)
 
@@ -159,13 +192,63 @@ def overlap(one: Sequence[Value], other: Sequence[Value]) -> bool | None:
     return None if one and other and (None in one or None in other) else False
 
 
-def without(values: Sequence[Value], unwanted: Value) -> list[Value]:
+def without(values: Array, unwanted: Value) -> Array:
     gone = (normalized(unwanted),)
-    return [one for one in values if normalized(one) not in gone]
+    return tuple(one for one in values if normalized(one) not in gone)
+
+
+def append(values: Array | None, value: Value) -> Array | None:
+    return None if values is None else (*values, value)
+
+
+def prepend(values: Array | None, value: Value) -> Array | None:
+    return None if values is None else (value, *values)
+
+
+def repeat(value: Value, times: int | None) -> Array | None:
+    if times is not None and times > MOST_ELEMENTS:
+        raise UndecidedError(f"an array of {times} elements is too long")
+    return None if times is None else (value,) * times
+
+
+def concat(*arrays: Array) -> Array:
+    return tuple(chain.from_iterable(arrays))
+
+
+def flatten(arrays: Sequence[Array | None]) -> Array | None:
+    """NULL where one of the arrays is."""
+    known = [one for one in arrays if one is not None]
+    return concat(*known) if len(known) == len(arrays) else None
+
+
+def sequence(start: int, stop: int, step: int | None = None) -> Array:
+    """From the one to the other, upwards or downwards, both included."""
+    by = (1 if start <= stop else -1) if step is None else step
+    if (by == 0 and start != stop) or (by > 0 and start > stop) or (by < 0 and start < stop):
+        raise FunctionError(f"INVALID_PARAMETER_VALUE: {start} to {stop} by {by} is no sequence")
+    if by == 0:
+        return (start,)
+    if abs(stop - start) // abs(by) >= MOST_ELEMENTS:
+        raise UndecidedError("a sequence is too long")
+    return tuple(range(start, stop + (1 if by > 0 else -1), by))
+
+
+def sequence_type(use: Use) -> ValueType | None:
+    whole = all(one.family is WHOLE for one in use.types)
+    return array_of_all(use) if whole else None
+
+
+def together(*values: Value) -> Array:
+    return values
 
 
 def of_strings(use: Use) -> ValueType | None:
     return STRING if use.types[0].element == STRING else None
+
+
+def of_element_or_null(_: Use) -> Compute:
+    """TRY_ELEMENT_AT: NULL beyond the array."""
+    return element_at(Use((), ansi=False))
 
 
 def size(use: Use) -> Compute:
@@ -174,28 +257,41 @@ def size(use: Use) -> Compute:
     return lambda values: of_null if values is None else len(values)
 
 
-SIZE = Function((ARRAY,), given(INT), size, takes_nulls=True)
+SIZE = Function((ARRAY,), gives(INT), size, takes_nulls=True)
+CONCAT = replace(function((ARRAY,), as_all, concat), repeats=True)
 AT = Function((ARRAY, WHOLE), of_element, element_at)
 
 ARRAYS: Mapping[str, Function] = {
     "SIZE": SIZE,
     "CARDINALITY": SIZE,
-    "ARRAY_SIZE": function((ARRAY,), given(INT), len),
+    "ARRAY_SIZE": function((ARRAY,), INT, len),
     "ARRAY_CONTAINS": function((ARRAY, None), with_element(BOOLEAN), contains),
     "ARRAY_POSITION": function((ARRAY, None), with_element(BIGINT), position),
-    "ARRAY_REMOVE": function((ARRAY, None), array_of_it, without),
+    "ARRAY_REMOVE": function((ARRAY, None), without_it, without),
+    "ARRAY_APPEND": function((ARRAY, None), array_of_it, append, takes_nulls=True),
+    "ARRAY_PREPEND": function((ARRAY, None), array_of_it, prepend, takes_nulls=True),
+    "ARRAY_REPEAT": function(
+        (None, WHOLE), lambda use: array(use.types[0]), repeat, takes_nulls=True
+    ),
+    "ARRAY": Function((None,), array_of_all, lambda _: together, takes_nulls=True, repeats=True),
+    "FLATTEN": function((ARRAY,), of_inner, flatten),
+    "SEQUENCE": function((WHOLE, WHOLE, WHOLE), sequence_type, sequence, least=2),
+    "ARRAY CONCAT": CONCAT,
+    "ARRAY ||": CONCAT,
+    "ARRAY REVERSE": function((ARRAY,), as_it_is, lambda values: values[::-1]),
     "ELEMENT_AT": AT,
+    "TRY_ELEMENT_AT": Function((ARRAY, WHOLE), of_element, of_element_or_null),
     "[]": Function((ARRAY, WHOLE), of_element, subscript),
     "GET": function((ARRAY, WHOLE), of_element, element),
-    "ARRAY_MIN": function((ARRAY,), of_element, extreme(min)),
-    "ARRAY_MAX": function((ARRAY,), of_element, extreme(max)),
+    "ARRAY_MIN": function((ARRAY,), of_ordered_element, extreme(min)),
+    "ARRAY_MAX": function((ARRAY,), of_ordered_element, extreme(max)),
     "ARRAY_JOIN": function((ARRAY, Family.STRING, Family.STRING), of_strings, join, least=2),
-    "ARRAY_DISTINCT": function((ARRAY,), as_it_is, different),
+    "ARRAY_DISTINCT": function((ARRAY,), of_ordered, different),
     "ARRAY_COMPACT": function(
-        (ARRAY,), as_it_is, lambda values: [one for one in values if one is not None]
+        (ARRAY,), as_it_is, lambda values: tuple(one for one in values if one is not None)
     ),
-    "SORT_ARRAY": function((ARRAY, Family.BOOLEAN), as_it_is, sort, least=1),
-    "ARRAY_SORT": function((ARRAY,), as_it_is, sort_nulls_last),
+    "SORT_ARRAY": function((ARRAY, Family.BOOLEAN), of_ordered, sort, least=1),
+    "ARRAY_SORT": function((ARRAY,), of_ordered, sort_nulls_last),
     "SLICE": function((ARRAY, WHOLE, WHOLE), as_it_is, take),
     "ARRAY_UNION": function((ARRAY, ARRAY), same_arrays, union),
     "ARRAY_INTERSECT": function((ARRAY, ARRAY), same_arrays, intersection),

@@ -10,6 +10,7 @@ from matchrec.conditions.functions.comparisons import COMPARISONS
 from matchrec.conditions.functions.decimals import DECIMALS
 from matchrec.conditions.functions.function import Function
 from matchrec.conditions.functions.numbers import NUMBERS
+from matchrec.conditions.functions.structs_and_maps import STRUCTS_AND_MAPS
 from matchrec.conditions.functions.texts.digests import DIGESTS
 from matchrec.conditions.functions.texts.like import LIKES
 from matchrec.conditions.functions.texts.patterns import PATTERNS
@@ -33,4 +34,5 @@ FUNCTIONS: Mapping[str, Function] = {
     **TIME_SHIFTS,
     **SPAN_ARITHMETIC,
     **ARRAYS,
+    **STRUCTS_AND_MAPS,
 }

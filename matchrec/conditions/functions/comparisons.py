@@ -7,19 +7,23 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 
 from matchrec.conditions.functions.function import Compute, Function, Use, Value, function
-from matchrec.conditions.types import BOOLEAN, NUMBERS, VOID, Family, ValueType
+from matchrec.conditions.types import BOOLEAN, NESTED, NUMBERS, VOID, Family, ValueType
 
 
 def same_type(use: Use) -> ValueType | None:
-    """Boolean, if both are of one family, or numbers."""
-    return None if common(use.types) is None else BOOLEAN
+    """Boolean, if both are of one family, or numbers, and compare."""
+    type_ = common(use.types)
+    return None if type_ is None or not type_.is_ordered else BOOLEAN
 
 
 def comparison(compare: Callable[[Value, Value], bool]) -> Function:
     """Of two values of one type, or of two numbers."""
 
     def build(use: Use) -> Compute:
-        if all(one.family is not Family.FLOATING for one in use.types):
+        families = {one.family for one in use.types}
+        if families <= NESTED:
+            return lambda left, right: compare(rank(left), rank(right))
+        if Family.FLOATING not in families:
             return compare
         return lambda left, right: compare(rank(float(left)), rank(float(right)))
 
@@ -28,6 +32,8 @@ def comparison(compare: Callable[[Value, Value], bool]) -> Function:
 
 def normalized(value: Value) -> Value:
     """The value that stands for all that are equal to it: one NaN, and a zero without sign."""
+    if isinstance(value, tuple):
+        return tuple(map(normalized, value))
     if isinstance(value, float):
         if value != value:
             return math.nan
@@ -35,8 +41,13 @@ def normalized(value: Value) -> Value:
     return value
 
 
-def rank(value: Value) -> tuple[bool, Value]:
-    """By what values are compared where some may be NaN, which is the greatest."""
+def rank(value: Value) -> tuple[Value, ...]:
+    """By what values are compared where some may be NaN, which is the greatest.
+
+    Nested values by their parts, of which NULL is the least.
+    """
+    if isinstance(value, tuple):
+        return tuple((False,) if part is None else (True, rank(part)) for part in value)
     nan = value != value
     return nan, 0 if nan else value
 
@@ -47,8 +58,13 @@ def type_of_choice(use: Use) -> ValueType | None:
 
 
 def common(types: Sequence[ValueType]) -> ValueType | None:
-    """The type of values that are all of one family or all numbers, NULL left out, or None."""
+    """The type of values that are all of one family or all numbers, NULL left out, or None.
+
+    Nested values are of one type.
+    """
     known = [one for one in types if one != VOID]
+    if any(one.family in NESTED for one in known):
+        return known[0] if len(set(known)) == 1 else None
     alike = len({one.family for one in known}) == 1 or all(one.family in NUMBERS for one in known)
     return known[0] if alike and known else None
 

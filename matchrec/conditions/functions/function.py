@@ -1,8 +1,8 @@
 """What a function takes, what it gives, and how it is computed.
 
-Values are Python's: bool, int, float, Decimal, str, bytes, list; NULL is None. A date is its day,
-a timestamp or an interval its microseconds, a time of day its nanoseconds, all since 1970 began or
-the day did.
+Values are Python's: bool, int, float, Decimal, str, bytes; NULL is None. A date is its day, a
+timestamp or an interval its microseconds, a time of day its nanoseconds, all since 1970 began or
+the day did. An array is a tuple of its elements, a struct of its fields, a map of pairs.
 """
 
 from __future__ import annotations

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-from matchrec.conditions.operations import ArithmeticOperator, Comparison
+from dataclasses import replace
+
+from matchrec.conditions.functions.formula import Apply
+from matchrec.conditions.operations import BITWISE, ArithmeticOperator, Comparison
 from matchrec.conditions.residual import Combined, Step, Value
-from matchrec.conditions.run_condition import Choose, Compare, Constant
+from matchrec.conditions.run_condition import (
+    Arithmetic,
+    Call,
+    Choose,
+    Compare,
+    Constant,
+    Narrow,
+    RunExpression,
+)
 from matchrec.conditions.types import (
     DATE,
     DOUBLE,
@@ -35,6 +46,22 @@ from matchrec.conditions.typing.numbers import (
 )
 from matchrec.conditions.typing.typer import Typer
 from matchrec.errors.conditions import cannot_combine, not_a_number
+
+SHIFTS = BITWISE - {
+    ArithmeticOperator.BIT_AND,
+    ArithmeticOperator.BIT_OR,
+    ArithmeticOperator.BIT_XOR,
+}
+TRYING = {
+    "TRY_ADD": "+",
+    "TRY_SUBTRACT": "-",
+    "TRY_MULTIPLY": "*",
+    "TRY_DIVIDE": "/",
+    "TRY_MOD": "%",
+}
+"""Functions that are NULL where the operator would be an error."""
+
+_MINUS_ONE = Constant(-1, Kind.INTEGER)
 
 OF_ONE_TYPE = frozenset({"COALESCE", "GREATEST", "LEAST", "IN", "CASE", "CASE OF"})
 """What Spark brings to one type, also more than two operands, before it computes."""
@@ -82,6 +109,47 @@ def type_of_numbers(typer: Typer, step: Combined, left: Step, right: Step) -> Ty
     if found is None:
         raise cannot_combine(step.operator, one.name, other.name, step.span)
     return found
+
+
+def type_bits(typer: Typer, step: Combined) -> Typed:
+    """An operation on the bits of integers: `~x` is `-1 ^ x`; shifts are of 32 or 64 bits."""
+    types = [typer.type_of(part) for part in step.operands]
+    if any(one.family is not Family.INTEGER for one in types):
+        names = [one.name for one in types]
+        raise cannot_combine(step.operator, names[0], names[-1], step.span)
+    left, *others = (typer.type_step(part).expression for part in step.operands)
+    if step.operator == "~":
+        inverted = Arithmetic(ArithmeticOperator.BIT_XOR, left, _MINUS_ONE, Kind.INTEGER)
+        return Typed(inverted, types[0])
+    operator = ArithmeticOperator(step.operator)
+    if operator in SHIFTS and types[1].bits > INT.bits:
+        raise cannot_combine(step.operator, types[0].name, types[1].name, step.span)
+    other = INT if operator in SHIFTS else types[1]
+    type_ = types[0] if types[0].bits >= other.bits else other
+    return Typed(Arithmetic(operator, left, others[0], Kind.INTEGER, type_.bits), type_)
+
+
+def type_trying(typer: Typer, step: Combined) -> Typed:
+    """An operation on numbers that is NULL where it has no result."""
+    one, other = map(typer.type_of, step.operands)
+    if not {one.family, other.family} <= NUMBERS:
+        raise cannot_combine(step.operator, one.name, other.name, step.span)
+    found = typer.type_step(replace(step, operator=TRYING[step.operator]))
+    return Typed(trying(found.expression), found.type)
+
+
+def trying(expression: RunExpression) -> RunExpression:
+    """The same operation, which is NULL where it would be an error."""
+    match expression:
+        case Arithmetic():
+            return replace(expression, tries=True)
+        case Narrow(value):
+            return Narrow(trying(value))
+        case Call(formula=Apply() as formula):
+            without_ansi = replace(formula, use=replace(formula.use, ansi=False))
+            return replace(expression, formula=without_ansi)
+        case _:
+            raise AssertionError(expression)
 
 
 def type_compared(typer: Typer, step: Combined) -> tuple[Typed, Typed]:

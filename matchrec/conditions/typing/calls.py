@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from matchrec.conditions.accumulators.aggregate import AggregateUse
-from matchrec.conditions.accumulators.catalogue import AGGREGATES
+from matchrec.conditions.accumulators.catalogue import AGGREGATES, CHOOSING
 from matchrec.conditions.functions.catalogue import FUNCTIONS
 from matchrec.conditions.functions.formula import Aggregated, Apply, Argument, Formula, shifted
 from matchrec.conditions.functions.function import FunctionError, Use
@@ -38,6 +38,7 @@ from matchrec.conditions.types import (
     DATE,
     DOUBLE,
     INT,
+    NESTED,
     NUMBERS,
     SPANS,
     STRING,
@@ -46,9 +47,10 @@ from matchrec.conditions.types import (
     Family,
     Kind,
     ValueType,
-    is_held_by_python,
+    is_ranked,
     is_wide_decimal,
 )
+from matchrec.conditions.typing.nested import alike
 from matchrec.conditions.typing.numbers import Typed, on_times, widen
 from matchrec.conditions.typing.typer import Typer
 from matchrec.errors.conditions import (
@@ -72,7 +74,7 @@ PARAMETERS = {
 """The type to which Spark casts an argument of another family."""
 
 
-NEVER_IMPLICIT = frozenset({Family.BINARY, Family.ARRAY})
+NEVER_IMPLICIT = NESTED | {Family.BINARY}
 """Whose functions have the same names as those of texts, and do something else."""
 
 
@@ -140,18 +142,20 @@ def is_rank(expression: RunExpression, typer: Typer) -> bool:
 def in_python(typer: Typer, step: Step) -> bool:
     """Whether only Python has the value of a step."""
     typed = typer.draft.type_step(step)
-    return isinstance(typed.expression, Call) and is_held_by_python(typed.type)
+    return isinstance(typed.expression, Call) and is_ranked(typed.type)
 
 
 def type_call(typer: Typer, step: Combined) -> Typed:
     """A function that Python computes."""
     if step.operator == "TO_TIMESTAMP" and meant_type(typer, TIMESTAMP.name.upper()) != "TIMESTAMP":
         return type_call(typer, replace(step, operator="CAST", words=("TIMESTAMP",)))
-    function = FUNCTIONS[step.operator]
+    name = overloaded(typer, step)
+    function = FUNCTIONS[name]
     parts = [
         bring(typer, step, part, function.parameter(place))
         for place, part in enumerate(step.operands)
     ]
+    parts = alike(typer, step, name, parts)
     words = tuple(meant_type(typer, word) for word in step.words)
     use = Use(tuple(one.type for one in parts), words, typer.ansi, typer.settings.time_zone)
     type_ = function.result(use) if function.takes(len(parts)) else None
@@ -164,7 +168,14 @@ def type_call(typer: Typer, step: Combined) -> Typed:
     check_pattern(typer, step)
     arguments = Arguments()
     formulas = tuple(map(arguments.add, parts))
-    return arguments.call(Apply(step.operator, formulas, use, type_))
+    return arguments.call(Apply(name, formulas, use, type_))
+
+
+def overloaded(typer: Typer, step: Combined) -> str:
+    """The name of the function that is meant: arrays and maps have some of the names of others."""
+    types = [typer.type_of(part) for part in step.operands[:1]]
+    name = f"{types[0].family.name} {step.operator}" if types else step.operator
+    return name if types and types[0].family in NESTED and name in FUNCTIONS else step.operator
 
 
 def meant_type(typer: Typer, word: str) -> str:
@@ -270,6 +281,8 @@ def type_list(typer: Typer, step: ListAggregate) -> Typed:
         typer.settings.legacy_statistics,
     )
     unread = any(one.family is Family.OTHER and one != VOID for one in first)
+    chosen = step.function in CHOOSING and not step.distinct
+    unread |= not all(one.is_ordered for one in first[chosen:])
     type_ = None if unread else AGGREGATES[step.function].result(use)
     if type_ is None:
         raise aggregate_cannot_take(step.function, [one.name for one in first], step.span)

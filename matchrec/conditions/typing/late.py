@@ -22,6 +22,7 @@ from matchrec.errors import MatchRecognizeUnsupportedError
 SUMS = frozenset({"+", "-", "*", "NEG", "NEGATIVE", "ABS"})
 QUOTIENTS = frozenset({"/", "%", "DIV", "MOD", "PMOD"})
 MOST_DIGITS = 38
+OF_MAPS = frozenset({"[]", "ELEMENT_AT"})  # NULL without such a key
 
 
 def type_late(typer: Typer, step: Value) -> Typed | None:
@@ -52,6 +53,8 @@ def may_fail(typer: Typer, step: Combined) -> bool:
         return overflows(type_)
     if step.operator in QUOTIENTS:
         return overflows(type_) or not is_nonzero(typer, step.operands[1])
+    if step.operator in OF_MAPS and typer.type_of(step.operands[0]).family is Family.MAP:
+        return False
     if step.operator in CASTS:
         return cast_may_fail(typer.type_of(step.operands[0]), type_)
     return text_may_fail(step.operator)

@@ -24,12 +24,16 @@ from matchrec.conditions.types import (
     DOUBLE,
     FLOAT,
     INTERVAL,
+    NESTED,
+    NUMBERS,
+    VOID,
     Family,
     Kind,
     ValueType,
     as_decimal,
     average_type,
     decimal,
+    nested,
 )
 
 MICROSECONDS_A_DAY = 86_400_000_000
@@ -55,6 +59,22 @@ def common_type(one: ValueType, other: ValueType, ansi: bool) -> ValueType | Non
     scale = max(left.scale, right.scale)
     digits = max(left.precision - left.scale, right.precision - right.scale) + scale
     return decimal(digits, scale) if digits <= 38 else None
+
+
+def common_nested(one: ValueType, other: ValueType, ansi: bool) -> ValueType | None:
+    """The type to which Spark brings parts of nested values, or None where there is none."""
+    if one == other or other == VOID:
+        return one
+    if one == VOID:
+        return other
+    if one.family in NUMBERS and other.family in NUMBERS:
+        return common_type(one, other, ansi)
+    if one.family is not other.family or one.family not in NESTED or one.names != other.names:
+        return None
+    pairs = zip(one.parts, other.parts, strict=True)
+    parts = [common_nested(left, right, ansi) for left, right in pairs]
+    known = tuple(part for part in parts if part is not None)
+    return nested(one.family, one.names, known) if len(known) == len(parts) else None
 
 
 def common_floating(one: ValueType, other: ValueType, ansi: bool) -> ValueType:

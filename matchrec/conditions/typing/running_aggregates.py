@@ -37,7 +37,7 @@ def type_running_aggregate(typer: Typer, step: RunningAggregate) -> Typed:
         raise not_a_number(step.function, "nothing", step.span)
     type_ = typer.types[step.column]
     if function in (Reduction.MIN, Reduction.MAX):
-        if type_.family is Family.OTHER:
+        if type_.family is Family.OTHER or not type_.is_ordered:
             raise not_a_number(step.function, type_.name, step.span)
         return Typed(reduce_column(typer, function, step, step.column, type_), type_)
     if step.listed is not None and (is_wide_decimal(type_) or type_.family in SPANS):

@@ -10,6 +10,7 @@ from typing_extensions import assert_never
 
 from matchrec.conditions.operations import Comparison
 from matchrec.conditions.residual import (
+    BITS,
     COMPARISONS,
     LOGIC,
     Combined,
@@ -40,11 +41,14 @@ from matchrec.conditions.types import (
     Kind,
 )
 from matchrec.conditions.typing.arithmetic import (
+    TRYING,
     check_common_type,
     is_positive_remainder,
     type_arithmetic,
+    type_bits,
     type_compared,
     type_positive_remainder,
+    type_trying,
 )
 from matchrec.conditions.typing.calls import is_pythons, type_call, type_list
 from matchrec.conditions.typing.constants import constant_of
@@ -54,6 +58,7 @@ from matchrec.conditions.typing.mathematics import is_mathematics, type_mathemat
 from matchrec.conditions.typing.numbers import Typed
 from matchrec.conditions.typing.running_aggregates import type_running_aggregate
 from matchrec.conditions.typing.typer import Typer, null
+from matchrec.errors.conditions import cannot_combine
 
 
 @dataclass(frozen=True)
@@ -115,6 +120,10 @@ class StepTyper(Typer):
         if basic is not step:
             return self.combine(basic)
         operator = step.operator
+        if operator in BITS:
+            return type_bits(self, step)
+        if operator in TRYING:
+            return type_trying(self, step)
         if operator in LOGIC:
             return self.logic(step)
         if operator == "IS NULL":
@@ -123,6 +132,8 @@ class StepTyper(Typer):
             return self.choice(step)
         if operator in COMPARISONS:
             left, right = type_compared(self, step)
+            if not left.type.is_ordered:
+                raise cannot_combine(operator, left.type.name, right.type.name, step.span)
             return Typed(Compare(Comparison(operator), left.expression, right.expression), BOOLEAN)
         return type_arithmetic(self, step)
 

@@ -28,6 +28,7 @@ from matchrec.conditions.run_condition import (
 )
 from matchrec.conditions.types import (
     BOOLEAN,
+    NESTED,
     NUMBERS,
     VOID,
     Family,
@@ -37,7 +38,7 @@ from matchrec.conditions.types import (
 )
 from matchrec.conditions.typing.constants import constant_of
 from matchrec.conditions.typing.effort import Effort
-from matchrec.conditions.typing.numbers import Typed, common_type, widen
+from matchrec.conditions.typing.numbers import Typed, common_nested, common_type, widen
 from matchrec.conditions.typing.run_columns import RunColumns
 from matchrec.errors.conditions import cannot_combine, not_boolean
 from matchrec.plan.expression import Navigation
@@ -112,7 +113,20 @@ class Typer(ABC):
             return self.type_step(left), null(one)
         if one.family is not other.family or one.family is Family.OTHER:
             raise cannot_combine(step.operator, one.name, other.name, step.span)
+        if one.family in NESTED and one != other:
+            common = common_nested(one, other, self.ansi)
+            return self.as_nested(step, left, common), self.as_nested(step, right, common)
         return self.type_step(left), self.type_step(right)
+
+    def as_nested(self, step: Combined, part: Step, type_: ValueType | None) -> Typed:
+        """A nested value as another type; Spark casts a column."""
+        own = self.type_of(part)
+        if own == type_:
+            return self.type_step(part)
+        if type_ is None or not isinstance(part, Value):
+            one, other = (self.type_of(operand) for operand in step.operands[-2:])
+            raise cannot_combine(step.operator, one.name, other.name, step.span)
+        return self.cast_column(part, type_)
 
     def numbers(self, step: Combined, left: Step, right: Step) -> tuple[Typed, Typed]:
         """Two numbers as one type.

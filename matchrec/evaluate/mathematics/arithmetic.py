@@ -23,8 +23,11 @@ def calculate(function: int, left: int, right: int) -> int:
     """
     operator, ansi = function & (op.ANSI - 1), function & op.ANSI
     bits = (function & (op.ARITHMETIC - 1)) // op.BITS
-    if bits > 0:
-        value, answer = combine_integers(operator, left, right, bits, ansi)
+    if operator >= op.BIT_AND:
+        value, answer = combine_bits(operator, left, right, bits), VALUE
+    elif bits > 0:
+        mode = function & (op.ANSI | op.TRIES)
+        value, answer = combine_integers(operator, left, right, bits, mode)
     else:
         result, answer = combine_floats(operator, float_of(left), float_of(right), ansi)
         value = bits_of(result)
@@ -34,8 +37,25 @@ def calculate(function: int, left: int, right: int) -> int:
 
 
 @inlined
-def combine_integers(operator: int, left: int, right: int, bits: int, ansi: int) -> tuple[int, int]:
-    """Value and answer of an integer operation."""
+def combine_bits(operator: int, left: int, right: int, bits: int) -> int:
+    """An operation on the bits of integers; a shift is by the lowest bits of the right side."""
+    if operator == op.BIT_AND:
+        return left & right
+    if operator == op.BIT_OR:
+        return left | right
+    if operator == op.BIT_XOR:
+        return left ^ right
+    places, unused = right & (bits - 1), 64 - bits
+    if operator == op.SHIFT_RIGHT or places == 0:
+        return left >> places
+    if operator == op.SHIFT_LEFT:
+        return (left << (places + unused)) >> unused
+    return (left >> places) & ((1 << (bits - places)) - 1)
+
+
+@inlined
+def combine_integers(operator: int, left: int, right: int, bits: int, mode: int) -> tuple[int, int]:
+    """Value and answer of an integer operation. mode: ANSI, TRIES or 0."""
     overflow = False
     if operator == op.PLUS:
         value = wrapped_sum(left, right)
@@ -47,15 +67,15 @@ def combine_integers(operator: int, left: int, right: int, bits: int, ansi: int)
         value = wrapped_product(left, right)
         overflow = product_overflows(left, right, value)
     elif right == 0:
-        return 0, op.DIVISION_BY_ZERO if ansi else NULL
+        return 0, op.DIVISION_BY_ZERO if mode == op.ANSI else NULL
     elif operator == op.DIVIDE:
         value = rounded_quotient(left, right)
     else:
         value = integer_remainder(left, right)
     unused = 64 - bits
     fitting = (value << unused) >> unused
-    if ansi and (overflow or fitting != value):
-        return 0, op.OVERFLOW
+    if mode and (overflow or fitting != value):
+        return 0, op.OVERFLOW if mode == op.ANSI else NULL
     return fitting, VALUE
 
 

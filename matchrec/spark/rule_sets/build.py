@@ -25,7 +25,7 @@ from matchrec.compile.rule_set import (
 )
 from matchrec.conditions.row_column import RowColumn, show_column
 from matchrec.conditions.split import Scope
-from matchrec.conditions.types import Family, ValueType
+from matchrec.conditions.types import SPARKS_OWN, ValueType
 from matchrec.conditions.within import OrderType, check_order
 from matchrec.errors.run.rule_sets import not_divided_by
 from matchrec.plan.match_plan import MatchPlan
@@ -229,7 +229,7 @@ def link_rule(
     runner = given.relation.runner
     with rule.naming(), in_terms_of_the_query(rule.plan, given.relation, given.columns):
         for key in further_keys(drafted.plan):
-            if types[key].family is Family.OTHER:
+            if types[key].family in SPARKS_OWN:
                 raise not_divided_by(show_column(key), types[key].name)
         ansi = runner.setting("spark.sql.ansi.enabled") == "true"
         session = settings_of(runner)

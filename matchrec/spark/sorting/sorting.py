@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import types as spark_types
 
-from matchrec.conditions.types import Family
+from matchrec.conditions.types import SPARKS_OWN
 from matchrec.spark.types import value_type
 
 
@@ -42,4 +42,4 @@ def sorts_exactly(kind: spark_types.DataType) -> bool:
     For PARTITION BY as for ORDER BY. Collated texts, nested values, maps, variants and calendar
     intervals stay with Spark's own sort.
     """
-    return value_type(kind).family is not Family.OTHER
+    return value_type(kind).family not in SPARKS_OWN

@@ -30,6 +30,7 @@ from matchrec.spark.worker.arrays import (
     ranks_of_repeated,
     validity,
 )
+from matchrec.spark.worker.nested import Shape, rank_nested, shape
 from matchrec.spark.worker.windows import window_end
 
 
@@ -120,21 +121,26 @@ def ranked_columns(
 
     Then, where Python computes with them, for each integer column the values in that order.
     """
-    by_type: dict[pa.DataType, list[int]] = {}
+    by_type: dict[Shape, list[int]] = {}
     for index in sorted(executable.crossing.ranked):
-        by_type.setdefault(table.column(wire.column(index)).type, []).append(index)
+        by_type.setdefault(shape(table.column(wire.column(index)).type), []).append(index)
     ranks: dict[int, pa.Array] = {}
     values: dict[int, list[object]] = {}
-    in_python = executable.task.calls_python
     for indices in by_type.values():
-        several = pa.chunked_array([column(table, wire.column(index)) for index in indices])
-        together = several.combine_chunks()
-        ranked = ranks_of_repeated(together)
-        known = ordered(together) if in_python else []
+        columns = [column(table, wire.column(index)) for index in indices]
+        ranked, known = ranked_together(columns, in_python=executable.task.calls_python)
         for position, index in enumerate(indices):
             ranks[index] = ranked.slice(position * table.num_rows, table.num_rows)
             values[executable.crossing.integers.index(index)] = known
     return ranks, values
+
+
+def ranked_together(columns: list[pa.Array], *, in_python: bool) -> tuple[pa.Array, list[object]]:
+    """The ranks of the values of columns, one after the other; the values, if Python needs them."""
+    if pa.types.is_nested(columns[0].type):
+        return rank_nested(columns)
+    together = pa.chunked_array(columns).combine_chunks()
+    return ranks_of_repeated(together), ordered(together) if in_python else []
 
 
 def ordered(values: pa.Array) -> list[object]:

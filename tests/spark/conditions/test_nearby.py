@@ -31,13 +31,15 @@ from matchrec.spark.relation import Relation
 from matchrec.spark.session import Runner
 from matchrec.spark.types import value_type
 from matchrec.spark.worker.encode import partitions_of
+from tests.generators.run_forms import Columns
 from tests.properties.test_queries import INTERPRETED, settings
 from tests.quick.scale import SEED, examples
+from tests.spark.conditions.rows import create_rows
 from tests.tasks.query_batches import Prepared, fetched
 
 CONDITIONS = examples(160)
 BATCH = 160
-COLUMNS = {
+COLUMNS: Columns = {
     "i": ("INT", [0, 1, 2, -3, 2**31 - 1, -(2**31)]),
     "s": ("SMALLINT", [0, 1, 2, -3, 2**15 - 1, -(2**15)]),
     "l": ("BIGINT", [0, 1, 2, -3, 2**63 - 1, -(2**63) + 1]),
@@ -90,6 +92,9 @@ class Conditions:
         if column in NUMBERS:
             other = self.value(self.random.choice([column, column, "i", "d", "f"]), depth - 1)
             forms = [*forms, *["({0} + {1})", "({0} - {1})", "({0} * {1})", "({0} % {1})"]]
+            whole = self.value(self.random.choice("isl"), 0)
+            forms += [f"({whole} {one} {whole})" for one in "&|^"] + [f"try_multiply({whole}, 3)"]
+            forms += [f"shiftright({whole}, 1)", f"~{whole}", "try_divide({0}, {1})"]
             forms += ["({0} / {1})", "abs({0})", "-({0})", "PREV({3} * 2)", "pmod({0}, {1})"]
         form = self.random.choice(forms)
         return form.format(one, other, self.condition(0), column)
@@ -114,21 +119,6 @@ def drafted(condition: str, scope: Scope) -> Draft:
     text = f"PARTITION BY k ORDER BY t MEASURES 1 AS one PATTERN (B) DEFINE B AS {condition}"
     columns = InputColumns(("k", "t", *COLUMNS))
     return replace(draft(lower(parse_clause(text)), columns, str, scope=scope), relevant=())
-
-
-def create_rows(spark: SparkSession, random: Random, count: int) -> None:
-    """A view of random rows, in partitions of a few."""
-    rows = [
-        (
-            str(random.randrange(count // 6)),
-            str(t),
-            *(random.choice([None, *map(str, values)]) for _, values in COLUMNS.values()),
-        )
-        for t in range(count)
-    ]
-    texts = spark.createDataFrame(rows, ", ".join(f"{n} STRING" for n in ("k", "t", *COLUMNS)))
-    casts = [f"CAST({name} AS {type_}) AS {name}" for name, (type_, _) in COLUMNS.items()]
-    texts.selectExpr("k", "CAST(t AS INT) AS t", *casts).createOrReplaceTempView("awkward")
 
 
 @dataclass(frozen=True)
@@ -181,7 +171,7 @@ def test_the_worker_computes_what_sparks_window_does(spark: SparkSession, batch:
     asked = {Asked(drafted(t, Scope.NEIGHBOURS), drafted(t, Scope.SORTED)): t for t in texts}
     plain = next(iter(asked)).ours
     with settings(spark, ansi__enabled="false", **INTERPRETED):
-        create_rows(spark, random, 120)
+        create_rows(spark, random, "awkward", COLUMNS)
         columns = dict.fromkeys(column for one in asked for column in one.columns())
         fields = prepare(spark, plain, columns).schema.fields
         types = {c: value_type(f.dataType) for c, f in zip(columns, fields, strict=False)}

@@ -183,12 +183,14 @@ def plain(value: Value) -> Value:
     """A value of Spark as Python computes with it."""
     if isinstance(value, timedelta):
         return value // timedelta(microseconds=1)
+    if isinstance(value, list):
+        return tuple(map(plain, value))
     return bytes(value) if isinstance(value, bytearray) else value
 
 
 def alike(one: Value, other: Value) -> bool:
     """The same value of the same type, NaN and the sign of zero included."""
-    if isinstance(one, list) and isinstance(other, list):
+    if isinstance(one, tuple) and isinstance(other, tuple):
         return len(one) == len(other) and all(map(alike, one, other))
     if isinstance(one, float) and isinstance(other, float):
         same = math.copysign(1, one) == math.copysign(1, other)

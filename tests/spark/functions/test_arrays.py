@@ -30,12 +30,12 @@ def test_arrays(spark: SparkSession, kind: str) -> None:
     type_, values = ELEMENTS[kind]
 
     def several(drawn: random.Random) -> Value:
-        return drawn.choices(values, k=drawn.randint(0, 5))
+        return tuple(drawn.choices(values, k=drawn.randint(0, 5)))
 
     def one(drawn: random.Random) -> Value:
         return drawn.choice(values)
 
-    lists = (None, [], [None], list(values), [values[0]] * 2, list(reversed(values)))
+    lists = (None, (), (None,), values, values[:1] * 2, values[::-1])
     corners = (lists, lists[:4], values, (None, 0, 1, -1, 3, -9))
     rows = some.rows(corners, (several, several, one, some.small), 300)
     rows = [(*row, True, False) for row in rows]
@@ -43,11 +43,35 @@ def test_arrays(spark: SparkSession, kind: str) -> None:
     cases += [call(name, 0, 1) for name in OF_TWO.split()]
     cases += [call(f"array_{name}", 0, 2) for name in ("contains", "position", "remove")]
     cases += [call("element_at", 0, 3), call("get", 0, 3), call("slice", 0, 3, 3)]
-    cases += [Case("[]", "{0}[{3}]", (0, 3))]
+    cases += [Case("[]", "{0}[{3}]", (0, 3)), call("try_element_at", 0, 3)]
+    cases += [call("array_append", 0, 2), call("array_prepend", 0, 2), call("array_repeat", 2, 3)]
+    cases += [call("array", 2, 2), Case("ARRAY ||", "{0} || {1}", (0, 1))]
+    cases += [Case("ARRAY CONCAT", "concat({0}, {1}, {0})", (0, 1, 0))]
+    cases += [Case("ARRAY REVERSE", "reverse({0})", (0,)), call("sequence", 3, 6)]
+    cases += [call("sequence", 3, 6, 3)]
     cases += [
         Case("SORT_ARRAY", f"sort_array({{0}}, {way})", (0, 4 + (way == "false")))
         for way in ("true", "false")
     ]
     if type_ == STRING:
         cases += [call("array_join", 0, 2), call("array_join", 0, 2, 2)]
-    Table((array(type_), array(type_), type_, INT, BOOLEAN, BOOLEAN), rows).check(spark, cases)
+    rows = [(*row, number % 7 - 3) for number, row in enumerate(rows)]
+    types = (array(type_), array(type_), type_, INT, BOOLEAN, BOOLEAN, INT)
+    Table(types, rows).check(spark, cases)
+
+
+def test_arrays_of_arrays(spark: SparkSession) -> None:
+    inner = (None, (), (1,), (1, None), (None,), (2, 1))
+
+    def several(drawn: random.Random) -> Value:
+        return tuple(drawn.choices(inner, k=drawn.randint(0, 4)))
+
+    def one(drawn: random.Random) -> Value:
+        return drawn.choice(inner)
+
+    rows = some.rows(((None, (), inner), (None, (), inner), inner), (several, several, one), 100)
+    cases = [call(name, 0) for name in ("flatten", "array_max", "array_sort", "array_distinct")]
+    cases += [call(name, 0, 1) for name in OF_TWO.split()]
+    cases += [call(f"array_{name}", 0, 2) for name in ("contains", "position", "remove")]
+    cases += [Case(sign, f"{{0}} {sign} {{1}}", (0, 1)) for sign in ("=", "<", ">=", "<=>")]
+    Table((array(array(INT)), array(array(INT)), array(INT)), rows).check(spark, cases)

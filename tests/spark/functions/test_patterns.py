@@ -72,7 +72,7 @@ def test_like_with_an_escape(spark: SparkSession, name: str) -> None:
 
 def test_expressions(spark: SparkSession) -> None:
     rows = some.rows((SEARCHED, EXPRESSIONS), (texts, expressions), 1000, most=examples(1000))
-    names = "regexp_like regexp_count regexp_substr regexp_instr"
+    names = "regexp_like regexp_count regexp_substr regexp_instr split"
     cases = [call(name, 0, 1) for name in names.split()]
     cases += [Case("RLIKE", "{0} RLIKE {1}", (0, 1))]
     Table((STRING, STRING), rows).check(spark, cases)
@@ -86,7 +86,20 @@ def test_groups(spark: SparkSession) -> None:
         500,
         most=examples(1000),
     )
-    Table((STRING, STRING, INT), rows).check(spark, [call("regexp_extract", 0, 1, 2)])
+    Table((STRING, STRING, INT), rows).check(
+        spark, [call("regexp_extract", 0, 1, 2), call("regexp_extract_all", 0, 1, 2)]
+    )
+
+
+def test_splits(spark: SparkSession) -> None:
+    limits = (0, 1, 2, 3, -1, None)
+    rows = some.rows(
+        (SEARCHED, (",", "a", "a*", "^", "b?", "[ab]", ""), limits),
+        (texts, expressions, lambda one: one.choice(limits)),
+        500,
+        most=examples(1000),
+    )
+    Table((STRING, STRING, INT), rows).check(spark, [call("split", 0, 1, 2)])
 
 
 def test_replacements(spark: SparkSession) -> None:

@@ -12,7 +12,8 @@ from tests.spark.functions.asked import Case, Table, call
 
 ONE = (
     "length len char_length character_length octet_length bit_length upper ucase lower lcase"
-    " initcap trim ltrim rtrim btrim reverse ascii soundex md5 sha sha1 crc32 hex"
+    " initcap trim ltrim rtrim btrim reverse ascii soundex md5 sha sha1 crc32 hex base64 mask"
+    " unhex"
 )
 TWO = (
     "concat concat_ws trim ltrim rtrim btrim instr locate position replace startswith"
@@ -57,6 +58,7 @@ def test_texts_and_a_number(spark: SparkSession) -> None:
     names = "locate position split_part substring_index levenshtein overlay"
     cases = [call(name, 0, 1, 2) for name in names.split()]
     cases += [call("lpad", 0, 2, 1), call("rpad", 0, 2, 1), call("overlay", 0, 1, 2, 2)]
+    cases += [call("elt", 2, 0, 1, 0)]
     Table((STRING, STRING, INT), rows).check(spark, cases)
 
 
@@ -78,4 +80,4 @@ def test_digests_of_so_many_bits(spark: SparkSession) -> None:
 def test_all_are_asked_for() -> None:
     asked = {*ONE.upper().split(), *TWO.upper().split()}
     others = "|| LEFT RIGHT SUBSTRING SUBSTR LPAD RPAD REPEAT SPACE SPLIT_PART SUBSTRING_INDEX"
-    assert STRINGS.keys() <= asked | set(f"{others} OVERLAY TRANSLATE CHR CHAR".split())
+    assert STRINGS.keys() <= asked | set(f"{others} OVERLAY TRANSLATE CHR CHAR ELT".split())

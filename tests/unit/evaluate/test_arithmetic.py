@@ -10,6 +10,9 @@ from hypothesis import strategies as st
 from matchrec.evaluate.instructions import (
     ANSI,
     ARITHMETIC,
+    BIT_AND,
+    BIT_OR,
+    BIT_XOR,
     BITS,
     DIVIDE,
     DIVISION_BY_ZERO,
@@ -26,7 +29,11 @@ from matchrec.evaluate.instructions import (
     OVERFLOW,
     PLUS,
     REMAINDER,
+    SHIFT_LEFT,
+    SHIFT_RIGHT,
+    SHIFT_RIGHT_UNSIGNED,
     TIMES,
+    TRIES,
     VALUE,
     WHY,
 )
@@ -90,6 +97,34 @@ def test_integers_overflow_or_wrap_at_their_width(left, right, bits, ansi) -> No
 def test_remainder_has_the_sign_of_the_left_side(left, right) -> None:
     expected = abs(left) % abs(right) * (1 if left >= 0 else -1)
     assert integer_operation(REMAINDER, left, right, 64, 1) == (expected, VALUE)
+
+
+@settings(deadline=None)
+@given(INTEGERS, INTEGERS, st.sampled_from([32, 64]))
+def test_bits_are_those_of_java(left: int, right: int, bits: int) -> None:
+    def wrapped(value: int) -> int:
+        half = 1 << (bits - 1)
+        return (value + half) % (2 * half) - half
+
+    left, right = wrapped(left), wrapped(right)
+    places = right % bits
+    exact = {
+        BIT_AND: left & right,
+        BIT_OR: left | right,
+        BIT_XOR: left ^ right,
+        SHIFT_LEFT: wrapped(left << places),
+        SHIFT_RIGHT: left >> places,
+        SHIFT_RIGHT_UNSIGNED: wrapped(left % (1 << bits) >> places),
+    }
+    for operator, value in exact.items():
+        assert integer_operation(operator, left, right, bits, 0) == (value, VALUE)
+
+
+def test_what_only_tries_is_null() -> None:
+    tried = ARITHMETIC + TRIES
+    assert answered(tried + PLUS + BITS * 32, 2**31 - 1, 1)[1] == NULL
+    assert answered(tried + DIVIDE + BITS * 64, 1, 0)[1] == NULL
+    assert answered(tried + TIMES + BITS * 8, 11, 11) == (121, VALUE)
 
 
 @pytest.mark.parametrize("operator", [DIVIDE, REMAINDER])

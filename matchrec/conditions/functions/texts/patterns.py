@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from matchrec.conditions.functions.function import Function, FunctionError, UndecidedError, function
 from matchrec.conditions.functions.texts.java_patterns import JavaPattern, java_pattern
-from matchrec.conditions.types import BOOLEAN, INT, STRING, Family
+from matchrec.conditions.types import BOOLEAN, INT, STRING, Family, array
 
 TEXT = Family.STRING
 WHOLE = Family.INTEGER
@@ -128,6 +128,31 @@ def group_of(pattern: JavaPattern, digit: str | None, name: str | None) -> int:
     return number
 
 
+def split(text: str, pattern: str, limit: int = -1) -> tuple[str, ...]:
+    """The parts between what is found, no more than `limit` where that is positive."""
+    if not pattern and text and limit <= 0:
+        return tuple(text)
+    if not pattern:
+        raise UndecidedError("how a text is split at nothing depends on Spark's version")
+    parts, last = [], 0
+    for found in places(text, pattern):
+        if len(parts) == limit - 1:
+            break
+        if found.end() > 0:  # Java leaves nothing before nothing
+            parts.append(text[last : found.start()])
+            last = found.end()
+    return (*parts, text[last:])
+
+
+def extract_all(text: str, pattern: str, group: int = 1) -> tuple[str, ...]:
+    """What a group has of all places."""
+    known = java_pattern(pattern)
+    all_places = list(all_found(known, known.check(text)))
+    if all_places:
+        check_group(known, group)
+    return tuple(found[group] or "" for found in all_places)
+
+
 IS_FOUND = function((TEXT, TEXT), BOOLEAN, is_found)
 
 PATTERNS: Mapping[str, Function] = {
@@ -135,6 +160,8 @@ PATTERNS: Mapping[str, Function] = {
     "REGEXP": IS_FOUND,
     "REGEXP_LIKE": IS_FOUND,
     "REGEXP_EXTRACT": function((TEXT, TEXT, WHOLE), STRING, extract, least=2),
+    "REGEXP_EXTRACT_ALL": function((TEXT, TEXT, WHOLE), array(STRING), extract_all, least=2),
+    "SPLIT": function((TEXT, TEXT, WHOLE), array(STRING), split, least=2),
     "REGEXP_REPLACE": function((TEXT, TEXT, TEXT, WHOLE), STRING, substitute, least=3),
     "REGEXP_COUNT": function((TEXT, TEXT), INT, count),
     "REGEXP_SUBSTR": function((TEXT, TEXT), STRING, first_part),

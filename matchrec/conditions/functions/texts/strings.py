@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from matchrec.conditions.functions.function import Function, FunctionError, UndecidedError, function
+from matchrec.conditions.functions.function import (
+    AnsiError,
+    Compute,
+    Function,
+    FunctionError,
+    UndecidedError,
+    Use,
+    function,
+    gives,
+)
 from matchrec.conditions.functions.texts.letters import capitalise, lower, soundex, upper
 from matchrec.conditions.types import BOOLEAN, INT, STRING, Family
 
@@ -175,6 +184,29 @@ def character(code: int) -> str:
     return chr(code & 255) if code >= 0 else ""
 
 
+def mask(text: str) -> str:
+    """X for capitals, x for small letters, n for digits."""
+    if not text.isascii():
+        raise UndecidedError("which letters beyond ASCII are capitals depends on Java's version")
+    return "".join(
+        "X" if one.isupper() else "x" if one.islower() else "n" if one.isdigit() else one
+        for one in text
+    )
+
+
+def chosen_text(use: Use) -> Compute:
+    """The number-th text, from 1; beyond them NULL, or an error under ANSI."""
+
+    def compute(number: int | None, *given: str | None) -> str | None:
+        if number is None or 1 <= number <= len(given):
+            return None if number is None else given[number - 1]
+        if use.ansi:
+            raise AnsiError(f"INVALID_ARRAY_INDEX: there are {len(given)} texts, not {number}")
+        return None
+
+    return compute
+
+
 def texts(count: int) -> tuple[Family, ...]:
     return (TEXT,) * count
 
@@ -233,4 +265,6 @@ STRINGS: Mapping[str, Function] = {
     "CHR": function((WHOLE,), STRING, character),
     "CHAR": function((WHOLE,), STRING, character),
     "SOUNDEX": function((TEXT,), STRING, soundex),
+    "MASK": function((TEXT,), STRING, mask),
+    "ELT": Function((WHOLE, TEXT), gives(STRING), chosen_text, takes_nulls=True, repeats=True),
 }

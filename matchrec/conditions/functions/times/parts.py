@@ -22,7 +22,7 @@ from matchrec.conditions.functions.times.distances import (
     toward_zero,
 )
 from matchrec.conditions.functions.type_names import TINYINT
-from matchrec.conditions.types import INT, TIMES, Family, ValueType, decimal
+from matchrec.conditions.types import INT, STRING, TIMES, Family, ValueType, decimal
 
 SECONDS = decimal(8, 6)
 
@@ -116,6 +116,13 @@ def part(name: str) -> Function:
 
 DAY_OF_MONTH = part("DAY")
 
+
+def named(name: str, names: str) -> Function:
+    """The English name of a part, in three letters."""
+    first, words = (0 if name == "WEEKDAY" else 1), names.split()
+    return of_time(STRING, lambda time: words[PARTS[name][1](time) - first], as_local)
+
+
 TIME_PARTS: Mapping[str, Function] = {
     "EXTRACT": Function((None,), part_type, extract),
     "YEAR": part("YEAR"),
@@ -129,5 +136,7 @@ TIME_PARTS: Mapping[str, Function] = {
     "DAYOFYEAR": part("DOY"),
     "HOUR": part("HOUR"),
     "MINUTE": part("MINUTE"),
+    "DAYNAME": named("WEEKDAY", "Mon Tue Wed Thu Fri Sat Sun"),
+    "MONTHNAME": named("MONTH", "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec"),
     "SECOND": of_time(INT, lambda time: time % MINUTE // SECOND, as_local),
 }

@@ -120,6 +120,9 @@ class OperandReader(ExpressionCursor, ABC):
             return self.cast(start, tree)
         if self.key == "." and place + 1 < self.end:
             self.position += 2
+            name = self.tokens[place + 1]
+            if name.is_name:
+                return self.operation(".", start, tree, words=(name.text,))
         elif self.key == "COLLATE":
             self.skip(2)
         return self.term(start, self.position) if self.position > place else None

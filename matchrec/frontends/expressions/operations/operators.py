@@ -12,17 +12,19 @@ _ADDITIVE = {"+": "+", "-": "-", "||": "||"}
 _MULTIPLICATIVE = {"*": "*", "/": "/", "%": "%", "DIV": "DIV"}
 _LEVELS = (
     _COMPARISON,
-    {"|": ""},
-    {"^": ""},
-    {"&": ""},
-    {"<<": "", ">>": "", ">>>": ""},
+    {"|": "|"},
+    {"^": "^"},
+    {"&": "&"},
+    {"<<": "<<", ">>": ">>"},
     _ADDITIVE,
     _MULTIPLICATIVE,
 )
 BINARY = {
     symbol: (level, name) for level, names in enumerate(_LEVELS) for symbol, name in names.items()
 }
-"""How tight each binary operator binds, and its name in an Operation; without one, opaque."""
+"""How tight each binary operator binds, and its name in an Operation."""
+
+SHIFTS = ("<<", ">>")
 
 SPECIAL_FORMS = words("EXISTS IDENTIFIER STRUCT")
 """Functions whose arguments are more than values: STRUCT names its fields after them."""
@@ -31,8 +33,12 @@ _OPERATORS = words("AND OR NOT NEG IN BETWEEN IS CASE LIKE ILIKE RLIKE REGEXP")
 """Names of operations that no function of that name stands for."""
 
 _ARGUMENTS: dict[str, tuple[int, int | None]] = {
-    **dict.fromkeys(words("ABS NEGATIVE ISNULL ISNOTNULL ISNAN"), (1, 1)),
-    **dict.fromkeys(words("NULLIF NVL IFNULL NANVL MOD PMOD DATEDIFF DATE_DIFF"), (2, 2)),
+    **dict.fromkeys(words("ABS NEGATIVE ISNULL ISNOTNULL ISNAN NULLIFZERO ZEROIFNULL"), (1, 1)),
+    **dict.fromkeys(
+        words("NULLIF NVL IFNULL NANVL MOD PMOD DATEDIFF DATE_DIFF EQUAL_NULL"), (2, 2)
+    ),
+    **dict.fromkeys(words("EQUAL_NULL SHIFTLEFT SHIFTRIGHT SHIFTRIGHTUNSIGNED"), (2, 2)),
+    **dict.fromkeys(words("TRY_ADD TRY_SUBTRACT TRY_MULTIPLY TRY_DIVIDE TRY_MOD"), (2, 2)),
     **dict.fromkeys(words("NVL2 IF"), (3, 3)),
     **dict.fromkeys(words("GREATEST LEAST"), (2, None)),
 }

@@ -14,10 +14,11 @@ Source: Spark's SqlBaseParser.g4, booleanExpression, predicate, valueExpression.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 from matchrec.frontends.expressions.analysis import Analysis, Clause
 from matchrec.frontends.expressions.operations.operands import NotModelled, OperandReader
-from matchrec.frontends.expressions.operations.operators import BINARY
+from matchrec.frontends.expressions.operations.operators import BINARY, SHIFTS
 from matchrec.frontends.expressions.references.holes import Hole
 from matchrec.frontends.lexing.tokens import TokenKind
 from matchrec.plan.expression import (
@@ -169,21 +170,31 @@ class OperationReader(OperandReader):
         start = self.position
         left = self.unary()
         tightness, chained = _LOOSEST[0], 0
-        while (found := BINARY.get(self.key, _LOOSEST))[0] >= level:
+        while (found := BINARY.get(self.symbol(), _LOOSEST))[0] >= level:
             if found[0] != tightness:
                 left, chained = self.chain(start, left, chained), 0
+            self.position += self.length(self.symbol())
             tightness, operator = found
-            self.position += 1
             right = self.binary(tightness + 1)
             chained += 1
             if chained > DEEPEST:
                 continue
-            left = (
-                self.operation(operator, start, left, right)
-                if operator
-                else self.term(start, self.position)
-            )
+            left = self.operation(operator, start, left, right)
         return self.chain(start, left, chained)
+
+    def symbol(self) -> str:
+        """The operator that comes next: `<<` and `>>` are two tokens, side by side."""
+        return next((one for one in SHIFTS if self.is_next(one)), self.key)
+
+    def is_next(self, shift: str) -> bool:
+        """Whether the next tokens are those of a shift, with nothing between them."""
+        tokens = self.tokens[self.position : min(self.position + len(shift), self.end)]
+        joined = all(one.span.end == other.span.start for one, other in pairwise(tokens))
+        return joined and "".join(token.key for token in tokens) == shift
+
+    def length(self, symbol: str) -> int:
+        """How many tokens an operator is."""
+        return len(symbol) if symbol in SHIFTS else 1
 
     def chain(self, start: int, tree: Scalar, length: int) -> Scalar:
         """The tokens from `start` on, read as `tree` unless too many operators stand in a row."""
@@ -196,6 +207,8 @@ class OperationReader(OperandReader):
         sign = self.key_at(start)
         operand = self.unary()
         number = isinstance(operand, Term) and self.position == start + 2
+        if sign == "~":
+            return self.operation("~", start, operand)
         if sign == "-" and not (number and self.kind_at(start + 1) is TokenKind.NUMBER):
             return self.operation("NEG", start, operand)
         return self.term(start, self.position)

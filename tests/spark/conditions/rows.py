@@ -1,0 +1,33 @@
+"""Random rows with values at the edges of their types, in partitions of a few."""
+
+from __future__ import annotations
+
+from random import Random
+
+from pyspark.sql import SparkSession
+
+from tests.generators.run_forms import NESTED, Columns
+
+
+def create_rows(
+    spark: SparkSession, random: Random, view: str, columns: Columns, count: int = 120
+) -> None:
+    """A view of rows with a key `k` and a time `t`. columns: types, and the texts of values."""
+    rows = [
+        (
+            str(random.randrange(count // 7)),
+            str(t),
+            *(random.choice([None, *map(str, values)]) for _, values in columns.values()),
+        )
+        for t in range(count)
+    ]
+    texts = spark.createDataFrame(rows, ", ".join(f"{n} STRING" for n in ("k", "t", *columns)))
+    casts = [f"{converted(name, type_)} AS {name}" for name, (type_, _) in columns.items()]
+    texts.selectExpr("k", "CAST(t AS INT) AS t", *casts).createOrReplaceTempView(view)
+
+
+def converted(name: str, type_: str) -> str:
+    """A text as a value of a type; nested ones are written as JSON."""
+    if type_.startswith(NESTED):
+        return f"from_json({name}, '{type_}')"
+    return f"CAST({name} AS {type_})"
