@@ -45,11 +45,11 @@ def nearby_of(drafted: Draft) -> Iterator[tuple[str, Nearby, int | None]]:
 def type_nearby(nearby: Nearby, typer: Typer) -> RunExpression:
     """Its expression. Raises MatchRecognizeUnsupportedError for what only Spark computes."""
     expression = typer.condition(nearby.step)
+    found = list(operations(nearby.step))
+    operands = (typer.type_of(one) for step in found for one in step.operands)
     calls = any(isinstance(part, Call | Mathematics) for part in parts_of(expression))
-    types = [
-        typer.type_of(one) for step in operations(nearby.step) for one in (step, *step.operands)
-    ]
-    if calls or any(is_wide_decimal(one) or one.family in NESTED for one in types):
+    wide = any(is_wide_decimal(typer.type_of(one)) for one in found)
+    if calls or wide or any(one.family in NESTED for one in operands):
         raise only_spark_computes(show_column(nearby.column), nearby.step.span)
     return expression
 

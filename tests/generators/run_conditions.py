@@ -17,6 +17,7 @@ from tests.generators.run_forms import (
     FORMS,
     FRAMES,
     LITERALS,
+    NO_ROW,
     NUMBERS,
     OF_ANY,
     OF_ONE_TYPE,
@@ -58,7 +59,7 @@ class Conditions:
         """A value of the type of a column."""
         choice = self.random.random()
         if choice < 0.1:
-            literal = self.random.choice([*LITERALS[column], f"CAST(NULL AS {COLUMNS[column][0]})"])
+            literal = self.random.choice([*LITERALS[column], NO_ROW.format(column)])
             return Both(literal, literal)
         if choice < 0.25:
             return self.aggregate(column)

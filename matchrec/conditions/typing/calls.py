@@ -50,7 +50,7 @@ from matchrec.conditions.types import (
     is_ranked,
     is_wide_decimal,
 )
-from matchrec.conditions.typing.nested import alike
+from matchrec.conditions.typing.nested import alike, overloaded
 from matchrec.conditions.typing.numbers import Typed, on_times, widen
 from matchrec.conditions.typing.typer import Typer
 from matchrec.errors.conditions import (
@@ -169,13 +169,6 @@ def type_call(typer: Typer, step: Combined) -> Typed:
     arguments = Arguments()
     formulas = tuple(map(arguments.add, parts))
     return arguments.call(Apply(name, formulas, use, type_))
-
-
-def overloaded(typer: Typer, step: Combined) -> str:
-    """The name of the function that is meant: arrays and maps have some of the names of others."""
-    types = [typer.type_of(part) for part in step.operands[:1]]
-    name = f"{types[0].family.name} {step.operator}" if types else step.operator
-    return name if types and types[0].family in NESTED and name in FUNCTIONS else step.operator
 
 
 def meant_type(typer: Typer, word: str) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from matchrec.conditions.functions.catalogue import FUNCTIONS
 from matchrec.conditions.residual import COMPARISONS, Combined, Step, Value
 from matchrec.conditions.types import (
     NESTED,
@@ -28,6 +29,15 @@ OF_ONE_TYPE = COMPARISONS | frozenset(
     ["ARRAY", "ARRAY_UNION", "ARRAY_INTERSECT", "ARRAY_EXCEPT", "ARRAYS_OVERLAP"]
 )
 OF_ONE_TYPE |= {"ARRAY CONCAT", "ARRAY ||"}
+
+
+def overloaded(typer: Typer, step: Combined) -> str:
+    """The name of the function that is meant: arrays and maps have some of the names of others."""
+    if not step.operands:
+        return step.operator
+    family = typer.type_of(step.operands[0]).family
+    name = f"{family.name} {step.operator}"
+    return name if family in NESTED and name in FUNCTIONS else step.operator
 
 
 def alike(typer: Typer, step: Combined, name: str, parts: Sequence[Typed]) -> list[Typed]:

@@ -94,7 +94,7 @@ class Conditions:
             forms = [*forms, *["({0} + {1})", "({0} - {1})", "({0} * {1})", "({0} % {1})"]]
             whole = self.value(self.random.choice("isl"), 0)
             forms += [f"({whole} {one} {whole})" for one in "&|^"] + [f"try_multiply({whole}, 3)"]
-            forms += [f"shiftright({whole}, 1)", f"~{whole}", "try_divide({0}, {1})"]
+            forms += [f"shiftright({whole}, 1)", f"~{whole}", f"try_divide({whole}, 2)"]
             forms += ["({0} / {1})", "abs({0})", "-({0})", "PREV({3} * 2)", "pmod({0}, {1})"]
         form = self.random.choice(forms)
         return form.format(one, other, self.condition(0), column)

@@ -247,5 +247,5 @@ def test_the_classifier_of_another_row_is_a_choice_of_constants() -> None:
 
 
 def test_a_function_of_two_positions_is_refused_by_name() -> None:
-    with pytest.raises(MatchRecognizeUnsupportedError, match="MASK"):
-        split_b("mask(name, LAST(A.name)) = 'x'")
+    with pytest.raises(MatchRecognizeUnsupportedError, match="SENTENCES"):
+        split_b("sentences(name, LAST(A.name)) = 'x'")

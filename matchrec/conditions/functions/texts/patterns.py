@@ -134,7 +134,8 @@ def split(text: str, pattern: str, limit: int = -1) -> tuple[str, ...]:
         return tuple(text)
     if not pattern:
         raise UndecidedError("how a text is split at nothing depends on Spark's version")
-    parts, last = [], 0
+    parts: list[str] = []
+    last = 0
     for found in places(text, pattern):
         if len(parts) == limit - 1:
             break
