@@ -9,9 +9,11 @@ from matchrec.engine.contiguous.plain import PlainSearch
 from matchrec.engine.contiguous.search import larger
 from matchrec.engine.interface import Task
 from matchrec.engine.kernels import layout
+from matchrec.engine.kernels.buffer import compact
 from matchrec.engine.partitions import Partitions
 
-_NODES_OF_A_ROW = 16
+_NODES_OF_A_RUN = 16
+_LEAST_NODES_OF_A_RUN = 4
 
 
 class BreadthFirstSearch(PlainSearch):
@@ -24,7 +26,7 @@ class BreadthFirstSearch(PlainSearch):
     def __init__(self, task: Task, partitions: Partitions, memory: int) -> None:
         super().__init__(task, partitions)
         self.rules = self.rules._replace(merge_runs=self.merge_runs)
-        nodes = _NODES_OF_A_ROW * memory
+        nodes = _NODES_OF_A_RUN * memory
         self.work = layout.RunsWork(
             self.progress,
             np.empty((2, memory, layout.RUN_SIZE), np.int64),
@@ -42,23 +44,37 @@ class BreadthFirstSearch(PlainSearch):
         return np.zeros((2 * runs, 2), np.int64) if self.linked else None
 
     def grow(self, status: int) -> None:
-        """At least double what is full; the search goes back to the first run that lived."""
+        """Make room where there is none; unless for nodes, the search goes back in the rows."""
         if status == layout.RUNS_FULL:
             runs = 2 * self.work.runs.shape[1]
+            self.enlarge_nodes(_LEAST_NODES_OF_A_RUN * runs)
             self.work = self.work._replace(
                 runs=np.empty((2, runs, layout.RUN_SIZE), np.int64),
                 registers=self.new_registers(2 * runs + 1, -1),
                 table=self.new_table(runs),
             )
         elif status == layout.NODES_FULL:
-            nodes = 2 * len(self.work.nodes)
-            self.work = self.work._replace(
-                nodes=np.empty((nodes, layout.NODE_SIZE), np.int32), moved=np.empty(nodes, np.int32)
-            )
+            self.make_room_for_nodes()
         else:
             assert status == layout.MEMO_FULL
             memo = larger(self.work.memo, int(self.progress[layout.NEEDED]))
             self.work = self.work._replace(memo=memo)
+
+    def make_room_for_nodes(self) -> None:
+        """Drop the nodes to which no run leads; where that leaves many, double the room as well."""
+        work, progress = self.work, self.progress
+        bank, count = progress[[layout.BANK, layout.COUNT]].tolist()
+        compact(bank, count, work.nodes, work.moved, work.runs, progress)
+        if _LEAST_NODES_OF_A_RUN * progress[layout.NODES] > len(work.nodes):
+            self.enlarge_nodes(2 * len(work.nodes))
+
+    def enlarge_nodes(self, size: int) -> None:
+        """Make room for so many nodes, beside those there are."""
+        before = self.work.nodes
+        if size > len(before):
+            nodes = np.empty((size, layout.NODE_SIZE), np.int32)
+            nodes[: len(before)] = before
+            self.work = self.work._replace(nodes=nodes, moved=np.empty(size, np.int32))
 
 
 class PlainBreadthFirstSearch(BreadthFirstSearch):

@@ -12,12 +12,12 @@ import numpy as np
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import ChoiceArray
 from matchrec.engine.partitions import IntArray
-from matchrec.jit.decorators import inner
+from matchrec.jit.decorators import inner, kernel
 
 _DEAD = -1
 
 
-@inner
+@kernel
 def compact(
     bank: int,
     count: int,

@@ -185,7 +185,7 @@ OUTPUT_FULL = 1  # take the matches away
 PATH_FULL = 2
 MEMO_FULL = 3
 RUNS_FULL = 4
-NODES_FULL = 5
+NODES_FULL = 5  # before a row
 SKIP_TO_NO_ROW = 6  # failures: at progress[PARTITION], progress[ROW]
 SKIP_TO_FIRST_ROW = 7
 CONDITION_FAILED = 6  # added to what `evaluate.kernels.holds` answers, which gives one of:
@@ -216,7 +216,10 @@ HORIZON = 16  # up to which row it is known where acceptances are
 MEMO_WINDOW = 17  # the end of the window for which failures are remembered
 STEP_COUNT = 18  # how often conditions on the run were evaluated in the partition
 STEP_LIMIT = 19  # and how often at most
-PROGRESS_SIZE = 20
+BANK = 20  # of the runs before the row
+COUNT = 21  # of these runs; of a search for one match after the other, if it is to go on with them
+NEXT_ROW = 22  # then the row
+PROGRESS_SIZE = 23
 
 # Rows of `frontier`, see `Frontier`.
 FRONTIER_START = 0

@@ -28,7 +28,8 @@ def remember_failure(bits: ByteArray, progress: IntArray, bit: int, row: int) ->
     if row >= progress[layout.MEMO_TO]:
         if row - progress[layout.START] >= size:
             return False
-        for new in range(max(progress[layout.MEMO_TO], progress[layout.START]), row + 1):
+        start, end = progress[layout.START], progress[layout.MEMO_TO]
+        for new in range(end if end > start else start, row + 1):
             for byte in range(width):
                 bits[new & (size - 1), byte] = 0
         progress[layout.MEMO_TO] = row + 1

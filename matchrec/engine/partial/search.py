@@ -63,7 +63,7 @@ class PartialSearch(backtracking.Search):
     def find_runs(self, starts: Starts) -> Iterator[Matches]:
         """The runs from some starting rows, in chunks. Raises RunFailure."""
         progress, arrays = self.work.progress, self.arrays
-        progress[own.COUNT] = 0
+        progress[layout.COUNT] = 0
         rows, status = self.room.rows, layout.OUTPUT_FULL
         while status == layout.OUTPUT_FULL:
             output = new_output(self.room.matches, rows)

@@ -81,14 +81,14 @@ class Search:
     def prune(self) -> None:
         """Drop the nodes to which no run leads; called between two rows."""
         work, window_end = self.work, self.arrays.rows.window_end
-        bank, row = work.progress[[own.BANK, layout.START]].tolist()
+        bank, row = work.progress[[layout.BANK, layout.START]].tolist()
         arrays = work.runs, work.nodes, work.moved, work.progress, work.counters
         compact_apart(bank, row - 1, window_end, *arrays)
 
     def live_runs(self) -> LiveRuns:
         """A copy of the live runs, and of the nodes in the buffer."""
         work, progress = self.work, self.work.progress
-        bank, count = progress[own.BANK], progress[own.COUNT]
+        bank, count = progress[layout.BANK], progress[layout.COUNT]
         first = bank * work.runs.shape[1]
         return LiveRuns(
             work.runs[bank, :count].copy(),
@@ -99,11 +99,11 @@ class Search:
     def restore(self, live: LiveRuns) -> None:
         """Go on with these runs; all their nodes are in the buffer."""
         work, count = self.work, len(live.runs)
-        bank = work.progress[own.BANK]
+        bank = work.progress[layout.BANK]
         first = bank * work.runs.shape[1]
         work.runs[bank, :count] = live.runs
         work.registers[first : first + count] = live.registers
-        work.progress[own.COUNT] = count
+        work.progress[layout.COUNT] = count
 
     def find_graph(self) -> Iterator[Matches]:
         """The pointers of all matches, each one as a match of one row. Raises RunFailure."""

@@ -57,69 +57,70 @@ def holds(
     """
     if at == end:
         return op.HOLDS
+    values, known, own = stack[0], stack[1], registers[place]
     top = np.int64(-1)
     while at < end:
         operation, a, b = instructions[at, 0], instructions[at, 1], instructions[at, 2]
         if operation == op.READ:
             top += 1
-            position = row if b < 0 else registers[place, b]
+            position = row if b < 0 else own[b]
             shifted = position + instructions[at, 3]
-            stack[1, top] = 0
+            known[top] = 0
             if position >= 0 and given.lower <= shifted < given.upper:
-                stack[0, top] = given.columns[a, shifted]
-                stack[1, top] = given.valid[a, shifted]
+                values[top] = given.columns[a, shifted]
+                known[top] = given.valid[a, shifted]
         elif operation <= op.VARIABLE:
             top += 1
-            stack[0, top] = a if operation <= op.NULL_CONSTANT else registers[place, a]
-            stack[1, top] = operation == op.CONSTANT or operation == op.REGISTER
+            values[top] = a if operation <= op.NULL_CONSTANT else own[a]
+            known[top] = operation == op.CONSTANT or operation == op.REGISTER
             if operation == op.VARIABLE:
-                stack[1, top] = stack[0, top] >= 0
+                known[top] = values[top] >= 0
         elif operation <= op.AVERAGE:
             top += 1
-            flag = registers[place, a]
+            flag = own[a]
             if flag < 0:
                 return op.OVERFLOW
-            stack[1, top] = flag != 0
+            known[top] = flag != 0
             if operation == op.REDUCED:
-                stack[0, top] = registers[place, a + 1]
+                values[top] = own[a + 1]
             elif flag != 0:
-                stack[0, top] = bits_of(float_of(registers[place, b + 1]) / flag)
+                values[top] = bits_of(float_of(own[b + 1]) / flag)
         elif operation == op.JUMP_IF_FALSE or operation == op.JUMP_IF_TRUE:
-            if stack[1, top] and stack[0, top] == operation - op.JUMP_IF_FALSE:
+            if known[top] and values[top] == operation - op.JUMP_IF_FALSE:
                 at = a
                 continue
         elif operation == op.JUMP_UNLESS:
             top -= 1
-            if not (stack[1, top + 1] and stack[0, top + 1]):
+            if not (known[top + 1] and values[top + 1]):
                 at = a
                 continue
         elif operation == op.JUMP:
             at = a
             continue
         elif operation == op.NOT:
-            stack[0, top] = 1 - stack[0, top]
+            values[top] = 1 - values[top]
         elif operation == op.IS_NULL:
-            stack[0, top] = 1 - stack[1, top]
-            stack[1, top] = 1
+            values[top] = 1 - known[top]
+            known[top] = 1
         elif operation == op.WIDEN:
-            stack[0, top] = bits_of(float(stack[0, top]))
+            values[top] = bits_of(float(values[top]))
         elif operation == op.MATCH_NUMBER:
             top += 1
-            stack[0, top] = given.matches_before[0] + 1
-            stack[1, top] = 1
+            values[top] = given.matches_before[0] + 1
+            known[top] = 1
         elif operation <= op.COMPARE_FLOAT:
             top -= 1
-            compare_values(operation, a, top, stack)
+            compare_values(operation, a, top, values, known)
         elif operation <= op.OR:
             top -= 1
-            connect(operation - op.AND, top, stack)
+            connect(operation - op.AND, top, values, known)
         elif operation == op.MATHEMATICS:
             top -= b - 1
-            status = apply(a, b, top, given.mathematics, stack)
+            status = apply(a, b, top, given.mathematics, values, known)
             if status != VALUE:
                 return status
         elif operation == op.ROUND:
-            if round_value(b, top, given.mathematics, stack):
+            if round_value(b, top, given.mathematics, values, known):
                 at = a
                 continue
         else:
@@ -128,7 +129,7 @@ def holds(
             if status != VALUE:
                 return status
         at += 1
-    return op.HOLDS if stack[1, 0] and stack[0, 0] else op.HOLDS_NOT
+    return op.HOLDS if known[0] and values[0] else op.HOLDS_NOT
 
 
 @kernel
@@ -143,22 +144,24 @@ def push_values(
 
 
 @inner
-def apply(function: int, arguments: int, top: int, mathematics: Any, stack: IntArray) -> int:
+def apply(
+    function: int, arguments: int, top: int, mathematics: Any, values: IntArray, known: IntArray
+) -> int:
     """Replace one value or two, from top on, by a function of them; VALUE or an error."""
-    left, right = stack[0, top], stack[0, top + arguments - 1]
-    answer = stack[1, top] & stack[1, top + arguments - 1]
+    left, right = values[top], values[top + arguments - 1]
+    answer = known[top] & known[top + arguments - 1]
     if answer == VALUE:
         value = np.int64(NO_RESULT)
         if function >= op.ARITHMETIC:
             value = combine(function, left, right)
         if value == NO_RESULT:
             value = mathematics(function, left, right)
-        stack[0, top] = value
+        values[top] = value
         if value == NO_RESULT and function < op.ARITHMETIC:
             answer = np.int64(NULL)
         elif value == NO_RESULT:
             answer = mathematics(function + op.WHY, left, right)
-    stack[1, top] = answer == VALUE
+    known[top] = answer == VALUE
     return int(max(answer, VALUE))
 
 
@@ -184,43 +187,45 @@ def combine(function: int, left: int, right: int) -> int:
 
 
 @spliced
-def round_value(places: int, top: int, mathematics: Any, stack: IntArray) -> bool:
+def round_value(places: int, top: int, mathematics: Any, values: IntArray, known: IntArray) -> bool:
     """Round the float on top, unless that is uncertain; whether it has been."""
-    if not stack[1, top]:
+    if not known[top]:
         return True
-    value = mathematics(ROUNDING, stack[0, top], places)
+    value = mathematics(ROUNDING, values[top], places)
     if value == NO_RESULT:
         return False
-    stack[0, top] = value
+    values[top] = value
     return True
 
 
 @spliced
-def compare_values(operation: int, comparison: int, top: int, stack: IntArray) -> None:
+def compare_values(
+    operation: int, comparison: int, top: int, values: IntArray, known: IntArray
+) -> None:
     """Replace the values at top and above by how they compare."""
-    left, right = stack[0, top], stack[0, top + 1]
-    both = stack[1, top] & stack[1, top + 1]
+    left, right = values[top], values[top + 1]
+    both = known[top] & known[top + 1]
     if comparison == op.NULL_SAFE_EQUAL and not both:
-        stack[0, top] = stack[1, top] == stack[1, top + 1]
-        stack[1, top] = 1
+        values[top] = known[top] == known[top + 1]
+        known[top] = 1
         return
     if operation == op.COMPARE_INTEGER:
         order = order_of_integers(left, right)
     else:
         order = order_of_floats(float_of(left), float_of(right))
-    stack[0, top] = compare(comparison, order)
-    stack[1, top] = both
+    values[top] = compare(comparison, order)
+    known[top] = both
 
 
 @spliced
-def connect(decisive: int, top: int, stack: IntArray) -> None:
+def connect(decisive: int, top: int, values: IntArray, known: IntArray) -> None:
     """Replace the truth values at top and above by their AND, or OR, which `decisive` decides.
 
     The one at top does not decide: otherwise code jumps.
     """
-    if stack[1, top + 1] and stack[0, top + 1] == decisive:
-        stack[0, top] = decisive
-        stack[1, top] = 1
+    if known[top + 1] and values[top + 1] == decisive:
+        values[top] = decisive
+        known[top] = 1
     else:
-        stack[0, top] = 1 - decisive
-        stack[1, top] &= stack[1, top + 1]
+        values[top] = 1 - decisive
+        known[top] &= known[top + 1]

@@ -29,45 +29,46 @@ def update_registers(
     given: Input,
 ) -> None:
     """Apply the steps at .. end to the registers at `place` after a row has been mapped."""
+    own = registers[place]
     while at < end:
         operation, a, b = instructions[at, 0], instructions[at, 1], instructions[at, 2]
         if operation == op.SET_ROW:
-            registers[place, a] = row
+            own[a] = row
         elif operation == op.SET:
-            registers[place, a] = b
+            own[a] = b
         elif operation == op.COPY:
-            registers[place, a] = registers[place, b]
+            own[a] = own[b]
         elif operation == op.COUNT_DOWN:
-            if registers[place, a] < -1:
-                registers[place, a] += 1
-            elif registers[place, a] == -1:
-                registers[place, a] = row
+            if own[a] < -1:
+                own[a] += 1
+            elif own[a] == -1:
+                own[a] = row
         elif operation == op.COPY_AT:
-            if registers[place, instructions[at, 3]] == row:
-                registers[place, a] = registers[place, b]
+            if own[instructions[at, 3]] == row:
+                own[a] = own[b]
         elif operation == op.SET_AT:
-            if registers[place, b] >= 0 and row == registers[place, b] + instructions[at, 3]:
-                registers[place, a] = instructions[at, 4]
+            if own[b] >= 0 and row == own[b] + instructions[at, 3]:
+                own[a] = instructions[at, 4]
         else:
             counted = row
             if instructions[at, 3] > 0:
-                counted = registers[place, instructions[at, 3] - 1]
+                counted = own[instructions[at, 3] - 1]
             if operation == op.APPEND:
                 if counted >= 0:
-                    registers[place, a] = given.python(-1 - b, registers[place, a], counted)
+                    own[a] = given.python(-1 - b, own[a], counted)
             elif counted >= 0 and (operation == op.ADD_ONE or given.valid[b, counted]):
                 if operation == op.ADD_ONE or operation == op.ADD_VALID:
-                    registers[place, a] += 1
+                    own[a] += 1
                 else:
-                    reduce(operation, registers, place, a, given.columns[b, counted])
+                    reduce(operation, own, a, given.columns[b, counted])
         at += 1
 
 
 @spliced
-def reduce(operation: int, registers: IntArray, place: int, a: int, value: int) -> None:
+def reduce(operation: int, own: IntArray, a: int, value: int) -> None:
     """Add a value to the flag at register a and the sum or extreme after it."""
-    flag = registers[place, a]
-    former = registers[place, a + 1]
+    flag = own[a]
+    former = own[a + 1]
     if flag == 0:
         flag = 1
         former = value
@@ -85,5 +86,5 @@ def reduce(operation: int, registers: IntArray, place: int, a: int, value: int) 
         order = order_of_floats(float_of(value), float_of(former))
         if order == (-1 if operation == op.MIN_FLOAT else 1):
             former = value
-    registers[place, a] = flag
-    registers[place, a + 1] = former
+    own[a] = flag
+    own[a + 1] = former

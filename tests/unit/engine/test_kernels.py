@@ -70,7 +70,7 @@ def test_compacting_keeps_what_runs_and_the_best_match_reach() -> None:
     progress = np.zeros(layout.PROGRESS_SIZE, np.int64)
     progress[layout.NODES] = 5
     progress[layout.BEST_NODE] = 2
-    callable_kernel(compact)(0, 2, nodes, np.empty(5, np.int32), runs, progress)
+    compact(0, 2, nodes, np.empty(5, np.int32), runs, progress)
     assert progress[layout.NODES] == 3
     assert nodes[:3].tolist() == [[7, -1], [9, 0], [6, 1]]
     assert runs[0, :, layout.RUN_NODE].tolist() == [2, 3]

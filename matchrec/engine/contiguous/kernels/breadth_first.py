@@ -23,11 +23,11 @@ import numpy as np
 from matchrec.engine.contiguous.kernels.expansion import GOES_ON, Run, expand
 from matchrec.engine.contiguous.kernels.starts import finish_match, has_room, search_partitions
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.buffer import compact, unwind
+from matchrec.engine.kernels.buffer import unwind
 from matchrec.engine.kernels.layout import Found, Partition, Rows, Rules, RunArray, RunsWork
 from matchrec.engine.kernels.mapping import on_run_of
 from matchrec.engine.partitions import IntArray
-from matchrec.jit.decorators import inner, kernel, spliced
+from matchrec.jit.decorators import kernel, spliced
 
 
 @kernel
@@ -77,25 +77,37 @@ def find_match(
     """Find the first match from progress[START] on that begins before `until`. DONE or a status.
 
     It is progress[BEST_...]. Where there is none, progress[START] is the row after all starts.
+    After NODES_FULL the search goes on where it was, after another status it begins again from the
+    first starting row that lives.
     """
     runs, progress, longest = work.runs, work.progress, rules.longest
     on_run = on_run_of(partition, rules, rows, work)
-    row = progress[layout.START]
-    bank = np.int64(0)
-    count = np.int64(0)
-    progress[layout.BEST_START] = -1
-    progress[layout.NODES] = 0
+    bank, count, row = progress[layout.BANK], progress[layout.COUNT], progress[layout.NEXT_ROW]
+    progress[layout.COUNT] = 0
+    if count == 0:
+        row = progress[layout.START]
+        progress[layout.BEST_START] = -1
+    answer = np.int64(GOES_ON)
     while True:
-        status = make_room(row, partition.edge, bank, count, work)
-        if status != layout.DONE:
-            return forget(bank, count, row, status, runs, progress)
-        if row >= partition.until and count == 0 and progress[layout.BEST_START] < 0:
+        wants_more = progress[layout.BEST_START] < 0
+        if count == 0 and not wants_more:
+            return layout.DONE
+        if count == 0:
+            progress[layout.NODES] = 0
+        if progress[layout.NODES] + runs.shape[1] > work.nodes.shape[0]:
+            progress[layout.BANK] = bank
+            progress[layout.COUNT] = count
+            progress[layout.NEXT_ROW] = row
+            return layout.NODES_FULL
+        if row >= partition.edge:
+            answer = np.int64(layout.MORE_ROWS)
+            break
+        begins = int(wants_more and row < partition.until)
+        if count + begins == 0:
             progress[layout.START] = row
             return layout.DONE
         progress[layout.STAMP] += 1
         progress[layout.RUNS] = 0
-        answer = np.int64(GOES_ON)
-        begins = int(progress[layout.BEST_START] < 0 and row < partition.until)
         for index in range(count + begins):
             run = Run(np.int64(0), np.int64(-1), row, 2 * runs.shape[1])
             if index < count:
@@ -111,32 +123,17 @@ def find_match(
             if answer != GOES_ON:
                 break
         if answer > GOES_ON:
-            return forget(bank, count, row, answer, runs, progress)
+            break
         bank = 1 - bank
         count = progress[layout.RUNS]
-        if count == 0 and progress[layout.BEST_START] >= 0:
-            return layout.DONE
         row += 1
+    begin_again(bank, count, row, runs, progress)
+    return int(answer)
 
 
 @spliced
-def make_room(row: int, edge: int, bank: int, count: int, work: RunsWork) -> int:
-    """Make sure that a row may be looked at, and that there are nodes for it: DONE or a status."""
-    progress = work.progress
-    if row >= edge:
-        return layout.MORE_ROWS
-    if count == 0 and progress[layout.BEST_START] < 0:
-        progress[layout.NODES] = 0
-    elif 2 * progress[layout.NODES] > work.nodes.shape[0]:
-        compact(bank, count, work.nodes, work.moved, work.runs, progress)
-        if 4 * progress[layout.NODES] > work.nodes.shape[0]:
-            return layout.NODES_FULL
-    return layout.DONE
-
-
-@inner
-def forget(bank: int, count: int, row: int, status: int, runs: IntArray, progress: IntArray) -> int:
-    """The status of a search that must begin again, from the first starting row that lives.
+def begin_again(bank: int, count: int, row: int, runs: IntArray, progress: IntArray) -> None:
+    """Go back to the first starting row that lives, of a search that cannot look at `row`.
 
     What it has remembered of runs that still live is no failure yet.
     """
@@ -147,4 +144,3 @@ def forget(bank: int, count: int, row: int, status: int, runs: IntArray, progres
     progress[layout.START] = row
     progress[layout.MEMO_FROM] = row
     progress[layout.MEMO_TO] = row
-    return status

@@ -63,7 +63,8 @@ def expand(
             progress[layout.BEST_START] = run.start
             progress[layout.BEST_END] = row
             progress[layout.BEST_NODE] = run.node
-            progress[layout.MEMO_FROM] = max(progress[layout.MEMO_FROM], row + 1)
+            if progress[layout.MEMO_FROM] <= row:
+                progress[layout.MEMO_FROM] = row + 1
             return CUTS_OFF
         mask = program[choice, layout.MASK]
         if row >= bound or satisfied[row, program[choice, layout.WORD]] & mask != mask:
@@ -94,8 +95,6 @@ def expand(
                 return wait(failed, choice, run.start, bank, runs, progress)
             if merges and find_twin(bank, place, merging, stamp, window_end) != NONE:
                 continue
-        if progress[layout.NODES] == nodes.shape[0]:
-            return layout.NODES_FULL
         remembered = bit < 0 or progress[layout.BEST_START] < 0
         if not remembered and not remember_failure(memo, progress, bit, row + 1):
             progress[layout.NEEDED] = row + 2 - progress[layout.START]

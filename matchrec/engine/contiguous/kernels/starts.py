@@ -47,15 +47,14 @@ def search_partitions(
     """
     progress = work.progress
     partitions = rows.starts.shape[0] - 1
-    if progress[layout.PARTITION] < 0:
-        go_to_next_partition(rows.frontier, progress)
     while progress[layout.PARTITION] < partitions:
-        partition = partition_at(rows, progress)
-        status = np.int64(layout.DONE)
-        while status == layout.DONE and progress[layout.START] < partition.until:
-            status = np.int64(search_start(partition, rules, rows, work, output, registers))
-        if status != layout.DONE and status != layout.MORE_ROWS:
-            return int(status)
+        if progress[layout.PARTITION] >= 0:
+            partition = partition_at(rows, progress)
+            status = np.int64(layout.DONE)
+            while status == layout.DONE and progress[layout.START] < partition.until:
+                status = np.int64(search_start(partition, rules, rows, work, output, registers))
+            if status != layout.DONE and status != layout.MORE_ROWS:
+                return int(status)
         go_to_next_partition(rows.frontier, progress)
     return layout.DONE
 
@@ -85,8 +84,8 @@ def go_to_next_partition(frontier: IntArray, progress: IntArray) -> None:
     """
     number = progress[layout.PARTITION]
     if number >= 0:
-        until = frontier[layout.FRONTIER_UNTIL, number]
-        frontier[layout.FRONTIER_START, number] = min(progress[layout.START], until)
+        start, until = progress[layout.START], frontier[layout.FRONTIER_UNTIL, number]
+        frontier[layout.FRONTIER_START, number] = start if start < until else until
         frontier[layout.FRONTIER_NUMBER, number] = progress[layout.NUMBER]
         frontier[layout.FRONTIER_STEPS, number] = progress[layout.STEP_COUNT]
     number += 1

@@ -57,8 +57,8 @@ class Wanted(NamedTuple):
 def search(wanted: Wanted, rules: Rules, rows: Rows, work: Work, output: Found) -> int:
     """Search from progress[COUNT] on until all is done or something is full; return the status."""
     progress = work.progress
-    while progress[own.COUNT] < wanted.start.shape[0]:
-        begin(progress[own.COUNT], wanted, rules, work)
+    while progress[layout.COUNT] < wanted.start.shape[0]:
+        begin(progress[layout.COUNT], wanted, rules, work)
         kind = progress[own.MATCH_KIND]
         if kind != UNFINISHED or progress[layout.BEST_START] != progress[layout.PARTITION]:
             partition = whole_partition(rows.starts, progress)
@@ -71,7 +71,7 @@ def search(wanted: Wanted, rules: Rules, rows: Rows, work: Work, output: Found) 
                     return status
                 if kind == UNFINISHED:
                     progress[layout.BEST_START] = progress[layout.PARTITION]
-        progress[own.COUNT] += 1
+        progress[layout.COUNT] += 1
     return layout.DONE
 
 

@@ -45,7 +45,7 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found, negation: Negati
         end = partition.upper + flushes if progress[own.STOP] < 0 else progress[own.STOP]
         while progress[layout.START] < end:
             row = progress[layout.START]
-            if progress[own.COUNT] == 0 and asked != own.GRAPH:
+            if progress[layout.COUNT] == 0 and asked != own.GRAPH:
                 progress[own.ALONE_FROM] = row
                 counters[0, own.NODES_PRUNED] += progress[layout.NODES]
                 progress[layout.NODES] = 0
@@ -65,19 +65,19 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found, negation: Negati
                 progress[layout.MAPPED] = mapped
                 copy(counters[1], counters[0])
                 return status
-            progress[own.BANK] = 1 - progress[own.BANK]
-            progress[own.COUNT] = progress[layout.RUNS]
+            progress[layout.BANK] = 1 - progress[layout.BANK]
+            progress[layout.COUNT] = progress[layout.RUNS]
             progress[layout.START] = row + 1
             if progress[own.ALONE] != 0:
                 next_row_alone(end, matches, rules, work, output)
             counters[0, own.MATCHES_FOUND] += progress[layout.MATCHES] - matches
-            counters[0, own.MOST_LIVE] = max(counters[0, own.MOST_LIVE], progress[own.COUNT])
+            counters[0, own.MOST_LIVE] = max(counters[0, own.MOST_LIVE], progress[layout.COUNT])
         if progress[own.STOP] >= 0:
             return layout.DONE
         progress[layout.PARTITION] += 1
         progress[layout.NUMBER] = 0
         progress[layout.START] = partition.upper
-        progress[own.COUNT] = 0
+        progress[layout.COUNT] = 0
     return layout.DONE
 
 
@@ -96,7 +96,7 @@ def step(
     program, states, goes_on = rules.program, rules.first, rules.goes_on
     waits, ends, merging = rules.waits, rules.ends, merging_of(rules, work)
     satisfied, run_end, last_live = rows.satisfied, rows.run_end, work.last_live
-    bank, count = progress[own.BANK], progress[own.COUNT]
+    bank, count = progress[layout.BANK], progress[layout.COUNT]
     progress[layout.RUNS] = 0
     progress[layout.STAMP] += 1
     progress[own.COMPLETED] = row

@@ -61,7 +61,7 @@ def compact(
     count = progress[layout.NODES]
     for node in range(count):
         moved[node] = 0 if nodes[node, own.NODE_OTHER] == own.COMPLETES else DEAD
-    for run in range(progress[own.COUNT]):
+    for run in range(progress[layout.COUNT]):
         if runs[bank, run, layout.RUN_STATE] >= 0:
             moved[runs[bank, run, layout.RUN_NODE]] = 0
     for node in range(count - 1, -1, -1):
@@ -92,7 +92,7 @@ def compact(
         kept += 1
     progress[layout.NODES] = kept
     counters[0, own.NODES_PRUNED] += count - kept
-    for run in range(progress[own.COUNT]):
+    for run in range(progress[layout.COUNT]):
         if runs[bank, run, layout.RUN_STATE] >= 0:
             runs[bank, run, layout.RUN_NODE] = moved[runs[bank, run, layout.RUN_NODE]]
 

@@ -171,17 +171,15 @@ GRAPH = 3
 COUNT_ONLY = 4  # for measurement: runs that accept are counted, not written out
 
 # Indices of `progress` beyond those of `kernels.layout`.
-BANK = layout.PROGRESS_SIZE  # of the runs before the row
-COUNT = layout.PROGRESS_SIZE + 1  # of these runs
-BEST_LENGTH = layout.PROGRESS_SIZE + 2  # of the best match so far, whose last row is BEST_END
-WINDOW = layout.PROGRESS_SIZE + 3  # the end of the window for which failures are remembered
-MERGED = layout.PROGRESS_SIZE + 4  # how many runs went on from the last row that merged them
-COMPLETED = layout.PROGRESS_SIZE + 5  # of the match to be written out next: see `found`
-MATCH_KIND = layout.PROGRESS_SIZE + 6
-STOP = layout.PROGRESS_SIZE + 7  # the row to stop at as more may come, or -1: see `incremental`
-ALONE = layout.PROGRESS_SIZE + 8  # up to how many reads runs of one starting row are followed alone
-ALONE_FROM = layout.PROGRESS_SIZE + 9  # that row
-PROGRESS_SIZE = layout.PROGRESS_SIZE + 10
+BEST_LENGTH = layout.PROGRESS_SIZE  # of the best match so far, whose last row is BEST_END
+WINDOW = layout.PROGRESS_SIZE + 1  # the end of the window for which failures are remembered
+MERGED = layout.PROGRESS_SIZE + 2  # how many runs went on from the last row that merged them
+COMPLETED = layout.PROGRESS_SIZE + 3  # of the match to be written out next: see `found`
+MATCH_KIND = layout.PROGRESS_SIZE + 4
+STOP = layout.PROGRESS_SIZE + 5  # the row to stop at as more may come, or -1: see `incremental`
+ALONE = layout.PROGRESS_SIZE + 6  # up to how many reads runs of one starting row are followed alone
+ALONE_FROM = layout.PROGRESS_SIZE + 7  # that row
+PROGRESS_SIZE = layout.PROGRESS_SIZE + 8
 
 # What `counters` count.
 READS = 0  # how often a run has looked at a row

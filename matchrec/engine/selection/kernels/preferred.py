@@ -61,13 +61,13 @@ def find_match(rules: Rules, rows: Rows, work: Work, on_run: OnRun) -> int:
     window_end, upper = rows.window_end, on_run.given.upper
     row = progress[layout.START]
     progress[layout.BEST_START] = -1
-    progress[own.BANK] = 0
-    progress[own.COUNT] = 0
+    progress[layout.BANK] = 0
+    progress[layout.COUNT] = 0
     progress[layout.NODES] = 0
-    while row <= upper and (progress[own.COUNT] > 0 or progress[layout.BEST_START] < 0):
+    while row <= upper and (progress[layout.COUNT] > 0 or progress[layout.BEST_START] < 0):
         if 2 * progress[layout.NODES] > nodes.shape[0]:
             compact(
-                progress[own.BANK], row - 1, window_end, runs, nodes, moved, progress, counters
+                progress[layout.BANK], row - 1, window_end, runs, nodes, moved, progress, counters
             )  # a run may still accept
             if progress[layout.BEST_START] >= 0 and progress[layout.BEST_NODE] >= 0:
                 progress[layout.BEST_NODE] = moved[progress[layout.BEST_NODE]]
@@ -76,9 +76,9 @@ def find_match(rules: Rules, rows: Rows, work: Work, on_run: OnRun) -> int:
         status = step(row, rules, rows, work, on_run)
         if status > layout.DONE:
             return status
-        progress[own.BANK] = 1 - progress[own.BANK]
-        progress[own.COUNT] = progress[layout.RUNS]
-        counters[0, own.MOST_LIVE] = max(counters[0, own.MOST_LIVE], progress[own.COUNT])
+        progress[layout.BANK] = 1 - progress[layout.BANK]
+        progress[layout.COUNT] = progress[layout.RUNS]
+        counters[0, own.MOST_LIVE] = max(counters[0, own.MOST_LIVE], progress[layout.COUNT])
         row += 1
     return layout.DONE
 
@@ -87,13 +87,13 @@ def find_match(rules: Rules, rows: Rows, work: Work, on_run: OnRun) -> int:
 def step(row: int, rules: Rules, rows: Rows, work: Work, on_run: OnRun) -> int:
     """Give a row, or the end of the partition, to all runs and to a new one; DONE or a status."""
     progress, runs, counters = work.progress, work.runs, work.counters
-    bank = progress[own.BANK]
+    bank = progress[layout.BANK]
     progress[layout.RUNS] = 0
     progress[layout.STAMP] += 1
     begins = int(progress[layout.BEST_START] < 0 and row < on_run.given.upper)
-    for run in range(progress[own.COUNT] + begins):
+    for run in range(progress[layout.COUNT] + begins):
         one = Run(np.int64(0), np.int64(-1), row, 2 * runs.shape[1])
-        if run < progress[own.COUNT]:
+        if run < progress[layout.COUNT]:
             one = Run(
                 runs[bank, run, layout.RUN_STATE],
                 runs[bank, run, layout.RUN_NODE],
@@ -118,7 +118,7 @@ def expand(one: Run, row: int, rules: Rules, rows: Rows, work: Work, on_run: OnR
     counters = work.counters
     program, states, satisfied = rules.program, rules.first, rows.satisfied
     lower, upper = on_run.given.lower, on_run.given.upper
-    bank = 1 - progress[own.BANK]
+    bank = 1 - progress[layout.BANK]
     is_open = row < upper and row < rows.window_end[start]
     blocked = False
     last = states[state + 1]

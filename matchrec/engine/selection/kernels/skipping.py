@@ -80,12 +80,12 @@ def next_row_alone(end: int, matches: int, rules: Rules, work: Work, output: Fou
     is_target = rules.program[:, layout.IS_TARGET]
     onward = least_next_start(matches, rules.skip, is_target, progress, output)
     if onward <= start:
-        if progress[own.COUNT] > 0 and progress[layout.START] < end:
+        if progress[layout.COUNT] > 0 and progress[layout.START] < end:
             return
         onward = start + 1
         if work.counters[0, own.READS] > progress[own.ALONE]:
             progress[own.ALONE] = 0
-    progress[own.COUNT] = 0
+    progress[layout.COUNT] = 0
     progress[layout.START] = onward
 
 
