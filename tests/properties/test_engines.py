@@ -9,10 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from matchrec.conditions.operations import ArithmeticOperator, Comparison, Reduction
+from matchrec.conditions.operations import Comparison, Reduction
 from matchrec.conditions.run_condition import (
     And,
-    Arithmetic,
     Compare,
     Constant,
     IsNull,
@@ -44,6 +43,7 @@ from matchrec.plan.pattern import (
     permutation,
     show,
 )
+from tests.generators.arithmetic import arithmetic
 from tests.quick.scale import examples, some_of
 from tests.tasks.contiguous import (
     Outcome,
@@ -265,15 +265,8 @@ def values(draw: st.DrawFn, names: list[str | None], kind: Kind, depth: int) -> 
         if draw(st.booleans()):
             return Narrow(draw(values(names, draw(st.sampled_from(Kind)), 0)))
         return Widen(draw(values(names, Kind.INTEGER, 0)))
-    operators = [o for o in ArithmeticOperator if o is not ArithmeticOperator.DIVIDE]
-    return Arithmetic(
-        draw(st.sampled_from(operators if kind is Kind.INTEGER else ArithmeticOperator)),
-        draw(values(names, kind, depth - 1)),
-        draw(values(names, kind, depth - 1)),
-        kind,
-        draw(st.sampled_from([8, 32, 64])) if kind is Kind.INTEGER else 64,
-        draw(st.booleans()),
-    )
+    left, right = draw(values(names, kind, depth - 1)), draw(values(names, kind, depth - 1))
+    return draw(arithmetic(kind, left, right))
 
 
 @st.composite

@@ -33,6 +33,7 @@ from matchrec.engine.nearby import satisfy_nearby
 from matchrec.engine.partitions import Frontier, Partitions
 from matchrec.evaluate import vectors
 from matchrec.plan.expression import Navigation
+from tests.generators.arithmetic import arithmetic
 from tests.quick.scale import examples
 from tests.references.matcher import Candidate, Failure, Value
 
@@ -66,15 +67,8 @@ def values(draw: st.DrawFn, kind: Kind, depth: int) -> RunExpression:
         return Widen(draw(values(Kind.INTEGER, 0)))
     if choice == 5 and kind is Kind.FLOATING:
         return Narrow(draw(values(draw(st.sampled_from(Kind)), depth - 1)))
-    whole = [one for one in ArithmeticOperator if one is not ArithmeticOperator.DIVIDE]
-    return Arithmetic(
-        draw(st.sampled_from(whole if kind is Kind.INTEGER else ArithmeticOperator)),
-        draw(values(kind, depth - 1)),
-        draw(values(kind, depth - 1)),
-        kind,
-        draw(st.sampled_from([8, 32, 64])) if kind is Kind.INTEGER else 64,
-        draw(st.integers(0, 3)) == 0,
-    )
+    left, right = draw(values(kind, depth - 1)), draw(values(kind, depth - 1))
+    return draw(arithmetic(kind, left, right))
 
 
 @st.composite

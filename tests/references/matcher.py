@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from matchrec.conditions.functions.formula import Aggregated
-from matchrec.conditions.operations import ArithmeticOperator, Comparison, Reduction
+from matchrec.conditions.operations import BITWISE, ArithmeticOperator, Comparison, Reduction
 from matchrec.conditions.run_condition import (
     And,
     Arithmetic,
@@ -309,8 +309,8 @@ class Candidate:
         total = values[0]
         for value in values[1:]:
             total += value
-            if expression.kind is Kind.INTEGER:
-                total = self.fitted(total, 64, True)
+            if expression.kind is Kind.INTEGER and wrapped(total, 64) != total:
+                raise Failure("OVERFLOW", self.row)
         return total if expression.function is Reduction.SUM else total / len(values)
 
     def aggregate(self, expression: Call) -> Value:
@@ -335,10 +335,12 @@ class Candidate:
             return None
         divides = expression.operator in (ArithmeticOperator.DIVIDE, ArithmeticOperator.REMAINDER)
         if divides and right == 0:
-            if expression.ansi:
+            if expression.ansi and not expression.tries:
                 raise Failure("DIVISION_BY_ZERO", self.row)
             return None
         match expression.operator:
+            case operator if operator in BITWISE:
+                return bits_of(operator, int(left), int(right), expression.bits)
             case ArithmeticOperator.ADD:
                 result = left + right
             case ArithmeticOperator.SUBTRACT:
@@ -351,17 +353,37 @@ class Candidate:
                 result = abs(left) % abs(right) * (1 if left >= 0 else -1)
             case ArithmeticOperator.REMAINDER:
                 result = math.nan if math.isinf(left) else math.fmod(left, right)
-        return (
-            result
-            if expression.kind is Kind.FLOATING
-            else self.fitted(result, expression.bits, expression.ansi)
-        )
+        if expression.kind is Kind.FLOATING:
+            return result
+        fitting = wrapped(result, expression.bits)
+        if fitting == result or not (expression.ansi or expression.tries):
+            return fitting
+        if expression.tries:
+            return None
+        raise Failure("OVERFLOW", self.row)
 
-    def fitted(self, value: int, bits: int, ansi: bool) -> int:
-        half = 1 << (bits - 1)
-        if ansi and not -half <= value < half:
-            raise Failure("OVERFLOW", self.row)
-        return (value + half) % (2 * half) - half
+
+def wrapped(value: int, bits: int) -> int:
+    """The lowest bits of a number, of which the highest is the sign."""
+    half = 1 << (bits - 1)
+    return (value + half) % (2 * half) - half
+
+
+def bits_of(operator: ArithmeticOperator, left: int, right: int, bits: int) -> int:
+    """An operation on bits; a shift is by the right side's lowest bits."""
+    match operator:
+        case ArithmeticOperator.BIT_AND:
+            return left & right
+        case ArithmeticOperator.BIT_OR:
+            return left | right
+        case ArithmeticOperator.BIT_XOR:
+            return left ^ right
+        case ArithmeticOperator.SHIFT_LEFT:
+            return wrapped(left << right % bits, bits)
+        case ArithmeticOperator.SHIFT_RIGHT:
+            return left >> right % bits
+        case _:
+            return wrapped(left % (1 << bits) >> right % bits, bits)
 
 
 def to_single(value: int | float) -> float:
