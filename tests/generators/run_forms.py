@@ -321,7 +321,6 @@ FORMS: dict[str, list[str]] = {
         "bin({l})",
         "conv({name}, 16, 10)",
         "mask({name})",
-        "CAST(unhex(hex({name})) AS STRING)",
         "elt({i}, {name}, {name})",
     ],
 }

@@ -31,7 +31,7 @@ def test_every_character_in_upper_and_lower_case(spark: SparkSession) -> None:
     codes = [code for code in range(0x10FFFF) if not 0xD800 <= code < 0xE000]
     rows = [("".join(map(chr, codes[i : i + 64])),) for i in range(0, len(codes), 64)]
     rows = [*rows[:128], *some_of(rows[128:])]
-    Table((STRING,), rows).check(spark, [call("upper", 0), call("lower", 0)])
+    Table((STRING,), rows).check(spark, [call(one, 0) for one in ("upper", "lower", "mask")])
 
 
 def test_two_texts(spark: SparkSession) -> None:

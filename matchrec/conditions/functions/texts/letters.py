@@ -1,8 +1,9 @@
-"""Upper and lower case of letters, and what a word sounds like."""
+"""Upper and lower case of letters, masks of them, and what a word sounds like."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 
 from matchrec.conditions.functions.function import UndecidedError
 
@@ -11,6 +12,7 @@ NEW_CASES = re.compile(
     "\U00016ea0-\U00016edf]"
 )
 """Letters with a case that Unicode 12 did not have, the oldest of a Spark or a Python."""
+MASKS = {"Lu": "X", "Ll": "x", "Nd": "n"}
 
 
 def settled(text: str) -> str:
@@ -35,6 +37,17 @@ def capitalise(text: str) -> str:
         word[:1].title() + word.lower()[len(word[:1].lower()) :]
         for word in settled(text).split(" ")
     )
+
+
+def mask(text: str) -> str:
+    """X for capitals, x for small letters, n for digits."""
+    return "".join(map(masked, text))
+
+
+def masked(one: str) -> str:
+    if unicodedata.ucd_3_2_0.category(one) == "Cn":
+        raise UndecidedError(f"whether U+{ord(one):04X} is a letter depends on Unicode's version")
+    return MASKS.get(unicodedata.category(one), one)
 
 
 SOUNDS = dict(

@@ -15,7 +15,7 @@ from matchrec.conditions.functions.function import (
     function,
     gives,
 )
-from matchrec.conditions.functions.texts.letters import capitalise, lower, soundex, upper
+from matchrec.conditions.functions.texts.letters import capitalise, lower, mask, soundex, upper
 from matchrec.conditions.types import BOOLEAN, INT, STRING, Family
 
 TEXT = Family.STRING
@@ -182,16 +182,6 @@ def first_code(text: str) -> int:
 def character(code: int) -> str:
     """Of the lowest eight bits."""
     return chr(code & 255) if code >= 0 else ""
-
-
-def mask(text: str) -> str:
-    """X for capitals, x for small letters, n for digits."""
-    if not text.isascii():
-        raise UndecidedError("which letters beyond ASCII are capitals depends on Java's version")
-    return "".join(
-        "X" if one.isupper() else "x" if one.islower() else "n" if one.isdigit() else one
-        for one in text
-    )
 
 
 def chosen_text(use: Use) -> Compute:
