@@ -95,6 +95,7 @@ PRODUCTS = {
             "azure",
             "Azure Stream Analytics",
             "tsql",
+            divides_integers=True,
             skip=SkipTo.NEXT_ROW,
             additions=frozenset(
                 {Addition.DURATION, Addition.TIMESTAMP_BY, Addition.ANY_ROW, Addition.BRACKETS}

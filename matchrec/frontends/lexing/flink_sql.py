@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from sqlglot.dialects.spark import Spark
+from sqlglot.parsers.spark import SparkParser
 
 
 class FlinkSql(Spark):
@@ -12,13 +13,14 @@ class FlinkSql(Spark):
 
     TYPED_DIVISION = True  # of integers it is an integer
     SAFE_DIVISION = False
+    INDEX_OFFSET = 1  # of an array's first element
 
     class Tokenizer(Spark.Tokenizer):
         """Reads `''` in a text as a quote, and nothing else otherwise than it is written."""
 
         STRING_ESCAPES: ClassVar[list[str | tuple[str, str]]] = ["'"]
 
-    class Parser(Spark.Parser):
+    class Parser(SparkParser):
         """Reads CAST as one that fails."""
 
         STRICT_CAST = True

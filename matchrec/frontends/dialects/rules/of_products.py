@@ -13,6 +13,7 @@ from matchrec.frontends.dialects.rules.aggregates import (
     value_at_extreme,
 )
 from matchrec.frontends.dialects.rules.by_product.azure import (
+    functions_of_azure,
     names_of_variables,
     no_into,
     time_of_event,
@@ -28,7 +29,11 @@ from matchrec.frontends.dialects.rules.by_product.bigquery import (
 )
 from matchrec.frontends.dialects.rules.by_product.databricks import final_aggregates
 from matchrec.frontends.dialects.rules.by_product.flink import (
+    element as element_of_flink,
+)
+from matchrec.frontends.dialects.rules.by_product.flink import (
     match_rowtime,
+    moment_of_number,
     no_hints,
     no_versions,
     nth_part,
@@ -45,11 +50,13 @@ from matchrec.frontends.dialects.rules.by_product.snowflake import (
     inside_of_match,
 )
 from matchrec.frontends.dialects.rules.by_product.snowflake_functions import (
+    days_between_dates,
     equal_with_nulls,
     nth_token,
     numbered_events,
     seconds_of_epoch,
     slice_of_time,
+    start_of_unit,
 )
 from matchrec.frontends.dialects.rules.by_product.snowflake_functions import (
     formatted_time as formatted_time_of_snowflake,
@@ -81,6 +88,9 @@ from matchrec.frontends.dialects.rules.by_product.trino import (
     several_extremes,
     tried,
 )
+from matchrec.frontends.dialects.rules.by_product.trino import (
+    nth_part as nth_part_of_trino,
+)
 from matchrec.frontends.dialects.rules.navigation import (
     lag_and_lead,
     navigation_with_default,
@@ -95,6 +105,7 @@ from matchrec.frontends.dialects.rules.values.calendar import (
     later_month,
     week_of_year,
 )
+from matchrec.frontends.dialects.rules.values.casts import no_time_of_day, whole_number
 from matchrec.frontends.dialects.rules.values.formats import (
     number_in_format,
     part_of_text,
@@ -175,12 +186,15 @@ READS: dict[str, tuple[Rule, ...]] = {
         truncated_date,
         added_time,
         later_month,
+        days_between_dates,
+        start_of_unit,
         crossed_boundaries,
     ),
     "oracle": ORACLE,
     "trino": (
         count_of_rows,
         tried,
+        nth_part_of_trino,
         navigation_inside,
         several_extremes,
         if_without_else,
@@ -207,6 +221,8 @@ READS: dict[str, tuple[Rule, ...]] = {
         no_hints,
         no_versions,
         nth_part,
+        element_of_flink,
+        moment_of_number,
         numbered_elements,
         added_time,
         average_of_integers,
@@ -237,6 +253,7 @@ READS: dict[str, tuple[Rule, ...]] = {
         names_of_variables,
         counted_boundaries,
         no_into,
+        functions_of_azure,
         added_time,
         crossed_boundaries,
     ),
@@ -258,6 +275,7 @@ COMMON: tuple[Rule, ...] = (
     day_of_week,
     week_of_year,
     last_day_of_unit,
+    no_time_of_day,
     ratio_to_report,
 )
 """What is rewritten of the expressions of any product."""
@@ -302,4 +320,4 @@ WRITES: dict[str, tuple[Rule, ...]] = {
 
 def rules_between(read: Product, write: Product) -> tuple[Rule, ...]:
     """The rules for expressions of one product that another one will read."""
-    return (*READS.get(read.name, ()), *COMMON, *WRITES.get(write.name, ()))
+    return (whole_number, *READS.get(read.name, ()), *COMMON, *WRITES.get(write.name, ()))

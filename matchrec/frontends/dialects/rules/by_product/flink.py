@@ -8,6 +8,8 @@ from sqlglot.errors import UnsupportedError
 from matchrec.frontends.dialects.marks import called, function_name, plain_call
 from matchrec.frontends.dialects.rules.place import Place
 
+_MOMENTS = {"0": "TIMESTAMP_SECONDS", "3": "TIMESTAMP_MILLIS"}  # by digits of a second
+
 
 def processing_time(node: exp.Expr, _: Place) -> exp.Expr:
     """`PROCTIME()` and `MATCH_PROCTIME()`, which rows of a table do not have."""
@@ -59,6 +61,26 @@ def no_versions(node: exp.Expr, _: Place) -> exp.Expr:
             "until which each version is valid"
         )
     return node
+
+
+def element(node: exp.Expr, place: Place) -> exp.Expr:
+    """`x[1]`, the first element of an array, or a map's value of a key; NULL if there is none."""
+    if not isinstance(node, exp.Bracket) or not place.write.is_spark or place.write.lacks_dialect:
+        return node
+    key = node.expressions[0]
+    name = "GET" if isinstance(key, exp.Literal) and not key.is_string else "TRY_ELEMENT_AT"
+    return plain_call(name, node.this, key)  # sqlglot has a number's index from 0 already
+
+
+def moment_of_number(node: exp.Expr, place: Place) -> exp.Expr:
+    """`TO_TIMESTAMP_LTZ(n, 3)`, so many milliseconds after 1970 began."""
+    if function_name(node) != "TO_TIMESTAMP_LTZ" or not place.write.is_spark:
+        return node
+    number, *digits = node.expressions
+    name = _MOMENTS.get(digits[0].name if digits else "3")
+    if name is None or number.is_string:
+        raise UnsupportedError("no TO_TIMESTAMP_LTZ: write TO_TIMESTAMP of a text")
+    return plain_call(name, number)
 
 
 def nth_part(node: exp.Expr, place: Place) -> exp.Expr:

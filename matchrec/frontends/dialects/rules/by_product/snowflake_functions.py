@@ -15,7 +15,7 @@ from sqlglot.time import format_time
 
 from matchrec.frontends.dialects.marks import function_name, plain_call
 from matchrec.frontends.dialects.rules.by_product.oracle.numbers import formatted_number
-from matchrec.frontends.dialects.rules.kinds import Kind
+from matchrec.frontends.dialects.rules.kinds import TIMESTAMPS, Kind
 from matchrec.frontends.dialects.rules.place import Place
 from matchrec.frontends.dialects.rules.values.times import microseconds, unit_of
 
@@ -42,6 +42,24 @@ def equal_with_nulls(node: exp.Expr, _: Place) -> exp.Expr:
     if not isinstance(node, exp.EqualNull):
         return node
     return exp.paren(exp.NullSafeEQ(this=node.this, expression=node.expression), copy=False)
+
+
+def days_between_dates(node: exp.Expr, place: Place) -> exp.Expr:
+    """`d - e` of two dates is a number of days."""
+    if not isinstance(node, exp.Sub) or not place.write.is_spark:
+        return node
+    dates = node.this, node.expression
+    if set(map(place.kind, dates)) != {Kind.DATE}:
+        return node
+    later, earlier = (plain_call("UNIX_DATE", one) for one in dates)
+    return exp.paren(exp.Sub(this=later, expression=earlier), copy=False)
+
+
+def start_of_unit(node: exp.Expr, place: Place) -> exp.Expr:
+    """`TRUNC(t, 'month')` of a time is a time, where Spark's is a date."""
+    if not isinstance(node, exp.DateTrunc) or place.kind(node.this) not in TIMESTAMPS:
+        return node
+    return exp.TimestampTrunc(this=node.this.copy(), unit=exp.var(unit_of(node.text("unit"))))
 
 
 def seconds_of_epoch(node: exp.Expr, place: Place) -> exp.Expr:

@@ -51,6 +51,14 @@ def navigation_inside(node: exp.Expr, _: Place) -> exp.Expr:
     return inside if inside.find(exp.Anonymous) else node
 
 
+def nth_part(node: exp.Expr, place: Place) -> exp.Expr:
+    """`split_part(x, ',', n)`, NULL where there are fewer parts."""
+    if not isinstance(node, exp.SplitPart) or not place.write.is_spark:
+        return node
+    parts = exp.Split(this=node.this.copy(), expression=node.args["delimiter"].copy())
+    return plain_call("TRY_ELEMENT_AT", parts, node.args["part_index"])
+
+
 def tried(node: exp.Expr, place: Place) -> exp.Expr:
     """`TRY(a / b)` is NULL where b is 0, `TRY(CAST(x AS INTEGER))` where x is no number."""
     if not isinstance(node, exp.Try) or place.write.name == "trino":

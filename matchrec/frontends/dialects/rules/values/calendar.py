@@ -19,6 +19,7 @@ from matchrec.frontends.dialects.rules.place import Place
 
 _DAYS = frozenset({"DAYOFWEEK", "DAY_OF_WEEK", "DOW", "DW", "WEEKDAY"})
 _ISO_DAYS = frozenset({f"{name}{end}" for name in _DAYS for end in ("ISO", "_ISO")}) | {"ISODOW"}
+_PARTS = frozenset({"DATE", "DAYOFYEAR"})
 _MONTHS = {"YEAR": 12, "QUARTER": 3}
 
 
@@ -90,12 +91,24 @@ def _number(time: exp.Expr, write: Product) -> exp.Expr:
 
 def week_of_year(node: exp.Expr, place: Place) -> exp.Expr:
     """`EXTRACT(ISOWEEK FROM d)`; weeks of BigQuery that begin on Sunday have no number in Spark."""
+    if isinstance(node, exp.Week) and place.write.is_spark:
+        return plain_call("WEEKOFYEAR", node.this)
+    if isinstance(node, exp.DateTrunc | exp.TimestampTrunc) and place.write.is_spark:
+        if node.text("unit").upper() == "ISOWEEK":
+            node.set("unit", exp.Literal.string("WEEK"))
+        return node
     unit = node.this.name.upper() if isinstance(node, exp.Extract) else ""
+    if unit in _PARTS and place.write.is_spark:
+        return exp.cast(node.expression, "date") if unit == "DATE" else _day_of_year(node)
     if unit == "WEEK" and place.read.name == "bigquery":
         raise UnsupportedError("no number of a week that begins on Sunday: write ISOWEEK")
     if unit in ("ISOWEEK", "WEEKISO", "WEEK_ISO") and place.write.is_spark:
         node.set("this", exp.var("WEEK"))
     return node
+
+
+def _day_of_year(node: exp.Expr) -> exp.Expr:
+    return plain_call("DAYOFYEAR", node.expression)
 
 
 def later_month(node: exp.Expr, place: Place) -> exp.Expr:

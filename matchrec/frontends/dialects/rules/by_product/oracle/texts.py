@@ -22,10 +22,12 @@ def empty_text(node: exp.Expr, _: Place) -> exp.Expr:
 
 
 def concatenation(node: exp.Expr, place: Place) -> exp.Expr:
-    """`a || b`: NULL is the empty string, and the empty string is NULL."""
-    if not isinstance(node, exp.DPipe) or isinstance(node.parent, exp.DPipe):
+    """`a || b`, `CONCAT(a, b)`: NULL is the empty string, and the empty string is NULL."""
+    is_call = isinstance(node, exp.Concat)
+    if not (is_call or isinstance(node, exp.DPipe)) or isinstance(node.parent, exp.DPipe):
         return node
-    parts = [_written(part, place) for part in node.flatten()]
+    found = node.expressions if is_call else node.flatten()
+    parts = [_written(part, place) for part in found]
     text = _joined(parts, place)
     if any(isinstance(part, exp.Literal) and part.name for part in parts):
         return text
