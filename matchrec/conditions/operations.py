@@ -75,7 +75,7 @@ class ArithmeticOperator(Enum):
     BIT_XOR = "^"
     SHIFT_LEFT = "<<"
     SHIFT_RIGHT = ">>"
-    SHIFT_RIGHT_UNSIGNED = ">>>"
+    SHIFT_RIGHT_UNSIGNED = "SHIFTRIGHTUNSIGNED"
 
 
 BITWISE = frozenset(

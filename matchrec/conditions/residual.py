@@ -133,7 +133,7 @@ class SplitCondition:
 
 
 COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">=", "<=>"})
-BITS = frozenset({"&", "|", "^", "~", "<<", ">>", ">>>"})
+BITS = frozenset({"&", "|", "^", "~", "<<", ">>", "SHIFTRIGHTUNSIGNED"})
 ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "DIV", "NEG"}) | BITS
 LOGIC = frozenset({"AND", "OR", "NOT"})
 BASIC = COMPARISONS | ARITHMETIC | LOGIC | {"IS NULL", "IF", "DATEDIFF"}

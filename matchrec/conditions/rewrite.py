@@ -152,7 +152,6 @@ REWRITINGS: Mapping[str, Rewriting | Form] = {
     "ZEROIFNULL": ("COALESCE", 0, "0"),
     "SHIFTLEFT": "<<",
     "SHIFTRIGHT": ">>",
-    "SHIFTRIGHTUNSIGNED": ">>>",
 }
 """A function that rewrites, or a form: an operation of other forms; a number is the part at that
 place, a name that operation of all parts, and "0" the number zero.

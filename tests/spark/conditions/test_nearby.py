@@ -183,7 +183,7 @@ def test_the_worker_computes_what_sparks_window_does(spark: SparkSession, batch:
     arrays = [table.column(f"__c{i}").combine_chunks() for i in range(len(columns))]
     starts = table.column("__bits0").to_numpy() == 1
     prepared = Prepared(dict(zip(columns, arrays, strict=True)), {}, starts)
-    assert len(executables) > 0.9 * len(asked)
+    assert len(executables) > 0.8 * len(asked)
     for one, executable in executables.items():
         (column,) = one.beside.row_conditions
         expected = prepared.columns[column].fill_null(False).to_pylist()
