@@ -21,6 +21,7 @@ def report_errors(output: Callable[[], Iterator[T]]) -> Iterator[T]:
     """Yield what `output` gives; an error of ours leaves the worker with its fields in its text.
 
     The traceback stays behind: Spark Connect cuts long messages off, and the end is what matters.
+    What a task has loaded is put aside when it ends.
     """
     try:
         with for_good():

@@ -20,10 +20,9 @@ from matchrec.spark.rule_sets.search import Columns, RuleFailure, RuleSearch, co
 from matchrec.spark.sorting.sort import sorted_batches
 from matchrec.spark.sorting.sorting import Sorting
 from matchrec.spark.wire import Struct
-from matchrec.spark.worker.arrays import column
+from matchrec.spark.worker.arrays import column, with_structs
 from matchrec.spark.worker.batches import Piece, pieces
 from matchrec.spark.worker.matching import ROWS_A_CALL
-from matchrec.spark.worker.structs import with_structs
 
 ROWS_A_BATCH = 1 << 14
 

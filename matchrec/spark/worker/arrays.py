@@ -6,7 +6,7 @@ worker longer than all the rest of Arrow: `numbers_of` and `arrow_of` share memo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
 import numpy as np
@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from matchrec.engine.partitions import BoolArray, FloatArray, IntArray
+from matchrec.spark.wire import Struct
 
 
 def is_whole(kind: pa.DataType) -> bool:
@@ -26,6 +27,14 @@ def column(table: pa.Table, name: str) -> pa.Array:
     """A column of a table of contiguous columns, as one array."""
     chunked = table.column(name)
     return chunked.chunk(0) if chunked.num_chunks == 1 else chunked.combine_chunks()
+
+
+def with_structs(table: pa.Table, structs: Iterable[Struct]) -> pa.Table:
+    """The table with columns of structs, whose fields are columns of its own; none is copied."""
+    for one in structs:
+        parts = [column(table, part) for part in one.parts]
+        table = table.append_column(one.name, pa.StructArray.from_arrays(parts, one.fields))
+    return table
 
 
 def numbers_of(values: pa.Array) -> npt.NDArray:  # type: ignore[type-arg]

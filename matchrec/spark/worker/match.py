@@ -25,13 +25,13 @@ from matchrec.output.rows import (
     unmatched_rows,
 )
 from matchrec.spark.wire import Struct
+from matchrec.spark.worker.arrays import with_structs
 from matchrec.spark.worker.batches import Piece
 from matchrec.spark.worker.contiguous_runs import ContiguousRuns, find_contiguous_runs
 from matchrec.spark.worker.count import ENCODING, GATHERING, WAITING, Tally
 from matchrec.spark.worker.encode import partitions_of
 from matchrec.spark.worker.failures import place_of, run_error
 from matchrec.spark.worker.gather import Gatherer, chained
-from matchrec.spark.worker.structs import with_structs
 from matchrec.spark.worker.windows import check_window
 
 T = TypeVar("T")

@@ -6,7 +6,8 @@ import pyarrow as pa
 
 from matchrec.conditions.row_column import row_column
 from matchrec.spark.before.unsorted import fields_by_name
-from matchrec.spark.worker.structs import Struct, with_structs
+from matchrec.spark.wire import Struct
+from matchrec.spark.worker.arrays import with_structs
 
 
 def test_columns_of_a_table_become_a_struct() -> None:
