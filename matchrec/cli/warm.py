@@ -53,6 +53,12 @@ KINDS: tuple[tuple[str, dict[str, str]], ...] = (
 GRAPH = """
     PATTERN SEQ(* a, * b) WHERE skip_till_any_match(a, b) { a.x < b.x } WITHIN 5 EVENTS
 """
+MANY_ROWS = """
+    SELECT * FROM warm_many_rows MATCH_RECOGNIZE (
+        ORDER BY id MEASURES MATCH_NUMBER() AS number
+        PATTERN (A+ B)
+        DEFINE A AS id >= 0, B AS id < 0)
+"""
 NEGATION = """
     PATTERN SEQ(* a, ~(* b), * c)
     WHERE skip_till_next_match(a, b, c) { a.x > 1 AND b.x > a.x } WITHIN 5 EVENTS
@@ -88,6 +94,8 @@ def queries(spark: SparkSession) -> Iterator[DataFrame]:
     rows.createOrReplaceTempView("warm_rows")
     for engine, parts in KINDS:
         yield matchrec.sql(spark, CLAUSE.format(**PARTS | parts), engine=engine)
+    spark.range(20_000).coalesce(1).createOrReplaceTempView("warm_many_rows")
+    yield matchrec.sql(spark, MANY_ROWS, engine=BREADTH_FIRST)  # whose runs share more than fits
     yield matchrec.sase(rows, GRAPH, order_by="t", form="compressed")
     for engine in (BACKTRACKING, BREADTH_FIRST):
         yield matchrec.sase(rows, NEGATION, order_by="t", engine=engine)

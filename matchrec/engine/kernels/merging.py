@@ -71,12 +71,10 @@ def find_twin(bank: int, run: int, merging: Merging, stamp: int, window_end: Run
             start = runs[bank, other, layout.RUN_START]
             same &= end_of_window(window_end, start, np.int64(0)) == window
         if same:
-            index = begin
-            while index < end and (
-                registers[place + run, live[index]] == registers[place + other, live[index]]
-            ):
-                index += 1
-            if index == end:
+            for index in range(begin, end):
+                if registers[place + run, live[index]] != registers[place + other, live[index]]:
+                    break
+            else:
                 return int(other)
         slot = (slot + 1) & (table.shape[0] - 1)
     table[slot, 0] = stamp

@@ -71,7 +71,8 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found, negation: Negati
             if progress[own.ALONE] != 0:
                 next_row_alone(end, matches, rules, work, output)
             counters[0, own.MATCHES_FOUND] += progress[layout.MATCHES] - matches
-            counters[0, own.MOST_LIVE] = max(counters[0, own.MOST_LIVE], progress[layout.COUNT])
+            if counters[0, own.MOST_LIVE] < progress[layout.COUNT]:
+                counters[0, own.MOST_LIVE] = progress[layout.COUNT]
         if progress[own.STOP] >= 0:
             return layout.DONE
         progress[layout.PARTITION] += 1
@@ -105,8 +106,9 @@ def step(
     for run in range(count + (rules.starts if begins else 0)):
         state, node, start, place = run - count, -1, row, 2 * runs.shape[1]
         if run < count:
-            state, node = runs[bank, run, layout.RUN_STATE], runs[bank, run, layout.RUN_NODE]
-            start, place = runs[bank, run, layout.RUN_START], bank * runs.shape[1] + run
+            live, place = runs[bank, run], bank * runs.shape[1] + run
+            state, node = live[layout.RUN_STATE], live[layout.RUN_NODE]
+            start = live[layout.RUN_START]
             if last_live.shape[0] > 0:
                 last_live[start] = row
         ended = run_end[start] <= row
@@ -165,8 +167,9 @@ def step(
             lives_on = onward >= 0 and (choice == last or goes_on[onward])
             if lives_on and not add_run(onward, chosen, start, merges, 1 - bank, merging, work):
                 return layout.NODES_FULL
-        counters[0, own.FORKS] += max(0, ways - 1)
-        counters[0, own.RUNS_CREATED] += ways if run == count else max(0, ways - 1)
+        more_ways = ways - int(ways > 0)
+        counters[0, own.FORKS] += more_ways
+        counters[0, own.RUNS_CREATED] += ways if run == count else more_ways
     if merges:
         progress[own.MERGED] = progress[layout.RUNS]
     return layout.DONE
@@ -221,20 +224,21 @@ def add_run(
     """Add a run, whose registers stand in their place, or merge it; false if nodes are full."""
     runs, nodes, progress, counters = work.runs, work.nodes, work.progress, work.counters
     run = progress[layout.RUNS]
-    runs[bank, run, layout.RUN_STATE] = state
-    runs[bank, run, layout.RUN_NODE] = node
-    runs[bank, run, layout.RUN_START] = start
+    added = runs[bank, run]
+    added[layout.RUN_STATE] = state
+    added[layout.RUN_NODE] = node
+    added[layout.RUN_START] = start
     twin = find_twin(bank, run, merging, progress[layout.STAMP], None) if merges else NONE
     if twin == NONE:
         progress[layout.RUNS] = run + 1
         return True
-    latest = max(runs[bank, twin, layout.RUN_START], start)
-    joined = add_node(
-        own.JOIN, 0, runs[bank, twin, layout.RUN_NODE], node, latest, nodes, progress, counters
-    )
+    other = runs[bank, twin]
+    if start < other[layout.RUN_START]:
+        start = other[layout.RUN_START]
+    joined = add_node(own.JOIN, 0, other[layout.RUN_NODE], node, start, nodes, progress, counters)
     if joined < 0:
         return False
-    runs[bank, twin, layout.RUN_NODE] = joined
-    runs[bank, twin, layout.RUN_START] = latest
+    other[layout.RUN_NODE] = joined
+    other[layout.RUN_START] = start
     counters[0, own.MERGES] += 1
     return True

@@ -32,11 +32,12 @@ def add_node(
     node = progress[layout.NODES]
     if node == nodes.shape[0]:
         return -1
-    nodes[node, own.NODE_CHOICE] = choice
-    nodes[node, own.NODE_ROW] = row
-    nodes[node, own.NODE_BEFORE] = before
-    nodes[node, own.NODE_OTHER] = other
-    nodes[node, own.NODE_START] = start
+    made = nodes[node]
+    made[own.NODE_CHOICE] = choice
+    made[own.NODE_ROW] = row
+    made[own.NODE_BEFORE] = before
+    made[own.NODE_OTHER] = other
+    made[own.NODE_START] = start
     progress[layout.NODES] = node + 1
     counters[0, own.NODES_CREATED] += 1
     return int(node)

@@ -132,7 +132,7 @@ NODE_SIZE = 5
 JOIN = -1
 COMPLETES = -2  # in place of another side: a match ends here, which the graph of all matches keeps
 
-# Rows of `path`.
+# Rows of `path`: those of choices come after those of rows.
 ROWS = 0
 CHOICES = 1
 BEST_ROWS = 2

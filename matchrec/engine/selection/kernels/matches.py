@@ -137,8 +137,9 @@ def keep_better(first: int, length: int, path: IntArray, progress: IntArray) -> 
         return
     progress[layout.BEST_START] = path[own.ROWS, first]
     progress[own.BEST_LENGTH] = length
-    copy(path[own.ROWS, first : first + length], path[own.BEST_ROWS, :length])
-    copy(path[own.CHOICES, first : first + length], path[own.BEST_CHOICES, :length])
+    for index in range(length):
+        path[own.BEST_ROWS, index] = path[own.ROWS, first + index]
+        path[own.BEST_CHOICES, index] = path[own.CHOICES, first + index]
 
 
 @spliced
@@ -152,30 +153,37 @@ def comes_before(path: IntArray, first: int, length: int, best_length: int) -> b
     return length < best_length
 
 
-@inner
+@spliced
 def write_path(length: int, path: IntArray, progress: IntArray, output: Found) -> int:
     """Add the match in `path` to the output; DONE or OUTPUT_FULL."""
-    return write_match(path[own.ROWS, :length], path[own.CHOICES, :length], progress, output)
+    return write_match(own.ROWS, np.int64(0), length, path, progress, output)
 
 
 @spliced
 def write_best(path: IntArray, progress: IntArray, output: Found) -> int:
     """Add the best match so far to the output; DONE or OUTPUT_FULL."""
     length = progress[own.BEST_LENGTH]
-    rows, choices = path[own.BEST_ROWS, :length], path[own.BEST_CHOICES, :length]
-    return write_match(rows, choices, progress, output)
+    return write_match(own.BEST_ROWS, np.int64(0), length, path, progress, output)
 
 
 @inner
-def write_match(rows: IntArray, choices: IntArray, progress: IntArray, output: Found) -> int:
-    """Add a match to the output; DONE or OUTPUT_FULL."""
-    length = rows.shape[0]
+def write_match(
+    which: int, first: int, length: int, path: IntArray, progress: IntArray, output: Found
+) -> int:
+    """Add a match to the output; DONE or OUTPUT_FULL.
+
+    which: the row of `path` with its rows, before that with its choices. first: its first column.
+    """
     match, mapped = progress[layout.MATCHES], progress[layout.MAPPED]
     if match == output.found.shape[1] - 1 or mapped + length > output.rows.shape[0]:
         progress[layout.NEEDED] = mapped + length
         return layout.OUTPUT_FULL
-    copy(rows, output.rows[mapped : mapped + length])
-    copy(choices, output.taken[mapped : mapped + length])
+    rows, choices = path[which, first : first + length], path[which + 1, first : first + length]
+    to_rows = output.rows[mapped : mapped + length]
+    to_choices = output.taken[mapped : mapped + length]
+    for index in range(length):
+        to_rows[index] = rows[index]
+        to_choices[index] = choices[index]
     output.found[layout.FOUND_PARTITION, match] = progress[layout.PARTITION]
     output.found[layout.FOUND_START, match] = rows[0] if length > 0 else progress[layout.START]
     output.found[layout.FOUND_OFFSET, match + 1] = mapped + length
@@ -188,7 +196,7 @@ def write_match(rows: IntArray, choices: IntArray, progress: IntArray, output: F
 
 
 @inlined
-def copy(source: IntArray, target: IntArray | ChoiceArray) -> None:
+def copy(source: IntArray, target: IntArray) -> None:
     """Fill one array from another: a loop without an index to check becomes vector moves."""
     for index in range(target.shape[0]):
         target[index] = source[index]

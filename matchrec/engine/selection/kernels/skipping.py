@@ -96,8 +96,10 @@ def least_next_start(
     """The least next start of the matches from number `matches` on, NO_ROW without any."""
     least = NO_ROW
     for match in range(matches, progress[layout.MATCHES]):
-        begin, end = output.found[layout.FOUND_OFFSET, match : match + 2]
+        begin = output.found[layout.FOUND_OFFSET, match]
+        end = output.found[layout.FOUND_OFFSET, match + 1]
         mapped, rows = output.taken[begin:end], output.rows[begin:end]
         row = next_start(skip, is_target, mapped, rows[0], rows)
-        least = row if match == matches else min(least, row)
+        if match == matches or row < least:
+            least = row
     return least

@@ -71,8 +71,7 @@ def unwind_matches(
         if asked == own.NON_OVERLAPPING:
             keep_better(size - length, length, path, progress)
             continue
-        begin = size - length
-        status = write_match(path[own.ROWS, begin:], path[own.CHOICES, begin:], progress, output)
+        status = write_match(own.ROWS, size - length, length, path, progress, output)
         if status != layout.DONE:
             return status
     return layout.DONE
