@@ -18,7 +18,7 @@ class FlinkSql(Spark):
     class Tokenizer(Spark.Tokenizer):
         """Reads `''` in a text as a quote, and nothing else otherwise than it is written."""
 
-        STRING_ESCAPES: ClassVar[list[str | tuple[str, str]]] = ["'"]
+        STRING_ESCAPES: ClassVar[list[str]] = ["'"]
 
     class Parser(SparkParser):
         """Reads CAST as one that fails."""

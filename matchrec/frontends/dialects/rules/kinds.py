@@ -65,6 +65,7 @@ _OF_FUNCTIONS: dict[type[exp.Expr], Kind] = {
     exp.Extract: Kind.INTEGER,
     **dict.fromkeys(_COUNTS, Kind.INTEGER),
     exp.Avg: Kind.FRACTION,
+    exp.MonthsBetween: Kind.FRACTION,
     exp.Round: Kind.FRACTION,
     exp.Interval: Kind.INTERVAL,
     exp.CurrentTimestamp: Kind.TIMESTAMP,

@@ -110,8 +110,10 @@ def listed_values(node: exp.Expr, place: Place) -> exp.Expr:
     """`TABLE(sys.odcinumberlist(1, 2))`, rows with a column_value each."""
     calls = node.this.expressions if isinstance(node, exp.Table) and _is_table(node.this) else []
     values = calls[0].find(exp.Anonymous) if calls else None
-    if values is None or values.name.lower() not in _LISTS or not place.write.is_spark:
+    if values is None or values.name.lower() not in _LISTS:
         return node
+    if not place.write.is_spark:
+        raise UnsupportedError("no list as a table: write the rows as VALUES")
     rows = plain_call("EXPLODE", exp.Array(expressions=values.expressions))
     alias = exp.to_identifier(node.alias or "listed_values")
     names = [exp.to_identifier("column_value")]
