@@ -41,41 +41,7 @@ from matchrec.frontends.dialects.rules.by_product.flink import (
     rounded_time,
 )
 from matchrec.frontends.dialects.rules.by_product.oracle import ORACLE
-from matchrec.frontends.dialects.rules.by_product.snowflake import (
-    alias_in_grouped_item,
-    alias_in_where,
-    bare_classifier,
-    first_and_last,
-    first_and_last_of_partition,
-    inside_of_match,
-)
-from matchrec.frontends.dialects.rules.by_product.snowflake_functions import (
-    days_between_dates,
-    equal_with_nulls,
-    nth_token,
-    numbered_events,
-    seconds_of_epoch,
-    slice_of_time,
-    start_of_unit,
-)
-from matchrec.frontends.dialects.rules.by_product.snowflake_functions import (
-    formatted_time as formatted_time_of_snowflake,
-)
-from matchrec.frontends.dialects.rules.by_product.snowflake_functions import (
-    number_in_format as number_in_format_of_snowflake,
-)
-from matchrec.frontends.dialects.rules.by_product.snowflake_tables import (
-    columns_of_values,
-    element,
-    flattened,
-    generated_rows,
-    listed_values,
-    no_variant,
-    number_of_text,
-    place_in_array,
-    slice_of_array,
-    text_of_object,
-)
+from matchrec.frontends.dialects.rules.by_product.snowflake import SNOWFLAKE
 from matchrec.frontends.dialects.rules.by_product.trino import (
     counted_values,
     first_of_match,
@@ -98,11 +64,9 @@ from matchrec.frontends.dialects.rules.navigation import (
 )
 from matchrec.frontends.dialects.rules.place import Rule
 from matchrec.frontends.dialects.rules.qualify import qualified_rows
-from matchrec.frontends.dialects.rules.recursion import recursive_queries
 from matchrec.frontends.dialects.rules.values.calendar import (
     day_of_week,
     last_day_of_unit,
-    later_month,
     week_of_year,
 )
 from matchrec.frontends.dialects.rules.values.casts import no_time_of_day, whole_number
@@ -156,40 +120,7 @@ from matchrec.frontends.dialects.rules.written import (
 
 READS: dict[str, tuple[Rule, ...]] = {
     "databricks": (final_aggregates,),
-    "snowflake": (
-        recursive_queries,
-        text_of_object,
-        columns_of_values,
-        generated_rows,
-        flattened,
-        element,
-        slice_of_array,
-        no_variant,
-        place_in_array,
-        listed_values,
-        alias_in_where,
-        alias_in_grouped_item,
-        number_of_text,
-        first_and_last,
-        first_and_last_of_partition,
-        inside_of_match,
-        navigation_with_default,
-        row_number_in_match,
-        bare_classifier,
-        equal_with_nulls,
-        number_in_format_of_snowflake,
-        formatted_time_of_snowflake,
-        slice_of_time,
-        numbered_events,
-        seconds_of_epoch,
-        nth_token,
-        truncated_date,
-        added_time,
-        later_month,
-        days_between_dates,
-        start_of_unit,
-        crossed_boundaries,
-    ),
+    "snowflake": SNOWFLAKE,
     "oracle": ORACLE,
     "trino": (
         count_of_rows,
