@@ -58,6 +58,7 @@ from matchrec.errors.conditions import (
     cannot_combine,
     does_not_take,
     filter_not_boolean,
+    not_known_during_the_match,
     pattern_not_read,
     unknown_time_zone,
 )
@@ -158,7 +159,9 @@ def type_call(typer: Typer, step: Combined) -> Typed:
     parts = alike(typer, step, name, parts)
     words = tuple(meant_type(typer, word) for word in step.words)
     use = Use(tuple(one.type for one in parts), words, typer.ansi, typer.settings.time_zone)
-    type_ = function.result(use) if function.takes(len(parts)) else None
+    if not function.takes(len(parts)):
+        raise not_known_during_the_match(step.operator, step.span)
+    type_ = function.result(use)
     if type_ is None:
         names = [one.type.name for one in parts]
         if len(names) == 1:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import ClassVar
 
 from sqlglot.dialects.spark import Spark
-from sqlglot.parsers.spark import SparkParser
 
 
 class FlinkSql(Spark):
@@ -19,8 +18,3 @@ class FlinkSql(Spark):
         """Reads `''` in a text as a quote, and nothing else otherwise than it is written."""
 
         STRING_ESCAPES: ClassVar[list[str]] = ["'"]
-
-    class Parser(SparkParser):
-        """Reads CAST as one that fails."""
-
-        STRICT_CAST = True

@@ -107,6 +107,7 @@ _SAME_AS_OPERAND = (
     exp.Lag,
     exp.Lead,
     exp.IgnoreNulls,
+    exp.Nullif,
     exp.Filter,
     exp.Window,
 )

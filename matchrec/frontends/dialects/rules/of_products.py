@@ -32,6 +32,7 @@ from matchrec.frontends.dialects.rules.by_product.flink import (
     element as element_of_flink,
 )
 from matchrec.frontends.dialects.rules.by_product.flink import (
+    failing_cast,
     match_rowtime,
     moment_of_number,
     no_hints,
@@ -83,6 +84,7 @@ from matchrec.frontends.dialects.rules.values.numbers import (
     exact_percentile,
     extremes,
     quotient,
+    quotient_of_decimals,
 )
 from matchrec.frontends.dialects.rules.values.regular_expressions import (
     counted_matches,
@@ -144,8 +146,10 @@ READS: dict[str, tuple[Rule, ...]] = {
         first_of_match,
         elapsed,
         average_of_decimals,
+        quotient_of_decimals,
     ),
     "flink": (
+        failing_cast,
         processing_time,
         match_rowtime,
         rounded_time,

@@ -371,7 +371,7 @@ def test_what_cannot_be_said_is_refused(read: str, write: str, text: str, messag
     ("read", "write", "text", "noted"),
     [
         ("trino", "spark", "PATTERN (A) DEFINE A AS x / 2 > 1", True),
-        ("trino", "spark", "PATTERN (A) DEFINE A AS x / 2.0 > 1", False),
+        ("trino", "spark", "PATTERN (A) DEFINE A AS x / 2e0 > 1", False),
         ("spark", "trino", "PATTERN (A) DEFINE A AS (x + 1) / y > 1", True),
         ("trino", "flink", "PATTERN (A) DEFINE A AS x / 2 > 1", False),
         ("snowflake", "spark", "PATTERN (A) DEFINE A AS x / 2 > 1", False),
@@ -380,6 +380,15 @@ def test_what_cannot_be_said_is_refused(read: str, write: str, text: str, messag
 def test_a_quotient_of_integers_is_noted(read: str, write: str, text: str, noted: bool) -> None:
     translation = translate_clause(text, PRODUCTS[read], PRODUCTS[write])
     assert [note.span.start for note in translation.notes] == [24] * noted
+
+
+def test_quotients_of_decimals_have_digits_as_in_trino() -> None:
+    text = "PATTERN (A) DEFINE A AS 0.25 * COUNT(*) / 3 > x / 2.0"
+    found = translate_clause(text, PRODUCTS["trino"], PRODUCTS["spark"])
+    assert "CAST(0.25 * COUNT(*) / 3 AS DECIMAL(38, 2)) > x / 2.0" in found.text
+    (note,) = found.notes
+    assert note.message.startswith("a quotient of decimals is rounded in Trino")
+    assert text[note.span.start : note.span.end] == "0.25 * COUNT(*) / 3 > x / 2.0"
 
 
 def test_what_bigquery_says_of_the_longest_match() -> None:

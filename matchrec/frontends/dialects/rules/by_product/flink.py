@@ -83,6 +83,13 @@ def moment_of_number(node: exp.Expr, place: Place) -> exp.Expr:
     return plain_call(name, number)
 
 
+def failing_cast(node: exp.Expr, _: Place) -> exp.Expr:
+    """`CAST(x AS t)`, which sqlglot reads as Hive's: NULL where x is no t."""
+    if isinstance(node, exp.TryCast) and not node.args.get("safe"):
+        return exp.cast(node.this.copy(), node.to.copy())
+    return node
+
+
 def nth_part(node: exp.Expr, place: Place) -> exp.Expr:
     """`SPLIT_INDEX(x, ';', n)`, the part after n separators, NULL where there are fewer."""
     if function_name(node) != "SPLIT_INDEX":

@@ -49,6 +49,43 @@ def average_of_decimals(node: exp.Expr, place: Place) -> exp.Expr:
     return node
 
 
+def quotient_of_decimals(node: exp.Expr, place: Place) -> exp.Expr:
+    """`a / b` of decimals, rounded in Trino to the digits of the one that has more of them."""
+    if not isinstance(node, exp.Div) or place.write.name == "trino":
+        return node
+    kinds = {place.kind(node.this), place.kind(node.expression)}
+    if Kind.DECIMAL not in kinds or not kinds <= {Kind.DECIMAL, Kind.INTEGER, None}:
+        return node
+    digits = _digits(node, place)
+    if digits is not None and place.write.is_spark:
+        return exp.cast(node.copy(), f"DECIMAL(38, {digits})")
+    place.remark(
+        "a quotient of decimals is rounded in Trino to the digits of the one that has more of "
+        f"them, and has more in {place.write.title}; for DECIMAL(10, 2) write "
+        "CAST(a / b AS DECIMAL(10, 2))"
+    )
+    return node
+
+
+def _digits(node: exp.Expr, place: Place) -> int | None:
+    """How many digits after the point a number has in Trino, None where that is not known."""
+    match node:
+        case exp.Literal() if not node.is_string:
+            return len(node.name.partition(".")[2])
+        case exp.Cast() if place.kind(node) is Kind.DECIMAL:
+            parameters = node.to.expressions
+            return int(parameters[1].name) if len(parameters) == 2 else 0
+        case exp.Paren() | exp.Neg() | exp.Abs() | exp.Min() | exp.Max() | exp.Sum():
+            return _digits(node.this, place)
+        case exp.Mul() | exp.Add() | exp.Sub() | exp.Div() | exp.Mod():
+            found = [_digits(one, place) for one in (node.this, node.expression)]
+            known = [one for one in found if one is not None]
+            if len(known) < len(found):
+                return None
+            return sum(known) if isinstance(node, exp.Mul) else max(known)
+    return 0 if place.kind(node) is Kind.INTEGER else None
+
+
 def extremes(node: exp.Expr, place: Place) -> exp.Expr:
     """`GREATEST(a, b)` and `LEAST(a, b)`, NULL where one is NULL but in Spark and Databricks."""
     if not isinstance(node, exp.Greatest | exp.Least):
