@@ -78,14 +78,16 @@ class ArithmeticOperator(Enum):
     SHIFT_RIGHT_UNSIGNED = "SHIFTRIGHTUNSIGNED"
 
 
-BITWISE = frozenset(
+SHIFTS = frozenset(
     {
-        ArithmeticOperator.BIT_AND,
-        ArithmeticOperator.BIT_OR,
-        ArithmeticOperator.BIT_XOR,
         ArithmeticOperator.SHIFT_LEFT,
         ArithmeticOperator.SHIFT_RIGHT,
         ArithmeticOperator.SHIFT_RIGHT_UNSIGNED,
     }
 )
+BITWISE = SHIFTS | {
+    ArithmeticOperator.BIT_AND,
+    ArithmeticOperator.BIT_OR,
+    ArithmeticOperator.BIT_XOR,
+}
 """Those of the bits of integers, which have a result for all of them."""

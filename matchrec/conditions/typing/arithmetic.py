@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from matchrec.conditions.functions.formula import Apply
-from matchrec.conditions.operations import BITWISE, ArithmeticOperator, Comparison
+from matchrec.conditions.operations import SHIFTS, ArithmeticOperator, Comparison
 from matchrec.conditions.residual import Combined, Step, Value
 from matchrec.conditions.run_condition import (
     Arithmetic,
@@ -47,11 +47,6 @@ from matchrec.conditions.typing.numbers import (
 from matchrec.conditions.typing.typer import Typer
 from matchrec.errors.conditions import cannot_combine, not_a_number
 
-SHIFTS = BITWISE - {
-    ArithmeticOperator.BIT_AND,
-    ArithmeticOperator.BIT_OR,
-    ArithmeticOperator.BIT_XOR,
-}
 TRYING = {
     "TRY_ADD": "+",
     "TRY_SUBTRACT": "-",

@@ -41,6 +41,7 @@ from matchrec.evaluate.kernels.comparison import compare, order_of_floats, order
 from matchrec.evaluate.mathematics.functions import compute_arithmetic
 from matchrec.jit.callbacks import pointer_to
 from matchrec.jit.decorators import kernel
+from tests.references.matcher import wrapped
 
 Answered = tuple[int, int]
 LEAST, MOST = -(2**63), 2**63 - 1
@@ -102,19 +103,15 @@ def test_remainder_has_the_sign_of_the_left_side(left, right) -> None:
 @settings(deadline=None)
 @given(INTEGERS, INTEGERS, st.sampled_from([32, 64]))
 def test_bits_are_those_of_java(left: int, right: int, bits: int) -> None:
-    def wrapped(value: int) -> int:
-        half = 1 << (bits - 1)
-        return (value + half) % (2 * half) - half
-
-    left, right = wrapped(left), wrapped(right)
+    left, right = wrapped(left, bits), wrapped(right, bits)
     places = right % bits
     exact = {
         BIT_AND: left & right,
         BIT_OR: left | right,
         BIT_XOR: left ^ right,
-        SHIFT_LEFT: wrapped(left << places),
+        SHIFT_LEFT: wrapped(left << places, bits),
         SHIFT_RIGHT: left >> places,
-        SHIFT_RIGHT_UNSIGNED: wrapped(left % (1 << bits) >> places),
+        SHIFT_RIGHT_UNSIGNED: wrapped(left % (1 << bits) >> places, bits),
     }
     for operator, value in exact.items():
         assert integer_operation(operator, left, right, bits, 0) == (value, VALUE)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from matchrec.conditions.operations import ArithmeticOperator
 from matchrec.evaluate.vector_operations import compute_integers
+from tests.references.matcher import wrapped
 
 LEAST, MOST = -(2**63), 2**63 - 1
 EDGES = st.sampled_from([LEAST, LEAST + 1, -1, 0, 1, 2, 2**31, 2**31 + 1, 2**32, 2**62, MOST])
@@ -31,39 +32,31 @@ def computed(
 @settings(deadline=None)
 @given(PAIRS, st.sampled_from([8, 16, 32, 64]))
 def test_results_wrap_at_their_width(pairs: list[tuple[int, int]], bits: int) -> None:
-    half = 1 << (bits - 1)
-
-    def wrapped(value: int) -> int:
-        return (value + half) % (2 * half) - half
-
-    pairs = [(wrapped(left), wrapped(right)) for left, right in pairs]
+    pairs = [(wrapped(left, bits), wrapped(right, bits)) for left, right in pairs]
     exact = {
         ArithmeticOperator.ADD: [left + right for left, right in pairs],
         ArithmeticOperator.SUBTRACT: [left - right for left, right in pairs],
         ArithmeticOperator.MULTIPLY: [left * right for left, right in pairs],
     }
     for operator, values in exact.items():
-        expected = [(wrapped(value), wrapped(value) != value) for value in values]
+        expected = [(wrapped(value, bits), wrapped(value, bits) != value) for value in values]
         assert computed(operator, pairs, bits) == expected
 
 
 @settings(deadline=None)
 @given(PAIRS, st.sampled_from([32, 64]))
 def test_bits_are_those_of_java(pairs: list[tuple[int, int]], bits: int) -> None:
-    half = 1 << (bits - 1)
-
-    def wrapped(value: int) -> int:
-        return (value + half) % (2 * half) - half
-
-    pairs = [(wrapped(left), wrapped(right)) for left, right in pairs]
+    pairs = [(wrapped(left, bits), wrapped(right, bits)) for left, right in pairs]
     exact = {
         ArithmeticOperator.BIT_AND: [left & right for left, right in pairs],
         ArithmeticOperator.BIT_OR: [left | right for left, right in pairs],
         ArithmeticOperator.BIT_XOR: [left ^ right for left, right in pairs],
-        ArithmeticOperator.SHIFT_LEFT: [wrapped(left << right % bits) for left, right in pairs],
+        ArithmeticOperator.SHIFT_LEFT: [
+            wrapped(left << right % bits, bits) for left, right in pairs
+        ],
         ArithmeticOperator.SHIFT_RIGHT: [left >> right % bits for left, right in pairs],
         ArithmeticOperator.SHIFT_RIGHT_UNSIGNED: [
-            wrapped(left % (1 << bits) >> right % bits) for left, right in pairs
+            wrapped(left % (1 << bits) >> right % bits, bits) for left, right in pairs
         ],
     }
     for operator, values in exact.items():

@@ -34,9 +34,7 @@ _OPERATORS = words("AND OR NOT NEG IN BETWEEN IS CASE LIKE ILIKE RLIKE REGEXP")
 
 _ARGUMENTS: dict[str, tuple[int, int | None]] = {
     **dict.fromkeys(words("ABS NEGATIVE ISNULL ISNOTNULL ISNAN NULLIFZERO ZEROIFNULL"), (1, 1)),
-    **dict.fromkeys(
-        words("NULLIF NVL IFNULL NANVL MOD PMOD DATEDIFF DATE_DIFF EQUAL_NULL"), (2, 2)
-    ),
+    **dict.fromkeys(words("NULLIF NVL IFNULL NANVL MOD PMOD DATEDIFF DATE_DIFF"), (2, 2)),
     **dict.fromkeys(words("EQUAL_NULL SHIFTLEFT SHIFTRIGHT SHIFTRIGHTUNSIGNED"), (2, 2)),
     **dict.fromkeys(words("TRY_ADD TRY_SUBTRACT TRY_MULTIPLY TRY_DIVIDE TRY_MOD"), (2, 2)),
     **dict.fromkeys(words("NVL2 IF"), (3, 3)),
