@@ -9,31 +9,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from matchrec.conditions.accumulators.aggregate import AggregateUse
-from matchrec.conditions.accumulators.catalogue import AGGREGATES, CHOOSING
 from matchrec.conditions.functions.catalogue import FUNCTIONS
-from matchrec.conditions.functions.formula import Aggregated, Apply, Argument, Formula, shifted
+from matchrec.conditions.functions.formula import Apply, Argument, Formula, shifted
 from matchrec.conditions.functions.function import FunctionError, Use
 from matchrec.conditions.functions.texts.java_patterns import java_pattern
 from matchrec.conditions.functions.texts.patterns import PATTERNS
 from matchrec.conditions.functions.times.zones import has_one_offset, is_known
 from matchrec.conditions.functions.type_names import TIMESTAMP, TIMESTAMP_NTZ
 from matchrec.conditions.operations import ArithmeticOperator
-from matchrec.conditions.residual import BASIC, Combined, ListAggregate, Step, Value
-from matchrec.conditions.row_column import RowColumn
+from matchrec.conditions.residual import BASIC, Combined, Step, Value
 from matchrec.conditions.run_condition import (
     Call,
     Choose,
     Collect,
-    Collected,
-    Computed,
     Constant,
     Read,
     Reduce,
     RunExpression,
 )
 from matchrec.conditions.types import (
-    BIGINT,
     BOOLEAN,
     DATE,
     DOUBLE,
@@ -54,10 +48,8 @@ from matchrec.conditions.typing.nested import alike, overloaded
 from matchrec.conditions.typing.numbers import Typed, on_times, widen
 from matchrec.conditions.typing.typer import Typer
 from matchrec.errors.conditions import (
-    aggregate_cannot_take,
     cannot_combine,
     does_not_take,
-    filter_not_boolean,
     not_known_during_the_match,
     pattern_not_read,
     unknown_time_zone,
@@ -258,45 +250,3 @@ def bring(typer: Typer, step: Combined, part: Step, family: Family | None) -> Ty
     arguments = Arguments()
     inner = arguments.add(typer.type_step(part))
     return arguments.call(Apply("CAST", (inner,), use, target))
-
-
-def type_list(typer: Typer, step: ListAggregate) -> Typed:
-    """An aggregate that Python computes from a list of rows."""
-    ordered = len(step.words)
-    counts = type_in_list(typer, step.columns[0][0])
-    if counts.family is not Family.BOOLEAN and counts != VOID:
-        raise filter_not_boolean(step.function, counts.name, step.span)
-    first = [type_in_list(typer, one) for one in step.columns[0][1:]]
-    types, ordering = first[: len(first) - ordered], first[len(first) - ordered :]
-    use = AggregateUse(
-        tuple(types),
-        tuple(zip(ordering, step.words, strict=True)),
-        step.distinct,
-        step.ignore_nulls,
-        typer.ansi,
-        typer.settings.legacy_statistics,
-    )
-    unread = any(one.family is Family.OTHER and one != VOID for one in first)
-    chosen = step.function in CHOOSING and not step.distinct
-    unread |= not all(one.is_ordered for one in first[chosen:])
-    type_ = None if unread else AGGREGATES[step.function].result(use)
-    if type_ is None:
-        raise aggregate_cannot_take(step.function, [one.name for one in first], step.span)
-    rows = tuple(tuple(collected(typer, one) for one in row) for row in step.columns)
-    arguments = Arguments([Collect(step.variable, rows, step.so_far)], [BIGINT])
-    return arguments.call(Aggregated(step.function, 0, use, type_))
-
-
-def type_in_list(typer: Typer, one: RowColumn | Step) -> ValueType:
-    return typer.types[one] if isinstance(one, RowColumn) else typer.type_of(one)
-
-
-def collected(typer: Typer, column: RowColumn | Step) -> Collected | Computed:
-    """A value of a list's rows."""
-    if not isinstance(column, RowColumn):
-        arguments = Arguments()
-        call = arguments.call(arguments.add(typer.type_step(column))).expression
-        assert isinstance(call, Call)
-        return Computed(call)
-    type_ = typer.types[column]
-    return Collected(typer.read(column, type_, None).column, type_)

@@ -1,31 +1,46 @@
-"""Types the aggregates that the engine grows with a run: count, sum, avg, min and max.
+"""Types aggregates: those that the engine grows with a run, count, sum, avg, min and max, and others.
 
-SUM of integers is bigint, AVG is double, as in Spark; wide decimals and intervals are summed over a
-list, see `calls`.
+SUM of integers is bigint, AVG is double, as in Spark. Python computes the others from a list of
+rows, among them sums of wide decimals and intervals.
 """
 
 from __future__ import annotations
 
+from matchrec.conditions.accumulators.aggregate import AggregateUse
+from matchrec.conditions.accumulators.catalogue import AGGREGATES, CHOOSING
+from matchrec.conditions.functions.formula import Aggregated
 from matchrec.conditions.operations import Reduction
-from matchrec.conditions.residual import RunningAggregate
+from matchrec.conditions.residual import ListAggregate, RunningAggregate, Step
 from matchrec.conditions.row_column import RowColumn, cast, row_column
-from matchrec.conditions.run_condition import Reduce, RunExpression
+from matchrec.conditions.run_condition import (
+    Call,
+    Collect,
+    Collected,
+    Computed,
+    Reduce,
+    RunExpression,
+)
 from matchrec.conditions.types import (
     BIGINT,
     DOUBLE,
     INT,
     NUMBERS,
     SPANS,
+    VOID,
     Family,
     Kind,
     ValueType,
     is_wide_decimal,
     sum_type,
 )
-from matchrec.conditions.typing.calls import type_list
+from matchrec.conditions.typing.calls import Arguments
 from matchrec.conditions.typing.numbers import Typed, decimal_average
 from matchrec.conditions.typing.typer import Typer
-from matchrec.errors.conditions import not_a_number
+from matchrec.errors.conditions import (
+    aggregate_cannot_take,
+    filter_not_boolean,
+    not_a_number,
+)
 
 
 def type_running_aggregate(typer: Typer, step: RunningAggregate) -> Typed:
@@ -68,3 +83,45 @@ def type_count(typer: Typer, step: RunningAggregate) -> RunExpression:
         column = row_column(f"IF(({column.text}) IS NULL, NULL, 1)")
         type_ = INT
     return reduce_column(typer, Reduction.COUNT, step, column, type_)
+
+
+def type_list(typer: Typer, step: ListAggregate) -> Typed:
+    """An aggregate that Python computes from a list of rows."""
+    ordered = len(step.words)
+    counts = type_in_list(typer, step.columns[0][0])
+    if counts.family is not Family.BOOLEAN and counts != VOID:
+        raise filter_not_boolean(step.function, counts.name, step.span)
+    first = [type_in_list(typer, one) for one in step.columns[0][1:]]
+    types, ordering = first[: len(first) - ordered], first[len(first) - ordered :]
+    use = AggregateUse(
+        tuple(types),
+        tuple(zip(ordering, step.words, strict=True)),
+        step.distinct,
+        step.ignore_nulls,
+        typer.ansi,
+        typer.settings.legacy_statistics,
+    )
+    compared = first[1:] if step.function in CHOOSING and not step.distinct else first
+    unread = any(one.family is Family.OTHER and one != VOID for one in first)
+    unread |= not all(one.is_ordered for one in compared)
+    type_ = None if unread else AGGREGATES[step.function].result(use)
+    if type_ is None:
+        raise aggregate_cannot_take(step.function, [one.name for one in first], step.span)
+    rows = tuple(tuple(collected(typer, one) for one in row) for row in step.columns)
+    arguments = Arguments([Collect(step.variable, rows, step.so_far)], [BIGINT])
+    return arguments.call(Aggregated(step.function, 0, use, type_))
+
+
+def type_in_list(typer: Typer, one: RowColumn | Step) -> ValueType:
+    return typer.types[one] if isinstance(one, RowColumn) else typer.type_of(one)
+
+
+def collected(typer: Typer, column: RowColumn | Step) -> Collected | Computed:
+    """A value of a list's rows."""
+    if not isinstance(column, RowColumn):
+        arguments = Arguments()
+        call = arguments.call(arguments.add(typer.type_step(column))).expression
+        assert isinstance(call, Call)
+        return Computed(call)
+    type_ = typer.types[column]
+    return Collected(typer.read(column, type_, None).column, type_)

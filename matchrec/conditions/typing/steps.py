@@ -50,13 +50,13 @@ from matchrec.conditions.typing.arithmetic import (
     type_positive_remainder,
     type_trying,
 )
-from matchrec.conditions.typing.calls import is_pythons, type_call, type_list
+from matchrec.conditions.typing.calls import is_pythons, type_call
 from matchrec.conditions.typing.constants import constant_of
 from matchrec.conditions.typing.formulas import type_formula
 from matchrec.conditions.typing.late import type_late
 from matchrec.conditions.typing.mathematics import is_mathematics, type_mathematics
 from matchrec.conditions.typing.numbers import Typed
-from matchrec.conditions.typing.running_aggregates import type_running_aggregate
+from matchrec.conditions.typing.running_aggregates import type_list, type_running_aggregate
 from matchrec.conditions.typing.typer import Typer, null
 from matchrec.errors.conditions import cannot_combine
 
