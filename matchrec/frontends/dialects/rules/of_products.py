@@ -66,6 +66,7 @@ from matchrec.frontends.dialects.rules.navigation import (
 from matchrec.frontends.dialects.rules.place import Rule
 from matchrec.frontends.dialects.rules.qualify import qualified_rows
 from matchrec.frontends.dialects.rules.values.calendar import (
+    date_or_day_of_year,
     day_of_week,
     last_day_of_unit,
     week_of_year,
@@ -209,6 +210,7 @@ COMMON: tuple[Rule, ...] = (
     counted_matches,
     day_of_week,
     week_of_year,
+    date_or_day_of_year,
     last_day_of_unit,
     no_time_of_day,
     ratio_to_report,

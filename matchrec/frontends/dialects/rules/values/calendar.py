@@ -19,7 +19,6 @@ from matchrec.frontends.dialects.rules.place import Place
 
 _DAYS = frozenset({"DAYOFWEEK", "DAY_OF_WEEK", "DOW", "DW", "WEEKDAY"})
 _ISO_DAYS = frozenset({f"{name}{end}" for name in _DAYS for end in ("ISO", "_ISO")}) | {"ISODOW"}
-_PARTS = frozenset({"DATE", "DAYOFYEAR"})
 _MONTHS = {"YEAR": 12, "QUARTER": 3}
 
 
@@ -98,8 +97,6 @@ def week_of_year(node: exp.Expr, place: Place) -> exp.Expr:
             node.set("unit", exp.Literal.string("WEEK"))
         return node
     unit = node.this.name.upper() if isinstance(node, exp.Extract) else ""
-    if unit in _PARTS and place.write.is_spark:
-        return exp.cast(node.expression, "date") if unit == "DATE" else _day_of_year(node)
     if unit == "WEEK" and place.read.name == "bigquery":
         raise UnsupportedError("no number of a week that begins on Sunday: write ISOWEEK")
     if unit in ("ISOWEEK", "WEEKISO", "WEEK_ISO") and place.write.is_spark:
@@ -107,8 +104,13 @@ def week_of_year(node: exp.Expr, place: Place) -> exp.Expr:
     return node
 
 
-def _day_of_year(node: exp.Expr) -> exp.Expr:
-    return plain_call("DAYOFYEAR", node.expression)
+def date_or_day_of_year(node: exp.Expr, place: Place) -> exp.Expr:
+    """`EXTRACT(DATE FROM t)` and `EXTRACT(DAYOFYEAR FROM t)`."""
+    unit = node.this.name.upper() if isinstance(node, exp.Extract) else ""
+    if unit not in ("DATE", "DAYOFYEAR") or not place.write.is_spark:
+        return node
+    value = node.expression
+    return exp.cast(value, "date") if unit == "DATE" else plain_call("DAYOFYEAR", value)
 
 
 def later_month(node: exp.Expr, place: Place) -> exp.Expr:
