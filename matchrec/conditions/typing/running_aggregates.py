@@ -1,4 +1,4 @@
-"""Types aggregates: those that the engine grows with a run, count, sum, avg, min and max, and others.
+"""Types aggregates: count, sum, avg, min and max, which the engine grows with a run, and others.
 
 SUM of integers is bigint, AVG is double, as in Spark. Python computes the others from a list of
 rows, among them sums of wide decimals and intervals.
