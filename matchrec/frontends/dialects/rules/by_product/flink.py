@@ -65,7 +65,7 @@ def no_versions(node: exp.Expr, _: Place) -> exp.Expr:
 
 def element(node: exp.Expr, place: Place) -> exp.Expr:
     """`x[1]`, the first element of an array, or a map's value of a key; NULL if there is none."""
-    if not isinstance(node, exp.Bracket) or not place.write.is_spark or place.write.lacks_dialect:
+    if not isinstance(node, exp.Bracket) or not place.write.has_functions_of_spark:
         return node
     key = node.expressions[0]
     name = "GET" if isinstance(key, exp.Literal) and not key.is_string else "TRY_ELEMENT_AT"

@@ -151,7 +151,7 @@ def numbered_elements(node: exp.Expr, place: Place) -> exp.Expr:
     number = node.args.get("offset") if isinstance(node, exp.Unnest) else None
     if not number or place.write.name == "trino":
         return node
-    if not place.write.is_spark or place.write.lacks_dialect:
+    if not place.write.has_functions_of_spark:
         raise UnsupportedError("no WITH ORDINALITY: have MATCH_NUMBER() or a place in each element")
     names = node.alias_column_names
     if len(node.expressions) != 1 or len(names) != 1 or not isinstance(number, exp.Identifier):

@@ -1,0 +1,19 @@
+"""`UNPIVOT (v FOR what IN (low, high))`, whose names are values: in capitals in some products."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from matchrec.frontends.dialects.rules.place import Place
+
+
+def unpivoted_names(node: exp.Expr, place: Place) -> exp.Expr:
+    """The names of columns as values, as Snowflake and Oracle have those without quotes."""
+    if not isinstance(node, exp.Pivot) or not node.args.get("unpivot") or not place.write.is_spark:
+        return node
+    for field in node.args.get("fields") or ():
+        for column in list(field.expressions):
+            if isinstance(column, exp.Column) and not column.this.quoted:
+                name = exp.to_identifier(column.name.upper(), quoted=True)
+                column.replace(exp.PivotAlias(this=column.copy(), alias=name))
+    return node
