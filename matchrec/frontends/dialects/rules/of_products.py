@@ -52,6 +52,7 @@ from matchrec.frontends.dialects.rules.by_product.trino import (
     first_of_match,
     if_without_else,
     joda_format,
+    mapped_values,
     matching_elements,
     navigation_inside,
     numbered_elements,
@@ -161,6 +162,7 @@ READS: dict[str, tuple[Rule, ...]] = {
         several_extremes,
         if_without_else,
         counted_values,
+        mapped_values,
         ordered_aggregates,
         arrays,
         over_each_aggregate,
@@ -237,7 +239,6 @@ COMMON: tuple[Rule, ...] = (
     fetched_rows,
     absent_in_spark,
     initial_capitals,
-    cut_number,
     whole_second,
     same_text_of_number,
     quotient,
@@ -257,6 +258,7 @@ COMMON: tuple[Rule, ...] = (
     last_day_of_unit,
     no_time_of_day,
     ratio_to_report,
+    cut_number,
 )
 """What is rewritten of the expressions of any product."""
 

@@ -47,7 +47,7 @@ def rounded_time(node: exp.Expr, _: Place) -> exp.Expr:
 
 
 def no_hints(node: exp.Expr, _: Place) -> exp.Expr:
-    """`/*+ STATE_TTL('t' = '1d') */`, which says how Flink is to run a query."""
+    """`/*+ STATE_TTL('t' = '1d') */`, which says how the product is to run a query."""
     if isinstance(node, exp.Select) and node.args.get("hint"):
         node.set("hint", None)
     return node

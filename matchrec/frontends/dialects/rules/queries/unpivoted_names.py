@@ -9,7 +9,8 @@ from matchrec.frontends.dialects.rules.place import Place
 
 def unpivoted_names(node: exp.Expr, place: Place) -> exp.Expr:
     """The names of columns as values, as Snowflake and Oracle have those without quotes."""
-    if not isinstance(node, exp.Pivot) or not node.args.get("unpivot") or not place.write.is_spark:
+    is_unpivot = isinstance(node, exp.Pivot) and node.args.get("unpivot")
+    if not is_unpivot or place.write.name in ("oracle", "snowflake"):
         return node
     for field in node.args.get("fields") or ():
         for column in list(field.expressions):

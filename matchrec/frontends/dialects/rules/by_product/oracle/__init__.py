@@ -6,6 +6,7 @@ In the order in which they are applied.
 from __future__ import annotations
 
 from matchrec.frontends.dialects.rules.aggregates import semantics_of_aggregates
+from matchrec.frontends.dialects.rules.by_product.flink import no_hints
 from matchrec.frontends.dialects.rules.by_product.oracle.dates import date_with_time, truncated
 from matchrec.frontends.dialects.rules.by_product.oracle.days import differences, durations, shifts
 from matchrec.frontends.dialects.rules.by_product.oracle.formats import (
@@ -44,6 +45,7 @@ from matchrec.frontends.dialects.rules.values.texts import bounded_text, nothing
 
 ORACLE: tuple[Rule, ...] = (
     no_join_marks,
+    no_hints,
     field_of_json,
     empty_text,
     nothing_is_null,
