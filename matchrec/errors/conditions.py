@@ -276,9 +276,10 @@ def within_needs_ascending_order(span: Span | None) -> MatchRecognizeError:
     )
 
 
-def no_output_columns() -> MatchRecognizeError:
-    """ONE ROW PER MATCH without partition columns and measures."""
+def no_output_columns(span: Span | None) -> MatchRecognizeError:
+    """ONE ROW PER MATCH without partition columns and measures. span: of the pattern."""
     return MatchRecognizePlanError(
         "the result would have no column: ONE ROW PER MATCH without PARTITION BY and MEASURES",
+        span,
         hint="add MEASURES, such as MATCH_NUMBER() AS match, or write ALL ROWS PER MATCH",
     )
