@@ -43,6 +43,10 @@ OF_WORKERS = (
 )
 OF_OTHER_QUERIES = (
     "charts",
+    "conditions.accumulators",
+    "conditions.functions.casts",
+    "conditions.functions.catalogue",
+    "conditions.functions.texts",
     "explanation",
     "frontends.dialects.rules",
     "frontends.dialects.translate",
