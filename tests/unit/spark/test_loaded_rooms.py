@@ -50,6 +50,7 @@ OF_OTHER_QUERIES = (
     "explanation",
     "frontends.dialects.rules",
     "frontends.dialects.translate",
+    "frontends.lexing.flink_sql",
     "frontends.pattern",
     "frontends.sase",
     "frontends.sql.windows.lower",
