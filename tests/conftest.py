@@ -16,6 +16,7 @@ from pyspark.sql import SparkSession
 from tests.quick.scale import (
     FULL,
     LONG_RUN,
+    batches,
     choose_settings_of_spark,
     examples,
     is_now,
@@ -81,7 +82,7 @@ def has_larger_form(item: pytest.Item) -> bool:
     """
     assert isinstance(item, pytest.Function)
     names = vars(item.module)
-    asks = any(names.get(one.__name__) is one for one in (examples, some_of))
+    asks = any(names.get(one.__name__) is one for one in (batches, examples, some_of))
     assert not (asks and item.get_closest_marker("one_of")), item.nodeid
     return asks and item.get_closest_marker("once") is None
 

@@ -6,8 +6,9 @@ measure is read; the columns that cross are those of conditions, and those that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from matchrec.compile.draft import Draft
 from matchrec.compile.executable import Executable
@@ -49,11 +50,16 @@ HERE, BEFORE = Navigation(), Navigation(physical_offset=-1)
 
 @dataclass(frozen=True, slots=True)
 class CoverageDraft:
-    """The draft of a query to be covered. tie: whether a row equals the one before in its order."""
+    """The draft of a query to be covered.
+
+    tests: those of a variable's condition, as they are asked. tie: whether a row equals the one
+    before it in its order.
+    """
 
     drafted: Draft
     occurrences: Occurrences
-    tie: RowColumn | Nearby | None
+    tests: Mapping[str, Sequence[Test]]
+    tie: Test | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +96,7 @@ def draft_coverage(drafted: Draft) -> CoverageDraft:
     occurrences = occurrences_of(drafted.pattern, plan)
     orders = tuple(dict.fromkeys(item.expression.text for item in plan.order_by))
     tie = tie_of(orders, drafted)
-    tests = (test for condition in drafted.conditions for test in asked_tests(condition))
+    tests = {one.variable: asked_tests(one) for one in drafted.conditions}
     narrowed = replace(
         drafted,
         plan=plan,
@@ -98,9 +104,9 @@ def draft_coverage(drafted: Draft) -> CoverageDraft:
         outputs=tuple(RowOutput(text, text) for text in orders),
         relevant=(),
         neighbours=(),
-        observed=(*tests, tie) if tie else tuple(tests),
+        observed=(*chain.from_iterable(tests.values()), *([tie] if tie else [])),
     )
-    return CoverageDraft(narrowed, occurrences, tie)
+    return CoverageDraft(narrowed, occurrences, tests, tie)
 
 
 def occurrences_of(compiled: CompiledPattern, plan: MatchPlan) -> Occurrences:
@@ -111,7 +117,7 @@ def occurrences_of(compiled: CompiledPattern, plan: MatchPlan) -> Occurrences:
     return compile_occurrences(compiled, plan.pattern, every_way=every_way)
 
 
-def tie_of(orders: tuple[str, ...], drafted: Draft) -> RowColumn | Nearby | None:
+def tie_of(orders: tuple[str, ...], drafted: Draft) -> Test | None:
     """Whether a row equals the one before it in all of these columns."""
     if not orders:
         return None
@@ -132,8 +138,9 @@ def link_coverage(asked: CoverageDraft, executable: Executable) -> CoverageTask:
     if task.selects and compile_task(task, len(executable.crossing.integers)).counts_matches:
         raise coverage_of_match_number()
     bits = bits_of_tests(executable)
-    conditions = {one.variable: one for one in asked.drafted.conditions}
-    parts = tuple(tuple(bits_of(conditions.get(variable), bits)) for variable in plan.variables)
+    known = {name: [bits[column_of(one)] for one in tests] for name, tests in asked.tests.items()}
+    rest = {one.variable: [None] for one in asked.drafted.conditions if one.during is not None}
+    parts = tuple((*known.get(name, []), *rest.get(name, [])) for name in plan.variables)
     columns = executable.crossing.columns
     orders = (columns.index(row_column(one.name)) for one in asked.drafted.outputs)
     naming = (*(index for _, index in executable.crossing.keys), *orders)
@@ -145,7 +152,7 @@ def link_coverage(asked: CoverageDraft, executable: Executable) -> CoverageTask:
 
 
 def tie_of_task(
-    tie: RowColumn | Nearby | None, executable: Executable, bits: dict[RowColumn, int]
+    tie: Test | None, executable: Executable, bits: dict[RowColumn, int]
 ) -> int | NearbyCondition | None:
     """What tells a worker of ties."""
     if isinstance(tie, Nearby):
@@ -160,17 +167,8 @@ def bits_of_tests(executable: Executable) -> dict[RowColumn, int]:
     return found | {column: bit for bit, column in enumerate(executable.conditions)}
 
 
-def bits_of(condition: SplitCondition | None, bits: dict[RowColumn, int]) -> Iterator[int | None]:
-    """The parts of a condition by their bits, None for what depends on the run."""
-    if condition is None:
-        return
-    yield from (bits[column_of(test)] for test in asked_tests(condition))
-    if condition.during is not None:
-        yield None
-
-
 def parts_of(condition: SplitCondition | None, show: Callable[[Scalar], str]) -> Iterator[str]:
-    """The parts of a condition as one would write them, in the same order.
+    """The parts of a condition as one would write them, in the order in which they are counted.
 
     show: of what depends on the run.
     """

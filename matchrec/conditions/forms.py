@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from matchrec.conditions.functions.by_name import functions
 from matchrec.conditions.residual import (
+    BASIC,
     COMPARISONS,
     LOGIC,
     NULL_IN_NULL_OUT,
@@ -15,7 +17,10 @@ from matchrec.conditions.residual import (
     Value,
     VariableAt,
 )
+from matchrec.conditions.rewrite import REWRITINGS
 from matchrec.conditions.row_column import conjunction, row_column
+from matchrec.conditions.typing.arithmetic import TRYING
+from matchrec.conditions.typing.mathematics import NAMES
 from matchrec.plan.expression import (
     Classifier,
     ColumnReference,
@@ -36,7 +41,15 @@ Write = Callable[[Reference], str]
 
 FORMULAS = frozenset({"+", "-", "*"})
 OF_TEXTS = {"LIKE", "ILIKE", "RLIKE", "REGEXP_LIKE", "CONTAINS", "STARTSWITH", "ENDSWITH"}
+OF_ALL_ROWS = BASIC | REWRITINGS.keys() | TRYING.keys()
+"""What the worker computes for all rows, before the match."""
+
 TRUTH_VALUED = COMPARISONS | LOGIC | OF_TEXTS | {"BETWEEN", "IN"}
+
+
+def is_known(operator: str) -> bool:
+    """Whether an operation of several rows is computed during the match, by engine or Python."""
+    return operator in OF_ALL_ROWS or operator in NAMES or operator in functions()
 
 
 def all_of(steps: list[Step], span: Span) -> Step:

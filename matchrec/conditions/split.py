@@ -17,11 +17,13 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from matchrec.conditions.forms import (
+    OF_ALL_ROWS,
     Write,
     all_of,
     by_classifier,
     formula,
     is_bare,
+    is_known,
     is_null_on_null,
     is_truth,
     joined,
@@ -30,10 +32,8 @@ from matchrec.conditions.forms import (
     one_position,
     writing,
 )
-from matchrec.conditions.functions.catalogue import FUNCTIONS
 from matchrec.conditions.guards import guards_of, holds_of_rows, is_partial, may_fail, under
 from matchrec.conditions.residual import (
-    BASIC,
     Combined,
     Nearby,
     NumberOfMatch,
@@ -41,11 +41,8 @@ from matchrec.conditions.residual import (
     Step,
     Value,
 )
-from matchrec.conditions.rewrite import REWRITINGS
 from matchrec.conditions.row_column import Framed, RowColumn, Shifted, conjunction, row_column
 from matchrec.conditions.split_aggregates import framed, split_aggregate
-from matchrec.conditions.typing.arithmetic import TRYING
-from matchrec.conditions.typing.mathematics import NAMES
 from matchrec.errors.conditions import (
     lambda_of_several_rows,
     not_known_during_the_match,
@@ -71,9 +68,6 @@ from matchrec.plan.expression import (
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.precedence import always_precedes
 from matchrec.plan.text.sql_text import string_literal
-
-OF_ALL_ROWS = BASIC | REWRITINGS.keys() | TRYING.keys()
-KNOWN = OF_ALL_ROWS | NAMES | FUNCTIONS.keys()
 
 
 class Scope(Enum):
@@ -109,17 +103,16 @@ class ConditionSplitter:
     def condition(self, scalar: Scalar) -> SplitCondition:
         """Conjuncts at a fixed distance go before the match, the others during it."""
         parts = conjuncts(scalar)
-        tests = [(part, self.after(part, parts).test(part)) for part in parts]
-        known = tuple(test for _, test in tests if test is not None)
+        tests = [(part, one, one.test(part)) for part, one in self.in_turn(parts)]
+        known = tuple(test for *_, test in tests if test is not None)
         before = tuple(test for test in known if isinstance(test, RowColumn))
         nearby = tuple(test for test in known if isinstance(test, Nearby))
-        rest = tuple(part for part, test in tests if test is None)
+        rest = tuple(part for part, _, test in tests if test is None)
+        during = [one.step(part) for part, one, test in tests if test is None]
         return SplitCondition(
             self.variable,
             conjunction(before) if before else None,
-            all_of([self.after(part, parts).step(part) for part in rest], scalar.span)
-            if rest
-            else None,
+            all_of(during, scalar.span) if during else None,
             scalar.span,
             known,
             rest,
@@ -135,9 +128,10 @@ class ConditionSplitter:
             return Nearby(self.fixed_column(scalar), nearby.step(scalar))
         return None
 
-    def after(self, part: Scalar, parts: Sequence[Scalar]) -> ConditionSplitter:
-        """The splitter of a conjunct, which is asked where those before it hold."""
-        return replace(self, guards=tuple(parts[: parts.index(part)]))
+    def in_turn(self, parts: Sequence[Scalar]) -> Iterator[tuple[Scalar, ConditionSplitter]]:
+        """Conjuncts, each with its splitter, as it is asked where those before it hold."""
+        for number, part in enumerate(parts):
+            yield part, replace(self, guards=tuple(parts[:number]))
 
     def is_fixed(self, scalar: Scalar) -> bool:
         """Whether it reads only rows that Spark can compute it of, before the match."""
@@ -199,7 +193,7 @@ class ConditionSplitter:
             return self.move_inside(scalar, position)
         if position is not None and isinstance(found[0], Classifier) and is_truth(scalar):
             return by_classifier(scalar, position, self.plan.variables)
-        if isinstance(scalar, Operation) and scalar.operator in KNOWN:
+        if isinstance(scalar, Operation) and is_known(scalar.operator):
             return self.combined(scalar)
         if isinstance(scalar, Operation) and scalar.operator == LONG_CHAIN:
             raise operations_nested_too_deep(DEEPEST, scalar.span)
@@ -223,10 +217,12 @@ class ConditionSplitter:
 
     def late(self, scalar: Scalar) -> Combined | None:
         """What may fail, as an operation, where other rows tell whether it is asked."""
-        if not isinstance(scalar, Operation) or scalar.operator not in KNOWN:
+        if not isinstance(scalar, Operation) or not may_fail(scalar):
+            return None
+        if not is_known(scalar.operator):
             return None
         same_row = all(self.reads_same_row(one, scalar) for one in self.guards)
-        return None if same_row or not may_fail(scalar) else self.combined(scalar)
+        return None if same_row else self.combined(scalar)
 
     def operands(self, scalar: Operation) -> Iterator[tuple[ConditionSplitter, Scalar]]:
         """The operands, each with its splitter: some are asked only where others hold."""

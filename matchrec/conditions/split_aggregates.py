@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from matchrec.conditions.accumulators.catalogue import AGGREGATES, INSTEAD
 from matchrec.conditions.aggregates import basic
 from matchrec.conditions.residual import ListAggregate, RunningAggregate, Step
 from matchrec.conditions.row_column import Framed, RowColumn, Shifted, row_column
@@ -63,6 +62,8 @@ def list_aggregate(
 
 def check(aggregate: Aggregate, span: Span) -> None:
     """Raises where Python does not compute the aggregate, or needs to know an argument."""
+    from matchrec.conditions.accumulators.catalogue import AGGREGATES, INSTEAD
+
     function = AGGREGATES.get(aggregate.function)
     if function is None:
         raise aggregate_not_grown(aggregate.function, INSTEAD.get(aggregate.function), span)

@@ -50,7 +50,8 @@ def vector_lines(executable: Executable) -> Iterator[str]:
         if place >= task.pattern.folding.starts and state != program.final:
             needed.setdefault(state, set()).update(vector.needed(place))
     for state, values in said_once(needed, program):
-        listed = " ".join(sorted(values, key=by_number)) or "nothing"
+        in_order = sorted(values, key=lambda name: int(name[1:]))  # V2 before V10
+        listed = " ".join(in_order) or "nothing"
         yield f"in state {program.named(state)}: {listed}"
 
 
@@ -80,8 +81,9 @@ class Vector:
         return [name for name, (register, _) in self.named().items() if register in live]
 
     def named(self) -> dict[str, tuple[int, Meaning]]:
-        """V1, V2, ..., each with its first register."""
-        return {f"V{i}": one for i, one in enumerate(sorted_by_register(self.linked), 1)}
+        """V1, V2, ..., each with its first register, in the order of these."""
+        meanings = sorted(self.linked.meanings, key=lambda one: one[0])
+        return {f"V{i}": one for i, one in enumerate(meanings, 1)}
 
     def show(self, register: int, meaning: Meaning) -> str:
         """What a value is: operation, column, variables."""
@@ -138,16 +140,6 @@ class Vector:
         operation, column, position = self.linked.all_code[:, :3].T
         read = column[(operation == op.READ) & (position == register)]
         return ", ".join(dict.fromkeys(self.columns[one] for one in read.tolist())) or "position"
-
-
-def by_number(value: str) -> int:
-    """What puts V2 before V10."""
-    return int(value[1:])
-
-
-def sorted_by_register(linked: LinkedConditions) -> list[tuple[int, Meaning]]:
-    """The meanings in the order of their registers."""
-    return sorted(linked.meanings, key=lambda one: one[0])
 
 
 def without_last(so_far: object) -> str:

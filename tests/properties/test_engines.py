@@ -88,7 +88,7 @@ def assert_agreement_in_pieces(query: Query, rows: Rows, step: int) -> None:
 
 
 def small_patterns() -> list[RowPattern]:
-    """All patterns of one operator over two atoms, quantified or not, with a B behind."""
+    """All patterns of one operator over two atoms, quantified or not, alone and before a B."""
     atoms = [Variable("A"), Variable("B"), Empty(), PartitionStart(), PartitionEnd()]
     bounds = [(0, None), (1, None), (0, 1), (2, None), (1, 2), (2, 3)]
     pairs = [
@@ -102,7 +102,8 @@ def small_patterns() -> list[RowPattern]:
         for least, most in bounds
         for greedy in (True, False)
     ]
-    return [*pairs, *loops]
+    alone = [*pairs, *loops]
+    return [one for part in alone for one in (part, concatenation([part, Variable("B")]))]
 
 
 def test_all_small_patterns_on_all_small_inputs() -> None:
@@ -113,8 +114,7 @@ def test_all_small_patterns_on_all_small_inputs() -> None:
     ]
     every_input = words("/".join(texts))
     for pattern in some_of(small_patterns()):
-        for whole in (pattern, concatenation([pattern, Variable("B")])):
-            assert_agreement(Query(whole), every_input)
+        assert_agreement(Query(pattern), every_input)
 
 
 @pytest.mark.once
@@ -395,16 +395,16 @@ def test_longest_matches(text: str, rows: str, expected: list[tuple[int, str]]) 
     assert_longest(asked, given_rows)
 
 
-def test_longest_matches_of_all_small_patterns() -> None:
+def test_longest_matches_of_small_patterns() -> None:
+    """Of every fifth: all bounds in turn, as a loop comes in 24 forms."""
     texts = [
         " ".join(rows)
         for kinds, length in (("A B AB -", 1), ("A B AB -", 2), ("A B AB", 3))
         for rows in itertools.product(kinds.split(), repeat=length)
     ]
     every_input = words("/".join(texts))
-    for pattern in some_of(small_patterns()):
-        for whole in (pattern, concatenation([pattern, Variable("B")])):
-            assert_longest(Query(whole), every_input)
+    for pattern in some_of(small_patterns()[::5]):
+        assert_longest(Query(pattern), every_input)
 
 
 @random_examples

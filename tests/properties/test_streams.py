@@ -25,19 +25,18 @@ from tests.properties.test_queries import (
     table,
     text_of,
 )
-from tests.quick.scale import SEED, examples
+from tests.quick.scale import batches
 from tests.references.queries import partition_rows
 from tests.tasks.query_batches import QueryBatch
 from tests.tasks.query_streams import StreamRun
 
 pytestmark = pytest.mark.filterwarnings("ignore::matchrec.MatchRecognizeWarning")  # random queries
 
-STREAMS = examples(240)
-QUERIES = 12  # of ten streams each
+QUERIES = 12  # of a batch, of ten streams each
 TIME, NUMBER = row_column("`t`"), row_column("`n`")
 
 
-@pytest.mark.parametrize("seed", range(SEED, SEED + max(1, STREAMS // (10 * QUERIES))))
+@pytest.mark.parametrize("seed", batches(2, each=10 * QUERIES))
 def test_streams_give_what_is_decided_of_the_oracle(spark: SparkSession, seed: int) -> None:
     batch = random_streams(seed, QUERIES)
     found = answers(batch)

@@ -39,6 +39,16 @@ def some_of(cases: Sequence[T]) -> Sequence[T]:
     return cases if FULL or LONG_RUN is not None else cases[::PART]
 
 
+def batches(full: int, each: int = 1) -> range:
+    """The seeds of random batches: a quick run has the first, a full run the others of so many.
+
+    each: how many examples one has, of which a long run asks for a number.
+    """
+    if LONG_RUN is not None:
+        return range(SEED, SEED + max(1, int(LONG_RUN) // each))
+    return range(SEED + 1, SEED + full) if FULL else range(SEED, SEED + 1)
+
+
 def is_now(number: int, of: int) -> bool:
     """Whether the test of this number in its module is in this run, one of so many being quick.
 

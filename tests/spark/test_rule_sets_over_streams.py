@@ -17,7 +17,7 @@ import matchrec
 from matchrec import Pattern, RuleMatches
 from matchrec.spark import wire
 from tests.properties.test_queries import INTERPRETED, settings
-from tests.quick.scale import examples
+from tests.quick.scale import batches
 from tests.spark.test_streaming import SCHEMA, Feed, events_of, pieces_of
 from tests.tasks.stream_pieces import Group, StreamedRules, times
 
@@ -81,12 +81,12 @@ def random_events(rnd: random.Random, keys: list[str | None]) -> list[tuple[Any,
     ]
 
 
-@pytest.mark.parametrize("seed", range(examples(8)))
+@pytest.mark.parametrize("seed", batches(5))
 def test_any_pieces_give_what_the_whole_gives(spark: SparkSession, seed: int) -> None:
     rnd = random.Random(seed)
     rows = random_events(rnd, [*"pqrstu", None])
     events = events_of(spark, sorted(rows, key=lambda row: row[1] + rnd.choice((0, 0, 3))))
-    names = [*RULES] if seed % 8 == 7 else rnd.sample([*RULES], rnd.randint(2, len(RULES)))
+    names = [*RULES] if seed % 5 == 4 else rnd.sample([*RULES], rnd.randint(2, len(RULES)))
     keys = [] if seed % 4 == 3 and "same" not in names else ["k"]
     query = query_of_rules({name: RULES[name] for name in names}, partition_by=keys)
     with settings(spark, **INTERPRETED):
@@ -112,6 +112,7 @@ def in_two(streamed: StreamedRules, group: Group) -> list[dict[str, Any]]:
     return list(streamed.in_pieces(frame, [(3, times(frame)[2])], group))
 
 
+@pytest.mark.once
 def test_a_failing_rule_is_named_and_may_leave_the_others_alone(spark: SparkSession) -> None:
     seconds = [("p", 1, "a", 0), ("p", 2, "b", 1), ("p", 3, "a", 5), ("p", 30, "a", 1)]
     events = events_of(spark, [*seconds, ("p", 40, "a", 9), ("p", 41, "b", 0), ("p", 900, "z", 7)])
@@ -131,6 +132,7 @@ def test_a_failing_rule_is_named_and_may_leave_the_others_alone(spark: SparkSess
     assert group.exists, "it is known which rule has failed"
 
 
+@pytest.mark.once
 def test_events_are_kept_once_for_all_rules_and_no_longer(spark: SparkSession) -> None:
     rules = {name: RULES[name] for name in ("rises", "pairs", "soon")}
     rows = [("p", 100 + i, "abbc"[i % 4], i % 3) for i in range(200)]
@@ -155,6 +157,7 @@ def rate(spark: SparkSession) -> DataFrame:
     return stream.selectExpr(*columns)
 
 
+@pytest.mark.once
 def test_what_is_kept_is_explained_and_warned_of(spark: SparkSession) -> None:
     rules = {
         "bounded": RULES["rises"],
@@ -218,6 +221,7 @@ MESSAGES: dict[str, tuple[Callable[[DataFrame], object], str]] = {
 }
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("name", MESSAGES)
 def test_what_cannot_stream_is_refused_by_name(spark: SparkSession, name: str) -> None:
     ask, message = MESSAGES[name]

@@ -14,11 +14,11 @@ from tests.quick import scale
 
 
 @pytest.mark.parametrize(
-    ("full", "long_run", "examples", "cases", "now", "groups"),
+    ("full", "long_run", "examples", "batches", "cases", "now", "groups"),
     [
-        (False, None, 12, [0], [0, 3, 6], 1),
-        (True, None, 200, [*range(7)], [1, 2, 4, 5], 1),
-        (False, "9", 9, [*range(7)], [*range(7)], 7),
+        (False, None, 12, [0], [0], [0, 3, 6], 1),
+        (True, None, 200, [1, 2], [*range(7)], [1, 2, 4, 5], 1),
+        (False, "9", 9, [0, 1, 2, 3], [*range(7)], [*range(7)], 7),
     ],
 )
 def test_how_much_is_done(
@@ -26,6 +26,7 @@ def test_how_much_is_done(
     full: bool,
     long_run: str | None,
     examples: int,
+    batches: list[int],
     cases: list[int],
     now: list[int],
     groups: int,
@@ -33,6 +34,7 @@ def test_how_much_is_done(
     monkeypatch.setattr(scale, "FULL", full)
     monkeypatch.setattr(scale, "LONG_RUN", long_run)
     assert scale.examples(200) == examples
+    assert [seed - scale.SEED for seed in scale.batches(3, each=2)] == batches
     assert scale.some_of([*range(7)]) == cases
     assert [number for number in range(7) if scale.is_now(number, 3)] == now
     assert len(scale.together([*range(7)])) == groups

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from matchrec.conditions.functions.catalogue import FUNCTIONS
+from matchrec.conditions.functions.by_name import functions
 from matchrec.conditions.functions.formula import Apply, Argument, Formula, shifted
 from matchrec.conditions.functions.function import FunctionError, Use
-from matchrec.conditions.functions.texts.java_patterns import java_pattern
-from matchrec.conditions.functions.texts.patterns import PATTERNS
 from matchrec.conditions.functions.times.zones import has_one_offset, is_known
 from matchrec.conditions.functions.type_names import TIMESTAMP, TIMESTAMP_NTZ
 from matchrec.conditions.operations import ArithmeticOperator
-from matchrec.conditions.residual import BASIC, Combined, Step, Value
+from matchrec.conditions.residual import BASIC, BITS, LOGIC, Combined, Step, Value
 from matchrec.conditions.run_condition import (
     Call,
     Choose,
@@ -66,6 +64,8 @@ PARAMETERS = {
 }
 """The type to which Spark casts an argument of another family."""
 
+NEVER_PYTHONS = LOGIC | BITS | {"DIV"}
+"""Basic operations of which the engine has all values."""
 
 NEVER_IMPLICIT = NESTED | {Family.BINARY}
 """Whose functions have the same names as those of texts, and do something else."""
@@ -96,11 +96,11 @@ class Arguments:
 
 def is_pythons(typer: Typer, step: Combined) -> bool:
     """Whether Python computes an operation: nothing else can, or it alone has what it is of."""
-    if step.operator not in FUNCTIONS:
+    if step.operator in NEVER_PYTHONS:
         return False
-    if step.operator not in BASIC or any(in_python(typer, part) for part in step.operands):
-        return True
-    return needs_values(typer, step)
+    if step.operator not in BASIC:
+        return step.operator in functions()
+    return any(in_python(typer, part) for part in step.operands) or needs_values(typer, step)
 
 
 def needs_values(typer: Typer, step: Combined) -> bool:
@@ -143,7 +143,7 @@ def type_call(typer: Typer, step: Combined) -> Typed:
     if step.operator == "TO_TIMESTAMP" and meant_type(typer, TIMESTAMP.name.upper()) != "TIMESTAMP":
         return type_call(typer, replace(step, operator="CAST", words=("TIMESTAMP",)))
     name = overloaded(typer, step)
-    function = FUNCTIONS[name]
+    function = functions()[name]
     parts = [
         bring(typer, step, part, function.parameter(place))
         for place, part in enumerate(step.operands)
@@ -181,6 +181,9 @@ def check_zone(typer: Typer, step: Combined, types: tuple[ValueType, ...]) -> No
 
 def check_pattern(typer: Typer, step: Combined) -> None:
     """Raises for a regular expression, known now, that Python does not read as Java does."""
+    from matchrec.conditions.functions.texts.java_patterns import java_pattern
+    from matchrec.conditions.functions.texts.patterns import PATTERNS
+
     pattern = step.operands[1] if step.operator in PATTERNS else None
     if not isinstance(pattern, Value) or pattern.navigation or not pattern.column.looks_at_one_row:
         return
@@ -216,7 +219,8 @@ def type_of_times(typer: Typer, step: Combined) -> Typed:
     parts = time_first(typer, step)
     use = Use(tuple(typer.type_of(part) for part in parts))
     name = f"TIME {step.operator}"
-    if name not in FUNCTIONS or FUNCTIONS[name].result(use) is None:
+    function = functions().get(name)
+    if function is None or function.result(use) is None:
         one, other = (typer.type_of(part).name for part in step.operands)
         raise cannot_combine(step.operator, one, other, step.span)
     return type_call(typer, replace(step, operator=name, operands=parts))
@@ -245,7 +249,7 @@ def bring(typer: Typer, step: Combined, part: Step, family: Family | None) -> Ty
     if family is Family.FLOATING and own.family in NUMBERS:
         return widen(typer.type_step(part), target)
     use = Use((own,), (target.name.upper(),), typer.ansi, typer.settings.time_zone)
-    if FUNCTIONS["CAST"].result(use) is None:
+    if functions()["CAST"].result(use) is None:
         raise cannot_combine(step.operator, own.name, target.name, step.span)
     arguments = Arguments()
     inner = arguments.add(typer.type_step(part))

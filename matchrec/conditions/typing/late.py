@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from matchrec.conditions.functions.casts import CASTS
 from matchrec.conditions.guards import text_may_fail
 from matchrec.conditions.residual import Combined, Step, Value
 from matchrec.conditions.types import NUMBERS, TIMES, Family, ValueType
@@ -49,6 +48,8 @@ def operations(step: Step) -> Iterator[Combined]:
 def may_fail(typer: Typer, step: Combined) -> bool:
     """Whether an operation may have no result, by its types; its operands are not looked at."""
     type_ = typer.type_of(step)
+    from matchrec.conditions.functions.casts import CASTS
+
     if step.operator in SUMS:
         return overflows(type_)
     if step.operator in QUOTIENTS:

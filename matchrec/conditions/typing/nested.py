@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from matchrec.conditions.functions.catalogue import FUNCTIONS
+from matchrec.conditions.functions.by_name import functions
 from matchrec.conditions.residual import COMPARISONS, Combined, Step, Value
 from matchrec.conditions.types import (
     NESTED,
@@ -37,7 +37,7 @@ def overloaded(typer: Typer, step: Combined) -> str:
         return step.operator
     family = typer.type_of(step.operands[0]).family
     name = f"{family.name} {step.operator}"
-    return name if family in NESTED and name in FUNCTIONS else step.operator
+    return name if family in NESTED and name in functions() else step.operator
 
 
 def alike(typer: Typer, step: Combined, name: str, parts: Sequence[Typed]) -> list[Typed]:

@@ -6,8 +6,6 @@ rows, among them sums of wide decimals and intervals.
 
 from __future__ import annotations
 
-from matchrec.conditions.accumulators.aggregate import AggregateUse
-from matchrec.conditions.accumulators.catalogue import AGGREGATES, CHOOSING
 from matchrec.conditions.functions.formula import Aggregated
 from matchrec.conditions.operations import Reduction
 from matchrec.conditions.residual import ListAggregate, RunningAggregate, Step
@@ -87,6 +85,9 @@ def type_count(typer: Typer, step: RunningAggregate) -> RunExpression:
 
 def type_list(typer: Typer, step: ListAggregate) -> Typed:
     """An aggregate that Python computes from a list of rows."""
+    from matchrec.conditions.accumulators.aggregate import AggregateUse
+    from matchrec.conditions.accumulators.catalogue import AGGREGATES, CHOOSING
+
     ordered = len(step.words)
     counts = type_in_list(typer, step.columns[0][0])
     if counts.family is not Family.BOOLEAN and counts != VOID:

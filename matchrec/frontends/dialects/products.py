@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from matchrec.frontends.dialects.product import SPARK, Addition, Nulls, Product
-from matchrec.frontends.lexing.flink_sql import FlinkSql
 from matchrec.frontends.lexing.function_names import NAVIGATION
 from matchrec.plan.clauses import ColumnOrder, SkipTo
 
@@ -67,7 +66,7 @@ PRODUCTS = {
         Product(
             "flink",
             "Flink SQL",
-            FlinkSql.__name__.lower(),
+            "flinksql",  # ours: lexing/flink_sql.py, which `sqlglot_translation` loads
             is_spark=True,
             divides_integers=True,
             skip=SkipTo.NEXT_ROW,

@@ -16,6 +16,7 @@ from matchrec.frontends.dialects.marks import VARIABLE, name_of
 from matchrec.frontends.dialects.masks import masked
 from matchrec.frontends.dialects.product import Product
 from matchrec.frontends.dialects.rules.place import Place, Rule
+from matchrec.frontends.lexing.flink_sql import FlinkSql  # noqa: F401 -- sqlglot finds it by name
 from matchrec.frontends.lexing.function_names import SEMANTICS
 from matchrec.frontends.lexing.sqlglot_tokens import tokens_by
 

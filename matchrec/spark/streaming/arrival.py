@@ -14,12 +14,11 @@ from matchrec.spark import wire
 from matchrec.spark.streaming.by_key import ByKey, positions_of, starts_of
 from matchrec.spark.streaming.memory import Memory
 from matchrec.spark.worker.arrays import (
-    as_floats,
     as_integers,
     codes_of,
     column,
-    dense_ranks,
     number_equal,
+    sort_keys,
     validity,
 )
 
@@ -155,19 +154,9 @@ def order_events(rows: pa.Table, orders: tuple[Order, ...], key: IntArray) -> In
         values = column(rows, order.name)
         there = validity(values)
         keys.append(~there if order.nulls_last else there)
-        ascending = sort_key(values)
+        ascending = sort_keys(values)
         keys.append(descending(ascending) if order.descending else ascending)
     return np.lexsort(keys[::-1]).astype(np.int64)
-
-
-def sort_key(values: pa.Array) -> Any:
-    """Numbers in the order of the values; NaN is last."""
-    kind = values.type
-    if pa.types.is_floating(kind):
-        return as_floats(values)
-    if pa.types.is_integer(kind) or pa.types.is_temporal(kind) or pa.types.is_boolean(kind):
-        return as_integers(values)
-    return as_integers(dense_ranks(values))
 
 
 def descending(keys: Any) -> IntArray:

@@ -112,6 +112,16 @@ def validity(values: pa.Array) -> BoolArray:
     return numbers_of(values.is_valid())
 
 
+def sort_keys(values: pa.Array) -> IntArray | FloatArray:
+    """Numbers in the order of the values, NaN the last; of what is no number, ranks."""
+    kind = values.type
+    if pa.types.is_floating(kind):
+        return as_floats(values)
+    if is_whole(kind) or pa.types.is_boolean(kind):
+        return as_integers(values)
+    return as_integers(dense_ranks(values))
+
+
 def dense_ranks(values: pa.Array) -> pa.Array:
     """int64 ranks from 1 in ascending order, equal values alike, NULL for NULL."""
     ranks = pc.rank(values, sort_keys="ascending", tiebreaker="dense")

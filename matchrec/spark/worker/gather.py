@@ -48,8 +48,8 @@ from matchrec.spark.worker.arrays import (
     as_integers,
     column,
     decimal_words,
-    dense_ranks,
     offsets_of,
+    sort_keys,
     validity,
 )
 from matchrec.spark.worker.decimals import always_fit, decimals, too_large
@@ -276,13 +276,3 @@ def at(values: npt.NDArray, index: IntArray) -> npt.NDArray:  # type: ignore[typ
     if not len(values):
         return np.zeros((len(index), *values.shape[1:]), values.dtype)
     return np.where((index >= 0).reshape(-1, *[1] * (values.ndim - 1)), values[index], 0)
-
-
-def sort_keys(values: pa.Array) -> IntArray | FloatArray:
-    """Numbers as they are, any other sortable type as ranks."""
-    kind = values.type
-    if pa.types.is_floating(kind):
-        return as_floats(values)
-    if pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_temporal(kind):
-        return as_integers(values)
-    return as_integers(dense_ranks(values))

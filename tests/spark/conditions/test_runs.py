@@ -23,7 +23,7 @@ from tests.spark.conditions.rows import create_rows
 from tests.tasks.query_batches import Prepared, QueryBatch, Run
 
 CONDITIONS = examples(160)
-UNDER_ANSI = examples(16)
+UNDER_ANSI = examples(8)  # each asks Spark twice
 BATCH = 80
 CLAUSE = """SELECT * FROM runs MATCH_RECOGNIZE (
     PARTITION BY k ORDER BY t MEASURES LAST(t) AS last AFTER MATCH SKIP TO NEXT ROW

@@ -8,11 +8,17 @@ from pathlib import Path
 from matchrec.conditions.functions.catalogue import FUNCTIONS
 from matchrec.conditions.functions.comparisons import COMPARISONS
 from matchrec.conditions.functions.decimals import DECIMALS
+from matchrec.conditions.residual import BASIC
+from matchrec.conditions.typing.calls import NEVER_PYTHONS
 
 PAGE = Path(__file__).parents[3] / "docs" / "supported.md"
 WRITTEN = {"[]": "x[i]", ".": "x.field"}
 SPECIAL = {"x::T", "date_part", "m[k]"}  # other ways to write CAST, EXTRACT and x[i]
 OVERLOADS = ("TIME ", "ARRAY ", "MAP ")
+
+
+def test_the_basic_operations_that_python_computes_are_those_of_the_catalogue() -> None:
+    assert BASIC & FUNCTIONS.keys() == BASIC - NEVER_PYTHONS
 
 
 def test_the_page_lists_all_functions() -> None:

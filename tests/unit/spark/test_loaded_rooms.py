@@ -43,9 +43,14 @@ OF_WORKERS = (
 )
 OF_OTHER_QUERIES = (
     "charts",
+    "conditions.accumulators",
+    "conditions.functions.casts",
+    "conditions.functions.catalogue",
+    "conditions.functions.texts",
     "explanation",
     "frontends.dialects.rules",
     "frontends.dialects.translate",
+    "frontends.lexing.flink_sql",
     "frontends.pattern",
     "frontends.sase",
     "frontends.sql.windows.lower",

@@ -16,7 +16,7 @@ from tests.references.sorting import first_rows, sorted_rows
 from tests.unit.spark.sorting.values import Rows, rows
 
 
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=examples(160), deadline=None)
 @given(given_rows=rows(), most=st.integers(1, 40))
 def test_rows_come_in_order(given_rows: Rows, most: int) -> None:
     found = [*sorted_batches(iter(given_rows.batches), given_rows.sorting, rows_a_batch=most)]
@@ -48,7 +48,7 @@ def held(values: pa.ChunkedArray) -> pa.Array:
     return whole.view(pa.int32() if pa.types.is_float32(whole.type) else pa.int64())
 
 
-@settings(max_examples=examples(75), deadline=None)
+@settings(max_examples=examples(48), deadline=None)
 @given(given_rows=rows(), budget=st.integers(0, 2000), at_once=st.integers(2, 4))
 def test_rows_come_in_order_through_files(given_rows: Rows, budget: int, at_once: int) -> None:
     with patch.object(spilling, "SPILLS_A_MERGE", at_once):
