@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from matchrec.conditions.functions.catalogue import FUNCTIONS
 from matchrec.conditions.residual import (
+    BASIC,
     COMPARISONS,
     LOGIC,
     NULL_IN_NULL_OUT,
@@ -15,14 +17,28 @@ from matchrec.conditions.residual import (
     Value,
     VariableAt,
 )
+from matchrec.conditions.rewrite import REWRITINGS
 from matchrec.conditions.row_column import conjunction, row_column
+from matchrec.conditions.typing.arithmetic import TRYING
+from matchrec.conditions.typing.mathematics import NAMES
+from matchrec.errors import MatchRecognizeError
+from matchrec.errors.conditions import (
+    lambda_not_read,
+    not_known_during_the_match,
+    operations_nested_too_deep,
+)
 from matchrec.plan.expression import (
+    DEEPEST,
+    LAMBDA,
+    LONG_CHAIN,
     Classifier,
     ColumnReference,
+    LambdaVariable,
     Navigation,
     Operation,
     Reference,
     Scalar,
+    Term,
     argument_of,
     references,
     render,
@@ -31,6 +47,10 @@ from matchrec.plan.show import show_scalar
 from matchrec.plan.text.amounts import amount
 from matchrec.plan.text.sql_text import as_operand, string_literal
 from matchrec.source import Span
+
+OF_ALL_ROWS = BASIC | REWRITINGS.keys() | TRYING.keys()
+KNOWN = OF_ALL_ROWS | NAMES | FUNCTIONS.keys()
+"""The operations that can be computed of several rows."""
 
 Write = Callable[[Reference], str]
 
@@ -61,10 +81,15 @@ def _instead(text: str, _: Reference) -> str:
     return text
 
 
-def one_position(found: tuple[Reference, ...]) -> Navigation | None:
-    """The position that all references read, if it is one and they are of one sort."""
-    if not all(isinstance(reference, ColumnReference) for reference in found) and not all(
-        isinstance(reference, Classifier) for reference in found
+def one_position(scalar: Scalar) -> Navigation | None:
+    """The position that all references read, if it is one and they are of one sort.
+
+    None where a variable of a lambda function is read too.
+    """
+    found = references(scalar)
+    if lambda_variables(scalar) or (
+        not all(isinstance(reference, ColumnReference) for reference in found)
+        and not all(isinstance(reference, Classifier) for reference in found)
     ):
         return None
     positions = {
@@ -89,6 +114,12 @@ def is_bare(scalar: Scalar) -> bool:
     )
 
 
+def is_name(term: Term) -> bool:
+    """Whether a term is nothing but the name of a lambda's variable, perhaps in parentheses."""
+    text = "".join(map(str, term.pieces)).strip(" \t\r\n()")
+    return any(text == variable.name for variable in term.variables)
+
+
 def is_null_on_null(scalar: Scalar) -> bool:
     """Whether the value is NULL wherever any reference in it is; False where that is not known."""
     if isinstance(scalar, Operation):
@@ -107,6 +138,15 @@ def writing(scalar: Scalar) -> Write:
     return argument_of if is_bare(scalar) else as_part
 
 
+def lambda_variables(scalar: Scalar) -> frozenset[LambdaVariable]:
+    """What an expression names of lambda functions around it."""
+    if not isinstance(scalar, Operation):
+        return frozenset(scalar.variables)
+    found = [lambda_variables(operand) for operand in scalar.operands]
+    own = found[:-1] if scalar.operator == LAMBDA else []
+    return frozenset().union(*found).difference(*own)
+
+
 def null_of_the_same_type(reference: Reference) -> str:
     return f"IF(FALSE, {argument_of(reference)}, NULL)"
 
@@ -117,6 +157,15 @@ def named(scalar: Scalar) -> str:
         return scalar.operator
     text = show_scalar(scalar)
     return (text.split("(")[0].split() or text.split())[0] if " " in text else text
+
+
+def not_computed(scalar: Scalar) -> MatchRecognizeError:
+    """Why an expression of several rows is refused."""
+    if isinstance(scalar, Operation) and scalar.operator == LONG_CHAIN:
+        return operations_nested_too_deep(DEEPEST, scalar.span)
+    has_lambda = any("->" in one for one in scalar.pieces if isinstance(one, str))
+    refused = lambda_not_read if has_lambda else not_known_during_the_match
+    return refused(named(scalar), scalar.span)
 
 
 def formula(scalar: Scalar, position: Navigation | None) -> Combined | None:

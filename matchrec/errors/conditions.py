@@ -40,17 +40,19 @@ def only_spark_computes(condition: str, span: Span) -> MatchRecognizeError:
     )
 
 
-def lambda_of_several_rows(function: str, span: Span) -> MatchRecognizeError:
-    """`exists(B.xs, x -> x > A.y)` in DEFINE."""
+def lambda_not_read(function: str, span: Span) -> MatchRecognizeError:
+    """`exists(B.xs, A -> A.x > B.y)` in DEFINE, or something in it that is not known there."""
     return MatchRecognizeUnsupportedError(
         f"`{function}` with a lambda in {part('DEFINE')} combines several {current().rows}"
         " of the match",
         span,
-        notes=(f"Spark computes a function with a lambda of one of the {current().rows} alone",),
-        hint=(
-            "let it look at one of them and compare what it gives, as in array_max(B.xs) > A.y; "
-            f"or name its value in {part('MEASURES')}, and filter the matches by it"
+        notes=(
+            "such a lambda is read only where its variables have names of their own: none that",
+            "are those of pattern variables, of another lambda's variables, or of columns in",
+            "a navigation, and all in the same letters; and where all else in it is known",
         ),
+        hint="rename its variables, as in exists(B.xs, element -> element > A.y); "
+        f"or name its value in {part('MEASURES')}, and filter the matches by it",
     )
 
 

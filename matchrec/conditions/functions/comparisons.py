@@ -7,12 +7,12 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 
 from matchrec.conditions.functions.function import Compute, Function, Use, Value, function
-from matchrec.conditions.types import BOOLEAN, NESTED, NUMBERS, VOID, Family, ValueType
+from matchrec.conditions.types import BOOLEAN, NESTED, NUMBERS, VOID, Family, ValueType, unnamed
 
 
 def same_type(use: Use) -> ValueType | None:
     """Boolean, if both are of one family, or numbers, and compare."""
-    type_ = common(use.types)
+    type_ = common([unnamed(one) for one in use.types])
     return None if type_ is None or not type_.is_ordered else BOOLEAN
 
 

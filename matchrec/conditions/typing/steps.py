@@ -8,12 +8,15 @@ from functools import cached_property
 
 from typing_extensions import assert_never
 
+from matchrec.conditions.functions import formula
 from matchrec.conditions.operations import Comparison
 from matchrec.conditions.residual import (
     BITS,
     COMPARISONS,
     LOGIC,
+    Bound,
     Combined,
+    Lambda,
     ListAggregate,
     NumberOfMatch,
     RunningAggregate,
@@ -24,6 +27,7 @@ from matchrec.conditions.residual import (
 from matchrec.conditions.rewrite import rewrite
 from matchrec.conditions.run_condition import (
     And,
+    Call,
     Choose,
     Compare,
     Constant,
@@ -58,7 +62,7 @@ from matchrec.conditions.typing.mathematics import is_mathematics, type_mathemat
 from matchrec.conditions.typing.numbers import Typed
 from matchrec.conditions.typing.running_aggregates import type_list, type_running_aggregate
 from matchrec.conditions.typing.typer import Typer, null
-from matchrec.errors.conditions import cannot_combine
+from matchrec.errors.conditions import cannot_combine, not_known_during_the_match
 
 
 @dataclass(frozen=True)
@@ -79,6 +83,11 @@ class StepTyper(Typer):
                 return Typed(ReadMatchNumber(), BIGINT)
             case Combined():
                 return self.combine(step)
+            case Bound(variable):
+                type_ = self.bound[variable]
+                return Typed(Call(formula.Bound(variable, type_), (), ()), type_)
+            case Lambda():
+                raise not_known_during_the_match("->", step.span)
             case _:
                 assert_never(step)
 
@@ -90,6 +99,7 @@ class StepTyper(Typer):
             self.ansi,
             self.settings,
             effort=self.effort,
+            bound=self.bound,
         )
 
     def value(self, step: Value) -> Typed:
