@@ -31,6 +31,7 @@ from matchrec.plan.expression import (
     DEEPEST,
     LAMBDA,
     LONG_CHAIN,
+    Aggregate,
     Classifier,
     ColumnReference,
     LambdaVariable,
@@ -43,6 +44,8 @@ from matchrec.plan.expression import (
     references,
     render,
 )
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.precedence import always_precedes
 from matchrec.plan.show import show_scalar
 from matchrec.plan.text.amounts import amount
 from matchrec.plan.text.sql_text import as_operand, string_literal
@@ -145,6 +148,24 @@ def lambda_variables(scalar: Scalar) -> frozenset[LambdaVariable]:
     found = [lambda_variables(operand) for operand in scalar.operands]
     own = found[:-1] if scalar.operator == LAMBDA else []
     return frozenset().union(*found).difference(*own)
+
+
+def is_there(plan: MatchPlan, variable: str, position: Navigation) -> bool:
+    """Whether there is such a row whenever the condition of a variable is asked."""
+    members, own = plan.members(position.variable), plan.ids[variable]
+    if position.logical_offset or position.physical_offset or plan.staging is not None:
+        return False
+    if own in members:
+        return True
+    names = frozenset(plan.variables[member] for member in members)
+    is_mapped = own in plan.members(None)
+    return is_mapped and always_precedes(plan.pattern, names, variable)
+
+
+def variables_of_rows(plan: MatchPlan, aggregate: Aggregate) -> tuple[str, ...]:
+    """By primary variable, itself; one of the aggregate's for those that it is not over."""
+    members, names = plan.members(aggregate.variable), plan.variables
+    return tuple(name if plan.ids[name] in members else names[min(members)] for name in names)
 
 
 def null_of_the_same_type(reference: Reference) -> str:

@@ -26,12 +26,14 @@ from matchrec.conditions.forms import (
     is_bare,
     is_name,
     is_null_on_null,
+    is_there,
     is_truth,
     joined,
     lambda_variables,
     not_computed,
     null_of_the_same_type,
     one_position,
+    variables_of_rows,
     writing,
 )
 from matchrec.conditions.guards import guards_of, holds_of_rows, is_partial, may_fail, under
@@ -66,7 +68,6 @@ from matchrec.plan.expression import (
     render,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.precedence import always_precedes
 from matchrec.plan.text.sql_text import string_literal
 
 
@@ -187,7 +188,7 @@ class ConditionSplitter:
         if isinstance(scalar, Term) and len(variables) == 1 and is_name(scalar):
             return Bound(next(iter(variables)), scalar.span)
         if is_bare(scalar) and isinstance(found[0], Aggregate):
-            names = self.variables_of_rows(found[0])
+            names = variables_of_rows(self.plan, found[0])
             return split_aggregate(found[0], names, self.step_of_row, scalar.span)
         if is_bare(scalar) and isinstance(found[0], MatchNumber):
             return NumberOfMatch(scalar.span)
@@ -205,7 +206,7 @@ class ConditionSplitter:
         asked = self.guarded(scalar)
         column = row_column(render(asked, writing(asked)))
         missing = None
-        if not is_null_on_null(scalar) and not self.is_there(position):
+        if not is_null_on_null(scalar) and not is_there(self.plan, self.variable, position):
             missing = row_column(render(scalar, null_of_the_same_type))
         return Value(column, position, missing, scalar.span, late=self.late(scalar))
 
@@ -264,26 +265,6 @@ class ConditionSplitter:
             return self.is_fixed(guard) and self.is_fixed(scalar)
         position = one_position(guard)
         return position is not None and position == one_position(scalar)
-
-    def is_there(self, position: Navigation) -> bool:
-        """Whether there is such a row whenever the condition is asked."""
-        plan = self.plan
-        members, own = plan.members(position.variable), plan.ids[self.variable]
-        if position.logical_offset or position.physical_offset or plan.staging is not None:
-            return False
-        if own in members:
-            return True
-        names = frozenset(plan.variables[member] for member in members)
-        is_mapped = own in plan.members(None)
-        return is_mapped and always_precedes(plan.pattern, names, self.variable)
-
-    def variables_of_rows(self, aggregate: Aggregate) -> tuple[str, ...]:
-        """By primary variable, itself; one of the aggregate's for those that it is not over."""
-        members = self.plan.members(aggregate.variable)
-        names = self.plan.variables
-        return tuple(
-            name if self.plan.ids[name] in members else names[min(members)] for name in names
-        )
 
     def step_of_row(self, variable: str, term: Scalar) -> Step:
         """What is made on a row, mapped to a variable, of what an aggregate evaluates."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from matchrec.conditions.types import ValueType
 from matchrec.plan.expression import LambdaVariable
@@ -19,7 +19,6 @@ from matchrec.plan.expression import LambdaVariable
 if TYPE_CHECKING:
     from matchrec.conditions.accumulators.aggregate import AggregateUse
     from matchrec.conditions.functions.function import Use
-    from matchrec.conditions.run_condition import RunExpression
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +70,11 @@ class LambdaFunction:
 class Calculated:
     """What an engine would compute, in the body of a lambda function, where no engine does.
 
-    Where the expression calls for an argument, by its number, it takes the value of that part.
+    expression: a `run_condition.RunExpression`; where it calls for an argument, by its number, it
+    takes the value of that part.
     """
 
-    expression: RunExpression
+    expression: Any
     parts: tuple[Formula, ...]
     type: ValueType
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-import matchrec
-from matchrec.errors import MatchRecognizeUnsupportedError
 from tests.spark.functions.neighbours import check_conditions
 
 ROWS = """
@@ -45,14 +43,14 @@ LAMBDAS = (
     "aggregate(A.xs, 0L, (sum, v) -> sum + v, sum -> sum * 2) > B.i",
     "aggregate(A.xs, CAST(NULL AS INT), (last, v) -> v) = B.i",
     "reduce(A.names, B.s, (text, name) -> text || coalesce(name, '?')) = 'bab'",
-    "aggregate(A.xs, struct(0 AS n, B.i AS most),"
-    " (best, v) -> struct(best.n + 1 AS n, greatest(best.most, v) AS most)).most > 2",
+    """aggregate(A.xs, struct(0 AS n, B.i AS most), (best, v) ->
+        struct(best.n + 1 AS n, greatest(best.most, v) AS most)).most > 2""",
     "zip_with(A.xs, B.xs, (v, w) -> coalesce(v, 0) < coalesce(w, A.i)) = array(TRUE, FALSE)",
-    "array_sort(A.xs, (v, w) -> CASE WHEN v IS NULL OR w IS NULL THEN"
-    " IF(v IS NULL, 0, 1) - IF(w IS NULL, 0, 1) ELSE sign(w - v + 0 * coalesce(B.i, 0))::INT END)"
-    " = array(7, 7, 0, -3)",
-    "element_at(array_sort(A.xs || B.xs, (v, w) ->"
-    " CASE WHEN v < w THEN 1 WHEN v > w THEN -1 ELSE 0 END), 1) > 2",
+    """array_sort(A.xs, (v, w) -> CASE WHEN v IS NULL OR w IS NULL
+        THEN IF(v IS NULL, 0, 1) - IF(w IS NULL, 0, 1)
+        ELSE sign(w - v + 0 * coalesce(B.i, 0))::INT END) = array(7, 7, 0, -3)""",
+    """element_at(array_sort(A.xs || B.xs, (v, w) ->
+        CASE WHEN v < w THEN 1 WHEN v > w THEN -1 ELSE 0 END), 1) > 2""",
     "map_filter(A.mp, (k, v) -> k = B.s OR v > B.i)['b'] = 2",
     "map_keys(map_filter(A.mp, (k, v) -> v > B.i)) = array('a', 'b')",
     "transform_values(A.mp, (k, v) -> v * B.i)['a'] > 0",
