@@ -123,6 +123,20 @@ def is_name(term: Term) -> bool:
     return any(text == variable.name for variable in term.variables)
 
 
+def cannot_cross(operation: Operation) -> bool:
+    """Whether it is a struct that Spark would name otherwise, or Arrow has none of.
+
+    Spark names a field after the column that LAST reads; Arrow has no two fields of one name.
+    """
+    if operation.operator != "STRUCT":
+        return False
+    names = operation.words
+    named = zip(operation.operands, names, range(1, len(names) + 1), strict=True)
+    return len(set(names)) < len(names) or any(
+        is_bare(one) and name == f"col{place}" for one, name, place in named
+    )
+
+
 def is_null_on_null(scalar: Scalar) -> bool:
     """Whether the value is NULL wherever any reference in it is; False where that is not known."""
     if isinstance(scalar, Operation):

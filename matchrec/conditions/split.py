@@ -22,6 +22,7 @@ from matchrec.conditions.forms import (
     Write,
     all_of,
     by_classifier,
+    cannot_cross,
     formula,
     is_bare,
     is_name,
@@ -181,6 +182,8 @@ class ConditionSplitter:
 
     def step(self, scalar: Scalar) -> Step:
         """What the engine computes for `scalar`."""
+        if isinstance(scalar, Operation) and cannot_cross(scalar):
+            return self.combined(scalar)
         if self.is_fixed(scalar):
             here, late = self.fixed_column(self.guarded(scalar)), self.late(scalar)
             return Value(here, None, None, scalar.span, late=late)
