@@ -277,7 +277,7 @@ FORMS: dict[str, list[str]] = {
         "filter({xs}, t1 -> t1 > {i})",
         "transform({xs}, (u1, place1) -> u1 % 100 + {i} * place1)",
         "zip_with({xs}, {xs}, (v1, w1) -> coalesce(v1, w1, {i}))",
-        "array_sort({xs}, (a3, b3) -> ifnull(sign(b3 - a3), (b3 IS NULL)::INT - (a3 IS NULL)::INT)::INT)",
+        "array_sort({xs}, (a3, b3) -> INT(sign(ifnull(b3, -9999999999) - ifnull(a3, -9999999999))))",
         "map_values(transform_values({mp}, (k2, z1) -> z1 + {i} * length(k2)))",
     ],
     "ds": [
