@@ -277,7 +277,7 @@ FORMS: dict[str, list[str]] = {
         "filter({xs}, t1 -> t1 > {i})",
         "transform({xs}, (u1, place1) -> u1 % 100 + {i} * place1)",
         "zip_with({xs}, {xs}, (v1, w1) -> coalesce(v1, w1, {i}))",
-        "array_sort({xs}, (a3, b3) -> INT(sign(ifnull(b3, -9999999999) - ifnull(a3, -9999999999))))",
+        "array_sort({xs}, (a3, b3) -> INT(sign(ifnull(b3, -5E9) - ifnull(a3, -5E9))))",
         "map_values(transform_values({mp}, (k2, z1) -> z1 + {i} * length(k2)))",
     ],
     "ds": [
@@ -303,7 +303,7 @@ FORMS: dict[str, list[str]] = {
         "map_filter({mp}, (k3, e2) -> e2 > {i} OR k3 < {name})",
         "transform_values({mp}, (k4, f2) -> coalesce(f2, {i}))",
         "map_zip_with({mp}, {mp}, (k5, g2, h2) -> coalesce(g2, 0) + h2)",
-        "map(concat({name}, '1'), {i}, concat({name}, '2'), {i})",
+        "map(ifnull({name}, '') || '1', {i}, ifnull({name}, '') || '2', {i})",
     ],
     "day": [
         "date_add({day}, {i} % 1000)",

@@ -215,6 +215,7 @@ WRAPPING: Mapping[Family, Callable[[int, Value], int]] = {
 }
 
 F = Family
+READ = TIMES | {F.STRING}
 RULES: Mapping[tuple[Family, Family], Rule] = {
     (F.INTEGER, F.INTEGER): to_integer(identity),
     (F.FLOATING, F.INTEGER): floating_to_integer,
@@ -286,8 +287,8 @@ def conversion(name: str, families: frozenset[Family] | None = None) -> Function
 CASTS: Mapping[str, Function] = {
     "CAST": cast_function(cast_as_set),
     "TRY_CAST": cast_function(cast_leniently),
-    "TO_DATE": conversion("DATE", TIMES),
-    "TO_TIMESTAMP": conversion("TIMESTAMP", TIMES),
+    "TO_DATE": conversion("DATE", READ),
+    "TO_TIMESTAMP": conversion("TIMESTAMP", READ),
     **{
         name: conversion(name)
         for name in (

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import reduce
 
 from matchrec.conditions.functions.function import Compute, Function, Use, Value
-from matchrec.conditions.functions.numerals import wrap
+from matchrec.conditions.functions.numerals import WIDE, wrap
 from matchrec.conditions.types import (
     BIGINT,
     INT,
@@ -134,7 +134,7 @@ def bits_of_float(value: float, code: str, whole: str) -> int:
 
 
 def digits_of(value: Value, type_: ValueType) -> int:
-    return int(value.scaleb(type_.scale))
+    return int(value.scaleb(type_.scale, WIDE))
 
 
 def as_bytes(number: int) -> bytes:

@@ -41,10 +41,13 @@ from matchrec.conditions.run_condition import (
 from matchrec.conditions.types import (
     BIGINT,
     BOOLEAN,
+    DOUBLE,
+    FLOAT,
     INT,
     Kind,
 )
 from matchrec.conditions.typing.arithmetic import (
+    AS_FLOAT,
     TRYING,
     check_common_type,
     is_positive_remainder,
@@ -53,6 +56,7 @@ from matchrec.conditions.typing.arithmetic import (
     type_compared,
     type_positive_remainder,
     type_trying,
+    with_floats,
 )
 from matchrec.conditions.typing.calls import is_pythons, type_call
 from matchrec.conditions.typing.constants import constant_of
@@ -132,6 +136,9 @@ class StepTyper(Typer):
         operator = step.operator
         if operator in BITS:
             return type_bits(self, step)
+        if operator == AS_FLOAT:
+            target = FLOAT if step.words == (FLOAT.name,) else DOUBLE
+            return self.as_number(step, step.operands[0], target)
         if operator in TRYING:
             return type_trying(self, step)
         if operator in LOGIC:
@@ -190,7 +197,7 @@ class Draft(StepTyper):
         """The same value by basic operations, always the same steps."""
         if id(step) not in self.forms:
             check_common_type(self, step)
-            self.forms[id(step)] = step, rewrite(step)
+            self.forms[id(step)] = step, rewrite(with_floats(self, step))
         return self.forms[id(step)][1]
 
 

@@ -52,9 +52,10 @@ def shower(left: str, zeros: str, width: int) -> Show:
     def show(value: Value) -> str:
         text = str(value).lower() if value is None or isinstance(value, bool) else str(value)
         text = "null" if value is None else text
+        length = width - sum(one > "\uffff" for one in text)  # Java counts these twice
         if left:
-            return text.ljust(width)
-        return text.zfill(width) if zeros and value is not None else text.rjust(width)
+            return text.ljust(length)
+        return text.zfill(length) if zeros and value is not None else text.rjust(length)
 
     return show
 
