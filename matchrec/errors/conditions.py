@@ -47,12 +47,11 @@ def lambda_not_read(function: str, span: Span) -> MatchRecognizeError:
         " of the match",
         span,
         notes=(
-            "such a lambda is read only where its variables have names of their own: none that",
-            "are those of pattern variables, of another lambda's variables, or of columns in",
-            "a navigation, and all in the same letters; and where all else in it is known",
+            "a variable of it might be meant as something else: as a pattern variable, or as the",
+            "variable of a lambda around it; or its arguments are not known there",
         ),
-        hint="rename its variables, as in exists(B.xs, element -> element > A.y); "
-        f"or name its value in {part('MEASURES')}, and filter the matches by it",
+        hint="give it a name of its own, as in exists(B.xs, element -> element > A.y); "
+        f"or name the value in {part('MEASURES')}, and filter the matches by it",
     )
 
 
