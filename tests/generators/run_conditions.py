@@ -124,9 +124,9 @@ class Conditions:
             "({0} IN ({1}, {2}))",
             "({0} IS NULL)",
             "({0} IS NOT NULL)",
-            "(struct({0} AS u, {2} AS v) < struct({2} AS u, {0} AS v))",
-            "(struct({0} AS u, {2} AS v) IN (struct({2} AS u, {0} AS v)))",
         ]
+        if column not in NUMBERS:  # literals of which are of other types
+            forms += ["(({0}, {2}) < ({2}, {0}))", "(({0}, {2}) IN (({2}, {0}), ({2}, {2})))"]
         forms += ["({0} NOT IN ({2}, {2}))", "({0} IS DISTINCT FROM {1})"]
         if column == "name":
             forms += [

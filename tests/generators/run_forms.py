@@ -283,7 +283,7 @@ FORMS: dict[str, list[str]] = {
     "ds": [
         "array({d}, {d})",
         "array_union({ds}, {ds})",
-        "array_prepend({ds}, {d})",
+        "array_prepend({ds}, CAST({d} AS DOUBLE))",
         "array_sort({ds})",
         "concat({ds}, {ds})",
     ],
