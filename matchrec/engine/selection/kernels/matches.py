@@ -13,7 +13,7 @@ from matchrec.engine.selection.kernels import layout as own
 from matchrec.engine.selection.kernels.layout import Found, Negation
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.evaluate.kernels.conditions import holds
-from matchrec.jit.decorators import inlined, inner, kernel, spliced
+from matchrec.jit.decorators import inner, kernel, spliced
 
 Values = npt.NDArray[np.generic]
 
@@ -145,7 +145,7 @@ def keep_better(first: int, length: int, path: IntArray, progress: IntArray) -> 
 @spliced
 def comes_before(path: IntArray, first: int, length: int, best_length: int) -> bool:
     """Whether a match is lexicographically less than the best one by its row positions."""
-    index = 0
+    index = np.int64(0)
     while index < length and index < best_length:
         if path[own.ROWS, first + index] != path[own.BEST_ROWS, index]:
             return bool(path[own.ROWS, first + index] < path[own.BEST_ROWS, index])
@@ -178,14 +178,13 @@ def write_match(
     if match == output.found.shape[1] - 1 or mapped + length > output.rows.shape[0]:
         progress[layout.NEEDED] = mapped + length
         return layout.OUTPUT_FULL
-    rows, choices = path[which, first : first + length], path[which + 1, first : first + length]
-    to_rows = output.rows[mapped : mapped + length]
-    to_choices = output.taken[mapped : mapped + length]
+    rows, choices, to_rows, to_choices = path[which], path[which + 1], output.rows, output.taken
     for index in range(length):
-        to_rows[index] = rows[index]
-        to_choices[index] = choices[index]
+        source, target = np.uint64(first + index), np.uint64(mapped + index)  # not from the end
+        to_rows[target] = rows[source]
+        to_choices[target] = choices[source]
     output.found[layout.FOUND_PARTITION, match] = progress[layout.PARTITION]
-    output.found[layout.FOUND_START, match] = rows[0] if length > 0 else progress[layout.START]
+    output.found[layout.FOUND_START, match] = rows[first] if length > 0 else progress[layout.START]
     output.found[layout.FOUND_OFFSET, match + 1] = mapped + length
     output.found[own.FOUND_COMPLETED, match] = progress[own.COMPLETED]
     output.found[own.FOUND_KIND, match] = progress[own.MATCH_KIND]
@@ -193,13 +192,6 @@ def write_match(
     progress[layout.NUMBER] += 1
     progress[layout.MAPPED] = mapped + length
     return layout.DONE
-
-
-@inlined
-def copy(source: IntArray, target: IntArray) -> None:
-    """Fill one array from another: a loop without an index to check becomes vector moves."""
-    for index in range(target.shape[0]):
-        target[index] = source[index]
 
 
 @kernel

@@ -14,7 +14,8 @@ Source: Flink CEP, "After Match Skip Strategy".
 from typing import NamedTuple
 
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.next_start import NO_ROW, next_start
+from matchrec.engine.kernels.memo import forget
+from matchrec.engine.kernels.next_start import NO_ROW, go_on_from, next_start
 from matchrec.engine.partitions import BoolArray, IntArray
 from matchrec.engine.selection.kernels import layout as own
 from matchrec.engine.selection.kernels.layout import Found, Rules, Work
@@ -66,6 +67,19 @@ def mark_kept(
 
 
 @spliced
+def skip(start: int, rules: Rules, work: Work) -> int:
+    """AFTER MATCH SKIP: set the next starting row after the match in `path`; DONE or a failure."""
+    path, progress, forgets = work.path, work.progress, rules.forgets
+    length = progress[own.BEST_LENGTH]
+    mapped, rows = path[own.CHOICES, :length], path[own.ROWS, :length]
+    row = next_start(rules.skip, rules.program[:, layout.IS_TARGET], mapped, start, rows)
+    status = go_on_from(row, start, progress)
+    if forgets:
+        forget(progress[layout.START], progress)
+    return status
+
+
+@spliced
 def next_row_alone(end: int, matches: int, rules: Rules, work: Work, output: Found) -> None:
     """Set the row that comes next, the runs of one starting row being followed alone.
 
@@ -83,7 +97,7 @@ def next_row_alone(end: int, matches: int, rules: Rules, work: Work, output: Fou
         if progress[layout.COUNT] > 0 and progress[layout.START] < end:
             return
         onward = start + 1
-        if work.counters[0, own.READS] > progress[own.ALONE]:
+        if work.counters[own.READS] > progress[own.ALONE]:
             progress[own.ALONE] = 0
     progress[layout.COUNT] = 0
     progress[layout.START] = onward

@@ -3,6 +3,8 @@
 Source: SASE+, "The shared versioned match buffer" (retrieval) and "Merging equivalent runs".
 """
 
+import numpy as np
+
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.mapping import OnRun
 from matchrec.engine.partitions import IntArray
@@ -29,34 +31,34 @@ def unwind_matches(
     """Write out, or compare with the best, each match that ends at `node` with its row `row`.
 
     A match is written to `path` from its end: what comes after a join serves both of its sides.
-    One whose window has ended is left out. DONE, a status, or minus an answer of a condition that
-    has failed.
+    One whose window has ended is left out. DONE or a status.
     """
-    nodes, path, ways, progress = work.nodes, work.path, work.ways, work.progress
-    size, asked, program = path.shape[1], rules.output, rules.program
+    nodes, path, ways = work.nodes, work.path, work.ways
+    progress, size, asked, program = work.progress, path.shape[1], rules.output, rules.program
     ways[0, 0], ways[0, 1] = node, 0
-    top = 1
+    top = np.int64(1)
     while top > 0:
         top -= 1
         at, length = ways[top, 0], ways[top, 1]
-        expired = is_expired(nodes, at, row, window_end)
-        while at >= 0 and not expired:
+        is_new = at >= 0  # what is before a node of one row ends later than that
+        while at >= 0:
+            if is_new and is_expired(nodes, at, row, window_end):
+                break
             choice = nodes[at, own.NODE_CHOICE]
-            if choice != own.JOIN:
+            is_new = choice == own.JOIN
+            if is_new:
+                if top == ways.shape[0]:
+                    return layout.PATH_FULL
+                ways[top, 0], ways[top, 1] = nodes[at, own.NODE_OTHER], length
+                top += 1
+            else:
                 if length == size:
                     return layout.PATH_FULL
                 length += 1
                 path[own.ROWS, size - length] = nodes[at, own.NODE_ROW]
                 path[own.CHOICES, size - length] = choice
-                at = nodes[at, own.NODE_BEFORE]
-                continue
-            if top == ways.shape[0]:
-                return layout.PATH_FULL
-            ways[top, 0], ways[top, 1] = nodes[at, own.NODE_OTHER], length
-            top += 1
             at = nodes[at, own.NODE_BEFORE]
-            expired = is_expired(nodes, at, row, window_end)
-        if expired:
+        if at >= 0:
             continue
         answer = lacks_absent(
             size - length, length, place, negation, program, window_end, path, on_run
@@ -64,7 +66,7 @@ def unwind_matches(
         if answer == HOLDS_NOT:
             continue
         if answer != HOLDS:
-            return -answer
+            return layout.CONDITION_FAILED + answer
         if asked == own.GRAPH:
             nodes[node, own.NODE_OTHER] = own.COMPLETES
             continue
