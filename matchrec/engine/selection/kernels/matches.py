@@ -178,13 +178,14 @@ def write_match(
     if match == output.found.shape[1] - 1 or mapped + length > output.rows.shape[0]:
         progress[layout.NEEDED] = mapped + length
         return layout.OUTPUT_FULL
-    rows, choices, to_rows, to_choices = path[which], path[which + 1], output.rows, output.taken
+    rows, choices = path[which, first : first + length], path[which + 1, first : first + length]
+    to_rows = output.rows[mapped : mapped + length]
+    to_choices = output.taken[mapped : mapped + length]
     for index in range(length):
-        source, target = np.uint64(first + index), np.uint64(mapped + index)  # not from the end
-        to_rows[target] = rows[source]
-        to_choices[target] = choices[source]
+        to_rows[index] = rows[index]
+        to_choices[index] = choices[index]
     output.found[layout.FOUND_PARTITION, match] = progress[layout.PARTITION]
-    output.found[layout.FOUND_START, match] = rows[first] if length > 0 else progress[layout.START]
+    output.found[layout.FOUND_START, match] = rows[0] if length > 0 else progress[layout.START]
     output.found[layout.FOUND_OFFSET, match + 1] = mapped + length
     output.found[own.FOUND_COMPLETED, match] = progress[own.COMPLETED]
     output.found[own.FOUND_KIND, match] = progress[own.MATCH_KIND]

@@ -13,6 +13,8 @@ Source: Flink CEP, "After Match Skip Strategy".
 
 from typing import NamedTuple
 
+import numpy as np
+
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.memo import forget
 from matchrec.engine.kernels.next_start import NO_ROW, go_on_from, next_start
@@ -108,12 +110,12 @@ def least_next_start(
     matches: int, skip: layout.SkipRule, is_target: IntArray, progress: IntArray, output: Found
 ) -> int:
     """The least next start of the matches from number `matches` on, NO_ROW without any."""
-    least = NO_ROW
+    least = np.int64(NO_ROW)
     for match in range(matches, progress[layout.MATCHES]):
         begin = output.found[layout.FOUND_OFFSET, match]
         end = output.found[layout.FOUND_OFFSET, match + 1]
         mapped, rows = output.taken[begin:end], output.rows[begin:end]
         row = next_start(skip, is_target, mapped, rows[0], rows)
         if match == matches or row < least:
-            least = row
-    return least
+            least = np.int64(row)
+    return int(least)

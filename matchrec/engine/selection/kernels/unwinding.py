@@ -34,31 +34,31 @@ def unwind_matches(
     One whose window has ended is left out. DONE or a status.
     """
     nodes, path, ways = work.nodes, work.path, work.ways
-    progress, size, asked, program = work.progress, path.shape[1], rules.output, rules.program
+    progress, asked, program = work.progress, rules.output, rules.program
+    size = path.shape[1]
     ways[0, 0], ways[0, 1] = node, 0
     top = np.int64(1)
     while top > 0:
         top -= 1
         at, length = ways[top, 0], ways[top, 1]
-        is_new = at >= 0  # what is before a node of one row ends later than that
-        while at >= 0:
-            if is_new and is_expired(nodes, at, row, window_end):
-                break
+        expired = is_expired(nodes, at, row, window_end)
+        while at >= 0 and not expired:
             choice = nodes[at, own.NODE_CHOICE]
-            is_new = choice == own.JOIN
-            if is_new:
-                if top == ways.shape[0]:
-                    return layout.PATH_FULL
-                ways[top, 0], ways[top, 1] = nodes[at, own.NODE_OTHER], length
-                top += 1
-            else:
+            if choice != own.JOIN:
                 if length == size:
                     return layout.PATH_FULL
                 length += 1
                 path[own.ROWS, size - length] = nodes[at, own.NODE_ROW]
                 path[own.CHOICES, size - length] = choice
+                at = nodes[at, own.NODE_BEFORE]
+                continue
+            if top == ways.shape[0]:
+                return layout.PATH_FULL
+            ways[top, 0], ways[top, 1] = nodes[at, own.NODE_OTHER], length
+            top += 1
             at = nodes[at, own.NODE_BEFORE]
-        if at >= 0:
+            expired = is_expired(nodes, at, row, window_end)
+        if expired:
             continue
         answer = lacks_absent(
             size - length, length, place, negation, program, window_end, path, on_run
