@@ -59,6 +59,12 @@ MANY_ROWS = """
         PATTERN (A+ B)
         DEFINE A AS id >= 0, B AS id < 0)
 """
+TIES = """
+    SELECT * FROM warm_rows MATCH_RECOGNIZE (
+        PARTITION BY k ORDER BY t MEASURES MATCH_NUMBER() AS number
+        PATTERN (A B | A A) ALL MATCHES
+        DEFINE A AS x > 1, B AS x > 1)
+"""
 NEGATION = """
     PATTERN SEQ(* a, ~(* b), * c)
     WHERE skip_till_next_match(a, b, c) { a.x > 1 AND b.x > a.x } WITHIN 5 EVENTS
@@ -96,6 +102,7 @@ def queries(spark: SparkSession) -> Iterator[DataFrame]:
         yield matchrec.sql(spark, CLAUSE.format(**PARTS | parts), engine=engine)
     spark.range(20_000).coalesce(1).createOrReplaceTempView("warm_many_rows")
     yield matchrec.sql(spark, MANY_ROWS, engine=BREADTH_FIRST)  # whose runs share more than fits
+    yield matchrec.sql(spark, TIES, engine=BREADTH_FIRST)  # whose matches are found out of order
     yield matchrec.sase(rows, GRAPH, order_by="t", form="compressed")
     for engine in (BACKTRACKING, BREADTH_FIRST):
         yield matchrec.sase(rows, NEGATION, order_by="t", engine=engine)

@@ -22,8 +22,9 @@ NAMES: Mapping[MatchOutput, str] = {
     MatchOutput.PREFERRED: "preferred matches that skip rows",
     MatchOutput.ALL: "all matches",
     MatchOutput.NON_OVERLAPPING: "matches that do not overlap",
+    MatchOutput.GRAPH: "graph of all matches",
 }
-"""What algorithms of event selection are called that find such matches breadth-first."""
+"""What algorithms of event selection are called that find such matches, without a skip strategy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class Backtracking:
         if task.searches_twice:
             return WithPartial(self.choose(replace(task, partial=None)), self.room)
         if task.selects:
-            return SelectionAlgorithm(self.name, "event selection", self.room)
+            return SelectionAlgorithm(self.name, name_of_selection(task), self.room)
         if task.output is MatchOutput.LONGEST:
             return ContiguousAlgorithm(self.name, "longest", self.room)
         if task.looks_only_at_data and task.windowed:
@@ -74,13 +75,11 @@ class BreadthFirst:
         """The fastest algorithm for a task that it supports."""
         if task.searches_twice:
             return WithPartial(self.choose(replace(task, partial=None)), self.room)
-        if task.output is MatchOutput.GRAPH:  # in which no run may merge with another
-            return SelectionAlgorithm(self.name, "graph of all matches", self.room)
-        if task.stages is not None and task.stages.skip is not None:
-            name = "matches that a skip strategy leaves"
-            return SelectionAlgorithm(self.name, name, self.room, self.merge_runs)
         if task.selects:
-            return SelectionAlgorithm(self.name, NAMES[task.output], self.room, self.merge_runs)
+            merges = (
+                self.merge_runs and task.output is not MatchOutput.GRAPH
+            )  # which shows each run
+            return SelectionAlgorithm(self.name, name_of_selection(task), self.room, merges)
         if task.output is MatchOutput.LONGEST:
             name = "longest" if self.merge_runs else "longest without merging"
             return ContiguousAlgorithm(self.name, name, self.room)
@@ -89,6 +88,13 @@ class BreadthFirst:
 
 
 ENGINES: dict[str, Engine] = {engine.name: engine for engine in (Backtracking(), BreadthFirst())}
+
+
+def name_of_selection(task: Task) -> str:
+    """What the algorithm of event selection is called that finds what a task asks for."""
+    if task.stages is not None and task.stages.skip is not None:
+        return "matches that a skip strategy leaves"
+    return NAMES[task.output]
 
 
 def refuse_negation(task: Task) -> str | None:

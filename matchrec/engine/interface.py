@@ -121,8 +121,8 @@ class Task:
     `Partitions.window_end`. stages: of a pattern of stages, which say themselves what may be
     skipped; conditions are then asked before a row is mapped. partial: which runs come out beside
     the matches. max_steps: how often conditions on the run may be asked in a partition, without
-    event selection. chained: whether matches that
-    share rows may come as chains of them, see `match.Chains`; an engine need not do so. Picklable.
+    event selection. chained: whether matches that share rows may come as chains of them, see
+    `matches.Chains`; an engine need not do so. Picklable.
     """
 
     pattern: CompiledPattern
@@ -223,7 +223,7 @@ class Algorithm(Protocol):
     ) -> Iterator[Matches]:
         """All matches, in chunks of bounded size, in order of partition, then of match number.
 
-        counters: int64[COUNTERS], see `kernels.selection.layout`; what a search with event
+        counters: int64[COUNTERS], see `selection.kernels.layout`; what a search with event
         selection has counted is added when it is at its end. No other search counts.
         Raises `RunFailure` for what only the rows can show.
         """

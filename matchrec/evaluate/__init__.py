@@ -6,7 +6,7 @@ variable, steps bring the registers up to date; then the variable's code says wh
 `B.price > LAST(A.price)` is one register and three instructions:
 
     mapped to A    SET_ROW r0
-    code of B      READ_FLOAT price, current; READ_FLOAT price, r0; COMPARE_FLOAT >
+    code of B      READ price, current row; READ price, r0; COMPARE_FLOAT >
 
 Conditions over rows at a fixed distance depend on no run: `vectors` evaluates them for all rows.
 

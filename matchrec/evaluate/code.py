@@ -53,7 +53,7 @@ from matchrec.plan.expression import End, Navigation
 
 Instruction = tuple[int, int, int, int]
 
-_COMPARISONS = tuple(Comparison)
+_COMPARISONS = dict(zip(Comparison, op.COMPARISONS, strict=True))
 _OPERATORS = tuple(ArithmeticOperator)
 _MATH_FUNCTIONS = tuple(MathFunction)
 _COMPARE = {Kind.INTEGER: op.COMPARE_INTEGER, Kind.FLOATING: op.COMPARE_FLOAT}
@@ -104,7 +104,7 @@ class Coder:
                 self._reduce(expression)
             case Compare(comparison, left, right):
                 operation = _COMPARE[self._two(left, right)]
-                self._emit(operation, _COMPARISONS.index(comparison))
+                self._emit(operation, _COMPARISONS[comparison])
             case Arithmetic():
                 self._arithmetic(expression)
             case Widen(value):

@@ -30,7 +30,7 @@ REGISTER = 3  # push r[a]
 VARIABLE = 4  # push r[a], NULL when negative
 REDUCED = 5  # push r[a + 1], NULL when r[a] is 0, overflow when negative
 AVERAGE = 6  # push r[b + 1] / r[a], NULL when r[a] is 0
-COMPARE_INTEGER = 7  # a: place in the enum Comparison
+COMPARE_INTEGER = 7  # a: the comparison, see below
 COMPARE_FLOAT = 8
 WIDEN = 9
 AND = 10
@@ -68,7 +68,20 @@ OVERFLOW = 2
 DIVISION_BY_ZERO = 3
 FUNCTION_FAILED = 4  # which Python computes
 
-# Places of comparisons and operators, in the order of the enums in `conditions.operations`.
-EQUAL, NOT_EQUAL, LESS, LESS_OR_EQUAL, GREATER, GREATER_OR_EQUAL, NULL_SAFE_EQUAL = range(7)
+# Comparisons, as the bits of the orders that they hold for: less, equal, greater.
+LESS, EQUAL, GREATER = 1, 2, 4
+NOT_EQUAL, LESS_OR_EQUAL, GREATER_OR_EQUAL = LESS + GREATER, LESS + EQUAL, GREATER + EQUAL
+NULL_SAFE_EQUAL = 8 + EQUAL
+COMPARISONS = (  # in the order of the enum in `conditions.operations`
+    EQUAL,
+    NOT_EQUAL,
+    LESS,
+    LESS_OR_EQUAL,
+    GREATER,
+    GREATER_OR_EQUAL,
+    NULL_SAFE_EQUAL,
+)
+
+# Places of operators, in the order of the enum in `conditions.operations`.
 PLUS, MINUS, TIMES, DIVIDE, REMAINDER = range(5)
 BIT_AND, BIT_OR, BIT_XOR, SHIFT_LEFT, SHIFT_RIGHT, SHIFT_RIGHT_UNSIGNED = range(5, 11)

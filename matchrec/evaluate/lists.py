@@ -64,7 +64,7 @@ def encoder_of(one: ListedValue) -> Callable[[Value], Value]:
 
 
 class Lists:
-    """All lists that live runs have. forms: of their rows, see `registers.Listed`.
+    """All lists that live runs have. forms: of their rows, see `meanings.Listed`.
 
     compute: raises FunctionError for a row without such a value. The row then has the error, which
     is raised by who looks at the row.

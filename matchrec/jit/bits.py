@@ -1,17 +1,59 @@
-"""A float as the 64 bits that hold it, and back."""
+"""A float as the 64 bits that hold it, and back: no function, as numba's own would be.
+
+Source: numba's manual, "Implementing intrinsics".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any, TypeVar
 
 import numpy as np
 
-from matchrec.jit.decorators import inlined
+from matchrec.jit.parts import Part
+
+_F = TypeVar("_F", bound=Callable[..., object])
 
 
-@inlined
+class SameBits(Part):
+    """A function that kernels call, for which a value's bits are those of another type."""
+
+    @property
+    def dispatcher(self) -> Any:
+        if self._dispatcher is None:
+            self._dispatcher = same_bits(*self.options["types"])
+        return self._dispatcher
+
+
+def same_bits(given: str, found: str) -> Any:
+    """What numba makes of a value of a type, as one of another type."""
+    from numba import types
+    from numba.extending import intrinsic
+
+    signature = getattr(types, found)(getattr(types, given))
+
+    def cast(context: Any, builder: Any, _signature: Any, values: Any) -> Any:
+        return builder.bitcast(values[0], context.get_value_type(signature.return_type))
+
+    return intrinsic(lambda _context, _value: (signature, cast))
+
+
+def _casting(given: str, found: str) -> Callable[[_F], _F]:
+    def taken(function: _F) -> _F:
+        assert isinstance(function, FunctionType)
+        return SameBits(function, {"types": (given, found)})  # type: ignore[return-value]
+
+    return taken
+
+
+@_casting("int64", "float64")
 def float_of(bits: int) -> float:
     """The float held as these bits."""
     return float(np.int64(bits).view(np.float64))
 
 
-@inlined
+@_casting("float64", "int64")
 def bits_of(value: float) -> int:
     """The bits that hold a float."""
     return int(np.float64(value).view(np.int64))

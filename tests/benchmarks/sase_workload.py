@@ -93,7 +93,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Result:
-    """What a search found and how long it took. counters: see `kernels.selection.layout`."""
+    """What a search found and how long it took. counters: see `selection.kernels.layout`."""
 
     seconds: float
     events: int

@@ -63,7 +63,7 @@ def arrays_of(state: SearchState) -> dict[str, Array]:
         "runs": state.live_runs.runs,
         "registers": state.live_runs.registers,
         "nodes": state.live_runs.nodes,
-        "bars": state.start_bounds,
+        "start bounds": state.start_bounds,
     }
     return arrays | {f"held.{name}": getattr(state.held, name) for name in HELD}
 
@@ -74,4 +74,4 @@ def state_of(arrays: Mapping[str, Array]) -> SearchState:
     held = replace(no_matches(), **kept)
     done, numbered = arrays["counts"].tolist()
     live = LiveRuns(arrays["runs"], arrays["registers"], arrays["nodes"])
-    return SearchState(done, numbered, arrays["numbers"], live, arrays["bars"], held)
+    return SearchState(done, numbered, arrays["numbers"], live, arrays["start bounds"], held)

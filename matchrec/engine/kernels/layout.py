@@ -196,9 +196,9 @@ MORE_ROWS = 11  # the search from progress[START] has come to the edge of the ro
 TOO_MANY_STEPS = 12  # conditions on the run were evaluated more often than allowed; as MORE_ROWS
 
 # What a kernel keeps between calls, indices of `progress`.
-PARTITION = 0  # the partition being searched
-START = 1  # the next starting row
-NUMBER = 2  # matches found in the partition
+NUMBER = 0  # matches found in the partition; conditions on the run read it
+PARTITION = 1  # the partition being searched
+START = 2  # the next starting row
 MATCHES = 3  # matches in the output
 MAPPED = 4  # rows in the output
 NEEDED = 5  # rows that what is full must hold

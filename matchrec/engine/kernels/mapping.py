@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+import numpy as np
+
 from matchrec.engine.contiguous.kernels.coverage_layout import CoverageWork
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import Partition
@@ -46,7 +48,7 @@ def on_run_of(partition: Partition, rules: Rules, rows: Rows, work: Work) -> OnR
         rows.python,
         partition.lower,
         partition.upper,
-        work.progress[layout.NUMBER : layout.NUMBER + 1],
+        work.progress,
     )
     return OnRun(rules.instructions, work.registers, work.stack, given)
 
@@ -79,8 +81,10 @@ def holds_at(choice: int, place: int, row: int, program: IntArray, on_run: OnRun
 @spliced
 def copy_registers(before: int, after: int, registers: IntArray) -> None:
     """Copy the registers of a run from one place to another."""
-    for register in range(registers.shape[1]):
+    register = np.int64(0)  # for the compiler, a range is a hundred instructions
+    while register < registers.shape[1]:
         registers[after, register] = registers[before, register]
+        register += 1
 
 
 @spliced

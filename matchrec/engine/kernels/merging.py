@@ -45,15 +45,16 @@ def merging_of(rules: Rules, work: Work) -> Merging:
 
 
 @spliced
-def find_twin(bank: int, run: int, merging: Merging, stamp: int, window_end: RunArray) -> int:
+def find_twin(
+    bank: int, run: int, state: int, merging: Merging, stamp: int, window_end: RunArray
+) -> int:
     """The run before `run` in the bank that is its equal, or NONE; then `run` is noted.
 
-    window_end: only runs whose windows end together are equal; empty
-    where there are no windows, None whatever the windows.
+    state: of the run. window_end: only runs whose windows end together are equal; empty where there
+    are no windows, None whatever the windows.
     """
     runs, registers, table, live = merging.runs, merging.registers, merging.table, merging.live
     place = bank * runs.shape[1]  # of the registers of run 0
-    state = runs[bank, run, layout.RUN_STATE]
     begin, end = merging.live_first[state], merging.live_first[state + 1]
     code = state
     window = np.int64(0)

@@ -9,7 +9,7 @@ import numpy as np
 
 from matchrec.engine.matches import Matches, Numbering
 from matchrec.engine.partitions import IntArray
-from matchrec.engine.selection.kernels.order import settle_ties
+from matchrec.engine.selection.kernels.order import mark_equal, settle_ties
 
 
 def sort_matches(matches: Matches, *, by_start: bool = False) -> Matches:
@@ -29,8 +29,11 @@ def sort_matches(matches: Matches, *, by_start: bool = False) -> Matches:
     new = np.flatnonzero((keys[:, 1:] != keys[:, :-1]).any(axis=0)) + 1
     groups = np.concatenate([[0], new, [matches.count]]).astype(np.int64)
     if len(groups) <= matches.count:
-        spare, again = np.empty_like(order), np.zeros(matches.count, np.bool_)
-        settle_ties(groups, order, spare, again, matches.offsets, matches.rows, matches.classifiers)
+        again = np.zeros(matches.count, np.bool_)
+        found = matches.offsets, matches.rows, matches.classifiers
+        if not mark_equal(groups, order, again, *found):
+            settle_ties(groups, order, np.empty_like(order), *found)
+            mark_equal(groups, order, again, *found)
         order = order[~again]
     return take_matches(matches, order)
 

@@ -145,7 +145,7 @@ def initial_work(task: Task, arrays: SearchInput, memory: int) -> own.Work:
     rows = arrays.rows.starts[-1] if needs_release_times(task) else 0
     return own.Work(
         progress=new_progress(arrays.rows.starts),
-        counters=np.zeros((2, own.COUNTERS), np.int64),
+        counters=np.zeros(own.COUNTERS, np.int64),
         registers=registers,
         stack=arrays.python.stack if arrays.python else np.zeros((2, 1), np.int64),
         path=np.empty((own.PATH_SIZE, memory), np.int64),
@@ -253,6 +253,6 @@ def accepting_guards(compiled: CompiledTask) -> IntArray:
 def add_counters(counters: IntArray | None, work: own.Work) -> None:
     """Add what a search has counted to `counters`, if anyone asks; of live runs keep the most."""
     if counters is not None:
-        most = max(counters[own.MOST_LIVE], work.counters[0, own.MOST_LIVE])
-        counters += work.counters[0]
+        most = max(counters[own.MOST_LIVE], work.counters[own.MOST_LIVE])
+        counters += work.counters
         counters[own.MOST_LIVE] = most

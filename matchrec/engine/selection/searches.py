@@ -13,22 +13,10 @@ from matchrec.engine.selection.kernels import layout as own
 from matchrec.engine.selection.ordering import number_chunks, sort_matches
 from matchrec.engine.selection.records import SearchInput, needs_release_times
 from matchrec.engine.selection.skip import concatenate, keep_by_partition
-from matchrec.plan.clauses import MatchOutput
 
 LARGE_CHUNK = 1 << 16  # mapped rows
 
 Begin = Callable[[Task, SearchInput, Room, IntArray | None], Iterator[Matches]]
-
-
-def try_runs(
-    task: Task, arrays: SearchInput, room: Room, counters: IntArray | None
-) -> Iterator[Matches]:
-    """Matches that are found one run after the other."""
-    if task.stages is not None and task.stages.skip is not None:
-        return try_and_skip(task, arrays, room, counters)
-    if task.output is MatchOutput.PREFERRED:
-        return try_one_run(task, arrays, room, counters)
-    return try_every_run(task, arrays, room, counters)
 
 
 def try_one_run(
@@ -109,7 +97,10 @@ def build_graph(
 
 
 SEARCHES: Mapping[tuple[str, str], Begin] = {
-    ("backtracking", "event selection"): try_runs,
+    ("backtracking", "preferred matches that skip rows"): try_one_run,
+    ("backtracking", "all matches"): try_every_run,
+    ("backtracking", "matches that do not overlap"): try_every_run,
+    ("backtracking", "matches that a skip strategy leaves"): try_and_skip,
     ("breadth_first", "preferred matches that skip rows"): advance_preferred_runs,
     ("breadth_first", "all matches"): advance_all_runs,
     ("breadth_first", "matches that do not overlap"): advance_all_runs,

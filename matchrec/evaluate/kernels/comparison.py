@@ -2,7 +2,6 @@
 
 import math
 
-from matchrec.evaluate import instructions as op
 from matchrec.jit.decorators import inlined, spliced
 
 
@@ -24,15 +23,5 @@ def order_of_floats(left: float, right: float) -> int:
 
 @spliced
 def compare(comparison: int, order: int) -> bool:
-    """What a comparison says of two values in that order; NULL_SAFE_EQUAL compares like EQUAL."""
-    if comparison == op.NOT_EQUAL:
-        return order != 0
-    if comparison == op.LESS:
-        return order < 0
-    if comparison == op.LESS_OR_EQUAL:
-        return order <= 0
-    if comparison == op.GREATER:
-        return order > 0
-    if comparison == op.GREATER_OR_EQUAL:
-        return order >= 0
-    return order == 0
+    """What a comparison says of two values in that order: see `instructions`."""
+    return bool(comparison >> (order + 1) & 1)

@@ -27,7 +27,7 @@ class Input(NamedTuple):
 
     mathematics, python: functions that are called by a pointer, see `evaluate.mathematics` and
     `evaluate.python_calls`. lower, upper: the rows of the partition, lower .. upper - 1.
-    matches_before: int64[1], how many matches come before the one that is tried, by any run.
+    matches_before: int64[k], whose first is how many matches come before the one that is tried.
     """
 
     columns: IntArray
@@ -162,14 +162,14 @@ def apply(
         elif value == NO_RESULT:
             answer = mathematics(function + op.WHY, left, right)
     known[top] = answer == VALUE
-    return int(max(answer, VALUE))
+    return answer if answer > VALUE else VALUE
 
 
 @spliced
 def combine(function: int, left: int, right: int) -> int:
     """What arithmetic on the run mostly is, which a call would slow down; otherwise NO_RESULT.
 
-    Sums, differences and products of floats, sums and differences of integers that fit.
+    Of floats all but remainders; of integers sums, differences and products that fit.
     """
     operator, bits = function & (op.ANSI - 1), (function & (op.ARITHMETIC - 1)) // op.BITS
     if bits == 0:
@@ -178,10 +178,20 @@ def combine(function: int, left: int, right: int) -> int:
             return bits_of(x + y)
         if operator == op.MINUS:
             return bits_of(x - y)
-        return bits_of(x * y) if operator == op.TIMES else NO_RESULT
-    if operator > op.MINUS or (left << 1) >> 1 != left or (right << 1) >> 1 != right:
+        if operator == op.TIMES:
+            return bits_of(x * y)
+        return bits_of(x / y) if operator == op.DIVIDE and y != 0.0 else NO_RESULT
+    spare = 32 if operator == op.TIMES else 1
+    if (left << spare) >> spare != left or (right << spare) >> spare != right:
         return NO_RESULT
-    value = left + right if operator == op.PLUS else left - right
+    if operator == op.PLUS:
+        value = left + right
+    elif operator == op.MINUS:
+        value = left - right
+    elif operator == op.TIMES:
+        value = left * right
+    else:
+        return NO_RESULT
     unused = 64 - bits
     return value if (value << unused) >> unused == value else NO_RESULT
 

@@ -15,10 +15,8 @@ import pyarrow as pa
 
 from matchrec.compile.executable import Executable
 from matchrec.compile.lookaround import Lookaround
-from matchrec.engine.compiled import compile_task
 from matchrec.engine.incremental.open_row import OpenRows, ask_open_row, with_open_rows
 from matchrec.engine.partitions import IntArray, Partitions
-from matchrec.output.reads import ReadMatchNumber
 from matchrec.spark.streaming.arrival import Known
 from matchrec.spark.streaming.by_key import ByKey, States, ranges
 from matchrec.spark.streaming.search import FOREVER, KeySearch, Left, Searching, window_bounds
@@ -64,13 +62,6 @@ class ContiguousSearch(KeySearch):
         anchored = int(self.executable.task.pattern.has_anchors)
         return replace(found, before=max(found.before, anchored))
 
-    @cached_property
-    def counts(self) -> bool:
-        """Whether the number of matches is asked for."""
-        executable = self.executable
-        compiled = compile_task(executable.task, len(executable.crossing.integers))
-        return ReadMatchNumber() in executable.reads or compiled.counts_matches
-
     def left(self, rows: Rows, known: Known) -> Left:
         """What is needed further on, and when windows end."""
         frontier, first = rows.piece.frontier, rows.piece.starts[:-1]
@@ -83,7 +74,7 @@ class ContiguousSearch(KeySearch):
             states_of(np.stack([start - gone, frontier.number]), ByKey(covered, sizes)),
             ByKey(ranges(known.starts[:-1] + gone, sizes), sizes),
             np.where(ends > known.watermark, ends, FOREVER),  # what has ended waits for a row
-            ~(self.counts & (frontier.number > 0)),
+            self.may_forget(frontier.number),
         )
 
 

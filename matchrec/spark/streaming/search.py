@@ -5,12 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Generator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 
 from matchrec.compile.executable import Executable
+from matchrec.engine.compiled import compile_task
 from matchrec.engine.partitions import BoolArray, IntArray
+from matchrec.output.reads import ReadMatchNumber
 from matchrec.spark import wire
 from matchrec.spark.streaming.arrival import Known
 from matchrec.spark.streaming.by_key import ByKey, OfKeys, States
@@ -59,6 +62,17 @@ class KeySearch(ABC):
 
         Raises MatchRecognizeRunError.
         """
+
+    @cached_property
+    def counts(self) -> bool:
+        """Whether the number of matches is asked for."""
+        executable = self.executable
+        compiled = compile_task(executable.task, len(executable.crossing.integers))
+        return ReadMatchNumber() in executable.reads or compiled.counts_matches
+
+    def may_forget(self, numbers: IntArray) -> BoolArray:
+        """bool[p], whether keys may forget how many matches they have had. numbers: that."""
+        return np.asarray(~(self.counts & (numbers > 0)), np.bool_)
 
 
 def window_bounds(executable: Executable, rows: pa.Table) -> IntArray:

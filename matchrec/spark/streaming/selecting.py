@@ -32,7 +32,6 @@ from matchrec.errors.run.failures import sum_too_large
 from matchrec.errors.run.place import Place
 from matchrec.output.aggregates import SumOverflow
 from matchrec.output.measures import Reader, counts_before
-from matchrec.output.reads import ReadMatchNumber
 from matchrec.output.rows import output_rows
 from matchrec.spark import wire
 from matchrec.spark.streaming.arrival import Known, times
@@ -94,13 +93,7 @@ class SelectingSearch(KeySearch):
         counts = states["counts"].values.reshape(-1, 2) + np.stack([new, np.zeros_like(new)], 1)
         after = dict(states) | {"counts": replace(states["counts"], values=counts.ravel())}
         nothing = ByKey(np.zeros(0, np.int64), np.zeros(len(new), np.int64))
-        is_idle = ~(self.counts & (counts[:, 1] > 0))
-        return Left(after, nothing, np.full(len(new), FOREVER), is_idle)
-
-    @property
-    def counts(self) -> bool:
-        """Whether the number of matches is asked for."""
-        return ReadMatchNumber() in self.executable.reads
+        return Left(after, nothing, np.full(len(new), FOREVER), self.may_forget(counts[:, 1]))
 
     def answer(self, rows: RowsOfKey, among: KnownRows) -> Answer:
         """What the search of a key says. Raises MatchRecognizeRunError."""
@@ -136,7 +129,7 @@ class SelectingSearch(KeySearch):
             arrays_of(state),
             rows.first + np.append(answer.kept, np.arange(rows.stop, len(rows.numbers))),
             min(ends, default=FOREVER),
-            state.is_idle and not (self.counts and state.numbered),
+            state.is_idle and bool(self.may_forget(np.array(state.numbered))),
         )
 
     def near_ends(self, rows: RowsOfKey, answer: Answer) -> IntArray:

@@ -6,6 +6,7 @@ from matchrec.engine.contiguous.kernels.starts import finish_match, is_anchored
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.buffer import compact, unwind
 from matchrec.engine.kernels.memo import has_failed, remember_failure
+from matchrec.engine.selection.kernels.order import mark_equal, settle_ties
 from matchrec.engine.skipping import find_targets, skip_rule
 from matchrec.jit.decorators import kernel
 from matchrec.nfa.closure import GUARD_END, GUARD_START
@@ -31,6 +32,20 @@ def test_a_ring_of_four_rows_remembers_the_four_from_the_starting_row_on() -> No
     assert not failed(bits, progress, 9, 4)
     progress[layout.MEMO_FROM] = 4
     assert not failed(bits, progress, 9, 3)
+
+
+def test_matches_that_are_found_out_of_order_are_sorted_and_equal_ones_marked() -> None:
+    found = [([1, 2], [0, 1]), ([1, 2], [0, 0]), ([1, 2], [0, 1]), ([0, 2], [1, 1]), ([1], [0])]
+    offsets = np.cumsum([0, *(len(rows) for rows, _ in found)])
+    rows = np.concatenate([rows for rows, _ in found]).astype(np.int64)
+    variables = np.concatenate([names for _, names in found]).astype(np.int16)
+    groups, order = np.array([0, 4, 5]), np.arange(5)
+    again = np.zeros(5, np.bool_)
+    assert not mark_equal(groups, order, again, offsets, rows, variables)
+    settle_ties(groups, order, np.empty_like(order), offsets, rows, variables)
+    assert mark_equal(groups, order, again, offsets, rows, variables)
+    assert [found[one] for one in order[:4]] == sorted(found[:4])
+    assert again.tolist() == [False, False, False, True, False]
 
 
 def test_anchors() -> None:

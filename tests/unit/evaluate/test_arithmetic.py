@@ -38,6 +38,7 @@ from matchrec.evaluate.instructions import (
     WHY,
 )
 from matchrec.evaluate.kernels.comparison import compare, order_of_floats, order_of_integers
+from matchrec.evaluate.kernels.conditions import combine
 from matchrec.evaluate.mathematics.functions import compute_arithmetic
 from matchrec.jit.callbacks import pointer_to
 from matchrec.jit.decorators import kernel
@@ -68,7 +69,13 @@ def answered(function: int, left: int, right: int) -> Answered:
     answer = arithmetic(function + WHY, left, right)
     value = arithmetic(function, left, right)
     assert answer == VALUE or value == NO_RESULT
+    assert in_kernels(function, left, right) in (NO_RESULT, value)
     return (value if answer == VALUE else 0), answer
+
+
+@kernel
+def in_kernels(function, left, right):
+    return combine(function, left, right)
 
 
 @kernel

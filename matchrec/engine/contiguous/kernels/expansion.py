@@ -93,7 +93,7 @@ def expand(
                 progress[layout.ROW] = row
                 failed = -(layout.CONDITION_FAILED + answer)
                 return wait(failed, choice, run.start, bank, runs, progress)
-            if merges and find_twin(bank, place, merging, stamp, window_end) != NONE:
+            if merges and find_twin(bank, place, target, merging, stamp, window_end) != NONE:
                 continue
         remembered = bit < 0 or progress[layout.BEST_START] < 0
         if not remembered and not remember_failure(memo, progress, bit, row + 1):

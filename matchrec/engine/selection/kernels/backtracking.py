@@ -15,19 +15,18 @@ from matchrec.engine.contiguous.kernels.starts import is_anchored, whole_partiti
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.mapping import OnRun, Places, on_run_of
 from matchrec.engine.kernels.memo import forget, has_failed, remember_failure
-from matchrec.engine.kernels.next_start import go_on_from, next_start
 from matchrec.engine.partitions import IntArray
 from matchrec.engine.selection.kernels import layout as own
 from matchrec.engine.selection.kernels.choosing import may_map, note_failure
 from matchrec.engine.selection.kernels.layout import Found, Negation, Rows, Rules, Work
 from matchrec.engine.selection.kernels.matches import (
     closes,
-    copy,
     keep_better,
     lacks_absent,
     write_best,
     write_path,
 )
+from matchrec.engine.selection.kernels.skipping import skip
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.jit.decorators import kernel, spliced
 from matchrec.nfa.outcomes import A_MATCH
@@ -47,7 +46,6 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found, negation: Negati
         while progress[layout.START] < partition.upper or progress[layout.BEST_START] >= 0:
             start = progress[layout.START]
             matches, mapped = progress[layout.MATCHES], progress[layout.MAPPED]
-            copy(counters[0], counters[1])
             best_end = min(progress[layout.BEST_END], partition.upper - 1)
             if progress[layout.BEST_START] >= 0 and start > best_end:
                 status = finish_best(work, output)
@@ -67,9 +65,8 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found, negation: Negati
                         status = skip(start, rules, work)
             if status != layout.DONE:
                 progress[layout.MATCHES], progress[layout.MAPPED] = matches, mapped
-                copy(counters[1], counters[0])
                 return status
-            counters[0, own.MATCHES_FOUND] += progress[layout.MATCHES] - matches
+            counters[own.MATCHES_FOUND] += progress[layout.MATCHES] - matches
         progress[layout.PARTITION] += 1
         progress[layout.NUMBER] = 0
         progress[layout.START] = partition.upper
@@ -91,19 +88,6 @@ def finish_best(work: Work, output: Found) -> int:
 
 
 @spliced
-def skip(start: int, rules: Rules, work: Work) -> int:
-    """AFTER MATCH SKIP: set the next starting row after the match in `path`; DONE or a failure."""
-    path, progress, forgets = work.path, work.progress, rules.forgets
-    length = progress[own.BEST_LENGTH]
-    mapped, rows = path[own.CHOICES, :length], path[own.ROWS, :length]
-    row = next_start(rules.skip, rules.program[:, layout.IS_TARGET], mapped, start, rows)
-    status = go_on_from(row, start, progress)
-    if forgets:
-        forget(progress[layout.START], progress)
-    return status
-
-
-@spliced
 def search_from(
     first: int,
     rules: Rules,
@@ -117,17 +101,17 @@ def search_from(
 
     One loop over choices, forward, over skipped rows, and back.
     """
-    program, path, progress, counters = rules.program, work.path, work.progress, work.counters
+    program, path, progress = rules.program, work.path, work.progress
     states, goes_on, waits, ends = rules.first, rules.goes_on, rules.waits, rules.ends
     memo, last_live, satisfied = work.memo, work.last_live, rows.satisfied
     start = progress[layout.START]
     end = rows.run_end[start]
     row, state, depth = start, first, np.int64(0)
     choice = states[first]
-    blocked, matches = np.int64(0), np.int64(0)
-    counters[0, own.RUNS_CREATED] += 1
+    blocked = matches = reads = forks = deepest = np.int64(0)
+    status = np.int64(layout.DONE)
     while True:
-        last = states[state + 1]
+        last, kind = states[state + 1], ends[state]
         if last_live.shape[0] > 0:
             last_live[start] = max(last_live[start], row)
         if progress[layout.BEST_START] >= 0:
@@ -138,9 +122,9 @@ def search_from(
             if target == layout.ACCEPT:
                 status = accept(row, depth, choice, rules, rows, work, output, negation, on_run)
                 if status == ACCEPTED:
-                    if rules.output == own.PREFERRED:
-                        return ACCEPTED
                     matches += 1
+                    if rules.output == own.PREFERRED:
+                        break
                 elif status != layout.DONE:
                     return status
             elif row < end and (blocked != STOPPED or target < 0 or not goes_on[target]):
@@ -154,9 +138,7 @@ def search_from(
                         break
                 elif answer == HOLDS:
                     before = progress[layout.MATCHES]
-                    blocked = react(
-                        target, ends[state], row, depth, blocked, path, progress, output
-                    )
+                    blocked = react(target, kind, row, depth, blocked, path, progress, output)
                     if blocked < 0:
                         return layout.OUTPUT_FULL
                     matches += progress[layout.MATCHES] - before
@@ -166,22 +148,27 @@ def search_from(
                 elif answer != HOLDS_NOT:
                     return note_failure(answer, choice, row, progress)
             choice += 1
-        counters[0, own.READS] += 1
+        if status == ACCEPTED and rules.output == own.PREFERRED:
+            break
+        reads += 1
         if choice < last:
-            push(choice, row, depth, 4 * matches + blocked, work)
+            push(choice, row, depth, 4 * matches + blocked, path)
             depth, row = depth + 1, row + 1
+            if depth > deepest:
+                deepest = depth
             state = program[choice, layout.TARGET]
             blocked = 0 if goes_on[state] else BLOCKED
             choice = states[state]
             continue
         if depth == 0:
-            return layout.DONE
+            status = np.int64(layout.DONE)
+            break
         if row < end and blocked == 0 and waits[state] >= 0:
             row, state = row + 1, waits[state]
             choice = states[state]
             continue
-        if row >= end and ends[state] != 0:
-            if complete(ends[state], row, depth, path, progress, output) != layout.DONE:
+        if row >= end and kind != 0:
+            if complete(kind, row, depth, path, progress, output) != layout.DONE:
                 return layout.OUTPUT_FULL
             matches += 1
         depth -= 1
@@ -190,19 +177,27 @@ def search_from(
         if path[own.MARKS, depth] >> 2 == matches and not remember(choice, row, rules, work):
             return layout.MEMO_FULL
         state, choice = program[choice, layout.SOURCE], choice + 1
-        counters[0, own.FORKS] += 1
-        counters[0, own.RUNS_CREATED] += 1
+        forks += 1
+    count_steps(reads, forks, depth, deepest, work.counters)
+    return int(status)
 
 
 @spliced
-def push(choice: int, row: int, depth: int, marks: int, work: Work) -> None:
+def count_steps(reads: int, forks: int, depth: int, deepest: int, counters: IntArray) -> None:
+    """Count what a search from one starting row has done, which went back for each fork."""
+    counters[own.READS] += reads
+    counters[own.FORKS] += forks
+    counters[own.RUNS_CREATED] += forks + 1
+    counters[own.NODES_CREATED] += forks + depth
+    counters[own.MOST_LIVE] = max(counters[own.MOST_LIVE], deepest)
+
+
+@spliced
+def push(choice: int, row: int, depth: int, marks: int, path: IntArray) -> None:
     """Map a row in the path."""
-    path, counters = work.path, work.counters
     path[own.ROWS, depth] = row
     path[own.CHOICES, depth] = choice
     path[own.MARKS, depth] = marks
-    counters[0, own.NODES_CREATED] += 1
-    counters[0, own.MOST_LIVE] = max(counters[0, own.MOST_LIVE], depth + 1)
 
 
 @spliced

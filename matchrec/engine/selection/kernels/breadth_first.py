@@ -15,6 +15,8 @@ many runs, with it exponentially many unless they merge.
 Source: SASE+, "Basic algorithm", "Merging equivalent runs".
 """
 
+import numpy as np
+
 from matchrec.engine.contiguous.kernels.starts import whole_partition
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.mapping import OnRun, Places, copy_registers, on_run_of
@@ -23,7 +25,7 @@ from matchrec.engine.selection.kernels import layout as own
 from matchrec.engine.selection.kernels.buffer import add_node
 from matchrec.engine.selection.kernels.choosing import may_map, note_failure
 from matchrec.engine.selection.kernels.layout import Found, Negation, Rows, Rules, Work
-from matchrec.engine.selection.kernels.matches import closes, copy, write_best
+from matchrec.engine.selection.kernels.matches import closes, write_best
 from matchrec.engine.selection.kernels.skipping import next_row_alone
 from matchrec.engine.selection.kernels.unwinding import unwind_matches
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
@@ -31,50 +33,48 @@ from matchrec.jit.decorators import kernel, spliced
 from matchrec.nfa.closure import GUARD_END
 from matchrec.nfa.outcomes import A_MATCH
 
-ROWS_APART = 8  # how many rows apart runs are told apart
+ROWS_APART = 8  # how many rows apart runs are told apart, a power of two
 
 
 @kernel
 def search(rules: Rules, rows: Rows, work: Work, output: Found, negation: Negation | None) -> int:
     """Search from `progress` on until all is done or something is full; return the status."""
-    progress, counters, nodes, path = work.progress, work.counters, work.nodes, work.path
+    progress, counters, nodes = work.progress, work.counters, work.nodes
     flushes, asked = int(rules.flushes), rules.output
     while progress[layout.PARTITION] < rows.starts.shape[0] - 1:
         partition = whole_partition(rows.starts, progress)
         on_run = on_run_of(partition, rules, rows, work)
         end = partition.upper + flushes if progress[own.STOP] < 0 else progress[own.STOP]
-        while progress[layout.START] < end:
+        while True:
             row = progress[layout.START]
+            if row >= end:
+                break
             if progress[layout.COUNT] == 0 and asked != own.GRAPH:
                 progress[own.ALONE_FROM] = row
-                counters[0, own.NODES_PRUNED] += progress[layout.NODES]
+                counters[own.NODES_PRUNED] += progress[layout.NODES]
                 progress[layout.NODES] = 0
             elif 2 * progress[layout.NODES] > nodes.shape[0]:
                 return layout.NODES_FULL
-            noted = progress[layout.NODES]
+            noted, number = progress[layout.NODES], progress[layout.NUMBER]
             matches, mapped = progress[layout.MATCHES], progress[layout.MAPPED]
-            copy(counters[0], counters[1])
+            progress[layout.STAMP] += 1
+            progress[own.COMPLETED] = row
             status = step(row, rules, rows, work, output, negation, on_run)
-            if status == layout.DONE and progress[layout.BEST_START] >= 0:
-                status = write_best(path, progress, output)
-                progress[layout.RUNS] = 0  # the search goes on after the match
             progress[layout.BEST_START] = -1
             if status != layout.DONE:
                 progress[layout.NODES] = noted
+                progress[layout.NUMBER] = number
                 progress[layout.MATCHES] = matches
                 progress[layout.MAPPED] = mapped
-                copy(counters[1], counters[0])
                 return status
             progress[layout.BANK] = 1 - progress[layout.BANK]
             progress[layout.COUNT] = progress[layout.RUNS]
             progress[layout.START] = row + 1
             if progress[own.ALONE] != 0:
                 next_row_alone(end, matches, rules, work, output)
-            counters[0, own.MATCHES_FOUND] += progress[layout.MATCHES] - matches
-            if counters[0, own.MOST_LIVE] < progress[layout.COUNT]:
-                counters[0, own.MOST_LIVE] = progress[layout.COUNT]
         if progress[own.STOP] >= 0:
             return layout.DONE
+        counters[own.MATCHES_FOUND] += progress[layout.NUMBER]
         progress[layout.PARTITION] += 1
         progress[layout.NUMBER] = 0
         progress[layout.START] = partition.upper
@@ -93,39 +93,38 @@ def step(
     on_run: OnRun,
 ) -> int:
     """Give a row, or the end of the partition, to all runs and to new ones; DONE or a status."""
-    progress, runs, nodes, counters = work.progress, work.runs, work.nodes, work.counters
+    progress, runs, nodes = work.progress, work.runs, work.nodes
     program, states, goes_on = rules.program, rules.first, rules.goes_on
     waits, ends, merging = rules.waits, rules.ends, merging_of(rules, work)
     satisfied, run_end, last_live = rows.satisfied, rows.run_end, work.last_live
-    bank, count = progress[layout.BANK], progress[layout.COUNT]
-    progress[layout.RUNS] = 0
-    progress[layout.STAMP] += 1
-    progress[own.COMPLETED] = row
-    merges = rules.merge_runs and (row % ROWS_APART == 0 or count >= 2 * progress[own.MERGED])
+    bank, count, noted = progress[layout.BANK], progress[layout.COUNT], progress[layout.NODES]
+    alive = offered = reads = forks = begun = np.int64(0)
+    merges = rules.merge_runs and (row & (ROWS_APART - 1) == 0 or count >= 2 * progress[own.MERGED])
     begins = row < on_run.given.upper and (count == 0 or progress[own.ALONE] == 0)
-    for run in range(count + (rules.starts if begins else 0)):
-        state, node, start, place = run - count, -1, row, 2 * runs.shape[1]
+    for run in range(count + rules.starts if begins else count):
+        state, node, start = run - count, -1, row
+        place = 2 * runs.shape[1]
         if run < count:
             live, place = runs[bank, run], bank * runs.shape[1] + run
             state, node = live[layout.RUN_STATE], live[layout.RUN_NODE]
             start = live[layout.RUN_START]
             if last_live.shape[0] > 0:
                 last_live[start] = row
-        ended = run_end[start] <= row
-        if ended and (run >= count or ends[state] == 0):
+        ended, kind = run_end[start] <= row, ends[state]
+        if ended and (run >= count or kind == 0):
             continue
-        counters[0, own.READS] += not ended
-        ways, blocked, stopped = 0, False, False
+        reads += not ended
+        ways = blocked = stopped = np.int64(0)
         last = states[state + 1]
         choice = (last if ended else states[state]) - 1
         while choice < last:  # the place after the choices is that of a run without the row
             choice += 1
-            if progress[layout.RUNS] == runs.shape[1]:
+            if alive == runs.shape[1]:
                 return layout.RUNS_FULL
-            after = (1 - bank) * runs.shape[1] + progress[layout.RUNS]
+            after = (1 - bank) * runs.shape[1] + alive
             chosen, onward, is_match = node, -1, ended
-            progress[own.MATCH_KIND] = ends[state] if ended else A_MATCH
-            if choice == last and not ended and not blocked and run < count:
+            progress[own.MATCH_KIND] = kind if ended else A_MATCH
+            if choice == last and not ended and blocked == 0 and run < count:
                 onward = waits[state]
                 copy_registers(place, after, on_run.registers)
             elif choice < last:
@@ -141,47 +140,71 @@ def step(
                     choice = last - 1
                     continue
                 if onward >= 0:
-                    blocked = blocked or program[choice, layout.BLOCKS] != 0
-                    chosen = add_node(choice, row, node, -1, start, nodes, progress, counters)
+                    blocked |= program[choice, layout.BLOCKS]
+                    chosen = add_node(choice, row, node, -1, start, nodes, progress)
                     if chosen < 0:
                         return layout.NODES_FULL
                     guard = rules.accepts[onward]
                     is_match = guard == 0 or (guard == GUARD_END and row + 1 == on_run.given.upper)
                 else:
-                    blocked, stopped = True, stopped or onward == own.STOPS
+                    blocked = np.int64(1)
+                    stopped |= onward == own.STOPS
+                    is_match = onward == own.COMPLETES_HERE
                     if onward == own.TIMES_OUT:
-                        progress[own.MATCH_KIND] = ends[state]
-                    is_match = completes(onward, ends[state])
+                        progress[own.MATCH_KIND], is_match = kind, kind != 0
             ways += onward >= 0
             if is_match:
-                arrived = place if ended else after
-                status = accept(
-                    chosen, arrived, row - ended, rules, rows, work, output, negation, on_run
-                )
-                if status < layout.DONE:
-                    return note_failure(-status, choice, row, progress)
+                progress[layout.ROW], progress[layout.CHOICE] = row, choice  # if it fails
+                at, last_row = place if ended else after, row - ended
+                status = accept(chosen, at, last_row, rules, rows, work, output, negation, on_run)
                 if status != layout.DONE:
                     return status
             if onward == own.ENDS or onward == own.TIMES_OUT:
                 break
-            lives_on = onward >= 0 and (choice == last or goes_on[onward])
-            if lives_on and not add_run(onward, chosen, start, merges, 1 - bank, merging, work):
-                return layout.NODES_FULL
-        more_ways = ways - int(ways > 0)
-        counters[0, own.FORKS] += more_ways
-        counters[0, own.RUNS_CREATED] += ways if run == count else more_ways
-    if merges:
-        progress[own.MERGED] = progress[layout.RUNS]
-    return layout.DONE
+            if onward >= 0 and (choice == last or goes_on[onward]):
+                offered += 1
+                alive = add_run(onward, chosen, start, merges, alive, merging, work)
+                if alive < 0:
+                    return layout.NODES_FULL
+        forks += ways - int(ways > 0)
+        begun += int(ways > 0 and run == count)
+    return finish_step(alive, offered, reads, forks, begun, noted, merges, work, output)
 
 
 @spliced
-def completes(effect: int, end: int) -> bool:
-    """Whether what a row does that is not mapped completes a run.
+def finish_step(
+    alive: int,
+    offered: int,
+    reads: int,
+    forks: int,
+    begun: int,
+    noted: int,
+    merges: bool,
+    work: Work,
+    output: Found,
+) -> int:
+    """Write out the best match of a row, if any, and count what was done; DONE or OUTPUT_FULL.
 
-    end: what a run is whose window ends in its state.
+    alive, offered: how many runs go on, and how many would if none had merged. noted: how many
+    nodes there were.
     """
-    return effect == own.COMPLETES_HERE or (effect == own.TIMES_OUT and end != 0)
+    progress, counters = work.progress, work.counters
+    nodes, merged = progress[layout.NODES] - noted, offered - alive
+    if merges:
+        progress[own.MERGED] = alive
+    if progress[layout.BEST_START] >= 0:
+        if write_best(work.path, progress, output) != layout.DONE:
+            return layout.OUTPUT_FULL
+        alive = np.int64(0)  # the search goes on after the match
+    progress[layout.RUNS] = alive
+    counters[own.READS] += reads
+    if nodes + merged > 0:  # which is seldom so
+        counters[own.MERGES] += merged
+        counters[own.FORKS] += forks
+        counters[own.RUNS_CREATED] += forks + begun
+        counters[own.NODES_CREATED] += nodes
+        counters[own.MOST_LIVE] = max(counters[own.MOST_LIVE], alive)
+    return layout.DONE
 
 
 @spliced
@@ -196,49 +219,42 @@ def accept(
     negation: Negation | None,
     on_run: OnRun,
 ) -> int:
-    """Take the matches of a run that has arrived in an accepting state.
-
-    DONE, a status, or minus an answer of a condition that has failed.
-    """
+    """Take the matches of a run that has arrived in an accepting state; DONE or a status."""
     answer = closes(row, place, negation, rows.satisfied, on_run)
     if answer == HOLDS_NOT:
         return layout.DONE
     if answer != HOLDS:
-        return -answer
+        return layout.CONDITION_FAILED + answer
     if rules.output == own.COUNT_ONLY:
-        work.counters[0, own.MATCHES_FOUND] += 1
+        work.progress[layout.NUMBER] += 1
         return layout.DONE
     return unwind_matches(node, row, place, rows.window_end, rules, work, output, negation, on_run)
 
 
 @spliced
 def add_run(
-    state: int,
-    node: int,
-    start: int,
-    merges: bool,
-    bank: int,
-    merging: Merging,
-    work: Work,
-) -> bool:
-    """Add a run, whose registers stand in their place, or merge it; false if nodes are full."""
-    runs, nodes, progress, counters = work.runs, work.nodes, work.progress, work.counters
-    run = progress[layout.RUNS]
+    state: int, node: int, start: int, merges: bool, run: int, merging: Merging, work: Work
+) -> int:
+    """Add a run, whose registers stand in their place, or merge it.
+
+    run: how many there are at the next row; the answer is how many there are then, or -1 where
+    there is no room for nodes.
+    """
+    runs, nodes, progress = work.runs, work.nodes, work.progress
+    bank = 1 - progress[layout.BANK]
     added = runs[bank, run]
     added[layout.RUN_STATE] = state
     added[layout.RUN_NODE] = node
     added[layout.RUN_START] = start
-    twin = find_twin(bank, run, merging, progress[layout.STAMP], None) if merges else NONE
+    twin = find_twin(bank, run, state, merging, progress[layout.STAMP], None) if merges else NONE
     if twin == NONE:
-        progress[layout.RUNS] = run + 1
-        return True
+        return run + 1
     other = runs[bank, twin]
     if start < other[layout.RUN_START]:
         start = other[layout.RUN_START]
-    joined = add_node(own.JOIN, 0, other[layout.RUN_NODE], node, start, nodes, progress, counters)
+    joined = add_node(own.JOIN, 0, other[layout.RUN_NODE], node, start, nodes, progress)
     if joined < 0:
-        return False
+        return -1
     other[layout.RUN_NODE] = joined
     other[layout.RUN_START] = start
-    counters[0, own.MERGES] += 1
-    return True
+    return run

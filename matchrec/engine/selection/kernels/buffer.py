@@ -26,7 +26,6 @@ def add_node(
     start: int,
     nodes: IntArray,
     progress: IntArray,
-    counters: IntArray,
 ) -> int:
     """The number of a new node, or -1 where there is no room."""
     node = progress[layout.NODES]
@@ -39,7 +38,6 @@ def add_node(
     made[own.NODE_OTHER] = other
     made[own.NODE_START] = start
     progress[layout.NODES] = node + 1
-    counters[0, own.NODES_CREATED] += 1
     return int(node)
 
 
@@ -92,7 +90,7 @@ def compact(
         moved[node] = kept
         kept += 1
     progress[layout.NODES] = kept
-    counters[0, own.NODES_PRUNED] += count - kept
+    counters[own.NODES_PRUNED] += count - kept
     for run in range(progress[layout.COUNT]):
         if runs[bank, run, layout.RUN_STATE] >= 0:
             runs[bank, run, layout.RUN_NODE] = moved[runs[bank, run, layout.RUN_NODE]]

@@ -1,5 +1,7 @@
 """Whether a run may map a row by a choice: both algorithms ask for each choice of a state."""
 
+import numpy as np
+
 from matchrec.engine.contiguous.kernels.starts import is_anchored
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.mapping import OnRun, Places, holds_at, update_copy
@@ -33,7 +35,9 @@ def may_map(
     if on_run.instructions.shape[0] == 0:
         return HOLDS
     place = places.before if asks_first else places.after
-    for turn in range(2):
+    turn = np.int64(-1)
+    while turn < 1:
+        turn += 1
         if (turn == 0) == asks_first:
             answer = holds_at(choice, place, row, program, on_run)
             if answer != HOLDS:

@@ -78,8 +78,8 @@ class Negation(NamedTuple):
 class Work(NamedTuple):
     """What a search works in.
 
-    progress: int64[PROGRESS_SIZE]. counters: int64[2, COUNTERS]; the second row keeps them for a
-    step that must be done again. registers, stack: see `evaluate.kernels`.
+    progress: int64[PROGRESS_SIZE]. counters: int64[COUNTERS], of what is done and need not be done
+    again. registers, stack: see `evaluate.kernels`.
     path: int64[5, p], a match's rows and choices, those of the best match so far, and for a search
     that goes back, whether the row at a depth may be skipped and how many matches were before it.
     memo: uint8[r, b], remembered failures of a search that goes back.

@@ -13,7 +13,7 @@ from matchrec.engine.selection.kernels import layout as own
 from matchrec.engine.selection.kernels.layout import Found, Negation
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.evaluate.kernels.conditions import holds
-from matchrec.jit.decorators import inlined, inner, kernel, spliced
+from matchrec.jit.decorators import inner, kernel, spliced
 
 Values = npt.NDArray[np.generic]
 
@@ -145,7 +145,7 @@ def keep_better(first: int, length: int, path: IntArray, progress: IntArray) -> 
 @spliced
 def comes_before(path: IntArray, first: int, length: int, best_length: int) -> bool:
     """Whether a match is lexicographically less than the best one by its row positions."""
-    index = 0
+    index = np.int64(0)
     while index < length and index < best_length:
         if path[own.ROWS, first + index] != path[own.BEST_ROWS, index]:
             return bool(path[own.ROWS, first + index] < path[own.BEST_ROWS, index])
@@ -193,13 +193,6 @@ def write_match(
     progress[layout.NUMBER] += 1
     progress[layout.MAPPED] = mapped + length
     return layout.DONE
-
-
-@inlined
-def copy(source: IntArray, target: IntArray) -> None:
-    """Fill one array from another: a loop without an index to check becomes vector moves."""
-    for index in range(target.shape[0]):
-        target[index] = source[index]
 
 
 @kernel

@@ -4,9 +4,31 @@ import numpy as np
 import numpy.typing as npt
 
 from matchrec.engine.partitions import BoolArray, IntArray
-from matchrec.jit.decorators import inner, kernel
+from matchrec.jit.decorators import kernel, spliced
 
 VariableArray = npt.NDArray[np.int16]
+
+
+@kernel
+def mark_equal(
+    groups: IntArray,
+    order: IntArray,
+    again: BoolArray,
+    offsets: IntArray,
+    rows: IntArray,
+    variables: VariableArray,
+) -> bool:
+    """Mark in `again` each match that equals the one before it; false where one is out of order.
+
+    Group g has the matches order[groups[g]] .. order[groups[g + 1]] - 1.
+    """
+    for group in range(groups.shape[0] - 1):
+        for place in range(groups[group] + 1, groups[group + 1]):
+            found = compare(order[place - 1], order[place], offsets, rows, variables)
+            if found > 0:
+                return False
+            again[place] = found == 0
+    return True
 
 
 @kernel
@@ -14,15 +36,13 @@ def settle_ties(
     groups: IntArray,
     order: IntArray,
     spare: IntArray,
-    again: BoolArray,
     offsets: IntArray,
     rows: IntArray,
     variables: VariableArray,
 ) -> None:
-    """Sort the matches order[groups[g]] .. order[groups[g + 1]] - 1 of each group, by merging.
+    """Sort the matches of each group by row positions, then by variables, by merging.
 
-    By row positions, then by variables. spare: like `order`, scratch. Marks in `again` each match
-    that equals the one before it in its group.
+    Searches find most matches in that order: few need this. spare: like `order`, scratch.
     """
     for group in range(groups.shape[0] - 1):
         begin, end = groups[group], groups[group + 1]
@@ -44,11 +64,9 @@ def settle_ties(
             for place in range(begin, end):
                 order[place] = spare[place]
             width *= 2
-        for place in range(begin + 1, end):
-            again[place] = compare(order[place - 1], order[place], offsets, rows, variables) == 0
 
 
-@inner
+@spliced
 def compare(
     one: int, other: int, offsets: IntArray, rows: IntArray, variables: VariableArray
 ) -> int:

@@ -16,11 +16,11 @@ from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.mapping import OnRun, Places, copy_registers, on_run_of
 from matchrec.engine.kernels.merging import NONE, find_twin, merging_of
 from matchrec.engine.selection.kernels import layout as own
-from matchrec.engine.selection.kernels.backtracking import skip
 from matchrec.engine.selection.kernels.buffer import add_node, compact
 from matchrec.engine.selection.kernels.choosing import may_map
 from matchrec.engine.selection.kernels.layout import Found, Rows, Rules, Work
 from matchrec.engine.selection.kernels.matches import write_path
+from matchrec.engine.selection.kernels.skipping import skip
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.jit.decorators import kernel, spliced
 
@@ -44,7 +44,7 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
                 status = write_path(progress[own.BEST_LENGTH], path, progress, output)
             if status == layout.DONE:
                 status = skip(start, rules, work)
-                counters[0, own.MATCHES_FOUND] += 1
+                counters[own.MATCHES_FOUND] += 1
             if status != layout.DONE:
                 return status
         progress[layout.PARTITION] += 1
@@ -56,8 +56,8 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
 @spliced
 def find_match(rules: Rules, rows: Rows, work: Work, on_run: OnRun) -> int:
     """Find the first match from progress[START] on, see progress[BEST_...]; DONE or a status."""
-    progress, counters, nodes, moved = work.progress, work.counters, work.nodes, work.moved
-    runs = work.runs
+    progress, counters = work.progress, work.counters
+    runs, nodes, moved = work.runs, work.nodes, work.moved
     window_end, upper = rows.window_end, on_run.given.upper
     row = progress[layout.START]
     progress[layout.BEST_START] = -1
@@ -73,12 +73,14 @@ def find_match(rules: Rules, rows: Rows, work: Work, on_run: OnRun) -> int:
                 progress[layout.BEST_NODE] = moved[progress[layout.BEST_NODE]]
             if 4 * progress[layout.NODES] > nodes.shape[0]:
                 return layout.NODES_FULL
+        noted = progress[layout.NODES]
         status = step(row, rules, rows, work, on_run)
+        counters[own.NODES_CREATED] += progress[layout.NODES] - noted
         if status > layout.DONE:
             return status
         progress[layout.BANK] = 1 - progress[layout.BANK]
         progress[layout.COUNT] = progress[layout.RUNS]
-        counters[0, own.MOST_LIVE] = max(counters[0, own.MOST_LIVE], progress[layout.COUNT])
+        counters[own.MOST_LIVE] = max(counters[own.MOST_LIVE], progress[layout.COUNT])
         row += 1
     return layout.DONE
 
@@ -100,7 +102,7 @@ def step(row: int, rules: Rules, rows: Rows, work: Work, on_run: OnRun) -> int:
                 runs[bank, run, layout.RUN_START],
                 bank * runs.shape[1] + run,
             )
-        counters[0, own.READS] += 1
+        counters[own.READS] += 1
         if one.state < 0:
             status = wait(one.state, one.node, one.start, 1 - bank, runs, progress)
         else:
@@ -115,7 +117,6 @@ def expand(one: Run, row: int, rules: Rules, rows: Rows, work: Work, on_run: OnR
     """Add what follows from a run at `row` to the next row's runs: DONE, CUTS_OFF or a status."""
     state, node, start, place = one.state, one.node, one.start, one.place
     progress, runs, nodes, waits = work.progress, work.runs, work.nodes, rules.waits
-    counters = work.counters
     program, states, satisfied = rules.program, rules.first, rows.satisfied
     lower, upper = on_run.given.lower, on_run.given.upper
     bank = 1 - progress[layout.BANK]
@@ -148,7 +149,7 @@ def expand(one: Run, row: int, rules: Rules, rows: Rows, work: Work, on_run: OnR
                 return wait(failed, choice, start, bank, runs, progress)
             onward = program[choice, layout.TARGET]
             blocked = blocked or program[choice, layout.BLOCKS] != 0
-            chosen = add_node(choice, row, node, -1, start, nodes, progress, counters)
+            chosen = add_node(choice, row, node, -1, start, nodes, progress)
             if chosen < 0:
                 return layout.NODES_FULL
         add_run(onward, chosen, start, bank, rules, rows, work)
@@ -160,20 +161,21 @@ def add_run(
     state: int, node: int, start: int, bank: int, rules: Rules, rows: Rows, work: Work
 ) -> None:
     """Add a run, whose registers stand in their place, unless one before it has its future."""
-    runs, nodes, progress, counters = work.runs, work.nodes, work.progress, work.counters
+    runs, nodes = work.runs, work.nodes
+    progress, counters = work.progress, work.counters
     window_end, merges, merging = rows.window_end, rules.merge_runs, merging_of(rules, work)
     run = progress[layout.RUNS]
     runs[bank, run, layout.RUN_STATE] = state
     runs[bank, run, layout.RUN_NODE] = node
     runs[bank, run, layout.RUN_START] = start
-    counters[0, own.RUNS_CREATED] += 1
-    twin = find_twin(bank, run, merging, progress[layout.STAMP], None) if merges else NONE
+    counters[own.RUNS_CREATED] += 1
+    twin = find_twin(bank, run, state, merging, progress[layout.STAMP], None) if merges else NONE
     if twin != NONE:
         other = runs[bank, twin, layout.RUN_NODE]
         arrived = nodes[node, own.NODE_ROW] == nodes[other, own.NODE_ROW]
         same_end = window_end[start] == window_end[runs[bank, twin, layout.RUN_START]]
         if same_end and arrived:
-            counters[0, own.MERGES] += 1
+            counters[own.MERGES] += 1
             return
     progress[layout.RUNS] = run + 1
 

@@ -13,8 +13,11 @@ Source: Flink CEP, "After Match Skip Strategy".
 
 from typing import NamedTuple
 
+import numpy as np
+
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.next_start import NO_ROW, next_start
+from matchrec.engine.kernels.memo import forget
+from matchrec.engine.kernels.next_start import NO_ROW, go_on_from, next_start
 from matchrec.engine.partitions import BoolArray, IntArray
 from matchrec.engine.selection.kernels import layout as own
 from matchrec.engine.selection.kernels.layout import Found, Rules, Work
@@ -66,6 +69,19 @@ def mark_kept(
 
 
 @spliced
+def skip(start: int, rules: Rules, work: Work) -> int:
+    """AFTER MATCH SKIP: set the next starting row after the match in `path`; DONE or a failure."""
+    path, progress, forgets = work.path, work.progress, rules.forgets
+    length = progress[own.BEST_LENGTH]
+    mapped, rows = path[own.CHOICES, :length], path[own.ROWS, :length]
+    row = next_start(rules.skip, rules.program[:, layout.IS_TARGET], mapped, start, rows)
+    status = go_on_from(row, start, progress)
+    if forgets:
+        forget(progress[layout.START], progress)
+    return status
+
+
+@spliced
 def next_row_alone(end: int, matches: int, rules: Rules, work: Work, output: Found) -> None:
     """Set the row that comes next, the runs of one starting row being followed alone.
 
@@ -83,7 +99,7 @@ def next_row_alone(end: int, matches: int, rules: Rules, work: Work, output: Fou
         if progress[layout.COUNT] > 0 and progress[layout.START] < end:
             return
         onward = start + 1
-        if work.counters[0, own.READS] > progress[own.ALONE]:
+        if work.counters[own.READS] > progress[own.ALONE]:
             progress[own.ALONE] = 0
     progress[layout.COUNT] = 0
     progress[layout.START] = onward
@@ -94,12 +110,12 @@ def least_next_start(
     matches: int, skip: layout.SkipRule, is_target: IntArray, progress: IntArray, output: Found
 ) -> int:
     """The least next start of the matches from number `matches` on, NO_ROW without any."""
-    least = NO_ROW
+    least = np.int64(NO_ROW)
     for match in range(matches, progress[layout.MATCHES]):
         begin = output.found[layout.FOUND_OFFSET, match]
         end = output.found[layout.FOUND_OFFSET, match + 1]
         mapped, rows = output.taken[begin:end], output.rows[begin:end]
         row = next_start(skip, is_target, mapped, rows[0], rows)
         if match == matches or row < least:
-            least = row
-    return least
+            least = np.int64(row)
+    return int(least)

@@ -3,6 +3,8 @@
 Source: SASE+, "The shared versioned match buffer" (retrieval) and "Merging equivalent runs".
 """
 
+import numpy as np
+
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.mapping import OnRun
 from matchrec.engine.partitions import IntArray
@@ -29,13 +31,13 @@ def unwind_matches(
     """Write out, or compare with the best, each match that ends at `node` with its row `row`.
 
     A match is written to `path` from its end: what comes after a join serves both of its sides.
-    One whose window has ended is left out. DONE, a status, or minus an answer of a condition that
-    has failed.
+    One whose window has ended is left out. DONE or a status.
     """
-    nodes, path, ways, progress = work.nodes, work.path, work.ways, work.progress
-    size, asked, program = path.shape[1], rules.output, rules.program
+    nodes, path, ways = work.nodes, work.path, work.ways
+    progress, asked, program = work.progress, rules.output, rules.program
+    size = path.shape[1]
     ways[0, 0], ways[0, 1] = node, 0
-    top = 1
+    top = np.int64(1)
     while top > 0:
         top -= 1
         at, length = ways[top, 0], ways[top, 1]
@@ -64,7 +66,7 @@ def unwind_matches(
         if answer == HOLDS_NOT:
             continue
         if answer != HOLDS:
-            return -answer
+            return layout.CONDITION_FAILED + answer
         if asked == own.GRAPH:
             nodes[node, own.NODE_OTHER] = own.COMPLETES
             continue
