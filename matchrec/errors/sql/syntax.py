@@ -101,6 +101,13 @@ def unreadable_expression(reason: str, where: str, span: Span) -> MatchRecognize
     )
 
 
+def in_without_parentheses(value: str, where: str, span: Span) -> MatchRecognizeParseError:
+    """`x IN y`, where a list or a query should stand."""
+    return MatchRecognizeParseError(
+        f"IN without parentheses in {where}", span, hint=f"write IN ({value}), or = {value}"
+    )
+
+
 def unclosed_bracket(opening: str, where: str, span: Span) -> MatchRecognizeParseError:
     """A bracket in an expression that nothing closes."""
     closing = {"(": ")", "[": "]", "{": "}"}[opening]

@@ -65,7 +65,18 @@ def find_columns(
         first = Span(unexpected.start, unexpected.end + 1).shifted(text.offset)
         raise errors.unexpected_token(text.text_at(first), where, first)
     places = {place.span.start: place for place in _places(trees[0], text.offset)}
+    _refuse_bare_in(trees[0], text, where)
     return tuple(places[start] for start in sorted(places))
+
+
+def _refuse_bare_in(tree: exp.Expr, text: TokenSequence, where: str) -> None:
+    """`x IN y`, which sqlglot reads, and Spark does not."""
+    for one in tree.find_all(exp.In):
+        value = one.args.get("field")
+        if isinstance(value, exp.Column) and "start" in value.parts[0].meta:
+            first, last = (value.parts[at].meta for at in (0, -1))
+            span = Span(first["start"], last["end"] + 1).shifted(text.offset)
+            raise errors.in_without_parentheses(text.text_at(span), where, span)
 
 
 def _renamed(text: TokenSequence, left_out: frozenset[int]) -> Iterator[SqlglotToken]:

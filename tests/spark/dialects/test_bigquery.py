@@ -14,7 +14,7 @@ from tests.spark.dialects.documented import answer
     [
         ("SUM(x HAVING MAX y)", "HAVING MAX"),
         ("ARRAY_AGG(DISTINCT x ORDER BY x)", "distinct values with ORDER BY or LIMIT"),
-        ("DATE_DIFF(MAX(x), MIN(x), WEEK)", "a difference in units of SUNDAY"),
+        ("CAST(MAX(x) AS STRING FORMAT '9')", "no CAST with FORMAT: write TO_CHAR"),
         ("MAX(x + AVG(z) GROUP BY x)", "cannot read"),
         ("FIRST(MATCH_NUMBER() + x, 1)", r"MATCH_NUMBER\(\) in the argument of FIRST"),
     ],

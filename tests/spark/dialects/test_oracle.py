@@ -244,8 +244,8 @@ def test_what_is_refused_around_the_clause(
         matchrec.sql(spark, f"SELECT {expression} AS x FROM logins", dialect="oracle")
 
 
-def test_connect_by_of_a_hierarchy_is_refused(spark: SparkSession) -> None:
-    query = """SELECT * FROM (SELECT a FROM t CONNECT BY PRIOR a = b)
+def test_connect_by_of_a_join_is_refused(spark: SparkSession) -> None:
+    query = """SELECT * FROM (SELECT a FROM t, u CONNECT BY PRIOR a = b)
         MATCH_RECOGNIZE (ORDER BY a PATTERN (x) DEFINE x AS a > 1)"""
     with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="WITH RECURSIVE"):
         matchrec.sql(spark, query, dialect="oracle")

@@ -109,7 +109,7 @@ CLAUSE = """stock_price_history MATCH_RECOGNIZE (PARTITION BY company ORDER BY p
     ("query", "rows"),
     [
         (
-            f"""SELECT company, f.index AS i, f.value::INT AS p
+            f"""SELECT company, f.index AS i, f.value AS p
             FROM {CLAUSE} m, LATERAL FLATTEN(input => m.prices) f WHERE i = 2""",
             ["ABCD 2 71", "XYZ 2 63"],
         ),

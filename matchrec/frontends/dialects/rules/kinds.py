@@ -35,6 +35,7 @@ TIMES = TIMESTAMPS | {Kind.DATE}
 
 _SAME_AS_FIRST = frozenset(
     {"FIRST", "LAST", "PREV", "NEXT", "RUNNING", "FINAL", "TRUNC", "ADD_MONTHS"}
+    | {"FIRST_VALUE", "LAST_VALUE"}
 )
 _COUNTS: tuple[type[exp.Expr], ...] = (
     exp.ApproxDistinct,

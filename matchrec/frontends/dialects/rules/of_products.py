@@ -5,7 +5,6 @@ from __future__ import annotations
 from matchrec.frontends.dialects.product import Product
 from matchrec.frontends.dialects.rules.aggregates import (
     arrays,
-    count_in_pivot,
     count_of_rows,
     ordered_aggregates,
     semantics_of_aggregates,
@@ -32,9 +31,7 @@ from matchrec.frontends.dialects.rules.by_product.bigquery import (
     weeks_from_any_day,
 )
 from matchrec.frontends.dialects.rules.by_product.databricks import final_aggregates
-from matchrec.frontends.dialects.rules.by_product.flink import (
-    element as element_of_flink,
-)
+from matchrec.frontends.dialects.rules.by_product.flink import element as element_of_flink
 from matchrec.frontends.dialects.rules.by_product.flink import (
     failing_cast,
     match_rowtime,
@@ -60,28 +57,18 @@ from matchrec.frontends.dialects.rules.by_product.trino import (
     several_extremes,
     tried,
 )
-from matchrec.frontends.dialects.rules.by_product.trino import (
-    nth_part as nth_part_of_trino,
-)
+from matchrec.frontends.dialects.rules.by_product.trino import nth_part as nth_part_of_trino
 from matchrec.frontends.dialects.rules.navigation import (
     lag_and_lead,
     navigation_with_default,
     row_number_in_match,
 )
+from matchrec.frontends.dialects.rules.of_all_products import COMMON
 from matchrec.frontends.dialects.rules.place import Rule
-from matchrec.frontends.dialects.rules.queries.absent import absent_in_spark
-from matchrec.frontends.dialects.rules.queries.fetched_rows import fetched_rows
 from matchrec.frontends.dialects.rules.queries.qualify import qualified_rows
-from matchrec.frontends.dialects.rules.queries.windows import over_each_aggregate, ratio_to_report
+from matchrec.frontends.dialects.rules.queries.windows import over_each_aggregate
 from matchrec.frontends.dialects.rules.values.arrays import arrays_of_flink, arrays_of_trino
-from matchrec.frontends.dialects.rules.values.calendar import (
-    date_or_day_of_year,
-    day_of_week,
-    last_day_of_unit,
-    week_of_year,
-)
 from matchrec.frontends.dialects.rules.values.casts import (
-    no_time_of_day,
     text_of_moment,
     text_of_number_or_moment,
     whole_number,
@@ -89,30 +76,16 @@ from matchrec.frontends.dialects.rules.values.casts import (
 from matchrec.frontends.dialects.rules.values.formats import (
     number_in_format,
     part_of_text,
-    same_text_of_number,
     time_of_text,
     unit_without_quotes,
 )
-from matchrec.frontends.dialects.rules.values.json import json_of_columns, value_of_json
 from matchrec.frontends.dialects.rules.values.numbers import (
     average_of_decimals,
     average_of_integers,
-    cut_number,
-    exact_percentile,
-    extremes,
-    quotient,
     quotient_of_decimals,
-)
-from matchrec.frontends.dialects.rules.values.regular_expressions import (
-    counted_matches,
-    first_match,
-    nth_match,
-    replaced_matches,
-    whole_or_part,
 )
 from matchrec.frontends.dialects.rules.values.texts import (
     bounded_text,
-    initial_capitals,
     length_without_blanks,
     nth_place,
     part_from_zero,
@@ -125,7 +98,6 @@ from matchrec.frontends.dialects.rules.values.times import (
     elapsed,
     passed_months,
     truncated_date,
-    whole_second,
 )
 from matchrec.frontends.dialects.rules.variables import quoted_variable
 from matchrec.frontends.dialects.rules.written import (
@@ -234,33 +206,6 @@ READS: dict[str, tuple[Rule, ...]] = {
     ),
 }
 """What is rewritten of the expressions of a product."""
-
-COMMON: tuple[Rule, ...] = (
-    fetched_rows,
-    absent_in_spark,
-    initial_capitals,
-    whole_second,
-    same_text_of_number,
-    quotient,
-    extremes,
-    exact_percentile,
-    count_in_pivot,
-    json_of_columns,
-    value_of_json,
-    first_match,
-    nth_match,
-    whole_or_part,
-    replaced_matches,
-    counted_matches,
-    day_of_week,
-    week_of_year,
-    date_or_day_of_year,
-    last_day_of_unit,
-    no_time_of_day,
-    ratio_to_report,
-    cut_number,
-)
-"""What is rewritten of the expressions of any product."""
 
 WRITES: dict[str, tuple[Rule, ...]] = {
     "snowflake": (lag_and_lead, arrays_and_nulls, elapsed_time, named_unit, number_in_format),

@@ -112,7 +112,31 @@ def test_a_column_with_the_name_of_a_function_of_snowflake() -> None:
 REFUSED = [
     ("oracle", "SELECT rownum FROM t", "rownum", "no ROWNUM: write row_number"),
     ("oracle", "SELECT MAX(x) KEEP (DENSE_RANK FIRST ORDER BY y) FROM t", "KEEP", "no KEEP"),
-    ("oracle", "SELECT a FROM t CONNECT BY PRIOR a = b", "CONNECT BY", "no CONNECT BY: only LEVEL"),
+    ("oracle", "SELECT SUM(x) KEEP (DENSE_RANK LAST ORDER BY y) FROM t", "KEEP", "no KEEP"),
+    (
+        "oracle",
+        "SELECT a FROM t, u CONNECT BY PRIOR a = b",
+        "CONNECT BY",
+        "no CONNECT BY: only of one table",
+    ),
+    ("oracle", "SELECT a FROM t FETCH FIRST 5 PERCENT ROWS ONLY", "PERCENT", "no PERCENT: write"),
+    ("trino", "SELECT a FROM t FETCH FIRST 5 ROWS WITH TIES", "WITH TIES", "no WITH TIES: write"),
+    ("oracle", "SELECT a FROM t WHERE a >= ALL (SELECT b FROM u)", "ALL", "no ALL: compare with"),
+    (
+        "oracle",
+        "SELECT a FROM t, JSON_TABLE(d, '$' COLUMNS (a NUMBER PATH '$.a'))",
+        "JSON_TABLE",
+        "no JSON_TABLE: write",
+    ),
+    (
+        "snowflake",
+        "SELECT * FROM t ASOF JOIN u MATCH_CONDITION (t.a >= u.a)",
+        "ASOF JOIN",
+        "no ASOF JOIN: join, and keep",
+    ),
+    ("flink", "SELECT a FROM t WHERE a SIMILAR TO 'b'", "SIMILAR TO", "no SIMILAR TO: write"),
+    ("bigquery", "SELECT INSTR(a, 'b', -1) FROM t", "INSTR", "no INSTR from the end"),
+    ("trino", "SELECT regexp_replace(a, 'b', '${c}') FROM t", "regexp_replace", "write \\$1"),
     ("oracle", "SELECT a FROM t WHERE ROWNUM < 3 ORDER BY a", "ROWNUM", "no ROWNUM"),
     ("oracle", "SELECT a FROM t MODEL DIMENSION BY (a)", "DIMENSION", "cannot read this"),
     (
@@ -134,6 +158,45 @@ REFUSED = [
         "no repeated variables in PATTERN",
     ),
 ]
+
+
+@pytest.mark.parametrize(
+    ("item", "expected"),
+    [
+        ("MAX(x) KEEP (DENSE_RANK LAST ORDER BY y)", "MAX_BY(x, STRUCT((y) IS NULL, y, x))"),
+        (
+            "MIN(x) KEEP (DENSE_RANK FIRST ORDER BY y NULLS FIRST, z)",
+            "MIN_BY(x, STRUCT(y, (z) IS NULL, z, (x) IS NULL, x))",
+        ),
+        (
+            "MAX(x) KEEP (DENSE_RANK FIRST ORDER BY LENGTH(y)) OVER (PARTITION BY z)",
+            "MAX_BY(x, STRUCT(-(LENGTH(y)), x)) OVER (PARTITION BY z)",
+        ),
+    ],
+)
+def test_values_of_the_first_and_last_rows(item: str, expected: str) -> None:
+    """MAX_BY of a struct takes the greatest x where several rows come last, as Oracle does."""
+    found = translate_query(f"SELECT {item} AS v FROM t", PRODUCTS["oracle"], SPARK).text
+    assert found.replace("( ", "(") == f"SELECT {expected} AS v FROM t"
+
+
+@pytest.mark.parametrize(
+    ("product", "query", "expected"),
+    [
+        ("snowflake", "SELECT 1 // one\nFROM t // '", "SELECT 1 -- one\nFROM t -- '"),
+        ("snowflake", "SELECT '//' /* // */ -- //", "SELECT '//' /* // */ -- //"),
+        ("bigquery", "SELECT '#' # one", "SELECT '#' -- one"),
+    ],
+)
+def test_comments_of_other_kinds(product: str, query: str, expected: str) -> None:
+    assert translate_query(query, PRODUCTS[product], SPARK).text == expected
+
+
+def test_an_integer_of_an_unknown_type_is_noted() -> None:
+    found = translate_query("SELECT CAST(a AS INTEGER) FROM t", PRODUCTS["trino"], SPARK)
+    assert "rounds in Trino, and cuts in Spark SQL" in found.notes[0].message
+    text = "SELECT CAST(split_part(a, ',', 1) AS INTEGER) FROM t"
+    assert not translate_query(text, PRODUCTS["trino"], SPARK).notes
 
 
 @pytest.mark.parametrize(("product", "query", "place", "words"), REFUSED)

@@ -26,8 +26,20 @@ CLAUSES = [
     ),
     (
         "oracle",
-        "PATTERN (A) DEFINE A AS x = '' OR REPLACE(x, 'a', '') = 'b'",
-        "PATTERN (A) DEFINE A AS x = CAST(NULL AS STRING) OR REPLACE(x, 'a', '') = 'b'",
+        "MEASURES x AS y PATTERN (A) DEFINE A AS x = '' OR REPLACE(x, 'a', '') = 'b'",
+        (
+            "MEASURES x AS y PATTERN (A) "
+            "DEFINE A AS x = CAST(NULL AS STRING) OR NULLIF( REPLACE(x, 'a', ''), '') = 'b'"
+        ),
+    ),
+    # rows without columns, which COUNT(*) around the clause counts
+    (
+        "oracle",
+        "ORDER BY d DESC PATTERN (A) DEFINE A AS x > 1",
+        (
+            "ORDER BY d DESC NULLS FIRST MEASURES MATCH_NUMBER() AS match_number "
+            "PATTERN (A) DEFINE A AS x > 1"
+        ),
     ),
     (
         "trino",
@@ -338,8 +350,8 @@ REFUSED = [
     (
         "bigquery",
         "spark",
-        "MEASURES DATE_DIFF(x, y, WEEK) AS a PATTERN (A)",
-        "cannot say this DATE_DIFF",
+        "MEASURES CAST(x AS STRING FORMAT 'YYYY') AS a PATTERN (A)",
+        "cannot say this CAST",
     ),
     ("azure", "spark", "PATTERN (A) DEFINE A AS TRUE", "Azure Stream Analytics orders events by"),
     ("spark", "snowflake", "PATTERN (A B) SUBSET U = (A, B)", "Snowflake has no SUBSET"),

@@ -7,6 +7,7 @@ from sqlglot.errors import UnsupportedError
 
 from matchrec.frontends.dialects.rules.place import Place
 
+_PATTERNS = (exp.Like, exp.ILike)
 _OF_STAR = {
     "replace": "no REPLACE after *: write * EXCEPT (a), x AS a",
     "rename": "no RENAME after *: write * EXCEPT (a), a AS b",
@@ -36,9 +37,9 @@ def _reason(node: exp.Expr) -> str | None:
             return "no JSON_TABLE: write JSON_VALUE(x, '$.a') for each column"
         case exp.Join() if (node.args.get("method") or "").upper() == "ASOF":
             return "no ASOF JOIN: join, and keep the last row by QUALIFY ROW_NUMBER() OVER w = 1"
-        case exp.All():
+        case exp.All() if not isinstance(node.parent, _PATTERNS):
             return "no ALL: compare with (SELECT MAX(x) ...) or (SELECT MIN(x) ...)"
-        case exp.Any() if not isinstance(node.parent, (exp.EQ, exp.Like, exp.ILike)):
+        case exp.Any() if not isinstance(node.parent, (exp.EQ, *_PATTERNS)):
             return "no ANY: compare with (SELECT MIN(x) ...) or (SELECT MAX(x) ...)"
         case exp.SimilarTo():
             return "no SIMILAR TO: write RLIKE"

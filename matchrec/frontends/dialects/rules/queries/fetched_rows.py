@@ -14,9 +14,11 @@ from matchrec.frontends.dialects.rules.place import Place
 
 def fetched_rows(node: exp.Expr, place: Place) -> exp.Expr:
     """WITH TIES by the ranks of rows; sqlglot would leave it out."""
-    fetch = node.args.get("limit") if isinstance(node, exp.Select) else None
+    fetch = node.args.get("limit")
     options = fetch.args.get("limit_options") if isinstance(fetch, exp.Fetch) else None
-    if options is None or not place.write.is_spark:
+    if not isinstance(node, exp.Select) or fetch is None or options is None:
+        return node
+    if not place.write.is_spark:
         return node
     if options.args.get("percent"):
         raise UnsupportedError("no PERCENT: write NTILE(100) OVER (ORDER BY x) in a subquery")

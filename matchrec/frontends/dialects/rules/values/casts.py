@@ -56,7 +56,9 @@ def text_of_moment(node: exp.Expr, place: Place) -> exp.Expr:
         return plain_call("DATE_FORMAT", node.this, _text("yyyy-MM-dd HH:mm:ss.SSS"))
     digits = plain_call("DATE_FORMAT", node.this, _text("yyyy-MM-dd HH:mm:ss.SSSSSS"))
     text = plain_call("REGEXP_REPLACE", digits, _text(r"(\.000)?(000)?$"), _text(""))
-    return plain_call("CONCAT", text, _text("+00")) if kind is Kind.TIMESTAMP else text
+    is_datetime = isinstance(node.this, exp.Cast) and node.this.is_type(exp.DType.TIMESTAMP)
+    has_zone = kind is Kind.TIMESTAMP and not is_datetime
+    return plain_call("CONCAT", text, _text("+00")) if has_zone else text
 
 
 def text_of_number_or_moment(node: exp.Expr, place: Place) -> exp.Expr:

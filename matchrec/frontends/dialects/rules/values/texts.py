@@ -83,14 +83,15 @@ def _words(node: exp.Expr, read: Product) -> str:
     """The expression of a word, or of what stands between two."""
     if read.name not in ("snowflake", "bigquery"):
         return r"[\p{L}\p{N}]+|[^\p{L}\p{N}]+"
-    given = node.args.get("expression")
     usual = SqlglotDialect.get_or_raise(read.sqlglot).INITCAP_DEFAULT_DELIMITER_CHARS
+    given = node.args.get("expression")
     if given is not None and not isinstance(given, exp.Literal):
         raise UnsupportedError("no INITCAP but with characters that are a literal")
-    is_usual = given is None or given.name == usual
-    ends = usual if is_usual else "".join(rf"\{one}" for one in given.name if not one.isalnum())
-    if (not is_usual and any(map(str.isalnum, given.name))) or not ends:
-        raise UnsupportedError("no INITCAP of words that end at letters, or that do not end")
+    ends = usual
+    if given is not None and given.name != usual:
+        ends = "".join(rf"\{one}" for one in given.name)
+        if not ends or any(map(str.isalnum, given.name)):
+            raise UnsupportedError("no INITCAP of words that end at letters, or that do not end")
     return f"[^{ends}]+|[{ends}]+"
 
 

@@ -186,10 +186,8 @@ def _months(start: exp.Expr, end: exp.Expr) -> exp.Expr:
     """How many months may be added to a time without passing another one."""
     count = exp.TimestampDiff(this=end.copy(), expression=start.copy(), unit=exp.var("MONTH"))
     one = exp.Literal.number(1)
-    more = exp.Anonymous(
-        this="MAKE_YM_INTERVAL",
-        expressions=[exp.Literal.number(0), exp.cast(exp.Add(this=count, expression=one), "int")],
-    )
+    month = exp.Interval(this=exp.Literal.string("1"), unit=exp.var("MONTH"))
+    more = exp.Mul(this=month, expression=exp.paren(exp.Add(this=count, expression=one)))
     is_passed = exp.GT(this=exp.Add(this=start.copy(), expression=more), expression=end.copy())
     rest = exp.If(this=is_passed, true=exp.Literal.number(0), false=one.copy())
     return exp.paren(exp.Add(this=count.copy(), expression=rest))

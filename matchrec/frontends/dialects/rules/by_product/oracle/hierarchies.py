@@ -42,8 +42,8 @@ class _Carried:
 
 def hierarchy(node: exp.Expr, place: Place) -> exp.Expr:
     """A query with CONNECT BY as one of a recursive query."""
-    connect = node.args.get("connect") if isinstance(node, exp.Select) else None
-    if connect is None:
+    connect = node.args.get("connect")
+    if not isinstance(node, exp.Select) or connect is None:
         return node
     source = node.args["from_"].this if node.args.get("from_") else None
     if not isinstance(source, exp.Table | exp.Subquery) or not place.write.is_spark:
@@ -52,35 +52,41 @@ def hierarchy(node: exp.Expr, place: Place) -> exp.Expr:
         raise UnsupportedError(_REFUSED)
     table = source.alias_or_name or "rows_"
     source = exp.alias_(source.copy(), table, table=True) if not source.alias else source.copy()
-    keys = node.args["order"] if node.args.get("order") else None
-    siblings = keys.expressions if keys is not None and keys.args.get("siblings") else []
+    order = node.args.get("order")
+    siblings = order.expressions if order is not None and order.args.get("siblings") else []
     carried = [
         _Carried(_LEVEL, exp.Literal.number(1), _next_level()),
         _place_of_row(siblings, table, place),
         *_paths_and_roots(node, table),
     ]
     name = new_name(_NAME, node.root())
-    node.set("connect", None)
-    for counter in _counters(node):
-        number = exp.Window(this=exp.RowNumber(), order=_by_place(), over="OVER")
-        is_item = counter.parent is node
-        counter.replace(exp.alias_(number, "rownum") if is_item else number)
-    if siblings or keys is None:
+    if siblings or order is None:
         node.set("order", None if _is_computed(node) else _by_place())
-    for star in list(node.expressions):
-        if star.is_star:
-            hidden = [exp.to_identifier(one.name) for one in carried]
-            star.replace(exp.Star(except_=hidden))
+    _read_hierarchy(node, [one.name for one in carried])
+    node.set("connect", None)
     node.set("from_", exp.From(this=_hierarchy(name, table)))
-    start, below = connect.args.get("start"), _qualified(connect.args["connect"], table)
+    below = _qualified(connect.args["connect"], table)
     first = _rows(source, table, ((one.name, one.first) for one in carried))
     others = _rows(source, table, ((one.name, one.next) for one in carried))
-    first = first.where(start.copy()) if start is not None else first
-    others = others.join(_hierarchy(name, _ABOVE), on=below)
-    union = exp.Union(this=first, expression=others, distinct=False)
+    if connect.args.get("start") is not None:
+        first = first.where(connect.args["start"].copy())
+    union = exp.Union(
+        this=first, expression=others.join(_hierarchy(name, _ABOVE), on=below), distinct=False
+    )
     named = exp.CTE(this=union, alias=exp.TableAlias(this=exp.to_identifier(name)))
     node.set("with_", exp.With(expressions=[named], recursive=True))
     return node
+
+
+def _read_hierarchy(query: exp.Select, hidden: list[str]) -> None:
+    """Numbers rows in the order of the hierarchy, and leaves the columns out that are ours."""
+    for counter in _counters(query):
+        number = exp.Window(this=exp.RowNumber(), order=_by_place(), over="OVER")
+        is_item = counter.parent is query
+        counter.replace(exp.alias_(number, "rownum") if is_item else number)
+    for star in list(query.expressions):
+        if star.is_star:
+            star.replace(exp.Star(except_=[exp.to_identifier(one) for one in hidden]))
 
 
 def _rows(source: exp.Expr, table: str, columns: Iterable[tuple[str, exp.Expr]]) -> exp.Select:
@@ -116,7 +122,7 @@ def _place_of_row(keys: list[exp.Expr], table: str, place: Place) -> _Carried:
 
 def _paths_and_roots(query: exp.Select, table: str) -> list[_Carried]:
     """Columns in place of SYS_CONNECT_BY_PATH(x, '/') and CONNECT_BY_ROOT x, which they replace."""
-    carried = []
+    carried: list[_Carried] = []
     for call in list(query.find_all(exp.Anonymous, exp.ConnectByRoot)):
         name = f"carried_{len(carried) + 1}"
         if isinstance(call, exp.ConnectByRoot):
