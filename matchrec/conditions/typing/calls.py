@@ -14,7 +14,7 @@ from matchrec.conditions.functions.casts import CASTS
 from matchrec.conditions.functions.catalogue import FUNCTIONS
 from matchrec.conditions.functions.formula import Apply, LambdaFunction
 from matchrec.conditions.functions.function import Function, FunctionError, Use
-from matchrec.conditions.functions.lambdas import PLACE_MAY_BE_ASKED
+from matchrec.conditions.functions.lambdas import PLACE_MAY_BE_ASKED, TWO_VALUED
 from matchrec.conditions.functions.texts.java_patterns import java_pattern
 from matchrec.conditions.functions.texts.patterns import PATTERNS
 from matchrec.conditions.functions.times.zones import has_one_offset, is_known
@@ -142,6 +142,8 @@ def type_call(typer: Typer, step: Combined) -> Typed:
     words = step.words
     if name in CASTS:
         words = tuple(meant_type(typer, word) for word in words)
+    if name == "EXISTS" and typer.settings.two_valued_exists:
+        words = (TWO_VALUED,)
     use = Use(tuple(one.type for one in parts), words, typer.ansi, typer.settings.time_zone)
     if not function.takes(len(parts)):
         raise not_known_during_the_match(step.operator, step.span)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from tests.properties.test_queries import settings
 from tests.quick.scale import some_of
 from tests.spark.functions.neighbours import check_conditions
 
@@ -104,3 +105,8 @@ def test_lambdas_under_ansi(spark: SparkSession, rows: DataFrame) -> None:
 
 def test_structs_and_maps(spark: SparkSession, rows: DataFrame) -> None:
     check_conditions(spark, rows, STRUCTS)
+
+
+def test_a_setting_that_leaves_nothing_unknown(spark: SparkSession, rows: DataFrame) -> None:
+    with settings(spark, legacy__followThreeValuedLogicInArrayExists="false"):
+        check_conditions(spark, rows, ["exists(A.xs, v -> v > B.i) IS NULL"])
