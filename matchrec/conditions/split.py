@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from itertools import compress
 
 from matchrec.conditions.forms import (
     OF_ALL_ROWS,
@@ -105,19 +106,19 @@ class ConditionSplitter:
     def condition(self, scalar: Scalar) -> SplitCondition:
         """Conjuncts at a fixed distance go before the match, the others during it."""
         parts = conjuncts(scalar)
-        tests = [(part, one, one.test(part)) for part, one in self.in_turn(parts)]
-        known = tuple(test for *_, test in tests if test is not None)
+        tests = [self.after(parts[:place]).test(part) for place, part in enumerate(parts)]
+        known = tuple(test for test in tests if test is not None)
         before = tuple(test for test in known if isinstance(test, RowColumn))
         nearby = tuple(test for test in known if isinstance(test, Nearby))
-        rest = tuple(part for part, _, test in tests if test is None)
-        during = [one.step(part) for part, one, test in tests if test is None]
+        rest = [place for place, test in enumerate(tests) if test is None]
+        during = [self.after(parts[:place]).step(parts[place]) for place in rest]
         return SplitCondition(
             self.variable,
             conjunction(before) if before else None,
             all_of(during, scalar.span) if during else None,
             scalar.span,
             known,
-            rest,
+            tuple(parts[place] for place in rest),
             joined(nearby, scalar.span) if nearby else None,
         )
 
@@ -130,10 +131,9 @@ class ConditionSplitter:
             return Nearby(self.fixed_column(scalar), nearby.step(scalar))
         return None
 
-    def in_turn(self, parts: Sequence[Scalar]) -> Iterator[tuple[Scalar, ConditionSplitter]]:
-        """Conjuncts, each with its splitter, as it is asked where those before it hold."""
-        for number, part in enumerate(parts):
-            yield part, replace(self, guards=tuple(parts[:number]))
+    def after(self, guards: Sequence[Scalar]) -> ConditionSplitter:
+        """The splitter of what is asked where these hold."""
+        return replace(self, guards=(*self.guards, *guards))
 
     def is_fixed(self, scalar: Scalar) -> bool:
         """Whether it reads only rows that Spark can compute it of, before the match."""
@@ -236,8 +236,7 @@ class ConditionSplitter:
             return None
         if not is_known(scalar.operator):
             return None
-        same_row = all(self.reads_same_row(one, scalar) for one in self.guards)
-        if same_row:
+        if all(self.read_same_row(scalar)):
             return None
         try:
             return self.combined(scalar)
@@ -247,13 +246,13 @@ class ConditionSplitter:
     def operands(self, scalar: Operation) -> Iterator[tuple[ConditionSplitter, Scalar]]:
         """The operands, each with its splitter: some are asked only where others hold."""
         for guards, operand in zip(guards_of(scalar), scalar.operands, strict=True):
-            yield replace(self, guards=(*self.guards, *guards)), operand
+            yield self.after(guards), operand
 
     def guarded(self, scalar: Scalar) -> Scalar:
         """What may fail, computed where the guards of the same row hold."""
         if not may_fail(scalar):
             return scalar
-        same_row = (one for one in self.guards if self.reads_same_row(one, scalar))
+        same_row = compress(self.guards, self.read_same_row(scalar))
         return under((*self.known(scalar), *same_row), scalar)
 
     def known(self, scalar: Scalar) -> tuple[Scalar, ...]:
@@ -264,12 +263,12 @@ class ConditionSplitter:
             return ()
         return tuple(filter(None, (holds_of_rows(self.plan, position.variable),)))
 
-    def reads_same_row(self, guard: Scalar, scalar: Scalar) -> bool:
-        """Whether a condition looks at the row, or rows, at which the expression looks."""
-        if self.is_fixed(guard) or self.is_fixed(scalar):
-            return self.is_fixed(guard) and self.is_fixed(scalar)
-        position = one_position(guard)
-        return position is not None and position == one_position(scalar)
+    def read_same_row(self, scalar: Scalar) -> Iterator[bool]:
+        """Of each guard, whether it looks at the row, or rows, at which the expression looks."""
+        if self.is_fixed(scalar):
+            return map(self.is_fixed, self.guards)
+        position = one_position(scalar)
+        return (position is not None and one_position(one) == position for one in self.guards)
 
     def step_of_row(self, variable: str, term: Scalar) -> Step:
         """What is made on a row, mapped to a variable, of what an aggregate evaluates."""

@@ -35,7 +35,8 @@ class Settings:
     """Settings of a session, in lower case. time_zone: see `Use`. timestamp_type: of TIMESTAMP.
 
     legacy_statistics: see `AggregateUse`. keeps_escapes: whether a backslash in a string literal
-    stands for itself. quotes: those that a string literal may stand in.
+    stands for itself. quotes: those that a string literal may stand in. two_valued_exists: whether
+    EXISTS is false where it is unknown.
     """
 
     time_zone: str = "UTC"
@@ -43,6 +44,7 @@ class Settings:
     timestamp_type: str = "timestamp_ltz"
     keeps_escapes: bool = False
     quotes: str = "'\""
+    two_valued_exists: bool = False
 
 
 @dataclass(frozen=True, slots=True)

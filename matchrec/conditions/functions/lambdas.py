@@ -2,7 +2,7 @@
 
 exists(collect_list(A.x), x -> x > B.y)      aggregate(B.xs, 0, (sum, x) -> sum + x * A.y)
 
-Source: Spark's `higherOrderFunctions.scala`, with `spark.sql.legacy.*` as it is by default.
+Source: Spark's `higherOrderFunctions.scala`. Of its legacy settings, that of EXISTS counts.
 """
 
 from __future__ import annotations
@@ -30,6 +30,9 @@ from matchrec.conditions.functions.structs_and_maps import (
     map_type,
 )
 from matchrec.conditions.types import BOOLEAN, INT, Family, ValueType, array
+
+TWO_VALUED = "TWO-VALUED"
+"""The word of an EXISTS that is false where it is unknown."""
 
 PLACE_MAY_BE_ASKED = frozenset({"TRANSFORM", "FILTER"})
 """Those whose lambda functions may have the place of an element as a second variable."""
@@ -81,15 +84,20 @@ def as_sorted(use: Use) -> ValueType | None:
     return own if fits else None
 
 
-def exists(values: Array, holds: Compute) -> bool | None:
+def exists(use: Use) -> Compute:
     """NULL where it holds for none, and is unknown for one."""
-    unknown = False
-    for one in values:
-        found = holds(one)
-        if found:
-            return True
-        unknown = unknown or found is None
-    return None if unknown else False
+    if_unknown = False if TWO_VALUED in use.words else None
+
+    def compute(values: Array, holds: Compute) -> bool | None:
+        unknown = False
+        for one in values:
+            found = holds(one)
+            if found:
+                return True
+            unknown = unknown or found is None
+        return if_unknown if unknown else False
+
+    return compute
 
 
 def holds_for_all(values: Array, holds: Compute) -> bool | None:
@@ -188,7 +196,7 @@ AGGREGATE = Function(
 )
 
 LAMBDAS: Mapping[str, Function] = {
-    "EXISTS": taking(of_element, (ARRAY,), where_boolean(gives(BOOLEAN)), exists),
+    "EXISTS": Function((ARRAY, None), where_boolean(gives(BOOLEAN)), exists, variables=of_element),
     "FORALL": taking(of_element, (ARRAY,), where_boolean(gives(BOOLEAN)), holds_for_all),
     "FILTER": taking(
         of_element_and_place, (ARRAY,), where_boolean(lambda use: use.types[0]), select

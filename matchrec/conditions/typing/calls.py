@@ -126,6 +126,7 @@ def in_python(typer: Typer, step: Step) -> bool:
 def type_call(typer: Typer, step: Combined) -> Typed:
     """A function that Python computes."""
     from matchrec.conditions.functions.casts import CASTS
+    from matchrec.conditions.functions.lambdas import TWO_VALUED
 
     if step.operator in LOCAL_TIMES and typer.settings.timestamp_type == TIMESTAMP_NTZ.name:
         name, words = LOCAL_TIMES[step.operator]
@@ -142,6 +143,8 @@ def type_call(typer: Typer, step: Combined) -> Typed:
     words = step.words
     if name in CASTS:
         words = tuple(meant_type(typer, word) for word in words)
+    if name == "EXISTS" and typer.settings.two_valued_exists:
+        words = (TWO_VALUED,)
     use = Use(tuple(one.type for one in parts), words, typer.ansi, typer.settings.time_zone)
     if not function.takes(len(parts)):
         raise not_known_during_the_match(step.operator, step.span)

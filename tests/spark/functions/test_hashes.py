@@ -18,6 +18,7 @@ from matchrec.conditions.types import (
     array,
     decimal,
 )
+from tests.quick.scale import examples
 from tests.spark.functions import arguments as some
 from tests.spark.functions.asked import Table, call
 
@@ -50,7 +51,7 @@ def test_hashes(spark: SparkSession) -> None:
             drawn.choice(some.INSTANTS),
             drawn.choice((None, (), ("a", None), ("", long_text(drawn)))),
         )
-        for _ in range(100)
+        for _ in range(examples(400))
     ]
     cases = [call(name, place) for name in ("hash", "xxhash64") for place in range(len(TYPES))]
     cases += [call(name, *range(len(TYPES))) for name in ("hash", "xxhash64")]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from tests.properties.test_queries import settings
+from tests.quick.scale import some_of
 from tests.spark.functions.neighbours import check_conditions
 
 ROWS = """
@@ -98,8 +100,13 @@ def test_lambdas(spark: SparkSession, rows: DataFrame) -> None:
 def test_lambdas_under_ansi(spark: SparkSession, rows: DataFrame) -> None:
     failing = ("v / B.i", "sqrt", "v % B.i = 1 END", "w = v + B.i", "element_at", "v IS NULL OR w")
     conditions = [one for one in LAMBDAS if not any(part in one for part in failing)]
-    check_conditions(spark, rows, conditions)
+    check_conditions(spark, rows, some_of(conditions))
 
 
 def test_structs_and_maps(spark: SparkSession, rows: DataFrame) -> None:
     check_conditions(spark, rows, STRUCTS)
+
+
+def test_a_setting_that_leaves_nothing_unknown(spark: SparkSession, rows: DataFrame) -> None:
+    with settings(spark, legacy__followThreeValuedLogicInArrayExists="false"):
+        check_conditions(spark, rows, ["exists(A.xs, v -> v > B.i) IS NULL"])
