@@ -122,6 +122,7 @@ def explain(  # noqa: PLR0913 -- public signature
     from matchrec.explanation import Explanation
     from matchrec.explanation.shuffles import shuffle_lines
     from matchrec.spark.counters import Counters
+    from matchrec.spark.sessions.advice import advice_on
 
     check_session(spark)
     call = QueryCall.of(spark, query, args, frames)
@@ -141,7 +142,7 @@ def explain(  # noqa: PLR0913 -- public signature
     if counters is None:
         return explanation
     counters.run(evaluation.outer())
-    return explanation.with_counters(counters)
+    return explanation.with_counters(counters, advice_on(spark))
 
 
 def shuffled_by(executed: Executed) -> Shuffled | None:

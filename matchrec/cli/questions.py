@@ -53,13 +53,15 @@ def with_counters(
     explanation: matchrec.Explanation, asked: Query, spark: SparkSession
 ) -> matchrec.Explanation:
     """The same with what a run has counted, if the query has a clause."""
+    from matchrec.spark.sessions.advice import advice_on
+
     if not explanation.clauses:
         return explanation
     counters = matchrec.Counters()
     frame = asked.dataframe(spark, counters)
     with matchrec.progress(spark, counters):
         counters.run(frame)
-    return explanation.with_counters(counters)
+    return explanation.with_counters(counters, advice_on(spark))
 
 
 def draw(explanation: matchrec.Explanation, file: Path) -> None:

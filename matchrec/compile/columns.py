@@ -8,6 +8,7 @@ from matchrec.compile.executable import Crossing
 from matchrec.conditions.aggregates import basic
 from matchrec.conditions.residual import (
     Combined,
+    Lambda,
     ListAggregate,
     RunningAggregate,
     Step,
@@ -17,8 +18,7 @@ from matchrec.conditions.residual import (
 from matchrec.conditions.row_column import RowColumn, cast, row_column
 from matchrec.conditions.split_aggregates import framed
 from matchrec.conditions.types import NUMBERS, SPARKS_OWN, Family, ValueType
-from matchrec.conditions.typing.run_columns import RunColumns
-from matchrec.conditions.typing.typer import TRUE_COLUMN
+from matchrec.conditions.typing.typer import TRUE_COLUMN, RunColumns
 from matchrec.conditions.within import gap_columns, near_columns, window_columns
 from matchrec.errors.conditions import not_measured_by
 from matchrec.output.read_measures import is_collected
@@ -136,6 +136,8 @@ def step_columns(step: Step) -> Iterator[RowColumn]:
         case Combined(operands=operands):
             for operand in operands:
                 yield from step_columns(operand)
+        case Lambda(body=body):
+            yield from step_columns(body)
         case _:
             return
 

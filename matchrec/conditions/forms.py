@@ -21,17 +21,31 @@ from matchrec.conditions.rewrite import REWRITINGS
 from matchrec.conditions.row_column import conjunction, row_column
 from matchrec.conditions.typing.arithmetic import TRYING
 from matchrec.conditions.typing.mathematics import NAMES
+from matchrec.errors import MatchRecognizeError
+from matchrec.errors.conditions import (
+    lambda_not_read,
+    not_known_during_the_match,
+    operations_nested_too_deep,
+)
 from matchrec.plan.expression import (
+    DEEPEST,
+    LAMBDA,
+    LONG_CHAIN,
+    Aggregate,
     Classifier,
     ColumnReference,
+    LambdaVariable,
     Navigation,
     Operation,
     Reference,
     Scalar,
+    Term,
     argument_of,
     references,
     render,
 )
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.precedence import always_precedes
 from matchrec.plan.show import show_scalar
 from matchrec.plan.text.amounts import amount
 from matchrec.plan.text.sql_text import as_operand, string_literal
@@ -74,10 +88,15 @@ def _instead(text: str, _: Reference) -> str:
     return text
 
 
-def one_position(found: tuple[Reference, ...]) -> Navigation | None:
-    """The position that all references read, if it is one and they are of one sort."""
-    if not all(isinstance(reference, ColumnReference) for reference in found) and not all(
-        isinstance(reference, Classifier) for reference in found
+def one_position(scalar: Scalar) -> Navigation | None:
+    """The position that all references read, if it is one and they are of one sort.
+
+    None where a variable of a lambda function is read too.
+    """
+    found = references(scalar)
+    if lambda_variables(scalar) or (
+        not all(isinstance(reference, ColumnReference) for reference in found)
+        and not all(isinstance(reference, Classifier) for reference in found)
     ):
         return None
     positions = {
@@ -102,6 +121,26 @@ def is_bare(scalar: Scalar) -> bool:
     )
 
 
+def is_name(term: Term) -> bool:
+    """Whether a term is nothing but the name of a lambda's variable, perhaps in parentheses."""
+    text = "".join(map(str, term.pieces)).strip(" \t\r\n()")
+    return any(text == variable.name for variable in term.variables)
+
+
+def cannot_cross(operation: Operation) -> bool:
+    """Whether it is a struct that Spark would name otherwise, or Arrow has none of.
+
+    Spark names a field after the column that LAST reads; Arrow has no two fields of one name.
+    """
+    if operation.operator != "STRUCT":
+        return False
+    names = operation.words
+    named = zip(operation.operands, names, range(1, len(names) + 1), strict=True)
+    return len(set(names)) < len(names) or any(
+        is_bare(one) and name == f"col{place}" for one, name, place in named
+    )
+
+
 def is_null_on_null(scalar: Scalar) -> bool:
     """Whether the value is NULL wherever any reference in it is; False where that is not known."""
     if isinstance(scalar, Operation):
@@ -120,6 +159,33 @@ def writing(scalar: Scalar) -> Write:
     return argument_of if is_bare(scalar) else as_part
 
 
+def lambda_variables(scalar: Scalar) -> frozenset[LambdaVariable]:
+    """What an expression names of lambda functions around it."""
+    if not isinstance(scalar, Operation):
+        return frozenset(scalar.variables)
+    found = [lambda_variables(operand) for operand in scalar.operands]
+    own = found[:-1] if scalar.operator == LAMBDA else []
+    return frozenset().union(*found).difference(*own)
+
+
+def is_there(plan: MatchPlan, variable: str, position: Navigation) -> bool:
+    """Whether there is such a row whenever the condition of a variable is asked."""
+    members, own = plan.members(position.variable), plan.ids[variable]
+    if position.logical_offset or position.physical_offset or plan.staging is not None:
+        return False
+    if own in members:
+        return True
+    names = frozenset(plan.variables[member] for member in members)
+    is_mapped = own in plan.members(None)
+    return is_mapped and always_precedes(plan.pattern, names, variable)
+
+
+def variables_of_rows(plan: MatchPlan, aggregate: Aggregate) -> tuple[str, ...]:
+    """By primary variable, itself; one of the aggregate's for those that it is not over."""
+    members, names = plan.members(aggregate.variable), plan.variables
+    return tuple(name if plan.ids[name] in members else names[min(members)] for name in names)
+
+
 def null_of_the_same_type(reference: Reference) -> str:
     return f"IF(FALSE, {argument_of(reference)}, NULL)"
 
@@ -130,6 +196,15 @@ def named(scalar: Scalar) -> str:
         return scalar.operator
     text = show_scalar(scalar)
     return (text.split("(")[0].split() or text.split())[0] if " " in text else text
+
+
+def not_computed(scalar: Scalar) -> MatchRecognizeError:
+    """Why an expression of several rows is refused."""
+    if isinstance(scalar, Operation) and scalar.operator == LONG_CHAIN:
+        return operations_nested_too_deep(DEEPEST, scalar.span)
+    has_lambda = any("->" in one for one in scalar.pieces if isinstance(one, str))
+    refused = lambda_not_read if has_lambda else not_known_during_the_match
+    return refused(named(scalar), scalar.span)
 
 
 def formula(scalar: Scalar, position: Navigation | None) -> Combined | None:

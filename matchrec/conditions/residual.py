@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from matchrec.conditions.row_column import RowColumn
-from matchrec.plan.expression import Navigation, Scalar
+from matchrec.plan.expression import LambdaVariable, Navigation, Scalar
 from matchrec.source import Span
 
 
@@ -92,7 +92,33 @@ class Combined:
     words: tuple[str, ...] = ()
 
 
-Step = Value | RunningAggregate | ListAggregate | VariableAt | NumberOfMatch | Combined
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A variable of a lambda function, where its body reads it."""
+
+    variable: LambdaVariable
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Lambda:
+    """A lambda function, which stands among the operands of an operation."""
+
+    variables: tuple[LambdaVariable, ...]
+    body: Step
+    span: Span
+
+
+Step = (
+    Value
+    | RunningAggregate
+    | ListAggregate
+    | VariableAt
+    | NumberOfMatch
+    | Combined
+    | Bound
+    | Lambda
+)
 
 
 def values_in(step: Step) -> Iterator[Value]:

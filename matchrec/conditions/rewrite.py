@@ -113,6 +113,14 @@ def case_of(parts: Parts, span: Span) -> Combined:
     return case(tuple(branches), span)
 
 
+def decode(parts: Parts, span: Span) -> Combined:
+    """DECODE(x, a, y, ..., z): CASE of what is not distinct, where NULL is found too."""
+    value, *branches = parts
+    for place in range(0, len(branches) - 1, 2):
+        branches[place] = Combined("<=>", (value, branches[place]), span)
+    return case(tuple(branches), span)
+
+
 REWRITINGS: Mapping[str, Rewriting | Form] = {
     "ABS": ("IF", ("<", 0, ("NEG", 0)), ("NEG", 0), 0),  # itself where it is NULL or NaN
     "NEGATIVE": "NEG",
@@ -128,6 +136,7 @@ REWRITINGS: Mapping[str, Rewriting | Form] = {
     "NVL2": ("IF", ("IS NOT NULL", 0), 1, 2),
     "CASE": case,
     "CASE OF": case_of,
+    "DECODE": decode,
     "GREATEST": extreme(">"),
     "LEAST": extreme("<"),
     "BETWEEN": ("AND", (">=", 0, 1), ("<=", 0, 2)),

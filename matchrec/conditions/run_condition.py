@@ -11,8 +11,8 @@ Logic is three-valued. NaN equals NaN and is greater than any other number, as i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from typing_extensions import assert_never
@@ -259,5 +259,42 @@ def operands_of(expression: RunExpression) -> tuple[RunExpression, ...]:
             return parts if otherwise is None else (*parts, otherwise)
         case Constant() | Read() | ReadClassifier() | ReadMatchNumber() | Reduce():
             return ()
+        case _:
+            assert_never(expression)
+
+
+def with_operands(expression: RunExpression, new: Sequence[RunExpression]) -> RunExpression:
+    """The same operation of other operands, in the order of `operands_of`."""
+    match expression:
+        case Compare() | Arithmetic():
+            return replace(expression, left=new[0], right=new[1])
+        case And() | Or():
+            return replace(expression, parts=tuple(new))
+        case Widen() | Narrow() | Not() | IsNull():
+            return type(expression)(new[0])
+        case Choose():
+            return Choose(*new)
+        case Mathematics(arguments=arguments, otherwise=otherwise):
+            last = new[-1] if otherwise else None
+            assert last is None or isinstance(last, Call)
+            return replace(expression, arguments=tuple(new[: len(arguments)]), otherwise=last)
+        case _:
+            assert not new
+            return expression
+
+
+def kind_of(expression: RunExpression) -> Kind:
+    """How the value of a node is held; truth values are integers."""
+    match expression:
+        case Constant() | Read() | Arithmetic() | Mathematics() | Call():
+            return expression.kind
+        case Reduce(function=function, kind=kind):
+            return {Reduction.COUNT: Kind.INTEGER, Reduction.AVG: Kind.FLOATING}.get(function, kind)
+        case Widen() | Narrow():
+            return Kind.FLOATING
+        case Choose(then=then):
+            return kind_of(then)
+        case ReadClassifier() | ReadMatchNumber() | Compare() | And() | Or() | Not() | IsNull():
+            return Kind.INTEGER
         case _:
             assert_never(expression)

@@ -21,20 +21,27 @@ from matchrec.conditions.forms import (
     Write,
     all_of,
     by_classifier,
+    cannot_cross,
     formula,
     is_bare,
     is_known,
+    is_name,
     is_null_on_null,
+    is_there,
     is_truth,
     joined,
-    named,
+    lambda_variables,
+    not_computed,
     null_of_the_same_type,
     one_position,
+    variables_of_rows,
     writing,
 )
 from matchrec.conditions.guards import guards_of, holds_of_rows, is_partial, may_fail, under
 from matchrec.conditions.residual import (
+    Bound,
     Combined,
+    Lambda,
     Nearby,
     NumberOfMatch,
     SplitCondition,
@@ -43,15 +50,10 @@ from matchrec.conditions.residual import (
 )
 from matchrec.conditions.row_column import Framed, RowColumn, Shifted, conjunction, row_column
 from matchrec.conditions.split_aggregates import framed, split_aggregate
-from matchrec.errors.conditions import (
-    lambda_of_several_rows,
-    not_known_during_the_match,
-    operations_nested_too_deep,
-)
+from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.plan.combined import conjuncts
 from matchrec.plan.expression import (
-    DEEPEST,
-    LONG_CHAIN,
+    LAMBDA,
     Aggregate,
     Classifier,
     ColumnReference,
@@ -61,12 +63,12 @@ from matchrec.plan.expression import (
     Operation,
     Reference,
     Scalar,
+    Term,
     argument_of,
     references,
     render,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.precedence import always_precedes
 from matchrec.plan.text.sql_text import string_literal
 
 
@@ -136,7 +138,8 @@ class ConditionSplitter:
     def is_fixed(self, scalar: Scalar) -> bool:
         """Whether it reads only rows that Spark can compute it of, before the match."""
         distances = self.distances(scalar)
-        return None not in distances and (self.scope is Scope.NEIGHBOURS or not any(distances))
+        known = None not in distances and not lambda_variables(scalar)
+        return known and (self.scope is Scope.NEIGHBOURS or not any(distances))
 
     def is_nearby(self, scalar: Scalar) -> bool:
         """Whether the worker computes it for all rows, as it reads some at a fixed distance."""
@@ -179,40 +182,52 @@ class ConditionSplitter:
 
     def step(self, scalar: Scalar) -> Step:
         """What the engine computes for `scalar`."""
+        if isinstance(scalar, Operation) and cannot_cross(scalar):
+            return self.combined(scalar)
         if self.is_fixed(scalar):
             here, late = self.fixed_column(self.guarded(scalar)), self.late(scalar)
             return Value(here, None, None, scalar.span, late=late)
-        found = references(scalar)
+        found, variables = references(scalar), lambda_variables(scalar)
+        if isinstance(scalar, Term) and len(variables) == 1 and is_name(scalar):
+            return Bound(next(iter(variables)), scalar.span)
         if is_bare(scalar) and isinstance(found[0], Aggregate):
-            names = self.variables_of_rows(found[0])
+            names = variables_of_rows(self.plan, found[0])
             return split_aggregate(found[0], names, self.step_of_row, scalar.span)
         if is_bare(scalar) and isinstance(found[0], MatchNumber):
             return NumberOfMatch(scalar.span)
-        position = one_position(found)
+        position = one_position(scalar)
         if position is not None and isinstance(found[0], ColumnReference):
             return self.move_inside(scalar, position)
         if position is not None and isinstance(found[0], Classifier) and is_truth(scalar):
             return by_classifier(scalar, position, self.plan.variables)
         if isinstance(scalar, Operation) and is_known(scalar.operator):
             return self.combined(scalar)
-        if isinstance(scalar, Operation) and scalar.operator == LONG_CHAIN:
-            raise operations_nested_too_deep(DEEPEST, scalar.span)
-        has_lambda = any("->" in one for one in scalar.pieces if isinstance(one, str))
-        refused = lambda_of_several_rows if has_lambda else not_known_during_the_match
-        raise refused(named(scalar), scalar.span)
+        raise not_computed(scalar)
 
     def move_inside(self, scalar: Scalar, position: Navigation) -> Value:
         """f(LAST(A.x)) as the column f(x) read at LAST(A); f(NULL) where there is no such row."""
         asked = self.guarded(scalar)
         column = row_column(render(asked, writing(asked)))
         missing = None
-        if not is_null_on_null(scalar) and not self.is_there(position):
+        if not is_null_on_null(scalar) and not is_there(self.plan, self.variable, position):
             missing = row_column(render(scalar, null_of_the_same_type))
         return Value(column, position, missing, scalar.span, late=self.late(scalar))
 
+    def operand(self, scalar: Scalar) -> Step:
+        """A value; or a lambda function, whose body the engine computes."""
+        if not isinstance(scalar, Operation) or scalar.operator != LAMBDA:
+            return self.step(scalar)
+        *names, body = scalar.operands
+        variables = (variable for name in names for variable in lambda_variables(name))
+        return Lambda(tuple(variables), self.of_lambda(body), scalar.span)
+
+    def of_lambda(self, body: Scalar) -> Step:
+        """What the engine computes of each element."""
+        return self.step(body)
+
     def combined(self, scalar: Operation) -> Combined:
         """An operation that the engine computes."""
-        operands = tuple(one.step(part) for one, part in self.operands(scalar))
+        operands = tuple(one.operand(part) for one, part in self.operands(scalar))
         return Combined(scalar.operator, operands, scalar.span, scalar.words)
 
     def late(self, scalar: Scalar) -> Combined | None:
@@ -222,7 +237,12 @@ class ConditionSplitter:
         if not is_known(scalar.operator):
             return None
         same_row = all(self.reads_same_row(one, scalar) for one in self.guards)
-        return None if same_row else self.combined(scalar)
+        if same_row:
+            return None
+        try:
+            return self.combined(scalar)
+        except MatchRecognizeUnsupportedError:  # in a lambda function, of whose variables it is
+            return None
 
     def operands(self, scalar: Operation) -> Iterator[tuple[ConditionSplitter, Scalar]]:
         """The operands, each with its splitter: some are asked only where others hold."""
@@ -238,7 +258,7 @@ class ConditionSplitter:
 
     def known(self, scalar: Scalar) -> tuple[Scalar, ...]:
         """What holds of the row, as it is mapped, at which the expression looks; none of others."""
-        position = None if self.is_fixed(scalar) else one_position(references(scalar))
+        position = None if self.is_fixed(scalar) else one_position(scalar)
         is_mapped = position is not None and not position.physical_offset
         if position is None or not is_mapped or not is_partial(render(scalar, argument_of)):
             return ()
@@ -248,28 +268,8 @@ class ConditionSplitter:
         """Whether a condition looks at the row, or rows, at which the expression looks."""
         if self.is_fixed(guard) or self.is_fixed(scalar):
             return self.is_fixed(guard) and self.is_fixed(scalar)
-        position = one_position(references(guard))
-        return position is not None and position == one_position(references(scalar))
-
-    def is_there(self, position: Navigation) -> bool:
-        """Whether there is such a row whenever the condition is asked."""
-        plan = self.plan
-        members, own = plan.members(position.variable), plan.ids[self.variable]
-        if position.logical_offset or position.physical_offset or plan.staging is not None:
-            return False
-        if own in members:
-            return True
-        names = frozenset(plan.variables[member] for member in members)
-        is_mapped = own in plan.members(None)
-        return is_mapped and always_precedes(plan.pattern, names, self.variable)
-
-    def variables_of_rows(self, aggregate: Aggregate) -> tuple[str, ...]:
-        """By primary variable, itself; one of the aggregate's for those that it is not over."""
-        members = self.plan.members(aggregate.variable)
-        names = self.plan.variables
-        return tuple(
-            name if self.plan.ids[name] in members else names[min(members)] for name in names
-        )
+        position = one_position(guard)
+        return position is not None and position == one_position(scalar)
 
     def step_of_row(self, variable: str, term: Scalar) -> Step:
         """What is made on a row, mapped to a variable, of what an aggregate evaluates."""
@@ -294,3 +294,7 @@ class NearbySplitter(ConditionSplitter):
         if isinstance(scalar, Operation) and is_known:
             return self.combined(scalar)
         return Value(self.fixed_column(scalar), None, None, scalar.span)
+
+    def of_lambda(self, body: Scalar) -> Step:
+        """Spark has the values of neighbours, and calls the function."""
+        raise not_computed(body)

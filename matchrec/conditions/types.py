@@ -124,6 +124,13 @@ def nested(family: Family, names: tuple[str, ...], parts: tuple[ValueType, ...])
     return array(*parts) if family is Family.ARRAY else map_of(*parts)
 
 
+def unnamed(type_: ValueType) -> ValueType:
+    """The type with other names of fields: structs compare that differ in these alone."""
+    names = tuple(map(str, range(len(type_.names))))
+    parts = tuple(map(unnamed, type_.parts))
+    return nested(type_.family, names, parts) if type_.family in NESTED else type_
+
+
 def decimal(precision: int, scale: int) -> ValueType:
     """The decimal type of so many digits, at most 38, `scale` of them after the point."""
     precision = min(precision, 38)

@@ -40,17 +40,18 @@ def only_spark_computes(condition: str, span: Span) -> MatchRecognizeError:
     )
 
 
-def lambda_of_several_rows(function: str, span: Span) -> MatchRecognizeError:
-    """`exists(B.xs, x -> x > A.y)` in DEFINE."""
+def lambda_not_read(function: str, span: Span) -> MatchRecognizeError:
+    """`exists(B.xs, A -> A.x > B.y)` in DEFINE, or something in it that is not known there."""
     return MatchRecognizeUnsupportedError(
         f"`{function}` with a lambda in {part('DEFINE')} combines several {current().rows}"
         " of the match",
         span,
-        notes=(f"Spark computes a function with a lambda of one of the {current().rows} alone",),
-        hint=(
-            "let it look at one of them and compare what it gives, as in array_max(B.xs) > A.y; "
-            f"or name its value in {part('MEASURES')}, and filter the matches by it"
+        notes=(
+            "a variable of it might be meant as something else: as a pattern variable, or as the",
+            "variable of a lambda around it; or its arguments are not known there",
         ),
+        hint="give it a name of its own, as in exists(B.xs, element -> element > A.y); "
+        f"or name the value in {part('MEASURES')}, and filter the matches by it",
     )
 
 
@@ -276,9 +277,10 @@ def within_needs_ascending_order(span: Span | None) -> MatchRecognizeError:
     )
 
 
-def no_output_columns() -> MatchRecognizeError:
-    """ONE ROW PER MATCH without partition columns and measures."""
+def no_output_columns(span: Span | None) -> MatchRecognizeError:
+    """ONE ROW PER MATCH without partition columns and measures. span: of the pattern."""
     return MatchRecognizePlanError(
         "the result would have no column: ONE ROW PER MATCH without PARTITION BY and MEASURES",
+        span,
         hint="add MEASURES, such as MATCH_NUMBER() AS match, or write ALL ROWS PER MATCH",
     )

@@ -34,6 +34,7 @@ from matchrec.conditions.run_condition import (
     Reduce,
     RunExpression,
     Widen,
+    kind_of,
 )
 from matchrec.conditions.types import Kind
 from matchrec.evaluate import instructions as op
@@ -59,21 +60,15 @@ _COMPARE = {Kind.INTEGER: op.COMPARE_INTEGER, Kind.FLOATING: op.COMPARE_FLOAT}
 _NARROW = {Kind.INTEGER: op.NARROW_INTEGER, Kind.FLOATING: op.NARROW}
 
 
-def kind_of(expression: RunExpression) -> Kind:
-    """How the value of a node is held; truth values are integers."""
-    match expression:
-        case Constant() | Read() | Arithmetic() | Mathematics() | Call():
-            return expression.kind
-        case Reduce(function=function, kind=kind):
-            return {Reduction.COUNT: Kind.INTEGER, Reduction.AVG: Kind.FLOATING}.get(function, kind)
-        case Widen() | Narrow():
-            return Kind.FLOATING
-        case Choose(then=then):
-            return kind_of(then)
-        case ReadClassifier() | ReadMatchNumber() | Compare() | And() | Or() | Not() | IsNull():
-            return Kind.INTEGER
-        case _:
-            assert_never(expression)
+def function_of(expression: Arithmetic | Mathematics | Narrow) -> int:
+    """The number of a compiled function: see `instructions.MATHEMATICS`."""
+    if isinstance(expression, Narrow):
+        return _NARROW[kind_of(expression.value)]
+    if isinstance(expression, Mathematics):
+        return _MATH_FUNCTIONS.index(expression.function)
+    mode = op.TRIES if expression.tries else op.ANSI * expression.ansi
+    width = expression.bits if expression.kind is Kind.INTEGER else 0
+    return op.ARITHMETIC + _OPERATORS.index(expression.operator) + mode + op.BITS * width
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +111,7 @@ class Coder:
                 self._one(value, op.WIDEN)
             case Narrow(value):
                 self.add(value)
-                self._emit(op.MATHEMATICS, _NARROW[kind_of(value)], 1)
+                self._emit(op.MATHEMATICS, function_of(expression), 1)
             case And(parts):
                 self._connect(parts, op.JUMP_IF_FALSE, op.AND)
             case Or(parts):
@@ -184,11 +179,8 @@ class Coder:
         self.code[jump] = (op.JUMP, len(self.code), 0, 0)
 
     def _arithmetic(self, expression: Arithmetic) -> None:
-        kind = self._two(expression.left, expression.right)
-        function = op.ARITHMETIC + _OPERATORS.index(expression.operator)
-        function += op.TRIES if expression.tries else op.ANSI * expression.ansi
-        function += op.BITS * (expression.bits if kind is Kind.INTEGER else 0)
-        self._emit(op.MATHEMATICS, function, 2)
+        self._two(expression.left, expression.right)
+        self._emit(op.MATHEMATICS, function_of(expression), 2)
 
     def _mathematics(self, expression: Mathematics) -> None:
         """Of ROUND, the code of what is uncertain follows; it has the value on the stack."""
@@ -204,8 +196,7 @@ class Coder:
             return
         for argument in expression.arguments:
             self.add(argument)
-        function = _MATH_FUNCTIONS.index(expression.function)
-        self._emit(op.MATHEMATICS, function, len(expression.arguments))
+        self._emit(op.MATHEMATICS, function_of(expression), len(expression.arguments))
 
     def _call(self, call: Call) -> None:
         for argument in call.arguments:

@@ -12,8 +12,9 @@ import numpy as np
 
 from matchrec.conditions.functions.function import AnsiError, FunctionError, Value
 from matchrec.conditions.run_condition import Call, Collect
+from matchrec.evaluate.calculations import REASONS
 from matchrec.evaluate.formulas import Read, build
-from matchrec.evaluate.instructions import DIVISION_BY_ZERO, FUNCTION_FAILED, OVERFLOW, VALUE
+from matchrec.evaluate.instructions import FUNCTION_FAILED, OVERFLOW, VALUE
 from matchrec.evaluate.kernels.conditions import Input, push_values
 from matchrec.evaluate.link import LinkedConditions
 from matchrec.evaluate.lists import Listing, Lists
@@ -29,8 +30,6 @@ from matchrec.evaluate.values import (
     ranked_values,
 )
 from matchrec.jit.callbacks import NO_CALLBACK, callback
-
-_REASONS = {OVERFLOW: "a number is too large for its type", DIVISION_BY_ZERO: "division by zero"}
 
 
 class PythonCalls:
@@ -102,8 +101,8 @@ class PythonCalls:
         status = push_values(linked.instructions, begin, end, row, given, self.stack)
         if status == FUNCTION_FAILED:
             raise self.failed()
-        if status in _REASONS:
-            raise AnsiError(_REASONS[status])
+        if status in REASONS:
+            raise AnsiError(REASONS[status])
         self.top = 0
         return self.computed[place]()
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from textwrap import indent
 
-from matchrec.arguments import Kind, all_of, can, instance_of
+from matchrec.arguments import TEXT, Kind, all_of, can, instance_of
 from matchrec.explanation.clause import ExplainedClause
 from matchrec.explanation.selection import selection_lines
 from matchrec.pictures.html import folded, paragraph, preformatted, wide
@@ -25,7 +25,7 @@ COUNTERS = Kind("Counters", can("values", "observe"), "write matchrec.Counters()
 class Explanation:
     """What a query compiles to; prints as text, shows as pictures in a notebook.
 
-    counters: those of a run of the query, if any.
+    counters: those of a run of the query, if any. advice: what would make another one faster.
 
     >>> large = matchrec.Pattern.begin("large").where("id > 1")
     >>> matchrec.explain_pattern(spark.range(3), large, order_by="id")
@@ -34,13 +34,17 @@ class Explanation:
 
     clauses: tuple[ExplainedClause, ...]
     counters: object | None = None
+    advice: str = ""
 
     def __post_init__(self) -> None:
         CLAUSES.check("Explanation", "clauses", self.clauses)
         COUNTERS.check("Explanation", "counters", self.counters)
+        TEXT.check("Explanation", "advice", self.advice)
 
-    def with_counters(self, counters: object) -> Explanation:
+    def with_counters(self, counters: object, advice: str = "") -> Explanation:
         """The same with what `counters` say of the query's last run, once they have values.
+
+        advice: what would make another run faster.
 
         >>> large = matchrec.Pattern.begin("large").where("id > 1")
         >>> counters = matchrec.Counters()
@@ -53,7 +57,7 @@ class Explanation:
         counters of the last run
         ...
         """
-        return replace(self, counters=counters)
+        return replace(self, counters=counters, advice=advice)
 
     def __repr__(self) -> str:
         found = "; ".join(clause.summary for clause in self.clauses) or NO_CLAUSE
@@ -65,7 +69,8 @@ class Explanation:
             return text
         selects = any(clause.plan.selects for clause in self.clauses)
         counted = indent(str(self.counters), "  ") + ("" if selects else COVERAGE)
-        return f"{text}\ncounters of the last run\n{counted}"
+        advice = f"\n{self.advice}" if self.advice else ""
+        return f"{text}\ncounters of the last run\n{counted}{advice}"
 
     def _clauses(self) -> str:
         if not self.clauses:

@@ -71,7 +71,7 @@ def output_columns(
     if plan.output is MatchOutput.GRAPH:
         found += [PointerOutput(field) for field in PointerField]
     if not found:
-        raise no_output_columns()
+        raise no_output_columns(plan.pattern.span)
     check_names(found, columns)
     if plan.matches_as_values and columns.index(CLASSIFIER_FIELD) is not None:
         raise two_classifiers(plan.matches_as_values[0].span)

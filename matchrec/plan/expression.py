@@ -25,6 +25,9 @@ MATCHED_ROW = "struct(*, '' AS classifier)"
 
 CLASSIFIER_FIELD = "classifier"
 
+LAMBDA = "->"
+"""The operator of a lambda function; its operands are its variables, as terms, then its body."""
+
 LONG_CHAIN = "chain"
 """The operator of more than DEEPEST operators in a row, such as `a + b + c ...`: it is opaque."""
 
@@ -156,11 +159,23 @@ Piece = str | Reference
 
 
 @dataclass(frozen=True, slots=True)
+class LambdaVariable:
+    """A variable of a lambda function. place: where that function starts in the text."""
+
+    name: str
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
 class Term:
-    """SQL text that has no structure for us: Spark's to evaluate, references as holes in it."""
+    """SQL text that has no structure for us: Spark's to evaluate, references as holes in it.
+
+    variables: of lambda functions around it, which the text names.
+    """
 
     pieces: tuple[Piece, ...]
     span: Span = field(compare=False)
+    variables: tuple[LambdaVariable, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator
 from math import prod
 
-from matchrec.conditions.residual import Combined, SplitCondition, Step, Value, VariableAt
+from matchrec.conditions.residual import Combined, Lambda, SplitCondition, Step, Value, VariableAt
 from matchrec.conditions.row_column import Neighbours, RowColumn
 from matchrec.nfa.compiled_pattern import CompiledPattern
 from matchrec.nfa.facts import FollowSets
@@ -110,6 +110,8 @@ def reads_neighbour(step: Step) -> bool:
             return found.physical_offset != 0
         case Combined(operands=operands):
             return any(reads_neighbour(operand) for operand in operands)
+        case Lambda(body=body):
+            return reads_neighbour(body)
         case _:
             return False
 

@@ -9,12 +9,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TypeVar
 
 from pyspark.sql import DataFrame, SparkSession
 
 from tests.benchmarks.processes import processor_seconds
 
 Query = Callable[[], DataFrame]
+T = TypeVar("T")
 
 
 @contextmanager
@@ -90,7 +92,7 @@ def run(query: Query) -> Taken:
     return Taken(taken, processor_seconds() - processor)
 
 
-def measured(queries: Mapping[str, Query], rounds: int, warm: bool = False) -> dict[str, Times]:
+def measured(queries: Mapping[T, Query], rounds: int, warm: bool = False) -> dict[T, Times]:
     """All contenders in every round, so that a change of the machine's speed meets all of them.
 
     warm: whether all have run before; if not, a round before the first one is not counted.
@@ -98,7 +100,7 @@ def measured(queries: Mapping[str, Query], rounds: int, warm: bool = False) -> d
     if not warm:
         for query in queries.values():
             run(query)
-    runs: dict[str, list[Taken]] = {name: [] for name in queries}
+    runs: dict[T, list[Taken]] = {name: [] for name in queries}
     for _ in range(rounds):
         for name, query in queries.items():
             runs[name].append(run(query))

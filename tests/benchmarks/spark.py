@@ -26,6 +26,7 @@ from tests.benchmarks import (
     growth,
     kinds_compared,
     memory,
+    settings,
 )
 from tests.benchmarks.machine import described, load
 from tests.benchmarks.markdown import write_section
@@ -42,6 +43,7 @@ PARTS: dict[str, Part] = {
     "linear": engine_alone.linear,
     "cores": cores.lines,
     "memory": memory.lines,
+    "settings": settings.lines,
     "cold": cold.lines,
 }
 

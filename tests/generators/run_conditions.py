@@ -66,9 +66,7 @@ class Conditions:
         if depth <= 0 or choice < 0.5:
             ours, sparks = self.random.choice(READS)
             return Both(ours.format(column), sparks.format(column))
-        if column in UNORDERED:
-            return self.form("IF({c}, {mp}, {mp})", depth - 1)
-        if choice < 0.65 or column not in FORMS:
+        if (choice < 0.65 and column not in UNORDERED) or column not in FORMS:
             parts = [self.value(column, depth - 1) for _ in range(2)]
             return self.form(self.random.choice(OF_ONE_TYPE), depth - 1, parts)
         return self.form(self.random.choice(FORMS[column]), depth - 1)
@@ -127,6 +125,8 @@ class Conditions:
             "({0} IS NULL)",
             "({0} IS NOT NULL)",
         ]
+        if column not in NUMBERS:  # literals of which are of other types
+            forms += ["(({0}, {2}) < ({2}, {0}))", "(({0}, {2}) IN (({2}, {0}), ({2}, {2})))"]
         forms += ["({0} NOT IN ({2}, {2}))", "({0} IS DISTINCT FROM {1})"]
         if column == "name":
             forms += [

@@ -8,6 +8,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
+from matchrec.spark.sessions.advice import MAX_BYTES, UNLIMITED
 
 pytestmark = pytest.mark.one_of(2)
 
@@ -182,3 +183,18 @@ def test_explain_analyze_runs_the_query_and_shows_what_it_counted(
     assert re.search(r"last run\n +events +15\n +partitions +3\n +matches +[1-9]", text), text
     assert "counters" not in str(matchrec.explain(spark, query, events=events))
     assert "counters" not in str(matchrec.explain(spark, "SELECT 1", analyze=True))
+
+
+def test_explain_analyze_names_a_setting_that_costs_time(
+    spark: SparkSession, events: DataFrame
+) -> None:
+    query = f"SELECT * FROM {{events}} MATCH_RECOGNIZE ({CLAUSE})"
+    advice = f'spark.conf.set("{MAX_BYTES}", {UNLIMITED})'
+    spark.conf.set(MAX_BYTES, "64m")
+    try:
+        assert advice in str(matchrec.explain(spark, query, analyze=True, events=events))
+        spark.conf.set(MAX_BYTES, UNLIMITED)
+        explained = matchrec.explain(spark, query, analyze=True, events=events)
+        assert "spark.conf.set" not in str(explained)
+    finally:
+        spark.conf.unset(MAX_BYTES)

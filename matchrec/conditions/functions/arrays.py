@@ -1,7 +1,4 @@
-"""Functions of arrays: of columns, and of those that aggregates collect.
-
-Functions that take a lambda are not here: `exists(collect_list(x), v -> v > 1)` is refused.
-"""
+"""Functions of arrays: of columns, and of those that aggregates collect."""
 
 from __future__ import annotations
 
@@ -291,7 +288,6 @@ ARRAYS: Mapping[str, Function] = {
         (ARRAY,), as_it_is, lambda values: tuple(one for one in values if one is not None)
     ),
     "SORT_ARRAY": function((ARRAY, Family.BOOLEAN), of_ordered, sort, least=1),
-    "ARRAY_SORT": function((ARRAY,), of_ordered, sort_nulls_last),
     "SLICE": function((ARRAY, WHOLE, WHOLE), as_it_is, take),
     "ARRAY_UNION": function((ARRAY, ARRAY), same_arrays, union),
     "ARRAY_INTERSECT": function((ARRAY, ARRAY), same_arrays, intersection),

@@ -31,6 +31,7 @@ from matchrec.conditions.functions.numerals import (
 )
 from matchrec.conditions.functions.times.calendar import DAY, SECOND, show_day, show_time
 from matchrec.conditions.functions.times.read_days import read_day
+from matchrec.conditions.functions.times.read_times import read_instant, read_without_zone
 from matchrec.conditions.functions.times.zones import find_zone
 from matchrec.conditions.functions.type_names import type_named
 from matchrec.conditions.types import STRING, TIMES, Family, ValueType, is_wide_decimal
@@ -214,6 +215,7 @@ WRAPPING: Mapping[Family, Callable[[int, Value], int]] = {
 }
 
 F = Family
+READ = TIMES | {F.STRING}
 RULES: Mapping[tuple[Family, Family], Rule] = {
     (F.INTEGER, F.INTEGER): to_integer(identity),
     (F.FLOATING, F.INTEGER): floating_to_integer,
@@ -243,6 +245,10 @@ RULES: Mapping[tuple[Family, Family], Rule] = {
     (F.TIMESTAMP_NTZ, F.STRING): always(show_time),
     (F.STRING, F.BINARY): always(str.encode),
     (F.STRING, F.DATE): always(read_day),
+    (F.STRING, F.TIMESTAMP): lambda _, __, use: partial(
+        read_instant, zone=find_zone(use.time_zone)
+    ),
+    (F.STRING, F.TIMESTAMP_NTZ): always(read_without_zone),
     (F.DATE, F.TIMESTAMP): lambda _, __, use: find_zone(use.time_zone).start_of,
     (F.DATE, F.TIMESTAMP_NTZ): always(lambda day: day * DAY),
     (F.TIMESTAMP, F.DATE): lambda _, __, use: _local(use, lambda local: local // DAY),
@@ -281,8 +287,8 @@ def conversion(name: str, families: frozenset[Family] | None = None) -> Function
 CASTS: Mapping[str, Function] = {
     "CAST": cast_function(cast_as_set),
     "TRY_CAST": cast_function(cast_leniently),
-    "TO_DATE": conversion("DATE", TIMES),
-    "TO_TIMESTAMP": conversion("TIMESTAMP", TIMES),
+    "TO_DATE": conversion("DATE", READ),
+    "TO_TIMESTAMP": conversion("TIMESTAMP", READ),
     **{
         name: conversion(name)
         for name in (

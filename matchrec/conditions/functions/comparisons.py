@@ -7,12 +7,12 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 
 from matchrec.conditions.functions.function import Compute, Function, Use, Value, function
-from matchrec.conditions.types import BOOLEAN, NESTED, NUMBERS, VOID, Family, ValueType
+from matchrec.conditions.types import BOOLEAN, NESTED, NUMBERS, VOID, Family, ValueType, unnamed
 
 
 def same_type(use: Use) -> ValueType | None:
     """Boolean, if both are of one family, or numbers, and compare."""
-    type_ = common(use.types)
+    type_ = common([unnamed(one) for one in use.types])
     return None if type_ is None or not type_.is_ordered else BOOLEAN
 
 
@@ -28,6 +28,18 @@ def comparison(compare: Callable[[Value, Value], bool]) -> Function:
         return lambda left, right: compare(rank(float(left)), rank(float(right)))
 
     return Function((None, None), same_type, build)
+
+
+def null_safe(use: Use) -> Compute:
+    """`<=>`: NULL is equal to NULL, and to nothing else."""
+    equal = EQUAL.build(use)
+
+    def compute(left: Value, right: Value) -> bool:
+        if left is None or right is None:
+            return left is right
+        return bool(equal(left, right))
+
+    return compute
 
 
 def normalized(value: Value) -> Value:
@@ -73,14 +85,16 @@ def choose(condition: Value, then: Value, otherwise: Value = None) -> Value:
     return then if condition else otherwise
 
 
+EQUAL = comparison(operator.eq)
+
 COMPARISONS: Mapping[str, Function] = {
-    "=": comparison(operator.eq),
+    "=": EQUAL,
     "<>": comparison(operator.ne),
     "<": comparison(operator.lt),
     "<=": comparison(operator.le),
     ">": comparison(operator.gt),
     ">=": comparison(operator.ge),
-    "<=>": function((None, None), same_type, operator.eq, takes_nulls=True),
+    "<=>": Function((None, None), same_type, null_safe, takes_nulls=True),
     "IS NULL": function((None,), BOOLEAN, lambda value: value is None, takes_nulls=True),
     "IF": function((Family.BOOLEAN, None, None), type_of_choice, choose, least=2, takes_nulls=True),
 }

@@ -2,15 +2,19 @@
 
 levenshtein(upper(name || '.'), LAST(A.name))
 LEVENSHTEIN( UPPER( ||(argument 0, argument 1) ), argument 2 )
+
+exists(A.xs, x -> x > B.y)
+EXISTS( argument 0, x -> Calculated( argument 0 > argument 1, of x and argument 1 ) )
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from matchrec.conditions.types import ValueType
+from matchrec.plan.expression import LambdaVariable
 
 if TYPE_CHECKING:
     from matchrec.conditions.accumulators.aggregate import AggregateUse
@@ -45,21 +49,85 @@ class Aggregated:
     type: ValueType
 
 
-Formula = Argument | Apply | Aggregated
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A variable of a lambda function around."""
+
+    variable: LambdaVariable
+    type: ValueType
+
+
+@dataclass(frozen=True, slots=True)
+class LambdaFunction:
+    """A lambda function. type: of its body."""
+
+    variables: tuple[LambdaVariable, ...]
+    body: Formula
+    type: ValueType
+
+
+@dataclass(frozen=True, slots=True)
+class Calculated:
+    """What an engine would compute, in the body of a lambda function, where no engine does.
+
+    expression: a `run_condition.RunExpression`; where it calls for an argument, by its number, it
+    takes the value of that part.
+    """
+
+    expression: Any
+    parts: tuple[Formula, ...]
+    type: ValueType
+
+
+Formula = Argument | Apply | Aggregated | Bound | LambdaFunction | Calculated
+
+
+def parts_of(formula: Formula) -> tuple[Formula, ...]:
+    """What a formula is directly made of."""
+    match formula:
+        case Apply(parts=parts) | Calculated(parts=parts):
+            return parts
+        case LambdaFunction(body=body):
+            return (body,)
+        case _:
+            return ()
+
+
+def with_arguments(formula: Formula, arguments: Sequence[Formula]) -> Formula:
+    """The formula with others in the places of its arguments; lists stay arguments."""
+    match formula:
+        case Argument(number):
+            return arguments[number]
+        case Aggregated(number=number):
+            one = arguments[number]
+            assert isinstance(one, Argument)
+            return replace(formula, number=one.number)
+        case Apply() | Calculated():
+            return replace(
+                formula, parts=tuple(with_arguments(part, arguments) for part in formula.parts)
+            )
+        case LambdaFunction():
+            return replace(formula, body=with_arguments(formula.body, arguments))
+        case Bound():
+            return formula
 
 
 def shifted(formula: Formula, distance: int) -> Formula:
     """The formula with its arguments numbered that much further on."""
-    if not isinstance(formula, Apply):
-        return replace(formula, number=formula.number + distance)
-    return replace(formula, parts=tuple(shifted(part, distance) for part in formula.parts))
+    match formula:
+        case Argument() | Aggregated():
+            return replace(formula, number=formula.number + distance)
+        case Apply() | Calculated():
+            return replace(formula, parts=tuple(shifted(part, distance) for part in formula.parts))
+        case LambdaFunction():
+            return replace(formula, body=shifted(formula.body, distance))
+        case Bound():
+            return formula
 
 
 def names_of(formula: Formula) -> Iterator[str]:
     """The functions of a formula, outermost first."""
-    if isinstance(formula, Aggregated):
+    if isinstance(formula, Aggregated | Apply):
         yield formula.name
-    if isinstance(formula, Apply):
-        yield formula.name
-        for part in formula.parts:
-            yield from names_of(part)
+    for part in parts_of(formula):
+        yield from names_of(part)

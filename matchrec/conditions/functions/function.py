@@ -2,12 +2,13 @@
 
 Values are Python's: bool, int, float, Decimal, str, bytes; NULL is None. A date is its day, a
 timestamp or an interval its microseconds, a time of day its nanoseconds, all since 1970 began or
-the day did. An array is a tuple of its elements, a struct of its fields, a map of pairs.
+the day did. An array is a tuple of its elements, a struct of its fields, a map of pairs. A lambda
+function is a function of Python's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,6 +71,8 @@ class Function:
     the arguments do not fit. build: what computes it. least: how many arguments it takes at least;
     None: all of them. takes_nulls: whether it may give something for NULL; otherwise it is computed
     only where no argument is NULL. repeats: whether further arguments are as the last one.
+    variables: the types of the variables of a lambda function, by those of the arguments before it;
+    its value is what computes its body from theirs, and its type that of the body.
     """
 
     parameters: tuple[Family | None, ...]
@@ -78,6 +81,7 @@ class Function:
     least: int | None = None
     takes_nulls: bool = False
     repeats: bool = False
+    variables: Callable[[Sequence[ValueType]], Sequence[ValueType]] | None = None
 
     def parameter(self, place: int) -> Family | None:
         """The family of the argument at a place."""

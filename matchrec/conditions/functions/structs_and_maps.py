@@ -1,13 +1,34 @@
-"""Functions of structs and maps: of columns, and of what aggregates collect of them."""
+"""Functions of structs and maps: of columns, of what aggregates collect, and that make them.
+
+Keys that are equal are an error, also where `spark.sql.mapKeyDedupPolicy` lets the last one win.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import chain
 
-from matchrec.conditions.functions.arrays import size
+from matchrec.conditions.functions.arrays import ARRAY, Array, as_all, size, together
 from matchrec.conditions.functions.comparisons import normalized
-from matchrec.conditions.functions.function import Compute, Function, Use, Value, function, gives
-from matchrec.conditions.types import BOOLEAN, INT, Family, ValueType, array, struct
+from matchrec.conditions.functions.function import (
+    Compute,
+    Function,
+    FunctionError,
+    Use,
+    Value,
+    function,
+    gives,
+)
+from matchrec.conditions.types import (
+    BOOLEAN,
+    INT,
+    VOID,
+    Family,
+    ValueType,
+    array,
+    map_of,
+    struct,
+)
 
 MAP = Family.MAP
 
@@ -76,11 +97,76 @@ def field(use: Use) -> Compute:
     return lambda value: value[place]
 
 
+def struct_type(use: Use) -> ValueType | None:
+    return struct(use.words, use.types)
+
+
+def map_type(key: ValueType, value: ValueType) -> ValueType | None:
+    """The type of a map that is made; keys compare."""
+    return map_of(key, value) if key != VOID and key.is_ordered else None
+
+
+def as_map(pairs: Iterable[tuple[Value, Value]]) -> Pairs:
+    """A map of keys with their values, which no two keys are equal in."""
+    found: dict[Value, Value] = {}
+    for key, value in pairs:
+        if key is None:
+            raise FunctionError("NULL_MAP_KEY: a key of a map is NULL")
+        if normalized(key) in found:
+            raise FunctionError(f"DUPLICATED_MAP_KEY: {key!r} is a key of a map twice")
+        found[normalized(key)] = value
+    return tuple(found.items())
+
+
+def type_of_pairs(use: Use) -> ValueType | None:
+    """Of keys and values in turn, each of one type."""
+    keys, values = set(use.types[::2]), set(use.types[1::2])
+    fits = len(keys) == len(values) == 1 and len(use.types) % 2 == 0
+    return map_type(*keys, *values) if fits else None
+
+
+def map_of_pairs(*parts: Value) -> Pairs:
+    return as_map(zip(parts[::2], parts[1::2], strict=True))
+
+
+def type_of_arrays(use: Use) -> ValueType | None:
+    keys, values = use.types
+    return map_type(keys.parts[0], values.parts[0])
+
+
+def map_of_arrays(keys: Array, values: Array) -> Pairs:
+    if len(keys) != len(values):
+        raise FunctionError("a map has as many keys as values")
+    return as_map(zip(keys, values, strict=True))
+
+
+def type_of_entries(use: Use) -> ValueType | None:
+    (entry,) = use.types[0].parts
+    is_pair = entry.family is Family.STRUCT and len(entry.parts) == 2
+    return map_type(*entry.parts) if is_pair else None
+
+
+def map_of_entries(entries: Array) -> Pairs | None:
+    """NULL where an entry is."""
+    return None if None in entries else as_map(entries)
+
+
+def concat_maps(*maps: Pairs) -> Pairs:
+    return as_map(chain.from_iterable(maps))
+
+
 SIZE = Function((MAP,), gives(INT), size, takes_nulls=True)
 AT = function((MAP, None), of_value, value_at)
 
 STRUCTS_AND_MAPS: Mapping[str, Function] = {
     ".": Function((None,), field_type, field),
+    "STRUCT": Function((None,), struct_type, lambda _: together, takes_nulls=True, repeats=True),
+    "MAP": Function(
+        (None, None), type_of_pairs, lambda _: map_of_pairs, takes_nulls=True, repeats=True
+    ),
+    "MAP_FROM_ARRAYS": function((ARRAY, ARRAY), type_of_arrays, map_of_arrays),
+    "MAP_FROM_ENTRIES": function((ARRAY,), type_of_entries, map_of_entries),
+    "MAP_CONCAT": Function((MAP,), as_all, lambda _: concat_maps, repeats=True),
     "MAP_CONTAINS_KEY": function((MAP, None), truth_of_key, contains_key),
     "MAP_KEYS": function((MAP,), of_keys, lambda pairs: tuple(key for key, _ in pairs)),
     "MAP_VALUES": function((MAP,), of_values, lambda pairs: tuple(value for _, value in pairs)),

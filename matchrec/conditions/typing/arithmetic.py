@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from matchrec.conditions.functions.formula import Apply
@@ -55,6 +56,9 @@ TRYING = {
     "TRY_MOD": "%",
 }
 """Functions that are NULL where the operator would be an error."""
+
+AS_FLOAT = "AS FLOAT"
+"""The operation of a number that is brought to the type of floats that its word names."""
 
 _MINUS_ONE = Constant(-1, Kind.INTEGER)
 
@@ -209,6 +213,38 @@ def check_common_type(typer: Typer, step: Combined) -> None:
         rounds = type_.family is Family.INTEGER and not is_small(typer, part)
         if rounds and wider and FLOAT in types:
             raise cannot_combine(step.operator, type_.name, FLOAT.name, step.span)
+
+
+def with_floats(typer: Typer, step: Combined) -> Combined:
+    """IN with a float among other numbers, all of which Spark compares as floats, also two others.
+
+    9007199254740993 IN (0.5, 9007199254740992) is true.
+    """
+    types = [typer.type_of(part) for part in step.operands] if step.operator == "IN" else []
+    numbers = [type_ for type_ in types if type_.family in NUMBERS]
+    if not any(type_.family is Family.FLOATING for type_ in numbers):
+        return step
+    target = common_floating(numbers, typer.ansi)
+    pairs = zip(step.operands, types, strict=True)
+    return replace(step, operands=tuple(as_float(*pair, target) for pair in pairs))
+
+
+def common_floating(types: Sequence[ValueType], ansi: bool) -> ValueType:
+    """The type of numbers with a float among them."""
+    floats = [type_ for type_ in types if type_.family is Family.FLOATING]
+    found: ValueType | None = floats[0]
+    for type_ in types:
+        found = None if found is None else common_type(found, type_, ansi)
+    return found or DOUBLE
+
+
+def as_float(part: Step, own: ValueType, target: ValueType) -> Step:
+    """A number as a float."""
+    if own.family not in NUMBERS or own == target:
+        return part
+    if is_wide_decimal(own):
+        return Combined("CAST", (part,), part.span, (target.name.upper(),))
+    return Combined(AS_FLOAT, (part,), part.span, (target.name,))
 
 
 def is_small(typer: Typer, step: Step) -> bool:

@@ -7,19 +7,19 @@ Arguments that are columns are brought to a function's parameters by Spark, as i
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from matchrec.conditions.functions.by_name import functions
-from matchrec.conditions.functions.formula import Apply, Argument, Formula, shifted
-from matchrec.conditions.functions.function import FunctionError, Use
+from matchrec.conditions.functions.formula import Apply, LambdaFunction
+from matchrec.conditions.functions.function import Function, FunctionError, Use
 from matchrec.conditions.functions.times.zones import has_one_offset, is_known
 from matchrec.conditions.functions.type_names import TIMESTAMP, TIMESTAMP_NTZ
 from matchrec.conditions.operations import ArithmeticOperator
-from matchrec.conditions.residual import BASIC, BITS, LOGIC, Combined, Step, Value
+from matchrec.conditions.residual import BASIC, BITS, LOGIC, Combined, Lambda, Step, Value
 from matchrec.conditions.run_condition import (
     Call,
     Choose,
-    Collect,
     Constant,
     Read,
     Reduce,
@@ -42,6 +42,7 @@ from matchrec.conditions.types import (
     is_ranked,
     is_wide_decimal,
 )
+from matchrec.conditions.typing.arguments import Arguments
 from matchrec.conditions.typing.nested import alike, overloaded
 from matchrec.conditions.typing.numbers import Typed, on_times, widen
 from matchrec.conditions.typing.typer import Typer
@@ -71,27 +72,11 @@ NEVER_IMPLICIT = NESTED | {Family.BINARY}
 """Whose functions have the same names as those of texts, and do something else."""
 
 
-@dataclass(slots=True)
-class Arguments:
-    """The arguments of a formula, as they are found."""
-
-    expressions: list[RunExpression | Collect] = field(default_factory=list)
-    types: list[ValueType] = field(default_factory=list)
-
-    def add(self, typed: Typed) -> Formula:
-        """What stands for a value in the formula: a formula of its own is a part of it."""
-        before, one = len(self.expressions), typed.expression
-        if isinstance(one, Call):
-            self.expressions += one.arguments
-            self.types += one.types
-            return shifted(one.formula, before)
-        self.expressions.append(one)
-        self.types.append(typed.type)
-        return Argument(before, typed.type)
-
-    def call(self, formula: Formula) -> Typed:
-        """The value of a formula over these arguments."""
-        return Typed(Call(formula, tuple(self.expressions), tuple(self.types)), formula.type)
+LOCAL_TIMES: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "TO_TIMESTAMP": ("CAST", ("TIMESTAMP",)),
+    "MAKE_TIMESTAMP": ("MAKE_TIMESTAMP_NTZ", ()),
+}
+"""What functions are where TIMESTAMP means local time."""
 
 
 def is_pythons(typer: Typer, step: Combined) -> bool:
@@ -140,16 +125,23 @@ def in_python(typer: Typer, step: Step) -> bool:
 
 def type_call(typer: Typer, step: Combined) -> Typed:
     """A function that Python computes."""
-    if step.operator == "TO_TIMESTAMP" and meant_type(typer, TIMESTAMP.name.upper()) != "TIMESTAMP":
-        return type_call(typer, replace(step, operator="CAST", words=("TIMESTAMP",)))
+    from matchrec.conditions.functions.casts import CASTS
+
+    if step.operator in LOCAL_TIMES and typer.settings.timestamp_type == TIMESTAMP_NTZ.name:
+        name, words = LOCAL_TIMES[step.operator]
+        return type_call(typer, replace(step, operator=name, words=words))
     name = overloaded(typer, step)
     function = functions()[name]
-    parts = [
-        bring(typer, step, part, function.parameter(place))
-        for place, part in enumerate(step.operands)
-    ]
+    parts: list[Typed] = []
+    for place, part in enumerate(step.operands):
+        if isinstance(part, Lambda):
+            parts.append(type_lambda(typer, step, function, part, [one.type for one in parts]))
+        else:
+            parts.append(bring(typer, step, part, function.parameter(place)))
     parts = alike(typer, step, name, parts)
-    words = tuple(meant_type(typer, word) for word in step.words)
+    words = step.words
+    if name in CASTS:
+        words = tuple(meant_type(typer, word) for word in words)
     use = Use(tuple(one.type for one in parts), words, typer.ansi, typer.settings.time_zone)
     if not function.takes(len(parts)):
         raise not_known_during_the_match(step.operator, step.span)
@@ -162,8 +154,30 @@ def type_call(typer: Typer, step: Combined) -> Typed:
     check_zone(typer, step, (*use.types, type_))
     check_pattern(typer, step)
     arguments = Arguments()
-    formulas = tuple(map(arguments.add, parts))
+    if name == "IF":  # what is not chosen is not computed
+        formulas = tuple(arguments.within(part.expression, part.type) for part in parts)
+    else:
+        formulas = tuple(map(arguments.add, parts))
     return arguments.call(Apply(name, formulas, use, type_))
+
+
+def type_lambda(
+    typer: Typer, step: Combined, function: Function, part: Lambda, before: Sequence[ValueType]
+) -> Typed:
+    """A lambda function after arguments of such types; its type is that of its body."""
+    from matchrec.conditions.functions.lambdas import PLACE_MAY_BE_ASKED
+
+    known: Sequence[ValueType] = ()
+    if function.variables is not None and len(before) + 1 >= max(function.least or 0, 2):
+        known = function.variables(before)
+    least = len(known) - (step.operator in PLACE_MAY_BE_ASKED)
+    if not least <= len(part.variables) <= len(known) or not known:
+        raise not_known_during_the_match(step.operator, step.span)
+    typer.bound.update(zip(part.variables, known, strict=False))
+    body = typer.type_step(part.body)
+    arguments = Arguments()
+    found = arguments.within(body.expression, body.type)
+    return arguments.call(LambdaFunction(part.variables, found, body.type))
 
 
 def meant_type(typer: Typer, word: str) -> str:

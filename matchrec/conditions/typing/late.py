@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from matchrec.conditions.guards import text_may_fail
-from matchrec.conditions.residual import Combined, Step, Value
+from matchrec.conditions.residual import Combined, Lambda, Step, Value
 from matchrec.conditions.types import NUMBERS, TIMES, Family, ValueType
 from matchrec.conditions.typing.constants import constant_of
 from matchrec.conditions.typing.numbers import Typed
@@ -39,6 +39,8 @@ def operations(step: Step) -> Iterator[Combined]:
     """All that the engine would compute of a step."""
     if isinstance(step, Value) and step.late is not None:
         yield from operations(step.late)
+    elif isinstance(step, Lambda):
+        yield from operations(step.body)
     elif isinstance(step, Combined):
         yield step
         for operand in step.operands:

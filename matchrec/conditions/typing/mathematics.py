@@ -39,7 +39,8 @@ from matchrec.conditions.types import (
     decimal,
     is_wide_decimal,
 )
-from matchrec.conditions.typing.calls import Arguments, in_python
+from matchrec.conditions.typing.arguments import Arguments
+from matchrec.conditions.typing.calls import in_python
 from matchrec.conditions.typing.numbers import Typed, integer_arithmetic
 from matchrec.conditions.typing.typer import Typer
 from matchrec.errors.conditions import cannot_combine, not_known_during_the_match

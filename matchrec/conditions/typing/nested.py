@@ -17,6 +17,7 @@ from matchrec.conditions.types import (
     ValueType,
     array,
     map_of,
+    unnamed,
 )
 from matchrec.conditions.typing.numbers import Typed, common_nested
 from matchrec.conditions.typing.typer import Typer, null
@@ -26,7 +27,7 @@ OF_AN_ELEMENT = frozenset(
 )
 OF_A_KEY = frozenset({"MAP []", "MAP ELEMENT_AT", "MAP TRY_ELEMENT_AT", "MAP_CONTAINS_KEY"})
 OF_ONE_TYPE = COMPARISONS | frozenset(
-    ["ARRAY", "ARRAY_UNION", "ARRAY_INTERSECT", "ARRAY_EXCEPT", "ARRAYS_OVERLAP"]
+    ["ARRAY", "ARRAY_UNION", "ARRAY_INTERSECT", "ARRAY_EXCEPT", "ARRAYS_OVERLAP", "MAP_CONCAT"]
 )
 OF_ONE_TYPE |= {"ARRAY CONCAT", "ARRAY ||"}
 
@@ -53,8 +54,13 @@ def alike(typer: Typer, step: Combined, name: str, parts: Sequence[Typed]) -> li
 def common_types(typer: Typer, name: str, types: list[ValueType]) -> list[ValueType] | None:
     """What the arguments become; None where they stay what they are."""
 
-    def common(one: ValueType | None, other: ValueType) -> ValueType | None:
-        return None if one is None else common_nested(one, other, typer.ansi)
+    def common(*types: ValueType | None) -> ValueType | None:
+        found: ValueType | None = VOID
+        for one in types:
+            if found is None or one is None:
+                return None
+            found = common_nested(found, one, typer.ansi)
+        return found
 
     if name in OF_AN_ELEMENT:
         element = common(types[0].element, types[1])
@@ -62,14 +68,17 @@ def common_types(typer: Typer, name: str, types: list[ValueType]) -> list[ValueT
     if name in OF_A_KEY:
         key = common(types[0].parts[0], types[1])
         return None if key is None else [map_of(key, types[0].parts[1]), key]
+    if name == "MAP":
+        key, value = common(*types[::2]), common(*types[1::2])
+        return None if key is None or value is None else [key, value] * (len(types) // 2)
     chosen = 1 if name == "IF" else 0
     if name not in OF_ONE_TYPE | {"IF"}:
         return None
     if name != "ARRAY" and not any(one.family in NESTED for one in types[chosen:]):
         return None
-    found: ValueType | None = types[chosen]
-    for one in types[chosen + 1 :]:
-        found = common(found, one)
+    if name in COMPARISONS and len(set(map(unnamed, types))) == 1:
+        return None
+    found = common(*types[chosen:])
     return None if found is None else [*types[:chosen], *[found] * (len(types) - chosen)]
 
 

@@ -31,7 +31,7 @@ from matchrec.conditions.types import (
     is_wide_decimal,
     sum_type,
 )
-from matchrec.conditions.typing.calls import Arguments
+from matchrec.conditions.typing.arguments import Arguments
 from matchrec.conditions.typing.numbers import Typed, decimal_average
 from matchrec.conditions.typing.typer import Typer
 from matchrec.errors.conditions import (

@@ -8,12 +8,15 @@ from functools import cached_property
 
 from typing_extensions import assert_never
 
+from matchrec.conditions.functions import formula
 from matchrec.conditions.operations import Comparison
 from matchrec.conditions.residual import (
     BITS,
     COMPARISONS,
     LOGIC,
+    Bound,
     Combined,
+    Lambda,
     ListAggregate,
     NumberOfMatch,
     RunningAggregate,
@@ -24,6 +27,7 @@ from matchrec.conditions.residual import (
 from matchrec.conditions.rewrite import rewrite
 from matchrec.conditions.run_condition import (
     And,
+    Call,
     Choose,
     Compare,
     Constant,
@@ -37,10 +41,13 @@ from matchrec.conditions.run_condition import (
 from matchrec.conditions.types import (
     BIGINT,
     BOOLEAN,
+    DOUBLE,
+    FLOAT,
     INT,
     Kind,
 )
 from matchrec.conditions.typing.arithmetic import (
+    AS_FLOAT,
     TRYING,
     check_common_type,
     is_positive_remainder,
@@ -49,6 +56,7 @@ from matchrec.conditions.typing.arithmetic import (
     type_compared,
     type_positive_remainder,
     type_trying,
+    with_floats,
 )
 from matchrec.conditions.typing.calls import is_pythons, type_call
 from matchrec.conditions.typing.constants import constant_of
@@ -58,7 +66,7 @@ from matchrec.conditions.typing.mathematics import is_mathematics, type_mathemat
 from matchrec.conditions.typing.numbers import Typed
 from matchrec.conditions.typing.running_aggregates import type_list, type_running_aggregate
 from matchrec.conditions.typing.typer import Typer, null
-from matchrec.errors.conditions import cannot_combine
+from matchrec.errors.conditions import cannot_combine, not_known_during_the_match
 
 
 @dataclass(frozen=True)
@@ -79,6 +87,11 @@ class StepTyper(Typer):
                 return Typed(ReadMatchNumber(), BIGINT)
             case Combined():
                 return self.combine(step)
+            case Bound(variable):
+                type_ = self.bound[variable]
+                return Typed(Call(formula.Bound(variable, type_), (), ()), type_)
+            case Lambda():
+                raise not_known_during_the_match("->", step.span)
             case _:
                 assert_never(step)
 
@@ -90,6 +103,7 @@ class StepTyper(Typer):
             self.ansi,
             self.settings,
             effort=self.effort,
+            bound=self.bound,
         )
 
     def value(self, step: Value) -> Typed:
@@ -122,6 +136,9 @@ class StepTyper(Typer):
         operator = step.operator
         if operator in BITS:
             return type_bits(self, step)
+        if operator == AS_FLOAT:
+            target = FLOAT if step.words == (FLOAT.name,) else DOUBLE
+            return self.as_number(step, step.operands[0], target)
         if operator in TRYING:
             return type_trying(self, step)
         if operator in LOGIC:
@@ -180,7 +197,7 @@ class Draft(StepTyper):
         """The same value by basic operations, always the same steps."""
         if id(step) not in self.forms:
             check_common_type(self, step)
-            self.forms[id(step)] = step, rewrite(step)
+            self.forms[id(step)] = step, rewrite(with_floats(self, step))
         return self.forms[id(step)][1]
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from matchrec.conditions.functions.function import Settings
 from matchrec.conditions.residual import (
+    COMPARISONS,
     Combined,
     Step,
     Value,
@@ -32,19 +33,43 @@ from matchrec.conditions.types import (
     NUMBERS,
     VOID,
     Family,
+    Kind,
     ValueType,
     is_ranked,
     is_wide_decimal,
+    unnamed,
 )
 from matchrec.conditions.typing.constants import constant_of
 from matchrec.conditions.typing.effort import Effort
 from matchrec.conditions.typing.numbers import Typed, common_nested, common_type, widen
-from matchrec.conditions.typing.run_columns import RunColumns
 from matchrec.errors.conditions import cannot_combine, not_boolean
-from matchrec.plan.expression import Navigation
+from matchrec.plan.expression import LambdaVariable, Navigation
 
 TRUE_COLUMN = row_column("TRUE")
 IN_UTC = Settings()
+
+
+@dataclass(slots=True)
+class RunColumns:
+    """The columns that run conditions read, in the order in which the engine holds them.
+
+    integers, floats: each with its index. ranked: columns whose values are replaced by their rank
+    among all values of these columns.
+    """
+
+    integers: dict[RowColumn, int] = field(default_factory=dict)
+    floats: dict[RowColumn, int] = field(default_factory=dict)
+    ranked: set[RowColumn] = field(default_factory=set)
+
+    def place(self, column: RowColumn, kind: Kind) -> int:
+        """The index of a column among those of its kind; it is added on first use."""
+        columns = self.integers if kind is Kind.INTEGER else self.floats
+        return columns.setdefault(column, len(columns))
+
+    @property
+    def ranks(self) -> frozenset[int]:
+        """The indices of those integer columns that hold ranks."""
+        return frozenset(self.integers[column] for column in self.ranked)
 
 
 @dataclass(frozen=True)
@@ -52,7 +77,7 @@ class Typer(ABC):
     """Types the steps of one query's conditions, each kind of step by a function of its own.
 
     types: of every column that the steps read. ansi: whether overflow is an error. settings: of the
-    session.
+    session. bound: the types of variables of lambda functions, whose bodies are typed.
     """
 
     types: Mapping[RowColumn, ValueType]
@@ -60,6 +85,7 @@ class Typer(ABC):
     settings: Settings = IN_UTC
     columns: RunColumns = field(default_factory=RunColumns)
     effort: Effort = field(default_factory=Effort)
+    bound: dict[LambdaVariable, ValueType] = field(default_factory=dict)
 
     @property
     @abstractmethod
@@ -113,7 +139,8 @@ class Typer(ABC):
             return self.type_step(left), null(one)
         if one.family is not other.family or one.family is Family.OTHER:
             raise cannot_combine(step.operator, one.name, other.name, step.span)
-        if one.family in NESTED and one != other:
+        is_compared = step.operator in COMPARISONS and unnamed(one) == unnamed(other)
+        if one.family in NESTED and one != other and not is_compared:
             common = common_nested(one, other, self.ansi)
             return self.as_nested(step, left, common), self.as_nested(step, right, common)
         return self.type_step(left), self.type_step(right)

@@ -16,6 +16,10 @@ from matchrec.source import Span
 
 _CASTS = frozenset({"CAST", "TRY_CAST"})
 _TEXTS = frozenset({"VARCHAR", "CHAR"})
+_USUAL = {  # what is meant where so many arguments are written, and Spark would mean another thing
+    "REGEXP_EXTRACT": (2, ", 0"),
+    "STR_TO_MAP": (1, ", ',', '='"),
+}
 
 
 def masked(
@@ -27,7 +31,8 @@ def masked(
     None outside of clauses, where RUNNING and FINAL are names.
     """
     sequence = sequence_of(tokens, text)
-    own = (*_cuts(sequence), *_groups(sequence)) if product.lacks_dialect else ()
+    passes = (_cuts, _usual_arguments, _constructors) if product.lacks_dialect else ()
+    own = (edit for one in passes for edit in one(sequence))
     return edited(text, (*_marks(sequence, functions), *own)).text
 
 
@@ -72,12 +77,22 @@ def _cuts(tokens: TokenSequence) -> Iterator[Edit]:
             yield Edit(Span(end, end), f", {tokens[length].text})")
 
 
-def _groups(tokens: TokenSequence) -> Iterator[Edit]:
+def _usual_arguments(tokens: TokenSequence) -> Iterator[Edit]:
     """`REGEXP_EXTRACT(x, pattern)` of the whole match, where Spark's is of its first group."""
     for index, token in enumerate(tokens.tokens):
-        if token.key != "REGEXP_EXTRACT" or not tokens.is_call(index):
+        if token.key not in _USUAL or not tokens.is_call(index):
             continue
         closing = tokens.pairs.get(index + 1)
-        if closing is not None and len(tokens.separated(index + 2, closing)) == 2:
+        count, usual = _USUAL[token.key]
+        if closing is not None and len(tokens.separated(index + 2, closing)) == count:
             start = tokens[closing].span.start
-            yield Edit(Span(start, start), ", 0")
+            yield Edit(Span(start, start), usual)
+
+
+def _constructors(tokens: TokenSequence) -> Iterator[Edit]:
+    """`ARRAY[1, 2]` and `MAP['a', 1]` as calls."""
+    for index, token in enumerate(tokens.tokens):
+        closing = tokens.pairs.get(index + 1)
+        if token.key in ("ARRAY", "MAP") and tokens.key(index + 1) == "[" and closing is not None:
+            yield Edit(tokens[index + 1].span, "(")
+            yield Edit(tokens[closing].span, ")")

@@ -27,6 +27,8 @@ class Addition(Enum):
     ANY_ROW = "PATTERN (.)"
     BRACKETS = "[name]"
     DOLLAR_NAMES = "$rowtime"
+    SLASH_COMMENTS = "//"
+    HASH_COMMENTS = "#"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,7 @@ class Product:
     extremes_of_nulls    whether GREATEST and LEAST are NULL if one of their values is
     names_with_as        whether AS must stand before the name of a measure
     divides_sequences    whether `A B | C` in PATTERN is `A (B | C)`, as its page says
+    has_bare_rows        whether the rows of a clause may have no column, which COUNT(*) needs not
     is_written           whether queries are converted to it, too
     """
 
@@ -85,7 +88,13 @@ class Product:
     extremes_of_nulls: bool = True
     names_with_as: bool = False
     divides_sequences: bool = False
+    has_bare_rows: bool = False
     is_written: bool = True
+
+    @property
+    def has_functions_of_spark(self) -> bool:
+        """Whether a function means what Spark means by its name."""
+        return self.is_spark and not self.lacks_dialect
 
 
 SPARK = Product(

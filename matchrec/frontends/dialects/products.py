@@ -46,10 +46,11 @@ PRODUCTS = {
             columns=ColumnOrder.INPUT_FIRST,
             defines_more=True,
             counts_boundaries=True,
+            additions=frozenset({Addition.SLASH_COMMENTS}),
             joins_without_nulls=False,
             divides_sequences=True,
         ),
-        Product("oracle", "Oracle", "oracle", quote='"', nulls=Nulls.LARGE),
+        Product("oracle", "Oracle", "oracle", quote='"', nulls=Nulls.LARGE, has_bare_rows=True),
         Product(
             "trino",
             "Trino",
@@ -83,7 +84,12 @@ PRODUCTS = {
             parameter="@",
             functions=_LAG_AND_LEAD | {"MATCH_ROW_NUMBER": "ROW_NUMBER"},
             additions=frozenset(
-                {Addition.LONGEST_MATCH, Addition.PIPES, Addition.EMPTY_ALTERNATIVES}
+                {
+                    Addition.LONGEST_MATCH,
+                    Addition.PIPES,
+                    Addition.EMPTY_ALTERNATIVES,
+                    Addition.HASH_COMMENTS,
+                }
             ),
             keeps_case=True,
             collects_nulls=True,

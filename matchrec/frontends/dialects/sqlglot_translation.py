@@ -38,8 +38,10 @@ def translated(text: str, place: Place, rules: Sequence[Rule]) -> str | None:
     for rule in rules:
         tree = _applied(rule, tree, place)
     result = _generated(tree, write)
-    is_alike = read.is_spark and write.is_spark and result == _read_and_written(text, place)
-    return None if is_alike else result
+    is_unlike = read.lacks_dialect and "[" in text  # which sqlglot reads as Spark's, too
+    if is_unlike or not (read.is_spark and write.is_spark):
+        return result
+    return None if result == _read_and_written(text, place) else result
 
 
 def _read_and_written(text: str, place: Place) -> str | None:

@@ -16,7 +16,8 @@ from matchrec.source import Span
 Range = tuple[int, int]
 """Indices of tokens, half open."""
 
-_QUERY_WORDS = frozenset({"SELECT", "WITH", "FROM", "VALUES", "TABLE", "MAP", "REDUCE"})
+_ALSO_FUNCTIONS = frozenset({"MAP", "REDUCE"})
+_QUERY_WORDS = _ALSO_FUNCTIONS | {"SELECT", "WITH", "FROM", "VALUES", "TABLE"}
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,8 @@ class TokenSequence:
 
     def is_subquery(self, index: int) -> bool:
         """Whether the parenthesis at `index` holds a query."""
-        return self.key(index) == "(" and self.key(index + 1) in _QUERY_WORDS
+        is_function = self.key(index + 1) in _ALSO_FUNCTIONS and self.key(index + 2) == "("
+        return self.key(index) == "(" and self.key(index + 1) in _QUERY_WORDS and not is_function
 
     def enclosing(self, index: int) -> int:
         """The end of the innermost parenthesis around `index`, or of the text."""

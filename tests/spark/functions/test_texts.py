@@ -13,7 +13,7 @@ from tests.spark.functions.asked import Case, Table, call
 ONE = (
     "length len char_length character_length octet_length bit_length upper ucase lower lcase"
     " initcap trim ltrim rtrim btrim reverse ascii soundex md5 sha sha1 crc32 hex base64 mask"
-    " unhex"
+    " unhex url_encode url_decode"
 )
 TWO = (
     "concat concat_ws trim ltrim rtrim btrim instr locate position replace startswith"
@@ -75,6 +75,26 @@ def test_numbers(spark: SparkSession) -> None:
 def test_digests_of_so_many_bits(spark: SparkSession) -> None:
     rows = [(text, bits) for text in some.TEXTS for bits in (0, 1, 224, 256, 384, 512, None)]
     Table((STRING, INT), rows).check(spark, [call("sha2", 0, 1)])
+
+
+def test_numbers_that_are_checked_and_shown(spark: SparkSession) -> None:
+    texts = (
+        *some.NUMERALS,
+        *some.TEXTS,
+        "79927398713",
+        "79927398710",
+        "0",
+        "00",
+        "4111111111111111",
+    )
+    rows = [(text, number) for text in texts for number in (None, 0, 7, -12345)]
+    formats = ("%s:%d", "%-6s|%3d", "%6s|%05d%%", "%s", "d", "%s %s")
+    cases = [
+        Case("FORMAT_STRING", f"{name}({{{place}}}, {{0}}, {{1}})", (place, 0, 1))
+        for name, place in zip(("format_string", "printf") * 3, range(2, 8), strict=True)
+    ]
+    known = [(*row, *formats) for row in rows]
+    Table((STRING, INT, *[STRING] * 6), known).check(spark, [call("luhn_check", 0), *cases])
 
 
 def test_all_are_asked_for() -> None:

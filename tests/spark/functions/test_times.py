@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from decimal import Decimal
 
 import pyspark
 import pytest
@@ -39,6 +40,10 @@ OF_ONE = (
 FORMATS = (
     "year", "YYYY", "yy", "quarter", "month", "mon", "MM", "week", "day", "DD", "hour", "minute",
     "second", "millisecond", "microsecond", "nonsense", None,
+)  # fmt: skip
+WRITTEN = (
+    "yyyy-MM-dd HH:mm:ss.SSSSSS", "yy/M/d", "y MMM D", "EEEE, d MMMM yyyy", "E hh:mm a",
+    "h 'o''clock'", "DDD SSS", "yyyyMMdd'T'HHmmss", "H-m-s", "",
 )  # fmt: skip
 TIMES = {"date": DATE, "timestamp": TIMESTAMP, "timestamp_ntz": TIMESTAMP_NTZ}
 CORNERS = {"date": some.DAYS, "timestamp": some.INSTANTS, "timestamp_ntz": some.INSTANTS}
@@ -135,6 +140,46 @@ def test_days_of_parts(spark: SparkSession) -> None:
     years, months = (None, 2024, 2023, 1900, 0, -1, 9999), (None, 0, 1, 2, 12, 13)
     rows = some.rows((years, months, (0, 1, 28, 29, 30, 31, 32)), (some.small,) * 3)
     Table((INT, INT, INT), rows).check(spark, [call("make_date", 0, 1, 2)])
+
+
+@pytest.mark.parametrize("zone", ZONES)
+@pytest.mark.parametrize("kind", TIMES)
+def test_formats(spark: SparkSession, kind: str, zone: str) -> None:
+    near = [one for one in CORNERS[kind] if one is None or abs(one) < 10**17]
+    formats = (*WRITTEN, None)
+    rows = some.rows((near, formats), (DRAWS[kind], lambda one: one.choice(formats)), 200)
+    Table((TIMES[kind], STRING), rows).check(spark, [call("date_format", 0, 1)], zone)
+
+
+@pytest.mark.parametrize("zone", ZONES[:2])
+def test_seconds_in_a_format(spark: SparkSession, zone: str) -> None:
+    seconds = [one and one // 1_000_000 for one in some.INSTANTS]
+    rows = some.rows((seconds, WRITTEN), (some.near_day, lambda one: one.choice(WRITTEN)), 50)
+    cases = [call("from_unixtime", 0), call("from_unixtime", 0, 1)]
+    Table((BIGINT, STRING), rows).check(spark, cases, zone)
+
+
+@pytest.mark.parametrize("zone", ZONES[:2])
+def test_times_of_parts(spark: SparkSession, zone: str) -> None:
+    seconds = (None, "0.000000", "59.999999", "60.000000", "60.000001", "-1.000000", "61.500000")
+    exact = [None if one is None else Decimal(one) for one in seconds]
+    years, small = (None, 2024, 1999, 0, -5, 300_000), (None, 0, 1, 2, 3, 12, 24, 59, 60)
+    corners = (years, small, (1, 10, 29, 31), small, small, exact)
+    draws = (some.small, *[lambda one: one.randint(1, 12)] * 4, lambda one: one.choice(exact))
+    rows = some.rows(corners, draws, 100)
+    places = range(6)
+    cases = [call(f"make_timestamp{name}", *places) for name in ("", "_ltz", "_ntz")]
+    cases += [call("make_dt_interval", 1, 2, 3, 5), call("make_dt_interval", 1)]
+    cases += [call("make_ym_interval", 0, 1), call("make_ym_interval", 0)]
+    Table((INT,) * 5 + (decimal(16, 6),), rows).check(spark, cases, zone)
+
+
+def test_times_of_other_zones(spark: SparkSession) -> None:
+    names = ("UTC", "America/New_York", "+05:30", "Australia/Lord_Howe", None)
+    near = [one for one in some.INSTANTS if one is None or abs(one) < 10**17]
+    rows = some.rows((near, names), (some.instant, lambda one: one.choice(names)), 100)
+    cases = [call("from_utc_timestamp", 0, 1), call("to_utc_timestamp", 0, 1)]
+    Table((TIMESTAMP, STRING), rows).check(spark, cases, "Europe/Paris")
 
 
 def test_multiples_of_intervals(spark: SparkSession) -> None:

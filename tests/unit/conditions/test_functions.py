@@ -13,7 +13,8 @@ from matchrec.conditions.typing.calls import NEVER_PYTHONS
 
 PAGE = Path(__file__).parents[3] / "docs" / "supported.md"
 WRITTEN = {"[]": "x[i]", ".": "x.field"}
-SPECIAL = {"x::T", "date_part", "m[k]"}  # other ways to write CAST, EXTRACT and x[i]
+SPECIAL = {"x::T", "date_part", "m[k]", "named_struct", "(x, y)"}
+"""Other ways to write CAST, EXTRACT, x[i] and STRUCT."""
 OVERLOADS = ("TIME ", "ARRAY ", "MAP ")
 
 

@@ -29,6 +29,8 @@ def default_edits(
         sign = "+" if read.within_includes else "-"
         end = clause.within.span.end
         yield Edit(Span(end, end), f" {sign} {_LEAST_TIME}")
+    if read.has_bare_rows and not write.has_bare_rows:
+        yield from _least_measure(tokens, clause)
     if clause.after_match is None and read.skip is not write.skip:
         start = tokens[tokens.index_at[clause.pattern_span.start] - 1].span.start
         yield Edit(Span(start, start), f"AFTER MATCH SKIP {read.skip.value}\n")
@@ -36,6 +38,16 @@ def default_edits(
         starts = (one.span.start for one in clause.measures)
         names = (at for at in starts if tokens[tokens.index_at[at] - 1].key != "AS")
         yield from (Edit(Span(at, at), "AS ") for at in names)
+
+
+def _least_measure(tokens: ClauseTokens, clause: MatchRecognize) -> Iterator[Edit]:
+    """A measure where rows would have no column, which COUNT(*) around the clause needs not."""
+    is_one_row = clause.rows_per_match in (None, RowsPerMatch.ONE_ROW)
+    if clause.measures or clause.partition_by or not is_one_row:
+        return
+    end = max((key.span.end for key in clause.order_by), default=tokens.inside.start)
+    start = next(one.span.start for one in tokens.tokens if one.span.start >= end)
+    yield Edit(Span(start, start), "MEASURES MATCH_NUMBER() AS match_number ")
 
 
 def _nulls_first(product: Product, *, descends: bool) -> bool:

@@ -4,6 +4,8 @@ PATTERN (a (b | ))    BigQuery    PATTERN (a (b | ()))
 PATTERN (A .* B)      Azure       PATTERN (A ANY_ROW* B)
 PATTERN ([A] B)       Azure       PATTERN (A B)
 ORDER BY $rowtime     Flink SQL   ORDER BY `$rowtime`
+// a comment          Snowflake   -- a comment
+# a comment           BigQuery    -- a comment
 
 Sources: the grammar of GoogleSQL, in which an alternative may be empty; Azure Stream Analytics'
 page "MATCH_RECOGNIZE".
@@ -11,6 +13,7 @@ page "MATCH_RECOGNIZE".
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from matchrec.errors.sql.dialects import name_of_any_row
@@ -23,6 +26,8 @@ from matchrec.frontends.sql.query.cuts import find_clauses
 from matchrec.source import Span
 
 _SHORT_FORMS = {Addition.EMPTY_ALTERNATIVES, Addition.ANY_ROW, Addition.BRACKETS}
+_SIGNS_OF_COMMENTS = (Addition.SLASH_COMMENTS, Addition.HASH_COMMENTS)
+_OTHER_COMMENTS = r"--[^\n]*|/\*.*?\*/"
 _BEFORE_PART = ("", "(", "{-", "|", ",")
 _AFTER_PART = ("", ")", "-}", ",")
 
@@ -39,6 +44,9 @@ def written_out(
     """The edits that write out the short forms. clauses: what stands in their parentheses."""
     if Addition.DOLLAR_NAMES in additions:
         yield from _dollar_names(tokens)
+    for sign in _SIGNS_OF_COMMENTS:
+        if sign in additions:
+            yield from _comments(tokens, sign.value)
     if not additions & _SHORT_FORMS:
         return
     for clause in clauses:
@@ -57,6 +65,17 @@ def _dollar_names(tokens: TokenSequence) -> Iterator[Edit]:
         sign = tokens[index - 1]
         if sign.key == "$" and sign.span.end == token.span.start and token.kind is TokenKind.WORD:
             yield Edit(Span(sign.span.start, token.span.end), f"`${token.text}`")
+
+
+def _comments(tokens: TokenSequence, sign: str) -> Iterator[Edit]:
+    """`--` where a comment begins with another sign; between tokens stand blanks and comments."""
+    found = re.compile(f"{_OTHER_COMMENTS}|(?P<sign>{sign})[^\\n]*", re.DOTALL)
+    starts = [0, *(one.span.end for one in tokens.tokens)]
+    ends = [*(one.span.start for one in tokens.tokens), len(tokens.text)]
+    for start, end in zip(starts, ends, strict=True):
+        for comment in found.finditer(tokens.text, start, end):
+            if comment["sign"]:
+                yield Edit(Span(*comment.span("sign")), "--")
 
 
 def _names_in_brackets(tokens: TokenSequence, clause: Range, pattern: Range) -> Iterator[Edit]:

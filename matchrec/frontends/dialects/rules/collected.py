@@ -33,7 +33,7 @@ class Collection:
     def rows(self) -> exp.Expr:
         """An array of structs, of the value and the keys of each row."""
         keys = {f"{_KEY}{at}": key.this for at, key in enumerate(self.keys)}
-        return exp.ArrayAgg(this=_struct({_ITEM: self.value, **keys}))
+        return exp.ArrayAgg(this=struct({_ITEM: self.value, **keys}))
 
 
 def collection(argument: exp.Expr) -> Collection:
@@ -68,10 +68,11 @@ def _items(found: Collection, rows: exp.Expr) -> exp.Expr:
     if found.limit is not None:
         first = exp.Literal.number(1)
         rows = exp.Anonymous(this="SLICE", expressions=[rows, first, found.limit.copy()])
-    return exp.Transform(this=rows, expression=function(_field("row", _ITEM), "row"))
+    return exp.Transform(this=rows, expression=function(field("row", _ITEM), "row"))
 
 
-def _struct(fields: dict[str, exp.Expr]) -> exp.Expr:
+def struct(fields: dict[str, exp.Expr]) -> exp.Expr:
+    """Values by the names of their fields."""
     return exp.Struct(
         expressions=[
             exp.PropertyEQ(this=exp.to_identifier(name), expression=value.copy())
@@ -82,7 +83,7 @@ def _struct(fields: dict[str, exp.Expr]) -> exp.Expr:
 
 def _known() -> exp.Expr:
     """That an item is no NULL."""
-    is_null = exp.Is(this=_field("row", _ITEM), expression=exp.null())
+    is_null = exp.Is(this=field("row", _ITEM), expression=exp.null())
     return function(exp.Not(this=is_null), "row")
 
 
@@ -90,7 +91,7 @@ def _comparison(keys: Sequence[exp.Expr]) -> exp.Expr:
     """Which of two structs comes first: -1 the left one, 1 the right one, 0 if neither has to."""
     case = exp.Case()
     for at, key in enumerate(keys):
-        left, right = _field("one", f"{_KEY}{at}"), _field("other", f"{_KEY}{at}")
+        left, right = field("one", f"{_KEY}{at}"), field("other", f"{_KEY}{at}")
         null_first, descending = bool(key.args.get("nulls_first")), bool(key.args.get("desc"))
         case = case.when(_only(left, right), _sign(-1 if null_first else 1), copy=False)
         case = case.when(_only(right, left), _sign(1 if null_first else -1), copy=False)
@@ -111,5 +112,6 @@ def _sign(number: int) -> exp.Expr:
     return exp.Neg(this=one) if number < 0 else one
 
 
-def _field(row: str, name: str) -> exp.Expr:
+def field(row: str, name: str) -> exp.Expr:
+    """A field of a struct that is passed to a function by this name."""
     return exp.Dot(this=exp.to_identifier(row), expression=exp.to_identifier(name))

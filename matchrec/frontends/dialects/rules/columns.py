@@ -85,9 +85,9 @@ class KnownColumns:
         if self.inputs is not None:
             return self.inputs.get(column.name.lower())
         select = column.find_ancestor(exp.Select)
-        return None if select is None else self._of_input(select, column.name.lower())
+        return None if select is None else self.of_input(select, column.name.lower())
 
-    def _of_input(self, select: exp.Select, name: str) -> Kind | None:
+    def of_input(self, select: exp.Select, name: str) -> Kind | None:
         """The kind of a column that a query reads, if all that have it agree."""
         found = {self._of_relation(one, name) for one in _relations(select)} - {_ABSENT}
         kind = found.pop() if len(found) == 1 else None
@@ -110,7 +110,7 @@ class KnownColumns:
         for item in query.expressions:
             if item.alias_or_name.lower() == name:
                 return kind_of(item.unalias(), self._known)
-        return self._of_input(query, name) if query.is_star else _ABSENT
+        return self.of_input(query, name) if query.is_star else _ABSENT
 
 
 _ABSENT = Kind.OTHER  # of a column that is not there; what is of no kind is not asked for

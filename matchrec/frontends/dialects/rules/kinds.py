@@ -58,6 +58,25 @@ _COUNTS: tuple[type[exp.Expr], ...] = (
     exp.Minute,
     exp.RowNumber,
 )
+_TEXTS: tuple[type[exp.Expr], ...] = (
+    exp.DPipe,
+    exp.Concat,
+    exp.Lower,
+    exp.Upper,
+    exp.Substring,
+    exp.Left,
+    exp.Right,
+    exp.Trim,
+    exp.Replace,
+    exp.SplitPart,
+    exp.GroupConcat,
+    exp.RegexpExtract,
+    exp.RegexpReplace,
+    exp.JSONExtract,
+    exp.JSONExtractScalar,
+    exp.ToChar,
+    exp.TimeToStr,
+)
 _OF_FUNCTIONS: dict[type[exp.Expr], Kind] = {
     exp.Count: Kind.INTEGER,
     exp.CountIf: Kind.INTEGER,
@@ -75,15 +94,11 @@ _OF_FUNCTIONS: dict[type[exp.Expr], Kind] = {
     exp.StrToDate: Kind.DATE,
     exp.DateStrToDate: Kind.DATE,
     exp.LastDay: Kind.DATE,
-    exp.DPipe: Kind.TEXT,
-    exp.Lower: Kind.TEXT,
-    exp.Upper: Kind.TEXT,
-    exp.Substring: Kind.TEXT,
-    exp.ToChar: Kind.TEXT,
-    exp.TimeToStr: Kind.TEXT,
+    **dict.fromkeys(_TEXTS, Kind.TEXT),
 }
 _OF_OWN_FUNCTIONS = {
     "CLASSIFIER": Kind.TEXT,
+    "GET_JSON_OBJECT": Kind.TEXT,
     "MATCH_NUMBER": Kind.INTEGER,
     "MATCH_STATUS": Kind.TEXT,
     "ROW_NUMBER": Kind.INTEGER,
@@ -100,6 +115,8 @@ _SAME_AS_OPERAND = (
     exp.Sum,
     exp.Abs,
     exp.AnyValue,
+    exp.ArgMax,
+    exp.ArgMin,
     exp.DateTrunc,
     exp.TimestampTrunc,
     exp.FirstValue,
@@ -112,13 +129,14 @@ _SAME_AS_OPERAND = (
     exp.Window,
 )
 _DECIMALS = {exp.DType.DECIMAL, exp.DType.BIGDECIMAL, exp.DType.MONEY, exp.DType.SMALLMONEY}
+_WITHOUT_ZONE = {exp.DType.TIMESTAMPNTZ, exp.DType.DATETIME}
 _OF_TYPES = (
     (exp.DataType.INTEGER_TYPES, Kind.INTEGER),
     (_DECIMALS, Kind.DECIMAL),
     (exp.DataType.REAL_TYPES - _DECIMALS, Kind.FRACTION),
     (exp.DataType.TEXT_TYPES, Kind.TEXT),
     ({exp.DType.DATE}, Kind.DATE),
-    ({exp.DType.TIMESTAMPNTZ}, Kind.TIMESTAMP_NTZ),
+    (_WITHOUT_ZONE, Kind.TIMESTAMP_NTZ),
     (exp.DataType.TEMPORAL_TYPES - {exp.DType.TIME, exp.DType.TIMETZ}, Kind.TIMESTAMP),
 )
 _OF_NAMES = {

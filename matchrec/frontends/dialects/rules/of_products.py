@@ -23,9 +23,13 @@ from matchrec.frontends.dialects.rules.by_product.bigquery import (
     dates_of_texts,
     named_fields,
     named_parameter,
+    numbers_in_format,
     numbers_of_first_and_last,
+    parts_of_time,
     text_of_json,
+    time_in_zone,
     unnested_structs,
+    weeks_from_any_day,
 )
 from matchrec.frontends.dialects.rules.by_product.databricks import final_aggregates
 from matchrec.frontends.dialects.rules.by_product.flink import (
@@ -48,6 +52,7 @@ from matchrec.frontends.dialects.rules.by_product.trino import (
     first_of_match,
     if_without_else,
     joda_format,
+    mapped_values,
     matching_elements,
     navigation_inside,
     numbered_elements,
@@ -64,17 +69,27 @@ from matchrec.frontends.dialects.rules.navigation import (
     row_number_in_match,
 )
 from matchrec.frontends.dialects.rules.place import Rule
-from matchrec.frontends.dialects.rules.qualify import qualified_rows
+from matchrec.frontends.dialects.rules.queries.absent import absent_in_spark
+from matchrec.frontends.dialects.rules.queries.fetched_rows import fetched_rows
+from matchrec.frontends.dialects.rules.queries.qualify import qualified_rows
+from matchrec.frontends.dialects.rules.queries.windows import over_each_aggregate, ratio_to_report
+from matchrec.frontends.dialects.rules.values.arrays import arrays_of_flink, arrays_of_trino
 from matchrec.frontends.dialects.rules.values.calendar import (
     date_or_day_of_year,
     day_of_week,
     last_day_of_unit,
     week_of_year,
 )
-from matchrec.frontends.dialects.rules.values.casts import no_time_of_day, whole_number
+from matchrec.frontends.dialects.rules.values.casts import (
+    no_time_of_day,
+    text_of_moment,
+    text_of_number_or_moment,
+    whole_number,
+)
 from matchrec.frontends.dialects.rules.values.formats import (
     number_in_format,
     part_of_text,
+    same_text_of_number,
     time_of_text,
     unit_without_quotes,
 )
@@ -82,6 +97,7 @@ from matchrec.frontends.dialects.rules.values.json import json_of_columns, value
 from matchrec.frontends.dialects.rules.values.numbers import (
     average_of_decimals,
     average_of_integers,
+    cut_number,
     exact_percentile,
     extremes,
     quotient,
@@ -94,16 +110,24 @@ from matchrec.frontends.dialects.rules.values.regular_expressions import (
     replaced_matches,
     whole_or_part,
 )
-from matchrec.frontends.dialects.rules.values.texts import bounded_text, text_of_subquery
+from matchrec.frontends.dialects.rules.values.texts import (
+    bounded_text,
+    initial_capitals,
+    length_without_blanks,
+    nth_place,
+    part_from_zero,
+    text_of_subquery,
+)
 from matchrec.frontends.dialects.rules.values.times import (
     added_time,
     counted_boundaries,
     crossed_boundaries,
     elapsed,
+    passed_months,
     truncated_date,
+    whole_second,
 )
 from matchrec.frontends.dialects.rules.variables import quoted_variable
-from matchrec.frontends.dialects.rules.windows import over_each_aggregate, ratio_to_report
 from matchrec.frontends.dialects.rules.written import (
     aggregate_of_all_rows,
     arrays_and_nulls,
@@ -129,10 +153,16 @@ READS: dict[str, tuple[Rule, ...]] = {
         count_of_rows,
         tried,
         nth_part_of_trino,
+        nth_place,
+        part_from_zero,
+        arrays_of_trino,
+        text_of_number_or_moment,
+        passed_months,
         navigation_inside,
         several_extremes,
         if_without_else,
         counted_values,
+        mapped_values,
         ordered_aggregates,
         arrays,
         over_each_aggregate,
@@ -154,6 +184,8 @@ READS: dict[str, tuple[Rule, ...]] = {
         processing_time,
         match_rowtime,
         rounded_time,
+        truncated_date,
+        arrays_of_flink,
         no_hints,
         no_versions,
         nth_part,
@@ -166,6 +198,10 @@ READS: dict[str, tuple[Rule, ...]] = {
     ),
     "bigquery": (
         quoted_variable,
+        weeks_from_any_day,
+        parts_of_time,
+        time_in_zone,
+        numbers_in_format,
         numbers_of_first_and_last,
         arrays,
         texts,
@@ -181,6 +217,8 @@ READS: dict[str, tuple[Rule, ...]] = {
         unnested_structs,
         array_of_elements,
         dates_of_texts,
+        text_of_moment,
+        nth_place,
         crossed_boundaries,
     ),
     "azure": (
@@ -189,6 +227,7 @@ READS: dict[str, tuple[Rule, ...]] = {
         names_of_variables,
         counted_boundaries,
         no_into,
+        length_without_blanks,
         functions_of_azure,
         added_time,
         crossed_boundaries,
@@ -197,6 +236,11 @@ READS: dict[str, tuple[Rule, ...]] = {
 """What is rewritten of the expressions of a product."""
 
 COMMON: tuple[Rule, ...] = (
+    fetched_rows,
+    absent_in_spark,
+    initial_capitals,
+    whole_second,
+    same_text_of_number,
     quotient,
     extremes,
     exact_percentile,
@@ -214,6 +258,7 @@ COMMON: tuple[Rule, ...] = (
     last_day_of_unit,
     no_time_of_day,
     ratio_to_report,
+    cut_number,
 )
 """What is rewritten of the expressions of any product."""
 

@@ -148,7 +148,7 @@ def match_of_oracle(node: exp.Expr, place: Place) -> exp.Expr:
     """`REGEXP_EXTRACT(x, p, g)` is `REGEXP_SUBSTR(x, p, 1, 1, NULL, g)`."""
     if not isinstance(node, exp.RegexpExtract):
         return node
-    usual = exp.Literal.number(int(place.read.is_spark and not place.read.lacks_dialect))
+    usual = exp.Literal.number(int(place.read.has_functions_of_spark))
     group = node.args.get("group") or usual
     one = exp.Literal.number(1)
     rest = [node.args.get("position") or one, node.args.get("occurrence") or one]

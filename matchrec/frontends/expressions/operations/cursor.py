@@ -7,11 +7,17 @@ from collections.abc import Iterator
 
 from matchrec.frontends.expressions.analysis import Analysis
 from matchrec.frontends.expressions.combined import with_holes
+from matchrec.frontends.expressions.operations.lambdas import (
+    WrittenLambda,
+    find_lambdas,
+    find_variables,
+    may_be_variable,
+)
 from matchrec.frontends.expressions.references.field_names import with_field_name
 from matchrec.frontends.expressions.references.holes import Hole
 from matchrec.frontends.lexing.cursor import Cursor
 from matchrec.frontends.lexing.tokens import Token, TokenKind, level, pair_brackets
-from matchrec.plan.expression import Operation, Piece, Scalar, Term
+from matchrec.plan.expression import LambdaVariable, Operation, Piece, Scalar, Term
 
 
 class ExpressionCursor(Cursor):
@@ -20,8 +26,14 @@ class ExpressionCursor(Cursor):
     def __init__(self, analysis: Analysis, holes: tuple[Hole, ...]) -> None:
         self.analysis = analysis
         self.holes: dict[int, Hole] = {}
-        super().__init__(self._tokens(holes))
-        self.pairs = pair_brackets(self.tokens)
+        tokens = self._tokens(holes)
+        self.pairs = pair_brackets(tokens)
+        self.lambdas = find_lambdas(tokens, self.pairs)
+        self.variables = find_variables(tokens, self.lambdas.values())
+        self.names = {place: tokens[place].text for place in self.variables}
+        for place in self.variables:
+            tokens[place] = Token(TokenKind.REFERENCE, "", tokens[place].span)
+        super().__init__(tokens)
 
     def _tokens(self, holes: tuple[Hole, ...]) -> list[Token]:
         """The tokens, with one for each hole."""
@@ -53,7 +65,52 @@ class ExpressionCursor(Cursor):
         return with_field_name(self.analysis, hole.start, hole.end, hole.read.pieces)
 
     def term(self, start: int, end: int) -> Term:
-        return Term(self.pieces(start, end), self.span(start, end))
+        return Term(self.pieces(start, end), self.span(start, end), self._variables(start, end))
+
+    def _variables(self, start: int, end: int) -> tuple[LambdaVariable, ...]:
+        """Those that tokens `start .. end` name, of lambda functions around them."""
+        if not self.variables:
+            return ()
+        places = (place for place in range(start, end) if place in self.variables)
+        outer = (place for place in places if self.variables[place].start < start)
+        return tuple(dict.fromkeys(map(self._variable, outer)))
+
+    def _variable(self, place: int) -> LambdaVariable:
+        return LambdaVariable(
+            self.names[place], self.tokens[self.variables[place].start].span.start
+        )
+
+    def variables_of(self, written: WrittenLambda) -> tuple[Term, ...]:
+        """The variables of a lambda function."""
+        first = self.tokens[written.start].span.start
+        tokens = (self.tokens[place] for place in written.names)
+        return tuple(
+            Term((one.text,), one.span, (LambdaVariable(one.text, first),)) for one in tokens
+        )
+
+    def is_ambiguous(self, written: WrittenLambda) -> bool:
+        """Whether a word of the body may be meant as a variable, and may not.
+
+        It has other letters, is a variable of another lambda function, or stands in a navigation.
+        """
+        keys = {self.tokens[place].key for place in written.names}
+        for place in range(written.arrow + 1, written.end):
+            hole = self.holes.get(place)
+            if hole is None and self.key_at(place) in keys and may_be_variable(self.tokens, place):
+                return True
+            if hole is not None and any(
+                self.analysis.key(at) in keys and self.analysis.key(at - 1) != "."
+                for at in range(hole.start, hole.end)
+            ):
+                return True
+        return False
+
+    def column_name(self, start: int, end: int) -> str | None:
+        """The last name of a column, if the expression's tokens `start .. end` are that."""
+        column = self.analysis.columns.get(start)
+        if column is None or self.analysis.after(start, column.span) != end:
+            return None
+        return self.analysis[self.analysis.index_at[column.parts[-1].start]].text
 
     def operation(
         self, operator: str, start: int, *operands: Scalar, words: tuple[str, ...] = ()

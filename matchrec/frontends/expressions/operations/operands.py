@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 
 from matchrec.frontends.expressions.operations.cursor import ExpressionCursor
+from matchrec.frontends.expressions.operations.lambdas import WrittenLambda
 from matchrec.frontends.expressions.operations.operators import (
     AFTER_INTERVAL,
     CONSTANTS,
@@ -15,7 +17,7 @@ from matchrec.frontends.expressions.operations.operators import (
 )
 from matchrec.frontends.expressions.operations.special_calls import SPECIAL_CALLS, SpecialCall
 from matchrec.frontends.lexing.tokens import TokenKind
-from matchrec.plan.expression import Scalar, Term
+from matchrec.plan.expression import LAMBDA, Operation, Scalar, Term
 
 
 class NotModelled(Exception):  # noqa: N818 - a branch not taken, not an error
@@ -53,12 +55,36 @@ class OperandReader(ExpressionCursor, ABC):
 
     def separated(self, start: int, end: int) -> tuple[Scalar, ...]:
         """The expressions between the commas of tokens `start .. end`."""
+        return tuple(self.argument(*one) for one in self.between_commas(start, end))
+
+    def between_commas(self, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """The ranges of tokens `start .. end` between the commas."""
         commas = (at for at in self.level(start, end) if self.key_at(at) == ",")
-        ends = (start - 1, *commas, end)
-        return tuple(self.argument(one + 1, other) for one, other in pairwise(ends))
+        return ((one + 1, other) for one, other in pairwise((start - 1, *commas, end)))
+
+    def fields(self, start: int, end: int) -> Iterator[tuple[str, Scalar]]:
+        """The same expressions with the names that they have in a struct."""
+        for number, (first, last) in enumerate(self.between_commas(start, end), 1):
+            if self.key_at(last - 2) == "AS" and self.tokens[last - 1].is_name:
+                yield self.tokens[last - 1].text, self.argument(first, last - 2)
+            else:
+                value = self.argument(first, last)
+                yield self.field_name(first, last, value) or f"col{number}", value
+
+    def field_name(self, start: int, end: int, value: Scalar) -> str | None:
+        """The name that a value gives to the field of a struct, if it has one."""
+        if isinstance(value, Operation) and value.operator == ".":
+            return value.words[0]
+        if end > start + 1:
+            return None
+        hole = self.holes.get(start)
+        return self.names.get(start) if hole is None else self.column_name(hole.start, hole.end)
 
     def argument(self, start: int, end: int) -> Scalar:
-        """One expression; what only some function understands is not modelled."""
+        """One expression or lambda; what only some function understands is not modelled."""
+        written = self.lambdas.get(start)
+        if written is not None and written.end == end:
+            return self.lambda_function(written)
         if any(self.key_at(at) in NOT_PLAIN for at in self.level(start, end)):
             raise NotModelled
         unit = self.kind_at(start) is TokenKind.WORD and self.key_at(start) not in CONSTANTS
@@ -68,6 +94,14 @@ class OperandReader(ExpressionCursor, ABC):
         if tree is None:
             raise NotModelled
         return tree
+
+    def lambda_function(self, written: WrittenLambda) -> Operation:
+        """`x -> body`: its variables, then its body."""
+        start, end = written.start, written.end
+        if self.is_ambiguous(written):
+            raise NotModelled
+        parts = (*self.variables_of(written), self.argument(written.arrow + 1, end))
+        return Operation(LAMBDA, parts, self.pieces(start, end), self.span(start, end))
 
     def primary(self) -> Scalar:
         start = self.position
@@ -183,9 +217,19 @@ class OperandReader(ExpressionCursor, ABC):
         if closing is None:
             raise NotModelled
         self.position = closing + 1
-        pieces, span = self.pieces(start, closing + 1), self.span(start, closing + 1)
-        inner = None if self.is_subquery(start) else self.readable(start + 1, closing)
-        return replace(inner or Term(pieces, span), pieces=pieces, span=span)
+        whole = self.term(start, closing + 1)
+        inner = None if self.is_subquery(start) else self.inside(start, closing)
+        return whole if inner is None else replace(inner, pieces=whole.pieces, span=whole.span)
+
+    def inside(self, opening: int, closing: int) -> Scalar | None:
+        """What stands between parentheses: an expression, or several, which are a struct."""
+        if self.top_level(",", opening + 1, closing) is None:
+            return self.readable(opening + 1, closing)
+        try:
+            names, values = zip(*self.fields(opening + 1, closing), strict=True)
+        except NotModelled:
+            return None
+        return self.operation("STRUCT", opening, *values, words=names)
 
     def call(self) -> Scalar:
         """A function; an operation when its arguments are plain expressions."""

@@ -26,11 +26,8 @@ BINARY = {
 
 SHIFTS = ("<<", ">>")
 
-SPECIAL_FORMS = words("EXISTS IDENTIFIER STRUCT")
-"""Functions whose arguments are more than values: STRUCT names its fields after them."""
-
-_OPERATORS = words("AND OR NOT NEG IN BETWEEN IS CASE LIKE ILIKE RLIKE REGEXP")
-"""Names of operations that no function of that name stands for."""
+_OPERATORS = words("AND OR NOT NEG IN BETWEEN IS CASE LIKE ILIKE RLIKE REGEXP IDENTIFIER")
+"""Names of operations that no function of that name stands for, and one that is no function."""
 
 _ARGUMENTS: dict[str, tuple[int, int | None]] = {
     **dict.fromkeys(words("ABS NEGATIVE ISNULL ISNOTNULL ISNAN NULLIFZERO ZEROIFNULL"), (1, 1)),
@@ -39,6 +36,7 @@ _ARGUMENTS: dict[str, tuple[int, int | None]] = {
     **dict.fromkeys(words("TRY_ADD TRY_SUBTRACT TRY_MULTIPLY TRY_DIVIDE TRY_MOD"), (2, 2)),
     **dict.fromkeys(words("NVL2 IF"), (3, 3)),
     **dict.fromkeys(words("GREATEST LEAST"), (2, None)),
+    "DECODE": (3, None),
 }
 """How many arguments the functions take that are more than their name to later passes."""
 
@@ -51,7 +49,7 @@ def operation_of_call(name: str, arguments: int) -> str | None:
     """
     least, most = _ARGUMENTS.get(name, (1, None))
     fits = least <= arguments and (most is None or arguments <= most)
-    return name if fits and name not in SPECIAL_FORMS | _OPERATORS else None
+    return name if fits and name not in _OPERATORS else None
 
 
 NOT_PLAIN = frozenset({"->", "=>", "AS", "FROM", "DISTINCT", "ORDER", "USING", "FOR", "TO"})

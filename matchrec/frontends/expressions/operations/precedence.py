@@ -198,7 +198,9 @@ class OperationReader(OperandReader):
 
     def chain(self, start: int, tree: Scalar, length: int) -> Scalar:
         """The tokens from `start` on, read as `tree` unless too many operators stand in a row."""
-        return tree if length <= DEEPEST else self.operation(LONG_CHAIN, start)
+        if length <= DEEPEST:
+            return tree
+        return self.operation(LONG_CHAIN, start, self.term(start, self.position))
 
     def unary(self) -> Scalar:
         start = self.position

@@ -6,11 +6,13 @@ EXTRACT(HOUR FROM x)          EXTRACT(x), of the word HOUR
 TRIM(LEADING 'x' FROM y)      LTRIM('x', y)
 POSITION(a IN b)              POSITION(a, b)
 SUBSTRING(x FROM 2 FOR 3)     SUBSTRING(x, 2, 3)
+STRUCT(x, 1 AS y)             STRUCT(x, 1), of the words x and y
+NAMED_STRUCT('x', 1)          STRUCT(1), of the word x
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Protocol
@@ -43,6 +45,12 @@ class Reader(Protocol):
 
     def separated(self, start: int, end: int) -> tuple[Scalar, ...]:
         """The expressions between commas. Raises where one is opaque."""
+
+    def between_commas(self, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """The ranges of tokens between commas."""
+
+    def fields(self, start: int, end: int) -> Iterator[tuple[str, Scalar]]:
+        """The expressions between commas, with their names. Raises where one is opaque."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +127,25 @@ def read_clauses(*keys: str) -> Form:
     return read
 
 
+def read_struct(reader: Reader, _: str, start: int, end: int) -> SpecialCall:
+    names, values = zip(*reader.fields(start, end), strict=True)
+    return SpecialCall("STRUCT", values, names)
+
+
+def read_named_struct(reader: Reader, _: str, start: int, end: int) -> SpecialCall | None:
+    """Names that are no literals, or have a backslash in them, are not read."""
+    ranges = list(reader.between_commas(start, end))
+    names = [
+        reader.string_at(first)
+        for first, last in ranges[::2]
+        if reader.kind_at(first) is TokenKind.STRING and last == first + 1
+    ]
+    if 2 * len(names) != len(ranges) or "\\" in "".join(names):
+        return None
+    values = tuple(reader.argument(*one) for one in ranges[1::2])
+    return SpecialCall("STRUCT", values, tuple(names))
+
+
 TRIMS = {"BOTH": "TRIM", "LEADING": "LTRIM", "TRAILING": "RTRIM"}
 
 UNITS = words(
@@ -146,6 +173,8 @@ SPECIAL_CALLS: Mapping[str, Form] = {
     "DATEPART": read_date_part,
     "TRIM": read_trim,
     "POSITION": read_position,
+    "STRUCT": read_struct,
+    "NAMED_STRUCT": read_named_struct,
     "SUBSTRING": read_clauses("FROM", "FOR"),
     "SUBSTR": read_clauses("FROM", "FOR"),
     "OVERLAY": read_clauses("PLACING", "FROM", "FOR"),

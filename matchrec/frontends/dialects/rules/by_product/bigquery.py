@@ -6,7 +6,12 @@ from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
 from matchrec.frontends.dialects.marks import function, name_of, plain_call
+from matchrec.frontends.dialects.rules.kinds import Kind
 from matchrec.frontends.dialects.rules.place import Place
+
+_DAYS = ("MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY")
+_DIFFERENCES = (exp.DateDiff, exp.DatetimeDiff, exp.TimestampDiff)
+_FRACTIONS = {"MILLISECOND": "SSS", "MICROSECOND": "SSSSSS"}
 
 
 def named_parameter(node: exp.Expr, _: Place) -> exp.Expr:
@@ -132,4 +137,61 @@ def dates_of_texts(node: exp.Expr, _: Place) -> exp.Expr:
     for side in ("start", "end"):
         if isinstance(node.args.get(side), exp.Literal):
             node.set(side, exp.cast(node.args[side].copy(), "date"))
+    return node
+
+
+def weeks_from_any_day(node: exp.Expr, place: Place) -> exp.Expr:
+    """`DATE_TRUNC(d, WEEK)`, which begins on Sunday, and `WEEK(TUESDAY)`: days later, and back."""
+    unit = node.args.get("unit")
+    if not place.write.is_spark or not isinstance(unit, exp.WeekStart):
+        return node
+    days = -_DAYS.index(unit.this.name.upper()) % 7
+    later = exp.Interval(this=exp.Literal.string(str(days)), unit=exp.var("DAY"))
+    for side in ("this", "expression") if isinstance(node, _DIFFERENCES) else ("this",):
+        if days:
+            moved = exp.Add(this=node.args[side].copy(), expression=later.copy())
+            node.set(side, exp.paren(moved, copy=False))
+    node.set("unit", exp.var("WEEK"))
+    if isinstance(node, _DIFFERENCES) or not days:
+        return node
+    return exp.paren(exp.Sub(this=node.copy(), expression=later))
+
+
+def parts_of_time(node: exp.Expr, place: Place) -> exp.Expr:
+    """`EXTRACT(WEEK FROM d)`, of weeks from Sunday, ISOYEAR and parts of a second."""
+    if not isinstance(node, exp.Extract) or not place.write.is_spark:
+        return node
+    unit, time = node.this.name.upper(), node.expression
+    if unit == "ISOYEAR":
+        return exp.Extract(this=exp.var("YEAROFWEEK"), expression=time.copy())
+    if unit in _FRACTIONS:
+        digits = plain_call("DATE_FORMAT", time, exp.Literal.string(_FRACTIONS[unit]))
+        return exp.cast(digits, "int")
+    if unit == "WEEK":
+        days = exp.Add(this=plain_call("DAYOFYEAR", time), expression=exp.Literal.number(7))
+        since = exp.paren(exp.Sub(this=days, expression=plain_call("DAYOFWEEK", time)))
+        return exp.paren(exp.IntDiv(this=since, expression=exp.Literal.number(7)))
+    return node
+
+
+def time_in_zone(node: exp.Expr, place: Place) -> exp.Expr:
+    """`DATE(t, 'Europe/Berlin')`, `DATETIME(t, zone)` and `DATETIME_TRUNC(t, HOUR)`."""
+    if not place.write.is_spark:
+        return node
+    if isinstance(node, exp.DatetimeTrunc):
+        return exp.TimestampTrunc(this=node.this.copy(), unit=node.args["unit"].copy())
+    is_day = isinstance(node, exp.Date)
+    zone = node.args.get("zone" if is_day else "expression")
+    if zone is None or not isinstance(node, exp.Date | exp.Datetime):
+        return node
+    shown = plain_call("CONVERT_TIMEZONE", zone, exp.cast(node.this, "timestamp_ntz"))
+    return exp.cast(shown, "date") if is_day else shown
+
+
+def numbers_in_format(node: exp.Expr, place: Place) -> exp.Expr:
+    """`FORMAT('%.2f', 1.5)`, where 1.5 is a double, and a decimal in Spark."""
+    if isinstance(node, exp.Format) and place.write.is_spark:
+        for one in list(node.expressions):
+            if place.kind(one) is Kind.DECIMAL:
+                one.replace(exp.cast(one.copy(), "double"))
     return node

@@ -47,7 +47,7 @@ def rounded_time(node: exp.Expr, _: Place) -> exp.Expr:
 
 
 def no_hints(node: exp.Expr, _: Place) -> exp.Expr:
-    """`/*+ STATE_TTL('t' = '1d') */`, which says how Flink is to run a query."""
+    """`/*+ STATE_TTL('t' = '1d') */`, which says how the product is to run a query."""
     if isinstance(node, exp.Select) and node.args.get("hint"):
         node.set("hint", None)
     return node
@@ -65,7 +65,7 @@ def no_versions(node: exp.Expr, _: Place) -> exp.Expr:
 
 def element(node: exp.Expr, place: Place) -> exp.Expr:
     """`x[1]`, the first element of an array, or a map's value of a key; NULL if there is none."""
-    if not isinstance(node, exp.Bracket) or not place.write.is_spark or place.write.lacks_dialect:
+    if not isinstance(node, exp.Bracket) or not place.write.has_functions_of_spark:
         return node
     key = node.expressions[0]
     name = "GET" if isinstance(key, exp.Literal) and not key.is_string else "TRY_ELEMENT_AT"

@@ -16,6 +16,7 @@ from matchrec.frontends.dialects.marks import (
     name_of,
     plain_call,
 )
+from matchrec.frontends.dialects.rules.collected import field, struct
 from matchrec.frontends.dialects.rules.place import Place
 from matchrec.frontends.lexing.function_names import NAVIGATION
 
@@ -146,12 +147,32 @@ def counted_values(node: exp.Expr, place: Place) -> exp.Expr:
     return exp.If(this=are_any, true=found, false=exp.null())
 
 
+def mapped_values(node: exp.Expr, place: Place) -> exp.Expr:
+    """`map_agg(k, v)`, the first v of each k that is not NULL, and `multimap_agg(k, v)`, all."""
+    name = function_name(node)
+    if name not in ("MAP_AGG", "MULTIMAP_AGG") or not place.write.is_spark:
+        return node
+    key, value = node.expressions
+    rows = exp.ArrayAgg(this=struct({"key": key, "value": value}))
+    known = exp.Not(this=exp.Is(this=field("one", "key"), expression=exp.null()))
+    entries = plain_call("FILTER", rows, function(known, "one"))
+    is_same = exp.EQ(this=field("one", "key"), expression=exp.to_identifier("own"))
+    same = plain_call("FILTER", entries, function(is_same, "one"))
+    values = plain_call("TRANSFORM", same, function(field("one", "value"), "one"))
+    found = values if name == "MULTIMAP_AGG" else plain_call("GET", values, exp.Literal.number(0))
+    keys = plain_call("TRANSFORM", entries, function(field("one", "key"), "one"))
+    entry = function(plain_call("STRUCT", exp.to_identifier("own"), found), "own")
+    distinct = plain_call("TRANSFORM", plain_call("ARRAY_DISTINCT", keys), entry)
+    are_any = exp.GT(this=exp.Count(this=key.copy()), expression=exp.Literal.number(0))
+    return exp.If(this=are_any, true=plain_call("MAP_FROM_ENTRIES", distinct), false=exp.null())
+
+
 def numbered_elements(node: exp.Expr, place: Place) -> exp.Expr:
     """`UNNEST(x) WITH ORDINALITY AS u(value, number)`, whose numbers begin with 1."""
     number = node.args.get("offset") if isinstance(node, exp.Unnest) else None
     if not number or place.write.name == "trino":
         return node
-    if not place.write.is_spark or place.write.lacks_dialect:
+    if not place.write.has_functions_of_spark:
         raise UnsupportedError("no WITH ORDINALITY: have MATCH_NUMBER() or a place in each element")
     names = node.alias_column_names
     if len(node.expressions) != 1 or len(names) != 1 or not isinstance(number, exp.Identifier):

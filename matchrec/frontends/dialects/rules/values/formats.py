@@ -64,3 +64,11 @@ def time_of_text(node: exp.Expr, _: Place) -> exp.Expr:
     if isinstance(node, exp.TimeToUnix):
         raise UnsupportedError("no seconds since 1970: write (t - DATE '1970-01-01') * 86400")
     return exp.cast(node.this.copy(), "timestamp") if isinstance(node, exp.TimeStrToTime) else node
+
+
+def same_text_of_number(node: exp.Expr, place: Place) -> exp.Expr:
+    """`TO_CHAR(x, '99.9')` of Databricks, which is Spark's."""
+    is_same = place.read.has_functions_of_spark and place.write.has_functions_of_spark
+    if not isinstance(node, exp.ToChar) or not is_same:
+        return node
+    return plain_call("TO_CHAR", node.this, *filter(None, [node.args.get("format")]))

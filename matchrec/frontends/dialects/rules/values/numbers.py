@@ -121,3 +121,20 @@ def exact_percentile(node: exp.Expr, place: Place) -> exp.Expr:
         if isinstance(node, exp.PercentileCont) and node.expression:
             return plain_call("PERCENTILE", node.this, node.expression)
     return node
+
+
+def cut_number(node: exp.Expr, place: Place) -> exp.Expr:
+    """`TRUNC(x, n)`, without the digits after the nth."""
+    places = node.args.get("decimals") if isinstance(node, exp.Trunc) else None
+    if places is None or not place.write.is_spark:
+        return node
+    return truncated_number(node.this.copy(), places)
+
+
+def truncated_number(number: exp.Expr, places: exp.Expr | None) -> exp.Expr:
+    """A number without its fraction, or without the digits after so many places."""
+    if places is None:
+        return exp.cast(number, "bigint")
+    power = exp.Pow(this=exp.Literal.number(10), expression=places.copy())
+    product = exp.Mul(this=exp.paren(number), expression=power)
+    return exp.paren(exp.Div(this=exp.cast(product, "bigint"), expression=power.copy()))

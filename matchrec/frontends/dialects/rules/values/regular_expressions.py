@@ -1,7 +1,7 @@
 """Rules for regular expressions: their flags, whether they are of the whole text, what replaces.
 
 REGEXP_LIKE(x, 'a|b', 'i')                x RLIKE '(?i)a|b'        of Oracle
-x RLIKE 'a|b'                             x RLIKE '^(?:a|b)$'      of Snowflake: of the whole text
+x RLIKE 'a|b'                             x RLIKE '\\A(?:a|b)\\z'  of Snowflake: of the whole text
 REGEXP_REPLACE(x, '(a)', '\\1', 1, 0, 'i')  REGEXP_REPLACE(x, '(?i)(a)', '$1')
 
 Oracle and Snowflake have flags as an argument, all others in the expression.
@@ -49,6 +49,7 @@ def with_flags(node: exp.Expr, place: Place) -> None:
     """Moves the flags of a function to where the other product has them."""
     name = next((one for one in _PARAMETERS if one in node.arg_types), "parameters")
     given = node.args.get(name)
+    given = None if isinstance(given, exp.Null) else given
     if given is not None and not isinstance(given, exp.Literal):
         raise UnsupportedError("flags of a regular expression that are not a literal")
     names = _FLAGS.get(place.read.name, {})
@@ -88,16 +89,21 @@ def _with_prefix(prefix: str, pattern: exp.Expr) -> exp.Expr:
 
 
 def _of_whole_text(pattern: exp.Expr, place: Place) -> exp.Expr:
-    """The expression of a match from the first character to the last."""
+    """The expression of a match from the first character to the last, whatever lines they are in.
+
+    `$` would match before a newline at the end as well, but in Oracle, which has no other sign.
+    """
+    start, end = ("^", "$") if place.write.name == "oracle" else (r"\A", r"\z")
     text = _text(pattern)
     if text and "|" not in text:
         inline = _INLINE.match(text)
-        start = inline.end() if inline else 0
-        return exp.Literal.string(f"{text[:start]}^{text[start:]}$")
-    opening = "^(" if place.write.name == "oracle" else "^(?:"
+        at = inline.end() if inline else 0
+        return exp.Literal.string(f"{text[:at]}{start}{text[at:]}{end}")
+    opening = f"{start}(" if place.write.name == "oracle" else f"{start}(?:"
     if text:
-        return exp.Literal.string(f"{opening}{text})$")
-    return plain_call("CONCAT", exp.Literal.string(opening), pattern, exp.Literal.string(")$"))
+        return exp.Literal.string(f"{opening}{text}){end}")
+    parts = exp.Literal.string(opening), pattern, exp.Literal.string(f"){end}")
+    return plain_call("CONCAT", *parts)
 
 
 def replaced_matches(node: exp.Expr, place: Place) -> exp.Expr:
@@ -126,6 +132,8 @@ def _with_groups(replacement: exp.Expr, place: Place) -> exp.Expr:
     """What is put in, with groups as the other product writes them."""
     reads, writes = (one.name in _WITH_BACKSLASH for one in (place.read, place.write))
     text = _text(replacement)
+    if "${" in text and place.write.is_spark:
+        raise UnsupportedError("no ${name} in REGEXP_REPLACE: write $1")
     if reads == writes or not text:
         return replacement
     if reads:
@@ -153,9 +161,7 @@ def first_match(node: exp.Expr, place: Place) -> exp.Expr:
     """`REGEXP_EXTRACT(x, pattern)`, NULL where nothing matches, or the empty text as in Spark."""
     if not isinstance(node, exp.RegexpExtract):
         return node
-    reads_empty, writes_empty = (
-        one.is_spark and not one.lacks_dialect for one in (place.read, place.write)
-    )
+    reads_empty, writes_empty = (one.has_functions_of_spark for one in (place.read, place.write))
     if writes_empty and not reads_empty:
         node.set("occurrence", node.args.get("occurrence") or exp.Literal.number(1))
     elif reads_empty and not writes_empty:
@@ -172,7 +178,7 @@ def nth_match(node: exp.Expr, place: Place) -> exp.Expr:
     if not parts:
         return node
     number, position = parts.get("occurrence"), parts.get("position")
-    parameters = parts["parameters"].name if parts.get("parameters") else ""
+    parameters = parts["parameters"].name if parts.get("parameters") else ""  # nothing of NULL
     if position is not None and position.name != "1":
         raise UnsupportedError("no match from a position on: write SUBSTR")
     if number is None:

@@ -42,6 +42,7 @@ _SHORT = {
 _SECONDS = {"SECOND": 1, "MINUTE": 60, "HOUR": 3600}
 _COUNTED = frozenset(_SHORT.values())
 _DAY = 86_400
+_MONTHS = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}
 _OF_OTHERS = {
     "WEEK": (Decimal(7), "DAY"),
     "QUARTER": (Decimal(3), "MONTH"),
@@ -153,3 +154,42 @@ def truncated_date(node: exp.Expr, place: Place) -> exp.Expr:
     """`date_trunc('week', d)` of a date is a date, where Spark makes a timestamp of it."""
     is_date = isinstance(node, exp.TimestampTrunc) and place.kind(node.this) is Kind.DATE
     return exp.cast(node.copy(), "date") if is_date else node
+
+
+def whole_second(node: exp.Expr, place: Place) -> exp.Expr:
+    """`EXTRACT(SECOND FROM t)`, of which Spark and Oracle have the fraction as well."""
+    read, write = place.read, place.write
+    is_part = isinstance(node, exp.Extract) and unit_of(node.this.name) == "SECOND"
+    if not is_part or not write.is_spark or read.has_functions_of_spark or read.name == "oracle":
+        return node
+    if place.kind(node.expression) in (Kind.INTERVAL, Kind.DIFFERENCE):
+        return node
+    return exp.Anonymous(this="SECOND", expressions=[node.expression.copy()])
+
+
+def passed_months(node: exp.Expr, place: Place) -> exp.Expr:
+    """`date_diff('month', a, b)`: how many months later b is; the last day of one stays one."""
+    unit = unit_of(node.text("unit")) if isinstance(node, exp.DateDiff) else ""
+    if unit not in _MONTHS or not place.write.is_spark:
+        return node
+    later, earlier = _operands(node)
+    forwards = _months(earlier, later)
+    backwards = exp.Neg(this=_months(later, earlier))
+    is_later = exp.LTE(this=earlier.copy(), expression=later.copy())
+    months = exp.If(this=is_later, true=forwards, false=backwards)
+    if unit == "MONTH":
+        return months
+    return exp.paren(exp.IntDiv(this=months, expression=exp.Literal.number(_MONTHS[unit])))
+
+
+def _months(start: exp.Expr, end: exp.Expr) -> exp.Expr:
+    """How many months may be added to a time without passing another one."""
+    count = exp.TimestampDiff(this=end.copy(), expression=start.copy(), unit=exp.var("MONTH"))
+    one = exp.Literal.number(1)
+    more = exp.Anonymous(
+        this="MAKE_YM_INTERVAL",
+        expressions=[exp.Literal.number(0), exp.cast(exp.Add(this=count, expression=one), "int")],
+    )
+    is_passed = exp.GT(this=exp.Add(this=start.copy(), expression=more), expression=end.copy())
+    rest = exp.If(this=is_passed, true=exp.Literal.number(0), false=one.copy())
+    return exp.paren(exp.Add(this=count.copy(), expression=rest))

@@ -7,6 +7,7 @@ from sqlglot.errors import UnsupportedError
 
 from matchrec.frontends.dialects.rules.kinds import NUMBERS, TIMES, Kind
 from matchrec.frontends.dialects.rules.place import Place
+from matchrec.frontends.dialects.rules.values.numbers import truncated_number
 
 _UNITS = {
     **dict.fromkeys(("DD", "DDD", "J"), "DAY"),
@@ -35,7 +36,7 @@ def truncated(node: exp.Expr, place: Place) -> exp.Expr:
         place.remark(_UNKNOWN)
         arguments = [one.copy() for one in (value, second) if one]
         return exp.Anonymous(this="TRUNC", expressions=arguments)
-    return _truncated_number(value.copy(), second)
+    return truncated_number(value.copy(), second)
 
 
 def truncation(node: exp.Expr) -> tuple[exp.Expr | None, exp.Expr | None]:
@@ -52,19 +53,13 @@ def truncation(node: exp.Expr) -> tuple[exp.Expr | None, exp.Expr | None]:
 
 def _truncated_time(time: exp.Expr, kind: Kind | None, unit: exp.Expr | None) -> exp.Expr:
     name = "DAY" if unit is None else _UNITS.get(unit.name.upper())
+    if unit is not None and unit.name.upper() in ("DAY", "DY", "D"):
+        raise UnsupportedError(f"no TRUNC to {unit}, a week of the session's: write 'IW'")
     if name is None:
         raise UnsupportedError(f"no TRUNC to {unit}")
     if kind is Kind.DATE and name == "DAY" and not isinstance(time, exp.Cast):
         return time
     return exp.Anonymous(this="DATE_TRUNC", expressions=[exp.Literal.string(name), time])
-
-
-def _truncated_number(number: exp.Expr, places: exp.Expr | None) -> exp.Expr:
-    if places is None:
-        return exp.cast(number, "bigint")
-    power = exp.Pow(this=exp.Literal.number(10), expression=places.copy())
-    product = exp.Mul(this=exp.paren(number), expression=power)
-    return exp.paren(exp.Div(this=exp.cast(product, "bigint"), expression=power.copy()))
 
 
 def date_with_time(node: exp.Expr, place: Place) -> exp.Expr:

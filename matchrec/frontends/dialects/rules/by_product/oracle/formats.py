@@ -16,13 +16,15 @@ from matchrec.frontends.dialects.rules.place import Place
 _TIME_OF_DAY = re.compile(r"%[HIMSfp]")
 _BEFORE_2050 = re.compile(r"\b[0-4]\d$")
 _UNKNOWN = re.compile(r"%-?[CGUVWcgnrstuwxz]")  # what Spark cannot write
-_NAMES = re.compile(r"(?i:MON|DY)|\b[ap]m\b")
+_NAMES = re.compile(r"(?i:MON|DAY|DY)|\b[ap]m\b")
 _NOON_OF_SPARK = re.compile(r"\b[AP]M\b")  # which is always so
 _NOON = re.compile(r"\b[AP]M\b", re.IGNORECASE)
 _TEXT = re.compile(r'"([^"]*)"')
 _OUTSIDE_OF_TEXT = re.compile(r'[^"]+(?=(?:"[^"]*"[^"]*)*$)')
 _QUOTE = "'"
-_READ = re.compile(r"%-?[A-Za-z]|'(?:[^']|'')*'|RR")
+_READ = re.compile(r"%-?[A-Za-z]|'(?:[^']|'')*'|RR|S+")
+_DIGITS_OF_SECOND = re.compile(r"%f|FF(\d?)")
+_PADDED_NUMBERS = re.compile(r"%([dmHIMSj])")
 _PADDED_NAMES = re.compile(r"MONTH|DAY", re.IGNORECASE)
 _CASES = {(True, False): exp.Upper, (False, True): exp.Lower}  # by isupper() and islower()
 
@@ -34,11 +36,10 @@ def parsed_time(node: exp.Expr, place: Place) -> exp.Expr:
     """
     if not isinstance(node, exp.StrToDate | exp.StrToTime):
         return node
-    written = node.args.get("format")
-    pattern = written.name if written is not None else "%d-%b-RR"
-    if "RRRR" in pattern:
+    pattern = _words(node.args.get("format")) or "DD-MON-RR"
+    if "RRRR" in pattern.upper():
         raise UnsupportedError("a year of two or four digits, RRRR: write YYYY or RR")
-    pattern = _complete(pattern, pattern, place)
+    pattern = _complete(_read(_upper(pattern), place), pattern, place)
     new = exp.Literal.string(pattern.replace("RR", "%y"))
     has_time = isinstance(node, exp.StrToTime) or _TIME_OF_DAY.search(pattern)
     time = (exp.StrToTime if has_time else exp.StrToDate)(this=node.this, format=new)
@@ -73,17 +74,39 @@ def timestamp_literal(node: exp.Expr, _: Place) -> exp.Expr:
 def formatted_time(node: exp.Expr, place: Place) -> exp.Expr:
     """`TO_CHAR(time, 'YYYY-MM-DD')`, where the format is one of times."""
     pattern = _format(node)
-    upper = _OUTSIDE_OF_TEXT.sub(lambda part: part[0].upper(), pattern)
-    written = format_time(upper.replace("RR", "YY"), Oracle.TIME_MAPPING)
-    if not written or "%" not in written:
+    upper = _upper(pattern).replace("RR", "YY")
+    is_bare = upper.startswith("FM")  # neither blanks after names nor zeros before numbers
+    written = _read(upper.removeprefix("FM"), place)
+    if "%" not in written:
+        if place.write.is_spark and re.search("[A-PR-Z]", upper):
+            raise _not_said(pattern)
         return node
-    if _PADDED_NAMES.search(_TEXT.sub("", pattern)):
-        raise UnsupportedError("names of months and days, which Oracle pads: write MON or DY")
+    if _PADDED_NAMES.search(_TEXT.sub("", pattern)) and not is_bare:
+        raise UnsupportedError(
+            "names of months and days, which Oracle pads: write MON or DY, or FM before the format"
+        )
     written = _complete(written, pattern, place)
     if _UNKNOWN.search(written):
         raise _not_said(pattern)
+    if is_bare:
+        written = _PADDED_NUMBERS.sub(r"%-\1", written)
     text = exp.TimeToStr(this=node.this, format=exp.Literal.string(written))
-    return _in_case_of(pattern, text)
+    return _in_case_of(re.sub("^FM", "", pattern, flags=re.IGNORECASE), text)
+
+
+def _upper(pattern: str) -> str:
+    """A format in capitals, but for texts in quotes."""
+    return _OUTSIDE_OF_TEXT.sub(lambda part: part[0].upper(), pattern)
+
+
+def _read(upper: str, place: Place) -> str:
+    """A format with sqlglot's marks for its parts, and digits of a second as Spark writes them."""
+    if "SSSSS" in upper:  # the seconds of the day
+        raise _not_said(upper)
+    read = format_time(upper, Oracle.TIME_MAPPING) or ""
+    if not place.write.is_spark:
+        return read.replace("FF", "%f")
+    return _DIGITS_OF_SECOND.sub(lambda found: "S" * int(found[1] or 6), read)
 
 
 def _in_case_of(pattern: str, text: exp.Expr) -> exp.Expr:
@@ -116,12 +139,15 @@ def _not_said(pattern: str) -> UnsupportedError:
 
 
 def _format(node: exp.Expr) -> str:
-    """The format of TO_CHAR in Oracle's words; sqlglot has read a part of it where types told."""
-    if not isinstance(node, exp.ToChar | exp.TimeToStr):
-        return ""
-    written = _literal(node.args.get("format"))
-    read = isinstance(node, exp.TimeToStr)
-    return format_time(written, Oracle.INVERSE_TIME_MAPPING) or "" if read else written
+    """The format of TO_CHAR in Oracle's words."""
+    if isinstance(node, exp.ToChar):
+        return _literal(node.args.get("format"))
+    return _words(node.args.get("format")) if isinstance(node, exp.TimeToStr) else ""
+
+
+def _words(read: exp.Expr | None) -> str:
+    """A format, of which sqlglot has read a part, in Oracle's words."""
+    return format_time(_literal(read), Oracle.INVERSE_TIME_MAPPING) or ""
 
 
 def text_of_date(node: exp.Expr, place: Place) -> exp.Expr:

@@ -22,7 +22,7 @@ def row_generator(node: exp.Expr, place: Place) -> exp.Expr:
         raise UnsupportedError("no CONNECT BY: write the rows as VALUES")
     end = None if connect.args.get("start") else _end_of_numbers(connect.args["connect"])
     if end is None or not _reads_dual(node):
-        raise UnsupportedError("no CONNECT BY: only LEVEL <= n of dual; write WITH RECURSIVE")
+        return node
     last = exp.cast(exp.paren(end), "bigint")
     end = exp.Add(this=last, expression=exp.Literal.number(1))
     numbers = exp.Anonymous(this="RANGE", expressions=[exp.Literal.number(1), end])
@@ -86,6 +86,48 @@ def first_rows(node: exp.Expr, _: Place) -> exp.Expr:
     return node
 
 
+def numbered_rows(node: exp.Expr, _: Place) -> exp.Expr:
+    """`SELECT ROWNUM, x FROM (SELECT ... ORDER BY x)` numbers rows in the order of the subquery."""
+    rows = _ordered_rows(node) if isinstance(node, exp.Select) else None
+    counters = [one for one in node.find_all(exp.Column, exp.Pseudocolumn) if _is_rownum(one)]
+    own = [one for one in counters if one.parent_select is node]
+    if rows is None or not own:
+        return node
+    for one in own:
+        number = exp.Window(this=exp.RowNumber(), order=rows.copy(), over="OVER")
+        one.replace(exp.alias_(number, "rownum") if one.parent is node else number)
+    if node.args.get("limit"):
+        node.set("order", rows.copy())
+    return node
+
+
+def _ordered_rows(query: exp.Select) -> exp.Order | None:
+    """The order of the subquery that is all that a query reads, by columns that it gives."""
+    source = query.args["from_"].this if query.args.get("from_") else None
+    inner = source.this if isinstance(source, exp.Subquery) else None
+    order = inner.args.get("order") if isinstance(inner, exp.Select) else None
+    parts = ("joins", "where", "group", "order", "connect")
+    if order is None or inner is None or any(map(query.args.get, parts)):
+        return None
+    found = exp.Order(expressions=[one.copy() for one in order.expressions])
+    for key in found.expressions:
+        name = _name_of_key(key.this, inner)
+        if name is None:  # a column that no one sees outside of the query
+            if query.is_star or inner.args.get("distinct") or inner.args.get("group"):
+                return None
+            name = f"key_{len(inner.expressions)}"
+            inner.append("expressions", exp.alias_(key.this.copy(), name))
+        key.set("this", exp.column(name))
+    return found
+
+
+def _name_of_key(key: exp.Expr, query: exp.Select) -> str | None:
+    """The name of the column that has what a query is ordered by."""
+    same = (one.alias_or_name for one in query.expressions if one.unalias() == key)
+    is_named = isinstance(key, exp.Column) and (query.is_star or key.name in query.named_selects)
+    return next(same, None) or (key.name if is_named else None)
+
+
 def _combines_rows(query: exp.Expr) -> bool:
     parts = ("group", "having", "order", "distinct", "limit", "qualify")
     computed = (exp.AggFunc, exp.Window)
@@ -98,11 +140,9 @@ def _is_rownum(node: exp.Expr | None) -> bool:
 
 
 def no_row_order(node: exp.Expr, _: Place) -> exp.Expr:
-    """Other `ROWNUM`, and `KEEP (DENSE_RANK FIRST ORDER BY y)`, which Spark SQL has not."""
+    """Other `ROWNUM`, which Spark SQL has not."""
     if _is_rownum(node):
         raise UnsupportedError("no ROWNUM: write row_number() OVER (ORDER BY ...), or LIMIT")
-    if isinstance(node, exp.WithinGroup | exp.Window) and node.args.get("over") == "KEEP":
-        raise UnsupportedError("no KEEP: write max_by(x, y) or min_by(x, y)")
     return node
 
 

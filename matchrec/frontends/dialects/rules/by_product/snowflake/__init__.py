@@ -15,6 +15,8 @@ from matchrec.frontends.dialects.rules.by_product.snowflake.functions import (
     seconds_of_epoch,
     slice_of_time,
     start_of_unit,
+    tried_time,
+    units_of_interval,
 )
 from matchrec.frontends.dialects.rules.by_product.snowflake.measures import (
     alias_in_grouped_item,
@@ -34,6 +36,7 @@ from matchrec.frontends.dialects.rules.by_product.snowflake.tables import (
     number_of_text,
     place_in_array,
     slice_of_array,
+    split_parts,
     text_of_object,
 )
 from matchrec.frontends.dialects.rules.navigation import (
@@ -41,8 +44,11 @@ from matchrec.frontends.dialects.rules.navigation import (
     row_number_in_match,
 )
 from matchrec.frontends.dialects.rules.place import Rule
-from matchrec.frontends.dialects.rules.recursion import recursive_queries
+from matchrec.frontends.dialects.rules.queries.recursion import recursive_queries
+from matchrec.frontends.dialects.rules.queries.unpivoted_names import unpivoted_names
+from matchrec.frontends.dialects.rules.values.arrays import overlapping_arrays
 from matchrec.frontends.dialects.rules.values.calendar import later_month
+from matchrec.frontends.dialects.rules.values.casts import text_of_moment
 from matchrec.frontends.dialects.rules.values.times import (
     added_time,
     crossed_boundaries,
@@ -55,6 +61,10 @@ SNOWFLAKE: tuple[Rule, ...] = (
     columns_of_values,
     generated_rows,
     flattened,
+    split_parts,
+    unpivoted_names,
+    overlapping_arrays,
+    units_of_interval,
     element,
     slice_of_array,
     no_variant,
@@ -72,6 +82,8 @@ SNOWFLAKE: tuple[Rule, ...] = (
     equal_with_nulls,
     number_in_format,
     formatted_time,
+    tried_time,
+    text_of_moment,
     slice_of_time,
     numbered_events,
     seconds_of_epoch,

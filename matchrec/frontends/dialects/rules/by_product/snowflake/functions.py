@@ -10,6 +10,7 @@ import re
 
 from sqlglot import exp
 from sqlglot.dialects.snowflake import Snowflake
+from sqlglot.dialects.spark import Spark
 from sqlglot.errors import UnsupportedError
 from sqlglot.time import format_time
 
@@ -120,6 +121,23 @@ def formatted_time(node: exp.Expr, _: Place) -> exp.Expr:
     return exp.TimeToStr(this=node.this, format=exp.Literal.string(written))
 
 
+def tried_time(node: exp.Expr, place: Place) -> exp.Expr:
+    """`TRY_TO_DATE(x)` and `TRY_TO_TIMESTAMP(x, 'DD/MM/YYYY')`, NULL where x is no such time."""
+    if isinstance(node, exp.TryCast):
+        node.set("safe", True)
+    is_time = isinstance(node, exp.TsOrDsToDate | exp.StrToDate | exp.StrToTime)
+    if not is_time or not node.args.get("safe") or not place.write.is_spark:
+        return node
+    if not place.write.has_functions_of_spark:
+        raise UnsupportedError("no TRY_TO_DATE: write TO_DATE of what is a date")
+    written = node.args.get("format")
+    if not isinstance(written, exp.Literal):
+        return exp.TryCast(this=node.this.copy(), to=exp.DataType.build("date"), safe=True)
+    pattern = exp.Literal.string(format_time(written.name, Spark.INVERSE_TIME_MAPPING))
+    time = plain_call("TRY_TO_TIMESTAMP", node.this, pattern)
+    return time if isinstance(node, exp.StrToTime) else exp.cast(time, "date")
+
+
 def slice_of_time(node: exp.Expr, place: Place) -> exp.Expr:
     """`TIME_SLICE(t, n, 'HOUR')`: a whole number of slices after the first of 1970."""
     if not isinstance(node, exp.TimeSlice):
@@ -152,3 +170,11 @@ def numbered_events(node: exp.Expr, _: Place) -> exp.Expr:
         return node
     node.parent.set("spec", exp.WindowSpec(**_UP_TO_THIS_ROW))
     return exp.CountIf(this=node.expressions[0].copy())
+
+
+def units_of_interval(node: exp.Expr, _: Place) -> exp.Expr:
+    """`INTERVAL '1 day, 2 hours'`, whose units Spark wants without a comma between them."""
+    text = node.this if isinstance(node, exp.Interval) and not node.args.get("unit") else None
+    if isinstance(text, exp.Literal) and "," in text.name:
+        node.set("this", exp.Literal.string(text.name.replace(",", "")))
+    return node

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from matchrec.frontends.dialects.marks import called, has_semantics, name_of
 from matchrec.frontends.dialects.rules.place import Place
-from matchrec.frontends.dialects.rules.qualify import name_by_items
+from matchrec.frontends.dialects.rules.queries.qualify import name_by_items
 from matchrec.frontends.lexing.function_names import SEMANTICS
 
 _ENDLESS = {

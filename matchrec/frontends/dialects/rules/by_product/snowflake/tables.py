@@ -5,8 +5,9 @@ from __future__ import annotations
 from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
-from matchrec.frontends.dialects.marks import plain_call
+from matchrec.frontends.dialects.marks import function, function_name, plain_call
 from matchrec.frontends.dialects.rules.collected import Collection, known_items
+from matchrec.frontends.dialects.rules.kinds import Kind
 from matchrec.frontends.dialects.rules.place import Place
 
 _ROW = "generator_row"
@@ -86,10 +87,47 @@ def element(node: exp.Expr, place: Place) -> exp.Expr:
     """`x[0]` and `GET(x, 0)` of an array, NULL where it has no such element."""
     if not isinstance(node, exp.Bracket | exp.GetExtract) or not place.write.is_spark:
         return node
+    if isinstance(node, exp.Bracket) and _is_json(node.this, place):
+        path = exp.Literal.string("".join(map(_step, node.expressions)))
+        return plain_call("GET_JSON_OBJECT", node.this, path)
     keys = node.expressions or [node.args.get("expression")]
     if len(keys) != 1 or not isinstance(keys[0], exp.Literal) or keys[0].is_string:
         return node
     return plain_call("GET", node.this, keys[0])
+
+
+def _is_json(value: exp.Expr, place: Place) -> bool:
+    """Whether brackets ask for a part of JSON, which is a text in Spark."""
+    is_parsed = isinstance(value, exp.ParseJSON)
+    return is_parsed or (isinstance(value, exp.Column) and place.kind(value) is Kind.TEXT)
+
+
+def _step(key: exp.Expr) -> str:
+    """A step of a path in JSON."""
+    if not isinstance(key, exp.Literal):
+        raise UnsupportedError("no part of JSON but by a literal")
+    return f"$['{key.name}']" if key.is_string else f"$[{key.name}]"
+
+
+def split_parts(node: exp.Expr, place: Place) -> exp.Expr:
+    """`LATERAL SPLIT_TO_TABLE(x, ',') s`: s.index from 1, and s.value."""
+    call = node.this if isinstance(node, exp.Lateral | exp.TableFromRows) else None
+    if call is None or not _splits(call):
+        return node
+    if not place.write.is_spark:
+        raise UnsupportedError("no SPLIT_TO_TABLE: write UNNEST of SPLIT")
+    text, separator = call.expressions or (call.this, call.expression)
+    parts = exp.Split(this=text.copy(), expression=separator.copy())
+    number = exp.Add(this=exp.to_identifier("place"), expression=exp.Literal.number(1))
+    row = plain_call("STRUCT", number, exp.to_identifier("part"))
+    rows = plain_call("INLINE", plain_call("TRANSFORM", parts, function(row, "part", "place")))
+    names = [exp.to_identifier(one) for one in ("index", "value")]
+    alias = exp.TableAlias(this=exp.to_identifier(node.alias or "parts"), columns=names)
+    return exp.Lateral(this=rows, alias=alias)
+
+
+def _splits(call: exp.Expr) -> bool:
+    return call.key == "splittotable" or function_name(call) == "SPLIT_TO_TABLE"
 
 
 def slice_of_array(node: exp.Expr, place: Place) -> exp.Expr:

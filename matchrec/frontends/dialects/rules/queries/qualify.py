@@ -37,15 +37,15 @@ def qualified_rows(node: exp.Expr, place: Place) -> exp.Expr:
         inner.set(part, None)
     if place.write.name == "oracle":  # whose columns are no conditions
         condition = exp.case().when(condition.copy(), "1").else_("0")
-    own = [exp.alias_(exp.paren(condition.copy()), _new_name("qualified", node))]
+    own = [exp.alias_(exp.paren(condition.copy()), new_name("qualified", node))]
     names = _names_of_items(inner, place.read.sqlglot)
     for key in _hidden_keys(outer, names):
-        own.append(exp.alias_(key.copy(), _new_name(f"key_{len(own)}", node)))
+        own.append(exp.alias_(key.copy(), new_name(f"key_{len(own)}", node)))
         key.replace(exp.column(own[-1].alias))
     selected = inner.expressions
     columns = [exp.column(one, quoted=not one.isidentifier()) for one in names]
     if node.is_star:  # Spark 3.5 has no EXCEPT after *
-        row = _new_name("row", node)
+        row = new_name("row", node)
         selected = [exp.alias_(exp.Anonymous(this="STRUCT", expressions=selected), row)]
         columns = [exp.Column(this=exp.Star(), table=exp.to_identifier(row))]
     inner.set("expressions", [*selected, *own])
@@ -108,9 +108,9 @@ def _hidden_keys(query: exp.Select, names: list[str]) -> list[exp.Expr]:
     ]
 
 
-def _new_name(name: str, query: exp.Select) -> str:
-    """A name that no column of a query has."""
-    taken = {one.name.lower() for one in query.find_all(exp.Identifier)}
+def new_name(name: str, tree: exp.Expr) -> str:
+    """A name that nothing in a query has."""
+    taken = {one.name.lower() for one in tree.find_all(exp.Identifier)}
     while name in taken:
         name += "_"
     return name

@@ -10,7 +10,7 @@ from sqlglot import exp
 from matchrec.frontends.dialects.marks import function_name
 from matchrec.frontends.dialects.rules.place import Place
 
-_WRITTEN_OUT = (exp.Nullif, exp.ArrayToString)
+_WRITTEN_OUT = (exp.Nullif, exp.ArrayToString, exp.If)
 
 
 def over_each_aggregate(node: exp.Expr, _: Place) -> exp.Expr:

@@ -1,0 +1,1 @@
+"""Rules for whole queries: QUALIFY, the rows that are fetched, recursive WITH, OVER and FILTER."""

@@ -1,0 +1,76 @@
+"""What two settings of Spark's are worth: the bytes of a batch, and the number of partitions."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+
+import matchrec
+from matchrec.spark.sessions.advice import MAX_BYTES, UNLIMITED
+from tests.benchmarks.compare import FLOOR, OURS, by_hand, identity
+from tests.benchmarks.drawn_tables import draw_tables
+from tests.benchmarks.kinds import workloads_of_kinds
+from tests.benchmarks.kinds_compared import view_of_drawn
+from tests.benchmarks.markdown import table
+from tests.benchmarks.measure import Query, measured, session
+from tests.benchmarks.options import Options
+from tests.benchmarks.workloads import Workload
+
+KINDS = ("A B C, few matches", "LOW+ HIGH, tiny partitions", "V-shape")
+PARTITIONS = "spark.sql.shuffle.partitions"
+FEW = "16"
+SETTINGS: Mapping[str, Mapping[str, str]] = {
+    "as Spark has them": {},
+    "no limit of bytes": {MAX_BYTES: UNLIMITED},
+    f"{FEW} partitions": {PARTITIONS: FEW},
+    "both": {MAX_BYTES: UNLIMITED, PARTITIONS: FEW},
+}
+
+
+def lines(options: Options) -> Iterator[str]:
+    """The table: each kind and contender, by settings."""
+    drawn = draw_tables(options.seed, options.rows)
+    yield f"Seed {options.seed}, {round(options.rows * options.scale):,} rows; seconds."
+    yield ""
+    cells: list[list[str]] = []
+    with session(memory=options.memory) as spark, tempfile.TemporaryDirectory() as name:
+        for workload in workloads_of_kinds(drawn):
+            if workload.name in KINDS and options.only in workload.name:
+                view_of_drawn(spark, drawn, workload.table, options, Path(name))
+                cells += of_kind(spark, workload, options.rounds)
+    yield from table(["kind", "", *SETTINGS], cells, words=2)
+
+
+def of_kind(spark: SparkSession, workload: Workload, rounds: int) -> Iterator[list[str]]:
+    """The table's lines of a kind: seconds on the clock, and of processors."""
+    contenders: dict[str, Query] = {
+        FLOOR: lambda: identity(spark, workload),
+        OURS: lambda: matchrec.sql(spark, workload.query),
+        **by_hand(spark, workload),
+    }
+    queries = {
+        (name, setting): with_settings(spark, query, chosen)
+        for name, query in contenders.items()
+        for setting, chosen in SETTINGS.items()
+    }
+    times = measured(queries, rounds)
+    for number, name in enumerate(contenders):
+        found = [times[name, setting] for setting in SETTINGS]
+        shown = [f"{one.median:.2f}, {one.processor:.2f}" for one in found]
+        yield ["" if number else workload.name, name, *shown]
+
+
+def with_settings(spark: SparkSession, query: Query, settings: Mapping[str, str]) -> Query:
+    """A query that runs with these settings, and no others of those measured here."""
+
+    def chosen() -> DataFrame:
+        for name in (MAX_BYTES, PARTITIONS):
+            spark.conf.unset(name)
+        for name, value in settings.items():
+            spark.conf.set(name, value)
+        return query()
+
+    return chosen

@@ -1,0 +1,105 @@
+"""Lambda functions, structs and maps over two rows of a run, as a join of neighbours has them."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from tests.spark.functions.neighbours import check_conditions
+
+ROWS = """
+    (0, 2, 1.5D, 'a', array(1, 2, NULL), array('a', 'b'), map('a', 1, 'b', 2), 1.25, TRUE),
+    (1, 1, 0.5D, 'b', array(3, 1), array('b', NULL), map('a', 5), 2.00, FALSE),
+    (2, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL),
+    (3, 0, double('NaN'), 'aa', array(), array(), map(), 0.01, TRUE),
+    (4, -3, -0.0D, '', array(NULL), array(NULL), map('', NULL), -1.50, NULL),
+    (5, 7, 2D, 'b', array(7, 7, 0, -3), array('bb', 'a'), map('b', 7, 'aa', 0), 9.99, TRUE),
+    (6, 1, 1D, 'a', array(2147483647, 1), array('a'), map('a', 7), 0.50, FALSE),
+    (7, 2, 1.5D, 'a', array(1, 2, NULL), array('a', 'b'), map('a', 1, 'b', 2), 1.25, TRUE)
+"""
+
+LAMBDAS = (
+    "exists(A.xs, v -> v > B.i)",
+    "exists(A.xs, v -> v > B.i) IS NULL",
+    "NOT exists(A.names, name -> name = B.s)",
+    "forall(A.xs, v -> v >= B.i)",
+    "forall(A.xs, v -> v IS NULL OR v >= B.i) IS NOT TRUE",
+    "exists(A.xs, v -> v > B.d AND v * B.d < 9)",
+    "exists(A.xs, v -> v + B.m > 3)",
+    "exists(A.xs, v -> v / B.i > 1)",
+    "exists(A.xs, v -> sqrt(v + B.i) > 2 OR round(v * B.d, 1) = 1.5)",
+    "exists(A.xs, v -> CASE WHEN B.i <> 0 THEN v % B.i = 1 END)",
+    "exists(A.xs, v -> exists(B.xs, w -> w = v AND A.i <> B.i))",
+    "exists(A.xs, v -> exists(A.xs, w -> w = v + B.i))",
+    "exists(A.names, name -> upper(name) || B.s LIKE 'A%')",
+    "exists(A.names, name -> levenshtein(name, B.s) = 1)",
+    "exists(A.names, name -> coalesce(name, B.s) > A.s)",
+    "exists(transform(A.xs, v -> struct(v AS x, B.i AS y)), p -> p.x > p.y)",
+    "filter(A.xs, v -> v > B.i) = array(7, 7)",
+    "size(filter(A.xs, (v, place) -> v > B.i AND place < 2)) = 1",
+    "transform(A.xs, v -> v % 1000 + B.i) = array(2, 3, NULL)",
+    "array_join(transform(A.names, (name, place) -> name || place || B.s), '-') = 'a0b-b1b'",
+    "aggregate(A.xs, 0, (sum, v) -> sum + coalesce(v % 1000, 0) * B.i) > 5",
+    "aggregate(A.xs, 0L, (sum, v) -> sum + v, sum -> sum * 2) > B.i",
+    "aggregate(A.xs, CAST(NULL AS INT), (last, v) -> v) = B.i",
+    "reduce(A.names, B.s, (text, name) -> text || coalesce(name, '?')) = 'bab'",
+    """aggregate(A.xs, struct(0 AS n, B.i AS most), (best, v) ->
+        struct(best.n + 1 AS n, greatest(best.most, v) AS most)).most > 2""",
+    "zip_with(A.xs, B.xs, (v, w) -> coalesce(v, 0) < coalesce(w, A.i)) = array(TRUE, FALSE)",
+    """array_sort(A.xs, (v, w) -> CASE WHEN v IS NULL OR w IS NULL
+        THEN IF(v IS NULL, 0, 1) - IF(w IS NULL, 0, 1)
+        ELSE sign(w - v + 0 * coalesce(B.i, 0))::INT END) = array(7, 7, 0, -3)""",
+    """element_at(array_sort(A.xs || B.xs, (v, w) ->
+        CASE WHEN v < w THEN 1 WHEN v > w THEN -1 ELSE 0 END), 1) > 2""",
+    "map_filter(A.mp, (k, v) -> k = B.s OR v > B.i)['b'] = 2",
+    "map_keys(map_filter(A.mp, (k, v) -> v > B.i)) = array('a', 'b')",
+    "transform_values(A.mp, (k, v) -> v * B.i)['a'] > 0",
+    "array_contains(map_keys(transform_keys(A.mp, (k, v) -> k || coalesce(B.s, '?'))), 'ab')",
+    "map_zip_with(A.mp, B.mp, (k, v, w) -> coalesce(v, 0) + coalesce(w, A.i))['a'] = 6",
+    "exists(A.xs, v -> A.i <> 1 AND B.i DIV (A.i - 1) < v)",
+    "exists(A.xs, v -> B.ok AND v > A.i)",
+    "exists(A.xs, v -> A.d > B.d)",
+    "exists(A.xs, v -> IF(v > B.i, A.s, B.s) = 'b')",
+    "exists(A.xs, v -> IF(A.ok, A.s, B.s) || v = 'a1')",
+    "exists(A.xs, v -> v BETWEEN B.i AND A.i OR v IN (B.i + 5, A.i))",
+    "exists(A.xs, v -> nullif(v, B.i) IS NULL)",
+)
+STRUCTS = (
+    "(A.i, B.i) = (2, 1)",
+    "(A.i, A.s) = (B.i, B.s)",
+    "(A.s, B.s) IN (('a', 'b'), ('b', A.s))",
+    "(A.s, B.s) NOT IN (('a', 'b'), (B.s, A.s))",
+    "(A.i, B.s) < (B.i, A.s)",
+    "(A.d, B.d) >= (B.d, A.d)",
+    "struct(A.i, B.s) <=> struct(B.i, A.s)",
+    "struct(A.i, B.s) IS NULL",
+    "struct(A.i AS x, B.i AS y).y = 1",
+    "named_struct('u', A.i, 'v', upper(B.s)).v = 'B'",
+    "struct(A.i, B.names) = struct(2, array('b', NULL))",
+    "map(coalesce(A.s, '?') || '1', A.i, 'x', B.i)['a1'] > 0",
+    "map_values(map('x', A.i, 'y', B.i)) = array(2, 1)",
+    "map_concat(A.mp, map('z', B.i))['z'] = 1",
+    "map_from_arrays(array('x', 'y'), array(A.i, B.i))['y'] = 1",
+    "map_from_entries(array(struct('x', A.i), struct('y', B.i)))['y'] = 1",
+    "greatest(struct(A.i, A.d), struct(B.i, A.d)) > struct(1, 0.0D)",
+    "CASE WHEN A.i <> 0 THEN CAST(B.i DIV A.i AS STRING) ELSE B.s || 'none' END = '0'",
+)
+
+
+@pytest.fixture(scope="module")
+def rows(spark: SparkSession) -> DataFrame:
+    return spark.sql(f"SELECT * FROM VALUES {ROWS} AS t(id, i, d, s, xs, names, mp, m, ok)")
+
+
+def test_lambdas(spark: SparkSession, rows: DataFrame) -> None:
+    check_conditions(spark, rows, LAMBDAS, ansi=False)
+
+
+def test_lambdas_under_ansi(spark: SparkSession, rows: DataFrame) -> None:
+    failing = ("v / B.i", "sqrt", "v % B.i = 1 END", "w = v + B.i", "element_at", "v IS NULL OR w")
+    conditions = [one for one in LAMBDAS if not any(part in one for part in failing)]
+    check_conditions(spark, rows, conditions)
+
+
+def test_structs_and_maps(spark: SparkSession, rows: DataFrame) -> None:
+    check_conditions(spark, rows, STRUCTS)
