@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Generator
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
 from matchrec.compile.executable import Executable
+from matchrec.dataclass import dataclass
 from matchrec.engine.partitions import BoolArray, IntArray
 from matchrec.spark import wire
 from matchrec.spark.streaming.arrival import Known
