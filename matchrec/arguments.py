@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
+from matchrec.dataclass import dataclass
 from matchrec.errors.arguments import Call, unknown_word, wrong_argument
 
 P = ParamSpec("P")

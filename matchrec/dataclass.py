@@ -49,6 +49,7 @@ else:
 
 def _frozen(cls: type, options: Mapping[str, bool]) -> Any:
     """A frozen dataclass. What the class has itself stays."""
+    cls.__doc__ = cls.__doc__ or cls.__name__  # else the library writes one, before `__init__`
     of_fields = {name: options[name] for name in OF_FIELDS & options.keys()}
     made: Any = dataclasses.dataclass(init=False, repr=False, eq=False, **of_fields)(cls)
     fields = dataclasses.fields(made)

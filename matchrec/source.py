@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from unicodedata import combining, east_asian_width
+
+from matchrec.dataclass import dataclass
 
 WIDTH = 120  # characters of a line that an excerpt shows
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pyspark.errors import AnalysisException
@@ -12,6 +12,7 @@ from matchrec.api.inputs import dialect_of, relation_of, streams_of
 from matchrec.api.remarks import Remarks, explained, remarks_in, warn
 from matchrec.api.signatures import ARGUMENTS
 from matchrec.arguments import OneOf, checked
+from matchrec.dataclass import dataclass
 from matchrec.errors.calls import column_is_no_condition, column_refused
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import PATTERN_CALLS

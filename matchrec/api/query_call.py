@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from matchrec.api.binding import Arguments, runner_for
@@ -14,6 +14,7 @@ from matchrec.api.evaluation import Evaluation
 from matchrec.api.inputs import dialect_of
 from matchrec.api.signatures import ARGUMENTS
 from matchrec.api.suggestions import naming_dialect
+from matchrec.dataclass import dataclass
 from matchrec.errors.calls import unused_name
 from matchrec.frontends.sql import Query, gives_rows, may_have_clause, split_script
 from matchrec.spark.options import Options

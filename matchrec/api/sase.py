@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from matchrec.api.inputs import relation_of, streams_of
 from matchrec.api.remarks import Remarks, explained, remarks_in, warn
 from matchrec.api.signatures import ARGUMENTS
 from matchrec.arguments import DATAFRAME, OneOf, checked
+from matchrec.dataclass import dataclass
 from matchrec.engine.interface import OPTIMISED, Optimisations
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import not_compressible

@@ -8,9 +8,9 @@ x and match_number           a row for each row of a match
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from matchrec.dataclass import dataclass
 from matchrec.errors import pictures as errors
 from matchrec.plan.text.sql_text import quoted
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +17,7 @@ from matchrec.charts.panels import (
     size_of_lines,
 )
 from matchrec.charts.series import MOST_MATCHES, Charted, Page
+from matchrec.dataclass import dataclass
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

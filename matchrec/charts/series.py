@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from matchrec.charts.columns import NUMERIC, Named, find_column, places_of, spelled, text_of
 from matchrec.charts.panels import Series, Span
+from matchrec.dataclass import dataclass
 from matchrec.errors import pictures as errors
 from matchrec.plan.text.sql_text import string_literal
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from matchrec.dataclass import dataclass
 from matchrec.errors import command as errors
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ import re
 import runpy
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from pkgutil import resolve_name
@@ -16,6 +15,7 @@ import click
 
 import matchrec
 from matchrec.cli.files import Table, read_query
+from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import command as errors
 

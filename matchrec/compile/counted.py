@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from matchrec.compile.coverage import CoverageDraft, CoverageTask
+from matchrec.dataclass import dataclass
 from matchrec.engine.contiguous.coverage import Counts
 
 

@@ -7,7 +7,7 @@ measure is read; the columns that cross are those of conditions, and those that 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 
 from matchrec.compile.draft import Draft
@@ -24,6 +24,7 @@ from matchrec.conditions.row_column import (
     true_unless,
 )
 from matchrec.conditions.split import ConditionSplitter
+from matchrec.dataclass import dataclass
 from matchrec.engine.compiled import compile_task
 from matchrec.engine.contiguous.coverage import Coverable
 from matchrec.engine.interface import NearbyCondition

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from matchrec.compile.columns import key_columns, output_row_columns, step_columns
 from matchrec.conditions.residual import Nearby, SplitCondition
 from matchrec.conditions.row_column import EVERYWHERE, Neighbours, RowColumn, show_column
 from matchrec.conditions.split import Scope
 from matchrec.conditions.within import gap_columns, near_columns, window_columns
+from matchrec.dataclass import dataclass
 from matchrec.engine.interface import Optimisations
 from matchrec.nfa.compiled_pattern import CompiledPattern
 from matchrec.output.schema import OutputColumn

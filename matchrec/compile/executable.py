@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from matchrec.compile.lookaround import Lookaround, find_lookaround
 from matchrec.conditions.row_column import Neighbours, RowColumn
+from matchrec.dataclass import dataclass
 from matchrec.engine.interface import Algorithm, NearbyCondition, Task
 from matchrec.output.pieces import Pieces, RowAggregate
 from matchrec.output.reads import Read

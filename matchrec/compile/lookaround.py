@@ -7,8 +7,8 @@ come to the engine in pieces that overlap by what conditions and measures see ar
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from matchrec.dataclass import dataclass
 from matchrec.engine.interface import Task
 from matchrec.output.reads import Read, ReadAt
 

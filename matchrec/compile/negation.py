@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from matchrec.compile.separation import Names, Restriction, Separation
 from matchrec.conditions.negation import Forbidden, Viewpoint, all_of
 from matchrec.conditions.residual import SplitCondition
 from matchrec.conditions.split import ConditionSplitter, Scope, split
+from matchrec.dataclass import dataclass
 from matchrec.nfa.closure import Folding
 from matchrec.nfa.compiled_pattern import CompiledPattern, compile_pattern
 from matchrec.nfa.facts import least_mapped

@@ -7,7 +7,7 @@ and whose row conditions are bits of the set. A row stays behind only where no r
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from itertools import chain
 from typing import TypeVar
@@ -17,6 +17,7 @@ from matchrec.compile.draft import Draft
 from matchrec.compile.executable import Executable
 from matchrec.conditions.row_column import RowColumn, row_column
 from matchrec.conditions.types import ValueType
+from matchrec.dataclass import dataclass
 from matchrec.engine.interface import Condition, NearbyCondition
 from matchrec.output.reads.moved import moved
 from matchrec.plan.match_plan import MatchPlan

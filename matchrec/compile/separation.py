@@ -11,8 +11,9 @@ leads to, and that is a part of the test of the row that leads there.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from matchrec.dataclass import dataclass
 from matchrec.errors.sql.negation import negation_at_start, several_ends
 from matchrec.nfa.closure import ANCHORS, Choice, Folding, forbidden_by
 from matchrec.source import Span

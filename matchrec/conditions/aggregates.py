@@ -6,9 +6,8 @@ Several of Spark's aggregates are one of five in other words: `count_if(c)` coun
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from matchrec.conditions.row_column import RowColumn, row_column
+from matchrec.dataclass import dataclass
 from matchrec.plan.expression import Aggregate, looks_at_columns_only, row_text, terms
 
 BASIC = {

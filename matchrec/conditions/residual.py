@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from matchrec.conditions.row_column import RowColumn
+from matchrec.dataclass import dataclass
 from matchrec.plan.expression import LambdaVariable, Navigation, Scalar
 from matchrec.source import Span
 

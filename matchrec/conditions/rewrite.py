@@ -8,12 +8,13 @@ Source: the semantics of each function as Spark SQL documents it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import reduce
 from typing import Any
 
 from matchrec.conditions.residual import Combined, Step, Value
 from matchrec.conditions.row_column import row_column
+from matchrec.dataclass import dataclass
 from matchrec.source import Span
 
 Parts = tuple[Step, ...]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from matchrec.conditions.guards import text_may_fail
+from matchrec.dataclass import dataclass
 from matchrec.plan.expression import Frame
 from matchrec.plan.show import show_frame, step
 

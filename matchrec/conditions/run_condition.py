@@ -12,13 +12,14 @@ Logic is three-valued. NaN equals NaN and is greater than any other number, as i
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from typing_extensions import assert_never
 
 from matchrec.conditions.operations import ArithmeticOperator, Comparison, MathFunction, Reduction
 from matchrec.conditions.types import Kind, ValueType
+from matchrec.dataclass import dataclass
 from matchrec.plan.expression import Navigation
 
 if TYPE_CHECKING:

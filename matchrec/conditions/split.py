@@ -13,7 +13,7 @@ what combines them is the engine's, and is a tree of `Step`s.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from itertools import compress
 
@@ -51,6 +51,7 @@ from matchrec.conditions.residual import (
 )
 from matchrec.conditions.row_column import Framed, RowColumn, Shifted, conjunction, row_column
 from matchrec.conditions.split_aggregates import framed, split_aggregate
+from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.plan.combined import conjuncts
 from matchrec.plan.expression import (

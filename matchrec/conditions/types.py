@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
+
+from matchrec.dataclass import dataclass
 
 
 class Kind(Enum):

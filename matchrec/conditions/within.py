@@ -6,10 +6,9 @@ rows, and the last row of a match bounds all of them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from matchrec.conditions.row_column import RowColumn, row_column
 from matchrec.conditions.types import ValueType
+from matchrec.dataclass import dataclass
 from matchrec.errors.conditions import within_needs_ascending_order
 from matchrec.plan.clauses import RowExpression
 from matchrec.plan.match_plan import MatchPlan

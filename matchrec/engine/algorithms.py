@@ -6,9 +6,10 @@ What searches is loaded by the first search, in a worker, and only that of the a
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from matchrec.dataclass import dataclass
 from matchrec.engine.interface import Algorithm, Room, Task
 
 if TYPE_CHECKING:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from matchrec.dataclass import dataclass
 from matchrec.engine.interface import Condition, Staged, Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.partitions import BoolArray, Frontier, IntArray, Partitions

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from matchrec.arguments import FLAG
 from matchrec.conditions.row_column import RowColumn
 from matchrec.conditions.run_condition import Call, Collect, Read, RunExpression, parts_of
+from matchrec.dataclass import dataclass
 from matchrec.nfa.compiled_pattern import CompiledPattern
 from matchrec.plan.clauses import (
     ONE_OF_A_ROW,

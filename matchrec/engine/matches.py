@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from functools import cache
 
 import numpy as np
 import numpy.typing as npt
 
+from matchrec.dataclass import dataclass
 from matchrec.engine.partitions import BoolArray, IntArray
 from matchrec.engine.selection.graph import Pointers
 from matchrec.nfa.outcomes import A_MATCH

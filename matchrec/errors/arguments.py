@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from reprlib import Repr
 
+from matchrec.dataclass import dataclass
 from matchrec.errors.kinds import MatchRecognizePlanError, likeliest, listed
 
 

@@ -7,7 +7,7 @@ AND and OR evaluate from left to right and stop at the operand that decides, as 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 from typing_extensions import assert_never
@@ -37,6 +37,7 @@ from matchrec.conditions.run_condition import (
     kind_of,
 )
 from matchrec.conditions.types import Kind
+from matchrec.dataclass import dataclass
 from matchrec.evaluate import instructions as op
 from matchrec.evaluate.meanings import (
     Count,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from matchrec.conditions.accumulators.aggregate import fold
 from matchrec.conditions.accumulators.catalogue import AGGREGATES
@@ -18,6 +18,7 @@ from matchrec.conditions.functions.formula import (
     LambdaFunction,
 )
 from matchrec.conditions.functions.function import Compute, Value
+from matchrec.dataclass import dataclass
 from matchrec.evaluate.calculations import calculation, holder, taker
 from matchrec.plan.expression import LambdaVariable
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from matchrec.conditions.run_condition import Call, RunExpression
+from matchrec.dataclass import dataclass
 from matchrec.evaluate import instructions as op
 from matchrec.evaluate.code import Coder, Instruction
 from matchrec.evaluate.liveness import Move, RegisterSet, live_registers, useful_steps

@@ -10,10 +10,10 @@ Python alone can hold, as it is.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from matchrec.conditions.functions.function import FunctionError, Value
 from matchrec.conditions.types import is_ranked
+from matchrec.dataclass import dataclass
 from matchrec.evaluate.meanings import ListedColumn, ListedValue, RowForm
 from matchrec.evaluate.values import Decode, Source, decoder, encoder, ranked_values
 

@@ -10,8 +10,8 @@ analysis.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from matchrec.dataclass import dataclass
 from matchrec.evaluate.registers import Step
 
 RegisterSet = frozenset[int]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from matchrec.conditions.operations import Reduction
 from matchrec.conditions.types import Kind, ValueType
+from matchrec.dataclass import dataclass
 
 Members = frozenset[int]  # variable ids
 

@@ -6,11 +6,12 @@ A condition asks for a register by what it means; one that several conditions re
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import NamedTuple
 
 from matchrec.conditions.operations import Reduction
 from matchrec.conditions.types import Kind
+from matchrec.dataclass import dataclass
 from matchrec.evaluate import instructions as op
 from matchrec.evaluate.meanings import (
     Count,

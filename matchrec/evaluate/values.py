@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy.typing as npt
 from matchrec.conditions.functions.function import Value
 from matchrec.conditions.run_condition import Choose, Read, Reduce, RunExpression
 from matchrec.conditions.types import Family, ValueType, is_ranked
+from matchrec.dataclass import dataclass
 
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]

@@ -8,7 +8,7 @@ fails is asked of the others only.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -30,6 +30,7 @@ from matchrec.conditions.run_condition import (
     Widen,
 )
 from matchrec.conditions.types import Kind
+from matchrec.dataclass import dataclass
 from matchrec.evaluate.instructions import DIVISION_BY_ZERO, OVERFLOW
 from matchrec.evaluate.vector_operations import (
     Array,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import chain
 from textwrap import indent
 
@@ -14,6 +13,7 @@ from matchrec.compile.negation import negation_tests
 from matchrec.conditions.functions.formula import names_of
 from matchrec.conditions.row_column import Neighbours, show_column
 from matchrec.conditions.run_condition import Call, parts_of
+from matchrec.dataclass import dataclass
 from matchrec.engine.cost import classify_time
 from matchrec.explanation.drawing.automaton import draw_program
 from matchrec.explanation.drawing.lines import program_lines

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from textwrap import indent
 
 from matchrec.arguments import TEXT, Kind, all_of, can, instance_of
+from matchrec.dataclass import dataclass
 from matchrec.explanation.clause import ExplainedClause
 from matchrec.explanation.selection import selection_lines
 from matchrec.pictures.html import folded, paragraph, preformatted, wide

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from textwrap import indent
 
@@ -11,6 +11,7 @@ from matchrec.compile.draft import Draft
 from matchrec.compile.executable import Executable
 from matchrec.compile.rule_set import RuleSet
 from matchrec.conditions.row_column import RowColumn, show_column
+from matchrec.dataclass import dataclass
 from matchrec.explanation.clause import ExplainedClause, partition_lines
 from matchrec.plan.match_plan import MatchPlan
 

@@ -7,8 +7,8 @@ divided alike, with the same columns.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from matchrec.dataclass import dataclass
 from matchrec.plan.text.template import Template
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from matchrec.dataclass import dataclass
 
 LINEAR, EXPONENTIAL = "linear in W", "exponential in W"
 

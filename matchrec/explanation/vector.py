@@ -6,12 +6,12 @@ Source: SASE+, "Basic algorithm" (V) and "Merging equivalent runs" (the bitmasks
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from typing_extensions import assert_never
 
 from matchrec.compile.executable import Executable
 from matchrec.conditions.row_column import show_column
+from matchrec.dataclass import dataclass
 from matchrec.engine.compiled import compile_task
 from matchrec.engine.interface import Task
 from matchrec.evaluate import instructions as op

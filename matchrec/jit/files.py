@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import hashlib
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
+
+from matchrec.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

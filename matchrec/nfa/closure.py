@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import IntEnum
 
+from matchrec.dataclass import dataclass
 from matchrec.errors.sql.pattern import pattern_too_large
 from matchrec.nfa.program import Action, Anchor, Edge, Program, StateId, VariableId
 from matchrec.source import Span

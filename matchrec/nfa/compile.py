@@ -14,12 +14,13 @@ ISO/IEC 19075-5, 7.2.8 (loops over parts that can be empty).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import reduce
 from itertools import permutations
 
 from typing_extensions import assert_never
 
+from matchrec.dataclass import dataclass
 from matchrec.errors.sql.pattern import pattern_too_large
 from matchrec.nfa.program import (
     Action,

@@ -20,9 +20,10 @@ Source: Flink CEP, NFACompiler; where its results contradict its own definitions
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import chain
 
+from matchrec.dataclass import dataclass
 from matchrec.errors.sql.pattern import pattern_too_large
 from matchrec.nfa.program import (
     Action,

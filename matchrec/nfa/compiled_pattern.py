@@ -6,10 +6,10 @@ and cost ask it for facts; the engine makes its arrays from the folding.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from matchrec.dataclass import dataclass
 from matchrec.errors.calls import unconstrained_proceed
 from matchrec.nfa.ambiguity import is_exponentially_ambiguous
 from matchrec.nfa.cloning import clone_at_proceed

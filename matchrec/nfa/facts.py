@@ -8,8 +8,7 @@ Source: Glushkov, "The abstract theory of automata", the sets First, Last and Fo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from matchrec.dataclass import dataclass
 from matchrec.nfa.closure import GUARD_END, Folded
 from matchrec.nfa.program import VariableId
 

@@ -13,8 +13,9 @@ Source: Flink CEP, NFA, the decision graph of one event.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from matchrec.dataclass import dataclass
 from matchrec.errors.sql.pattern import pattern_too_large
 from matchrec.nfa.closure import MOST_CHOICES, Choice, Effect, Folding
 from matchrec.nfa.outcomes import A_MATCH, FIRST_NEAR, NOT_NEAR, NOTHING, TIMED_OUT

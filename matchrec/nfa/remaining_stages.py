@@ -6,9 +6,10 @@ A state is made for what follows it (`Rest`, `Repeated`) and for what the next r
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import takewhile
 
+from matchrec.dataclass import dataclass
 from matchrec.plan.stages import Contiguity, Not, Part, Single
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from matchrec.dataclass import dataclass
 from matchrec.pictures.html import paragraph, table
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ floats does, so it is none of this.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from matchrec.dataclass import dataclass
 from matchrec.engine.matches import Chains
 from matchrec.engine.partitions import BoolArray, FloatArray, IntArray
 from matchrec.jit.decorators import allocating

@@ -7,10 +7,9 @@ Source: ISO/IEC 19075-5, row pattern navigation operations; running and final se
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from matchrec.dataclass import dataclass
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions
 from matchrec.output.rows import OutputRows

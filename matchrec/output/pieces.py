@@ -6,8 +6,7 @@ match it runs, and what it evaluates on each of them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from matchrec.dataclass import dataclass
 from matchrec.plan.expression import Aggregate
 
 

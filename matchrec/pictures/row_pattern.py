@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from railroad import (
     Choice,
@@ -17,6 +16,7 @@ from railroad import (
 )
 from typing_extensions import assert_never
 
+from matchrec.dataclass import dataclass
 from matchrec.pictures.diagram import left_out, repeated, svg
 from matchrec.plan.pattern import (
     Alternation,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from railroad import Comment, DiagramItem, Group, Sequence, Terminal
 
+from matchrec.dataclass import dataclass
 from matchrec.pictures.diagram import left_out, repeated, svg
 from matchrec.plan.stages import Contiguity, Not, Part, Single, Steps
 

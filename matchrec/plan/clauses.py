@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sized
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 
+from matchrec.dataclass import dataclass
 from matchrec.plan.expression import End, Scalar
 from matchrec.source import Span
 

@@ -8,9 +8,10 @@ An expression whose structure may matter while matching is a tree of operations 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import Enum
 
+from matchrec.dataclass import dataclass
 from matchrec.plan.text.sql_text import run_together
 from matchrec.source import Span
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from matchrec.dataclass import dataclass
 from matchrec.plan.clauses import (
     Absence,
     AfterMatchSkip,

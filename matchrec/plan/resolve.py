@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
+from matchrec.dataclass import dataclass
 from matchrec.plan.clauses import Definition, Measure, RowExpression, SortItem
 from matchrec.plan.expression import Aggregate, ColumnReference, Operation, Piece, Scalar
 from matchrec.plan.match_plan import MatchPlan

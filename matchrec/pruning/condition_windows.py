@@ -11,11 +11,12 @@ first and last the row pattern says.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from matchrec.conditions.split import ConditionSplitter
 from matchrec.conditions.types import TIMES, Family
 from matchrec.conditions.within import OrderType
+from matchrec.dataclass import dataclass
 from matchrec.nfa.facts import FollowSets
 from matchrec.plan.clauses import (
     ConditionWindow,

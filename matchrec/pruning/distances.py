@@ -9,10 +9,10 @@ differences and sums, rounded or not.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from enum import Enum
 
 from matchrec.conditions.forms import is_bare
+from matchrec.dataclass import dataclass
 from matchrec.plan.clauses import Form
 from matchrec.plan.expression import Operation, Reference, Scalar, references, render
 from matchrec.plan.text.amounts import Amount, amount

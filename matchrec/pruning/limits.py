@@ -7,12 +7,12 @@ limit for all rows, there is none: local times that go back, an interval of days
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, nextafter
 
 from matchrec.conditions.types import DOUBLE, Family, is_wide_decimal
 from matchrec.conditions.within import OrderType
+from matchrec.dataclass import dataclass
 from matchrec.plan.clauses import Form
 from matchrec.plan.text.amounts import MICROSECONDS, Amount
 from matchrec.pruning.distances import Bound

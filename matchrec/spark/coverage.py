@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import types as spark_types
@@ -17,6 +16,7 @@ from matchrec.compile.coverage import (
 )
 from matchrec.conditions.split import Scope
 from matchrec.conditions.within import check_order
+from matchrec.dataclass import dataclass
 from matchrec.errors.run.coverage import coverage_of_stream
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.use import Use

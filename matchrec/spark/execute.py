@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from matchrec.compile.draft import Draft
@@ -15,6 +15,7 @@ from matchrec.compile.executable import Executable, Output
 from matchrec.compile.path import link
 from matchrec.conditions.typing.typer import IN_UTC
 from matchrec.conditions.within import check_order
+from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.errors.calls import steps_of_event_selection
 from matchrec.errors.conditions import nested_too_deep_to_plan

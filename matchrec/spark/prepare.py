@@ -9,7 +9,6 @@ reproduced exactly, and where nothing is needed of several rows that only Spark 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TypeVar
 
 from pyspark.sql.types import DataType
@@ -19,6 +18,7 @@ from matchrec.compile.path import draft
 from matchrec.conditions.functions.times.zones import has_one_offset
 from matchrec.conditions.split import Scope
 from matchrec.conditions.within import OrderType
+from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import worker_cannot_sort
 from matchrec.plan.match_plan import MatchPlan

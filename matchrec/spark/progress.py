@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, Any, cast
 
 from py4j.protocol import Py4JError
 
 from matchrec.arguments import SESSION, Kind, checked
+from matchrec.dataclass import dataclass
 from matchrec.spark.counters import Counters
 from matchrec.spark.session import is_connect
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pyspark.sql.types import DataType
 
+from matchrec.dataclass import dataclass
 from matchrec.plan.text.sql_text import quoted
 from matchrec.plan.text.template import Template, template
 from matchrec.spark.session import SUBQUERY, Runner

@@ -11,7 +11,7 @@ import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from types import MethodType
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -24,6 +24,7 @@ from pyspark.errors import (
 )
 
 from matchrec.conditions.functions.function import Settings
+from matchrec.dataclass import dataclass
 from matchrec.plan.text.template import Instead, Template, View, template
 from matchrec.source import Source
 from matchrec.spark.errors.users_terms import PYSPARK_LENGTH, Filled, in_users_terms

@@ -10,10 +10,11 @@ Spark evaluates as it does all others, and gives as text.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from matchrec.conditions.forms import is_bare
 from matchrec.conditions.residual import COMPARISONS
+from matchrec.dataclass import dataclass
 from matchrec.explanation.stage_conditions import show_test
 from matchrec.plan.clauses import Definition, Measure
 from matchrec.plan.combined import conjuncts

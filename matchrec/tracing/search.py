@@ -9,8 +9,9 @@ Cost: as that of backtracking, in Python; an attempt ends after `most` trials.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from matchrec.dataclass import dataclass
 from matchrec.engine.interface import Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.partitions import Partitions

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from heapq import heappush, heappushpop
 
+from matchrec.dataclass import dataclass
 from matchrec.engine.interface import Algorithm, Task
 from matchrec.engine.partitions import Partitions
 from matchrec.tracing.agreement import (

@@ -30,7 +30,7 @@ from tests.tasks.query_batches import Prepared, QueryBatch, Result, Run
 
 pytestmark = pytest.mark.filterwarnings("ignore::matchrec.MatchRecognizeWarning")  # random queries
 
-EXAMPLES = examples(50)
+EXAMPLES = examples(36)
 QUERIES_A_BATCH = 50
 QUERIES_OF_A_QUICK_RUN = 15
 ENGINES = ("backtracking", "breadth_first")

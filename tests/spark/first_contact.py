@@ -1,6 +1,6 @@
 """A program whose workers Spark would run with another interpreter: its first query works.
 
-    python first_contact.py [connect]
+    python first_contact.py [connect | TRANSPORT ...]
 
 Prints what came out, and the interpreter that a function of the user's own would run on.
 """
@@ -25,7 +25,7 @@ def main() -> None:
     rows = spark.createDataFrame([(1, 5), (2, 6)], "t int, v int")
     clause = "ORDER BY t MEASURES FIRST(t) AS a PATTERN (S U+) DEFINE U AS v > PREV(v)"
     try:
-        for transport in ("arrow", "pandas"):
+        for transport in ["arrow"] if connect else sys.argv[1:]:
             print(matchrec.match_recognize(rows, clause, transport=transport).collect())
         graph = matchrec.sase(rows, "PATTERN SEQ(ANY a)", order_by="t", form="compressed")
         print(matchrec.unwind(graph).count())

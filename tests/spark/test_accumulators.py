@@ -26,7 +26,7 @@ from matchrec.frontends.lexing.function_names import words
 from matchrec.spark.types import value_type
 from tests.quick.scale import SEED, examples
 
-GROUPS = examples(30)
+GROUPS = examples(20)
 MOST_GROUPS = "spark.sql.objectHashAggregate.sortBased.fallbackThreshold"
 COLUMNS = {
     "i": "int",

@@ -76,7 +76,7 @@ KEYS = """
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("partition", [f"PARTITION BY {KEYS}", "PARTITION BY k, k", ""])
+@pytest.mark.parametrize("partition", [f"PARTITION BY {KEYS}, k, k", ""])
 def test_equal_keys_are_those_of_a_table(feed: Feed, partition: str) -> None:
     """NULL, NaN, zeros, and what is in a struct; keys that come twice, and none at all."""
     query = query_of(

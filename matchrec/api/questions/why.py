@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from matchrec.api.binding import Arguments
@@ -19,6 +19,7 @@ from matchrec.api.signatures import (
 )
 from matchrec.arguments import TEXT, checked
 from matchrec.compile.negation import negation_tests
+from matchrec.dataclass import dataclass
 from matchrec.engine.matches import RunFailure
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import PATTERN_CALLS, SASE

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from matchrec.api.dialects import parse_clause_of
 from matchrec.api.inputs import streams_of
 from matchrec.api.patterns import PatternCall, with_conditions
+from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import PATTERN_CALLS, SASE

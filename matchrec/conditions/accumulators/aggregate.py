@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Protocol
 
 from matchrec.conditions.functions.comparisons import normalized
 from matchrec.conditions.functions.function import Compute, Value
 from matchrec.conditions.types import ValueType
+from matchrec.dataclass import dataclass
 
 MOST_KEPT = 64  # accumulators, of lists that may get one row more; results as long as a list
 MOST_RESULTS = 1 << 16  # numbers and the like

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any
 
 from matchrec.conditions.functions.comparisons import rank
 from matchrec.conditions.functions.function import Value
 from matchrec.conditions.types import NESTED, Family, ValueType
+from matchrec.dataclass import dataclass
 
 EXACT = Context(prec=200, rounding=ROUND_HALF_UP)
 """Arithmetic of decimals that loses no digit."""

@@ -10,10 +10,11 @@ EXISTS( argument 0, x -> Calculated( argument 0 > argument 1, of x and argument 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from matchrec.conditions.types import ValueType
+from matchrec.dataclass import dataclass
 from matchrec.plan.expression import LambdaVariable
 
 if TYPE_CHECKING:

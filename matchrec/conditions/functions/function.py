@@ -9,10 +9,10 @@ function is a function of Python's.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from matchrec.conditions.types import Family, ValueType
+from matchrec.dataclass import dataclass
 
 Value = Any
 Compute = Callable[..., Value]

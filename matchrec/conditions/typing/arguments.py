@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from matchrec.conditions.functions.formula import (
     Apply,
@@ -25,6 +25,7 @@ from matchrec.conditions.run_condition import (
 )
 from matchrec.conditions.types import BIGINT, BOOLEAN, DOUBLE, Kind, ValueType, is_ranked
 from matchrec.conditions.typing.numbers import Typed
+from matchrec.dataclass import dataclass
 
 
 @dataclass(slots=True)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from matchrec.dataclass import dataclass
 from matchrec.errors.conditions import operations_nested_too_deep, too_many_operations
 from matchrec.plan.expression import DEEPEST
 from matchrec.source import Span

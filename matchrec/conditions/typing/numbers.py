@@ -8,7 +8,6 @@ says so, which is earlier than Spark would for a decimal of more than 18 digits.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from matchrec.conditions.operations import ArithmeticOperator, Comparison
 from matchrec.conditions.run_condition import (
@@ -35,6 +34,7 @@ from matchrec.conditions.types import (
     decimal,
     nested,
 )
+from matchrec.dataclass import dataclass
 
 MICROSECONDS_A_DAY = 86_400_000_000
 LARGEST = 2**63 - 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 from typing_extensions import assert_never
@@ -66,6 +66,7 @@ from matchrec.conditions.typing.mathematics import is_mathematics, type_mathemat
 from matchrec.conditions.typing.numbers import Typed
 from matchrec.conditions.typing.running_aggregates import type_list, type_running_aggregate
 from matchrec.conditions.typing.typer import Typer, null
+from matchrec.dataclass import dataclass
 from matchrec.errors.conditions import cannot_combine, not_known_during_the_match
 
 

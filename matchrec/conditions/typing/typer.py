@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from matchrec.conditions.functions.function import Settings
 from matchrec.conditions.residual import (
@@ -42,6 +42,7 @@ from matchrec.conditions.types import (
 from matchrec.conditions.typing.constants import constant_of
 from matchrec.conditions.typing.effort import Effort
 from matchrec.conditions.typing.numbers import Typed, common_nested, common_type, widen
+from matchrec.dataclass import dataclass
 from matchrec.errors.conditions import cannot_combine, not_boolean
 from matchrec.plan.expression import LambdaVariable, Navigation
 

@@ -7,10 +7,10 @@ remembered failures.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
+from matchrec.dataclass import dataclass
 from matchrec.engine.compiled import compile_task, word_and_mask
 from matchrec.engine.contiguous.kernels import coverage as kernel
 from matchrec.engine.contiguous.kernels import coverage_layout as own

@@ -13,13 +13,14 @@ Cost: that of the rows from the first undecided starting row on, each time.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from matchrec.conditions.operations import Comparison
 from matchrec.conditions.run_condition import Compare, Constant, Or, Read
 from matchrec.conditions.types import Kind
+from matchrec.dataclass import dataclass
 from matchrec.engine.interface import Condition, Task
 from matchrec.engine.partitions import BoolArray, Frontier, IntArray, Partitions
 

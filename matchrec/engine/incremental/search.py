@@ -8,11 +8,12 @@ not the end of the partition: only a window that has ended by the clock ends run
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from matchrec.conditions.types import Kind
+from matchrec.dataclass import dataclass
 from matchrec.engine.compiled import CompiledTask, compile_task, satisfied_of
 from matchrec.engine.incremental.state import SearchState
 from matchrec.engine.interface import Room, Task

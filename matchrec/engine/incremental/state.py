@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from matchrec.dataclass import dataclass
 from matchrec.engine.kernels import layout
 from matchrec.engine.matches import Matches, no_matches
 from matchrec.engine.partitions import IntArray

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from matchrec.dataclass import dataclass
 from matchrec.engine.interface import Task
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import IntArray, Partitions

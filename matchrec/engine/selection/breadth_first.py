@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
+from matchrec.dataclass import dataclass
 from matchrec.engine.contiguous.search import raise_failure
 from matchrec.engine.interface import Room, Task
 from matchrec.engine.kernels import layout

@@ -22,11 +22,10 @@ of v, or of equal length; a run that has waited and then leaves its state needs 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
+from matchrec.dataclass import dataclass
 from matchrec.engine.partitions import BoolArray, IntArray
 from matchrec.jit.decorators import allocating
 

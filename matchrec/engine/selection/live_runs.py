@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from matchrec.dataclass import dataclass
 from matchrec.engine.kernels import layout
 from matchrec.engine.partitions import BoolArray, IntArray
 from matchrec.engine.selection.kernels import layout as own

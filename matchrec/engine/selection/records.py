@@ -7,12 +7,13 @@ then row positions, then variables; equal ones once.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from matchrec.dataclass import dataclass
 from matchrec.engine.compiled import (
     CompiledTask,
     columns_of,

@@ -7,10 +7,9 @@ decided before counts as start bounds with the rows at which they were set.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from matchrec.dataclass import dataclass
 from matchrec.engine.interface import Task
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import IntArray

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from matchrec.dataclass import dataclass
 
 LONGEST_VALUE = 200
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from matchrec.dataclass import dataclass
 from matchrec.errors.kinds import MatchRecognizePlanError, listed, nearest
 from matchrec.errors.language import part
 from matchrec.errors.sql.foreign_names import cure_of, cure_of_arguments, or_dialect

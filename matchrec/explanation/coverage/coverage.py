@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from textwrap import indent
 from typing import Any
 
 from matchrec.arguments import SESSION, Kind, all_of, instance_of
+from matchrec.dataclass import dataclass
 from matchrec.explanation.coverage.figures import ClauseCoverage
 from matchrec.explanation.coverage.picture import draw
 from matchrec.explanation.coverage.text import show

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
 from matchrec.compile.counted import Figures, NearestStart
+from matchrec.dataclass import dataclass
 from matchrec.engine.contiguous.kernels import coverage_layout as layout
 
 QUERY = "matchrec.why(spark, query"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 
+from matchrec.dataclass import dataclass
 from matchrec.explanation.drawing.layout import Layout, Way, lay_out
 from matchrec.explanation.drawing.paths import (
     COLUMN,

@@ -13,7 +13,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from matchrec.dataclass import dataclass
 
 Way = tuple[int, int]  # from node to node
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from textwrap import indent
 
+from matchrec.dataclass import dataclass
 from matchrec.explanation.drawing.repeats import Repeat, find_repeats
 from matchrec.nfa.program import Formulas, Program
 

@@ -8,10 +8,11 @@ states is not looked for.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from typing import TypeVar
 
+from matchrec.dataclass import dataclass
 from matchrec.nfa.program import NO_FORMULAS, Formulas, Program, StateId
 
 T = TypeVar("T")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 
 from sqlglot.errors import ParseError, TokenError, UnsupportedError
 
+from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.errors.sql import dialects as errors
 from matchrec.frontends.dialects.alignment import edits_between

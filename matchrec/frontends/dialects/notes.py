@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from matchrec.dataclass import dataclass
 from matchrec.source import Source, Span
 
 

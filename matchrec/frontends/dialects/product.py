@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 
+from matchrec.dataclass import dataclass
 from matchrec.plan.clauses import ColumnOrder, SkipTo
 
 

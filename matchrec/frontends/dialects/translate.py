@@ -7,12 +7,13 @@ every expression in a clause. Each is translated by itself, so all else stays as
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from sqlglot import Token as SqlglotToken
 from sqlglot import TokenType
 from sqlglot.errors import TokenError
 
+from matchrec.dataclass import dataclass
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.sql import dialects as errors
 from matchrec.errors.sql.syntax import unreadable_text

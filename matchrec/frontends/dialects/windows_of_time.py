@@ -12,8 +12,8 @@ Sources: Flink's pages "Windowing table-valued functions" and "Window Aggregatio
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from matchrec.dataclass import dataclass
 from matchrec.errors.sql import dialects as errors
 from matchrec.frontends.dialects.edits import Edit
 from matchrec.frontends.dialects.product import Product

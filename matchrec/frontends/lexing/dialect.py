@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from matchrec.dataclass import dataclass
 
 
 class DoubleQuotes(Enum):

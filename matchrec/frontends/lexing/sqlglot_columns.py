@@ -8,12 +8,12 @@ positions are taken from its tree; all text is the user's.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from sqlglot import Token as SqlglotToken
 from sqlglot import TokenType, exp
 from sqlglot.errors import ParseError
 
+from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.sql import syntax as errors
 from matchrec.frontends.lexing.function_names import OF_THE_MATCH

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from sqlglot import Token as SqlglotToken
 
+from matchrec.dataclass import dataclass
 from matchrec.frontends.lexing.dialect import SPARK, Dialect
 from matchrec.frontends.lexing.sqlglot_tokens import sqlglot_tokens, tokens_of
 from matchrec.frontends.lexing.tokens import Token, TokenKind, find_enclosing, level, pair_brackets

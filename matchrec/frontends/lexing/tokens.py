@@ -7,9 +7,10 @@ invented (sqlglot reads `1BD` as `1::BD`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 
+from matchrec.dataclass import dataclass
 from matchrec.source import Span
 
 

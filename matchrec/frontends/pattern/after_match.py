@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from matchrec.arguments import FLAG, TEXT, Kind, checked
+from matchrec.dataclass import dataclass
 from matchrec.errors import stages as errors
 from matchrec.plan.clauses import SkipTo
 

@@ -5,10 +5,11 @@ Source: Flink CEP, "The Pattern API".
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from matchrec.arguments import Kind, OneOf, all_of, checked, instance_of, is_column, is_whole
+from matchrec.dataclass import dataclass
 from matchrec.frontends.pattern import checks
 from matchrec.frontends.pattern.durations import DURATION, Duration, duration
 from matchrec.frontends.pattern.show import shown

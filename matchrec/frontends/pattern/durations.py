@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import timedelta
 from fractions import Fraction
 
 from matchrec.arguments import Kind, is_number
+from matchrec.dataclass import dataclass
 from matchrec.errors import durations as errors
 from matchrec.plan.text.amounts import MICROSECONDS
 

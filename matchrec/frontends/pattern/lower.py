@@ -6,9 +6,10 @@ The conditions of a pattern stand one below the other in a text, so that errors 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
+from matchrec.dataclass import dataclass
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import PATTERN_CALLS
 from matchrec.frontends.expressions.analysis import Clause, Scope

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from matchrec.dataclass import dataclass
 from matchrec.frontends.pattern.durations import Duration
 from matchrec.plan.stages import Contiguity
 

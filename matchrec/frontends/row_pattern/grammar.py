@@ -15,8 +15,7 @@ Source: ISO/IEC 19075-5, row pattern syntax.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from matchrec.dataclass import dataclass
 from matchrec.errors.sql import negation
 from matchrec.errors.sql import pattern as errors
 from matchrec.frontends.lexing.cursor import Cursor

@@ -7,10 +7,10 @@ joins; any other component is one variable of its name.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
+from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import nearest
 from matchrec.errors.sase import query as errors

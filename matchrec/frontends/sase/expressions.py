@@ -8,10 +8,11 @@ What an identifier reads does not depend on where its conjunct is tested, see `p
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from typing_extensions import assert_never
 
+from matchrec.dataclass import dataclass
 from matchrec.errors.sase import expression as errors
 from matchrec.frontends.expressions.combined import with_holes
 from matchrec.frontends.expressions.operations.operators import operation_of_call

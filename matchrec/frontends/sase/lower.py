@@ -7,8 +7,8 @@ equivalence tests finer partitions, and a negated component an absence.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from matchrec.dataclass import dataclass
 from matchrec.errors.sase import expression as expression_errors
 from matchrec.errors.sase import query as errors
 from matchrec.frontends.sase.components import CLOSING, Components, declared, variables_of

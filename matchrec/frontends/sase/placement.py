@@ -10,8 +10,7 @@ Source: section 3.2, step 2.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from matchrec.dataclass import dataclass
 from matchrec.errors.sase import expression as errors
 from matchrec.frontends.sase.components import Components
 from matchrec.frontends.sase.syntax.nodes import Index

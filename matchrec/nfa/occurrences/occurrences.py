@@ -8,9 +8,10 @@ back. The words stay the same, in the same preferment order.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate, count
 
+from matchrec.dataclass import dataclass
 from matchrec.nfa.closure import Choice, Effect, Folded, Folding, fold
 from matchrec.nfa.compile import compile_program
 from matchrec.nfa.compiled_pattern import CompiledPattern

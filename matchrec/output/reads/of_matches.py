@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import ClassVar
 
+from matchrec.dataclass import dataclass
 from matchrec.output.reads.read import Nullability, Read, ReadType
 
 

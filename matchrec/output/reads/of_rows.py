@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from typing_extensions import override
 
+from matchrec.dataclass import dataclass
 from matchrec.output.reads.read import Form, Nullability, OfColumn, OfMatchedRows, Read, ReadType
 from matchrec.plan.expression import Navigation
 from matchrec.plan.show import show_classifier, show_matched_rows, show_navigation, show_semantics

@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from fractions import Fraction
+
+from matchrec.dataclass import dataclass
 
 MICROSECONDS = {
     "WEEK": 7 * 24 * 3600 * 10**6,

@@ -13,10 +13,10 @@ rows are partitioned crosses once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from matchrec.conditions.row_column import Neighbours, RowColumn
+from matchrec.dataclass import dataclass
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text.template import Template, template
 from matchrec.spark import wire

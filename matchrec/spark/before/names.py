@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import TypeGuard
 
 from matchrec.conditions.row_column import Framed, RowColumn, Shifted
+from matchrec.dataclass import dataclass
 from matchrec.plan.show import show_frame
 from matchrec.spark import wire
 from matchrec.spark.wire import SelectItem

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ from pyspark.sql.types import StructField
 
 from matchrec.conditions.row_column import RowColumn
 from matchrec.conditions.types import ValueType
+from matchrec.dataclass import dataclass
 from matchrec.spark.before.columns import Preparation
 from matchrec.spark.before.unsorted import Unsorted
 from matchrec.spark.types import value_type

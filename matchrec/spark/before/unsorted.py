@@ -12,12 +12,12 @@ column that marks the first row of a partition.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pyspark.sql.types import StructField, StructType
 
 from matchrec.conditions.row_column import RowColumn
+from matchrec.dataclass import dataclass
 from matchrec.plan.text.sql_text import struct_fields
 from matchrec.plan.text.template import Template, template
 from matchrec.spark import wire

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from matchrec.dataclass import dataclass
 from matchrec.plan.combined import conjuncts
 from matchrec.plan.expression import (
     Aggregate,

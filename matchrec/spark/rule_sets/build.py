@@ -7,7 +7,7 @@ all rules together; only where it refuses is each tried by itself, to find the o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -27,6 +27,7 @@ from matchrec.conditions.row_column import RowColumn, show_column
 from matchrec.conditions.split import Scope
 from matchrec.conditions.types import SPARKS_OWN, ValueType
 from matchrec.conditions.within import OrderType, check_order
+from matchrec.dataclass import dataclass
 from matchrec.errors.run.rule_sets import not_divided_by
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.spark.before.columns import Preparation, with_keys_once

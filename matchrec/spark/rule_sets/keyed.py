@@ -9,12 +9,12 @@ others.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
 from matchrec.compile.rule_set import RuleSet
+from matchrec.dataclass import dataclass
 from matchrec.engine.partitions import IntArray
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.run.rule_sets import of_rule

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
 import pyarrow as pa
 
 from matchrec.compile.rule_set import LinkedRule, RuleSet
+from matchrec.dataclass import dataclass
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import Partitions
 from matchrec.output.rows import OutputRows, output_rows

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 import pyarrow as pa
 
 from matchrec.compile.rule_set import LinkedRule
+from matchrec.dataclass import dataclass
 from matchrec.engine.partitions import BoolArray, Frontier, IntArray, WordArray
 from matchrec.spark import wire
 from matchrec.spark.worker.arrays import codes_of, column, number_equal

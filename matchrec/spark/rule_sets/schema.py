@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 
 from pyspark.sql import types
 
 from matchrec.compile.rule_set import RuleSet
+from matchrec.dataclass import dataclass
 from matchrec.spark import wire
 from matchrec.spark.after.schema import schema_of_reads
 

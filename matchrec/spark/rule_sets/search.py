@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
 from matchrec.compile.rule_set import LinkedRule, RuleSet
+from matchrec.dataclass import dataclass
 from matchrec.engine.matches import Matches, RunFailure, no_matches
 from matchrec.engine.nearby import set_nearby_bits
 from matchrec.engine.partitions import Frontier, Partitions

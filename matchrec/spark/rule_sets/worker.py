@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
 import pyarrow as pa
 
 from matchrec.compile.rule_set import RuleSet
+from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.run.rule_sets import of_rule
 from matchrec.spark import wire

@@ -8,10 +8,10 @@ each byte.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 import numpy as np
 
+from matchrec.dataclass import dataclass
 from matchrec.engine.partitions import IntArray, WordArray
 from matchrec.spark.sorting.kernels.codes import add_codes, measure
 

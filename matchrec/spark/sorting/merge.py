@@ -11,11 +11,11 @@ Source: Knuth, The Art of Computer Programming, volume 3, 5.4.1, Multiway Mergin
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
+from matchrec.dataclass import dataclass
 from matchrec.engine.partitions import IntArray
 from matchrec.spark import wire
 from matchrec.spark.sorting.gather import sort_table

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pyarrow as pa
 
+from matchrec.dataclass import dataclass
 from matchrec.engine.partitions import BoolArray, WordArray
 from matchrec.spark.sorting.kernels.radix import (
     DIGIT,

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import pyarrow as pa
 
+from matchrec.dataclass import dataclass
 from matchrec.spark.sorting.gather import sort_table
 from matchrec.spark.sorting.sorting import Sorting
 from matchrec.spark.sorting.spilling import Spills

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pyspark.sql import types as spark_types
 
 from matchrec.conditions.types import SPARKS_OWN
+from matchrec.dataclass import dataclass
 from matchrec.spark.types import value_type
 
 

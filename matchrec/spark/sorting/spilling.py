@@ -10,10 +10,11 @@ memory and levels of 8 GiB and 256 GiB.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import pyarrow as pa
 
+from matchrec.dataclass import dataclass
 from matchrec.spark.sorting.gather import sort_table
 from matchrec.spark.sorting.merge import merge
 from matchrec.spark.sorting.sorting import Sorting

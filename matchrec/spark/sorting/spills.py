@@ -10,13 +10,13 @@ import errno
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from itertools import chain
 from tempfile import TemporaryFile
 from typing import IO
 
 import pyarrow as pa
 
+from matchrec.dataclass import dataclass
 from matchrec.errors.environment import no_room_on_disk
 
 FULL = (errno.ENOSPC, errno.EDQUOT)

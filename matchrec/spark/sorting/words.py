@@ -7,11 +7,11 @@ word first.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
+from matchrec.dataclass import dataclass
 from matchrec.engine.partitions import WordArray
 from matchrec.spark.sorting.code import Code, code_of
 from matchrec.spark.sorting.parts import parts_of, where_null

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from matchrec.dataclass import dataclass
 from matchrec.engine.partitions import IntArray
 from matchrec.spark import wire
 from matchrec.spark.streaming.by_key import ByKey, positions_of, starts_of

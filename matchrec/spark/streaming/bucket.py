@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 
+from matchrec.dataclass import dataclass
 from matchrec.engine.partitions import IntArray
 from matchrec.spark.streaming.arrival import Arrived, Arriving, arrange, times
 from matchrec.spark.streaming.by_key import OfKeys, States, flat, states_in, take

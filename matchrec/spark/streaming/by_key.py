@@ -6,13 +6,14 @@ sizes [2, 0, 1]   values [a, b, c]   ->   key 0 has a and b, key 1 nothing, key 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from typing_extensions import Self
 
+from matchrec.dataclass import dataclass
 from matchrec.engine.partitions import IntArray
 
 Array = npt.NDArray[Any]

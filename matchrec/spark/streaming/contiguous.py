@@ -7,7 +7,7 @@ measures look back on. A window ends when the watermark passes its end.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from matchrec.compile.executable import Executable
 from matchrec.compile.lookaround import Lookaround
+from matchrec.dataclass import dataclass
 from matchrec.engine.incremental.open_row import OpenRows, ask_open_row, with_open_rows
 from matchrec.engine.partitions import IntArray, Partitions
 from matchrec.spark.streaming.arrival import Known

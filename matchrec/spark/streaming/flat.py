@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 from pyspark.sql import types as spark_types
 
+from matchrec.dataclass import dataclass
 from matchrec.plan.text.sql_text import quoted
 from matchrec.spark.transport import arrow_type
 

@@ -13,13 +13,14 @@ a hundred times what the search of its few new events does.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from pyspark.sql import types as spark_types
 
 from matchrec.conditions.row_column import RowColumn
+from matchrec.dataclass import dataclass
 from matchrec.errors.streaming import altered_in_stream, cannot_stream, no_watermark
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.spark import wire

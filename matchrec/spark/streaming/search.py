@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Generator
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 
 from matchrec.compile.executable import Executable
+from matchrec.dataclass import dataclass
 from matchrec.engine.compiled import compile_task
 from matchrec.engine.partitions import BoolArray, IntArray
 from matchrec.output.reads import ReadMatchNumber

@@ -8,12 +8,13 @@ not at all; everything else is done once for all of them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 
 from matchrec.compile.executable import Executable
+from matchrec.dataclass import dataclass
 from matchrec.engine.compiled import compile_task
 from matchrec.engine.incremental.search import (
     Answer,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 import pandas as pd
 import pyarrow as pa
 from pyspark.sql import types as spark_types
 
+from matchrec.dataclass import dataclass
 from matchrec.spark import wire
 from matchrec.spark.streaming.bucket import Bucket, Group
 from matchrec.spark.streaming.flat import Flat

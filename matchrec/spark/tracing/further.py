@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import pyarrow as pa
 
+from matchrec.dataclass import dataclass
 from matchrec.spark import wire
 from matchrec.spark.worker.arrays import as_integers, column
 

@@ -7,7 +7,7 @@ not see is marked. Spark computes columns and bits as for any query.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +18,7 @@ from matchrec.compile.executable import Executable
 from matchrec.compile.path import draft, link
 from matchrec.conditions.row_column import RowColumn, row_column
 from matchrec.conditions.within import check_order
+from matchrec.dataclass import dataclass
 from matchrec.engine.partitions import Partitions
 from matchrec.errors.run import tracing as errors
 from matchrec.plan.match_plan import MatchPlan

@@ -15,12 +15,13 @@ which a match is not yet decided; where partitions must be whole, all rows of th
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 import pyarrow as pa
 
 from matchrec.compile.lookaround import Lookaround
+from matchrec.dataclass import dataclass
 from matchrec.engine.partitions import NO_EDGE, BoolArray, Frontier, IntArray
 from matchrec.spark import wire
 from matchrec.spark.worker.arrays import arrow_of, column, numbers_of

@@ -7,11 +7,12 @@ numbered, and rows are named in messages, by partition.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 
+from matchrec.dataclass import dataclass
 from matchrec.engine.matches import Matches, Numbering
 from matchrec.engine.partitions import Frontier, IntArray
 from matchrec.spark import wire

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from time import perf_counter_ns
 from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
+from matchrec.dataclass import dataclass
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import IntArray
 from matchrec.engine.selection.kernels import layout

@@ -7,13 +7,14 @@ the columns that name its starting row; NULL where there was none.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import astuple, dataclass, field, fields, replace
+from dataclasses import astuple, field, fields, replace
 
 import numpy as np
 import pyarrow as pa
 
 from matchrec.compile.counted import SUMS, Figures
 from matchrec.compile.coverage import CoverageTask
+from matchrec.dataclass import dataclass
 from matchrec.engine.contiguous import coverage as contiguous
 from matchrec.engine.contiguous.coverage import Counts
 from matchrec.engine.contiguous.kernels.coverage_layout import BEST_REMAINING, BEST_START

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from matchrec.compile.executable import Executable
+from matchrec.dataclass import dataclass
 from matchrec.engine.interface import Task
 from matchrec.engine.partitions import BoolArray, FloatArray, IntArray
 from matchrec.output.aggregates import AggregateReader, SumOverflow

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from matchrec.compile.executable import Executable
+from matchrec.dataclass import dataclass
 from matchrec.spark import wire
 from matchrec.spark.errors.failing import loading
 from matchrec.spark.sorting.sorting import Sorting

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
+from matchrec.dataclass import dataclass
 from matchrec.errors import writing as errors
 from matchrec.frontends.sase.syntax.nodes import Index
 from matchrec.plan.clauses import Definition, Subset

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from matchrec.dataclass import dataclass
 from matchrec.errors import writing as errors
 from matchrec.frontends.dialects.notes import Note
 from matchrec.frontends.sase import compile_sase

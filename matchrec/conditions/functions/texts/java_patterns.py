@@ -9,10 +9,11 @@ Source: the documentation of java.util.regex.Pattern, and of Python's `re`.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 
 from matchrec.conditions.functions.function import FunctionError, UndecidedError
+from matchrec.dataclass import dataclass
 
 LINE_ENDS = "\\n\\r\\u0085\\u2028\\u2029"
 NO_LINE_END = f"[^{LINE_ENDS}]"

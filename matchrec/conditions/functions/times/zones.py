@@ -7,13 +7,13 @@ the first. Source: java.time.ZonedDateTime.ofLocal, which Spark uses.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone, tzinfo
 from functools import cache
 from zoneinfo import ZoneInfo, available_timezones
 
 from matchrec.conditions.functions.function import FunctionError
 from matchrec.conditions.functions.times.calendar import DAY, DAYS_OF_400_YEARS, SECOND
+from matchrec.dataclass import dataclass
 
 CYCLE = DAYS_OF_400_YEARS * DAY  # after which the calendar and the rules of zones repeat
 EARLIEST = -62_104_060_800 * SECOND  # 0002-01-01

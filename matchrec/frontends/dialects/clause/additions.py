@@ -8,8 +8,9 @@ PATTERN (a | )                        BigQuery     PATTERN (a | ())
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from matchrec.dataclass import dataclass
 from matchrec.errors.sql import dialects as errors
 from matchrec.frontends.dialects.clause.limits import Feature
 from matchrec.frontends.dialects.edits import Edit

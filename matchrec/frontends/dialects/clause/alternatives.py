@@ -9,8 +9,9 @@ concatenation operator."
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from matchrec.dataclass import dataclass
 from matchrec.frontends.dialects.edits import Edit
 from matchrec.frontends.dialects.notes import Note
 from matchrec.frontends.dialects.product import Product

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from matchrec.dataclass import dataclass
 from matchrec.errors.sql import dialects as errors
 from matchrec.frontends.dialects.edits import Edit
 from matchrec.frontends.lexing.token_sequence import TokenSequence

@@ -12,8 +12,8 @@ Source: Flink CEP, NFACompiler: a greedy state is left on the negation of its co
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
+from matchrec.dataclass import dataclass
 from matchrec.errors.sql.dialects import not_in
 from matchrec.frontends.dialects.clause.limits import Feature, repeated_variables
 from matchrec.frontends.dialects.edits import Edit, edited

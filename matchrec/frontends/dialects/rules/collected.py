@@ -6,11 +6,11 @@ x ORDER BY y DESC LIMIT 2  →  an array of structs of x and y, sorted, cut, and
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
+from matchrec.dataclass import dataclass
 from matchrec.frontends.dialects.marks import function
 
 _ITEM, _KEY = "item", "key_"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from sqlglot import exp
 
+from matchrec.dataclass import dataclass
 from matchrec.frontends.dialects.product import Product
 from matchrec.frontends.dialects.rules.columns import KnownColumns
 from matchrec.frontends.dialects.rules.kinds import Kind, kind_of

@@ -6,8 +6,8 @@ exists(A.xs, x -> x > B.y)      aggregate(A.xs, 0, (sum, x) -> sum + x)
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
+from matchrec.dataclass import dataclass
 from matchrec.frontends.lexing.tokens import CLOSING, Token, TokenKind, level
 
 

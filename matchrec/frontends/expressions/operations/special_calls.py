@@ -13,10 +13,10 @@ NAMED_STRUCT('x', 1)          STRUCT(1), of the word x
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Protocol
 
+from matchrec.dataclass import dataclass
 from matchrec.frontends.lexing.function_names import words
 from matchrec.frontends.lexing.tokens import TokenKind
 from matchrec.plan.expression import Scalar

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from matchrec.dataclass import dataclass
 from matchrec.errors.sql import expression as errors
 from matchrec.errors.sql import navigation as navigation_errors
 from matchrec.errors.sql import syntax as syntax_errors

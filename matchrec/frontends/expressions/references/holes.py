@@ -8,8 +8,9 @@ Source: ISO/IEC 19075-5, row pattern navigation operations; running versus final
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from matchrec.dataclass import dataclass
 from matchrec.errors.sql import expression as errors
 from matchrec.frontends.expressions.analysis import Analysis, Clause, is_semantics
 from matchrec.frontends.expressions.references.aggregates import read_aggregate

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from matchrec.dataclass import dataclass
 from matchrec.errors.sql import expression as errors
 from matchrec.errors.sql import navigation as navigation_errors
 from matchrec.frontends.expressions.analysis import Analysis, Clause

@@ -5,9 +5,9 @@ Source: Agrawal et al., "Efficient Pattern Matching over Event Streams", section
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
+from matchrec.dataclass import dataclass
 from matchrec.plan.text.sql_text import quoted
 from matchrec.source import Span
 

@@ -5,9 +5,10 @@ Clauses that differ in spans only are equal.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 
+from matchrec.dataclass import dataclass
 from matchrec.frontends.lexing.dialect import SPARK, Dialect
 from matchrec.plan.clauses import (
     AfterMatchSkip,

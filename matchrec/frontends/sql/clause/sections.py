@@ -7,10 +7,10 @@ columns and measures, so each is recognized by what stands around it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import NoReturn, TypeVar
 
+from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import meant_keyword
 from matchrec.errors.sql import clause as errors

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from matchrec.dataclass import dataclass
 from matchrec.frontends.sql.clause.nodes import MatchRecognize
 from matchrec.plan.text.template import View
 from matchrec.plan.use import EVERYTHING, Use

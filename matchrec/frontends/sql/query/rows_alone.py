@@ -6,10 +6,10 @@ Most queries are written so. Spark need not be asked for what is there already.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from sqlglot import TokenType
 
+from matchrec.dataclass import dataclass
 from matchrec.frontends.lexing.sqlglot_tokens import sqlglot_tokens
 from matchrec.plan.text.reserved import is_reserved
 from matchrec.plan.text.template import Template, View

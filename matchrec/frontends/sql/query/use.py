@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from matchrec.dataclass import dataclass
 from matchrec.frontends.lexing.function_names import words
 from matchrec.frontends.lexing.token_sequence import Range, TokenSequence
 from matchrec.frontends.lexing.tokens import TokenKind

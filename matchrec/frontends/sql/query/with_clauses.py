@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from matchrec.dataclass import dataclass
 from matchrec.errors.sql import query as errors
 from matchrec.frontends.lexing.token_sequence import TokenSequence
 from matchrec.source import Span

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from matchrec.dataclass import dataclass
 from matchrec.errors.sql import window as errors
 from matchrec.errors.sql.syntax import unclosed_bracket
 from matchrec.frontends.lexing.function_names import words

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from matchrec.dataclass import dataclass
 from matchrec.frontends.sql.clause.nodes import ExpressionText
 from matchrec.plan.text.template import View
 from matchrec.source import Span

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from matchrec.dataclass import dataclass
 from matchrec.errors.sql import window as errors
 from matchrec.frontends.lexing.function_names import words
 from matchrec.frontends.lexing.numbers import whole_number

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from typing_extensions import assert_never
 
+from matchrec.dataclass import dataclass
 from matchrec.plan.pattern import (
     Alternation,
     Concatenation,

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from matchrec.dataclass import dataclass
 from matchrec.errors.sql import window as errors
 from matchrec.errors.sql.query import clause_in_clause
 from matchrec.frontends.lexing.token_sequence import TokenSequence

@@ -12,11 +12,12 @@ Measures are read within the frame by the worker.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 from typing_extensions import assert_never
 
+from matchrec.dataclass import dataclass
 from matchrec.errors.sql import window as errors
 from matchrec.frontends.expressions.analysis import Clause, Scope
 from matchrec.frontends.expressions.expression import parse_scalar

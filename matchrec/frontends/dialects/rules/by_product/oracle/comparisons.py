@@ -6,9 +6,9 @@ ORDER BY y DESC      -y, of a number, where the smallest comes first
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sqlglot import exp
+
+from matchrec.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

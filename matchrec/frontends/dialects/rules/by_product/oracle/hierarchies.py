@@ -14,11 +14,11 @@ those below it, as in Oracle.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
+from matchrec.dataclass import dataclass
 from matchrec.frontends.dialects.marks import function_name, plain_call
 from matchrec.frontends.dialects.rules.by_product.oracle.comparisons import comparison
 from matchrec.frontends.dialects.rules.kinds import NUMBERS
