@@ -101,6 +101,7 @@ def exists(use: Use) -> Compute:
 
 
 def holds_for_all(values: Array, holds: Compute) -> bool | None:
+    """FORALL: NULL where it fails for none, and is unknown for one."""
     unknown = False
     for one in values:
         found = holds(one)
@@ -121,6 +122,7 @@ def transform(values: Array, change: Compute) -> Array:
 def aggregate(
     values: Array | None, start: Value, merge: Compute, finish: Compute | None = None
 ) -> Value:
+    """What begins may be NULL, the array may not."""
     if values is None:
         return None
     found = reduce(merge, values, start)
@@ -133,6 +135,7 @@ def zip_with(one: Array, other: Array, combine: Compute) -> Array:
 
 
 def sort_by(values: Array, compare: Compute | None = None) -> Array:
+    """ARRAY_SORT. Raises UndecidedError where the function is no order: Java sorts otherwise."""
     if compare is None:
         return sort_nulls_last(values)
 

@@ -107,7 +107,7 @@ def map_type(key: ValueType, value: ValueType) -> ValueType | None:
 
 
 def as_map(pairs: Iterable[tuple[Value, Value]]) -> Pairs:
-    """A map of keys with their values, which no two keys are equal in."""
+    """A map of keys and values. Raises FunctionError where two keys are equal, or one is NULL."""
     found: dict[Value, Value] = {}
     for key, value in pairs:
         if key is None:

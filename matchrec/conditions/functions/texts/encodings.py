@@ -22,6 +22,7 @@ PART = re.compile(r"%(?:%|(-?)(0?)([1-9]\d{0,3})?([sd]))|[^%]+")
 ESCAPE = re.compile(r"%(?![0-9a-fA-F]{2})")
 
 Show = Callable[[Value], str]
+"""A value as text."""
 
 
 def format_type(use: Use) -> ValueType | None:
@@ -50,8 +51,8 @@ def shower(left: str, zeros: str, width: int) -> Show:
     """What shows a value in a width."""
 
     def show(value: Value) -> str:
-        text = str(value).lower() if value is None or isinstance(value, bool) else str(value)
-        text = "null" if value is None else text
+        text = "null" if value is None else str(value)
+        text = text.lower() if isinstance(value, bool) else text
         length = width - sum(one > "\uffff" for one in text)  # Java counts these twice
         if left:
             return text.ljust(length)
@@ -74,13 +75,14 @@ def put_together(text: str | None, *values: Value) -> str | None:
             value = next(left)
         except StopIteration:
             raise FunctionError(f"the format {text!r} has more parts than values") from None
-        if letter == "d" and (isinstance(value, str | bool)):
+        if letter == "d" and isinstance(value, str | bool):
             raise FunctionError(f"the format {text!r} shows a number, not {value!r}")
         parts.append(show(value))
     return "".join(parts)
 
 
 def url_encode(text: str) -> str:
+    """As java.net.URLEncoder does, which keeps `*` and not `~`."""
     return quote_plus(text, safe="*").replace("~", "%7E")
 
 
