@@ -119,6 +119,12 @@ REFUSED = [
         "CONNECT BY",
         "no CONNECT BY: only of one table",
     ),
+    (
+        "oracle",
+        "SELECT CONNECT_BY_ISLEAF AS l FROM t CONNECT BY PRIOR a = b",
+        "CONNECT_BY_ISLEAF",
+        "no CONNECT_BY_ISLEAF: write EXISTS",
+    ),
     ("oracle", "SELECT a FROM t FETCH FIRST 5 PERCENT ROWS ONLY", "PERCENT", "no PERCENT: write"),
     ("trino", "SELECT a FROM t FETCH FIRST 5 ROWS WITH TIES", "WITH TIES", "no WITH TIES: write"),
     ("oracle", "SELECT a FROM t WHERE a >= ALL (SELECT b FROM u)", "ALL", "no ALL: compare with"),

@@ -50,6 +50,7 @@ def hierarchy(node: exp.Expr, place: Place) -> exp.Expr:
         raise UnsupportedError(_REFUSED)
     if node.args.get("joins") or connect.args.get("nocycle") or node.args.get("with_"):
         raise UnsupportedError(_REFUSED)
+    _refuse_leaves(node)
     table = source.alias_or_name or "rows_"
     source = exp.alias_(source.copy(), table, table=True) if not source.alias else source.copy()
     order = node.args.get("order")
@@ -76,6 +77,14 @@ def hierarchy(node: exp.Expr, place: Place) -> exp.Expr:
     named = exp.CTE(this=union, alias=exp.TableAlias(this=exp.to_identifier(name)))
     node.set("with_", exp.With(expressions=[named], recursive=True))
     return node
+
+
+def _refuse_leaves(query: exp.Select) -> None:
+    """What tells whether rows stand below a row, which no row knows that is found before them."""
+    names = {one.name.upper() for one in query.find_all(*_COLUMNS)}
+    for name in ("CONNECT_BY_ISLEAF", "CONNECT_BY_ISCYCLE"):
+        if name in names:
+            raise UnsupportedError(f"no {name}: write EXISTS (SELECT 1 FROM t WHERE boss = id)")
 
 
 def _read_hierarchy(query: exp.Select, hidden: list[str]) -> None:
