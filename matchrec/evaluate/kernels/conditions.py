@@ -182,16 +182,16 @@ def combine(function: int, left: int, right: int) -> int:
             return bits_of(x * y)
         return bits_of(x / y) if operator == op.DIVIDE and y != 0.0 else NO_RESULT
     spare = 32 if operator == op.TIMES else 1
-    if (left << spare) >> spare != left or (right << spare) >> spare != right:
+    if (
+        operator > op.TIMES
+        or (left << spare) >> spare != left
+        or (right << spare) >> spare != right
+    ):
         return NO_RESULT
-    if operator == op.PLUS:
-        value = left + right
-    elif operator == op.MINUS:
-        value = left - right
-    elif operator == op.TIMES:
+    if operator == op.TIMES:
         value = left * right
     else:
-        return NO_RESULT
+        value = left + right if operator == op.PLUS else left - right
     unused = 64 - bits
     return value if (value << unused) >> unused == value else NO_RESULT
 
