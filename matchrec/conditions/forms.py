@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from matchrec.conditions.functions.by_name import functions
+from matchrec.conditions.functions import functions
 from matchrec.conditions.residual import (
     BASIC,
     COMPARISONS,

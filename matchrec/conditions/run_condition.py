@@ -1,8 +1,7 @@
 """Run conditions: what of a condition is evaluated while matching, a small closed typed tree.
 
 A condition that looks at one row, or at rows a fixed distance away, is Spark's and crosses as a
-bit. What remains combines values from rows that depend on the run; it is spelled here over columns
-that Spark computed, so no scalar function needs to be known during the match.
+bit. What remains combines values from rows that depend on the run, over columns of Spark's.
 
 Every value is an int64 or a float64 with a NULL flag: integers, booleans (0 and 1), dates (days),
 timestamps and day-time intervals (microseconds), and ranks of any other sortable type are INTEGER.

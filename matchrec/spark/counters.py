@@ -93,9 +93,9 @@ class Counters:
     result itself.
 
     Events are the rows that reach the engine: `explain` says which ones stay behind. The most live
-    runs are those of one task at once; all else, also the seconds, is the sum over
-    tasks. With the backtracking engine they are the most rows of the one run, each of which may
-    have postponed another. Without event selection runs and buffer are not counted.
+    runs are those of one task at once; all else, also the seconds, is the sum over tasks. With the
+    backtracking engine they are the most rows of the one run, each of which may have postponed
+    another. Without event selection runs and buffer are not counted.
 
     Seconds are those of the Python workers: of waiting for rows from Spark, and of sorting them
     where the workers do that; of making arrays of them; of matching; of gathering what comes out.
@@ -187,8 +187,7 @@ class Counters:
         """The output rows of `prepared`, whose counters are seen on the way."""
         counts = with_counters(schema)
         tally = Tally(arrow_schema(counts), self.accumulators(prepared.sparkSession))
-        counting = replace(matching, tally=tally)
-        counted = map_partitions(prepared, counting, counts, transport)
+        counted = map_partitions(prepared, replace(matching, tally=tally), counts, transport)
         return self.observe(counted, selects=matching.executable.task.selects)
 
     def accumulators(self, spark: SparkSession) -> tuple[Accumulator[int], ...]:

@@ -8,3 +8,20 @@ What looks at one row is Spark's, and what is arithmetic is compiled; this is fo
     formula      functions over one another, and over values of the run
     catalogue    all functions by their names; `texts`, `times` and the modules beside it have them
 """
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matchrec.conditions.functions.function import Function
+
+
+@cache
+def functions() -> Mapping[str, Function]:
+    """All functions by name, loaded when a condition first asks: most conditions call none."""
+    from matchrec.conditions.functions.catalogue import FUNCTIONS
+
+    return FUNCTIONS

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from matchrec.conditions.functions.by_name import functions
+from matchrec.conditions.functions import functions
 from matchrec.conditions.functions.formula import Apply, LambdaFunction
 from matchrec.conditions.functions.function import Function, FunctionError, Use
 from matchrec.conditions.functions.times.zones import has_one_offset, is_known

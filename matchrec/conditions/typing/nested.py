@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from matchrec.conditions.functions.by_name import functions
+from matchrec.conditions.functions import functions
 from matchrec.conditions.residual import COMPARISONS, Combined, Step, Value
 from matchrec.conditions.types import (
     NESTED,
