@@ -60,6 +60,7 @@ ROW = ("None", *WHOLE, "1.5", "nan", "inf", "True", "5,000 digits", *TEXTS, "tup
 
 RIGHT_KINDS: dict[str, tuple[str, ...]] = {
     "query": TEXTS,
+    "advice": TEXTS,
     "partition": ("None", "dict", "dict of object"),
     "row": (*ROW, "timedelta"),
     "limit": ("3",),
