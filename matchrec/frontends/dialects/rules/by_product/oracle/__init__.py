@@ -21,6 +21,7 @@ from matchrec.frontends.dialects.rules.by_product.oracle.functions import (
     field_of_json,
     function_of_oracle,
     interval_function,
+    remainder,
     unusual_name,
 )
 from matchrec.frontends.dialects.rules.by_product.oracle.hierarchies import hierarchy
@@ -50,6 +51,7 @@ ORACLE: tuple[Rule, ...] = (
     empty_text,
     nothing_is_null,
     deviation_of_one,
+    remainder,
     over_each_aggregate,
     semantics_of_aggregates,
     row_generator,

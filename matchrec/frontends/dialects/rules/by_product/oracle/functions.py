@@ -81,3 +81,14 @@ def deviation_of_one(node: exp.Expr, place: Place) -> exp.Expr:
         return node
     is_one = exp.EQ(this=exp.Count(this=node.this.copy()), expression=exp.Literal.number(1))
     return exp.If(this=is_one, true=exp.Literal.number("0.0"), false=node.copy())
+
+
+def remainder(node: exp.Expr, place: Place) -> exp.Expr:
+    """`MOD(x, y)`, which is x where y is 0; elsewhere that is an error."""
+    if not isinstance(node, exp.Mod) or place.write.name == "oracle":
+        return node
+    divisor = node.expression.unnest()
+    if isinstance(divisor, exp.Literal) and divisor.name.strip("0."):
+        return node
+    is_zero = exp.EQ(this=node.expression.copy(), expression=exp.Literal.number(0))
+    return exp.If(this=is_zero, true=node.this.copy(), false=node.copy())
