@@ -77,9 +77,8 @@ class BreadthFirst:
         if task.searches_twice:
             return WithPartial(self.choose(replace(task, partial=None)), self.room)
         if task.selects:
-            merges = (
-                self.merge_runs and task.output is not MatchOutput.GRAPH
-            )  # which shows each run
+            shows_runs = task.output is MatchOutput.GRAPH
+            merges = self.merge_runs and not shows_runs
             return SelectionAlgorithm(self.name, name_of_selection(task), self.room, merges)
         if task.output is MatchOutput.LONGEST:
             name = "longest" if self.merge_runs else "longest without merging"

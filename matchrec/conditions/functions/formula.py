@@ -113,19 +113,6 @@ def with_arguments(formula: Formula, arguments: Sequence[Formula]) -> Formula:
             return formula
 
 
-def shifted(formula: Formula, distance: int) -> Formula:
-    """The formula with its arguments numbered that much further on."""
-    match formula:
-        case Argument() | Aggregated():
-            return replace(formula, number=formula.number + distance)
-        case Apply() | Calculated():
-            return replace(formula, parts=tuple(shifted(part, distance) for part in formula.parts))
-        case LambdaFunction():
-            return replace(formula, body=shifted(formula.body, distance))
-        case Bound():
-            return formula
-
-
 def names_of(formula: Formula) -> Iterator[str]:
     """The functions of a formula, outermost first."""
     if isinstance(formula, Aggregated | Apply):

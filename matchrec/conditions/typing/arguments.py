@@ -9,7 +9,6 @@ from matchrec.conditions.functions.formula import (
     Argument,
     Calculated,
     Formula,
-    shifted,
     with_arguments,
 )
 from matchrec.conditions.functions.function import Use
@@ -37,11 +36,10 @@ class Arguments:
 
     def add(self, typed: Typed) -> Formula:
         """What stands for a value in the formula: a formula of its own is a part of it."""
-        before, one = len(self.expressions), typed.expression
+        one = typed.expression
         if isinstance(one, Call):
-            self.expressions += one.arguments
-            self.types += one.types
-            return shifted(one.formula, before)
+            pairs = zip(one.arguments, one.types, strict=True)
+            return with_arguments(one.formula, [self.new(*pair) for pair in pairs])
         return self.new(one, typed.type)
 
     def new(self, expression: RunExpression | Collect, type_: ValueType) -> Argument:

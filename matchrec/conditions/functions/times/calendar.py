@@ -10,6 +10,12 @@ DAYS_BEFORE_1970 = 719_468  # from 0000-03-01, with which a year ends with its l
 DAY = 86_400_000_000  # in microseconds
 SECOND = 1_000_000
 
+MONTHS = [
+    "January", "February", "March", "April", "May", "June", "July", "August", "September",
+    "October", "November", "December",
+]  # fmt: skip
+WEEK_DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+
 
 def day_of(year: int, month: int, day: int) -> int:
     """The day of a date."""

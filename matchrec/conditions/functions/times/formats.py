@@ -13,7 +13,9 @@ from functools import lru_cache
 from matchrec.conditions.functions.function import Compute, Function, UndecidedError, Use
 from matchrec.conditions.functions.times.calendar import (
     DAY,
+    MONTHS,
     SECOND,
+    WEEK_DAYS,
     date_of,
     day_of_year,
     week_day,
@@ -24,11 +26,6 @@ from matchrec.conditions.types import STRING, TIMES, Family
 
 TEXT = frozenset({Family.STRING})
 WHOLE = frozenset({Family.INTEGER})
-MONTHS = [
-    "January", "February", "March", "April", "May", "June", "July", "August", "September",
-    "October", "November", "December",
-]  # fmt: skip
-WEEK_DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 PARTS = re.compile(r"'((?:[^']|'')*)'|([A-Za-z])\2*|[^A-Za-z'\[\]{}#]+")
 LAST_YEAR = 9999
 

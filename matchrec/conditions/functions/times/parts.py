@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 
 from matchrec.conditions.functions.function import Compute, Function, Use, Value
 from matchrec.conditions.functions.times.calendar import (
     DAY,
+    MONTHS,
     SECOND,
+    WEEK_DAYS,
     date_of,
     day_of_year,
     iso_week,
@@ -117,10 +119,9 @@ def part(name: str) -> Function:
 DAY_OF_MONTH = part("DAY")
 
 
-def named(name: str, names: str) -> Function:
-    """The English name of a part, in three letters."""
-    first, words = (0 if name == "WEEKDAY" else 1), names.split()
-    return of_time(STRING, lambda time: words[PARTS[name][1](time) - first], as_local)
+def named(name: str, names: Sequence[str], first: int) -> Function:
+    """The English name of a part, in three letters. first: the number of the first one."""
+    return of_time(STRING, lambda time: names[PARTS[name][1](time) - first][:3], as_local)
 
 
 TIME_PARTS: Mapping[str, Function] = {
@@ -136,7 +137,7 @@ TIME_PARTS: Mapping[str, Function] = {
     "DAYOFYEAR": part("DOY"),
     "HOUR": part("HOUR"),
     "MINUTE": part("MINUTE"),
-    "DAYNAME": named("WEEKDAY", "Mon Tue Wed Thu Fri Sat Sun"),
-    "MONTHNAME": named("MONTH", "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec"),
+    "DAYNAME": named("WEEKDAY", WEEK_DAYS, 0),
+    "MONTHNAME": named("MONTH", MONTHS, 1),
     "SECOND": of_time(INT, lambda time: time % MINUTE // SECOND, as_local),
 }
