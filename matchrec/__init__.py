@@ -19,7 +19,7 @@
     matchrec.coverage(spark, query)            how far starting rows come, and what ends them
     matchrec.coverage_sase(df, text, ...), coverage_pattern(df, pattern, ...)
     matchrec.Counters()                        what a query's matching costs, once it has run
-    matchrec.progress(spark, counters)         how far it is, while it runs
+    matchrec.progress(spark)                   how far the queries are that run inside
     matchrec.plot(matches, data, x=..., y=...) matches drawn over the rows they were found in
 
 In a notebook, `%load_ext matchrec` makes `%%matchrec` known.
@@ -42,8 +42,7 @@ if TYPE_CHECKING:
     from matchrec.api.rule_sets.result import RuleMatches
     from matchrec.api.sase import explain_sase, sase, unwind
     from matchrec.api.sql import explain, match_recognize, rows_of, sql
-    from matchrec.charts.over_series import plot
-    from matchrec.engine.interface import Optimisations
+    from matchrec.charts.plot import plot
     from matchrec.errors import (
         MatchRecognizeError,
         MatchRecognizeParseError,
@@ -51,7 +50,7 @@ if TYPE_CHECKING:
         MatchRecognizeRunError,
         MatchRecognizeUnsupportedError,
     )
-    from matchrec.errors.warnings.kinds import (
+    from matchrec.errors.warnings.wording import (
         AnyRowsWarning,
         EmptyMatchesWarning,
         MatchRecognizeWarning,
@@ -67,8 +66,8 @@ if TYPE_CHECKING:
     from matchrec.explanation import Explanation
     from matchrec.explanation.coverage import Coverage
     from matchrec.frontends.pattern import AfterMatch, Pattern
+    from matchrec.spark.actions import progress
     from matchrec.spark.counters import Counters
-    from matchrec.spark.progress import progress
     from matchrec.tracing.why import Why
 
 __all__ = [
@@ -88,7 +87,6 @@ __all__ = [
     "NeverTrueWarning",
     "NoConditionsWarning",
     "NoOrderWarning",
-    "Optimisations",
     "Pattern",
     "ProductWarning",
     "ReluctantEndWarning",
@@ -127,19 +125,18 @@ _HOMES = {
     "matchrec.api.questions.coverage": ("coverage", "coverage_pattern", "coverage_sase"),
     "matchrec.api.install": ("install", "uninstall"),
     "matchrec.api.patterns": ("detect", "explain_pattern"),
-    "matchrec.charts.over_series": ("plot",),
+    "matchrec.charts.plot": ("plot",),
     "matchrec.api.rule_sets.match_all": ("match_all",),
     "matchrec.api.rule_sets.result": ("RuleMatches",),
     "matchrec.api.sase": ("explain_sase", "sase", "unwind"),
     "matchrec.api.sql": ("explain", "match_recognize", "rows_of", "sql"),
-    "matchrec.errors.warnings.kinds": tuple(one for one in __all__ if one.endswith("Warning")),
+    "matchrec.errors.warnings.wording": tuple(one for one in __all__ if one.endswith("Warning")),
     "matchrec.api.questions.why": ("why", "why_clause", "why_pattern", "why_sase"),
-    "matchrec.engine.interface": ("Optimisations",),
     "matchrec.explanation": ("Explanation",),
     "matchrec.explanation.coverage": ("Coverage",),
     "matchrec.frontends.pattern": ("AfterMatch", "Pattern"),
     "matchrec.spark.counters": ("Counters",),
-    "matchrec.spark.progress": ("progress",),
+    "matchrec.spark.actions": ("progress",),
     "matchrec.tracing.why": ("Why",),
 }
 

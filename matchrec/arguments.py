@@ -10,19 +10,22 @@ are told by what they can do: Classic and Connect have classes of their own, and
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 from matchrec.dataclass import dataclass
-from matchrec.errors.arguments import Call, unknown_word, wrong_argument
+from matchrec.errors.calls import CalledFunction, half_a_character, unknown_word, wrong_argument
+
+HALF = re.compile("[\ud800-\udfff]")
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ArgumentKind:
     """What an argument may be. wanted: as a message says it. cure: what to write, if one can say.
 
     In the cure, `{argument}` is the argument's name.
@@ -32,16 +35,20 @@ class Kind:
     accepts: Callable[[Any], bool]
     cure: str = ""
 
-    def check(self, call: Call | str, argument: str, given: object) -> None:
+    def check(self, call: CalledFunction | str, argument: str, given: object) -> None:
         """Raises MatchRecognizePlanError unless `given` is of this kind."""
         if not self.accepts(given):
             cure = self.cure.replace("{argument}", argument)
             raise wrong_argument(call, argument, given, (self.wanted, cure))
+        if isinstance(given, str) and (half := HALF.search(given)):
+            raise half_a_character(argument, given, half.start())
 
-    def or_none(self) -> Kind:
+    def or_none(self) -> ArgumentKind:
         """The same kind, or None."""
         accepts = self.accepts
-        return Kind(f"{self.wanted}, or None", lambda one: one is None or accepts(one), self.cure)
+        return ArgumentKind(
+            f"{self.wanted}, or None", lambda one: one is None or accepts(one), self.cure
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +57,7 @@ class OneOf:
 
     words: tuple[str, ...]
 
-    def check(self, call: Call | str, argument: str, given: object) -> None:
+    def check(self, call: CalledFunction | str, argument: str, given: object) -> None:
         """Raises MatchRecognizePlanError unless `given` is one of the words."""
         if not isinstance(given, str):
             wanted = f"one of {', '.join(self.words)}"
@@ -60,7 +67,7 @@ class OneOf:
             raise unknown_word(call, argument, given, self.words)
 
 
-def checked(**kinds: Kind | OneOf) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def checked(**kinds: ArgumentKind | OneOf) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """A function whose every argument is checked when it is called, by the kind of its name.
 
     Of `**name`, each value is. What does not fit the signature is Python's own TypeError. The
@@ -74,10 +81,10 @@ def checked(**kinds: Kind | OneOf) -> Callable[[Callable[P, R]], Callable[P, R]]
 
         @wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
-            asked = Call(function.__qualname__)
+            asked = CalledFunction(function.__qualname__)
             for parameter, argument, given in arguments(signature, args, kwargs):
                 if parameter == "self":
-                    asked = Call(function.__qualname__, getattr(given, "_about", ""))
+                    asked = CalledFunction(function.__qualname__, getattr(given, "_about", ""))
                 else:
                     kinds[parameter].check(asked, argument, given)
             return function(*args, **kwargs)
@@ -144,14 +151,16 @@ is_session = can("sql", "createDataFrame", "stop")
 is_dataframe = can("select", "selectExpr", "mapInArrow")
 is_column = can("isNotNull", "alias", "cast")
 
-SESSION = Kind("a SparkSession", is_session, "pass the session: SparkSession.builder.getOrCreate()")
-DATAFRAME = Kind(
+SESSION = ArgumentKind(
+    "a SparkSession", is_session, "pass the session: SparkSession.builder.getOrCreate()"
+)
+DATAFRAME = ArgumentKind(
     "a DataFrame of Spark", is_dataframe, "pass one, such as spark.table(...) or spark.read..."
 )
-TEXT = Kind("a text", instance_of(str))
-TEXTS = Kind(
+TEXT = ArgumentKind("a text", instance_of(str))
+TEXTS = ArgumentKind(
     "SQL text, or a list of texts",
     are_texts,
     'write {argument}="name", or {argument}=["name", "another"]',
 )
-FLAG = Kind("True or False", instance_of(bool), "write {argument}=True, or leave it out")
+FLAG = ArgumentKind("True or False", instance_of(bool), "write {argument}=True, or leave it out")

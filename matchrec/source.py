@@ -11,7 +11,26 @@ from unicodedata import combining, east_asian_width
 
 from matchrec.dataclass import dataclass
 
+_CONTROLS = {
+    **{code: 0x2400 + code for code in range(0x20) if chr(code) not in "\n\t"},
+    0x7F: 0x2421,
+    **dict.fromkeys(range(0x80, 0xA0), 0xFFFD),
+    **dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)), 0xFFFD),
+    **dict.fromkeys(range(0xD800, 0xE000), 0xFFFD),
+}
 WIDTH = 120  # characters of a line that an excerpt shows
+
+
+def printable(text: str) -> str:
+    """A text that a terminal shows and does not obey, with as many characters.
+
+    Controls are Unicode's pictures of them, but for newlines and tabs; those beyond ASCII, those
+    that turn the direction of writing, and halves of characters are the replacement character.
+
+    >>> printable("a\\x1b[2Jb\\x9b\\ud800")
+    'a␛[2Jb��'
+    """
+    return text.translate(_CONTROLS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,7 @@ def run_command(line: str) -> str:
     """What a `matchrec` command prints; set-up lines are run by .ci/run."""
     if SET_UP.fullmatch(line):
         return ""
-    program, *arguments = shlex.split(line)
+    program, *arguments = shlex.split(line.removeprefix(".venv/bin/"))
     if (program, *arguments[:1]) == ("python", "-m"):
         benchmark = ROOT.joinpath(*arguments[1].split("."))
         assert benchmark.parent.name == "benchmarks", f"who runs `{line}`?"
@@ -121,6 +121,16 @@ def stripped(text: str) -> list[str]:
 def test_links_lead_somewhere(page: Path) -> None:
     for link in LINK.findall(page.read_text(encoding="utf-8")):
         assert (page.parent / link).exists(), link
+
+
+def test_nothing_speaks_of_a_release_that_there_is_not() -> None:
+    by_name = re.compile(r"pip install[^\n`]*[\s'\"]matchrec(?![\w./*-])")
+    sources = (ROOT / "matchrec").glob("**/*.py")
+    for page in (*PAGES, *sources):
+        assert by_name.search(page.read_text(encoding="utf-8")) is None, page
+    readme = [block for block in blocks(ROOT / "README.md") if block.language == "sh"]
+    for line in "".join(block.code for block in readme).splitlines():
+        assert SET_UP.fullmatch(line) or line.startswith(".venv/bin/"), line
 
 
 def test_readme_has_the_two_lines_and_ci_runs_one_of_them() -> None:

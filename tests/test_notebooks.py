@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from threading import Timer
+from typing import Any
 
 import nbformat
 import pytest
+from jupyter_client.manager import KernelManager, start_new_kernel
+from jupyter_core.utils import ensure_event_loop
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 
@@ -32,13 +36,64 @@ def test_first_look() -> None:
     assert html(falls).count("<tr>") == 5  # the header and four falls
     assert "data:image/png" in html(plot)
     assert "4 matches in 3 series" in html(plot)
-    assert html(explained).count("<svg") == 2
+    assert html(explained).count("<svg") == 1
     assert "1 to 50 times" in html(explained)
     (error,) = mistake.outputs
     assert error.ename == "MatchRecognizePlanError"
     assert "unknown pattern variable `DWN` in MEASURES" in error.traceback[0]
     assert len(error.traceback) < 8
     assert "no rise" in html(pattern)
+
+
+START = """
+from pyspark.sql import SparkSession
+spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+%load_ext matchrec
+"""
+LONG = """%%matchrec
+SELECT * FROM (
+  SELECT a.id FROM range(100000000) AS a JOIN range(100000000) AS b ON hash(a.id, b.id) = 5)
+MATCH_RECOGNIZE (ORDER BY id MEASURES COUNT(*) AS n PATTERN (A+) DEFINE A AS id >= 0)
+"""
+RUNNING = "print(list(spark.sparkContext.statusTracker().getActiveJobsIds()))"
+QUERY = """%%matchrec
+SELECT * FROM (SELECT id FROM range(3))
+MATCH_RECOGNIZE (ORDER BY id MEASURES COUNT(*) AS n PATTERN (A+) DEFINE A AS id >= 0)
+"""
+
+
+def interrupt(manager: KernelManager) -> None:
+    """Ctrl-C in another thread, which leaves no event loop open."""
+    try:
+        manager.interrupt_kernel()
+    finally:
+        ensure_event_loop().close()
+
+
+@pytest.mark.slow
+def test_an_interrupted_cell_is_one_line_and_leaves_no_job() -> None:
+    manager, client = start_new_kernel(kernel_name="python3")
+    try:
+        client.execute_interactive(START, timeout=120, output_hook=lambda _: None)
+        found: list[dict[str, Any]] = []
+
+        def run(cell: str) -> dict[str, Any]:
+            return client.execute_interactive(cell, timeout=120, output_hook=found.append)
+
+        Timer(15, interrupt, [manager]).start()
+        ended = run(LONG)["content"]
+        assert (ended["status"], ended["ename"]) == ("error", "Interrupted")
+        (error,) = (one["content"] for one in found if one["msg_type"] == "error")
+        assert len(error["traceback"]) == 1
+        assert "interrupted; the jobs of the query are cancelled" in error["traceback"][0]
+        assert not [one for one in found if "Traceback" in one["content"].get("text", "")]
+        found.clear()
+        run(RUNNING)
+        assert [one["content"]["text"] for one in found if one["msg_type"] == "stream"] == ["[]\n"]
+        assert run(QUERY)["content"]["status"] == "ok"
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
 
 
 @pytest.mark.parametrize("path", sorted(NOTEBOOKS.glob("*.ipynb")), ids=lambda path: path.stem)

@@ -7,16 +7,15 @@ from collections.abc import Sequence
 from matchrec.api.sase import sase_output
 from matchrec.api.signatures import ARGUMENTS, QUERY, READS, TABLE, WRITES
 from matchrec.arguments import checked
-from matchrec.errors import calls as call_errors
-from matchrec.errors import writing as errors
-from matchrec.frontends.arguments import keys, orders
+from matchrec.errors import calls as errors
 from matchrec.frontends.dialects.products import PRODUCTS
 from matchrec.frontends.dialects.translate import translate_query
+from matchrec.frontends.expressions.expression import keys, orders
 from matchrec.frontends.pattern import Pattern
 from matchrec.source import Source
 from matchrec.writing.convert import Conversion, to_pattern, to_sase, to_sql
-from matchrec.writing.languages.pattern import as_code
-from matchrec.writing.reading import Reading, Streams, read_pattern, read_sase, read_sql
+from matchrec.writing.pattern import as_code
+from matchrec.writing.reading import ReadQuery, Streams, read_pattern, read_sase, read_sql
 
 __all__ = ["Conversion", "convert"]
 
@@ -66,13 +65,13 @@ def convert(  # noqa: PLR0913 -- public signature
     order = orders(order_by) if order_by else ()
     streams = Streams(table, order, keys(partition_by), type_column, sase_output(output, "verbose"))
     if write in PRODUCTS and not order:
-        raise call_errors.no_order()
+        raise errors.no_order()
     reading = _reading(query, read, streams, LANGUAGES.get(write, ""))
     as_it_is = Conversion(str(query), (), reading.source)
     return as_it_is if read == write == "sase" else _written(reading, write, streams)
 
 
-def _reading(query: str | Pattern, read: str, streams: Streams, language: str) -> Reading:
+def _reading(query: str | Pattern, read: str, streams: Streams, language: str) -> ReadQuery:
     """The query as it is read. language: in which it will be written."""
     if isinstance(query, Pattern):
         return read_pattern(query, streams)
@@ -81,7 +80,7 @@ def _reading(query: str | Pattern, read: str, streams: Streams, language: str) -
     return read_sql(query, PRODUCTS[read], language)
 
 
-def _written(reading: Reading, write: str, streams: Streams) -> Conversion:
+def _written(reading: ReadQuery, write: str, streams: Streams) -> Conversion:
     """The query as it is written in the language of `write`."""
     match write:
         case "sase":

@@ -10,22 +10,20 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from matchrec.api.binding import Arguments, runner_for
 from matchrec.api.evaluation import Evaluation
-from matchrec.api.inputs import dialect_of
+from matchrec.api.inputs import Arguments, dialect_of, runner_for
 from matchrec.api.remarks import warn
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.warnings.wording import other_in_product
-from matchrec.frontends.dialects.product import SPARK, Product
-from matchrec.frontends.dialects.products import PRODUCTS
+from matchrec.frontends.dialects.products import PRODUCTS, SPARK, Product
 from matchrec.frontends.sql import MatchRecognize, Query, parse, parse_clause
 from matchrec.source import Origin, Source
-from matchrec.spark.options import Options
+from matchrec.spark.question import Options
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from matchrec.frontends.dialects.rules.columns import ClauseKinds, Kinds, Tables
+    from matchrec.frontends.dialects.rules.place import ClauseKinds, Kinds, Tables
     from matchrec.frontends.dialects.translate import Translation
 
 _UTC = frozenset({"UTC", "Etc/UTC", "GMT", "Z"})
@@ -78,7 +76,7 @@ def parse_clause_of(df: DataFrame, text: str, dialect: str) -> tuple[MatchRecogn
 
 def _known_kinds(evaluation: Evaluation, turn: int) -> list[ClauseKinds]:
     """The columns of clauses up to one of them: of that one, those of its input."""
-    from matchrec.frontends.dialects.rules.columns import ClauseKinds
+    from matchrec.frontends.dialects.rules.place import ClauseKinds
 
     sites = evaluation.query.sites
     with shown_in(evaluation.query.source):
@@ -89,7 +87,7 @@ def _known_kinds(evaluation: Evaluation, turn: int) -> list[ClauseKinds]:
 
 
 def _both_kinds(evaluation: Evaluation, index: int) -> ClauseKinds:
-    from matchrec.frontends.dialects.rules.columns import ClauseKinds
+    from matchrec.frontends.dialects.rules.place import ClauseKinds
 
     site = evaluation.query.sites[index]
     inputs = kinds_of(evaluation.relation(site).rows)
@@ -112,7 +110,7 @@ def tables_of(spark: SparkSession) -> Tables:
 
 def kinds_of(df: DataFrame) -> Kinds:
     """The kinds of columns."""
-    from matchrec.frontends.dialects.rules.kinds import kind_named
+    from matchrec.frontends.dialects.rules.place import kind_named
 
     return {one.name.lower(): kind_named(one.dataType.simpleString()) for one in df.schema.fields}
 

@@ -5,29 +5,27 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from matchrec.api.binding import run_around
+from matchrec.api.inputs import run_around
 from matchrec.api.remarks import Remarks, remarks_on, warn
+from matchrec.errors.calls import another_clause_over_a_stream
 from matchrec.errors.kinds import shown_in
-from matchrec.errors.streaming import another_clause_over_a_stream
 from matchrec.frontends.sql.lower import lower
-from matchrec.frontends.sql.query.nodes import Query, Site
-from matchrec.frontends.sql.query.rows_alone import rows_alone
-from matchrec.frontends.sql.query.splice import (
+from matchrec.frontends.sql.nodes import Query, Site
+from matchrec.frontends.sql.splice import (
     in_scope,
     markers_of_outer,
     markers_of_rows,
     outer,
+    rows_alone,
     rows_of,
     select_from,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.text.parameters import parameter_name
-from matchrec.plan.text.template import Template
+from matchrec.plan.text import Template, parameter_name
 from matchrec.source import Span
-from matchrec.spark.execute import Executed, execute, is_streaming
-from matchrec.spark.options import Options
-from matchrec.spark.relation import Relation
-from matchrec.spark.session import Runner
+from matchrec.spark.execute import ClauseResult, execute
+from matchrec.spark.question import Options, is_streaming
+from matchrec.spark.session import Relation, Runner
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -47,9 +45,9 @@ class Evaluation:
         warn(*(remark for one in self.all() for remark in self.remarks(one)))
         return self.outer()
 
-    def remarks(self, executed: Executed) -> Remarks:
+    def remarks(self, result: ClauseResult) -> Remarks:
         """The remarks on one clause."""
-        return remarks_on(executed, self.query.source)
+        return remarks_on(result, self.query.source)
 
     def outer(self) -> DataFrame:
         """The query around the clauses, once these are evaluated."""
@@ -67,7 +65,7 @@ class Evaluation:
             args = [args[name] for name in map(parameter_name, markers) if name in args]
         return replace(self.runner, args=args, source=self.query.source)
 
-    def all(self) -> list[Executed]:
+    def all(self) -> list[ClauseResult]:
         """Every clause's result, each a view for the ones after it."""
         with shown_in(self.query.source):
             return [self.site(site) for site in self.query.sites]
@@ -83,22 +81,22 @@ class Evaluation:
         values = self.runner.args
         known = values if isinstance(values, dict) else {}
         if site.window is not None:
-            from matchrec.frontends.sql.windows.lower import lower_window
+            from matchrec.frontends.sql.lower_windows import lower_window
 
             return lower_window(site.clause, site.window, known)
         return lower(site.clause, known)
 
-    def site(self, site: Site) -> Executed:
+    def site(self, site: Site) -> ClauseResult:
         """The result of a clause, from now on a view for others."""
         plan, relation = self.plan(site), self.relation(site)
         if self.has_stream and is_streaming(relation.rows):
             raise another_clause_over_a_stream(plan.pattern.span)
-        executed = execute(plan, relation, site.relation_alias, self.options, site.use)
-        self.has_stream |= executed.is_stream
-        self.runner = self.runner.having(**{site.view.name: executed.dataframe})
+        result = execute(plan, relation, site.relation_alias, self.options, site.use)
+        self.has_stream |= result.is_stream
+        self.runner = self.runner.having(**{site.view.name: result.dataframe})
         if site.window is not None:
-            self.name_columns(site, executed.dataframe.columns)
-        return executed
+            self.name_columns(site, result.dataframe.columns)
+        return result
 
     def name_columns(self, site: Site, columns: list[str]) -> None:
         """Says what `*` stands for around a window: the columns of its input."""

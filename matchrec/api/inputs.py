@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any
 
-from matchrec.frontends.arguments import keys, orders
-from matchrec.frontends.lexing.dialect import SPARK, Dialect, DoubleQuotes
-from matchrec.plan.text.template import Template, View, template
-from matchrec.spark.relation import Relation
-from matchrec.spark.session import Runner
+from matchrec.arguments import is_dataframe
+from matchrec.errors import MatchRecognizeError
+from matchrec.errors import calls as errors
+from matchrec.frontends.expressions.expression import keys, orders
+from matchrec.frontends.lexing.tokens import SPARK, Dialect, DoubleQuotes
+from matchrec.frontends.sql.nodes import Query
+from matchrec.frontends.sql.splice import fill_frames, named_parameters
+from matchrec.plan.text import Template, View, parameter_name, template
+from matchrec.spark.errors.diagnose import unbound_name
+from matchrec.spark.session import Relation, Runner, is_connect
 
 if TYPE_CHECKING:
+    from pyspark.errors import AnalysisException
     from pyspark.sql import DataFrame, SparkSession
 
 
@@ -43,3 +49,63 @@ def relation_of(df: DataFrame) -> Relation:
         return template("SELECT ", select_list, " FROM ", View("df"))
 
     return Relation(Runner(df.sparkSession, None, {"df": df}), select_from_df, lambda: df)
+
+
+Arguments = dict[str, Any] | list[Any] | None
+
+
+def runner_for(
+    spark: SparkSession, query: Query, args: Arguments, frames: dict[str, Any]
+) -> Runner:
+    """What runs the pieces of a query; positional arguments get names, as its pieces are many."""
+    refuse_other_tables(query, frames)
+    return Runner(spark, name_values(query, args), frames, lambda text: fill_frames(text, frames))
+
+
+def name_values(query: Query, args: Arguments) -> dict[str, Any] | None:
+    """Values by the names of their markers. Raises unless each `?` has one."""
+    if isinstance(args, list):
+        if len(args) != len(query.markers):
+            first = query.markers[len(args) : len(args) + 1]
+            error = errors.other_number_of_values(len(args), len(query.markers), *first)
+            raise error.located(query.source)
+        return {parameter_name(one): value for one, value in zip(query.markers, args, strict=True)}
+    if query.markers:
+        given = "has no values" if args is None else "is a dict"
+        raise errors.no_values(given, len(query.markers), query.markers[0]).located(query.source)
+    return args
+
+
+def refuse_other_tables(query: Query, frames: dict[str, Any]) -> None:
+    """Raises where a clause's input is `{name}` and what was passed is no DataFrame."""
+    relations = {site.relation.start for site in query.sites}
+    for frame in query.frames:
+        if frame.span.start in relations and not is_dataframe(frames[frame.view.name]):
+            name = frame.view.name
+            raise errors.no_table(name, frames[name], frame.span).located(query.source)
+
+
+def run_around(query: Query, runner: Runner, text: Template) -> DataFrame:
+    """The query around the clauses; a parameter without a value is an error with its place."""
+    from pyspark.errors import AnalysisException
+
+    parameters = named_parameters(query.source.text)
+    known = tuple(runner.args) if isinstance(runner.args, dict) else ()
+    try:
+        found = runner.stored(text) if query.keeps_text else runner.sql(text)
+        if is_connect(runner.spark) and not parameters.keys() <= set(known):
+            return runner.analyse(found)
+        return found if query.keeps_text else runner.without_views(found)
+    except AnalysisException as error:
+        raise unbound(error, query, known) or error from None
+
+
+def unbound(
+    error: AnalysisException, query: Query, known: Collection[str]
+) -> MatchRecognizeError | None:
+    """The error of `:name` without a value, where this is what Spark says."""
+    name = unbound_name(error)
+    if name is None:
+        return None
+    place = named_parameters(query.source.text).get(name)
+    return errors.unbound_parameter(name, known, place).located(query.source)

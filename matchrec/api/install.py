@@ -8,10 +8,9 @@ from matchrec.api.query_call import QueryCall
 from matchrec.api.signatures import ARGS, ARGUMENTS, FRAMES
 from matchrec.arguments import checked
 from matchrec.frontends.sql import Query, may_have_clause
-from matchrec.spark.options import Options
-from matchrec.spark.sessions import installed
-from matchrec.spark.sessions.environment import check_session
-from matchrec.spark.sessions.installed import Answer
+from matchrec.spark.environment import check_session
+from matchrec.spark.question import Options
+from matchrec.spark.session import Answer, replace_sql, restore_sql
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -52,7 +51,7 @@ def install(
     """
     check_session(spark)
     options = Options(engine, sort=sort, max_steps=max_steps)
-    installed.put(spark, answering(dialect, options))
+    replace_sql(spark, answering(dialect, options))
 
 
 @checked(**ARGUMENTS)
@@ -62,7 +61,7 @@ def uninstall(spark: SparkSession) -> None:
     >>> matchrec.install(spark)
     >>> matchrec.uninstall(spark)
     """
-    installed.take_away(spark)
+    restore_sql(spark)
 
 
 def answering(dialect: str, options: Options) -> Answer:
@@ -75,11 +74,9 @@ def answering(dialect: str, options: Options) -> Answer:
             return None
         own = dialect if may_have_clause(query) else "spark"  # any other query is Spark's
 
-        def one(statement: QueryCall) -> DataFrame | None:
-            with statement.naming_dialect(own):
-                return answer(statement, statement.read(own), options)
-
-        return QueryCall(session, query, args, frames).run(own, one)
+        call = QueryCall(session, query, args, frames)
+        with call.naming_dialect(own):
+            return answer(call, call.read(own), options)
 
     return sql
 

@@ -20,13 +20,13 @@ from matchrec.explanation import Explanation
 from matchrec.frontends.pattern import AfterMatch, Pattern, PatternQuery, lower_pattern, textual
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.text.sql_text import quoted
+from matchrec.plan.text import quoted
 from matchrec.source import Source
+from matchrec.spark.environment import check_session
 from matchrec.spark.errors.diagnose import first_line
-from matchrec.spark.execute import Executed, execute
-from matchrec.spark.options import Options
+from matchrec.spark.execute import ClauseResult, execute
+from matchrec.spark.question import Options
 from matchrec.spark.session import quiet_analysis
-from matchrec.spark.sessions.environment import check_session
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -81,9 +81,9 @@ def detect(  # noqa: PLR0913 -- public signature
     """
     streams = streams_of(df, order_by, partition_by)
     query = PatternCall(df, pattern, *streams, skip, form, timeouts)
-    executed, found = query.executed(Options(engine, transport, sort, counters=counters))
+    result, found = query.execute(Options(engine, transport, sort, counters=counters))
     warn(*found)
-    return executed.dataframe
+    return result.dataframe
 
 
 @checked(form=OneOf(tuple(EVENT_FORMS)), **ARGUMENTS)
@@ -111,7 +111,7 @@ def explain_pattern(  # noqa: PLR0913 -- public signature
     """
     streams = streams_of(df, order_by, partition_by)
     query = PatternCall(df, pattern, *streams, skip, form, timeouts)
-    return Explanation((explained(*query.executed(Options(engine, sort=sort))),))
+    return Explanation((explained(*query.execute(Options(engine, sort=sort))),))
 
 
 @dataclass(frozen=True)
@@ -143,14 +143,14 @@ class PatternCall:
         )
         return LoweredCall(*lower_pattern(query), frame, tuple(columns))
 
-    def executed(self, options: Options) -> tuple[Executed, Remarks]:
+    def execute(self, options: Options) -> tuple[ClauseResult, Remarks]:
         """The result with what explains it, and what in the pattern is nearly never meant."""
         check_session(self.df.sparkSession)
         lowered = self.lowered()
         with shown_in(lowered.source, PATTERN_CALLS):
-            executed = execute(lowered.plan, relation_of(lowered.frame), None, options)
-            found = remarks_in(executed.written, lowered.source)
-        return replace(executed, dataframe=executed.dataframe.drop(*lowered.columns)), found
+            result = execute(lowered.plan, relation_of(lowered.frame), None, options)
+            found = remarks_in(result.written, lowered.source)
+        return replace(result, dataframe=result.dataframe.drop(*lowered.columns)), found
 
 
 @dataclass(frozen=True)

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from matchrec.api.binding import Arguments, runner_for
 from matchrec.api.dialects import parse_query
 from matchrec.api.evaluation import Evaluation
-from matchrec.api.inputs import dialect_of
+from matchrec.api.inputs import Arguments, runner_for
 from matchrec.api.signatures import ARGUMENTS
 from matchrec.api.suggestions import naming_dialect
 from matchrec.dataclass import dataclass
 from matchrec.errors.calls import unused_name
-from matchrec.frontends.sql import Query, gives_rows, may_have_clause, split_script
-from matchrec.spark.options import Options
-from matchrec.spark.session import plain_sql
+from matchrec.frontends.sql import Query
+from matchrec.spark.question import Options
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -60,34 +57,6 @@ class QueryCall:
     def dataframe(self, dialect: str) -> DataFrame:
         """The result of the query, read in a dialect."""
         return self.evaluation(self.read(dialect), Options()).dataframe()
-
-    def run(self, dialect: str, one: Callable[[QueryCall], DataFrame | None]) -> DataFrame | None:
-        """The result of `one` of the query; of a script, that of the last query in it.
-
-        one: None for a statement without clauses. All clauses are checked before the first runs.
-        """
-        quotes = dialect_of(self.spark, self.text)
-        statements = split_script(self.text, quotes) if self.may_be_script(dialect) else ()
-        calls = [replace(self, text=text) for text in statements]
-        for call in calls:
-            call.evaluation(call.read(dialect), Options()).check()
-        if not calls:
-            return one(self)
-        result = None
-        for call in calls:
-            found = one(call)
-            frame = (
-                plain_sql(self.spark)(call.text, self.args, **self.frames)
-                if found is None
-                else found
-            )
-            if gives_rows(call.text):
-                result = frame if call is calls[-1] else frame.localCheckpoint()
-        return self.spark.createDataFrame([], "") if result is None else result
-
-    def may_be_script(self, dialect: str) -> bool:
-        """Whether it is worth a closer look."""
-        return dialect == "spark" and "BEGIN" in self.text.upper() and may_have_clause(self.text)
 
     @contextmanager
     def naming_dialect(self, dialect: str) -> Iterator[None]:

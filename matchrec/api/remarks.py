@@ -7,12 +7,11 @@ import warnings
 from typing import TYPE_CHECKING
 
 from matchrec.compile.executable import Executable
-from matchrec.errors.warnings.kinds import MatchRecognizeWarning
-from matchrec.errors.warnings.wording import unbounded_runs, unbounded_state
+from matchrec.errors.warnings.wording import MatchRecognizeWarning, unbounded_runs, unbounded_state
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.remarks.remarks import remarks
+from matchrec.plan.remarks import remarks
 from matchrec.source import Source
-from matchrec.spark.execute import Executed
+from matchrec.spark.execute import ClauseResult
 
 if TYPE_CHECKING:
     from matchrec.explanation import ExplainedClause
@@ -26,12 +25,12 @@ def remarks_in(plan: MatchPlan, source: Source) -> Remarks:
     return tuple(remark.located(source) for remark in remarks(plan))
 
 
-def remarks_on(executed: Executed, source: Source) -> Remarks:
+def remarks_on(result: ClauseResult, source: Source) -> Remarks:
     """The remarks on a clause of SQL that has been planned, those on streams included."""
-    found = remarks_in(executed.written, source)
-    if not executed.is_stream:
+    found = remarks_in(result.written, source)
+    if not result.is_stream:
         return found
-    return (*found, *remarks_on_state(executed.written, executed.executable, source))
+    return (*found, *remarks_on_state(result.written, result.executable, source))
 
 
 def remarks_on_state(plan: MatchPlan, executable: Executable, source: Source) -> Remarks:
@@ -42,19 +41,18 @@ def remarks_on_state(plan: MatchPlan, executable: Executable, source: Source) ->
     return (unbounded(plan.pattern.span).located(source),)
 
 
-def explained(executed: Executed, found: Remarks, shuffle: tuple[str, ...] = ()) -> ExplainedClause:
-    """What a clause compiles to, with the remarks on it. shuffle: see `ExplainedClause`."""
+def explained(result: ClauseResult, found: Remarks) -> ExplainedClause:
+    """What a clause compiles to, with the remarks on it."""
     from matchrec.explanation import ExplainedClause
 
     return ExplainedClause(
-        executed.plan,
-        executed.executable,
-        executed.keys,
+        result.plan,
+        result.executable,
+        result.keys,
         tuple(map(str, found)),
-        shuffle,
-        executed.is_stream,
-        executed.written,
-        executed.sorts,
+        result.is_stream,
+        result.written,
+        result.sorts,
     )
 
 

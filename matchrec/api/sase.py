@@ -11,7 +11,6 @@ from matchrec.api.remarks import Remarks, explained, remarks_in, warn
 from matchrec.api.signatures import ARGUMENTS
 from matchrec.arguments import DATAFRAME, OneOf, checked
 from matchrec.dataclass import dataclass
-from matchrec.engine.interface import OPTIMISED, Optimisations
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import not_compressible
 from matchrec.errors.kinds import shown_in
@@ -19,14 +18,13 @@ from matchrec.errors.language import SASE, reading
 from matchrec.explanation import Explanation
 from matchrec.frontends.sase import compile_sase
 from matchrec.plan.clauses import MatchOutput
-from matchrec.plan.compressed import as_graph
-from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.match_plan import MatchPlan, as_graph
 from matchrec.source import Source
-from matchrec.spark.after.unwind import mark_graph, unwind_graph
+from matchrec.spark.after.expand import mark_graph, unwind_graph
+from matchrec.spark.environment import check_session
 from matchrec.spark.errors.diagnose import check_type_column
-from matchrec.spark.execute import Executed, execute
-from matchrec.spark.options import Options
-from matchrec.spark.sessions.environment import check_session
+from matchrec.spark.execute import ClauseResult, execute
+from matchrec.spark.question import Options
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -51,7 +49,6 @@ def sase(  # noqa: PLR0913 -- public signature
     transport: str = "auto",
     sort: str = "auto",
     counters: Counters | None = None,
-    optimisations: Optimisations = OPTIMISED,
 ) -> DataFrame:
     """The matches of a SASE+ query over a DataFrame of events.
 
@@ -63,8 +60,6 @@ def sase(  # noqa: PLR0913 -- public signature
     each variable an array of its events. form "compressed": the shared buffer of all matches, one
     row per pointer, for `unwind`. A worker gives matches in the order in which they are complete,
     but rows of a DataFrame have no order: sort by what RETURN says.
-
-    optimisations: what to switch off, to measure what it gains.
 
     Otherwise as `sql`.
 
@@ -83,9 +78,9 @@ def sase(  # noqa: PLR0913 -- public signature
     """
     streams = streams_of(df, order_by, partition_by)
     query = SaseCall(df, text, *streams, type_column, sase_output(output, form))
-    executed = query.executed(Options(engine, transport, sort, optimisations, counters))
-    warn(*query.remarks(executed))
-    return executed.dataframe
+    result = query.execute(Options(engine, transport, sort, counters))
+    warn(*query.remarks(result))
+    return result.dataframe
 
 
 @checked(form=FORM, **ARGUMENTS)
@@ -100,7 +95,6 @@ def explain_sase(  # noqa: PLR0913 -- public signature
     form: str = "verbose",
     engine: str = "auto",
     sort: str = "auto",
-    optimisations: Optimisations = OPTIMISED,
 ) -> Explanation:
     """What a SASE+ query compiles to and which engine runs it; arguments as of `sase`.
 
@@ -112,8 +106,8 @@ def explain_sase(  # noqa: PLR0913 -- public signature
     """
     streams = streams_of(df, order_by, partition_by)
     query = SaseCall(df, text, *streams, type_column, sase_output(output, form))
-    executed = query.executed(Options(engine, sort=sort, optimisations=optimisations))
-    return Explanation((explained(executed, query.remarks(executed)),))
+    result = query.execute(Options(engine, sort=sort))
+    return Explanation((explained(result, query.remarks(result)),))
 
 
 @dataclass(frozen=True)
@@ -133,24 +127,24 @@ class SaseCall:
             self.text, self.order_by, self.partition_by, self.type_column, self.output
         )
 
-    def executed(self, options: Options) -> Executed:
+    def execute(self, options: Options) -> ClauseResult:
         """The result, and what explains it."""
         with shown_in(Source(self.text), SASE):
             plan = self.plan()
             check_session(self.df.sparkSession)
             try:
-                executed = execute(as_graph(plan), relation_of(self.df), None, options)
+                result = execute(as_graph(plan), relation_of(self.df), None, options)
             except MatchRecognizeError:
                 check_type_column(self.df, self.type_column, plan)
                 raise
             if self.output is not MatchOutput.GRAPH:
-                return executed
-            return replace(executed, dataframe=mark_graph(executed.dataframe, plan))
+                return result
+            return replace(result, dataframe=mark_graph(result.dataframe, plan))
 
-    def remarks(self, executed: Executed) -> Remarks:
+    def remarks(self, result: ClauseResult) -> Remarks:
         """What in the query is nearly never meant."""
         with reading(SASE):
-            return remarks_in(executed.written, Source(self.text))
+            return remarks_in(result.written, Source(self.text))
 
 
 @checked(graph=DATAFRAME)

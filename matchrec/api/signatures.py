@@ -14,7 +14,7 @@ from matchrec.arguments import (
     SESSION,
     TEXT,
     TEXTS,
-    Kind,
+    ArgumentKind,
     OneOf,
     all_of,
     instance_of,
@@ -23,7 +23,6 @@ from matchrec.arguments import (
     is_whole,
 )
 from matchrec.engine.engines import ENGINES
-from matchrec.engine.interface import Optimisations
 from matchrec.frontends.dialects.products import PRODUCTS
 from matchrec.spark.prepare import SORTS
 from matchrec.spark.transport import TRANSPORTS
@@ -80,12 +79,12 @@ def are_counters(given: object) -> bool:
     return isinstance(given, Counters)
 
 
-ARGS = Kind(
+ARGS = ArgumentKind(
     "a dict of values by the names of their markers, or a list with a value for each ?",
     are_values,
     'write args={"name": value} for :name, or args=[value] for ?; for a DataFrame, df=df and {df}',
 )
-FRAMES = Kind(
+FRAMES = ArgumentKind(
     "a DataFrame, for {name} in the query, or a literal",
     fills_hole,
     "pass {argument}=df; for other values write :{argument} in the query and pass args",
@@ -96,55 +95,50 @@ SORT = OneOf(SORTS)
 DIALECT = OneOf(tuple(PRODUCTS))
 READS = OneOf((*PRODUCTS, "sase"))
 WRITES = OneOf((*PRODUCTS, "sase", "pattern"))
-QUERY = Kind(
+QUERY = ArgumentKind(
     "a text or a Pattern",
     lambda given: isinstance(given, str) or is_pattern(given),
     'write "SELECT ...", or matchrec.Pattern.begin("a")...',
 )
-COVERED = Kind(
+COVERED = ArgumentKind(
     "a text with a MATCH_RECOGNIZE clause",
     instance_of(str),
     'write "SELECT ...", or call coverage_pattern',
 )
-MAX_STEPS = Kind(
+MAX_STEPS = ArgumentKind(
     "a whole number of 1 or more, how often a condition on the run may be asked, or None",
     lambda given: given is None or (is_whole(given) and 1 <= given < 2**63),
     "write max_steps=1_000_000_000, or leave it out for no limit",
 )
-COUNTERS = Kind(
+COUNTERS = ArgumentKind(
     "new Counters, or None",
     lambda given: given is None or are_counters(given),
     "write counters = matchrec.Counters(), and pass counters=counters",
 )
 OUTPUT = OneOf(("all", "non_overlapping"))
-OPTIMISATIONS = Kind(
-    "Optimisations",
-    instance_of(Optimisations),
-    "write optimisations=matchrec.Optimisations(merge_runs=False), or leave it out",
-)
-TABLE = Kind(
+TABLE = ArgumentKind(
     "the name of a table, or {hole}",
     lambda given: isinstance(given, str) and bool(given.strip()),
     'write table="name"',
 )
-PATTERN = Kind("a Pattern", is_pattern, 'write matchrec.Pattern.begin("a")...')
-SKIP = Kind("an AfterMatch", is_skip, "write skip=matchrec.AfterMatch.SKIP_TO_NEXT")
-PARTITION = Kind(
+PATTERN = ArgumentKind("a Pattern", is_pattern, 'write matchrec.Pattern.begin("a")...')
+SKIP = ArgumentKind("an AfterMatch", is_skip, "write skip=matchrec.AfterMatch.SKIP_TO_NEXT")
+PARTITION = ArgumentKind(
     "a dict of values by the names of the PARTITION BY columns, or None",
     lambda given: given is None or (isinstance(given, dict) and all_of(instance_of(str), given)),
     'write partition={"name": value}',
 )
-ROW = Kind(
+ROW = ArgumentKind(
     "a value of an ORDER BY column, or a tuple of values of several",
     names_row,
     "write row=value, or leave it out",
 )
-LIMIT = Kind(
+LIMIT = ArgumentKind(
     "a whole number of 1 or more, how many attempts are shown",
     lambda given: is_whole(given) and 1 <= given < 2**31,
     "write limit=5, or leave it out",
 )
-CLAUSE = Kind(
+CLAUSE = ArgumentKind(
     "the number of a clause, or the alias of its result, or None",
     lambda given: (
         given is None or isinstance(given, str) or (is_whole(given) and abs(given) < 2**31)
@@ -152,7 +146,7 @@ CLAUSE = Kind(
     "write clause=1",
 )
 
-ARGUMENTS: Mapping[str, Kind | OneOf] = MappingProxyType(
+ARGUMENTS: Mapping[str, ArgumentKind | OneOf] = MappingProxyType(
     {
         "args": ARGS,
         "counters": COUNTERS,
@@ -162,7 +156,6 @@ ARGUMENTS: Mapping[str, Kind | OneOf] = MappingProxyType(
         "frames": FRAMES,
         "limit": LIMIT,
         "max_steps": MAX_STEPS,
-        "optimisations": OPTIMISATIONS,
         "order_by": TEXTS,
         "output": OUTPUT,
         "partition": PARTITION,

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from matchrec.api.binding import Arguments
 from matchrec.api.dialects import parse_clause_of
-from matchrec.api.inputs import relation_of
+from matchrec.api.inputs import Arguments, relation_of
 from matchrec.api.query_call import QueryCall
 from matchrec.api.remarks import explained, remarks_on, warn
 from matchrec.api.signatures import ARGUMENTS
@@ -14,16 +13,15 @@ from matchrec.api.suggestions import naming_dialect
 from matchrec.arguments import DATAFRAME, FLAG, TEXT, checked
 from matchrec.errors.kinds import shown_in
 from matchrec.frontends.sql.lower import lower
-from matchrec.spark.after.rows_of import explode_rows
-from matchrec.spark.execute import Executed, execute
-from matchrec.spark.options import Options
-from matchrec.spark.sessions.environment import check_session
+from matchrec.spark.after.expand import explode_rows
+from matchrec.spark.environment import check_session
+from matchrec.spark.execute import execute
+from matchrec.spark.question import Options
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from matchrec.explanation import Explanation
-    from matchrec.explanation.shuffles import Shuffled
     from matchrec.spark.counters import Counters
 
 
@@ -42,9 +40,6 @@ def sql(  # noqa: PLR0913 -- public signature
     **frames: Any,
 ) -> DataFrame:
     """The result of a Spark SQL query that may contain MATCH_RECOGNIZE clauses, anywhere.
-
-    Of a script, BEGIN ... END, with clauses the statements run in turn, and the last query's rows
-    are the result.
 
     args: values of `:name` markers. frames: DataFrames that the query names as `{name}`, as in
     `spark.sql`. dialect: whose SQL the query is written in: "spark", "databricks", "snowflake",
@@ -76,7 +71,7 @@ def sql(  # noqa: PLR0913 -- public signature
     check_session(spark)
     call = QueryCall.of(spark, query, args, frames)
     options = Options(engine, transport, sort, counters=counters, max_steps=max_steps)
-    result = call.run(dialect, lambda one: _result(one, dialect, options))
+    result = _result(call, dialect, options)
     return spark.sql(query, args, **frames) if result is None else result
 
 
@@ -120,9 +115,8 @@ def explain(  # noqa: PLR0913 -- public signature
     ...
     """
     from matchrec.explanation import Explanation
-    from matchrec.explanation.shuffles import shuffle_lines
     from matchrec.spark.counters import Counters
-    from matchrec.spark.sessions.advice import advice_on
+    from matchrec.spark.environment import advice_on
 
     check_session(spark)
     call = QueryCall.of(spark, query, args, frames)
@@ -131,30 +125,12 @@ def explain(  # noqa: PLR0913 -- public signature
         counters = Counters() if analyze and parsed.sites else None
         options = Options(engine, sort=sort, counters=counters, max_steps=max_steps)
         evaluation = call.evaluation(parsed, options)
-        executed = evaluation.all()
-    notes = shuffle_lines([shuffled_by(one) for one in executed])
-    explanation = Explanation(
-        tuple(
-            explained(one, evaluation.remarks(one), shuffle)
-            for one, shuffle in zip(executed, notes, strict=True)
-        )
-    )
+        results = evaluation.all()
+    explanation = Explanation(tuple(explained(one, evaluation.remarks(one)) for one in results))
     if counters is None:
         return explanation
     counters.run(evaluation.outer())
     return explanation.with_counters(counters, advice_on(spark))
-
-
-def shuffled_by(executed: Executed) -> Shuffled | None:
-    """What a clause has Spark shuffle."""
-    from matchrec.explanation.shuffles import Shuffled
-
-    if executed.shuffled is None:
-        return None
-    rows, columns = executed.shuffled
-    keys = [key.text for key in executed.plan.keys]
-    keys += [f"{item.expression.text} {item.direction}" for item in executed.plan.order_by]
-    return Shuffled(rows, tuple(keys), columns)
 
 
 @checked(clause=TEXT, **ARGUMENTS)
@@ -224,6 +200,6 @@ def rows_of(result: DataFrame, column: str | None = None) -> DataFrame:
 def _matched(df: DataFrame, clause: str, dialect: str, options: Options) -> DataFrame:
     node, source = parse_clause_of(df, clause, dialect)
     with shown_in(source):
-        executed = execute(lower(node), relation_of(df), None, options)
-        warn(*remarks_on(executed, source))
-    return executed.dataframe
+        result = execute(lower(node), relation_of(df), None, options)
+        warn(*remarks_on(result, source))
+    return result.dataframe

@@ -29,7 +29,7 @@ def naming_dialect(text: str, dialect: str, plan: Plan) -> Iterator[None]:
     except (MatchRecognizeError, AnalysisException) as error:
         shown = str(error)
         if NAMED not in shown:
-            from matchrec.frontends.dialects.signs import products_shown
+            from matchrec.frontends.dialects.products import products_shown
 
             others = (one for one in products_shown(f"{text}\n{shown}") if one != dialect)
             found = next((one for one in others if is_planned(plan, one)), None)

@@ -1,26 +1,145 @@
-"""A page of matches over the rows that they were found in."""
+"""Matches drawn over the rows that they were found in: lines, or points on lanes, page by page."""
 
 from __future__ import annotations
 
 from base64 import b64encode
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from matchrec.arguments import Kind, checked
-from matchrec.charts.panels import (
-    INK,
-    check_matplotlib,
-    draw_lanes,
-    draw_lines,
-    size_of_lanes,
-    size_of_lines,
-)
-from matchrec.charts.series import MOST_MATCHES, Charted, Page
+from matchrec.arguments import DATAFRAME, ArgumentKind, are_texts, checked, instance_of, is_whole
+from matchrec.charts.series import MOST_MATCHES, Charted, MatchSpan, Named, Page, Series
 from matchrec.dataclass import dataclass
+from matchrec.errors import calls as errors
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from pyspark.sql import DataFrame
+
+
+LINE, MATCH, BAND, INK = "#9aa5b5", "#c8102e", "#fbe9ec", "#2b2f36"
+WIDTH = 9  # inches
+MOST_TEXTS = 60  # on a lane
+
+
+def check_matplotlib() -> None:
+    """Raises where matplotlib is not installed."""
+    from importlib.util import find_spec
+
+    if find_spec("matplotlib") is None:
+        raise errors.no_matplotlib()
+
+
+def size_of_lines(series: Mapping[str, Series]) -> tuple[float, float]:
+    """The size of a figure of lines, in inches."""
+    rows = -(-len(series) // min(2, len(series)))
+    return WIDTH, 2.3 * rows + 0.2
+
+
+def size_of_lanes(series: Mapping[str, Series]) -> tuple[float, float]:
+    """The size of a figure of lanes, in inches."""
+    return WIDTH, 0.62 * len(series) + 0.6
+
+
+def draw_lines(
+    figure: Figure, series: Mapping[str, Series], spans: Sequence[MatchSpan], measured: str
+) -> None:
+    """A panel with a line for each series."""
+    columns = min(2, len(series))
+    rows = -(-len(series) // columns)
+    panels = list(figure.subplots(rows, columns, sharex=True, squeeze=False).flat)
+    for panel, (name, line) in zip(panels, series.items(), strict=False):
+        found = [span for span in spans if span.series in (None, name)]
+        for band, span in zip(draw_line(panel, line, found), found, strict=True):
+            band.set_gid(span.id)
+        style(panel, title(name, len(found)), measured)
+        show_dates(panel, line.times)
+    for place in range(len(series), len(panels)):
+        panels[place].set_visible(False)
+        panels[place - columns].tick_params(labelbottom=True)
+
+
+def draw_line(panel: Axes, line: Series, spans: Iterable[MatchSpan]) -> list[Any]:
+    """A line, and over it each span in colour, its rows as points where they are known."""
+    panel.plot(plottable(line.times), line.values, color=LINE, linewidth=1.2, zorder=1)
+    bands = []
+    for span in spans:
+        first, last = bisect_left(line.times, span.first), bisect_right(line.times, span.last)
+        times, values = line.times[first:last], line.values[first:last]
+        bands.append(panel.axvspan(span.first, span.last, color=BAND, linewidth=0, zorder=0))
+        panel.plot(plottable(times), values, color=MATCH, linewidth=2.2)
+        own = set(span.rows) if len(times) > 1 else set(times)
+        points = [(x, y) for x, y in zip(times, values, strict=True) if x in own]
+        panel.plot([x for x, _ in points], [y for _, y in points], ".", color=MATCH)
+    return bands
+
+
+def plottable(times: Sequence[date]) -> Any:
+    """Dates as matplotlib takes them; its type stubs know numbers only."""
+    return times
+
+
+def draw_lanes(figure: Figure, series: Mapping[str, Series], spans: Sequence[MatchSpan]) -> None:
+    """A lane for each series with a point for each row, its text above it."""
+    panel = figure.subplots()
+    for lane, (name, points) in enumerate(series.items()):
+        panel.scatter(plottable(points.times), [lane] * len(points.times), color=LINE, zorder=2)
+        for span in spans:
+            if span.series in (None, name):
+                draw_span(panel, lane, points, span)
+        shown = zip(points.times, points.values, strict=True)
+        for time, text in shown if len(points.times) <= MOST_TEXTS else ():
+            above: Any = {"xytext": (0, 6), "textcoords": "offset points", "ha": "center"}
+            panel.annotate(text, (time, lane), color=INK, fontsize=7, **above)
+        show_dates(panel, points.times)
+    style(panel, "", "")
+    panel.set_yticks(range(len(series)), list(series))
+    panel.set_ylim(len(series) - 0.6, -0.6)
+    panel.margins(x=0.04)
+
+
+def draw_span(panel: Axes, lane: int, points: Series, span: MatchSpan) -> None:
+    """The rows of a match on its lane, joined by a line over a band."""
+    pairs = zip(points.times, points.matched, strict=True)
+    between = [time for time, may in pairs if may and span.first <= time <= span.last]
+    times = plottable([time for time in between if not span.rows or time in span.rows])
+    if not times:
+        return
+    panel.plot(
+        times, [lane] * len(times), color=BAND, linewidth=15, solid_capstyle="round", zorder=0
+    )
+    panel.plot(times, [lane] * len(times), "o-", color=MATCH, zorder=3, gid=span.id)
+
+
+def title(name: str, matches: int) -> str:
+    return f"{name}   {matches} " + ("match" if matches == 1 else "matches")
+
+
+def show_dates(panel: Axes, times: Sequence[Any]) -> None:
+    """Few and short dates at the ticks."""
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+    if times and isinstance(times[0], date):
+        locator = AutoDateLocator()  # type: ignore[no-untyped-call]
+        panel.xaxis.set_major_locator(locator)
+        panel.xaxis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
+
+
+def style(panel: Axes, title: str, measured: str) -> None:
+    """A panel with a title, what its values are, no box and pale rules."""
+    panel.set_title(title, loc="left", color=INK, fontsize=12, fontweight="bold")
+    panel.set_ylabel(measured, color=INK, fontsize=9)
+    panel.grid(axis="y", color="#edf0f4")
+    panel.set_axisbelow(True)
+    panel.margins(x=0.01, y=0.12)
+    panel.tick_params(colors=INK, labelsize=9)
+    for side in ("top", "right"):
+        panel.spines[side].set_visible(False)
+
 
 DPI = 100
 
@@ -32,7 +151,7 @@ class Plot:
     figure: Figure
     page: Page
 
-    @checked(path=Kind("a path", lambda given: isinstance(given, str | Path)))
+    @checked(path=ArgumentKind("a path", lambda given: isinstance(given, str | Path)))
     def save(self, path: str | Path) -> None:
         """Write it to a file: PNG, SVG or PDF, as the name says."""
         self.figure.savefig(path, dpi=130)
@@ -77,3 +196,65 @@ def headline(page: Page) -> str:
     parts = [f"page {page.number} of {page.pages}"] * (page.pages > 1)
     parts += [f"the first {MOST_MATCHES} matches"] * (not page.all_matches)
     return ", ".join(parts)
+
+
+# `plot`: the matches of a query over the rows that they were found in.
+
+NAME = ArgumentKind("the name of a column", instance_of(str), 'write {argument}="name"')
+NAMES = ArgumentKind(
+    "the names of two columns, in which a match begins and ends",
+    lambda given: isinstance(given, tuple | list) and len(given) == 2 and are_texts(given),
+    'write {argument}=("first", "last")',
+)
+COUNT = ArgumentKind("a whole number from 1", lambda given: is_whole(given) and 1 <= given < 2**31)
+
+
+@checked(
+    matches=DATAFRAME,
+    data=DATAFRAME,
+    x=NAME,
+    y=NAME,
+    by=NAME.or_none(),
+    between=NAMES.or_none(),
+    match=NAME.or_none(),
+    page=COUNT,
+    panels=COUNT,
+)
+def plot(  # noqa: PLR0913 -- public signature
+    matches: DataFrame,
+    data: DataFrame,
+    *,
+    x: str,
+    y: str,
+    by: str | None = None,
+    between: tuple[str, str] | None = None,
+    match: str | None = None,
+    page: int = 1,
+    panels: int = 6,
+) -> Plot:
+    """Matches of `sql`, `sase` or `detect` drawn over the rows that they were found in.
+
+    x, y: columns of `data`; x is a date, an instant or a number, y a number, drawn as a line, or a
+    text, drawn above a point. by: the column whose values are the series, each with a panel; it is
+    also one of `matches`, or of the events in their arrays.
+
+    Where a match lies is told by arrays of events with x in them; or else by two columns of the
+    type of x with names such as first_day and last_day, start_time and end_time, from and to; or
+    else by x itself and a match number, of ALL ROWS PER MATCH. between: these two columns, where
+    their names do not tell. match: the column with the match number.
+
+    Of a long series, each column of pixels shows the first, last, lowest and highest row. page: of
+    so many `panels`; series without matches have none. Runs a few jobs. Raises
+    MatchRecognizePlanError where columns are missing; needs matplotlib.
+
+    >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
+    >>> falls = matchrec.match_recognize(ticks, '''
+    ...     ORDER BY day MEASURES FIRST(day) AS first_day, LAST(day) AS last_day
+    ...     PATTERN (DOWN+) DEFINE DOWN AS price < PREV(price)
+    ... ''')
+    >>> picture = matchrec.plot(falls, ticks, x="day", y="price")
+    >>> picture.figure.get_axes()[0].get_ylabel()
+    'price'
+    """
+    named = Named(x, y, by, between, match)
+    return draw_page(Charted(matches, data, named), page, panels)

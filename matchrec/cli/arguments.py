@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import wraps
 from typing import Any, TypeVar
 
 import click
 
 from matchrec.cli.failures import failures_told, tracebacks_shown
-from matchrec.cli.files import Table, different, table, writable
+from matchrec.cli.files import CsvOptions, Table, delimiter, different, table, writable
+from matchrec.cli.queries import QuerySource
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import command as errors
+from matchrec.errors.surface import COMMAND_LINE, shown_on
 
 F = TypeVar("F", bound=Callable[..., Any])
 Decorator = Callable[[F], F]
@@ -56,10 +59,11 @@ def setting(argument: str) -> tuple[str, str]:
     return name, value
 
 
-def distinct(_: click.Context, __: click.Parameter, given: tuple[Table, ...]) -> tuple[Table, ...]:
-    """The tables, of which no two have one name."""
+def distinct(ctx: click.Context, _: click.Parameter, given: tuple[Table, ...]) -> tuple[Table, ...]:
+    """The tables, of which no two have one name, with what is said of all csv files."""
+    written = CsvOptions(kept(ctx, "delimiter"), kept(ctx, "header"))
     try:
-        return different(given)
+        return tuple(replace(table, csv=written) for table in different(given))
     except MatchRecognizeError as error:
         raise click.BadParameter(str(error)) from error
 
@@ -81,14 +85,51 @@ def tells_failures(function: Callable[..., None]) -> Callable[..., None]:
     @click.option("--traceback", is_flag=True, help="Show where in the program an error came from.")
     @wraps(function)
     def command(*args: Any, traceback: bool, **options: Any) -> None:
-        with failures_told(), tracebacks_shown() if traceback else nullcontext():
+        with (
+            shown_on(COMMAND_LINE),
+            failures_told(),
+            tracebacks_shown() if traceback else nullcontext(),
+        ):
             function(*args, **options)
 
     return command
 
 
 SETTING = Parsed("NAME=VALUE", setting)
-QUERY = click.argument("query", metavar="QUERY")
+
+
+def keep(ctx: click.Context, option: click.Parameter, value: object) -> None:
+    """Keeps an option's value for the arguments that it says more of."""
+    ctx.meta[f"matchrec.{option.name}"] = value
+
+
+def kept(ctx: click.Context, name: str) -> Any:
+    """What `keep` has kept of an option."""
+    return ctx.meta[f"matchrec.{name}"]
+
+
+def origin(ctx: click.Context, _: click.Parameter, path: str | None) -> QuerySource:
+    """Where the query comes from. Raises click.UsageError for none and for two."""
+    text = kept(ctx, "text")
+    if (path is None) == (text is None):
+        raise click.UsageError(
+            "name the file of the query, - for standard input, or -c and its text"
+        )
+    return QuerySource("-c" if path is None else path, text)
+
+
+QUERY = together(
+    click.argument("query", metavar="[QUERY]", required=False, callback=origin),
+    click.option(
+        "-c",
+        "text",
+        metavar="TEXT",
+        is_eager=True,
+        expose_value=False,
+        callback=keep,
+        help="The query itself, in place of QUERY.",
+    ),
+)
 STREAM = together(
     click.option(
         "--events", metavar="NAME", help="The table of the events; may be left out if there is one."
@@ -113,7 +154,24 @@ SESSION = together(
         multiple=True,
         type=Parsed("NAME=PATH", table),
         callback=distinct,
-        help="A table of the query: a parquet, csv or json file. May be repeated.",
+        help="A table: parquet, csv, tsv or json files, a folder or a pattern. May be repeated.",
+    ),
+    click.option(
+        "--delimiter",
+        metavar="CHARACTER",
+        type=Parsed("CHARACTER", delimiter),
+        is_eager=True,
+        expose_value=False,
+        callback=keep,
+        help="What stands between fields of csv files, if their first line does not tell.",
+    ),
+    click.option(
+        "--header/--no-header",
+        default=True,
+        is_eager=True,
+        expose_value=False,
+        callback=keep,
+        help="Whether csv files begin with names [they do].",
     ),
     click.option(
         "--conf", multiple=True, type=SETTING, help="A setting of Spark. May be repeated."

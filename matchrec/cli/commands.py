@@ -10,15 +10,32 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import matchrec
-from matchrec.cli.arguments import ASKED, DIALECTS, EVENTS, QUERY, Parsed, tells_failures
+from matchrec.cli.arguments import (
+    ASKED,
+    DIALECTS,
+    EVENTS,
+    QUERY,
+    Parsed,
+    keep,
+    kept,
+    tells_failures,
+)
+from matchrec.cli.failures import tell, warnings_told
 from matchrec.cli.files import Table, writable_table, write
-from matchrec.cli.notices import tell, warnings_told
-from matchrec.cli.queries import language_of, load_pattern, query_of, written
+from matchrec.cli.queries import QuerySource, load_pattern, query_of
 from matchrec.cli.rows import FORMATS, SHOWN_ROWS, print_rows
 from matchrec.cli.session import Settings, local_session
+from matchrec.errors import command as errors
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+def new_file(ctx: click.Context, _: click.Parameter, file: Path | None) -> Path | None:
+    """The file. Raises click.BadParameter where it is there and is not to be replaced."""
+    if file is not None and file.exists() and not kept(ctx, "overwrite"):
+        raise click.BadParameter(str(errors.file_exists(str(file))))
+    return file
 
 
 @click.command()
@@ -36,12 +53,21 @@ if TYPE_CHECKING:
     "file",
     metavar="FILE.parquet|csv|json",
     type=Parsed("FILE", writable_table),
+    callback=new_file,
     help="Write all rows to a file instead.",
+)
+@click.option(
+    "--overwrite",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=keep,
+    help="Replace the file of --output if it is there.",
 )
 @click.option("--limit", type=click.IntRange(1), help="At most so many rows [a table: 20].")
 @tells_failures
 def run(  # noqa: PLR0913 -- one for each option
-    query: str,
+    query: QuerySource,
     tables: tuple[Table, ...],
     conf: Settings,
     form_of_rows: str,
@@ -55,12 +81,9 @@ def run(  # noqa: PLR0913 -- one for each option
     is FILE.py:NAME, or MODULE:NAME with --language pattern.
     """
     asked = query_of(query, tables, options)
-    from matchrec.spark.progress import watched_console  # loads Spark
-
-    counters = matchrec.Counters() if watched_console() else None
     with session_over(tables, conf) as spark:
-        frame = asked.dataframe(spark, counters)
-        watch = matchrec.progress(spark, counters)
+        frame = asked.dataframe(spark)
+        watch = matchrec.progress(spark)
         if file:
             with watch:
                 count = write(frame.limit(limit) if limit else frame, file)
@@ -98,15 +121,15 @@ def session_over(tables: tuple[Table, ...], settings: Settings) -> Iterator[Spar
 )
 @EVENTS
 @tells_failures
-def convert(query: str, read: str | None, write: str, **options: Any) -> None:
+def convert(query: QuerySource, read: str | None, write: str, **options: Any) -> None:
     """Print a query in another language.
 
     What differs there comes as comments. QUERY is as that of `matchrec run`; the other options say
     what SASE+ and a Pattern leave open.
     """
-    named = language_of(query)
+    named = query.language
     language = read or ("spark" if named == "sql" else named)
-    what = written(query, language)
+    what = query.read(language)
     given = {name: list(one) if isinstance(one, tuple) else one for name, one in options.items()}
     given["table"] = given.pop("events")
     passed: dict[str, Any] = {name: one for name, one in given.items() if one}

@@ -11,7 +11,7 @@ import click
 
 import matchrec
 from matchrec.cli.arguments import FILE, tells_failures
-from matchrec.cli.notices import busy
+from matchrec.cli.failures import busy
 from matchrec.cli.rows import SHOWN_ROWS, table_text
 from matchrec.cli.session import local_session
 
@@ -44,7 +44,7 @@ def demo(picture: Path) -> None:
     print("Falls of at least three days that were won back day after day, by 4 % or more.")
     print(f"Daily closes of four shares, 2008 to 2010:\n\n{query}", flush=True)
     with as_file(DATA / "stocks.csv") as path, local_session() as spark:
-        Table("stocks", path, "csv").register(spark)
+        Table("stocks", (path,), "csv").register(spark)
         frame = matchrec.sql(spark, query).cache()  # shown and drawn, matched once
         with matchrec.progress(spark):
             text, _ = table_text(frame, SHOWN_ROWS)

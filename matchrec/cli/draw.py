@@ -6,7 +6,8 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from matchrec.charts.panels import INK, MATCH, Series, Span, check_matplotlib, draw_line, style
+from matchrec.charts.plot import INK, MATCH, check_matplotlib, draw_line, style
+from matchrec.charts.series import MatchSpan, Series
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -39,7 +40,7 @@ def draw(prices: Mapping[str, Prices], matches: Iterable[Any], path: Path) -> No
 
 def draw_share(panel: Axes, ticker: str, prices: Prices, matches: Sequence[Any]) -> None:
     """The price of one share, its matches in colour, each with the depth of its fall."""
-    spans = [Span(ticker, match.top_date, match.back_date) for match in matches]
+    spans = [MatchSpan(ticker, match.top_date, match.back_date) for match in matches]
     draw_line(panel, Series(*prices, [True] * len(prices[0])), spans)
     for match, depth in zip(matches, label_depths(matches), strict=True):
         panel.annotate(

@@ -5,26 +5,36 @@ What nobody has foreseen is our mistake and stays a traceback.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import sys
 import traceback
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntEnum
-from typing import NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 import click
 
-from matchrec.cli.notices import tell_failure
 from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
+from matchrec.errors import command as errors
+from matchrec.errors.sql.foreign_names import cure_of_table
+from matchrec.source import printable
 
+if TYPE_CHECKING:
+    from rich.status import Status
+    from rich.text import Text
+
+
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 OF_CLICK = (click.ClickException, click.exceptions.Exit)
 _PLAN_OR_STACK = re.compile(r";?\n(?:\s*\n)?(?:['+]|JVM stacktrace|\s*at |[A-Z]\w+ \[).*", re.S)
 _WORKER_STACK = re.compile(r"Traceback \(most recent call last\):\n.*\n(?=\S)", re.S)
 
 
-class Exit(IntEnum):
+class ExitCode(IntEnum):
     """The exit codes of the program, apart from 0."""
 
     REFUSED = 1
@@ -33,7 +43,7 @@ class Exit(IntEnum):
     INTERRUPTED = 130
 
 
-def fail(sentence: str, code: Exit) -> NoReturn:
+def fail(sentence: str, code: ExitCode) -> NoReturn:
     """Ends the program, with a sentence on stderr."""
     tell_failure(sentence)
     raise click.exceptions.Exit(code)
@@ -44,19 +54,30 @@ def failures_told() -> Iterator[None]:
     """What fails inside ends the program with a sentence and its exit code."""
     try:
         yield
+        sys.stdout.flush()
     except OF_CLICK:
         raise
     except BrokenPipeError:  # as `| head` leaves it: the reader has had enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        forget_output()
+    except OSError as error:
+        if error.errno not in NO_ROOM:
+            raise
+        forget_output()
+        fail(str(errors.cannot_write(os.strerror(error.errno))), ExitCode.FAILED)
     except KeyboardInterrupt as interrupt:
-        raise click.exceptions.Exit(Exit.INTERRUPTED) from interrupt
+        fail(str(interrupt) or "interrupted", ExitCode.INTERRUPTED)
     except MatchRecognizeError as error:
         fail(str(error), code_of(error))
     except Exception as error:
         if not is_of_spark(error):
             raise
         ours = MatchRecognizeRunError.from_exception(error)
-        fail(str(ours) if ours else sentence_of_spark(str(error)), code_of(error))
+        fail(str(ours) if ours else refusal_of_spark(error), code_of(error))
+
+
+def forget_output() -> None:
+    """What is still to be written to stdout goes nowhere, so that the end of Python does not."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def is_of_spark(error: Exception) -> bool:
@@ -79,14 +100,22 @@ def tracebacks_shown() -> Iterator[None]:
         raise
 
 
-def code_of(error: Exception) -> Exit:
+def code_of(error: Exception) -> ExitCode:
     """Whether the query was refused before it ran, or failed while it did."""
     from pyspark.errors import AnalysisException
 
     if isinstance(error, MatchRecognizeRunError):
-        return Exit.FAILED
+        return ExitCode.FAILED
     refused = isinstance(error, MatchRecognizeError | AnalysisException)
-    return Exit.REFUSED if refused else Exit.FAILED
+    return ExitCode.REFUSED if refused else ExitCode.FAILED
+
+
+def refusal_of_spark(error: Exception) -> str:
+    """What Spark says, and of a table that is not there how to name its file."""
+    said = sentence_of_spark(str(error))
+    about = error.getMessageParameters() if hasattr(error, "getMessageParameters") else None
+    cure = cure_of_table((about or {}).get("relationName", ""))
+    return said if cure is None or cure in said else f"{said}\n  {cure}"
 
 
 def sentence_of_spark(text: str) -> str:
@@ -96,3 +125,49 @@ def sentence_of_spark(text: str) -> str:
     '[X] no table `t`; line 1 pos 14'
     """
     return _PLAN_OR_STACK.sub("", _WORKER_STACK.sub("", text)).strip()
+
+
+CARETS = re.compile(r"^ *\^[ ^]*$", re.MULTILINE)
+PROGRAM = "matchrec: "
+
+
+def tell(sentence: str) -> None:
+    """A notice: something that the user may want to know, and no result."""
+    from rich.text import Text
+
+    show(Text(printable(sentence)))
+
+
+def tell_failure(sentence: str) -> None:
+    """Why there is no result; carets and the program's name in colour where there are colours."""
+    from rich.text import Text
+
+    text = Text.assemble((PROGRAM, "bold red"), printable(sentence))
+    text.highlight_regex(CARETS, "bold red")
+    show(text)
+
+
+def show(text: Text) -> None:
+    """The text on stderr as it is: no line is broken, nothing in it is read as markup."""
+    from rich.console import Console
+
+    Console(stderr=True, highlight=False).print(text, soft_wrap=True)
+
+
+def busy(what: str, stream: TextIO | None = None) -> Status:
+    """Shows in a terminal that something goes on that nobody can measure, as long as it does."""
+    from rich.console import Console
+
+    return Console(file=stream, stderr=stream is None).status(f"{what} ...")
+
+
+@contextmanager
+def warnings_told() -> Iterator[None]:
+    """Warnings inside are notices, without the line of our source that gave them."""
+
+    def told(message: Warning | str, *_: Any, **__: Any) -> None:
+        tell(f"{PROGRAM}{message}")
+
+    with warnings.catch_warnings():
+        warnings.showwarning = told
+        yield

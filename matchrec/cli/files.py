@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import bz2
+import csv
+import gzip
+import re
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from matchrec.dataclass import dataclass
 from matchrec.errors import command as errors
@@ -16,39 +21,78 @@ if TYPE_CHECKING:
 
 FORMATS = {
     ".parquet": "parquet",
+    ".pq": "parquet",
     ".csv": "csv",
+    ".tsv": "csv",
     ".json": "json",
     ".jsonl": "json",
+    ".ndjson": "json",
 }
-COMPRESSIONS = (".gz", ".bz2", ".zst")
+COMPRESSIONS = {".gz": "gzip", ".bz2": "bzip2"}
+DELIMITERS = (",", ";", "\t", "|")
+TAB_NAMES = ("tab", "\\t")  # a tab is hard to type
+PARQUET_STARTS = b"PAR1"
+SNIFFED = 10_000  # bytes of a file that tell what is in it
+WILDCARD = re.compile(r"[*?[]")
+OF_GLOBS = re.compile(r"[\[\]{}*?\\,]")
+
+
+@dataclass(frozen=True, slots=True)
+class CsvOptions:
+    """How the CSV files of a command are written. delimiter: None where each file tells its own."""
+
+    delimiter: str | None = None
+    header: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A name that the query uses and the file with its rows."""
+    """A name that the query uses and the files with its rows, of one format.
+
+    root: the folder under which folders named `column=value` are columns of the table; None where
+    Spark is to see that by itself.
+    """
 
     name: str
-    path: Path
+    files: tuple[Path, ...]
     format: str
+    root: Path | None = None
+    csv: CsvOptions = CsvOptions()
 
     def register(self, spark: SparkSession) -> None:
-        """Makes the file a view of that name, column types read from the file."""
+        """Makes the files a view of that name, column types read from them.
+
+        Raises MatchRecognizeError where there is no column in them.
+        """
         reader = spark.read.format(self.format)
+        if self.root is not None:
+            reader = reader.option("basePath", str(self.root.absolute()))
         if self.format == "csv":
-            reader = reader.options(header=True, inferSchema=True)
-        if self.format == "json" and starts_an_array(self.path):
+            reader = reader.options(**self.csv_options())
+        if self.format == "json" and starts_an_array(self.first_file()):
             reader = reader.options(multiLine=True)
-        reader.load(str(self.path.absolute())).createOrReplaceTempView(f"`{self.name}`")
+        frame = reader.load([literal(file) for file in self.files])
+        if not frame.columns:
+            raise errors.empty_table(self.name, str(self.files[0]))
+        frame.createOrReplaceTempView(f"`{self.name}`")
+
+    def csv_options(self) -> dict[str, Any]:
+        """Options of Spark's reader."""
+        between = self.csv.delimiter or delimiter_of(self.first_file())
+        return {"header": self.csv.header, "inferSchema": True, "sep": between}
+
+    def first_file(self) -> Path:
+        """One of the files, to look into."""
+        return next(files_in(self.files[0]), self.files[0])
 
 
 def read_query(path: str) -> str:
     """The query's text, from a file or, for `-`, from standard input."""
-    if path == "-":
-        return sys.stdin.read()
-    if not Path(path).is_file():
+    if path != "-" and not Path(path).is_file():
         raise errors.no_such_file(path, "the query")
+    content = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
     try:
-        return Path(path).read_text(encoding="utf-8")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise errors.not_a_text_file(path) from error
 
@@ -63,13 +107,32 @@ def different(tables: tuple[Table, ...]) -> tuple[Table, ...]:
 
 
 def table(argument: str) -> Table:
-    """The table of a NAME=PATH argument."""
+    """The table of a NAME=PATH argument, where PATH is a file, a folder, or a pattern of those."""
     name, equals, path = argument.partition("=")
     if not (equals and path and name.isidentifier()):
         raise errors.malformed_table(argument)
-    if not Path(path).exists():
+    if Path(path).exists():
+        return Table(name, (Path(path),), format_of_table(name, Path(path)))
+    root, pattern = split_pattern(path)
+    found = tuple(sorted(root.glob(pattern))) if pattern else ()
+    if not found:
         raise errors.no_such_file(path, f"the file of table `{name}`,")
-    return Table(name, Path(path), format_of(Path(path)))
+    formats = {format_of_table(name, one) for one in found}
+    if len(formats) > 1:
+        raise errors.several_formats(path, sorted(formats))
+    return Table(name, found, formats.pop(), root)
+
+
+def format_of_table(name: str, path: Path) -> str:
+    """The format that the name of a file or of the files in a folder tells, or else its content."""
+    if path.is_dir() and path.suffix.lower() not in FORMATS:
+        inside = next(files_in(path), None)
+        if inside is None:
+            raise errors.empty_folder(name, str(path))
+        return format_of_table(name, inside)
+    if start_of(path).startswith(PARQUET_STARTS):
+        return "parquet"
+    return format_of(path)
 
 
 def format_of(path: Path) -> str:
@@ -78,18 +141,90 @@ def format_of(path: Path) -> str:
     >>> format_of(Path("prices.csv.gz"))
     'csv'
     """
-    bare = path.with_suffix("") if path.suffix in COMPRESSIONS else path
-    if bare.suffix.lower() not in FORMATS:
+    suffix = bare(path).suffix.lower()
+    if suffix not in FORMATS:
         raise errors.unknown_format(str(path), FORMATS)
-    return FORMATS[bare.suffix.lower()]
+    return FORMATS[suffix]
+
+
+def bare(path: Path) -> Path:
+    """The path without the suffix of a compression."""
+    return path.with_suffix("") if path.suffix.lower() in COMPRESSIONS else path
+
+
+def files_in(path: Path) -> Iterator[Path]:
+    """The files with rows under a path, in order; as in Spark, no name begins with `_` or `.`."""
+    if not path.is_dir():
+        yield path
+        return
+    for inside in sorted(path.iterdir()):
+        if not inside.name.startswith(("_", ".")):
+            yield from files_in(inside)
+
+
+def split_pattern(path: str) -> tuple[Path, str]:
+    """The folder below which a pattern of paths matches, and the rest, empty of a plain path.
+
+    >>> split_pattern("data/year=*/*.csv")
+    (PosixPath('data'), 'year=*/*.csv')
+    """
+    parts = Path(path).parts
+    first = next((at for at, part in enumerate(parts) if WILDCARD.search(part)), len(parts))
+    return Path(*parts[:first]), "/".join(parts[first:])
+
+
+def literal(path: Path) -> str:
+    """A path as Spark takes it, which reads patterns in it."""
+    return OF_GLOBS.sub(r"\\\g<0>", str(path.absolute()))
+
+
+def opened(path: Path) -> IO[bytes] | gzip.GzipFile | bz2.BZ2File:
+    """A file's content, decompressed."""
+    match path.suffix.lower():
+        case ".gz":
+            return gzip.GzipFile(path)
+        case ".bz2":
+            return bz2.BZ2File(path)
+        case _:
+            return path.open("rb")
+
+
+def start_of(path: Path) -> bytes:
+    """The first bytes of a file, or nothing where it cannot be read here."""
+    if not path.is_file():
+        return b""
+    with opened(path) as content:
+        try:
+            return content.read(SNIFFED)
+        except (OSError, EOFError):  # not compressed as its name says: Spark tells
+            return b""
 
 
 def starts_an_array(path: Path) -> bool:
     """Whether a JSON file is one array, rather than an object on each line."""
-    if path.is_dir() or path.suffix in COMPRESSIONS:
-        return False
-    with path.open("rb") as file:
-        return file.read(1000).lstrip().startswith(b"[")
+    return start_of(path).lstrip().startswith(b"[")
+
+
+def delimiter_of(path: Path) -> str:
+    """What stands between the fields of a CSV file: what its name or else its first line tells.
+
+    A comma, where there is one outside of quotes; else the most frequent of the others.
+    """
+    if bare(path).suffix.lower() == ".tsv":
+        return "\t"
+    lines = start_of(path).decode("utf-8", errors="replace").splitlines()
+    line = lines[0] if lines else ""
+    counts = {one: len(next(csv.reader([line], delimiter=one), [])) for one in DELIMITERS}
+    return "," if counts[","] > 1 else max(DELIMITERS, key=counts.__getitem__)
+
+
+def delimiter(argument: str) -> str:
+    """The delimiter that an argument names: one character, or `tab`."""
+    if argument in TAB_NAMES:
+        return "\t"
+    if len(argument) != 1:
+        raise errors.malformed_delimiter(argument)
+    return argument
 
 
 def writable(path: str) -> Path:
@@ -115,6 +250,10 @@ def write(frame: DataFrame, path: Path) -> int:
     count = kept.count()
     with tempfile.TemporaryDirectory(prefix="matchrec-") as folder:
         writer = kept.coalesce(1).write.mode("overwrite").format(format_of(path))
+        if bare(path).suffix.lower() == ".tsv":
+            writer = writer.option("sep", "\t")
+        if path.suffix.lower() in COMPRESSIONS:
+            writer = writer.option("compression", COMPRESSIONS[path.suffix.lower()])
         writer.options(header=True).save(folder)
         part = next(Path(folder).glob("part-*"))
         shutil.move(part, path)

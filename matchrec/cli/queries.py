@@ -41,7 +41,7 @@ TYPED = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class QueryRequest:
     """What a command is asked. what: the query's text, or where a Pattern is. events: their table.
 
     options: those that were given, by the names that the functions of matchrec have for them.
@@ -52,8 +52,10 @@ class Query:
     events: str
     options: dict[str, Any]
 
-    def dataframe(self, spark: SparkSession, counters: matchrec.Counters | None) -> DataFrame:
-        """The result. counters: None where nobody looks at them, as they take time."""
+    def dataframe(
+        self, spark: SparkSession, counters: matchrec.Counters | None = None
+    ) -> DataFrame:
+        """The result. counters: what counts, if anything; it takes time."""
         return self._call((matchrec.sql, matchrec.sase, matchrec.detect), spark, counters=counters)
 
     def explanation(self, spark: SparkSession) -> matchrec.Explanation:
@@ -86,20 +88,42 @@ class Query:
                 return of_pattern(spark.table(self.events), load_pattern(self.what), **given)
 
 
-def language_of(query: str) -> str:
-    """The language that the name of a query tells.
+@dataclass(frozen=True, slots=True)
+class QuerySource:
+    """Where a query comes from: a path, `-`, the place of a Pattern; or its text, of `-c`."""
 
-    >>> language_of("q.sql"), language_of("-"), language_of("q.sase"), language_of("q.py:rises")
-    ('sql', 'sql', 'sase', 'pattern')
-    """
-    if query.endswith(".sase"):
-        return "sase"
-    return "pattern" if IN_PYTHON.search(query) else "sql"
+    path: str
+    text: str | None = None
+
+    @property
+    def language(self) -> str:
+        """The language that the name of a query tells.
+
+        >>> [QuerySource(path).language for path in ("q.sql", "-", "q.sase", "q.py:rises")]
+        ['sql', 'sql', 'sase', 'pattern']
+        """
+        if self.path.endswith(".sase"):
+            return "sase"
+        return "pattern" if IN_PYTHON.search(self.path) else "sql"
+
+    def read(self, language: str) -> str:
+        """The text of the query, or where the Pattern is.
+
+        Raises click.UsageError for what is not there.
+        """
+        try:
+            if language == "pattern":
+                return check_pattern(self.path)
+            return read_query(self.path) if self.text is None else self.text
+        except MatchRecognizeError as error:
+            raise click.UsageError(str(error)) from error
 
 
-def query_of(path: str, tables: tuple[Table, ...], options: dict[str, Any]) -> Query:
+def query_of(
+    origin: QuerySource, tables: tuple[Table, ...], options: dict[str, Any]
+) -> QueryRequest:
     """The query that the arguments ask for. Raises click.UsageError for those that do not fit."""
-    language = options.pop("language") or language_of(path)
+    language = options.pop("language") or origin.language
     given = {name: value for name, value in options.items() if value not in (None, (), False)}
     for name in given.keys() - set(OPTIONS[language]):
         raise click.UsageError(f"{option_of(name)} is not for {NAMES[language]}")
@@ -108,15 +132,7 @@ def query_of(path: str, tables: tuple[Table, ...], options: dict[str, Any]) -> Q
     events = given.pop("events", None) or (tables[0].name if len(tables) == 1 else "")
     if language != "sql" and not events:
         raise click.UsageError(f"{NAMES[language]} needs --events, the name of a table")
-    return Query(language, written(path, language), events, given)
-
-
-def written(path: str, language: str) -> str:
-    """The text of a query, or where a Pattern is. Raises click.UsageError for what is not there."""
-    try:
-        return check_pattern(path) if language == "pattern" else read_query(path)
-    except MatchRecognizeError as error:
-        raise click.UsageError(str(error)) from error
+    return QueryRequest(language, origin.read(language), events, given)
 
 
 def option_of(name: str) -> str:

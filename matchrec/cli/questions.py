@@ -11,7 +11,7 @@ import matchrec
 from matchrec.cli.arguments import ABOUT, ASKED, CLAUSE, FILE, SETTING, SORT, STREAM, tells_failures
 from matchrec.cli.commands import session_over
 from matchrec.cli.files import Table
-from matchrec.cli.queries import Query, plain_value_of, query_of
+from matchrec.cli.queries import QueryRequest, QuerySource, plain_value_of, query_of
 from matchrec.cli.session import Settings
 
 if TYPE_CHECKING:
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 @ASKED
 @click.option("--analyze", is_flag=True, help="Run it too, and say what it has counted.")
 @click.option("--dot", type=FILE, help="Write the automaton as a Graphviz file.")
-@click.option("--svg", type=FILE, help="Draw the automaton.")
+@click.option("--svg", type=FILE, help="Draw the row pattern.")
 @tells_failures
 def explain(  # noqa: PLR0913 -- one for each option
-    query: str,
+    query: QuerySource,
     tables: tuple[Table, ...],
     conf: Settings,
     analyze: bool,
@@ -50,22 +50,22 @@ def explain(  # noqa: PLR0913 -- one for each option
 
 
 def with_counters(
-    explanation: matchrec.Explanation, asked: Query, spark: SparkSession
+    explanation: matchrec.Explanation, asked: QueryRequest, spark: SparkSession
 ) -> matchrec.Explanation:
     """The same with what a run has counted, if the query has a clause."""
-    from matchrec.spark.sessions.advice import advice_on
+    from matchrec.spark.environment import advice_on
 
     if not explanation.clauses:
         return explanation
     counters = matchrec.Counters()
     frame = asked.dataframe(spark, counters)
-    with matchrec.progress(spark, counters):
+    with matchrec.progress(spark):
         counters.run(frame)
     return explanation.with_counters(counters, advice_on(spark))
 
 
 def draw(explanation: matchrec.Explanation, file: Path) -> None:
-    """Writes a drawing of each clause's program; of several, the second to `name.2.svg`."""
+    """Writes a drawing of each clause; of several, the second to `name.2.svg`."""
     for number, drawing in enumerate(explanation.svg(), 1):
         path = file if number == 1 else file.with_suffix(f".{number}{file.suffix}")
         path.write_text(drawing, encoding="utf-8")
@@ -84,13 +84,10 @@ def draw(explanation: matchrec.Explanation, file: Path) -> None:
 @CLAUSE
 @click.option("--svg", type=FILE, help="Draw it.")
 @tells_failures
-def why(  # noqa: PLR0913 -- one for each option
-    query: str,
+def why(
+    query: QuerySource,
     tables: tuple[Table, ...],
     conf: Settings,
-    partition: Settings,
-    row: tuple[str, ...],
-    limit: int,
     clause: str | None,
     svg: Path | None,
     **options: Any,
@@ -99,17 +96,24 @@ def why(  # noqa: PLR0913 -- one for each option
 
     QUERY is as that of `matchrec run`.
     """
+    about = take_rows(options)
     asked = query_of(query, tables, options)
-    about: dict[str, Any] = {"limit": limit}
-    if partition:
-        about["partition"] = {name: plain_value_of(value) for name, value in partition}
-    if row:
-        about["row"] = tuple(map(plain_value_of, row))
     with session_over(tables, conf) as spark:
         told = asked.why(spark, **about, **chosen(clause, asked))
         print(told)
         if svg:
             svg.write_text(told.picture(), encoding="utf-8")
+
+
+def take_rows(options: dict[str, Any]) -> dict[str, Any]:
+    """Which rows are asked about, as functions take it; these options are taken out."""
+    partition, row = options.pop("partition"), options.pop("row")
+    about: dict[str, Any] = {"limit": options.pop("limit")}
+    if partition:
+        about["partition"] = {name: plain_value_of(value) for name, value in partition}
+    if row:
+        about["row"] = tuple(map(plain_value_of, row))
+    return about
 
 
 @click.command()
@@ -121,7 +125,7 @@ def why(  # noqa: PLR0913 -- one for each option
 @click.option("--svg", type=FILE, help="Draw it.")
 @tells_failures
 def coverage(
-    query: str,
+    query: QuerySource,
     tables: tuple[Table, ...],
     conf: Settings,
     clause: str | None,
@@ -142,7 +146,7 @@ def coverage(
         svg.write_text(told.picture(), encoding="utf-8")
 
 
-def chosen(clause: str | None, asked: Query) -> dict[str, int | str]:
+def chosen(clause: str | None, asked: QueryRequest) -> dict[str, int | str]:
     """The clause as functions take it. Raises click.UsageError where there are no clauses."""
     if clause is None:
         return {}

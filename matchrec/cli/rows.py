@@ -18,11 +18,13 @@ from typing import TYPE_CHECKING, Any
 
 from matchrec.dataclass import dataclass
 from matchrec.errors import command as errors
+from matchrec.errors.sql.expression import NUMBERS
+from matchrec.source import printable
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
+    from rich.console import JustifyMethod
 
-NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 NESTED = ("array", "map", "struct", "variant")
 SHOWN_ROWS = 20
 WIDE = 1_000_000  # where no terminal says how wide it is, no line is broken
@@ -139,10 +141,10 @@ def table_lines(types: Types, rows: Iterable[Values]) -> Iterator[str]:
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for name, kind in types:
-        right = kind.split("(")[0] in NUMBERS
-        table.add_column(Text(name), justify="right" if right else "left", overflow="fold")
+        side: JustifyMethod = "right" if kind.split("(")[0] in NUMBERS else "left"
+        table.add_column(Text(printable(name)), justify=side, overflow="fold")
     for row in rows:
-        table.add_row(*(Text("NULL" if value is None else value) for value in row))
+        table.add_row(*(Text(shown(value)) for value in row))
     console = Console()
     if not console.is_terminal:
         console = Console(width=WIDE)
@@ -175,10 +177,15 @@ def json_array(types: Types, rows: Iterable[Values]) -> Iterator[str]:
 
 def markdown_lines(types: Types, rows: Iterable[Values]) -> Iterator[str]:
     """A table of Markdown."""
-    yield markdown_row(name for name, _ in types)
+    yield markdown_row(printable(name) for name, _ in types)
     marks = ("---:" if kind.split("(")[0] in NUMBERS else "---" for _, kind in types)
     yield f"| {' | '.join(marks)} |"
-    yield from (markdown_row("NULL" if value is None else value for value in row) for row in rows)
+    yield from (markdown_row(map(shown, row)) for row in rows)
+
+
+def shown(value: str | None) -> str:
+    """A value as people read it."""
+    return "NULL" if value is None else printable(value)
 
 
 def markdown_row(cells: Iterable[str]) -> str:

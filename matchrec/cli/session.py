@@ -10,10 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from matchrec.cli.failures import Exit, fail
-from matchrec.cli.notices import busy
+from matchrec.cli.failures import ExitCode, busy, fail
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors import environment as errors
+from matchrec.errors import calls as errors
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -39,7 +38,8 @@ def local_session(settings: Settings = ()) -> Iterator[SparkSession]:
     the user, and every error reaches Python as an exception as well. The program ends where there
     is no session to be had.
     """
-    from matchrec.spark.sessions.environment import check_java, use_own_interpreter
+    from matchrec.spark.actions import cancelled_by_interrupt
+    from matchrec.spark.environment import check_java, use_own_interpreter
 
     with tempfile.TemporaryDirectory(prefix="matchrec-") as name:
         folder = Path(name)
@@ -50,9 +50,10 @@ def local_session(settings: Settings = ()) -> Iterator[SparkSession]:
             with java_stderr_to(folder / "spark.log") as terminal, busy("Starting Spark", terminal):
                 spark = start(folder, settings)
         except MatchRecognizeError as error:
-            fail(str(error), Exit.FAILED)
+            fail(str(error), ExitCode.FAILED)
         try:
-            yield spark
+            with cancelled_by_interrupt(spark):
+                yield spark
         finally:
             spark.stop()
 

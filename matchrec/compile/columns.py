@@ -3,53 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from matchrec.compile.executable import Crossing
-from matchrec.conditions.aggregates import basic
+from matchrec.conditions.aggregates import basic, framed
+from matchrec.conditions.guards import holds_of_rows, is_partial, may_fail, under
 from matchrec.conditions.residual import (
     Combined,
     Lambda,
     ListAggregate,
+    Nearby,
     RunningAggregate,
+    SplitCondition,
     Step,
     Value,
     VariableAt,
 )
-from matchrec.conditions.row_column import RowColumn, cast, row_column
-from matchrec.conditions.split_aggregates import framed
+from matchrec.conditions.row_column import Framed, RowColumn, Shifted, cast, row_column, texts_in
 from matchrec.conditions.types import NUMBERS, SPARKS_OWN, Family, ValueType
 from matchrec.conditions.typing.typer import TRUE_COLUMN, RunColumns
 from matchrec.conditions.within import gap_columns, near_columns, window_columns
 from matchrec.errors.conditions import not_measured_by
+from matchrec.errors.language import part
+from matchrec.errors.run.origins import SqlOrigin, origin
 from matchrec.output.read_measures import is_collected
 from matchrec.output.schema import OutputColumn, RowOutput, TimeoutOutput
-from matchrec.plan.clauses import Measure
+from matchrec.plan.clauses import Measure, RowExpression
 from matchrec.plan.expression import (
+    MATCHED_ROWS,
     Aggregate,
     ColumnReference,
+    Reference,
+    Scalar,
     looks_at_columns_only,
     references,
     row_text,
     terms,
+    with_references,
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.source import Span
 
-SENT_ONCE = frozenset({Family.STRING, Family.BINARY})
 WITHOUT_DISTANCE = SPARKS_OWN | {Family.STRING, Family.BINARY, Family.BOOLEAN}
 
 
 def key_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
     """The columns by whose values a message names a partition."""
     return tuple(row_column(key.text) for key in plan.partition_by)
-
-
-def find_columns_sent_once(
-    plan: MatchPlan, types: Mapping[RowColumn, ValueType]
-) -> tuple[RowColumn, ...]:
-    """The columns by which rows are partitioned that only a partition's first row need bring."""
-    keys = dict.fromkeys(key_columns(plan))
-    return tuple(key for key in keys if types[key].family in SENT_ONCE)
 
 
 def build_crossing(
@@ -59,7 +59,7 @@ def build_crossing(
     run: RunColumns,
 ) -> Crossing:
     """The columns that cross, each once. measured: those that reads know by their index."""
-    keys, once = key_columns(plan), find_columns_sent_once(plan, types)
+    keys = key_columns(plan)
     window, ends = type_window(plan, types), type_ends(plan, types)
     gap = type_gap(plan, types)
     read = (*measured, *run.integers, *run.floats, *window, *gap, *ends, *keys)
@@ -75,7 +75,6 @@ def build_crossing(
         places(run.floats),
         frozenset(places(run.ranked)),
         tuple((column.text, index[column]) for column in keys),
-        places(once),
         places(window),
         None if plan.within is None else plan.within.found,
         places(gap),
@@ -179,3 +178,123 @@ def type_ends(plan: MatchPlan, types: Mapping[RowColumn, ValueType]) -> tuple[Ro
         cast(one, times[0].name) if is_date else one
         for one, is_date in zip(found, dates, strict=True)
     )
+
+
+# What is read of a row because it is mapped to a variable: computed where that may be.
+#
+#     MEASURES sum(10 / A.z) ... DEFINE A AS z > 0   →   sum(CASE WHEN z > 0 THEN 10 / z END)
+#
+# Spark computes it for every row, before the match; it must not fail on rows that no match has.
+
+
+def guard_reads(plan: MatchPlan) -> MatchPlan:
+    """The plan with guards around what may fail: in aggregates, and in navigation of measures."""
+
+    def guard(reference: Reference) -> Reference:
+        match reference:
+            case ColumnReference():
+                return guard_column(plan, reference)
+            case Aggregate(frame=None) if reference.function != MATCHED_ROWS:
+                return guard_aggregate(plan, reference)
+            case _:
+                return reference
+
+    def guard_aggregates(reference: Reference) -> Reference:
+        return guard(reference) if isinstance(reference, Aggregate) else reference
+
+    measures = (replace(one, value=with_references(one.value, guard)) for one in plan.measures)
+    definitions = (
+        replace(one, condition=with_references(one.condition, guard_aggregates))
+        for one in plan.definitions
+    )
+    return replace(plan, measures=tuple(measures), definitions=tuple(definitions))
+
+
+def guard_column(plan: MatchPlan, reference: ColumnReference) -> ColumnReference:
+    """What is read on a mapped row; a row at a distance from one may be mapped to no variable."""
+    navigation, argument = reference.navigation, reference.argument
+    if navigation.physical_offset or not is_partial(argument):
+        return reference
+    known = holds_of_rows(plan, navigation.variable)
+    if known is None:
+        return reference
+    return replace(reference, argument=f"CASE WHEN {row_text(known)} THEN {argument} END")
+
+
+def guard_aggregate(plan: MatchPlan, aggregate: Aggregate) -> Aggregate:
+    """Its terms, of rows that are mapped to its variable and that its FILTER lets pass."""
+    known = holds_of_rows(plan, aggregate.variable)
+    mapped = [] if known is None else [known]
+    condition = aggregate.condition
+    passing = [] if condition is None or not looks_at_columns_only(condition) else [condition]
+
+    def guarded(term: Scalar, others: list[Scalar]) -> Scalar:
+        if not looks_at_columns_only(term) or not references(term) or not may_fail(term):
+            return term
+        return under([*(mapped if is_partial(row_text(term)) else ()), *others], term)
+
+    return replace(
+        aggregate,
+        arguments=tuple(guarded(one, passing) for one in aggregate.arguments),
+        condition=None if condition is None else guarded(condition, []),
+        ordering=tuple((guarded(one, passing), by) for one, by in aggregate.ordering),
+    )
+
+
+# Where the user wrote what Spark computes: see `errors.run.origins`.
+
+Computed = str | RowColumn | Shifted | Framed
+"""SQL over one row, or what is of several rows."""
+
+
+def find_origins(
+    plan: MatchPlan, conditions: Iterable[SplitCondition], outputs: Iterable[OutputColumn]
+) -> Mapping[Computed, SqlOrigin]:
+    """The origin of all that is computed before the match; of what several ask for, the first."""
+    found: dict[Computed, SqlOrigin] = {}
+    for part_of_plan in (*plan.keys, *(item.expression for item in plan.order_by)):
+        found.setdefault(part_of_plan.text, of_key(part_of_plan, plan))
+    for condition in conditions:
+        add(found, of_condition(condition), columns_of(condition))
+    for output in outputs:
+        if isinstance(output, Measure):
+            add(found, of_measure(output), output_row_columns(output))
+    return found
+
+
+def add(found: dict[Computed, SqlOrigin], known: SqlOrigin, columns: Iterable[RowColumn]) -> None:
+    """Adds what columns are made from, with its origin."""
+    for column in columns:
+        moved = (piece for piece in column.pieces if not isinstance(piece, str))
+        for one in (*texts_in(column), column, *moved):
+            found.setdefault(one, known)
+
+
+def of_key(key: RowExpression, plan: MatchPlan) -> SqlOrigin:
+    """The origin of a key."""
+    clause = part("PARTITION BY" if key in plan.keys else "ORDER BY")
+    return origin(f"an expression in {clause}", clause, key.span)
+
+
+def of_condition(condition: SplitCondition) -> SqlOrigin:
+    """The origin of a variable's condition."""
+    name = condition.variable
+    return origin(f"the condition of `{name}`", f"{part('DEFINE')} {name}", condition.span)
+
+
+def of_measure(measure: Measure) -> SqlOrigin:
+    """The origin of a measure."""
+    name = measure.name
+    return origin(f"the measure `{name}`", f"{part('MEASURES')} {name}", measure.value.span)
+
+
+def columns_of(condition: SplitCondition) -> Iterator[RowColumn]:
+    """The columns that a condition asks Spark for."""
+    tests = (condition.before, condition.nearby, *condition.tests)
+    for test in tests:
+        if isinstance(test, RowColumn):
+            yield test
+        elif isinstance(test, Nearby):
+            yield from step_columns(test.step)
+    if condition.during is not None:
+        yield from step_columns(condition.during)

@@ -7,11 +7,11 @@ measure is read; the columns that cross are those of conditions, and those that 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from itertools import chain
 
-from matchrec.compile.draft import Draft
 from matchrec.compile.executable import Executable
+from matchrec.compile.path import Draft
 from matchrec.conditions.forms import all_of
 from matchrec.conditions.guards import text_may_fail
 from matchrec.conditions.residual import Combined, Nearby, SplitCondition, Step, Value
@@ -25,20 +25,19 @@ from matchrec.conditions.row_column import (
 )
 from matchrec.conditions.split import ConditionSplitter
 from matchrec.dataclass import dataclass
-from matchrec.engine.compiled import compile_task
-from matchrec.engine.contiguous.coverage import Coverable
+from matchrec.engine.coverage import Counts, Coverable
 from matchrec.engine.interface import NearbyCondition
-from matchrec.errors.run.coverage import (
+from matchrec.engine.records import compile_task
+from matchrec.errors.run.failures import (
     coverage_of_longest,
     coverage_of_match_number,
     coverage_of_negation,
 )
-from matchrec.nfa.compiled_pattern import CompiledPattern
+from matchrec.nfa.compile import CompiledPattern
 from matchrec.nfa.occurrences import Occurrences, compile_occurrences, occurrences_of_stages
 from matchrec.output.schema import RowOutput
 from matchrec.plan.clauses import MatchOutput, RowsPerMatch
-from matchrec.plan.combined import comparison, joined
-from matchrec.plan.expression import ColumnReference, Navigation, Scalar, Term
+from matchrec.plan.expression import ColumnReference, Navigation, Scalar, Term, comparison, joined
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import negations, variable_names
 from matchrec.source import Span
@@ -104,7 +103,6 @@ def draft_coverage(drafted: Draft) -> CoverageDraft:
         pattern=occurrences.pattern,
         outputs=tuple(RowOutput(text, text) for text in orders),
         relevant=(),
-        neighbours=(),
         observed=(*chain.from_iterable(tests.values()), *([tie] if tie else [])),
     )
     return CoverageDraft(narrowed, occurrences, tests, tie)
@@ -184,9 +182,15 @@ def asked_tests(condition: SplitCondition) -> Sequence[Test]:
     """Its tests; one that may fail is asked where those before it hold, and is true elsewhere."""
     found: list[Test] = []
     for test in condition.tests:
-        may_fail = text_may_fail(show_column(column_of(test)))
-        found.append(asked_after(found, test) if found and may_fail else test)
+        others_first = bool(found) and may_fail(column_of(test))
+        found.append(asked_after(found, test) if others_first else test)
     return found
+
+
+def may_fail(column: RowColumn) -> bool:
+    """Whether it may have no result; to read a row at a distance does not fail."""
+    texts = (piece for piece in column.pieces if isinstance(piece, str))
+    return any(map(text_may_fail, (*texts, *column.arguments)))
 
 
 def asked_after(before: Sequence[Test], test: Test) -> Test:
@@ -210,3 +214,53 @@ def step_of(test: Test) -> Step:
 def column_of(test: Test) -> RowColumn:
     """A test as Spark would compute it."""
     return test.column if isinstance(test, Nearby) else test
+
+
+# What has been counted of a query's starting rows, and of what.
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What is counted of rows and matches. The last three are the most of one, not a sum.
+
+    matched_partitions: with a match. covered: rows of matches. ties: rows that equal the one before
+    in their order. longest: rows of a match. largest: rows of a partition. held: rows that were
+    looked at in one call.
+    """
+
+    rows: int = 0
+    partitions: int = 0
+    matched_partitions: int = 0
+    matches: int = 0
+    covered: int = 0
+    ties: int = 0
+    longest: int = 0
+    largest: int = 0
+    held: int = 0
+
+
+SUMS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class NearestStart:
+    """The starting row that came nearest to a match and began none.
+
+    remaining: how many rows a match still needed. partition, order: its keys and its values in the
+    ORDER BY, each as text by its name; None for NULL.
+    """
+
+    remaining: int
+    partition: dict[str, str | None] = field(default_factory=dict)
+    order: dict[str, str | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What was counted of a clause, and of what."""
+
+    asked: CoverageDraft
+    task: CoverageTask
+    figures: Figures
+    counts: Counts
+    nearest: NearestStart | None

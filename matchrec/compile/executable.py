@@ -5,26 +5,58 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from matchrec.compile.lookaround import Lookaround, find_lookaround
-from matchrec.conditions.row_column import Neighbours, RowColumn
+from matchrec.conditions.row_column import RowColumn
 from matchrec.dataclass import dataclass
-from matchrec.engine.interface import Algorithm, NearbyCondition, Task
+from matchrec.engine.engines import Algorithm
+from matchrec.engine.interface import NearbyCondition, Task
+from matchrec.errors.run.origins import SqlOrigin
 from matchrec.output.pieces import Pieces, RowAggregate
-from matchrec.output.reads import Read
+from matchrec.output.reads import Read, ReadAt
 from matchrec.plan.clauses import ConditionWindow, RowsPerMatch
 from matchrec.plan.expression import Frame
+
+# How far from the rows of a run a query looks, so that a partition may come in pieces.
+#
+# A search decides on a starting row once it has seen the rows that it looks at, so a partition may
+# come to the engine in pieces that overlap by what conditions and measures see around a match.
+
+
+@dataclass(frozen=True, slots=True)
+class Lookaround:
+    """The most rows before a run's first row, and after its last one, that are read."""
+
+    before: int
+    after: int
+
+
+def find_lookaround(
+    task: Task, integers: int, reads: Iterable[Read], offsets: Iterable[int] = ()
+) -> Lookaround | None:
+    """How far conditions and measures see; None where a partition must be at hand as a whole.
+
+    integers: how many integer columns conditions read. offsets: how far row conditions see.
+    """
+    if task.needs_whole_partitions:
+        return None
+    from matchrec.engine.records import compile_task
+
+    steps = [*offsets]
+    steps += [one.navigation.physical_offset for one in reads if isinstance(one, ReadAt)]
+    steps += compile_task(task, integers).offsets
+    return Lookaround(-min([0, *steps]), max([0, *steps]))
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
     """A column of the result: SQL text over reads, by index.
 
-    is_measure: it is NULL on a row without a match.
+    is_measure: it is NULL on a row without a match. origin: where the user wrote it.
     """
 
     name: str
     pieces: Pieces
     is_measure: bool
+    origin: SqlOrigin | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +64,12 @@ class Crossing:
     """The columns that Spark computes for every row and sends, and what each of them is for.
 
     All else are indices of columns. integers, floats: those that run conditions read. ranked: those
-    of them that are replaced by their rank. keys: the partition's, by name, for messages. once:
-    those of which equal values are the same and cost much, so that only the first row of a
-    partition brings them. window: the key along which a window is measured and the end of each
-    row's window, or none. said: the window that conditions say, which alone is exact then. gap: as
-    window, of the window between a row and the next one. ends: if there are others between
-    neighbours, the ends of the windows that begin with a row: that of the
-    match, if it has one, then those between neighbours, the smallest first.
+    of them that are replaced by their rank. keys: the partition's, by name, for messages.
+    window: the key along which a window is measured and the end of each
+    row's window, or none. condition_window: the window that conditions say, which alone is exact
+    then. gap: as window, of the window between a row and the next one. ends: if there are others
+    between neighbours, the ends of the windows that begin with a row: that of the match, if it has
+    one, then those between neighbours, the smallest first.
     """
 
     columns: tuple[RowColumn, ...]
@@ -46,9 +77,8 @@ class Crossing:
     floats: tuple[int, ...]
     ranked: frozenset[int]
     keys: tuple[tuple[str, int], ...]
-    once: tuple[int, ...]
     window: tuple[int, ...] = ()
-    said: ConditionWindow | None = None
+    condition_window: ConditionWindow | None = None
     gap: tuple[int, ...] = ()
     ends: tuple[int, ...] = ()
 
@@ -64,9 +94,8 @@ class Crossing:
             new(self.floats),
             frozenset(new(self.ranked)),
             tuple((name, places[one]) for name, one in self.keys),
-            new(self.once),
             new(self.window),
-            self.said,
+            self.condition_window,
             new(self.gap),
             new(self.ends),
         )
@@ -78,10 +107,9 @@ class Executable:
 
     algorithm, reason: what runs the task, and why. conditions: what Spark computes for every row
     and packs as one bit each. relevant: those of which a row must satisfy one to be sent at all, or
-    none. neighbours: what a row and its neighbours must satisfy for the row to be sent, or none.
-    aggregates: those that Spark computes over the rows of each match. ansi: whether overflow is an
-    error. window_rows: how many rows a window has. nearby: row conditions that the worker computes,
-    as it sorts the rows; their bits follow Spark's.
+    none. aggregates: those that Spark computes over the rows of each match. ansi: whether overflow
+    is an error. window_rows: how many rows a window has. nearby: row conditions that the worker
+    computes, as it sorts the rows; their bits follow Spark's.
     """
 
     pattern: str
@@ -92,7 +120,6 @@ class Executable:
     crossing: Crossing
     conditions: tuple[RowColumn, ...]
     relevant: tuple[RowColumn, ...]
-    neighbours: tuple[Neighbours, ...]
     reads: tuple[Read, ...]
     aggregates: tuple[RowAggregate, ...]
     outputs: tuple[Output, ...]
@@ -118,10 +145,6 @@ class Executable:
         if self.rows_per_match is not RowsPerMatch.EACH_ROW:
             return None
         return Frame(0, None if self.window_rows is None else self.window_rows - 1)
-
-    def with_keys_in_all_rows(self) -> Executable:
-        """The same, for rows that are not in order yet: each brings the keys of its partition."""
-        return replace(self, crossing=replace(self.crossing, once=()))
 
     def limit(self, max_steps: int | None) -> Executable:
         """The same with so many steps in a partition at most: see `Task`."""

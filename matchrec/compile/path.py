@@ -2,31 +2,53 @@
 
 `draft`: resolve → guard reads → output columns → compile the row pattern → find windows → make
 tests of NOTs → split → prune.
-`link`, once Spark has said what types the columns of the draft have: type → choose → link.
+`link`, once Spark has said what types the columns of the draft have: type the conditions, by which
+it is known whether the workers can sort → choose → link.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import field, replace
 
-from matchrec.compile.columns import build_crossing
-from matchrec.compile.draft import Draft
+from matchrec.compile.columns import (
+    Computed,
+    build_crossing,
+    find_origins,
+    guard_reads,
+    key_columns,
+    of_measure,
+    output_row_columns,
+    step_columns,
+)
 from matchrec.compile.executable import Executable, Output
-from matchrec.compile.mapped_rows import guard_reads
-from matchrec.compile.nearby import link_nearby
 from matchrec.compile.negation import with_negations
-from matchrec.compile.task import build_task
 from matchrec.conditions.functions.function import Settings
-from matchrec.conditions.row_column import RowColumn, row_column
-from matchrec.conditions.run_condition import RunExpression
-from matchrec.conditions.split import Scope
-from matchrec.conditions.types import ValueType
+from matchrec.conditions.residual import Combined, Nearby, SplitCondition, Step
+from matchrec.conditions.row_column import (
+    EVERYWHERE,
+    RowColumn,
+    row_column,
+    show_column,
+)
+from matchrec.conditions.run_condition import Call, Mathematics, RunExpression, parts_of
+from matchrec.conditions.split import RowScope
+from matchrec.conditions.types import NESTED, ValueType, is_wide_decimal
 from matchrec.conditions.typing.steps import StepTyper
-from matchrec.conditions.typing.typer import IN_UTC, Typer
-from matchrec.conditions.within import OrderType
-from matchrec.engine.choose import choose
-from matchrec.engine.interface import OPTIMISED, Optimisations
-from matchrec.nfa.compiled_pattern import compile_pattern
+from matchrec.conditions.typing.typer import IN_UTC, RunColumns, Typer
+from matchrec.conditions.within import OrderType, gap_columns, near_columns, window_columns
+from matchrec.dataclass import dataclass
+from matchrec.engine.engines import choose
+from matchrec.engine.interface import (
+    Absent,
+    Condition,
+    NearbyCondition,
+    Staged,
+    Task,
+)
+from matchrec.errors.conditions import only_spark_computes
+from matchrec.errors.run.origins import SqlOrigin
+from matchrec.nfa.compile import CompiledPattern, compile_pattern
 from matchrec.output.read_measures import MeasureReader, timeout_pieces
 from matchrec.output.reads import ReadPointer
 from matchrec.output.schema import (
@@ -36,41 +58,286 @@ from matchrec.output.schema import (
     TimeoutOutput,
     output_columns,
 )
+from matchrec.plan.clauses import Absence
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show
 from matchrec.plan.resolve import InputColumns, resolve
 from matchrec.pruning.condition_windows import find_condition_window
 from matchrec.pruning.gaps import gaps_as_conditions
+from matchrec.pruning.irrelevant_rows import find_relevance_tests
+
+# A resolved plan, its row pattern compiled and its conditions split, before types are known.
 
 
-def draft(  # noqa: PLR0913 -- nearly all call it with three
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A query before the types of its columns are known.
+
+    relevant: as in `Executable`, once it is pruned. observed: truth values that are no
+    variable's condition, Spark's or the worker's. asked: the plan as it was written, if `plan` has
+    other windows. scope: of conditions that Spark computes. origins: where the user wrote what
+    Spark computes.
+    """
+
+    plan: MatchPlan
+    pattern: CompiledPattern
+    conditions: tuple[SplitCondition, ...]
+    outputs: tuple[OutputColumn, ...]
+    relevant: tuple[RowColumn, ...] = ()
+    observed: tuple[RowColumn | Nearby, ...] = ()
+    asked: MatchPlan | None = None
+    scope: RowScope = RowScope.NEIGHBOURS
+    origins: Mapping[Computed, SqlOrigin] = field(default_factory=dict)
+
+    @property
+    def written(self) -> MatchPlan:
+        """The plan as it was written."""
+        return self.plan if self.asked is None else self.asked
+
+    @property
+    def row_conditions(self) -> tuple[RowColumn, ...]:
+        """The truth values that Spark computes before the match, each once.
+
+        Not that of a stage without a condition: other passes may ask a TRUE that was written.
+        """
+        conditions = (one.before for one in self.conditions if one.before is not None)
+        if self.plan.staging is not None:
+            conditions = (one for one in conditions if one != EVERYWHERE)
+        observed = (one for one in self.observed if isinstance(one, RowColumn))
+        return tuple(dict.fromkeys((*conditions, *observed)))
+
+    def columns(self) -> tuple[RowColumn, ...]:
+        """Every column whose type the link needs, each once."""
+        found: dict[RowColumn, None] = {}
+        for output in self.outputs:
+            found.update(dict.fromkeys(output_row_columns(output)))
+        for condition in self.conditions:
+            if condition.during is not None:
+                found.update(dict.fromkeys(step_columns(condition.during)))
+            if condition.nearby is not None:
+                found.update(dict.fromkeys(step_columns(condition.nearby.step)))
+        for one in self.observed:
+            if isinstance(one, Nearby):
+                found.update(dict.fromkeys(step_columns(one.step)))
+        for columns_of_ends in (window_columns, gap_columns, near_columns):
+            found.update(dict.fromkeys(columns_of_ends(self.plan)))
+        found.update(dict.fromkeys(key_columns(self.plan)))
+        return tuple(found)
+
+    @property
+    def needs_spark(self) -> str | None:
+        """Why Spark must sort the rows: what it computes of several of them; None if nothing."""
+        columns = (*self.row_conditions, *self.columns())
+        several = (show_column(one) for one in columns if not one.looks_at_one_row)
+        first = next(several, None)
+        return None if first is None else f"only Spark computes {first}, which is of several rows"
+
+    def prune(self) -> Draft:
+        """The same with the tests of rows that need not cross."""
+        relevant = find_relevance_tests(self.plan, self.pattern, self.conditions)
+        return replace(self, relevant=relevant)
+
+    def narrow(self, outputs: tuple[OutputColumn, ...]) -> Draft:
+        """The same with these outputs only, so that more rows may be left out."""
+        measures = tuple(one for one in self.plan.measures if one in outputs)
+        plan, asked = (replace(one, measures=measures) for one in (self.plan, self.written))
+        return replace(self, plan=plan, asked=asked, outputs=outputs).prune()
+
+
+# Conditions that the worker computes for all rows before the match, since it sorts them.
+#
+# They are typed as conditions on the run are. What would be slower than Spark's sort, or not what
+# Spark computes to the last bit, is refused here: such a query is one for Spark's sort.
+
+
+def link_nearby(drafted: Draft, typer: Typer) -> tuple[NearbyCondition, ...]:
+    """The conditions of a draft that the worker computes, each once.
+
+    Raises MatchRecognizeUnsupportedError for what only Spark computes.
+    """
+    found: dict[tuple[int | None, RowColumn], NearbyCondition] = {}
+    for variable, nearby, row_condition in nearby_of(drafted):
+        key = row_condition, nearby.column
+        if key not in found:
+            found[key] = NearbyCondition(type_nearby(nearby, typer), *key, variable)
+    return tuple(found.values())
+
+
+def nearby_of(drafted: Draft) -> Iterator[tuple[str, Nearby, int | None]]:
+    """What the worker computes: for whom, and the bit of what Spark computes of it."""
+    bits = row_bits(drafted)
+    for condition in drafted.conditions:
+        if condition.nearby is not None:
+            yield condition.variable, condition.nearby, bit_of(condition, bits)
+    for one in drafted.observed:
+        if isinstance(one, Nearby):
+            yield show_column(one.column), one, None
+
+
+def type_nearby(nearby: Nearby, typer: Typer) -> RunExpression:
+    """Its expression. Raises MatchRecognizeUnsupportedError for what only Spark computes."""
+    expression = typer.condition(nearby.step)
+    found = list(operations(nearby.step))
+    operands = (typer.type_of(one) for step in found for one in step.operands)
+    calls = any(isinstance(part, Call | Mathematics) for part in parts_of(expression))
+    wide = any(is_wide_decimal(typer.type_of(one)) for one in found)
+    if calls or wide or any(one.family in NESTED for one in operands):
+        raise only_spark_computes(show_column(nearby.column), nearby.step.span)
+    return expression
+
+
+def find_row_conditions(
+    drafted: Draft, nearby: tuple[NearbyCondition, ...]
+) -> Mapping[str, int | None]:
+    """By variable the bit of its row condition: Spark's, or the worker's where it has one."""
+    bits = row_bits(drafted)
+    worker = {
+        (one.row_condition, one.column): bit
+        for bit, one in enumerate(nearby, len(drafted.row_conditions))
+    }
+    return {
+        one.variable: worker[bit_of(one, bits), one.nearby.column]
+        if one.nearby
+        else bit_of(one, bits)
+        for one in drafted.conditions
+    }
+
+
+def row_bits(drafted: Draft) -> Mapping[RowColumn, int]:
+    """The bits of what Spark computes."""
+    return {column: bit for bit, column in enumerate(drafted.row_conditions)}
+
+
+def bit_of(condition: SplitCondition, bits: Mapping[RowColumn, int]) -> int | None:
+    """The bit of what Spark computes of a condition; None where that holds of every row."""
+    return None if condition.before is None else bits.get(condition.before)
+
+
+def operations(step: Step) -> Iterator[Combined]:
+    """The operations of a step, itself first."""
+    if isinstance(step, Combined):
+        yield step
+        for operand in step.operands:
+            yield from operations(operand)
+
+
+# What an engine is asked: the program, the conditions by variable, the engine that is able.
+
+
+def build_task(
+    drafted: Draft,
+    run_conditions: Mapping[str, RunExpression],
+    nearby: tuple[NearbyCondition, ...] = (),
+) -> Task:
+    """What an engine is asked. run_conditions: by variable. nearby: see `Executable`."""
+    plan = drafted.plan
+    bits = find_row_conditions(drafted, nearby)
+    variables = drafted.pattern.program.variables
+    return Task(
+        drafted.pattern,
+        tuple(Condition(bits.get(one), run_conditions.get(one)) for one in variables),
+        {name: plan.members(name) for name in names(plan)},
+        plan.after_match,
+        plan.selection,
+        plan.output,
+        tuple(absent(plan, absence) for absence in plan.absences),
+        None if plan.closing is None else plan.variables.index(plan.closing),
+        any(one is not None for one in (plan.within, plan.within_rows, plan.row_gap)),
+        staged(plan),
+        plan.partial,
+    )
+
+
+def staged(plan: MatchPlan) -> Staged | None:
+    """What an engine is told of stages, if the pattern is one of stages."""
+    if plan.staging is None:
+        return None
+    return Staged(plan.staging.skip, plan.staging.timeouts is not None)
+
+
+def absent(plan: MatchPlan, absence: Absence) -> Absent:
+    """An absence by ids."""
+    after, before = (
+        None if names is None else frozenset[int]().union(*map(plan.members, names))
+        for names in (absence.after, absence.before)
+    )
+    return Absent(plan.variables.index(absence.variable), after, before)
+
+
+def names(plan: MatchPlan) -> Iterator[str]:
+    """Every primary and union variable."""
+    yield from plan.variables
+    yield from (subset.name for subset in plan.subsets)
+
+
+def draft(
     plan: MatchPlan,
     columns: InputColumns,
     name_of: Callable[[str], str],
-    optimisations: Optimisations = OPTIMISED,
-    scope: Scope = Scope.NEIGHBOURS,
+    scope: RowScope = RowScope.NEIGHBOURS,
     type_of_order: Callable[[str], OrderType] | None = None,
 ) -> Draft:
     """The draft of a plan over an input with these columns.
 
-    name_of: see `output_columns`. optimisations: those of event selection. scope: of conditions
-    that Spark computes. type_of_order: of the text of an order column; without it no condition is
-    found to be a window.
+    name_of: see `output_columns`. scope: of conditions that Spark computes. type_of_order: of the
+    text of an order column; without it no condition is found to be a window.
 
     Raises MatchRecognizeError for all that is wrong with a query, whatever the types are.
     """
     resolved = resolve(plan, columns)
     guarded = guard_reads(resolved)
     outputs = output_columns(guarded, columns, name_of)
-    compiled = compile_pattern(guarded, constrain_proceed=optimisations.constrain_proceed)
+    compiled = compile_pattern(guarded)
     in_windows = gaps_as_conditions(guarded, compiled.follow)
     if type_of_order is not None:
         in_windows = find_condition_window(in_windows, compiled.follow, type_of_order)
     pattern, conditions = with_negations(in_windows, compiled, scope)
     drafted = Draft(
-        in_windows, pattern, conditions, outputs, optimisations, asked=resolved, scope=scope
+        in_windows,
+        pattern,
+        conditions,
+        outputs,
+        asked=resolved,
+        scope=scope,
+        origins=find_origins(guarded, conditions, outputs),
     )
     return drafted.prune()
+
+
+@dataclass(frozen=True)
+class TypedConditions:
+    """What a search and a worker compute of a draft's conditions.
+
+    types: of the columns of the draft. during: by variable, what depends on the run. nearby: see
+    `Executable`. columns: those that the expressions read.
+    """
+
+    types: Mapping[RowColumn, ValueType]
+    during: Mapping[str, RunExpression]
+    nearby: tuple[NearbyCondition, ...]
+    columns: RunColumns
+    ansi: bool
+
+
+def type_conditions(
+    drafted: Draft,
+    types: Mapping[RowColumn, ValueType],
+    *,
+    ansi: bool,
+    session: Settings = IN_UTC,
+) -> TypedConditions:
+    """The conditions of a draft that Spark does not compute.
+
+    types: of `drafted.columns()`. ansi, session: the session's settings.
+    Raises MatchRecognizeUnsupportedError for what the types do not allow.
+    """
+    typer = StepTyper(types, ansi, session)
+    during = {
+        condition.variable: typer.condition(condition.during)
+        for condition in drafted.conditions
+        if condition.during is not None
+    }
+    return TypedConditions(types, during, link_nearby(drafted, typer), typer.columns, ansi)
 
 
 def link(
@@ -81,16 +348,17 @@ def link(
     ansi: bool,
     session: Settings = IN_UTC,
 ) -> Executable:
-    """The executable of a draft.
+    """The executable of a draft. Arguments as of `type_conditions` and `link_typed`."""
+    return link_typed(drafted, type_conditions(drafted, types, ansi=ansi, session=session), engine)
 
-    types: of `drafted.columns()`. engine: "auto" or an engine's name; one that cannot run the plan
-    is an error, never replaced. ansi, session: the session's settings.
+
+def link_typed(drafted: Draft, conditions: TypedConditions, engine: str) -> Executable:
+    """The executable of a draft. conditions: its own.
+
+    engine: "auto" or an engine's name; one that cannot run the plan is an error, never replaced.
     """
-    plan = drafted.plan
-    typer = StepTyper(types, ansi, session)
-    run_conditions = type_run_conditions(drafted, typer)
-    nearby = link_nearby(drafted, typer)
-    task = build_task(drafted, run_conditions, nearby)
+    plan, types = drafted.plan, conditions.types
+    task = build_task(drafted, conditions.during, conditions.nearby)
     algorithm, reason = choose(task, engine)
     measures = MeasureReader(plan, types)
     outputs = tuple(link_output(output, measures) for output in drafted.outputs)
@@ -100,26 +368,16 @@ def link(
         algorithm=algorithm,
         reason=reason,
         rows_per_match=plan.rows_per_match,
-        crossing=build_crossing(plan, types, measures.columns, typer.columns),
+        crossing=build_crossing(plan, types, measures.columns, conditions.columns),
         conditions=drafted.row_conditions,
         relevant=drafted.relevant,
-        neighbours=drafted.neighbours,
         reads=measures.all_reads(plan.rows_per_match),
         aggregates=tuple(measures.aggregates),
         outputs=outputs,
-        ansi=ansi,
+        ansi=conditions.ansi,
         window_rows=plan.within_rows,
-        nearby=nearby,
+        nearby=conditions.nearby,
     )
-
-
-def type_run_conditions(drafted: Draft, typer: Typer) -> Mapping[str, RunExpression]:
-    """What depends on the run, by variable."""
-    return {
-        condition.variable: typer.condition(condition.during)
-        for condition in drafted.conditions
-        if condition.during is not None
-    }
 
 
 def link_output(output: OutputColumn, measures: MeasureReader) -> Output:
@@ -131,4 +389,4 @@ def link_output(output: OutputColumn, measures: MeasureReader) -> Output:
     if isinstance(output, PointerOutput):
         return Output(output.name, (measures.read(ReadPointer(output.field)),), is_measure=False)
     pieces = measures.pieces(output.value)
-    return Output(output.name, pieces, is_measure=not output.over_rows)
+    return Output(output.name, pieces, not output.over_rows, of_measure(output))

@@ -9,35 +9,31 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
-from itertools import chain
 from typing import TypeVar
 
-from matchrec.compile.columns import find_columns_sent_once, key_columns
-from matchrec.compile.draft import Draft
+from matchrec.compile.columns import key_columns
 from matchrec.compile.executable import Executable
+from matchrec.compile.path import Draft
 from matchrec.conditions.row_column import RowColumn, row_column
-from matchrec.conditions.types import ValueType
 from matchrec.dataclass import dataclass
 from matchrec.engine.interface import Condition, NearbyCondition
-from matchrec.output.reads.moved import moved
+from matchrec.output.reads import moved
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.text.sql_text import quoted
+from matchrec.plan.text import quoted
 
 C = TypeVar("C", Condition, NearbyCondition)
 
 
 @dataclass(frozen=True, slots=True)
 class LinkedRule:
-    """A rule, linked. Picklable.
+    """A rule, linked, over the columns and conditions of its set. Picklable.
 
-    columns: those of its crossing, by their places in the set. equal: the places of what divides
-    the partitions of the set further, for this rule. nearby: the bits of the conditions over
-    neighbours that a worker computes.
+    equal: the places of what divides the partitions of the set further, for this rule. nearby: the
+    bits of the conditions over neighbours that a worker computes.
     """
 
     name: str
     executable: Executable
-    columns: tuple[int, ...]
     equal: tuple[int, ...]
     nearby: tuple[int, ...] = ()
 
@@ -47,10 +43,9 @@ class RuleSet:
     """Linked rules. Picklable: Spark carries them to its workers.
 
     columns: those that cross, for all rules together. keys, order, events: the places among them of
-    what is asked of every match; events by the names of the input's columns. once: the places of
-    those that only the first row of a partition brings. conditions: on one row, then on several, as
-    Spark computes them before the sort and after it. bits: how many truth values a row has, with
-    those that a worker computes where it sorts the rows. relevant: see `Executable`.
+    what is asked of every match; events by the names of the input's columns. conditions: of rows,
+    as Spark computes them. bits: how many truth values a row has, with those that a worker computes
+    where it sorts the rows. relevant: see `Executable`.
     """
 
     rules: tuple[LinkedRule, ...]
@@ -58,45 +53,9 @@ class RuleSet:
     keys: tuple[int, ...]
     order: int
     events: Mapping[str, int]
-    once: tuple[int, ...]
-    conditions: tuple[tuple[RowColumn, ...], tuple[RowColumn, ...]]
+    conditions: tuple[RowColumn, ...]
     bits: int
     relevant: tuple[RowColumn, ...]
-
-    def with_keys_in_all_rows(self) -> RuleSet:
-        """The same, for rows that are not in order yet: see `Executable`."""
-        return replace(self, once=())
-
-    def over_all_columns(self) -> RuleSet:
-        """The same, whose rules find columns and conditions where the set has them."""
-        return replace(self, rules=tuple(self.widened(rule) for rule in self.rules))
-
-    def widened(self, rule: LinkedRule) -> LinkedRule:
-        """The rule over all columns of the set."""
-        executable, early_and_late = rule.executable, chain(*self.conditions)
-        wider = replace(
-            executable,
-            crossing=executable.crossing.moved(self.columns, rule.columns),
-            conditions=tuple(early_and_late),
-            reads=tuple(moved(read, rule.columns) for read in executable.reads),
-        )
-        return replace(rule, executable=wider, columns=tuple(range(len(self.columns))))
-
-    def users(self, column: RowColumn) -> tuple[str, ...]:
-        """The names of the rules that need a column or a condition."""
-        return tuple(
-            rule.name
-            for rule in self.rules
-            if column in rule.executable.crossing.columns or column in rule.executable.conditions
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Bits:
-    """Where the bit of each condition is, of one row, then of several; where there is none yet."""
-
-    places: tuple[int, ...]
-    end: int
 
 
 @dataclass(frozen=True)
@@ -129,17 +88,10 @@ class SharedDrafts:
         return tuple(dict.fromkeys((*self.of_matches, *asked)))
 
     @cached_property
-    def conditions(self) -> tuple[tuple[RowColumn, ...], tuple[RowColumn, ...]]:
-        """The row conditions of all rules, each once: those on one row, those on several."""
+    def conditions(self) -> tuple[RowColumn, ...]:
+        """The row conditions of all rules, each once."""
         drafts = self.drafts.values()
-        found = dict.fromkeys(one for drafted in drafts for one in drafted.row_conditions)
-        early = tuple(one for one in found if one.looks_at_one_row)
-        return early, tuple(one for one in found if not one.looks_at_one_row)
-
-    @property
-    def needs_spark(self) -> str | None:
-        """Why Spark must sort the rows: what it computes for some rule; None if nothing."""
-        return next(filter(None, (one.needs_spark for one in self.drafts.values())), None)
+        return tuple(dict.fromkeys(one for drafted in drafts for one in drafted.row_conditions))
 
     @property
     def relevant(self) -> tuple[RowColumn, ...]:
@@ -148,7 +100,7 @@ class SharedDrafts:
         return tuple(dict.fromkeys(one for own in tests for one in own)) if all(tests) else ()
 
     def draft(self) -> Draft:
-        """What Spark is to compute after the sort, as a draft without a condition of a variable."""
+        """What Spark is to compute, as a draft without a condition of a variable."""
         first = next(iter(self.drafts.values()))
         return replace(
             first,
@@ -156,20 +108,9 @@ class SharedDrafts:
             conditions=(),
             outputs=(),
             relevant=(),
-            neighbours=(),
-            observed=self.conditions[1],
+            observed=self.conditions,
+            origins={k: v for one in self.drafts.values() for k, v in one.origins.items()},
         )
-
-
-@dataclass(frozen=True)
-class StreamedDrafts(SharedDrafts):
-    """The same over a stream: no sort of Spark's divides the conditions."""
-
-    @cached_property
-    def conditions(self) -> tuple[tuple[RowColumn, ...], tuple[RowColumn, ...]]:
-        """The row conditions of all rules, each once, as if they were on several rows."""
-        drafts = self.drafts.values()
-        return (), tuple(dict.fromkeys(one for drafted in drafts for one in drafted.row_conditions))
 
 
 def further_keys(plan: MatchPlan) -> tuple[RowColumn, ...]:
@@ -179,21 +120,13 @@ def further_keys(plan: MatchPlan) -> tuple[RowColumn, ...]:
     return tuple(key for key in keys if key not in known)
 
 
-def join_rules(
-    shared: SharedDrafts,
-    executables: Mapping[str, Executable],
-    types: Mapping[RowColumn, ValueType],
-    bits: Bits,
-) -> RuleSet:
-    """The set of rules that are linked each by itself.
-
-    types: of `shared.columns`. bits: those of `shared.conditions`.
-    """
+def join_rules(shared: SharedDrafts, executables: Mapping[str, Executable]) -> RuleSet:
+    """The set of rules that are linked each by itself."""
     crossing = (c for one in executables.values() for c in one.crossing.columns)
     columns = tuple(dict.fromkeys((*shared.of_matches, *crossing)))
     place = {column: number for number, column in enumerate(columns)}
-    early, late = shared.conditions
-    numbers = BitNumbers(dict(zip((*early, *late), bits.places, strict=True)), bits.end)
+    conditions = shared.conditions
+    numbers = BitNumbers({one: bit for bit, one in enumerate(conditions)}, len(conditions))
 
     def places(those: Iterable[RowColumn]) -> tuple[int, ...]:
         return tuple(place[column] for column in those)
@@ -201,8 +134,15 @@ def join_rules(
     def linked(name: str, executable: Executable) -> LinkedRule:
         equal = places(further_keys(shared.drafts[name].plan))
         own, nearby = numbers.number_conditions(executable, equal)
-        own = replace(own, relevant=shared.relevant)
-        return LinkedRule(name, own, places(own.crossing.columns), equal, nearby)
+        of_set = places(own.crossing.columns)
+        wide = replace(
+            own,
+            crossing=own.crossing.moved(columns, of_set),
+            conditions=conditions,
+            relevant=shared.relevant,
+            reads=tuple(moved(read, of_set) for read in own.reads),
+        )
+        return LinkedRule(name, wide, equal, nearby)
 
     rules = tuple(linked(name, executable) for name, executable in executables.items())
     return RuleSet(
@@ -211,8 +151,7 @@ def join_rules(
         places(key_columns(shared.plan)),
         place[row_column(shared.plan.order_by[0].expression.text)],
         {name: place[row_column(quoted(name))] for name in shared.events},
-        places(find_columns_sent_once(shared.plan, types)),
-        shared.conditions,
+        conditions,
         numbers.end,
         shared.relevant,
     )

@@ -1,4 +1,4 @@
-"""Aggregates that the engine computes over the rows of a match, in a few basic forms.
+"""Aggregates of conditions on the run: a few basic forms that the engine grows, and lists of rows.
 
 Several of Spark's aggregates are one of five in other words: `count_if(c)` counts `IF(c, 1, NULL)`,
 `bool_and(c)` is the least of the truth values, a FILTER is a NULL in the argument.
@@ -6,9 +6,27 @@ Several of Spark's aggregates are one of five in other words: `count_if(c)` coun
 
 from __future__ import annotations
 
-from matchrec.conditions.row_column import RowColumn, row_column
+from collections.abc import Callable, Iterator, Sequence
+
+from matchrec.conditions.residual import ListAggregate, RunningAggregate, Step
+from matchrec.conditions.row_column import Framed, RowColumn, Shifted, row_column
 from matchrec.dataclass import dataclass
-from matchrec.plan.expression import Aggregate, looks_at_columns_only, row_text, terms
+from matchrec.errors.conditions import aggregate_not_grown, not_a_constant
+from matchrec.plan.expression import (
+    Aggregate,
+    Classifier,
+    ColumnReference,
+    MatchNumber,
+    Reference,
+    Scalar,
+    looks_at_columns_only,
+    references,
+    render,
+    row_text,
+    terms,
+)
+from matchrec.plan.text import as_operand, string_literal
+from matchrec.source import Span
 
 BASIC = {
     "count": "count",
@@ -59,3 +77,95 @@ def counted_column(aggregate: Aggregate) -> RowColumn | None:
     if aggregate.condition is not None:
         text = f"IF({row_text(aggregate.condition)}, {text or 1}, NULL)"
     return None if text is None else row_column(text)
+
+
+ADDED = frozenset({"sum", "avg"})
+
+
+SplitTerm = Callable[[str, Scalar], Step]
+
+
+def split_aggregate(
+    aggregate: Aggregate, variables: Sequence[str], split: SplitTerm, span: Span
+) -> RunningAggregate | ListAggregate:
+    """An aggregate reference as one that the engine grows, or else as one over a list.
+
+    variables: by the id of each primary variable, as whose rows its own are listed. split: what a
+    term is made of on a row that is mapped to a variable.
+    """
+    form = basic(aggregate)
+    if form is None:
+        return list_aggregate(aggregate, variables, split, span)
+    listed = list_aggregate(aggregate, variables, split, span) if form.function in ADDED else None
+    return RunningAggregate(form.function, form.variable, form.column, form.so_far, span, listed)
+
+
+def list_aggregate(
+    aggregate: Aggregate, variables: Sequence[str], split: SplitTerm, span: Span
+) -> ListAggregate:
+    """An aggregate reference as one over a list of rows."""
+    check(aggregate, span)
+    return ListAggregate(
+        aggregate.function,
+        aggregate.variable,
+        tuple(listed_columns(aggregate, name, split, span) for name in variables),
+        tuple(words for _, words in aggregate.ordering),
+        aggregate.distinct,
+        aggregate.ignore_nulls,
+        aggregate.so_far,
+        span,
+    )
+
+
+def check(aggregate: Aggregate, span: Span) -> None:
+    """Raises where Python does not compute the aggregate, or needs to know an argument."""
+    from matchrec.conditions.accumulators.catalogue import AGGREGATES, INSTEAD
+
+    function = AGGREGATES.get(aggregate.function)
+    if function is None:
+        raise aggregate_not_grown(aggregate.function, INSTEAD.get(aggregate.function), span)
+    for place, argument in enumerate(aggregate.arguments):
+        if place == function.constant and references(argument):
+            raise not_a_constant(aggregate.function, place + 1, argument.span)
+
+
+def listed_columns(
+    aggregate: Aggregate, variable: str, split: SplitTerm, span: Span
+) -> tuple[RowColumn | Step, ...]:
+    """What a row of a list has that is mapped to a variable: see `ListAggregate`."""
+
+    def write(reference: Reference) -> str:
+        match reference:
+            case ColumnReference(argument=argument):
+                return as_operand(argument)
+            case Classifier():
+                return string_literal(variable)
+            case _:
+                raise aggregate_not_grown(aggregate.function, None, span)
+
+    def listed(term: Scalar) -> RowColumn | Step:
+        if any(isinstance(one, MatchNumber) for one in references(term)):
+            return split(variable, term)
+        return row_column(render(term, write))
+
+    condition = aggregate.condition
+    values = (*aggregate.arguments, *(term for term, _ in aggregate.ordering))
+    counts = row_column("TRUE") if condition is None else listed(condition)
+    return counts, *map(listed, values)
+
+
+def framed(aggregate: Aggregate) -> Framed:
+    """An aggregate over a frame as what Spark computes for every row."""
+    assert aggregate.frame is not None
+    return Framed(tuple(call_pieces(aggregate)), aggregate.frame)
+
+
+def call_pieces(aggregate: Aggregate) -> Iterator[str | Shifted]:
+    """The call of an aggregate, with what it evaluates on each row; a constant stays written."""
+    yield f"{aggregate.function}("
+    for number, argument in enumerate(aggregate.arguments):
+        yield ", " if number else ""
+        text = row_text(argument)
+        yield Shifted(text, 0) if references(argument) else text
+    yield ")" if aggregate.arguments else "*)"
+    yield " IGNORE NULLS" if aggregate.ignore_nulls else ""

@@ -11,13 +11,13 @@ from matchrec.conditions.residual import (
     COMPARISONS,
     LOGIC,
     NULL_IN_NULL_OUT,
+    REWRITINGS,
     Combined,
     Nearby,
     Step,
     Value,
     VariableAt,
 )
-from matchrec.conditions.rewrite import REWRITINGS
 from matchrec.conditions.row_column import conjunction, row_column
 from matchrec.conditions.typing.arithmetic import TRYING
 from matchrec.conditions.typing.mathematics import NAMES
@@ -45,10 +45,9 @@ from matchrec.plan.expression import (
     render,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.precedence import always_precedes
+from matchrec.plan.pattern import always_precedes
 from matchrec.plan.show import show_scalar
-from matchrec.plan.text.amounts import amount
-from matchrec.plan.text.sql_text import as_operand, string_literal
+from matchrec.plan.text import amount, as_operand, string_literal
 from matchrec.source import Span
 
 Write = Callable[[Reference], str]
@@ -203,7 +202,8 @@ def not_computed(scalar: Scalar) -> MatchRecognizeError:
     if isinstance(scalar, Operation) and scalar.operator == LONG_CHAIN:
         return operations_nested_too_deep(DEEPEST, scalar.span)
     has_lambda = any("->" in one for one in scalar.pieces if isinstance(one, str))
-    refused = lambda_not_read if has_lambda else not_known_during_the_match
+    is_misread = has_lambda and named(scalar).upper() in functions()
+    refused = lambda_not_read if is_misread else not_known_during_the_match
     return refused(named(scalar), scalar.span)
 
 

@@ -12,36 +12,66 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from matchrec.plan.combined import complement, conjuncts, joined, negation
 from matchrec.plan.expression import (
     ColumnReference,
     Operation,
     Scalar,
     Term,
+    complement,
+    conjuncts,
+    joined,
     looks_at_columns_only,
+    negation,
     references,
     row_text,
     set_apart,
 )
 from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.text import without_quotes
 
-_QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|`[^`]*`", re.DOTALL)
 _SUM = re.compile(r"(?<!\d[eE])[-+*](?!>)|\b(?:ABS|NEGATIVE)\b", re.IGNORECASE)
 _PARTIAL = re.compile(
-    r"""/(?!\s*[\d.]*[1-9]) | %(?!\s*[\d.]*[1-9]) | \[ | ::
-    | \b(?: P?MOD | DIV | CAST | (?:TINY|SMALL|BIG)?INT | DOUBLE | FLOAT | DECIMAL
-    | BOOLEAN | DATE | TIMESTAMP | ELEMENT_AT | ELT | RAISE_ERROR | ASSERT_TRUE
-    | NEXT_DAY | UNIX_TIMESTAMP | SEQUENCE | CONV | (?:TO|MAKE|PARSE)_\w+ )\b""",
-    re.VERBOSE | re.IGNORECASE,
+    r"/(?!\s*[\d.]*[1-9])|%(?!\s*[\d.]*[1-9])|\[|::|\bDIV\b|\b(?:[IR]?LIKE|REGEXP)\b(?!\s*'')",
+    re.IGNORECASE,
 )
-"""A divisor that may be zero, a cast, an element, a text that is read."""
+"""A divisor that may be zero, an element, a cast, a pattern that is no literal."""
 
-_LONG = re.compile(r"\b(?!(?:IN|AND|OR|NOT|WHEN|THEN|ELSE)\b)\w+\s*\(|\bSELECT\b", re.IGNORECASE)
-"""A call of a function, which may be the user's own, or a query."""
+_QUERY = re.compile(r"\bSELECT\b", re.IGNORECASE)
+_CALL = re.compile(r"(?:([\w.]+)|'')\s*\(")
+
+_KEYWORDS = """
+    ALL AND ANY AS BETWEEN BY CASE DISTINCT ELSE ESCAPE FALSE FROM ILIKE IN IS LIKE NOT NULL OF
+    OR OVER REGEXP RLIKE SOME THEN TRUE WHEN WHERE
+"""
+KEYWORDS = frozenset(_KEYWORDS.split())
+"""Words before a parenthesis that are no functions."""
+
+_TOTAL = """
+    ABS NEGATIVE BTRIM CHARACTER_LENGTH CHAR_LENGTH CONCAT CONCAT_WS CONTAINS ENDSWITH INITCAP
+    INSTR LCASE LEFT LEN LENGTH LEVENSHTEIN LOCATE LOWER LPAD LTRIM POSITION REPLACE REVERSE
+    RIGHT RPAD RTRIM SOUNDEX STARTSWITH SUBSTR SUBSTRING SUBSTRING_INDEX TRANSLATE TRIM UCASE
+    UPPER ASCII BASE64 BIT_LENGTH CRC32 HASH HEX MD5 OCTET_LENGTH SHA SHA1 SHA2 XXHASH64
+    COALESCE EQUAL_NULL GREATEST IF IFNULL ISNAN ISNOTNULL ISNULL LEAST NANVL NULLIF NULLIFZERO
+    NVL NVL2 ZEROIFNULL ACOS ACOSH ASIN ASINH ATAN ATAN2 ATANH CBRT CEIL CEILING COS COSH COT
+    CSC DEGREES EXP EXPM1 FLOOR HYPOT LN LOG LOG10 LOG1P LOG2 POW POWER RADIANS RINT SEC SIGN
+    SIGNUM SIN SINH SQRT TAN TANH DATEDIFF DATE_ADD DATE_DIFF DATE_PART DATE_SUB DATE_TRUNC DAY
+    DAYNAME DAYOFMONTH DAYOFWEEK DAYOFYEAR EXTRACT HOUR LAST_DAY MINUTE MONTH MONTHNAME
+    MONTHS_BETWEEN QUARTER SECOND TIMESTAMPDIFF TRUNC UNIX_DATE UNIX_MICROS UNIX_MILLIS
+    UNIX_SECONDS WEEKDAY WEEKOFYEAR YEAR ARRAY ARRAYS_OVERLAP ARRAY_CONTAINS ARRAY_DISTINCT
+    ARRAY_EXCEPT ARRAY_INTERSECT ARRAY_JOIN ARRAY_MAX ARRAY_MIN ARRAY_POSITION ARRAY_SIZE
+    ARRAY_UNION CARDINALITY FLATTEN GET MAP_CONTAINS_KEY MAP_KEYS MAP_VALUES NAMED_STRUCT SIZE
+    SORT_ARRAY STRUCT AGGREGATE EXISTS FILTER FORALL REDUCE TRANSFORM COUNT FIRST_VALUE
+    LAST_VALUE MAX MIN CURRENT_DATE CURRENT_TIMESTAMP LOCALTIMESTAMP NOW
+"""
+TOTAL = KEYWORDS | frozenset(_TOTAL.split())
+"""What has a result for all values of the types that it takes, but for sums that are too large.
+
+Any other function may fail: a cast, one that reads a text, one of the user's own.
+"""
 
 
 def may_fail(scalar: Scalar) -> bool:
-    """Whether an expression may have no result under ANSI, by its words."""
+    """Whether an expression may have no result under ANSI, by its functions and operators."""
     texts = (
         piece.argument if isinstance(piece, ColumnReference) else piece
         for piece in scalar.pieces
@@ -57,12 +87,21 @@ def text_may_fail(text: str) -> bool:
 
 def is_partial(text: str) -> bool:
     """The same, but for sums, which fail where they are too large for their type."""
-    return _PARTIAL.search(without_quotes(text)) is not None
+    plain = without_quotes(text)
+    return _PARTIAL.search(plain) is not None or not all(map(is_total, _CALL.findall(plain)))
 
 
-def without_quotes(text: str) -> str:
-    """SQL without what stands in quotes."""
-    return _QUOTED.sub("''", text)
+def is_total(name: str) -> bool:
+    """Whether a function, by its name, or a word never fails; one in backticks has no name here."""
+    known = name.upper()
+    return known in TOTAL or known.startswith("TRY_")
+
+
+def takes_long(text: str) -> bool:
+    """Whether SQL over one row calls a function, which may be the user's own, or has a query."""
+    plain = without_quotes(text)
+    calls = any(name.upper() not in KEYWORDS for name in _CALL.findall(plain))
+    return calls or _QUERY.search(plain) is not None
 
 
 def holds_of_rows(plan: MatchPlan, variable: str | None) -> Scalar | None:
@@ -78,7 +117,7 @@ def _row_condition(plan: MatchPlan, variable: str) -> Term | None:
     conditions = (one.condition for one in plan.definitions if one.variable == variable)
     parts = [part for condition in conditions for part in conjuncts(condition)]
     texts = [row_text(part) for part in parts if _is_of_row(plan, variable, part)]
-    quick = [text for text in texts if not _LONG.search(without_quotes(text))]
+    quick = [text for text in texts if not takes_long(text)]
     text = quick[0] if len(quick) == 1 else " AND ".join(f"({one})" for one in quick)
     return Term((text,), parts[0].span) if quick else None
 

@@ -15,8 +15,7 @@ from dataclasses import replace
 from enum import IntEnum
 
 from matchrec.dataclass import dataclass
-from matchrec.errors.sql.negation import reads_forbidden_row
-from matchrec.plan.combined import complement, joined
+from matchrec.errors.sql.pattern import reads_forbidden_row
 from matchrec.plan.expression import (
     Aggregate,
     Classifier,
@@ -32,10 +31,12 @@ from matchrec.plan.expression import (
     RowNumber,
     Scalar,
     Term,
+    complement,
     inner_references,
+    joined,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.text.sql_text import string_literal
+from matchrec.plan.text import string_literal
 from matchrec.source import Span
 
 NOWHERE = Span(0, 0)

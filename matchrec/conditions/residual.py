@@ -1,10 +1,20 @@
-"""Residual conditions: what of a condition is left for the engine, before its types are known."""
+"""Residual conditions: what of a condition is left for the engine, before its types are known.
+
+Functions of several rows are written with the few operations that the engine has:
+
+    COALESCE(a, b)   →   IF(a IS NOT NULL, a, b)
+
+Source: the semantics of each function as Spark SQL documents it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import field
+from functools import reduce
+from typing import Any
 
-from matchrec.conditions.row_column import RowColumn
+from matchrec.conditions.row_column import RowColumn, row_column
 from matchrec.dataclass import dataclass
 from matchrec.plan.expression import LambdaVariable, Navigation, Scalar
 from matchrec.source import Span
@@ -93,7 +103,7 @@ class Combined:
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class LambdaRead:
     """A variable of a lambda function, where its body reads it."""
 
     variable: LambdaVariable
@@ -116,7 +126,7 @@ Step = (
     | VariableAt
     | NumberOfMatch
     | Combined
-    | Bound
+    | LambdaRead
     | Lambda
 )
 
@@ -164,3 +174,154 @@ ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "DIV", "NEG"}) | BITS
 LOGIC = frozenset({"AND", "OR", "NOT"})
 BASIC = COMPARISONS | ARITHMETIC | LOGIC | {"IS NULL", "IF", "DATEDIFF"}
 NULL_IN_NULL_OUT = (COMPARISONS - {"<=>"}) | ARITHMETIC | {"NOT", "ABS", "LIKE", "||"}
+
+
+Parts = tuple[Step, ...]
+Rewriting = Callable[[Parts, Span], Combined]
+Form = Any  # a nested tuple, see `REWRITINGS`
+
+
+def rewrite(step: Combined) -> Combined:
+    """The same value by basic operations; an operation that is basic is itself."""
+    rewriting = REWRITINGS.get(step.operator)
+    if rewriting is None:
+        return step
+    found = (
+        rewriting(step.operands, step.span)
+        if callable(rewriting)
+        else FormWriter(step.operands, step.span).step(rewriting)
+    )
+    assert isinstance(found, Combined)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class FormWriter:
+    """Writes forms of an operation on some parts; equal ones are one step."""
+
+    parts: Parts
+    span: Span
+    written: dict[Form, Step] = field(default_factory=dict)
+
+    def step(self, form: Form) -> Step:
+        """The step of a form, see `REWRITINGS`."""
+        if form not in self.written:
+            self.written[form] = self.new_step(form)
+        return self.written[form]
+
+    def new_step(self, form: Form) -> Step:
+        match form:
+            case int():
+                return self.parts[form]
+            case "0":
+                return Value(row_column(form), None, None, self.span)
+            case str():
+                return Combined(form, self.parts, self.span)
+            case (operator, *forms):
+                return Combined(operator, tuple(map(self.step, forms)), self.span)
+        raise AssertionError(form)
+
+
+def first_not_null(parts: Parts, span: Span) -> Combined:
+    """COALESCE, NVL and IFNULL."""
+    *before, last = parts
+
+    def choose(rest: Step, part: Step) -> Combined:
+        return Combined("IF", (Combined("IS NOT NULL", (part,), span), part, rest), span)
+
+    found = reduce(choose, reversed(before), last)
+    return found if isinstance(found, Combined) else choose(last, last)
+
+
+def extreme(comparison: str) -> Rewriting:
+    """GREATEST and LEAST: NULLs are left out."""
+    take_right = ("OR", ("IS NULL", 0), (comparison, 1, 0))
+    of_two = ("IF", ("IS NULL", 1), 0, ("IF", take_right, 1, 0))
+
+    def of_all(parts: Parts, span: Span) -> Combined:
+        """By halves: each is asked for several times."""
+        middle = len(parts) // 2
+        halves = (parts[:middle], parts[middle:])
+        both = tuple(half[0] if len(half) == 1 else of_all(half, span) for half in halves)
+        found = FormWriter(both, span).step(of_two)
+        assert isinstance(found, Combined)
+        return found
+
+    return of_all
+
+
+def membership(parts: Parts, span: Span) -> Combined:
+    """X IN (a, b, ...)."""
+    value, *others = parts
+    return Combined("OR", tuple(Combined("=", (value, one), span) for one in others), span)
+
+
+def case(parts: Parts, span: Span) -> Combined:
+    """CASE WHEN a THEN x WHEN b THEN y ELSE z END, from a on: IF(a, x, IF(b, y, z))."""
+    last = 2 * ((len(parts) - 2) // 2)  # where the last condition stands
+    found = Combined("IF", parts[last:], span)
+    for place in range(last - 2, -1, -2):
+        found = Combined("IF", (*parts[place : place + 2], found), span)
+    return found
+
+
+def case_of(parts: Parts, span: Span) -> Combined:
+    """CASE x WHEN a THEN ..., from x on, with the conditions x = a."""
+    value, *branches = parts
+    for place in range(0, len(branches) - 1, 2):
+        branches[place] = Combined("=", (value, branches[place]), span)
+    return case(tuple(branches), span)
+
+
+def decode(parts: Parts, span: Span) -> Combined:
+    """DECODE(x, a, y, ..., z): CASE of what is not distinct, where NULL is found too."""
+    value, *branches = parts
+    for place in range(0, len(branches) - 1, 2):
+        branches[place] = Combined("<=>", (value, branches[place]), span)
+    return case(tuple(branches), span)
+
+
+REWRITINGS: Mapping[str, Rewriting | Form] = {
+    "ABS": ("IF", ("<", 0, ("NEG", 0)), ("NEG", 0), 0),  # itself where it is NULL or NaN
+    "NEGATIVE": "NEG",
+    "MOD": "%",
+    "PMOD": ("IF", ("<", "%", "0"), ("%", ("+", "%", 1), 1), "%"),
+    "ISNOTNULL": ("NOT", "IS NULL"),
+    "ISNULL": "IS NULL",
+    "COALESCE": first_not_null,
+    "NVL": first_not_null,
+    "IFNULL": first_not_null,
+    "NULLIF": ("IF", ("OR", ("IS NULL", "="), ("NOT", "=")), 0),
+    "NANVL": ("IF", ("ISNAN", 0), 1, 0),
+    "NVL2": ("IF", ("IS NOT NULL", 0), 1, 2),
+    "CASE": case,
+    "CASE OF": case_of,
+    "DECODE": decode,
+    "GREATEST": extreme(">"),
+    "LEAST": extreme("<"),
+    "BETWEEN": ("AND", (">=", 0, 1), ("<=", 0, 2)),
+    "NOT BETWEEN": ("NOT", "BETWEEN"),
+    "IN": membership,
+    "NOT IN": ("NOT", "IN"),
+    "NOT LIKE": ("NOT", "LIKE"),
+    "NOT ILIKE": ("NOT", "ILIKE"),
+    "NOT RLIKE": ("NOT", "RLIKE"),
+    "IS NOT NULL": ("NOT", "IS NULL"),
+    "IS UNKNOWN": "IS NULL",
+    "IS NOT UNKNOWN": ("NOT", "IS NULL"),
+    "IS NOT DISTINCT FROM": "<=>",
+    "IS DISTINCT FROM": ("NOT", "<=>"),
+    "IS TRUE": ("AND", "IS NOT NULL", 0),  # false, not NULL, where it is NULL
+    "IS NOT TRUE": ("NOT", "IS TRUE"),
+    "IS FALSE": ("AND", "IS NOT NULL", "NOT"),
+    "IS NOT FALSE": ("NOT", "IS FALSE"),
+    "DATE_DIFF": "DATEDIFF",
+    "EQUAL_NULL": "<=>",
+    "NULLIFZERO": ("NULLIF", 0, "0"),
+    "ZEROIFNULL": ("COALESCE", 0, "0"),
+    "SHIFTLEFT": "<<",
+    "SHIFTRIGHT": ">>",
+}
+"""A function that rewrites, or a form: an operation of other forms; a number is the part at that
+place, a name that operation of all parts, and "0" the number zero.
+"""

@@ -69,17 +69,9 @@ def arguments_of(piece: str | Shifted | Framed) -> tuple[str, ...]:
             return ()
 
 
-@dataclass(frozen=True, slots=True)
-class Neighbours:
-    """A row may be in a match if it satisfies `here` and its neighbours one of `before`, `behind`.
-
-    All of them are conditions by index; None where nothing is known: of the row itself, or of the
-    one beside it, as that may lie outside of the match.
-    """
-
-    here: int | None
-    before: frozenset[int] | None
-    behind: frozenset[int] | None
+def texts_in(column: RowColumn) -> tuple[str, ...]:
+    """The texts over one row from which a column is made."""
+    return (column.text,) if column.looks_at_one_row else column.arguments
 
 
 def row_column(text: str) -> RowColumn:

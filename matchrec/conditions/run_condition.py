@@ -34,7 +34,7 @@ class Constant:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ReadValue:
     """The value of a column on the row that `navigation` finds in the run, NULL when there is none.
 
     column: index among the integer or the floating columns, by `kind`.
@@ -54,7 +54,7 @@ class ReadClassifier:
 
 
 @dataclass(frozen=True, slots=True)
-class ReadMatchNumber:
+class TriedMatchNumber:
     """The number of the match that is tried: how many were found before in the partition, plus 1.
 
     All runs that are tried at once read the same; it is no part of what tells them apart.
@@ -217,9 +217,9 @@ class Choose:
 
 RunExpression = (
     Constant
-    | Read
+    | ReadValue
     | ReadClassifier
-    | ReadMatchNumber
+    | TriedMatchNumber
     | Reduce
     | Compare
     | Arithmetic
@@ -257,7 +257,7 @@ def operands_of(expression: RunExpression) -> tuple[RunExpression, ...]:
             return tuple(one for one in arguments if not isinstance(one, Collect))
         case Mathematics(arguments=parts, otherwise=otherwise):
             return parts if otherwise is None else (*parts, otherwise)
-        case Constant() | Read() | ReadClassifier() | ReadMatchNumber() | Reduce():
+        case Constant() | ReadValue() | ReadClassifier() | TriedMatchNumber() | Reduce():
             return ()
         case _:
             assert_never(expression)
@@ -286,7 +286,7 @@ def with_operands(expression: RunExpression, new: Sequence[RunExpression]) -> Ru
 def kind_of(expression: RunExpression) -> Kind:
     """How the value of a node is held; truth values are integers."""
     match expression:
-        case Constant() | Read() | Arithmetic() | Mathematics() | Call():
+        case Constant() | ReadValue() | Arithmetic() | Mathematics() | Call():
             return expression.kind
         case Reduce(function=function, kind=kind):
             return {Reduction.COUNT: Kind.INTEGER, Reduction.AVG: Kind.FLOATING}.get(function, kind)
@@ -294,7 +294,7 @@ def kind_of(expression: RunExpression) -> Kind:
             return Kind.FLOATING
         case Choose(then=then):
             return kind_of(then)
-        case ReadClassifier() | ReadMatchNumber() | Compare() | And() | Or() | Not() | IsNull():
+        case ReadClassifier() | TriedMatchNumber() | Compare() | And() | Or() | Not() | IsNull():
             return Kind.INTEGER
         case _:
             assert_never(expression)

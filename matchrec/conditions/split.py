@@ -17,6 +17,7 @@ from dataclasses import replace
 from enum import Enum
 from itertools import compress
 
+from matchrec.conditions.aggregates import framed, split_aggregate
 from matchrec.conditions.forms import (
     OF_ALL_ROWS,
     Write,
@@ -40,9 +41,9 @@ from matchrec.conditions.forms import (
 )
 from matchrec.conditions.guards import guards_of, holds_of_rows, is_partial, may_fail, under
 from matchrec.conditions.residual import (
-    Bound,
     Combined,
     Lambda,
+    LambdaRead,
     Nearby,
     NumberOfMatch,
     SplitCondition,
@@ -50,10 +51,8 @@ from matchrec.conditions.residual import (
     Value,
 )
 from matchrec.conditions.row_column import Framed, RowColumn, Shifted, conjunction, row_column
-from matchrec.conditions.split_aggregates import framed, split_aggregate
 from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeUnsupportedError
-from matchrec.plan.combined import conjuncts
 from matchrec.plan.expression import (
     LAMBDA,
     Aggregate,
@@ -67,14 +66,15 @@ from matchrec.plan.expression import (
     Scalar,
     Term,
     argument_of,
+    conjuncts,
     references,
     render,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.text.sql_text import string_literal
+from matchrec.plan.text import string_literal
 
 
-class Scope(Enum):
+class RowScope(Enum):
     """Which rows Spark can compute a condition of, before the match.
 
     NEIGHBOURS: the row itself and rows at a fixed distance. ROW: the row itself, as in a stream,
@@ -87,7 +87,7 @@ class Scope(Enum):
     SORTED = "the row alone, before the worker sorts the rows"
 
 
-def split(plan: MatchPlan, scope: Scope = Scope.NEIGHBOURS) -> tuple[SplitCondition, ...]:
+def split(plan: MatchPlan, scope: RowScope = RowScope.NEIGHBOURS) -> tuple[SplitCondition, ...]:
     """The conditions of all variables that have one, in the order of DEFINE."""
     return tuple(
         ConditionSplitter(plan, definition.variable, scope).condition(definition.condition)
@@ -101,7 +101,7 @@ class ConditionSplitter:
 
     plan: MatchPlan
     variable: str
-    scope: Scope = Scope.NEIGHBOURS
+    scope: RowScope = RowScope.NEIGHBOURS
     guards: tuple[Scalar, ...] = ()
 
     def condition(self, scalar: Scalar) -> SplitCondition:
@@ -140,12 +140,12 @@ class ConditionSplitter:
         """Whether it reads only rows that Spark can compute it of, before the match."""
         distances = self.distances(scalar)
         known = None not in distances and not lambda_variables(scalar)
-        return known and (self.scope is Scope.NEIGHBOURS or not any(distances))
+        return known and (self.scope is RowScope.NEIGHBOURS or not any(distances))
 
     def is_nearby(self, scalar: Scalar) -> bool:
         """Whether the worker computes it for all rows, as it reads some at a fixed distance."""
         known = None not in self.distances(scalar) and not self.is_fixed(scalar)
-        return known and self.scope is Scope.SORTED
+        return known and self.scope is RowScope.SORTED
 
     def distances(self, scalar: Scalar) -> set[int | None]:
         """How far from the current row it reads; None where the run decides."""
@@ -190,7 +190,7 @@ class ConditionSplitter:
             return Value(here, None, None, scalar.span, late=late)
         found, variables = references(scalar), lambda_variables(scalar)
         if isinstance(scalar, Term) and len(variables) == 1 and is_name(scalar):
-            return Bound(next(iter(variables)), scalar.span)
+            return LambdaRead(next(iter(variables)), scalar.span)
         if is_bare(scalar) and isinstance(found[0], Aggregate):
             names = variables_of_rows(self.plan, found[0])
             return split_aggregate(found[0], names, self.step_of_row, scalar.span)
@@ -203,6 +203,8 @@ class ConditionSplitter:
             return by_classifier(scalar, position, self.plan.variables)
         if isinstance(scalar, Operation) and is_known(scalar.operator):
             return self.combined(scalar)
+        if self.is_nearby(scalar) and not lambda_variables(scalar):
+            return Value(self.fixed_column(scalar), None, None, scalar.span)  # so Spark must sort
         raise not_computed(scalar)
 
     def move_inside(self, scalar: Scalar, position: Navigation) -> Value:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from enum import Enum
 
@@ -161,3 +162,45 @@ def average_type(type_: ValueType) -> ValueType:
     if type_.family is Family.DECIMAL:
         return decimal(type_.precision + 4, min(38, type_.scale + 4))
     return DOUBLE
+
+
+SMALLINT = ValueType(Family.INTEGER, "smallint", 16)
+TINYINT = ValueType(Family.INTEGER, "tinyint", 8)
+TIMESTAMP = ValueType(Family.TIMESTAMP, "timestamp")
+TIMESTAMP_NTZ = ValueType(Family.TIMESTAMP_NTZ, "timestamp_ntz")
+BINARY = ValueType(Family.BINARY, "binary")
+
+NAMES = {
+    "BOOLEAN": BOOLEAN,
+    "TINYINT": TINYINT,
+    "BYTE": TINYINT,
+    "SMALLINT": SMALLINT,
+    "SHORT": SMALLINT,
+    "INT": INT,
+    "INTEGER": INT,
+    "BIGINT": BIGINT,
+    "LONG": BIGINT,
+    "FLOAT": FLOAT,
+    "REAL": FLOAT,
+    "DOUBLE": DOUBLE,
+    "STRING": STRING,
+    "BINARY": BINARY,
+    "DATE": DATE,
+    "TIMESTAMP": TIMESTAMP,
+    "TIMESTAMP_LTZ": TIMESTAMP,
+    "TIMESTAMP_NTZ": TIMESTAMP_NTZ,
+}
+DECIMAL = re.compile(r"(?:DECIMAL|DEC|NUMERIC)(?:\((\d+)(?:,(-?\d+))?\))?")
+
+
+def type_named(name: str) -> ValueType | None:
+    """The type, or None where Python does not have its values.
+
+    >>> type_named("DEC(5,2)").name, type_named("MAP<INT,INT>")
+    ('decimal(5,2)', None)
+    """
+    found = DECIMAL.fullmatch(name)
+    if found is None:
+        return NAMES.get(name)
+    precision, scale = int(found[1] or 10), int(found[2] or 0)
+    return decimal(precision, scale) if 0 <= scale <= precision <= 38 else None

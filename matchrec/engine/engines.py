@@ -1,23 +1,73 @@
-"""The engines: which tasks each can run, and by which of its algorithms it runs one fastest."""
+"""The engines: which tasks each can run, by which of its algorithms, why, and how time grows.
+
+A query that is planned needs no more of algorithms than what they are called: what searches is
+loaded by the first search, in a worker, and only that of the algorithm that runs.
+
+What decides is asked once for each question: whether rows may be skipped or all matches are asked
+for; whether conditions look only at the data; whether failures can be remembered; whether the ways
+through the pattern multiply.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import field, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from matchrec.dataclass import dataclass
-from matchrec.engine.algorithms import (
-    Chained,
-    ContiguousAlgorithm,
-    SelectionAlgorithm,
-    WithPartial,
-)
-from matchrec.engine.interface import Algorithm, Engine, Room, Task
+from matchrec.engine.interface import Room, Task
+from matchrec.errors.calls import engine_cannot
 from matchrec.plan.clauses import MatchOutput
 
 if TYPE_CHECKING:
-    from matchrec.engine.compiled import CompiledTask
+    from matchrec.engine.matches import Matches
+    from matchrec.engine.partitions import IntArray, Partitions
+    from matchrec.engine.records import CompiledTask
+
+
+@dataclass(frozen=True, slots=True)
+class Algorithm:
+    """What finds the matches of a task. Immutable: all mutable state belongs to one search.
+
+    engine: the one that it belongs to. matching: how it finds matches, a name in the table
+    `SEARCHES` of its room. partial: whether runs come out beside them that are none.
+    """
+
+    engine: str
+    matching: str
+    room: Room = Room()
+    partial: bool = False
+
+    @property
+    def name(self) -> str:
+        """What tells it from the engine's other algorithms."""
+        return self.matching + ", then runs of rows without a match" * self.partial
+
+    def search(
+        self, task: Task, partitions: Partitions, counters: IntArray | None = None
+    ) -> Iterator[Matches]:
+        """All matches, in chunks of bounded size, in order of partition, then of match number.
+
+        With event selection they come in the order in which they are complete. counters:
+        int64[COUNTERS], see `kernels.layout`; what a search with event selection has counted is
+        added when it is at its end. No other search counts.
+        Raises `RunFailure` for what only the rows can show.
+        """
+        if self.partial:
+            from matchrec.engine.partial import with_runs
+
+            matching = replace(self, partial=False)
+            found = matching.search(replace(task, partial=None), partitions, counters)
+            return with_runs(found, task, partitions, self.room)
+        from matchrec.engine.records import prepare_input
+
+        if task.selects:
+            from matchrec.engine.selection.searches import SEARCHES
+        else:
+            from matchrec.engine.contiguous.search import SEARCHES
+        arrays = prepare_input(task, partitions, selects=task.selects)
+        return SEARCHES[self.engine, self.matching](task, arrays, self.room, counters)
+
 
 NAMES: Mapping[MatchOutput, str] = {
     MatchOutput.PREFERRED: "preferred matches that skip rows",
@@ -27,85 +77,159 @@ NAMES: Mapping[MatchOutput, str] = {
 }
 """What algorithms of event selection are called that find such matches, without a skip strategy."""
 
+PREFERRED_SELECTION = (
+    "rows may be skipped and the preferred match is asked for: one run at a time finds it"
+)
+ALL_MATCHES = (
+    "all matches are asked for: runs share their rows and merge where their computation states are "
+    "equal"
+)
+REASONS: Mapping[tuple[str, str], str] = {
+    ("backtracking", "longest"): (
+        "the longest match is asked for and conditions look only at the data: how far the farthest "
+        "end of a match is, is found out once for each state and row"
+    ),
+    ("backtracking", "windowed"): (
+        "conditions look only at the data: how far the end of a match is, is found out once for "
+        "each state and row, so that no way is tried in vain"
+    ),
+    ("backtracking", "plain"): (
+        "conditions depend on the run, but the ways through the pattern do not multiply: one run "
+        "at a time is fastest"
+    ),
+    ("breadth_first", "longest"): (
+        "the longest match is asked for and conditions depend on the run: all runs go on, and "
+        "those with equal computation states merge"
+    ),
+    ("breadth_first", "merging"): (
+        "conditions depend on the run and the ways through the pattern can multiply: runs with "
+        "equal computation states merge"
+    ),
+}
+"""Why an algorithm is the fastest, by its engine and its name."""
+
 
 @dataclass(frozen=True, slots=True)
-class Backtracking:
-    """Depth-first search. Linear in the rows where conditions look only at the data."""
+class Engine:
+    """The algorithms that rest on one idea, of which a user may ask for one by its name.
 
+    "backtracking" is depth-first search, linear in the rows where conditions look only at the data.
+    "breadth_first" makes one pass over the rows; runs with the same future are searched once.
+    """
+
+    name: str
     room: Room = Room()
-    name: str = field(default="backtracking", init=False)
 
     def supports(self, task: Task) -> str | None:
-        """Why a task cannot be searched depth-first, or None."""
-        if task.output is MatchOutput.GRAPH:
-            return "the compressed form is the shared buffer of the breadth-first engine"
-        if task.output is MatchOutput.LONGEST and not task.looks_only_at_data:
-            return "the longest match under conditions on the run is found by all runs at once"
-        return refuse_negation(task)
+        """None, or the sentence that says why this engine cannot run the task."""
+        if self.name == "backtracking":
+            if task.output is MatchOutput.GRAPH:
+                return "the compressed form is the shared buffer of the breadth-first engine"
+            if task.output is MatchOutput.LONGEST and not task.looks_only_at_data:
+                return "the longest match under conditions on the run is found by all runs at once"
+        if task.output is MatchOutput.PREFERRED and (task.absent or task.closing is not None):
+            return "negation is tested on all matches, not on the preferred ones"
+        return None
 
     def choose(self, task: Task) -> Algorithm:
         """The fastest algorithm for a task that it supports."""
-        if task.searches_twice:
-            return WithPartial(self.choose(replace(task, partial=None)), self.room)
-        if task.selects:
-            return SelectionAlgorithm(self.name, name_of_selection(task), self.room)
-        if task.output is MatchOutput.LONGEST:
-            return ContiguousAlgorithm(self.name, "longest", self.room)
-        if task.looks_only_at_data and task.windowed:
-            return ContiguousAlgorithm(self.name, "windowed", self.room)
-        if task.shares_rows:
-            return Chained(self.room)
-        remembers = task.looks_only_at_data or compiled(task).remembers_all
-        name = "memoised" if remembers else "plain"
-        return ContiguousAlgorithm(self.name, name, self.room)
+        matching = name_matching(replace(task, partial=None), self.name)
+        return Algorithm(self.name, matching, self.room, task.searches_twice)
 
 
-@dataclass(frozen=True, slots=True)
-class BreadthFirst:
-    """One pass over the rows. merge_runs: whether runs with the same future are searched once."""
-
-    merge_runs: bool = True
-    room: Room = Room()
-    name: str = field(default="breadth_first", init=False)
-
-    def supports(self, task: Task) -> str | None:
-        """Why a task cannot be searched breadth-first, or None."""
-        return refuse_negation(task)
-
-    def choose(self, task: Task) -> Algorithm:
-        """The fastest algorithm for a task that it supports."""
-        if task.searches_twice:
-            return WithPartial(self.choose(replace(task, partial=None)), self.room)
-        if task.selects:
-            shows_runs = task.output is MatchOutput.GRAPH
-            merges = self.merge_runs and not shows_runs
-            return SelectionAlgorithm(self.name, name_of_selection(task), self.room, merges)
-        if task.output is MatchOutput.LONGEST:
-            name = "longest" if self.merge_runs else "longest without merging"
-            return ContiguousAlgorithm(self.name, name, self.room)
-        name = "merging" if self.merge_runs else "plain"
-        return ContiguousAlgorithm(self.name, name, self.room)
+def name_matching(task: Task, engine: str) -> str:
+    """What the fastest way of an engine to find the matches of a task is called."""
+    if task.selects:
+        skips = task.stages is not None and task.stages.skip is not None
+        return "matches that a skip strategy leaves" if skips else NAMES[task.output]
+    if task.output is MatchOutput.LONGEST:
+        return "longest"
+    if engine == "breadth_first":
+        return "merging"
+    if task.looks_only_at_data and task.windowed:
+        return "windowed"
+    if task.shares_rows:
+        return "chained"
+    remembers = task.looks_only_at_data or compiled(task).remembers_all
+    return "memoised" if remembers else "plain"
 
 
-ENGINES: dict[str, Engine] = {engine.name: engine for engine in (Backtracking(), BreadthFirst())}
+ENGINES = {name: Engine(name) for name in ("backtracking", "breadth_first")}
 
 
-def name_of_selection(task: Task) -> str:
-    """What the algorithm of event selection is called that finds what a task asks for."""
-    if task.stages is not None and task.stages.skip is not None:
-        return "matches that a skip strategy leaves"
-    return NAMES[task.output]
+def choose(task: Task, name: str = "auto") -> tuple[Algorithm, str]:
+    """The one algorithm that runs a task, and the reason.
+
+    name: of the engine that it is to belong to; "auto" is the one expected to be fastest.
+    Raises MatchRecognizeUnsupportedError for an engine that cannot run the task, KeyError for a
+    name that none has.
+    """
+    engine = ENGINES[find_fastest(task) if name == "auto" else name]
+    obstacle = engine.supports(task)
+    if obstacle is not None:
+        raise engine_cannot(engine.name, obstacle)
+    algorithm = engine.choose(task)
+    return algorithm, find_reason(task, algorithm) if name == "auto" else "asked for"
 
 
-def refuse_negation(task: Task) -> str | None:
-    """Why no engine can search a task with negation for preferred matches, or None."""
-    if task.output is MatchOutput.PREFERRED and (task.absent or task.closing is not None):
-        return "negation is tested on all matches, not on the preferred ones"
-    return None
+def find_fastest(task: Task) -> str:
+    """The name of the engine expected to be fastest."""
+    if task.selects:
+        all_at_once = task.output is not MatchOutput.PREFERRED
+    elif task.looks_only_at_data:
+        all_at_once = False
+    elif task.output is MatchOutput.LONGEST:
+        all_at_once = True
+    else:
+        multiplies = task.pattern.is_exponentially_ambiguous
+        all_at_once = multiplies and not compiled(task).remembers_all
+    return "breadth_first" if all_at_once else "backtracking"
+
+
+def find_reason(task: Task, algorithm: Algorithm) -> str:
+    """Why an algorithm is the fastest for a task."""
+    if task.selects:
+        return PREFERRED_SELECTION if task.output is MatchOutput.PREFERRED else ALL_MATCHES
+    reason = REASONS.get((algorithm.engine, algorithm.matching))
+    if reason is not None:
+        return reason
+    if task.looks_only_at_data:
+        return "conditions look only at the data: failures are remembered"
+    until = " until the next match" if compiled(task).counts_matches else ""
+    return f"where ways meet, no later condition looks at the run: failures are remembered{until}"
+
+
+def classify_time(task: Task, engine: str) -> str:
+    """How the time of a contiguous search grows with its rows, in words.
+
+    Conditions are unknown here: any of them may hold on any row. W is how many rows a match may
+    have. Where conditions depend on the run, `max_steps` ends what takes too long.
+    """
+    longest = task.pattern.longest
+    if task.windowed:
+        rows = "the rows of a window"
+    else:
+        rows = "the rows of a partition" if longest is None else f"at most {longest}"
+    within = f"times W, {rows}"
+    one_at_a_time = engine == "backtracking"
+    if task.looks_only_at_data:
+        merges = one_at_a_time or not task.windowed
+        if task.output is MatchOutput.LONGEST:  # values hold for one end of windows only
+            merges = one_at_a_time and not task.windowed
+        return "linear in the rows" if merges else f"linear in the rows {within}"
+    if one_at_a_time and compiled(task).remembers_all:
+        again = " for each match, whose number conditions read"
+        again = again if compiled(task).counts_matches else ""
+        return f"linear in the rows {within}" if task.windowed else f"linear in the rows{again}"
+    if task.pattern.is_deterministic:
+        return f"linear in the rows {within}"
+    explodes = longest is not None or task.pattern.is_exponentially_ambiguous
+    grows = "exponentially" if explodes else "as a power"
+    return f"may grow {grows} with W, {rows}; max_steps ends what takes too long"
 
 
 def compiled(task: Task) -> CompiledTask:
     """The arrays of a task, which say more of conditions on the run than their form does."""
-    from matchrec.engine.compiled import compile_task  # loads all that conditions on the run need
+    from matchrec.engine.records import compile_task  # loads all that conditions on the run need
 
     return compile_task(task, 0)

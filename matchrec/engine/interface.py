@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from matchrec.arguments import FLAG
 from matchrec.conditions.row_column import RowColumn
-from matchrec.conditions.run_condition import Call, Collect, Read, RunExpression, parts_of
+from matchrec.conditions.run_condition import Call, Collect, ReadValue, RunExpression, parts_of
 from matchrec.dataclass import dataclass
-from matchrec.nfa.compiled_pattern import CompiledPattern
+from matchrec.nfa.compile import CompiledPattern
 from matchrec.plan.clauses import (
     ONE_OF_A_ROW,
     AfterMatchSkip,
@@ -21,8 +20,6 @@ from matchrec.plan.clauses import (
 )
 
 if TYPE_CHECKING:
-    from matchrec.engine.matches import Matches
-    from matchrec.engine.partitions import IntArray, Partitions
     from matchrec.plan.stages import Skip
 
 
@@ -56,7 +53,7 @@ class NearbyCondition:
     def offsets(self) -> Iterator[int]:
         """How far from a row it reads."""
         for part in parts_of(self.expression):
-            if isinstance(part, Read) and part.navigation is not None:
+            if isinstance(part, ReadValue) and part.navigation is not None:
                 yield part.navigation.physical_offset
 
 
@@ -75,34 +72,6 @@ class Absent:
 
 
 @dataclass(frozen=True, slots=True)
-class Optimisations:
-    """What makes event selection cheaper and can be switched off, to measure what it gains.
-
-    push_window: a run ends with its window; without, the window is looked at when a match is
-    complete. constrain_proceed: a run goes on to the next component with the row that begins it;
-    without, a run is cloned into every component that may come next as soon as it may. merge_runs:
-    runs of equal computation state merge. Where a task may be run without one of them, it finds the
-    same matches.
-
-    Source: SASE+, "Query compilation", steps 5 and 6, and "Merging equivalent runs".
-
-    >>> Optimisations(merge_runs=False)
-    Optimisations(push_window=True, constrain_proceed=True, merge_runs=False)
-    """
-
-    push_window: bool = True
-    constrain_proceed: bool = True
-    merge_runs: bool = True
-
-    def __post_init__(self) -> None:
-        for name in ("push_window", "constrain_proceed", "merge_runs"):
-            FLAG.check("Optimisations", name, getattr(self, name))
-
-
-OPTIMISED = Optimisations()
-
-
-@dataclass(frozen=True, slots=True)
 class Staged:
     """What a task over stages has besides its pattern: see `plan.stages.Staging`."""
 
@@ -117,7 +86,7 @@ class Task:
     pattern: its row pattern, compiled. conditions: by variable id. members: variable ids of every
     union variable and of every primary one, by name. absent: what must not be. closing: the id
     whose condition must hold of a match as a whole, when its last row has been mapped.
-    optimisations: those of event selection. windowed: whether matches keep to windows,
+    windowed: whether matches keep to windows,
     `Partitions.window_end`. stages: of a pattern of stages, which say themselves what may be
     skipped; conditions are then asked before a row is mapped. partial: which runs come out beside
     the matches. max_steps: how often conditions on the run may be asked in a partition, without
@@ -133,12 +102,14 @@ class Task:
     output: MatchOutput = MatchOutput.PREFERRED
     absent: tuple[Absent, ...] = ()
     closing: int | None = None
-    optimisations: Optimisations = OPTIMISED
     windowed: bool = False
     stages: Staged | None = None
     partial: PartialMatches | None = None
     max_steps: int | None = None
     chained: bool = False
+
+    def __hash__(self) -> int:
+        return hash((self.pattern, self.conditions, self.after_match, self.output))
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -205,39 +176,3 @@ class Room:
     rows: int = 1 << 20
     matches: int = 1 << 18
     memory: int = 1 << 10
-
-
-class Algorithm(Protocol):
-    """What finds the matches of a task. Immutable: all mutable state belongs to one search."""
-
-    @property
-    def engine(self) -> str:
-        """The name of the engine that it belongs to."""
-
-    @property
-    def name(self) -> str:
-        """What tells it from the engine's other algorithms."""
-
-    def search(
-        self, task: Task, partitions: Partitions, counters: IntArray | None = None, /
-    ) -> Iterator[Matches]:
-        """All matches, in chunks of bounded size, in order of partition, then of match number.
-
-        counters: int64[COUNTERS], see `selection.kernels.layout`; what a search with event
-        selection has counted is added when it is at its end. No other search counts.
-        Raises `RunFailure` for what only the rows can show.
-        """
-
-
-class Engine(Protocol):
-    """The algorithms that rest on one idea, of which a user may ask for one by its name."""
-
-    @property
-    def name(self) -> str:
-        """What `engine=` calls it."""
-
-    def supports(self, task: Task) -> str | None:
-        """None, or the sentence that says why this engine cannot run the task."""
-
-    def choose(self, task: Task) -> Algorithm:
-        """The fastest algorithm for a task that it supports."""

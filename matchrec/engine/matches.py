@@ -1,18 +1,29 @@
-"""Matches: what an engine answers, in flat arrays; and the failure that only the rows can show."""
+"""Matches: what an engine answers, in flat arrays; and the failure that only the rows can show.
+
+Here is also where a skip strategy leads from matches that are found already. To add a strategy,
+give it a line in `plan.clauses.SkipTo`, its words in a front end, and a case. What the engine does
+about it follows: all searches ask `kernels.starts`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from enum import Enum
 from functools import cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from matchrec.dataclass import dataclass
+from matchrec.engine.kernels import starts as kernel
+from matchrec.engine.kernels.layout import SkipRule
 from matchrec.engine.partitions import BoolArray, IntArray
-from matchrec.engine.selection.graph import Pointers
-from matchrec.nfa.outcomes import A_MATCH
+from matchrec.nfa.program import A_MATCH
+from matchrec.plan.clauses import AfterMatchSkip, SkipTo
+from matchrec.plan.expression import End
+from matchrec.plan.stages import Skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +39,21 @@ class Chains:
 
 
 @dataclass(frozen=True, slots=True)
+class Pointers:
+    """The pointers of some partitions, g in all; one leads to another that stands before it.
+
+    before: int64[g], index of the pointer that it leads to, -1 at the start of a run.
+    completes: bool[g], whether a match ends here. digits: int32[d], the version numbers, one after
+    the other; that of pointer i is digits[offsets[i] : offsets[i + 1]].
+    """
+
+    before: IntArray
+    completes: BoolArray
+    offsets: IntArray
+    digits: npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
 class Matches:
     """Matches of some partitions, in the order in which they were found; k rows are mapped in all.
 
@@ -39,8 +65,9 @@ class Matches:
     excluded: bool[k], true for rows matched inside an exclusion.
     rows: int64[k], position of each mapped row; None where every match is its first row and those
     that follow it. pointers: of the graph of all matches, in which each pointer stands as a match
-    of one row. completed: int64[m], with event selection the row at which each match is complete.
-    kind: int64[m], whether it is one, or a run whose window has ended: see `nfa.outcomes`.
+    of one row. completed: int64[m], with event selection the row at which each match is complete;
+    None of preferred ones, which nobody ranks by it.
+    kind: int64[m], whether it is one, or a run whose window has ended: see `nfa.program`.
     chains: where matches share mapped rows, which then come in no order, and offsets only say how
     long matches are; only a task that asks for it gets such.
     """
@@ -141,3 +168,41 @@ class RunFailure(Exception):  # noqa: N818 -- not a user's error yet: the runtim
         self.row = row
         self.detail = detail
         self.reason = reason
+
+
+VariableArray = npt.NDArray[np.signedinteger[Any]]
+
+
+def skip_rule(to: SkipTo) -> SkipRule:
+    """A skip strategy as kernels read it."""
+    return SkipRule(to.end is End.LAST, to.past)
+
+
+def find_targets(
+    variable: str | None, members: Mapping[str, frozenset[int]], mapped: VariableArray
+) -> BoolArray:
+    """bool[k], which of the variables `mapped` are those that a strategy counts from.
+
+    variable: primary or union, None where it counts from any row. members: ids by name.
+    """
+    if variable is None:
+        return np.ones(len(mapped), np.bool_)
+    return np.isin(mapped, list(members[variable]))
+
+
+def next_starts(
+    skip: AfterMatchSkip | Skip, members: Mapping[str, frozenset[int]], matches: Matches
+) -> IntArray:
+    """int64[m], the row from which the search goes on after each match, or `kernel.NO_ROW`."""
+    variables = np.arange(int(matches.classifiers.max(initial=0)) + 1)
+    found = np.empty(matches.count, np.int64)
+    kernel.next_starts(
+        skip_rule(skip.to),
+        find_targets(skip.variable, members, variables),
+        np.ascontiguousarray(matches.start),
+        np.ascontiguousarray(matches.offsets),
+        np.ascontiguousarray(matches.classifiers),
+        None if matches.rows is None else np.ascontiguousarray(matches.rows),
+        found,
+    )
+    return found

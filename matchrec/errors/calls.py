@@ -1,25 +1,29 @@
-"""Errors about how one of the functions was called, not about the query's text."""
+"""Errors about how one of the functions was called, on what stream, to write what language."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from reprlib import Repr
 
-from matchrec.errors.arguments import shown
+from matchrec.dataclass import dataclass
 from matchrec.errors.kinds import (
+    MatchRecognizeError,
     MatchRecognizePlanError,
+    MatchRecognizeRunError,
     MatchRecognizeUnsupportedError,
+    likeliest,
     listed,
     nearest,
 )
-from matchrec.source import Span
+from matchrec.errors.message import plan_error, refused, run_error, unsupported
+from matchrec.errors.surface import here
+from matchrec.source import Source, Span
 
-
-def no_match_graph(columns: Iterable[str]) -> MatchRecognizePlanError:
-    """A DataFrame to be unwound that is no result of `sase` in compressed form."""
-    return MatchRecognizePlanError(
-        f"no match graph: a DataFrame of {listed(columns)}",
-        hint='unwind what matchrec.sase(..., form="compressed") gives, with all its columns',
-    )
+# A DataFrame to be unwound that is no result of `sase` in compressed form.
+no_match_graph = plan_error(
+    "no match graph: a DataFrame of {columns}",
+    hint='unwind what matchrec.sase(..., form="compressed") gives, with all its columns',
+)
 
 
 def no_rows(
@@ -60,96 +64,66 @@ def other_value(name: str) -> str:
 _ANOTHER_NAME = 'give the measure another name, such as result.withColumnRenamed("{name}", "last")'
 
 
-def not_compressible(output: str) -> MatchRecognizePlanError:
-    """The compressed form of some matches only."""
-    return MatchRecognizePlanError(
-        f"form `compressed` with output `{output}`",
-        notes=("the graph that all matches share holds all of them",),
-        hint='write output="all", or form="verbose"',
-    )
+# The compressed form of some matches only.
+not_compressible = plan_error(
+    "form `compressed` with output `{output}`",
+    notes=("the graph that all matches share holds all of them",),
+    hint='write output="all", or form="verbose"',
+)
 
+# The engine that `engine=` names cannot run the plan.
+engine_cannot = unsupported(
+    "engine `{name}` cannot run this query: {reason}", hint="write {option[engine=auto]}"
+)
 
-def engine_cannot(name: str, reason: str) -> MatchRecognizeUnsupportedError:
-    """The engine that `engine=` names cannot run the plan."""
-    return MatchRecognizeUnsupportedError(
-        f"engine `{name}` cannot run this query: {reason}", hint='write engine="auto"'
-    )
+# The workers are asked to sort what only Spark can.
+worker_cannot_sort = unsupported(
+    "{reason}", hint="write {option[sort=auto]}, and Spark sorts the rows"
+)
 
+# max_steps= of a query with event selection.
+steps_of_event_selection = unsupported(
+    "max_steps of a query with event selection",
+    notes=("steps are counted where the rows of a match follow each other",),
+    hint="leave out max_steps, and write WITHIN to bound the runs",
+)
 
-def worker_cannot_sort(reason: str) -> MatchRecognizeUnsupportedError:
-    """The workers are asked to sort what only Spark can."""
-    return MatchRecognizeUnsupportedError(
-        reason, hint='write sort="auto", and Spark sorts the rows'
-    )
+# order_by= is empty.
+no_order = plan_error(
+    "order_by names nothing", hint='write what the events are sorted by: order_by="ts"'
+)
 
+# `"a, b"` for `["a", "b"]`.
+several_in_one = plan_error(
+    "a text in {argument} is one expression", hint='write each on its own: {argument}=["a", "b"]'
+)
 
-def unconstrained_proceed() -> MatchRecognizeUnsupportedError:
-    """Skip till next match without constrained proceed edges, which would find other matches."""
-    return MatchRecognizeUnsupportedError(
-        "proceed edges cannot be left unconstrained under skip till next match",
-        notes=("a run waiting in the next component would skip events that it had to take",),
-        hint="leave out constrain_proceed=False, or write another strategy",
-    )
+# DESC, ASC or NULLS after what events are sorted by.
+direction = plan_error(
+    "{word} in {argument}",
+    notes=("events come in ascending order, NULL first",),
+    hint="leave it out; for another order sort by an expression, such as -rank",
+    order="argument word",
+)
 
+# Counters are asked for their values before there are any.
+nothing_counted = plan_error(
+    "the counters have no values: no action on the result of a query with them has finished",
+    hint="pass them as counters= to one query, and run an action on its result",
+)
 
-def steps_of_event_selection() -> MatchRecognizeUnsupportedError:
-    """max_steps= of a query with event selection."""
-    return MatchRecognizeUnsupportedError(
-        "max_steps of a query with event selection",
-        notes=("steps are counted where the rows of a match follow each other",),
-        hint="leave out max_steps, and write WITHIN to bound the runs",
-    )
+# A column whose values would not survive the way through pandas.
+altered_by_pandas = unsupported(
+    "transport `pandas` would alter column {column} of type {type_name}",
+    hint='write transport="arrow", or leave it out',
+)
 
-
-def no_order() -> MatchRecognizePlanError:
-    """order_by= is empty."""
-    return MatchRecognizePlanError(
-        "order_by names nothing", hint='write what the events are sorted by: order_by="ts"'
-    )
-
-
-def several_in_one(argument: str, span: Span) -> MatchRecognizePlanError:
-    """`"a, b"` for `["a", "b"]`."""
-    return MatchRecognizePlanError(
-        f"a text in {argument} is one expression",
-        span,
-        hint=f'write each on its own: {argument}=["a", "b"]',
-    )
-
-
-def direction(argument: str, word: str, span: Span) -> MatchRecognizePlanError:
-    """DESC, ASC or NULLS after what events are sorted by."""
-    return MatchRecognizePlanError(
-        f"{word} in {argument}",
-        span,
-        notes=("events come in ascending order, NULL first",),
-        hint="leave it out; for another order sort by an expression, such as -rank",
-    )
-
-
-def nothing_counted() -> MatchRecognizePlanError:
-    """Counters are asked for their values before there are any."""
-    return MatchRecognizePlanError(
-        "the counters have no values: no action on the result of a query with them has finished",
-        hint="pass them as counters= to one query, and run an action on its result",
-    )
-
-
-def altered_by_pandas(column: str, type_name: str) -> MatchRecognizeUnsupportedError:
-    """A column whose values would not survive the way through pandas."""
-    return MatchRecognizeUnsupportedError(
-        f"transport `pandas` would alter column {column} of type {type_name}",
-        hint='write transport="arrow", or leave it out',
-    )
-
-
-def altered_in_arrays(column: str, type_name: str) -> MatchRecognizeUnsupportedError:
-    """A column that an aggregate of Spark's reads of all rows of a match."""
-    return MatchRecognizeUnsupportedError(
-        f"transport `pandas` would alter column {column} of type {type_name} in an array",
-        notes=("an aggregate that Spark computes takes the values of a match as one array",),
-        hint='write transport="arrow", or leave it out',
-    )
+# A column that an aggregate of Spark's reads of all rows of a match.
+altered_in_arrays = unsupported(
+    "transport `pandas` would alter column {column} of type {type_name} in an array",
+    notes=("an aggregate that Spark computes takes the values of a match as one array",),
+    hint='write transport="arrow", or leave it out',
+)
 
 
 def unused_name(name: str, known: Iterable[str]) -> MatchRecognizePlanError:
@@ -169,7 +143,7 @@ def other_number_of_values(
         f"the query has {counted(needed, 'parameter marker')} (?), args has"
         f" {counted(passed, 'value')}",
         first,
-        hint="pass a list with one value for each ?, in their order"
+        hint=here().markers()
         if needed
         else 'leave args out, or for :name pass a dict: args={"name": value}',
     )
@@ -180,17 +154,14 @@ def no_values(args: str, needed: int, first: Span) -> MatchRecognizePlanError:
     return MatchRecognizePlanError(
         f"the query has {counted(needed, 'parameter marker')} (?), args {args}",
         first,
-        hint="pass a list with one value for each ?, in their order",
+        hint=here().markers(),
     )
 
 
-def marker_without_value(marker: Span) -> MatchRecognizePlanError:
-    """`?` in what is passed to a function that takes no args."""
-    return MatchRecognizePlanError(
-        "a parameter marker (?) without a value",
-        marker,
-        hint="write the value itself, or call matchrec.sql(spark, query, args=[value])",
-    )
+# `?` in what is passed to a function that takes no args.
+marker_without_value = plan_error(
+    "a parameter marker (?) without a value", hint="write the value itself, or {here.marker}"
+)
 
 
 def unbound_parameter(
@@ -199,11 +170,11 @@ def unbound_parameter(
     """`:name` without a value of that name."""
     known = list(known)
     near = nearest(name, known)
-    passed = f'call matchrec.sql(spark, query, args={{"{name}": value}})'
+    passed = here().parameter(name)
     return MatchRecognizePlanError(
         f"parameter `:{name}` has no value",
         span,
-        notes=(f"args has: {listed(known)}",),
+        notes=(f"{here().values} has: {listed(known)}",),
         hint=f"write :{near}, or {passed}" if near else f"{passed}, or write the value itself",
     )
 
@@ -218,21 +189,18 @@ def no_table(name: str, value: object, span: Span) -> MatchRecognizePlanError:
     )
 
 
-def column_refused(column: str, reason: str) -> MatchRecognizePlanError:
-    """A condition given as a Column that Spark cannot compute over an event."""
-    return MatchRecognizePlanError(
-        f"Spark refuses the condition {column}: {reason}",
-        notes=("a condition is about one event",),
-        hint="write it over the columns of the DataFrame",
-    )
+# A condition given as a Column that Spark cannot compute over an event.
+column_refused = plan_error(
+    "Spark refuses the condition {column}: {reason}",
+    notes=("a condition is about one event",),
+    hint="write it over the columns of the DataFrame",
+)
 
-
-def column_is_no_condition(column: str, type_name: str) -> MatchRecognizePlanError:
-    """A Column of another type."""
-    return MatchRecognizePlanError(
-        f"a condition must be boolean, {column} is {type_name}",
-        hint="compare it with something, such as col(...) > 0",
-    )
+# A Column of another type.
+column_is_no_condition = plan_error(
+    "a condition must be boolean, {column} is {type_name}",
+    hint="compare it with something, such as col(...) > 0",
+)
 
 
 def counted(number: int, thing: str) -> str:
@@ -242,3 +210,264 @@ def counted(number: int, thing: str) -> str:
     ('no values', '1 value', '2 values')
     """
     return f"{number or 'no'} {thing}{'' if number == 1 else 's'}"
+
+
+# A clause over a stream without ORDER BY; span: of the row pattern.
+no_time = plan_error(
+    "MATCH_RECOGNIZE over a streaming DataFrame without ORDER BY",
+    notes=("rows of a stream are put in order once the watermark has passed them",),
+    hint="add ORDER BY and the column that has the watermark",
+)
+
+# ORDER BY ts DESC over a stream.
+backwards_in_time = plan_error(
+    "{part[ORDER BY]} {order} DESC over a streaming DataFrame",
+    notes=("rows of a stream come in the order of time",),
+    hint="order by {order} first, ascending; further columns may be descending",
+)
+
+# The first order column of a stream has no watermark.
+no_watermark = plan_error(
+    "{part[ORDER BY]} {order} has no watermark",
+    notes=("events of a stream are put in order once the watermark has passed them",),
+    hint='write df.withWatermark("<time column>", "<delay>"), and order by that column first',
+)
+
+# An option or a form that a stream does not have.
+cannot_stream = unsupported("{what} over a streaming DataFrame", notes=("{why}",), hint="{hint}")
+
+
+def another_clause_over_a_stream(span: Span | None) -> MatchRecognizeUnsupportedError:
+    """A second clause in a streaming query; span: of its row pattern."""
+    return cannot_stream(
+        "a second MATCH_RECOGNIZE",
+        "Spark takes one such operator in a streaming query",
+        "start a streaming query for each clause; the second may read what the first writes",
+        span,
+    )
+
+
+# A column whose values would not survive the way to Spark's stateful operator.
+altered_in_stream = unsupported(
+    "column {column} of type {type_name} over a streaming DataFrame",
+    notes=("events of a stream pass through pandas, which would alter its values",),
+    hint="leave the column out, or cast it, for instance with to_json",
+)
+
+# A checkpoint holds the state of something else.
+state_of_another_query = run_error(
+    "the checkpoint holds the state of another query, or of another version of matchrec",
+    hint="start this query with a checkpoint directory of its own",
+)
+
+
+def cannot_write(
+    language: str, what: str, span: Span | None, hint: str | None = None
+) -> MatchRecognizeUnsupportedError:
+    """A part of a query that the other language has no words for."""
+    return MatchRecognizeUnsupportedError(f"{language} cannot say {what}", span, hint=hint)
+
+
+def means_something_else(
+    language: str, what: str, span: Span | None, hint: str | None = None
+) -> MatchRecognizeUnsupportedError:
+    """What was written in the other language and, read again, asks for something else."""
+    return MatchRecognizeUnsupportedError(
+        f"{language} cannot say this: {what} would mean something else there", span, hint=hint
+    )
+
+
+def not_one_clause(language: str, count: int, span: Span | None) -> MatchRecognizePlanError:
+    """A query with no MATCH_RECOGNIZE, or with several."""
+    return MatchRecognizePlanError(
+        f"{language} is written of one MATCH_RECOGNIZE, the query has {count or 'none'}",
+        span,
+        hint="convert each clause by itself",
+    )
+
+
+# read="pattern", or a Pattern where a language is named.
+pattern_as_text = plan_error(
+    "a Pattern is converted as an object, without read=",
+    hint='write convert(matchrec.Pattern.begin("a"), write="spark", order_by="time")',
+)
+
+
+# Errors of arguments that are not of the kind that a function takes.
+
+
+@dataclass(frozen=True, slots=True)
+class CalledFunction:
+    """A function or method, and what of its object the call is about: "stage `a`"."""
+
+    function: str
+    about: str = ""
+
+    def __str__(self) -> str:
+        return f"`{self.function}`" + (f" at {self.about}" if self.about else "")
+
+
+def wrong_argument(
+    call: CalledFunction | str, argument: str, value: object, expected: tuple[str, str]
+) -> MatchRecognizePlanError:
+    """An argument of another kind. expected: of which kind, and what to write."""
+    kind, cure = expected
+    return MatchRecognizePlanError(
+        f"`{argument}` of {written(call)} is {shown(value)}",
+        notes=(f"wanted: {kind}",),
+        hint=cure or None,
+    )
+
+
+def half_a_character(argument: str, text: str, place: int) -> MatchRecognizePlanError:
+    """A text with a surrogate, which is in no encoding, so that Java cannot be told."""
+    return MatchRecognizePlanError(
+        f"`{argument}` has half a character: the surrogate U+{ord(text[place]):04X}",
+        Span(place, place + 1),
+        hint="write the whole character; text that was decoded with surrogateescape has bytes of"
+        " another encoding",
+        source=Source(text),
+    )
+
+
+def unknown_word(
+    call: CalledFunction | str, argument: str, value: str, known: Iterable[str]
+) -> MatchRecognizePlanError:
+    """An argument that is one of a few words, and not this one."""
+    known = list(known)
+    where = f" of {call}" if isinstance(call, CalledFunction) and call.about else ""
+    near = likeliest(value, known)
+    return MatchRecognizePlanError(
+        f"unknown {argument} `{_SHORT.repr(value)[1:-1]}`{where}",
+        notes=(f"known: {listed(known)}",),
+        hint=f"write {here().option(argument, near or known[0])}",
+    )
+
+
+def written(call: CalledFunction | str) -> str:
+    """The call as a message names it."""
+    return str(call if isinstance(call, CalledFunction) else CalledFunction(call))
+
+
+def shown(value: object) -> str:
+    """A value in a message: short, and never by the `repr` of a class that is not Python's own.
+
+    >>> shown(3), shown(None), shown(dict), shown([object()])
+    ('3, of type int', 'None', 'the class dict', '[<object>], of type list')
+    """
+    if value is None:
+        return "None"
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    if type(value).__module__ != "builtins" or type(value) is object:
+        return f"of type {type(value).__name__}"
+    return f"{_SHORT.repr(value)}, of type {type(value).__name__}"
+
+
+MOST_BITS = 1000
+
+
+class _Short(Repr):
+    """Values cut short; `repr` of a DataFrame may run a query, so others are named by type."""
+
+    def repr_int(self, x: int, level: int) -> str:
+        many = f"a number of {x.bit_length()} bits"  # Python does not write thousands of digits
+        return super().repr_int(x, level) if x.bit_length() < MOST_BITS else many
+
+    def repr_instance(self, x: object, level: int) -> str:
+        del level
+        plain = type(x).__module__ == "builtins" and type(x) is not object
+        return repr(x)[: self.maxother] if plain else f"<{type(x).__name__}>"
+
+
+_SHORT = _Short()
+_SHORT.maxstring = _SHORT.maxother = 40
+
+
+# Errors of the machine: no Java, too old a Java, Python workers that cannot do the work.
+
+INSTALL_JAVA = (
+    "install Java 17 (`apt install openjdk-17-jre-headless`, `brew install openjdk@17`)"
+    " and set JAVA_HOME to its folder"
+)
+
+
+def no_java(needed: int, java_home: str | None) -> MatchRecognizeError:
+    """Spark runs on Java, and there is none where it looks."""
+    where = "on PATH" if java_home is None else f"in `{java_home}`, where JAVA_HOME points"
+    return MatchRecognizeError(
+        f"Spark needs Java {needed} or newer, and there is none {where}",
+        hint=INSTALL_JAVA,
+    )
+
+
+# The Java that Spark would start is older than this Spark can use.
+java_too_old = refused(
+    "Spark needs Java {needed} or newer, and `{java}` is Java {found}",
+    hint=INSTALL_JAVA,
+    order="found needed java",
+)
+
+
+def worker_not_found(worker: str, driver: str) -> MatchRecognizeError:
+    """The interpreter that Spark would start for its Python workers does not exist."""
+    return MatchRecognizeError(
+        f"Spark would run its Python workers with `{worker}`, which is not there or does not run",
+        hint=set_pyspark_python(driver),
+    )
+
+
+def worker_version(worker: str, worker_version: str, driver_version: str) -> MatchRecognizeError:
+    """Driver and workers run different versions of Python."""
+    return MatchRecognizeError(
+        f"Spark would run its Python workers with `{worker}`, which is Python {worker_version},"
+        f" while this program runs on Python {driver_version}",
+        hint=set_pyspark_python("this program's interpreter"),
+    )
+
+
+def worker_lacks(worker: str, modules: tuple[str, ...], driver: str) -> MatchRecognizeError:
+    """The workers' interpreter has not installed what the match needs."""
+    return MatchRecognizeError(
+        f"Spark would run its Python workers with `{worker}`, which lacks {', '.join(modules)}",
+        hint=set_pyspark_python(driver),
+    )
+
+
+# A Python worker may not take the memory that its libraries and rows need.
+no_room_in_worker = run_error(
+    "a Python worker of Spark's has no room: its memory is limited to {mebibytes} MiB",
+    notes=("it reserves about 600 MiB for its libraries; the rows of a call come on top",),
+    hint="set spark.executor.pyspark.memory to 2g or more, or leave it out",
+)
+
+
+def no_room_on_disk(folder: str | None) -> MatchRecognizeRunError:
+    """Rows that wait to be sorted find no room where Spark has its workers write."""
+    return MatchRecognizeRunError(
+        f"no room on the disk of {folder or 'temporary files'} for rows that are being sorted",
+        hint="name folders with more room in spark.local.dir, or have Spark sort:"
+        f" {here().option('sort', 'spark')}",
+    )
+
+
+def set_pyspark_python(driver: str) -> str:
+    """The cure of every difference between driver and workers."""
+    return (
+        f"set the environment variable PYSPARK_PYTHON to {driver} before the Spark session starts"
+    )
+
+
+# A query of a session after `stop`.
+stopped_session = refused(
+    "the Spark session has been stopped",
+    hint="start another, SparkSession.builder.getOrCreate(), and read its DataFrames anew",
+)
+
+# The local session could not be made; the reason is what Spark wrote last.
+spark_did_not_start = refused("Spark did not start", notes=("{reason}",))
+
+# Matches are drawn over their rows.
+no_matplotlib = refused(
+    "matches are drawn with matplotlib, which is not installed", hint="pip install matplotlib"
+)

@@ -4,81 +4,144 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from matchrec.errors.kinds import MatchRecognizeError, listed
+from matchrec.errors.kinds import MatchRecognizePlanError, listed, nearest
+from matchrec.errors.message import plan_error, refused
+
+# A --table argument that is not NAME=PATH.
+malformed_table = refused(
+    "--table `{argument}` is not NAME=PATH", hint="write for example --table stocks=data/stocks.csv"
+)
+
+# Two --table arguments of one name.
+repeated_table = refused("--table names `{name}` twice", hint="give each table a name of its own")
+
+# A file that is to be read and is not there.
+no_such_file = refused("{what} `{path}` does not exist", order="path what")
+
+# A query file that cannot be read as text.
+not_a_text_file = refused("the query `{path}` is not a text file in UTF-8")
+
+# A file whose name does not tell its format.
+unknown_format = refused("the name of `{path}` does not tell its format", notes=("known: {known}",))
+
+# A pattern of paths that finds files of more than one format.
+several_formats = refused(
+    "the files of `{pattern}` have several formats: {formats}",
+    hint="give each format a table of its own",
+    order="pattern formats",
+)
+
+# A folder without files, as a table.
+empty_folder = refused("the folder of table `{name}`, `{path}`, has no files")
+
+# A file without a single column, as a table.
+empty_table = refused(
+    "the file of table `{name}`, `{path}`, is empty",
+    hint="a csv file needs a line of names, or --no-header and a row; a json file an object",
+)
+
+# A delimiter of more than one character.
+malformed_delimiter = refused("`{argument}` is no delimiter", hint="write one character, or tab")
+
+# A file that is to be written and is there.
+file_exists = refused("`{path}` exists", hint="add --overwrite, or name another file")
+
+# Results that find no room where they are to go.
+cannot_write = refused("the result cannot be written: {reason}")
+
+# A file that is to be written into a folder that is not there.
+no_such_folder = refused("the folder of `{path}` does not exist", hint="make it first")
+
+# A --conf or --param argument that is not NAME=VALUE.
+malformed_setting = refused("`{argument}` is not NAME=VALUE")
+
+# Two columns of one name in a JSON object.
+repeated_column = refused(
+    "two columns of the result are called `{name}`, and a JSON object has each name once",
+    hint="write AS with another name, or --format csv",
+)
+
+# A skip strategy that is none.
+unknown_skip = refused("`{text}` is no skip strategy of a Pattern", notes=("known: {known}",))
+
+# A Pattern that is not named by its file or module.
+malformed_pattern = refused(
+    "`{where}` does not say where the Pattern is",
+    hint="write FILE.py:NAME, FILE.py for the name `pattern`, or MODULE:NAME",
+)
+
+# The module of a Pattern, or one that it imports, cannot be found.
+no_such_module = refused("`{module}` cannot be imported", notes=("{reason}",))
+
+# A name that is no Pattern in its file or module.
+no_such_pattern = refused(
+    "`{name}` is no Pattern in `{place}`",
+    notes=("Patterns there: {known}",),
+    order="place name known",
+)
 
 
-def malformed_table(argument: str) -> MatchRecognizeError:
-    """A --table argument that is not NAME=PATH."""
-    return MatchRecognizeError(
-        f"--table `{argument}` is not NAME=PATH",
-        hint="write for example --table stocks=data/stocks.csv",
+# Errors of `plot`, of columns that do not tell where matches lie, and of `%%matchrec`.
+
+
+def no_column(argument: str, name: str, known: Iterable[str]) -> MatchRecognizePlanError:
+    """An argument of `plot` names a column that is not there, or there twice."""
+    near = nearest(name, known := list(known))
+    return MatchRecognizePlanError(
+        f"`{argument}` of `plot` is `{name}`, and no one column has that name",
+        notes=(f"columns: {listed(known)}",),
+        hint=f'write "{near}"' if near else None,
     )
 
 
-def repeated_table(name: str) -> MatchRecognizeError:
-    """Two --table arguments of one name."""
-    return MatchRecognizeError(
-        f"--table names `{name}` twice", hint="give each table a name of its own"
+# What is no number and no time has no place along a line.
+no_axis = plan_error(
+    "`x` of `plot` is `{name}`, of type {kind}",
+    notes=("wanted: a date, a timestamp or a number",),
+    hint="pass data with such a column",
+)
+
+# No columns of the matches say where a match begins and ends.
+no_places = plan_error(
+    "no columns of `matches` tell where a match begins and ends",
+    notes=(
+        "wanted: arrays of events with `{x}`, or columns such as first_{x} and last_{x}",
+        "or, of ALL ROWS PER MATCH, `{x}` and match_number",
+        "columns of the type of `{x}`: {alike}",
+    ),
+    hint='write between=("...", "..."), or match="..." for ALL ROWS PER MATCH',
+)
+
+# The matches do not say in which series they are.
+no_series = plan_error(
+    "`matches` has no column that `by` of `plot` names",
+    hint="add it to the query's result, as PARTITION BY does",
+)
+
+# There are fewer pages.
+no_page = plan_error("page {given} of `plot`, and there are {pages}", hint="write page={pages}")
+
+# The first line of a cell is not understood. sentence: why not, in the words of argparse.
+wrong_arguments = plan_error(
+    "{sentence} of %%matchrec", hint="%%matchrec? lists the arguments and what they take"
+)
+
+# The table of a cell has at least one row.
+wrong_limit = plan_error(
+    "`--limit {given}` of %%matchrec is no number of rows from 1", hint="write --limit 20"
+)
+
+
+def wrong_plot(given: list[str]) -> MatchRecognizePlanError:
+    """What `--plot` needs to know."""
+    return MatchRecognizePlanError(
+        f"`--plot {' '.join(given)}` of %%matchrec has {len(given)} names",
+        notes=("wanted: the rows, the column along the line, that up it, and that of the series",),
+        hint="write --plot stocks date close ticker",
     )
 
 
-def no_such_file(path: str, what: str) -> MatchRecognizeError:
-    """A file that is to be read and is not there."""
-    return MatchRecognizeError(f"{what} `{path}` does not exist")
-
-
-def not_a_text_file(path: str) -> MatchRecognizeError:
-    """A query file that cannot be read as text."""
-    return MatchRecognizeError(f"the query `{path}` is not a text file in UTF-8")
-
-
-def unknown_format(path: str, known: Iterable[str]) -> MatchRecognizeError:
-    """A file whose name does not tell its format."""
-    return MatchRecognizeError(
-        f"the name of `{path}` does not tell its format", notes=(f"known: {listed(known)}",)
-    )
-
-
-def no_such_folder(path: str) -> MatchRecognizeError:
-    """A file that is to be written into a folder that is not there."""
-    return MatchRecognizeError(f"the folder of `{path}` does not exist", hint="make it first")
-
-
-def malformed_setting(argument: str) -> MatchRecognizeError:
-    """A --conf or --param argument that is not NAME=VALUE."""
-    return MatchRecognizeError(f"`{argument}` is not NAME=VALUE")
-
-
-def repeated_column(name: str) -> MatchRecognizeError:
-    """Two columns of one name in a JSON object."""
-    return MatchRecognizeError(
-        f"two columns of the result are called `{name}`, and a JSON object has each name once",
-        hint="write AS with another name, or --format csv",
-    )
-
-
-def unknown_skip(text: str, known: Iterable[str]) -> MatchRecognizeError:
-    """A skip strategy that is none."""
-    return MatchRecognizeError(
-        f"`{text}` is no skip strategy of a Pattern", notes=(f"known: {listed(known)}",)
-    )
-
-
-def malformed_pattern(where: str) -> MatchRecognizeError:
-    """A Pattern that is not named by its file or module."""
-    return MatchRecognizeError(
-        f"`{where}` does not say where the Pattern is",
-        hint="write FILE.py:NAME, FILE.py for the name `pattern`, or MODULE:NAME",
-    )
-
-
-def no_such_module(module: str, reason: str) -> MatchRecognizeError:
-    """The module of a Pattern, or one that it imports, cannot be found."""
-    return MatchRecognizeError(f"`{module}` cannot be imported", notes=(reason,))
-
-
-def no_such_pattern(place: str, name: str, known: Iterable[str]) -> MatchRecognizeError:
-    """A name that is no Pattern in its file or module."""
-    return MatchRecognizeError(
-        f"`{name}` is no Pattern in `{place}`", notes=(f"Patterns there: {listed(known)}",)
-    )
+# What `--partition` takes.
+wrong_partition = plan_error(
+    "`--partition {given}` of %%matchrec has no value", hint="write --partition ticker=AAPL"
+)

@@ -8,10 +8,10 @@ from matchrec.errors.kinds import (
     MatchRecognizeError,
     MatchRecognizePlanError,
     MatchRecognizeUnsupportedError,
-    shortened,
 )
 from matchrec.errors.language import current, part
-from matchrec.errors.sql.combining import cure, kind, number_of
+from matchrec.errors.message import plan_error, unsupported
+from matchrec.errors.sql.expression import cure, kind, number_of
 from matchrec.source import Span
 
 
@@ -25,34 +25,29 @@ def not_known_during_the_match(what: str, span: Span) -> MatchRecognizeError:
             "and functions of numbers, texts, times and arrays; docs/supported.md lists them",
         ),
         hint=(
-            f"write the function around each navigation by itself: {current().alone}; "
-            f"or name its value in {part('MEASURES')}, and filter the matches by it"
+            f"write the function around each navigation by itself: {current().alone}, or compute "
+            f"it as a column before; or name its value in {part('MEASURES')}, and filter the "
+            "matches by it"
         ),
     )
 
 
-def only_spark_computes(condition: str, span: Span) -> MatchRecognizeError:
-    """A condition over neighbours that a worker does not compute as Spark does."""
-    return MatchRecognizeUnsupportedError(
-        f"only Spark computes {shortened(condition)}, which is of several {current().rows}",
-        span,
-        hint="let Spark sort the rows",
-    )
+# A condition over neighbours that a worker does not compute as Spark does.
+only_spark_computes = unsupported(
+    "only Spark computes {condition:short}, which is of several {word.rows}",
+    hint="let Spark sort the rows",
+)
 
-
-def lambda_not_read(function: str, span: Span) -> MatchRecognizeError:
-    """`exists(B.xs, A -> A.x > B.y)` in DEFINE, or something in it that is not known there."""
-    return MatchRecognizeUnsupportedError(
-        f"`{function}` with a lambda in {part('DEFINE')} combines several {current().rows}"
-        " of the match",
-        span,
-        notes=(
-            "a variable of it might be meant as something else: as a pattern variable, or as the",
-            "variable of a lambda around it; or its arguments are not known there",
-        ),
-        hint="give it a name of its own, as in exists(B.xs, element -> element > A.y); "
-        f"or name the value in {part('MEASURES')}, and filter the matches by it",
-    )
+# `exists(B.xs, A -> A.x > B.y)` in DEFINE, or something in it that is not known there.
+lambda_not_read = unsupported(
+    "`{function}` with a lambda in {part[DEFINE]} combines several {word.rows} of the match",
+    notes=(
+        "a variable of it might be meant as something else: as a pattern variable, or as the",
+        "variable of a lambda around it; or its arguments are not known there",
+    ),
+    hint="give it a name of its own, as in exists(B.xs, element -> element > A.y); "
+    "or name the value in {part[MEASURES]}, and filter the matches by it",
+)
 
 
 def cannot_combine(operator: str, left: str, right: str, span: Span) -> MatchRecognizeError:
@@ -85,27 +80,20 @@ def does_not_take(
     )
 
 
-def pattern_not_read(function: str, reason: str, span: Span) -> MatchRecognizeError:
-    """A regular expression, written in the query, that Python does not read as Java does."""
-    return MatchRecognizeUnsupportedError(
-        f"`{function}` in {part('DEFINE')} cannot be computed: {reason}",
-        span,
-        notes=(f"it is computed there of values of several {current().rows} of the match",),
-        hint=(
-            "write the pattern otherwise, or the function around each navigation by itself: "
-            f"{current().alone}"
-        ),
-    )
+# A regular expression, written in the query, that is refused.
+pattern_not_read = unsupported(
+    "`{function}` in {part[DEFINE]} cannot be computed: {reason}",
+    notes=("it is computed there of values of several {word.rows} of the match",),
+    hint="write the pattern otherwise, or the function around each navigation by itself: "
+    "{word.alone}",
+)
 
-
-def unknown_time_zone(function: str, name: str, span: Span) -> MatchRecognizeError:
-    """A function of instants in a time zone that Python has not."""
-    return MatchRecognizeUnsupportedError(
-        f"`{function}` in {part('DEFINE')} needs the time zone `{name}`, which Python has not",
-        span,
-        notes=("it is that of the session",),
-        hint="set spark.sql.session.timeZone to a region, such as Europe/Paris, or install tzdata",
-    )
+# A function of instants in a time zone that Python has not.
+unknown_time_zone = unsupported(
+    "`{function}` in {part[DEFINE]} needs the time zone `{name}`, which Python has not",
+    notes=("it is that of the session",),
+    hint="set spark.sql.session.timeZone to a region, such as Europe/Paris, or install tzdata",
+)
 
 
 def not_a_number(function: str, type_name: str, span: Span | None) -> MatchRecognizeError:
@@ -119,13 +107,11 @@ def not_a_number(function: str, type_name: str, span: Span | None) -> MatchRecog
     )
 
 
-def filter_not_boolean(function: str, type_name: str, span: Span) -> MatchRecognizePlanError:
-    """FILTER (WHERE ...) of an aggregate over a list is no truth value."""
-    return MatchRecognizePlanError(
-        f"FILTER of {function} in {part('DEFINE')} is {type_name}, not boolean",
-        span,
-        hint="write a comparison, such as FILTER (WHERE A.x > 0)",
-    )
+# FILTER (WHERE ...) of an aggregate over a list is no truth value.
+filter_not_boolean = plan_error(
+    "FILTER of {function} in {part[DEFINE]} is {type_name}, not boolean",
+    hint="write a comparison, such as FILTER (WHERE A.x > 0)",
+)
 
 
 def not_boolean(type_name: str, span: Span | None) -> MatchRecognizeError:
@@ -147,34 +133,27 @@ _COMPARED = {
 }
 
 
-def operations_nested_too_deep(limit: int, span: Span | None) -> MatchRecognizeError:
-    """A condition that the engine would have to compute by too many steps one after the other."""
-    return MatchRecognizeUnsupportedError(
-        f"an expression in {part('DEFINE')} that depends on the run has over {limit} operations "
-        "in one another",
-        span,
-        notes=("CASE and COALESCE have one in another for each branch, a + b + c has two",),
-        hint="write AND, OR or IN, which may have any number of parts, or compute parts of it "
-        "before: FROM (SELECT *, ... AS y FROM t)",
-    )
+# A condition that the engine would have to compute by too many steps one after the other.
+operations_nested_too_deep = unsupported(
+    "an expression in {part[DEFINE]} that depends on the run has over {limit} operations "
+    "in one another",
+    notes=("CASE and COALESCE have one in another for each branch, a + b + c has two",),
+    hint="write AND, OR or IN, which may have any number of parts, or compute parts of it "
+    "before: FROM (SELECT *, ... AS y FROM t)",
+)
 
+# Expressions or groups in one another beyond the interpreter's stack.
+nested_too_deep_to_plan = unsupported(
+    "the query is nested too deep to plan",
+    hint="remove parentheses and groups, or compute parts of it as columns of the input",
+)
 
-def nested_too_deep_to_plan() -> MatchRecognizeError:
-    """Expressions or groups in one another beyond the interpreter's stack."""
-    return MatchRecognizeUnsupportedError(
-        "the query is nested too deep to plan",
-        hint="remove parentheses and groups, or compute parts of it as columns of the input",
-    )
-
-
-def too_many_operations(limit: int, span: Span | None) -> MatchRecognizeError:
-    """A condition that is too large for the engine once it is written out."""
-    return MatchRecognizeUnsupportedError(
-        f"{current().condition} that depends on the run has over {limit:,} operations",
-        span,
-        notes=("ABS, COALESCE, GREATEST, LEAST and NULLIF ask several times for what they take",),
-        hint="do not nest them, or compute parts of it before: FROM (SELECT *, ... AS y FROM t)",
-    )
+# A condition that is too large for the engine once it is written out.
+too_many_operations = unsupported(
+    "{word.condition} that depends on the run has over {limit:,} operations",
+    notes=("ABS, COALESCE, GREATEST, LEAST and NULLIF ask several times for what they take",),
+    hint="do not nest them, or compute parts of it before: FROM (SELECT *, ... AS y FROM t)",
+)
 
 
 def aggregate_not_grown(
@@ -189,13 +168,12 @@ def aggregate_not_grown(
     )
 
 
-def not_a_constant(function: str, place: int, span: Span | None) -> MatchRecognizeError:
-    """An argument of an aggregate that must be the same on all rows."""
-    return MatchRecognizePlanError(
-        f"argument {place} of `{function}` must be a constant",
-        span,
-        hint="write a literal, such as percentile(A.x, 0.9) or listagg(A.x, ', ')",
-    )
+# An argument of an aggregate that must be the same on all rows.
+not_a_constant = plan_error(
+    "argument {place} of `{function}` must be a constant",
+    hint="write a literal, such as percentile(A.x, 0.9) or listagg(A.x, ', ')",
+    order="function place",
+)
 
 
 def aggregate_cannot_take(
@@ -219,7 +197,7 @@ def aggregate_cannot_take(
 
 
 _OF_ONE_VALUE = frozenset({"avg", "mean", "sum", "min", "max", "median", "stddev", "variance"})
-_TAKEN = "the aggregates of Spark that are exact: no sketches and no approximations"
+_TAKEN = "count, sum, avg, min, max and others that docs/supported.md lists"
 _AS_MEASURE = "make it a measure, and test that with WHERE after the clause"
 
 
@@ -243,44 +221,29 @@ _WITHIN = {
 }
 
 
-def not_measured_by(span: Span | None) -> MatchRecognizeUnsupportedError:
-    """A window that is no distance along its key; `within_of_other_type` says their types."""
-    return MatchRecognizeUnsupportedError(
-        f"WITHIN is no distance along the {part('ORDER BY')} key", span
-    )
+# A window that is no distance along its key; `within_of_other_type` says their types.
+not_measured_by = unsupported("WITHIN is no distance along the {part[ORDER BY]} key")
 
+# Two columns of the result have one name; `what` of them was named in the query.
+duplicate_output_column = plan_error(
+    "the result would have two columns `{name}`",
+    hint="give the {what} another name, or rename the input column in a subquery",
+)
 
-def duplicate_output_column(name: str, what: str, span: Span | None) -> MatchRecognizeError:
-    """Two columns of the result have one name; `what` of them was named in the query."""
-    return MatchRecognizePlanError(
-        f"the result would have two columns `{name}`",
-        span,
-        hint=f"give the {what} another name, or rename the input column in a subquery",
-    )
+# MATCHED_ROWS over an input with a column `classifier`.
+two_classifiers = plan_error(
+    "MATCHED_ROWS would have two fields `classifier`: the input has a column of that name",
+    hint="name it otherwise before: FROM (SELECT * EXCEPT (classifier), classifier AS c ...)",
+)
 
+# WITHIN counts time forward.
+within_needs_ascending_order = unsupported(
+    "WITHIN needs a first {part[ORDER BY]} key that ascends",
+    hint="order by the time, ascending; without WITHIN any order will do",
+)
 
-def two_classifiers(span: Span | None) -> MatchRecognizeError:
-    """MATCHED_ROWS over an input with a column `classifier`."""
-    return MatchRecognizePlanError(
-        "MATCHED_ROWS would have two fields `classifier`: the input has a column of that name",
-        span,
-        hint="name it otherwise before: FROM (SELECT * EXCEPT (classifier), classifier AS c ...)",
-    )
-
-
-def within_needs_ascending_order(span: Span | None) -> MatchRecognizeError:
-    """WITHIN counts time forward."""
-    return MatchRecognizeUnsupportedError(
-        f"WITHIN needs a first {part('ORDER BY')} key that ascends",
-        span,
-        hint="order by the time, ascending; without WITHIN any order will do",
-    )
-
-
-def no_output_columns(span: Span | None) -> MatchRecognizeError:
-    """ONE ROW PER MATCH without partition columns and measures. span: of the pattern."""
-    return MatchRecognizePlanError(
-        "the result would have no column: ONE ROW PER MATCH without PARTITION BY and MEASURES",
-        span,
-        hint="add MEASURES, such as MATCH_NUMBER() AS match, or write ALL ROWS PER MATCH",
-    )
+# ONE ROW PER MATCH without partition columns and measures. span: of the pattern.
+no_output_columns = plan_error(
+    "the result would have no column: ONE ROW PER MATCH without PARTITION BY and MEASURES",
+    hint="add MEASURES, such as MATCH_NUMBER() AS match, or write ALL ROWS PER MATCH",
+)

@@ -10,9 +10,10 @@ from types import MappingProxyType
 from typing_extensions import Self
 
 from matchrec.errors.language import Language, reading
-from matchrec.errors.run.carried import read, written
-from matchrec.errors.run.place import Place
-from matchrec.source import Source, Span
+from matchrec.errors.run import origins
+from matchrec.errors.run import place as carried
+from matchrec.errors.run.place import RowPlace
+from matchrec.source import Source, Span, printable
 
 
 class Located(Exception):  # noqa: N818 -- what errors and warnings share
@@ -65,7 +66,7 @@ class Located(Exception):  # noqa: N818 -- what errors and warnings share
     def __str__(self) -> str:
         excerpts = [self.source.excerpt(span) for span in self.spans] if self.source else []
         notes = [f"  {note}" for note in (*self.notes, *([self.hint] if self.hint else []))]
-        return "\n".join([self.message, *excerpts, *notes])
+        return printable("\n".join([self.message, *excerpts, *notes]))
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (type(self), self.message, self.__dict__)
@@ -125,7 +126,7 @@ class MatchRecognizeRunError(MatchRecognizeError):
     partition: Mapping[str, object] = MappingProxyType({})
     row_number: int | None = None
 
-    def at(self, place: Place) -> Self:
+    def at(self, place: RowPlace) -> Self:
         """The same error, of a row."""
         self.partition = place.partition
         self.row_number = None if place.relevant_only else place.row_number
@@ -140,12 +141,13 @@ class MatchRecognizeRunError(MatchRecognizeError):
             "partition": dict(self.partition),
             "row_number": self.row_number,
         }
-        lines = (*self.notes, *([self.hint] if self.hint else []), written(fields))
+        lines = (*self.notes, *([self.hint] if self.hint else []), carried.written(fields))
         return MatchRecognizeRunError(self.message, notes=lines)
 
     @classmethod
     def from_exception(cls, error: BaseException) -> MatchRecognizeRunError | None:
-        """The error of this kind that Spark's one brings from a worker; None of any other error.
+        """The error of this kind that Spark's one brings from a worker, or is one in the text of a
+        query of this process: a condition or measure that Spark computes; None of any other error.
 
         error: what an action raised, or what `StreamingQuery.exception()` gives; it becomes the
         cause of the result. Values of keys that JSON does not have, such as dates, come as text.
@@ -163,13 +165,31 @@ class MatchRecognizeRunError(MatchRecognizeError):
         for one in chain_of(error):
             if isinstance(one, MatchRecognizeRunError):
                 return one
-            fields = read(str(one))
-            if fields is not None:
-                carried = cls(fields["message"], notes=tuple(fields["notes"]), hint=fields["hint"])
-                carried.partition, carried.row_number = fields["partition"], fields["row_number"]
-                carried.__cause__ = error
-                return carried
+            text = str(one)
+            found = cls._carried(text) or cls._of_spark(text)
+            if found is not None:
+                found.__cause__ = error
+                return found
         return None
+
+    @classmethod
+    def _carried(cls, text: str) -> MatchRecognizeRunError | None:
+        """The error that a worker has put into a text."""
+        fields = carried.read(text)
+        if fields is None:
+            return None
+        found = cls(fields["message"], notes=tuple(fields["notes"]), hint=fields["hint"])
+        found.partition, found.row_number = fields["partition"], fields["row_number"]
+        return found
+
+    @classmethod
+    def _of_spark(cls, text: str) -> MatchRecognizeRunError | None:
+        """The error of an expression of the user's that Spark could not compute."""
+        failure = origins.read(text)
+        if failure is None:
+            return None
+        found = cls(failure.message, failure.span, hint=failure.hint)
+        return found if failure.text is None else found.located(Source(failure.text))
 
 
 def chain_of(error: BaseException) -> Iterator[BaseException]:
@@ -246,15 +266,6 @@ def likeliest(name: str, options: Iterable[str]) -> str | None:
     return close[0] if close else None
 
 
-def as_note(sentence: str) -> str:
-    """What a parser says, as one of an error's notes; a name in capitals stays.
-
-    >>> as_note("Unexpected token"), as_note("TO_DATE needs a format")
-    ('unexpected token', 'TO_DATE needs a format')
-    """
-    return sentence if sentence[1:2].isupper() else sentence[:1].lower() + sentence[1:]
-
-
 def begins(one: str, other: str) -> bool:
     """Whether one of two names, of three letters or more, begins with the other."""
     return min(len(one), len(other)) >= 3 and (one.startswith(other) or other.startswith(one))
@@ -283,7 +294,7 @@ def shown_in(source: Source, language: Language | None = None) -> Iterator[None]
     language: of the text; None is that of the text around it.
     """
     try:
-        with reading(language):
+        with reading(language), origins.reading(source):
             yield
     except MatchRecognizeError as error:
         error.located(source)

@@ -108,3 +108,12 @@ def written_in(template: str) -> str:
     'unix_date(LAST(A.x))'
     """
     return template.format(word=current())
+
+
+def as_note(sentence: str) -> str:
+    """What a parser says, as one of an error's notes; a name in capitals stays.
+
+    >>> as_note("Unexpected token"), as_note("TO_DATE needs a format")
+    ('unexpected token', 'TO_DATE needs a format')
+    """
+    return sentence if sentence[1:2].isupper() else sentence[:1].lower() + sentence[1:]

@@ -1,27 +1,26 @@
-"""Errors in how a Pattern is built. `stage` is what to call a stage, e.g. "stage `a`"."""
+"""Errors in how a Pattern is built, and of its windows. `stage` is such as "stage `a`"."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+from matchrec.errors.calls import shown
 from matchrec.errors.kinds import (
     MatchRecognizePlanError,
     MatchRecognizeUnsupportedError,
     listed,
     nearest,
 )
+from matchrec.errors.message import plan_error, unsupported
 from matchrec.source import Span
 
-# Names
-
-
-def bad_name(name: str, call: str) -> MatchRecognizePlanError:
-    """A name that no stage can have."""
-    return MatchRecognizePlanError(
-        f"{call}: `{name}` cannot be the name of a stage",
-        notes=("a name is not empty, has no colon, and is not `$endState$`",),
-        hint=f'write e.g. {call}("a")',
-    )
+# A name that no stage can have.
+bad_name = plan_error(
+    "{call}: `{name}` cannot be the name of a stage",
+    notes=("a name is not empty, has no colon, and is not `$endState$`",),
+    hint='write e.g. {call}("a")',
+    order="name call",
+)
 
 
 def duplicate_name(name: str, known: str) -> MatchRecognizePlanError:
@@ -34,30 +33,24 @@ def duplicate_name(name: str, known: str) -> MatchRecognizePlanError:
     )
 
 
-def no_stages() -> MatchRecognizePlanError:
-    """A pattern that nothing was appended to."""
-    return MatchRecognizePlanError(
-        "the pattern has no stages", hint='begin with one: Pattern.begin("name")'
-    )
+# A pattern that nothing was appended to.
+no_stages = plan_error("the pattern has no stages", hint='begin with one: Pattern.begin("name")')
 
-
-def empty_group(call: str) -> MatchRecognizePlanError:
-    """A group without stages."""
-    return MatchRecognizePlanError(
-        f"{call} of a pattern without stages", hint=f"write {call}(Pattern.begin(...))"
-    )
+# A group without stages.
+empty_group = plan_error(
+    "{call} of a pattern without stages", hint="write {call}(Pattern.begin(...))"
+)
 
 
 # NOT
 
 
-def group_forbidden(call: str) -> MatchRecognizeUnsupportedError:
-    """A NOT of a whole pattern."""
-    return MatchRecognizeUnsupportedError(
-        f"{call} of a group",
-        notes=("what must not be there is one event",),
-        hint=f'write {call}("name").where(...), once for each event that must not be there',
-    )
+# A NOT of a whole pattern.
+group_forbidden = unsupported(
+    "{call} of a group",
+    notes=("what must not be there is one event",),
+    hint='write {call}("name").where(...), once for each event that must not be there',
+)
 
 
 def not_after_optional(before: str, name: str, call: str) -> MatchRecognizeUnsupportedError:
@@ -69,86 +62,76 @@ def not_after_optional(before: str, name: str, call: str) -> MatchRecognizeUnsup
     )
 
 
-def quantified_not(stage: str, call: str) -> MatchRecognizePlanError:
-    """A NOT that is repeated, optional or greedy."""
-    return MatchRecognizePlanError(
-        f"{call}() of {stage}, which is a NOT",
-        notes=("no event is accepted for it, so there is nothing to repeat or to leave out",),
-        hint=f"call {call}() before not_next or not_followed_by, or after the next stage",
-    )
+# A NOT that is repeated, optional or greedy.
+quantified_not = plan_error(
+    "{call}() of {stage}, which is a NOT",
+    notes=("no event is accepted for it, so there is nothing to repeat or to leave out",),
+    hint="call {call}() before not_next or not_followed_by, or after the next stage",
+    order="stage call",
+)
 
-
-def open_end(stage: str) -> MatchRecognizePlanError:
-    """A pattern that ends with not_followed_by and has no window."""
-    return MatchRecognizePlanError(
-        f"the pattern ends with not_followed_by of {stage} and has no window",
-        notes=("that there is no such event is known only when the window has ended",),
-        hint='add .within("10 minutes"), or append a stage',
-    )
+# A pattern that ends with not_followed_by and has no window.
+open_end = plan_error(
+    "the pattern ends with not_followed_by of {stage} and has no window",
+    notes=("that there is no such event is known only when the window has ended",),
+    hint='add .within("10 minutes"), or append a stage',
+)
 
 
 # Conditions
 
 
-def condition_of_group(stage: str, call: str) -> MatchRecognizeUnsupportedError:
-    """A condition of a whole pattern."""
-    return MatchRecognizeUnsupportedError(
-        f"{call}() of {stage}",
-        notes=("a condition is about one event",),
-        hint=f"call {call}() on the stages inside of the group",
-    )
+# A condition of a whole pattern.
+condition_of_group = unsupported(
+    "{call}() of {stage}",
+    notes=("a condition is about one event",),
+    hint="call {call}() on the stages inside of the group",
+    order="stage call",
+)
 
+# A condition without text.
+empty_condition = plan_error(
+    "{call}() of {stage} is empty",
+    hint='write e.g. {call}("price > 10"), or leave it out',
+    order="stage call",
+)
 
-def empty_condition(stage: str, call: str) -> MatchRecognizePlanError:
-    """A condition without text."""
-    return MatchRecognizePlanError(
-        f"{call}() of {stage} is empty", hint=f'write e.g. {call}("price > 10"), or leave it out'
-    )
+# A stop condition where there is no loop.
+until_without_loop = plan_error(
+    "until() of {stage}, which is no loop",
+    notes=("until ends what would go on without a bound",),
+    hint="call one_or_more() or times_or_more(n) before until()",
+)
 
-
-def until_without_loop(stage: str) -> MatchRecognizePlanError:
-    """A stop condition where there is no loop."""
-    return MatchRecognizePlanError(
-        f"until() of {stage}, which is no loop",
-        notes=("until ends what would go on without a bound",),
-        hint="call one_or_more() or times_or_more(n) before until()",
-    )
-
-
-def until_twice(stage: str) -> MatchRecognizePlanError:
-    """Two stop conditions."""
-    return MatchRecognizePlanError(
-        f"until() of {stage} for the second time",
-        hint="join the two conditions with OR in one until()",
-    )
+# Two stop conditions.
+until_twice = plan_error(
+    "until() of {stage} for the second time", hint="join the two conditions with OR in one until()"
+)
 
 
 # Quantifiers
 
 
-def two_quantifiers(stage: str, call: str) -> MatchRecognizePlanError:
-    """A second quantifier."""
-    return MatchRecognizePlanError(
-        f"{call}() of {stage}, which has a quantifier already",
-        notes=("one of one_or_more(), times(n), times(m, n) and times_or_more(n)",),
-        hint="leave one of them out, or put the stage into a group and repeat that",
-    )
+# A second quantifier.
+two_quantifiers = plan_error(
+    "{call}() of {stage}, which has a quantifier already",
+    notes=("one of one_or_more(), times(n), times(m, n) and times_or_more(n)",),
+    hint="leave one of them out, or put the stage into a group and repeat that",
+    order="stage call",
+)
 
+# `times(10**10)`.
+too_many_times = unsupported(
+    "{stage} is repeated over {limit:,} times",
+    hint="write times_or_more(n) for no upper bound, or lower it",
+    order="stage limit",
+)
 
-def too_many_times(stage: str, limit: int) -> MatchRecognizeUnsupportedError:
-    """`times(10**10)`."""
-    return MatchRecognizeUnsupportedError(
-        f"{stage} is repeated over {limit:,} times",
-        hint="write times_or_more(n) for no upper bound, or lower it",
-    )
-
-
-def too_few_times(stage: str, least: int, lowest: int) -> MatchRecognizePlanError:
-    """`times(0)`, `times(-1, 2)`."""
-    return MatchRecognizePlanError(
-        f"{stage} {least} times: the least is {lowest}",
-        hint="write times(n) with n from 1 on; times(0, n) or optional() for what may be missing",
-    )
+# `times(0)`, `times(-1, 2)`.
+too_few_times = plan_error(
+    "{stage} {least} times: the least is {lowest}",
+    hint="write times(n) with n from 1 on; times(0, n) or optional() for what may be missing",
+)
 
 
 def most_below_least(stage: str, least: int, most: int) -> MatchRecognizePlanError:
@@ -159,65 +142,54 @@ def most_below_least(stage: str, least: int, most: int) -> MatchRecognizePlanErr
     )
 
 
-def needs_quantifier(stage: str, call: str) -> MatchRecognizePlanError:
-    """What only repeated stages can be."""
-    return MatchRecognizePlanError(
-        f"{call}() of {stage}, which is not repeated",
-        hint=f"call one_or_more(), times(n) or times_or_more(n) before {call}()",
-    )
+# What only repeated stages can be.
+needs_quantifier = plan_error(
+    "{call}() of {stage}, which is not repeated",
+    hint="call one_or_more(), times(n) or times_or_more(n) before {call}()",
+    order="stage call",
+)
 
+# Optional for the second time; `times(0, n)` is optional.
+optional_twice = plan_error(
+    "optional() of {stage}, which is optional already",
+    notes=("times(0, n) is optional",),
+    hint="leave optional() out",
+)
 
-def optional_twice(stage: str) -> MatchRecognizePlanError:
-    """Optional for the second time; `times(0, n)` is optional."""
-    return MatchRecognizePlanError(
-        f"optional() of {stage}, which is optional already",
-        notes=("times(0, n) is optional",),
-        hint="leave optional() out",
-    )
+# An optional stage directly after a greedy one.
+optional_after_greedy = plan_error(
+    "optional {stage} directly after greedy {before}",
+    hint="leave out greedy() of {before}, or optional() of {stage}",
+)
 
+# A group that is greedy.
+greedy_group = plan_error(
+    "greedy() of {stage}",
+    notes=("only a single stage can be greedy",),
+    hint="leave greedy() out, or call it on stages inside of the group",
+)
 
-def optional_after_greedy(stage: str, before: str) -> MatchRecognizePlanError:
-    """An optional stage directly after a greedy one."""
-    return MatchRecognizePlanError(
-        f"optional {stage} directly after greedy {before}",
-        hint=f"leave out greedy() of {before}, or optional() of {stage}",
-    )
+# A greedy stage that allows combinations.
+greedy_combinations = plan_error(
+    "greedy() and allow_combinations() of {stage}",
+    notes=("a greedy stage takes every event that it can, so it skips none of them",),
+    hint="leave one of them out",
+)
 
-
-def greedy_group(stage: str) -> MatchRecognizePlanError:
-    """A group that is greedy."""
-    return MatchRecognizePlanError(
-        f"greedy() of {stage}",
-        notes=("only a single stage can be greedy",),
-        hint="leave greedy() out, or call it on stages inside of the group",
-    )
-
-
-def greedy_combinations(stage: str) -> MatchRecognizePlanError:
-    """A greedy stage that allows combinations."""
-    return MatchRecognizePlanError(
-        f"greedy() and allow_combinations() of {stage}",
-        notes=("a greedy stage takes every event that it can, so it skips none of them",),
-        hint="leave one of them out",
-    )
-
-
-def two_contiguities(stage: str, before: str, call: str) -> MatchRecognizePlanError:
-    """Contiguity inside of a stage for the second time."""
-    return MatchRecognizePlanError(
-        f"{call}() of {stage} after {before}()", hint="leave one of them out"
-    )
+# Contiguity inside of a stage for the second time.
+two_contiguities = plan_error(
+    "{call}() of {stage} after {before}()", hint="leave one of them out", order="stage before call"
+)
 
 
 # Skip strategies
 
 
-def throws_without_stage(strategy: str) -> MatchRecognizePlanError:
-    """throw_on_miss of a strategy that goes to no stage."""
-    return MatchRecognizePlanError(
-        f"throw_on_miss() of {strategy}, which skips to no stage",
-        hint="leave it out, or write skip_to_first(stage) or skip_to_last(stage)",
-    )
+# throw_on_miss of a strategy that goes to no stage.
+throws_without_stage = plan_error(
+    "throw_on_miss() of {strategy}, which skips to no stage",
+    hint="leave it out, or write skip_to_first(stage) or skip_to_last(stage)",
+)
 
 
 def unknown_skip_target(name: str, known: Iterable[str], call: str) -> MatchRecognizePlanError:
@@ -234,24 +206,19 @@ def unknown_skip_target(name: str, known: Iterable[str], call: str) -> MatchReco
 # What a condition reads
 
 
-def not_of_an_event(function: str, span: Span | None) -> MatchRecognizePlanError:
-    """CLASSIFIER or MATCH_NUMBER in a condition."""
-    return MatchRecognizePlanError(
-        f"{function} in a condition of a stage",
-        span,
-        notes=("a condition is about one event that is not accepted yet",),
-        hint="leave it out; to read events accepted before, write last(stage.x)",
-    )
+# CLASSIFIER or MATCH_NUMBER in a condition.
+not_of_an_event = plan_error(
+    "{function} in a condition of a stage",
+    notes=("a condition is about one event that is not accepted yet",),
+    hint="leave it out; to read events accepted before, write last(stage.x)",
+)
 
-
-def reads_neighbour(span: Span | None) -> MatchRecognizeUnsupportedError:
-    """PREV or NEXT."""
-    return MatchRecognizeUnsupportedError(
-        "PREV and NEXT in a condition of a stage",
-        span,
-        notes=("neighbours in the stream need not be events of the pattern",),
-        hint="write last(stage.x) for the event accepted last, or a strict stage before this one",
-    )
+# PREV or NEXT.
+reads_neighbour = unsupported(
+    "PREV and NEXT in a condition of a stage",
+    notes=("neighbours in the stream need not be events of the pattern",),
+    hint="write last(stage.x) for the event accepted last, or a strict stage before this one",
+)
 
 
 def of_no_stage(function: str, span: Span | None) -> MatchRecognizePlanError:
@@ -267,10 +234,72 @@ def of_no_stage(function: str, span: Span | None) -> MatchRecognizePlanError:
 # Other languages
 
 
-def not_in_sql(what: str, obstacle: str) -> MatchRecognizeUnsupportedError:
-    """A pattern that the clause cannot say."""
-    return MatchRecognizeUnsupportedError(
-        f"{what} {obstacle}, which MATCH_RECOGNIZE cannot say",
-        notes=("its event selection is one strategy for the whole row pattern",),
-        hint="use matchrec.detect",
+# A pattern that the clause cannot say.
+not_in_sql = unsupported(
+    "{what} {obstacle}, which MATCH_RECOGNIZE cannot say",
+    notes=("its event selection is one strategy for the whole row pattern",),
+    hint="use matchrec.detect",
+)
+
+
+def not_a_duration(value: object, call: str) -> MatchRecognizePlanError:
+    """No length of time."""
+    return MatchRecognizePlanError(
+        f"{call} of {shown(value)}, which is no length of time",
+        hint='write e.g. "10 minutes", "1 hour 30 minutes", timedelta(minutes=10), or a number in '
+        "the unit of the order column",
     )
+
+
+def not_a_positive_duration(value: object, call: str) -> MatchRecognizePlanError:
+    """A window that holds nothing."""
+    return MatchRecognizePlanError(
+        f"{call} of {shown(value)}: no event lies less than that after another",
+        hint="write a length of more than 0",
+    )
+
+
+def too_long_duration(value: object, call: str) -> MatchRecognizeUnsupportedError:
+    """A window that no column of times or numbers can reach over."""
+    return MatchRecognizeUnsupportedError(
+        f"{call} of {shown(value)}: the window is longer than Spark can measure",
+        notes=("a time is at most 292,271 years, a number less than 2 to the power of 63",),
+        hint="write a smaller one, or leave it out",
+    )
+
+
+def unknown_unit(unit: str, known: Iterable[str], call: str) -> MatchRecognizePlanError:
+    """A word after a number that is no unit of fixed length."""
+    known = list(known)
+    meant = nearest(unit, known)
+    return MatchRecognizePlanError(
+        f"{call}: unknown unit `{unit}`",
+        notes=(f"units: {listed(known)}",),
+        hint=f"write {meant}" if meant else 'write e.g. "10 minutes"',
+    )
+
+
+def near_without_event(stage: str, *, is_group: bool) -> MatchRecognizePlanError:
+    """A distance to the event before, of what is no single event."""
+    why = "a group has several events" if is_group else "no event is accepted for a NOT"
+    where = "on a stage inside of it" if is_group else "on the next stage"
+    return MatchRecognizePlanError(
+        f"within previous_to_current of {stage}",
+        notes=(f"it is the distance from the event before to one of the stage; {why}",),
+        hint=f"call within(..., 'previous_to_current') {where}",
+    )
+
+
+# A window between neighbours that is larger than that of the match.
+near_exceeds_whole = plan_error(
+    "within previous_to_current of {stage} is {near}, that of the whole pattern {whole}",
+    notes=("neighbours lie no further apart than the first and the last event",),
+    hint="write at most {whole}, or leave it out",
+)
+
+# A time and a number in one pattern.
+mixed_durations = plan_error(
+    "windows of {one} and of {other} in one pattern",
+    notes=("a number is in the unit of the order column, a time is not",),
+    hint="write all of them as times, or all of them as numbers",
+)

@@ -28,19 +28,19 @@ from matchrec.conditions.run_condition import (
     Narrow,
     Not,
     Or,
-    Read,
     ReadClassifier,
-    ReadMatchNumber,
+    ReadValue,
     Reduce,
     RunExpression,
+    TriedMatchNumber,
     Widen,
     kind_of,
 )
 from matchrec.conditions.types import Kind
 from matchrec.dataclass import dataclass
 from matchrec.evaluate import instructions as op
-from matchrec.evaluate.meanings import (
-    Count,
+from matchrec.evaluate.registers import (
+    CountOfRows,
     FirstVariable,
     LastVariable,
     Listed,
@@ -48,8 +48,9 @@ from matchrec.evaluate.meanings import (
     ListedValue,
     Members,
     Reduced,
+    Registers,
+    row_register,
 )
-from matchrec.evaluate.registers import Registers, row_register
 from matchrec.plan.expression import End, Navigation
 
 Instruction = tuple[int, int, int, int]
@@ -95,11 +96,11 @@ class Coder:
         match expression:
             case Constant():
                 self._constant(expression)
-            case Read():
+            case ReadValue():
                 self._read(expression)
             case ReadClassifier(navigation):
                 self._read_classifier(navigation)
-            case ReadMatchNumber():
+            case TriedMatchNumber():
                 self._emit(op.MATCH_NUMBER)
             case Reduce():
                 self._reduce(expression)
@@ -240,7 +241,7 @@ class Coder:
         """Whether the logical part of the navigation finds the candidate row itself."""
         return navigation.is_last and self.variable in self._members(navigation.variable)
 
-    def _read(self, expression: Read) -> None:
+    def _read(self, expression: ReadValue) -> None:
         column = self._column(expression.column, expression.kind)
         navigation = expression.navigation
         if navigation is None:
@@ -270,7 +271,7 @@ class Coder:
             None if expression.column is None else self._column(expression.column, expression.kind)
         )
         if expression.function is Reduction.COUNT:
-            count = self.registers.number(Count(members, column, expression.so_far))
+            count = self.registers.number(CountOfRows(members, column, expression.so_far))
             self._emit(op.REGISTER, self._register(count))
             return
         assert column is not None
@@ -282,7 +283,7 @@ class Coder:
         self._register(value + 1)
         if expression.function is Reduction.AVG:
             assert expression.kind is Kind.FLOATING
-            count = self.registers.number(Count(members, column, expression.so_far))
+            count = self.registers.number(CountOfRows(members, column, expression.so_far))
             self._emit(op.AVERAGE, self._register(count), value)
         else:
             self._emit(op.REDUCED, value)

@@ -1,31 +1,275 @@
-"""What computes the formulas of conditions on the run: the functions and aggregates they name."""
+"""What computes the formulas of conditions on the run: the functions and aggregates they name.
+
+In the bodies of lambda functions Python computes, element by element, what kernels compute
+elsewhere. There a value is held as an engine holds it, a number, but a float as itself; NULL is
+None. Arithmetic and mathematics are the compiled functions that kernels call.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import struct
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
+from decimal import Decimal
+
+import numpy as np
+import numpy.typing as npt
+from typing_extensions import assert_never
 
 from matchrec.conditions.accumulators.aggregate import fold
 from matchrec.conditions.accumulators.catalogue import AGGREGATES
 from matchrec.conditions.functions.catalogue import FUNCTIONS
+from matchrec.conditions.functions.comparisons import COMPARISONS
 from matchrec.conditions.functions.formula import (
     Aggregated,
     Apply,
     Argument,
-    Bound,
     Calculated,
     Formula,
     LambdaFunction,
+    LambdaValue,
 )
-from matchrec.conditions.functions.function import Compute, Value
+from matchrec.conditions.functions.function import AnsiError, Compute, FunctionUse, Value
+from matchrec.conditions.run_condition import (
+    And,
+    Arithmetic,
+    Call,
+    Choose,
+    Compare,
+    Constant,
+    IsNull,
+    Mathematics,
+    Narrow,
+    Not,
+    Or,
+    ReadClassifier,
+    ReadValue,
+    Reduce,
+    RunExpression,
+    TriedMatchNumber,
+    Widen,
+    kind_of,
+    operands_of,
+)
+from matchrec.conditions.types import BIGINT, DOUBLE, Family, Kind, ValueType, is_ranked
 from matchrec.dataclass import dataclass
-from matchrec.evaluate.calculations import calculation, holder, taker
+from matchrec.evaluate import instructions as op
+from matchrec.evaluate.code import function_of
+from matchrec.evaluate.kernels.functions import ROUNDING, compute, compute_arithmetic
+from matchrec.jit.callbacks import pointer_to
 from matchrec.plan.expression import LambdaVariable
 
-Read = Callable[[], Value]
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+Decode = Callable[[int], Value]
+Ranked = Mapping[int, Sequence[Value]]
 
 
-def build(formula: Formula, arguments: Sequence[Read]) -> Read:
+@dataclass(frozen=True, slots=True)
+class RowValues:
+    """The rows. columns, valid: see `evaluate.kernels.machine`.
+
+    ranked: by integer column, the values in the order of their ranks, of which the first is 1.
+    """
+
+    columns: IntArray
+    valid: BoolArray
+    ranked: Ranked
+
+
+def ranked_values(source: RowValues, column: int | None) -> Sequence[Value] | None:
+    """The values of which a column has the ranks; None of what is no rank."""
+    return None if column is None else source.ranked.get(column)
+
+
+def ranked_column(expression: RunExpression) -> int | None:
+    """The integer column among whose values those of a ranked expression have their ranks."""
+    match expression:
+        case ReadValue(column=column) | Reduce(column=column):
+            return column
+        case Choose(_, then, otherwise):
+            found = ranked_column(then)
+            return ranked_column(otherwise) if found is None else found
+        case _:
+            return None
+
+
+def decoder(type_: ValueType, ranked: Sequence[Value] | None) -> Decode:
+    """How a value of a type is made of the bits that hold it, or of its rank."""
+    if is_ranked(type_) and ranked is not None:
+        return lambda bits: ranked[bits - 1]
+    match type_.family:
+        case Family.BOOLEAN:
+            return bool
+        case Family.FLOATING:
+            return lambda bits: struct.unpack("<d", struct.pack("<q", bits))[0]
+        case Family.DECIMAL:
+            return lambda bits: Decimal(bits).scaleb(-type_.scale)
+        case _:
+            return int
+
+
+def encoder(type_: ValueType) -> Callable[[Value], int]:
+    """The bits that hold a value of a type. Raises OverflowError where they cannot."""
+    match type_.family:
+        case Family.FLOATING:
+            return lambda value: struct.unpack("<q", struct.pack("<d", value))[0]
+        case Family.DECIMAL:
+            return lambda value: int(value.scaleb(type_.scale))
+        case _:
+            return int
+
+
+Held = int | float | None
+Hold = Callable[[], Held]
+
+REASONS: Mapping[int, str] = {
+    op.OVERFLOW: "a number is too large for its type",
+    op.DIVISION_BY_ZERO: "division by zero",
+}
+
+to_bits, of_bits = encoder(DOUBLE), decoder(DOUBLE, None)
+
+
+def holder(type_: ValueType, read: Callable[[], Value]) -> Hold:
+    """What reads a value as it is held. Raises OverflowError where it has more than 64 bits."""
+    if type_.family is Family.FLOATING:
+        return read
+    encode = encoder(type_)
+
+    def held() -> Held:
+        value = read()
+        return None if value is None else checked(encode(value))
+
+    return held
+
+
+def checked(number: int) -> int:
+    if not -(1 << 63) <= number < 1 << 63:
+        raise OverflowError
+    return number
+
+
+def taker(type_: ValueType, compute: Hold) -> Callable[[], Value]:
+    """What makes a value of what is held."""
+    if type_.family is Family.FLOATING:
+        return compute
+    decode = decoder(type_, None)
+
+    def value() -> Value:
+        held = compute()
+        return None if held is None else decode(int(held))
+
+    return value
+
+
+def calculation(expression: RunExpression, parts: Sequence[Hold]) -> Hold:
+    """What computes an expression. parts: what its calls, each of one argument, stand for."""
+    operands = [calculation(one, parts) for one in operands_of(expression)]
+    match expression:
+        case Constant(value):
+            return lambda: value
+        case Call(formula=Argument(number)):
+            return parts[number]
+        case Compare():
+            return compared(expression, *operands)
+        case Arithmetic() | Narrow() | Mathematics():
+            return computed(expression, operands)
+        case And():
+            return connected(operands, decisive=False)
+        case Or():
+            return connected(operands, decisive=True)
+        case Choose():
+            condition, then, otherwise = operands
+            return lambda: then() if condition() else otherwise()
+        case Not() | IsNull() | Widen():
+            return of_one(expression, *operands)
+        case Call() | ReadValue() | ReadClassifier() | TriedMatchNumber() | Reduce():
+            raise AssertionError(expression)
+        case _:
+            assert_never(expression)
+
+
+def compared(expression: Compare, left: Hold, right: Hold) -> Hold:
+    """The truth value of a comparison."""
+    function = COMPARISONS[expression.comparison.value]
+    type_ = DOUBLE if kind_of(expression.left) is Kind.FLOATING else BIGINT
+    compare = function.build(FunctionUse((type_, type_)))
+
+    def value() -> Held:
+        one, other = left(), right()
+        is_unknown = (one is None or other is None) and not function.takes_nulls
+        return None if is_unknown else int(compare(one, other))
+
+    return value
+
+
+def connected(parts: Sequence[Hold], *, decisive: bool) -> Hold:
+    """AND, or OR, which a true part decides; what comes after that is not computed."""
+
+    def value() -> Held:
+        known = True
+        for part in parts:
+            found = part()
+            if found is not None and bool(found) is decisive:
+                return int(decisive)
+            known = known and found is not None
+        return int(not decisive) if known else None
+
+    return value
+
+
+def of_one(expression: Not | IsNull | Widen, part: Hold) -> Hold:
+    """An operation of one value."""
+    if isinstance(expression, IsNull):
+        return lambda: int(part() is None)
+    is_truth = isinstance(expression, Not)
+
+    def value() -> Held:
+        found = part()
+        if found is None:
+            return None
+        return 1 - found if is_truth else float(found)
+
+    return value
+
+
+def computed(expression: Arithmetic | Narrow | Mathematics, operands: Sequence[Hold]) -> Hold:
+    """A compiled function of one number or two."""
+    number = function_of(expression)
+    is_arithmetic = number >= op.ARITHMETIC
+    call = pointer_to(compute_arithmetic if is_arithmetic else compute).ctypes
+    floats = [kind_of(one) is Kind.FLOATING for one in operands_of(expression)]
+    is_floating = kind_of(expression) is Kind.FLOATING
+    values = operands[:2] if number == ROUNDING else operands
+
+    def value() -> Held:
+        numbers = [one() for one in values]
+        if None in numbers:
+            return None
+        bits = [
+            to_bits(one) if is_float else one
+            for one, is_float in zip(numbers, floats, strict=False)
+        ]
+        found: int = call(number, bits[0], bits[-1])
+        if found == op.NO_RESULT and is_arithmetic:
+            answer = call(number + op.WHY, bits[0], bits[-1])
+            if answer in REASONS:
+                raise AnsiError(REASONS[answer])
+            if answer == op.NULL:
+                return None
+        elif found == op.NO_RESULT:
+            return operands[2]() if number == ROUNDING else None
+        held: Held = of_bits(found) if is_floating else found
+        return held
+
+    return value
+
+
+Evaluate = Callable[[], Value]
+
+
+def build(formula: Formula, arguments: Sequence[Evaluate]) -> Evaluate:
     """What computes a formula. arguments: what reads each of them."""
     return Builder(arguments).build(formula)
 
@@ -34,10 +278,10 @@ def build(formula: Formula, arguments: Sequence[Read]) -> Read:
 class Builder:
     """Builds what computes formulas. bound: what variables of lambda functions have just now."""
 
-    arguments: Sequence[Read]
+    arguments: Sequence[Evaluate]
     bound: dict[LambdaVariable, Value] = field(default_factory=dict)
 
-    def build(self, formula: Formula) -> Read:
+    def build(self, formula: Formula) -> Evaluate:
         """What computes a formula."""
         match formula:
             case Argument(number):
@@ -54,7 +298,7 @@ class Builder:
                 if function.takes_nulls:
                     return lambda: compute(*[read() for read in reads])
                 return _null_in_null_out(compute, reads)
-            case Bound(variable):
+            case LambdaValue(variable):
                 bound = self.bound
                 return lambda: bound[variable]
             case LambdaFunction(variables, body):
@@ -63,7 +307,7 @@ class Builder:
                 held = [holder(part.type, self.build(part)) for part in parts]
                 return taker(type_, calculation(expression, held))
 
-    def function(self, variables: tuple[LambdaVariable, ...], body: Read) -> Read:
+    def function(self, variables: tuple[LambdaVariable, ...], body: Evaluate) -> Evaluate:
         """What computes a function; values beyond those of its variables are left out."""
         bound = self.bound
 
@@ -74,14 +318,21 @@ class Builder:
         return lambda: compute
 
 
-def _choice(condition: Read, then: Read, otherwise: Read = lambda: None) -> Read:
+def _choice(condition: Evaluate, then: Evaluate, otherwise: Evaluate = lambda: None) -> Evaluate:
     """IF, which does not compute what it does not choose."""
     return lambda: then() if condition() else otherwise()
 
 
-def _null_in_null_out(compute: Compute, reads: Sequence[Read]) -> Read:
+def _null_in_null_out(compute: Compute, reads: Sequence[Evaluate]) -> Evaluate:
+    """NULL at the first argument that is, as in Spark, which does not look at the others then."""
+
     def value() -> Value:
-        values = [read() for read in reads]
-        return None if None in values else compute(*values)
+        values = []
+        for read in reads:
+            one = read()
+            if one is None:
+                return None
+            values.append(one)
+        return compute(*values)
 
     return value

@@ -1,52 +1,192 @@
 """What Python computes while a kernel searches: formulas, and the lists that aggregates are over.
 
 A kernel calls back for one thing or the other: to compute a formula of the values on top of its
-stack, or to append a row to a list.
+stack, or to append a row to a list. Lists share what they have in common, and equal lists have
+equal numbers, so that runs with equal lists merge. Values are kept as the bits that the columns
+have; what is computed of a row and that Python alone can hold, as it is.
+
+    list 0 = ()     list 7 = list 0 and row a     list 8 = list 7 and row b
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
 from matchrec.conditions.functions.function import AnsiError, FunctionError, Value
 from matchrec.conditions.run_condition import Call, Collect
-from matchrec.evaluate.calculations import REASONS
-from matchrec.evaluate.formulas import Read, build
-from matchrec.evaluate.instructions import FUNCTION_FAILED, OVERFLOW, VALUE
-from matchrec.evaluate.kernels.conditions import Input, push_values
-from matchrec.evaluate.link import LinkedConditions
-from matchrec.evaluate.lists import Listing, Lists
-from matchrec.evaluate.mathematics.functions import mathematics_of
-from matchrec.evaluate.meanings import Listed
-from matchrec.evaluate.values import (
+from matchrec.conditions.types import is_ranked
+from matchrec.dataclass import dataclass
+from matchrec.evaluate.formulas import (
+    REASONS,
     Decode,
+    Evaluate,
     IntArray,
-    Source,
+    RowValues,
+    build,
     decoder,
     encoder,
     ranked_column,
     ranked_values,
 )
+from matchrec.evaluate.instructions import FUNCTION_FAILED, OVERFLOW, VALUE
+from matchrec.evaluate.kernels.functions import mathematics_of
+from matchrec.evaluate.kernels.machine import Input, push_values
+from matchrec.evaluate.link import LinkedConditions
+from matchrec.evaluate.registers import Listed, ListedColumn, ListedValue, RowForm
 from matchrec.jit.callbacks import NO_CALLBACK, callback
+
+MOST_ROWS = 1 << 18  # that lists have before those of no run are dropped
+
+Row = tuple[Value, ...]  # the list before, its layout, and the bits of the values
+Compute = Callable[[int, int], Value]  # what is computed of a row: by its place, and the row
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A list by its number. before: the list without its last row, whose values are `last`."""
+
+    number: int
+    lists: Lists
+
+    @property
+    def before(self) -> int:
+        return self.lists.before(self.number)
+
+    @property
+    def last(self) -> tuple[Value, ...]:
+        return self.lists.values(self.number)
+
+    def __iter__(self) -> Iterator[tuple[Value, ...]]:
+        """The values of all rows, the first row first."""
+        found = []
+        number = self.number
+        while number:
+            found.append(number)
+            number = self.lists.before(number)
+        return map(self.lists.values, reversed(found))
+
+
+def decoder_of(one: ListedColumn | ListedValue, source: RowValues) -> Decode:
+    """How a value is made of what is kept of it."""
+    if isinstance(one, ListedColumn):
+        return decoder(one.type, ranked_values(source, one.column))
+    return (lambda kept: kept) if is_ranked(one.type) else decoder(one.type, None)
+
+
+def encoder_of(one: ListedValue) -> Callable[[Value], Value]:
+    """What is kept of a value that is computed."""
+    if is_ranked(one.type):
+        return lambda value: value
+    encode = encoder(one.type)
+    return lambda value: None if value is None else encode(value)
+
+
+class Lists:
+    """All lists that live runs have. forms: of their rows, see `meanings.Listed`.
+
+    compute: raises FunctionError for a row without such a value. The row then has the error, which
+    is raised by who looks at the row.
+
+    A layout is what forms have in common whose values are of the same types. rows: by the number of
+    the list that they are the last one of.
+    """
+
+    def __init__(
+        self,
+        forms: Sequence[RowForm],
+        source: RowValues,
+        live: Callable[[], Iterable[int]],
+        compute: Compute,
+    ) -> None:
+        self.rows: dict[int, Row] = {}
+        self.numbers: dict[Row, int] = {}
+        self.last = 0
+        self.most = MOST_ROWS
+        self.live = live
+        self.columns = source.columns
+        self.valid = source.valid
+        self.forms = [[self.reader(one, compute) for one in form] for form in forms]
+        types = [tuple(one.type for one in form[1:]) for form in forms]
+        self.layouts = [types.index(one) for one in types]
+        self.decoders = [[decoder_of(one, source) for one in form[1:]] for form in forms]
+
+    def append(self, number: int, form: int, row: int) -> int:
+        """The number of a list with one more row; the same where the row does not count."""
+        condition, *values = self.forms[form]
+        try:
+            if not condition(row):
+                return number
+            key = (number, self.layouts[form], *[value(row) for value in values])
+        except FunctionError as error:
+            key = (number, self.layouts[form], error)
+        found = self.numbers.get(key)
+        if found is None:
+            if len(self.rows) >= self.most:
+                self.drop_dead_lists(number)
+            found = self.numbers[key] = self.last = self.last + 1
+            self.rows[found] = key
+        return found
+
+    def reader(self, one: ListedColumn | ListedValue, compute: Compute) -> Callable[[int], Value]:
+        """What reads a value of a row as it is kept, None where it is NULL."""
+        if isinstance(one, ListedValue):
+            encode = encoder_of(one)
+            return lambda row: encode(compute(one.place, row))
+        columns, valid, column = self.columns, self.valid, one.column
+        return lambda row: columns.item(column, row) if valid.item(column, row) else None
+
+    def before(self, number: int) -> int:
+        """The list without its last row."""
+        before: int = self.rows[number][0]
+        return before
+
+    def values(self, number: int) -> tuple[Value, ...]:
+        """The values of a list's last row."""
+        _, layout, *bits = self.rows[number]
+        if bits and isinstance(bits[0], FunctionError):
+            raise bits[0]
+        found = zip(self.decoders[layout], bits, strict=True)
+        return tuple(None if one is None else decode(one) for decode, one in found)
+
+    def drop_dead_lists(self, number: int) -> None:
+        """Keep a list and those that runs have, with what they are made of; others are forgotten.
+
+        A number is never given again: what is known of it elsewhere may stay.
+        """
+        kept: dict[int, Row] = {}
+        for live in (number, *self.live()):
+            one = live
+            while one in self.rows and one not in kept:
+                kept[one] = self.rows[one]
+                one = self.before(one)
+        self.rows = kept
+        self.numbers = {row: one for one, row in kept.items()}
+        self.most = max(MOST_ROWS, 2 * len(kept))
+
+    def clear(self) -> None:
+        """No run lives any more."""
+        self.rows.clear()
+        self.numbers.clear()
 
 
 class PythonCalls:
     """What a kernel calls: see `answer`. stack: on which conditions are evaluated.
 
     begins: what tells searches apart whose runs share nothing. registers, match_number: of all
-    runs, and of the match that is tried, which the search knows. failure: what ended the last call.
+    runs, and of the match that is tried, which the search knows. failure: what ended a call; Ctrl-C
+    during any call, which a kernel lets go on, ends the next one that computes.
     """
 
     def __init__(
-        self, linked: LinkedConditions, source: Source, begins: Callable[[], object]
+        self, linked: LinkedConditions, source: RowValues, begins: Callable[[], object]
     ) -> None:
         self.stack: IntArray = np.zeros((2, linked.depth), np.int64)
         self.top = 0
         self.begins = begins
         self.begun: object = None
-        self.failure: Exception | None = None
+        self.failure: BaseException | None = None
         self.registers: Callable[[], IntArray] = lambda: self.stack[:0]
         self.match_number: Callable[[], int] = lambda: 1
         self.listed = [place for place, one in linked.meanings if isinstance(one, Listed)]
@@ -64,10 +204,14 @@ class PythonCalls:
         Otherwise: the number of list `one` with row `other`, of form -1 - `what`.
         """
         try:
-            return self.compute(what, one) if what >= 0 else self.append(-1 - what, one, other)
+            if what < 0:
+                return self.append(-1 - what, one, other)
+            if self.failure is not None and not isinstance(self.failure, FunctionError):
+                return FUNCTION_FAILED
+            return self.compute(what, one)
         except OverflowError:
             return OVERFLOW
-        except Exception as error:  # noqa: BLE001 -- a kernel lets nothing through
+        except BaseException as error:  # noqa: BLE001 -- a kernel lets nothing through
             self.failure = error
             return FUNCTION_FAILED if what >= 0 else one
 
@@ -104,14 +248,17 @@ class PythonCalls:
         if status in REASONS:
             raise AnsiError(REASONS[status])
         self.top = 0
-        return self.computed[place]()
+        try:
+            return self.computed[place]()
+        except OverflowError:
+            raise AnsiError(REASONS[OVERFLOW]) from None
 
     def live_lists(self) -> list[int]:
         """The lists that runs may have: a place without a run may still hold what one had."""
         found: list[int] = np.unique(self.registers()[:, self.listed]).tolist()
         return found
 
-    def arguments(self, call: Call, source: Source) -> tuple[Read, ...]:
+    def arguments(self, call: Call, source: RowValues) -> tuple[Evaluate, ...]:
         """What reads the arguments of a call from the stack."""
         parts = zip(call.arguments, call.types, strict=True)
         return tuple(
@@ -123,11 +270,11 @@ class PythonCalls:
             for place, (argument, type_) in enumerate(parts)
         )
 
-    def list_at(self, place: int) -> Read:
+    def list_at(self, place: int) -> Evaluate:
         stack = self.stack
         return lambda: Listing(stack.item(0, self.top + place), self.lists)
 
-    def value_at(self, place: int, decode: Decode) -> Read:
+    def value_at(self, place: int, decode: Decode) -> Evaluate:
         stack = self.stack
 
         def read() -> Value:

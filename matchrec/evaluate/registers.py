@@ -10,23 +10,120 @@ from dataclasses import field, replace
 from typing import NamedTuple
 
 from matchrec.conditions.operations import Reduction
-from matchrec.conditions.types import Kind
+from matchrec.conditions.types import Kind, ValueType
 from matchrec.dataclass import dataclass
 from matchrec.evaluate import instructions as op
-from matchrec.evaluate.meanings import (
-    Count,
-    FirstRow,
-    FirstVariable,
-    LastRow,
-    LastVariable,
-    Listed,
-    Meaning,
-    Members,
-    RecentVariable,
-    Reduced,
-    RowForm,
-)
 from matchrec.plan.expression import End
+
+Members = frozenset[int]  # variable ids
+
+
+@dataclass(frozen=True, slots=True)
+class LastRow:
+    """Position of the row `offset` before the last one mapped to `members`, or -1."""
+
+    members: Members
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class FirstRow:
+    """Position of the row `offset` after the first one mapped to `members`, or negative."""
+
+    members: Members
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class RecentVariable:
+    """Variable of the row `distance` before the row mapped last, or -1."""
+
+    distance: int
+
+
+@dataclass(frozen=True, slots=True)
+class LastVariable:
+    """Variable of the row `physical` rows from a LastRow, or -1 outside of the match."""
+
+    members: Members
+    offset: int
+    physical: int
+
+
+@dataclass(frozen=True, slots=True)
+class FirstVariable:
+    """Variable of the row `physical` rows from a FirstRow, or -1 outside of the match."""
+
+    members: Members
+    offset: int
+    physical: int
+
+
+@dataclass(frozen=True, slots=True)
+class CountOfRows:
+    """How many rows are mapped to `members`, or have a value in a column.
+
+    so_far: all but the last of these rows.
+    """
+
+    members: Members
+    column: int | None
+    so_far: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reduced:
+    """A flag and a sum or an extreme, in two registers. so_far: of all rows but the last."""
+
+    function: Reduction
+    members: Members
+    column: int
+    kind: Kind
+    so_far: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ListedColumn:
+    """A column of a list's rows, among all columns, and the type of its values."""
+
+    column: int
+    type: ValueType
+
+
+@dataclass(frozen=True, slots=True)
+class ListedValue:
+    """What is computed of a list's row, among all that is, and the type of its values."""
+
+    place: int
+    type: ValueType
+
+
+RowForm = tuple[ListedColumn | ListedValue, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A list of the rows mapped to `members`, by the number that Python knows it by.
+
+    forms: by variable, what a row of it adds to the list: see `run_condition.Collect`. so_far: all
+    but the last of these rows.
+    """
+
+    members: Members
+    forms: tuple[RowForm, ...]
+    so_far: bool = False
+
+
+Meaning = (
+    LastRow
+    | FirstRow
+    | RecentVariable
+    | LastVariable
+    | FirstVariable
+    | CountOfRows
+    | Reduced
+    | Listed
+)
 
 
 class Step(NamedTuple):
@@ -98,7 +195,7 @@ class Registers:
                 yield FirstRow(members, offset)
                 if physical <= 0:
                     yield RecentVariable(-physical)
-            case Count(so_far=True) | Reduced(so_far=True) | Listed(so_far=True):
+            case CountOfRows(so_far=True) | Reduced(so_far=True) | Listed(so_far=True):
                 yield LastRow(meaning.members, 0)
             case _:
                 return
@@ -130,9 +227,9 @@ class Registers:
                 yield from self._last_variable(meaning, variable)
             case FirstVariable():
                 yield from self._first_variable(meaning, variable)
-            case Count(members, None) if variable in members:
+            case CountOfRows(members, None) if variable in members:
                 yield Step(op.ADD_ONE, register, 0, self._place(meaning))
-            case Count(members, int(column)) if variable in members:
+            case CountOfRows(members, int(column)) if variable in members:
                 yield Step(op.ADD_VALID, register, column, self._place(meaning))
             case Reduced(function, members, column, kind) if variable in members:
                 yield Step(_REDUCE[function, kind], register, column, self._place(meaning))
@@ -142,7 +239,7 @@ class Registers:
             case _:
                 return
 
-    def _place(self, meaning: Count | Reduced | Listed) -> int:
+    def _place(self, meaning: CountOfRows | Reduced | Listed) -> int:
         """Which row counts: 0 is the row being mapped, r + 1 the one whose position is in r."""
         return self.numbers[LastRow(meaning.members, 0)] + 1 if meaning.so_far else 0
 
@@ -180,7 +277,7 @@ def _mapped(meaning: Meaning, variables: int) -> Iterable[int]:
         case (
             LastRow(members=members)
             | FirstRow(members=members)
-            | Count(members=members)
+            | CountOfRows(members=members)
             | Reduced(members=members)
             | Listed(members=members)
         ):
@@ -193,7 +290,7 @@ def _initial(meaning: Meaning) -> list[int]:
     match meaning:
         case FirstRow(offset=offset):
             return [-1 - offset]
-        case Count() | Listed():
+        case CountOfRows() | Listed():
             return [0]
         case Reduced():
             return [0, 0]
@@ -207,7 +304,7 @@ def _phase(meaning: Meaning) -> tuple[int, int]:
     What is so far reads the position of the last row before that becomes another.
     """
     match meaning:
-        case Count(so_far=True) | Reduced(so_far=True) | Listed(so_far=True):
+        case CountOfRows(so_far=True) | Reduced(so_far=True) | Listed(so_far=True):
             return -1, 0
         case LastRow(offset=offset):
             return 0, -offset

@@ -2,19 +2,19 @@
 
 The values are those of `conditions.run_condition`, which kernels compute run by run. An operation
 is evaluated for all rows, also for those on which AND, OR or CASE would not come to it; whether it
-fails is asked of the others only.
+fails is asked of the others only. Of two values, `mathematics.arithmetic` is the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from matchrec.conditions.operations import ArithmeticOperator, Comparison
+from matchrec.conditions.operations import BITWISE, ArithmeticOperator, Comparison
 from matchrec.conditions.run_condition import (
     And,
     Arithmetic,
@@ -25,20 +25,138 @@ from matchrec.conditions.run_condition import (
     Narrow,
     Not,
     Or,
-    Read,
+    ReadValue,
     RunExpression,
     Widen,
 )
 from matchrec.conditions.types import Kind
 from matchrec.dataclass import dataclass
 from matchrec.evaluate.instructions import DIVISION_BY_ZERO, OVERFLOW
-from matchrec.evaluate.vector_operations import (
-    Array,
-    BoolArray,
-    compare,
-    compute_floats,
-    compute_integers,
-)
+
+Array = npt.NDArray[Any]
+BoolArray = npt.NDArray[np.bool_]
+
+SAFE = 2.0**62  # a product that is less by this, as a float, fits an int64
+
+
+def compare(comparison: Comparison, left: Array, right: Array) -> BoolArray:
+    """Truth values; NULL_SAFE_EQUAL is EQUAL. NaN is one number, the greatest."""
+    match comparison:
+        case Comparison.LESS:
+            return less(left, right)
+        case Comparison.GREATER:
+            return less(right, left)
+        case Comparison.LESS_OR_EQUAL:
+            return np.logical_not(less(right, left))
+        case Comparison.GREATER_OR_EQUAL:
+            return np.logical_not(less(left, right))
+        case Comparison.NOT_EQUAL:
+            return np.logical_not(equal(left, right))
+        case Comparison.EQUAL | Comparison.NULL_SAFE_EQUAL:
+            return equal(left, right)
+
+
+def less(left: Array, right: Array) -> BoolArray:
+    found = np.less(left, right)
+    if right.dtype == np.float64:
+        is_nan = np.isnan(right)
+        if is_nan.any():
+            found = found | (is_nan & ~np.isnan(left))
+    return np.asarray(found)
+
+
+def equal(left: Array, right: Array) -> BoolArray:
+    found = np.equal(left, right)
+    if left.dtype == np.float64:
+        is_nan = np.isnan(left)
+        if is_nan.any():
+            found = found | (is_nan & np.isnan(right))
+    return np.asarray(found)
+
+
+def compute_floats(operator: ArithmeticOperator, left: Array, right: Array) -> Array:
+    """The results, any of a division by zero."""
+    match operator:
+        case ArithmeticOperator.ADD:
+            return np.add(left, right)
+        case ArithmeticOperator.SUBTRACT:
+            return np.subtract(left, right)
+        case ArithmeticOperator.MULTIPLY:
+            return np.multiply(left, right)
+        case ArithmeticOperator.DIVIDE:
+            return np.divide(left, right)
+        case ArithmeticOperator.REMAINDER:
+            return np.fmod(left, right)
+        case _:
+            raise AssertionError(operator)
+
+
+def compute_integers(
+    operator: ArithmeticOperator, left: Array, right: Array, bits: int
+) -> tuple[Array, BoolArray]:
+    """The results, wrapped to so many bits, and where they do not fit; anything for `/ 0`."""
+    if operator in BITWISE:
+        values = compute_bits(operator, left, right, bits)
+        return values, np.zeros(np.shape(values), np.bool_)
+    match operator:
+        case ArithmeticOperator.ADD:
+            values = np.add(left, right)
+            overflows = ((left ^ values) & (right ^ values)) < 0
+        case ArithmeticOperator.SUBTRACT:
+            values = np.subtract(left, right)
+            overflows = ((left ^ right) & (left ^ values)) < 0
+        case ArithmeticOperator.MULTIPLY:
+            values = np.multiply(left, right)
+            overflows = product_overflows(left, right, values)
+        case ArithmeticOperator.DIVIDE | ArithmeticOperator.REMAINDER:
+            values = divide(operator, left, right)
+            overflows = np.zeros(np.shape(values), np.bool_)
+    if bits < 64:
+        wide, unused = values, 64 - bits
+        values = (wide << unused) >> unused
+        overflows = overflows | (values != wide)
+    return values, np.asarray(overflows)
+
+
+def compute_bits(operator: ArithmeticOperator, left: Array, right: Array, bits: int) -> Array:
+    """The results of an operation on bits; a shift is by the lowest bits of the right side."""
+    places, unused = right & (bits - 1), 64 - bits
+    match operator:
+        case ArithmeticOperator.BIT_AND:
+            return np.asarray(left & right)
+        case ArithmeticOperator.BIT_OR:
+            return np.asarray(left | right)
+        case ArithmeticOperator.BIT_XOR:
+            return np.asarray(left ^ right)
+        case ArithmeticOperator.SHIFT_LEFT:
+            return np.asarray((left << (places + unused)) >> unused)
+        case ArithmeticOperator.SHIFT_RIGHT:
+            return np.asarray(left >> places)
+        case _:
+            kept = (np.int64(1) << (bits - places)) - 1
+            return np.where(places == 0, left, (left >> places) & kept)
+
+
+def product_overflows(left: Array, right: Array, product: Array) -> BoolArray:
+    """Whether products, computed in 64 bits, are not left times right."""
+    doubtful = np.abs(np.multiply(left, right, dtype=np.float64)) >= SAFE
+    if not doubtful.any():
+        return np.asarray(doubtful)
+    exact = np.multiply(left, right, dtype=np.object_)
+    return np.asarray(doubtful & (exact != product), np.bool_)
+
+
+def divide(operator: ArithmeticOperator, left: Array, right: Array) -> Array:
+    """The remainder of division towards zero, or the quotient, rounded half away from zero."""
+    divisor = np.where((right == 0) | (right == -1), 1, right)  # both would trap
+    remainder = np.fmod(left, divisor)
+    if operator is ArithmeticOperator.REMAINDER:
+        return np.asarray(remainder)
+    quotient = (left - remainder) // divisor
+    away = np.where((left < 0) == (divisor < 0), 1, -1)
+    quotient = quotient + away * (2 * np.abs(remainder) >= np.abs(divisor))
+    return np.where(right == -1, np.subtract(0, left), quotient)
+
 
 IntArray = npt.NDArray[np.int64]
 
@@ -54,7 +172,7 @@ class RowFailure(Exception):  # noqa: N818 -- not a user's error yet
         self.row = row
 
 
-class Vector(NamedTuple):
+class NullableValues(NamedTuple):
     """Values of rows, or one value for all of them, and where they are not NULL."""
 
     values: Array
@@ -89,18 +207,18 @@ class Vectors:
         for begin in range(self.begin, self.end, ROWS_A_BLOCK):
             yield replace(self, begin=begin, end=min(begin + ROWS_A_BLOCK, self.end))
 
-    def truth(self, expression: RunExpression, asked: BoolArray) -> Vector:
+    def truth(self, expression: RunExpression, asked: BoolArray) -> NullableValues:
         """Truth values of a condition."""
         found = self.evaluate(expression, asked)
-        return Vector(np.not_equal(found.values, 0), found.valid)
+        return NullableValues(np.not_equal(found.values, 0), found.valid)
 
-    def evaluate(self, expression: RunExpression, asked: BoolArray) -> Vector:
+    def evaluate(self, expression: RunExpression, asked: BoolArray) -> NullableValues:
         """The values of an expression. asked: the rows on which it may fail."""
         match expression:
             case Constant(value, kind):
                 type_ = np.int64 if kind is Kind.INTEGER else np.float64
-                return Vector(np.asarray(value or 0, type_), np.asarray(value is not None))
-            case Read(column, kind, navigation):
+                return NullableValues(np.asarray(value or 0, type_), np.asarray(value is not None))
+            case ReadValue(column, kind, navigation):
                 return self.read(column, kind, navigation.physical_offset if navigation else 0)
             case Compare(comparison, left, right):
                 sides = self.evaluate(left, asked), self.evaluate(right, asked)
@@ -109,33 +227,37 @@ class Vectors:
                 return self.compute(expression, asked)
             case Widen(part):
                 values, valid = self.evaluate(part, asked)
-                return Vector(values.astype(np.float64), valid)
+                return NullableValues(values.astype(np.float64), valid)
             case Narrow(part):
                 values, valid = self.evaluate(part, asked)
-                return Vector(values.astype(np.float32).astype(np.float64), valid)
+                return NullableValues(values.astype(np.float32).astype(np.float64), valid)
             case And(parts):
                 return self.connect(parts, asked, decisive=np.False_)
             case Or(parts):
                 return self.connect(parts, asked, decisive=np.True_)
             case Not(part):
                 values, valid = self.truth(part, asked)
-                return Vector(np.logical_not(values), valid)
+                return NullableValues(np.logical_not(values), valid)
             case IsNull(part):
-                return Vector(np.logical_not(self.evaluate(part, asked).valid), np.asarray(True))
+                return NullableValues(
+                    np.logical_not(self.evaluate(part, asked).valid), np.asarray(True)
+                )
             case Choose():
                 return self.choose(expression, asked)
             case _:
                 raise AssertionError(expression)
 
-    def read(self, column: int, kind: Kind, distance: int) -> Vector:
+    def read(self, column: int, kind: Kind, distance: int) -> NullableValues:
         """A column, so far from each row; NULL beyond the border of its partition."""
         values, valid = (one[column] for one in self.columns[kind])
         if not distance:
-            return Vector(values[self.begin : self.end], valid[self.begin : self.end])
+            return NullableValues(values[self.begin : self.end], valid[self.begin : self.end])
         if distance not in self.inside:
             self.inside[distance] = self.find_inside(distance)
         inside = self.inside[distance][self.begin : self.end]
-        return Vector(self.shifted(values, distance), self.shifted(valid, distance) & inside)
+        return NullableValues(
+            self.shifted(values, distance), self.shifted(valid, distance) & inside
+        )
 
     def shifted(self, values: Array, distance: int) -> Array:
         """The values so far from each row; any where there is no such row."""
@@ -158,7 +280,7 @@ class Vectors:
             change[ends] -= 1
         return np.equal(np.cumsum(change[:-1], dtype=np.int8), 0)
 
-    def compute(self, expression: Arithmetic, asked: BoolArray) -> Vector:
+    def compute(self, expression: Arithmetic, asked: BoolArray) -> NullableValues:
         """An arithmetic operation. Raises RowFailure."""
         left, valid = self.evaluate(expression.left, asked)
         right, both = self.evaluate(expression.right, asked)
@@ -170,13 +292,13 @@ class Vectors:
                 self.fail(DIVISION_BY_ZERO, is_zero & both & asked)
             both = both & np.logical_not(is_zero)
         if expression.kind is Kind.FLOATING:
-            return Vector(compute_floats(operator, left, right), both)
+            return NullableValues(compute_floats(operator, left, right), both)
         values, overflows = compute_integers(operator, left, right, bits)
         if expression.tries:
             both = both & np.logical_not(overflows)
         elif expression.ansi:
             self.fail(OVERFLOW, overflows & both & asked)
-        return Vector(values, both)
+        return NullableValues(values, both)
 
     def fail(self, status: int, rows: BoolArray) -> None:
         """Raises RowFailure if there are such rows."""
@@ -185,7 +307,7 @@ class Vectors:
 
     def connect(
         self, parts: tuple[RunExpression, ...], asked: BoolArray, *, decisive: np.bool_
-    ) -> Vector:
+    ) -> NullableValues:
         """AND or OR: what one part decides is not asked of those after it."""
         decided, known = np.asarray(False), np.asarray(True)
         for part in parts:
@@ -193,23 +315,25 @@ class Vectors:
             decides = (values == decisive) & valid
             decided, known = decided | decides, known & valid
             asked = asked & np.logical_not(decides)
-        return Vector(decided == decisive, decided | known)
+        return NullableValues(decided == decisive, decided | known)
 
-    def choose(self, expression: Choose, asked: BoolArray) -> Vector:
+    def choose(self, expression: Choose, asked: BoolArray) -> NullableValues:
         """One of two values by a condition."""
         values, valid = self.truth(expression.condition, asked)
         chosen = values & valid
         then = self.evaluate(expression.then, asked & chosen)
         otherwise = self.evaluate(expression.otherwise, asked & np.logical_not(chosen))
-        return Vector(
+        return NullableValues(
             np.where(chosen, then.values, otherwise.values),
             np.where(chosen, then.valid, otherwise.valid),
         )
 
 
-def compare_vectors(comparison: Comparison, left: Vector, right: Vector) -> Vector:
+def compare_vectors(
+    comparison: Comparison, left: NullableValues, right: NullableValues
+) -> NullableValues:
     """The truth value of a comparison."""
     found, both = compare(comparison, left.values, right.values), left.valid & right.valid
     if comparison is not Comparison.NULL_SAFE_EQUAL:
-        return Vector(found, both)
-    return Vector(np.where(both, found, left.valid == right.valid), np.asarray(True))
+        return NullableValues(found, both)
+    return NullableValues(np.where(both, found, left.valid == right.valid), np.asarray(True))

@@ -4,7 +4,7 @@ An executed clause goes in; text in the order of the stages comes out, and pictu
 
     clause            the sections            selection        strategy, window, absences, switches
     formulas          of the program's edges  vector           the computation state, V and M
-    nondeterminism    its sources, its cost   drawing          the program: text, picture
+    nondeterminism    its sources, its cost   program          the program as text
     explanation       all clauses of a query
 """
 

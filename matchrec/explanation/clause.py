@@ -11,30 +11,51 @@ from typing_extensions import assert_never
 from matchrec.compile.executable import Executable
 from matchrec.compile.negation import negation_tests
 from matchrec.conditions.functions.formula import names_of
-from matchrec.conditions.row_column import Neighbours, show_column
+from matchrec.conditions.row_column import show_column
 from matchrec.conditions.run_condition import Call, parts_of
 from matchrec.dataclass import dataclass
-from matchrec.engine.cost import classify_time
-from matchrec.explanation.drawing.automaton import draw_program
-from matchrec.explanation.drawing.lines import program_lines
-from matchrec.explanation.formulas import formulas
-from matchrec.explanation.nondeterminism import nondeterminism_lines
-from matchrec.explanation.selection import (
+from matchrec.engine.engines import classify_time
+from matchrec.explanation.formulas import (
     absence_lines,
-    optimisation_lines,
+    formulas,
+    nondeterminism_lines,
     selection_lines,
+    test_lines,
+    vector_lines,
     window_lines,
 )
-from matchrec.explanation.stage_conditions import test_lines
-from matchrec.explanation.stream import stream_lines
-from matchrec.explanation.vector import vector_lines
+from matchrec.explanation.program import program_lines
 from matchrec.output.pieces import AggregatePlace, Piece
 from matchrec.plan.clauses import ONE_OF_A_ROW, AfterMatchSkip, RowExpression
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import negations
 from matchrec.plan.show import show_reference, show_scalar, show_semantics
-from matchrec.plan.text.sql_text import quoted
+from matchrec.plan.text import quoted
 from matchrec.pruning.irrelevant_rows import fails
+
+# What is kept of each partition of a stream between two micro-batches.
+
+
+def stream_lines(executable: Executable) -> Iterator[str]:
+    """What is kept, and how much that can be."""
+    yield "kept of each partition: rows that the watermark has not passed, and"
+    if executable.task.selects:
+        yield "the runs that have begun, with the rows that they lead to"
+    else:
+        before = executable.lookaround.before if executable.lookaround else 0
+        beside = f", and {before} before it" * bool(before)
+        yield f"the rows from the first undecided starting row on{beside}"
+    yield bound_line(executable)
+
+
+def bound_line(executable: Executable) -> str:
+    """What bounds it."""
+    longest = executable.task.pattern.longest
+    if executable.task.windowed:
+        return "bounded by the window: a run ends when the watermark passes its end"
+    if executable.is_bounded:
+        return f"bounded by the length of a match: at most {longest:,} rows"
+    return "without a bound: a run may wait for any number of rows"
 
 
 @dataclass(frozen=True)
@@ -42,16 +63,14 @@ class ExplainedClause:
     """One clause or SASE+ query: its plan, resolved, and what runs it.
 
     keys: tests that the query around it makes of partition columns. warnings: what is nearly never
-    meant, with its place. shuffle: whether its rows are shuffled with those of another clause.
-    is_stream: whether rows come little by little. written: the plan as it was written, None where
-    it is `plan`. sorts: who sorts the rows of each partition.
+    meant, with its place. is_stream: whether rows come little by little. written: the plan as it
+    was written, None where it is `plan`. sorts: who sorts the rows of each partition.
     """
 
     plan: MatchPlan
     executable: Executable
     keys: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
-    shuffle: tuple[str, ...] = ()
     is_stream: bool = False
     written: MatchPlan | None = None
     sorts: str = ""
@@ -68,10 +87,10 @@ class ExplainedClause:
         yield "row pattern", iter((executable.pattern,))
         yield (
             "partitions and order",
-            chain(partition_lines(plan, self.keys), self.sort_lines(), self.shuffle),
+            chain(partition_lines(plan, self.keys), self.sort_lines()),
         )
         yield "event selection", selection_lines(plan)
-        yield "window", window_lines(plan, task)
+        yield "window", window_lines(plan)
         yield "what must not be there, and what a whole match must be", absence_lines(plan)
         yield "computed by Spark before the match", before_lines(executable)
         yield "computed in the worker before the match", nearby_lines(executable)
@@ -81,7 +100,6 @@ class ExplainedClause:
         yield "nondeterminism", nondeterminism_lines(executable)
         yield "engine", engine_lines(executable)
         yield "stream", stream_lines(executable) if self.is_stream else iter(())
-        yield "optimisations", optimisation_lines(plan, executable)
         yield "rows", row_lines(plan)
         yield "computed by Spark after the match", after_lines(executable)
         yield "warnings", iter(self.warnings)
@@ -99,15 +117,8 @@ class ExplainedClause:
 
     @property
     def svg(self) -> str:
-        """A drawing of the program."""
-        task = self.executable.task
-        return draw_program(task.pattern.program, formulas(self.plan, task))
-
-    @property
-    def diagram(self) -> str:
         """A railroad diagram of the row pattern, or of the stages."""
-        from matchrec.pictures.row_pattern import draw_row_pattern
-        from matchrec.pictures.stages import draw_stages
+        from matchrec.pictures.diagrams import draw_row_pattern, draw_stages
 
         plan = self.written or self.plan
         conditions = {one.variable: show_scalar(one.condition) for one in plan.definitions}
@@ -156,9 +167,6 @@ def before_lines(executable: Executable) -> Iterator[str]:
         bits |= {fails(one): f"not {bit}" for one, bit in bits.items() if one.looks_at_one_row}
         tests = " or ".join(bits[one] for one in executable.relevant)
         yield f"only of rows with {tests}: without all others the matches are the same"
-    if executable.neighbours:
-        yield "only of rows that may be in a match by their own bits and their neighbours':"
-        yield from (f"  {neighbour_line(one)}" for one in executable.neighbours)
 
 
 def nearby_lines(executable: Executable) -> Iterator[str]:
@@ -166,15 +174,6 @@ def nearby_lines(executable: Executable) -> Iterator[str]:
     for bit, one in enumerate(executable.nearby, len(executable.conditions)):
         also = "" if one.row_condition is None else f"bit {one.row_condition} AND "
         yield f"bit {bit} = {also}{show_column(one.column)}"
-
-
-def neighbour_line(one: Neighbours) -> str:
-    """One way in which a row may be in a match."""
-    parts = ["any row" if one.here is None else f"bit {one.here}"]
-    for where, bits in (("in front of", one.behind), ("behind", one.before)):
-        if bits is not None:
-            parts.append(f"{where} {' or '.join(f'bit {bit}' for bit in sorted(bits))}")
-    return ", ".join(parts)
 
 
 def condition_lines(plan: MatchPlan, executable: Executable) -> Iterator[str]:

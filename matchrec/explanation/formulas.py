@@ -1,26 +1,287 @@
-"""Formulas of a program's edges.
+"""Formulas of a program's edges, the sources of nondeterminism, the value vector.
 
     begin, take   the condition of the variable
     proceed       constrained: the row begins what comes next; true into the final state
     ignore        by strategy: true, or that the row cannot be taken, or where none is, not begun
-    all of them   the window, or where it is not pushed down only those into the final state
+    all of them   the window
     to the final  the closing condition, which is about the match as a whole
+
+Of patterns of stages each edge has what it needs and what it forbids.
 
 Source: SASE+, "Query compilation", steps 2 to 6. A constrained proceed edge may also be followed,
 there, where the run can neither take nor ignore: then no way leads on, and the run ends either way.
+Flink CEP, the states and edges that its compiler makes of a pattern.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
+from typing_extensions import assert_never
+
+from matchrec.compile.executable import Executable
+from matchrec.conditions.row_column import show_column
+from matchrec.dataclass import dataclass
 from matchrec.engine.interface import Task
-from matchrec.explanation.selection import has_window
-from matchrec.explanation.stage_conditions import formulas_of_stages
+from matchrec.engine.records import compile_task
+from matchrec.evaluate import instructions as op
+from matchrec.evaluate.link import LinkedConditions
+from matchrec.evaluate.registers import (
+    CountOfRows,
+    FirstRow,
+    FirstVariable,
+    LastRow,
+    LastVariable,
+    Listed,
+    ListedColumn,
+    ListedValue,
+    Meaning,
+    Members,
+    RecentVariable,
+    Reduced,
+)
+from matchrec.explanation.program import said_once
+from matchrec.nfa.closure import Choice
 from matchrec.nfa.program import Action, Edge, Formulas, Program, StateId
-from matchrec.plan.clauses import EventSelection
+from matchrec.plan.clauses import Absence, EventSelection, Gap, MatchOutput, Within
+from matchrec.plan.expression import ColumnReference, Reference, Scalar, render
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.show import show_scalar
+from matchrec.plan.show import show_navigation, show_reference, show_scalar
+from matchrec.plan.stages import Skip, Staging
+
+# The sources of nondeterminism. Source: SASE+, "Runtime complexity", the four sources.
+
+LINEAR, EXPONENTIAL = "linear in W", "exponential in W"
+
+
+@dataclass(frozen=True, slots=True)
+class Branching:
+    """One source, and how many runs may branch from one run in such a state."""
+
+    name: str
+    runs: str
+
+
+TAKE_PROCEED = Branching("Take-Proceed", LINEAR)
+IGNORE_PROCEED = Branching("Ignore-Proceed", LINEAR)
+TAKE_IGNORE = Branching("Take-Ignore", EXPONENTIAL)
+BEGIN_IGNORE = Branching("Begin-Ignore", LINEAR)
+BEGIN_BEGIN = Branching("Begin-Begin (alternatives and groups, which the paper has not)", LINEAR)
+
+
+EVERYTHING = "TRUE"
+
+
+def tests(plan: MatchPlan) -> dict[str, str]:
+    """The conditions by their names, as they would be written."""
+    return {one.variable: show_test(one.condition, one.variable) for one in plan.definitions}
+
+
+def show_test(scalar: Scalar, test: str) -> str:
+    """A condition: columns alone are those of the candidate, LAST those of the event before."""
+
+    def show(reference: Reference) -> str:
+        if not isinstance(reference, ColumnReference):
+            return show_reference(reference)
+        navigation = reference.navigation
+        if navigation.variable is None:
+            return f"LAST({reference.argument})"
+        if navigation.variable == test:
+            navigation = replace(navigation, variable=None)
+            return show_navigation(navigation, reference.argument)
+        shown = show_navigation(navigation, reference.argument)
+        return shown if shown.endswith(")") else f"LAST({shown})"
+
+    return render(scalar, show)
+
+
+def formulas_of_stages(plan: MatchPlan, task: Task) -> Formulas:
+    """The formula of each edge, by its state and place."""
+    written = tests(plan)
+    window = " and in the window" if plan.within is not None else ""
+    found = {}
+    for number, state in enumerate(task.pattern.program.states):
+        for place, edge in enumerate(state.edges):
+            bounded = window if edge.action is not Action.PROCEED else ""
+            is_first = number == task.pattern.program.start
+            text = formula_of_stages(edge, task.pattern.program, written)
+            found[number, place] = text + ("" if is_first else bounded)
+    return found
+
+
+def formula_of_stages(edge: Edge, program: Program, written: Mapping[str, str]) -> str:
+    """The conjunction of what an edge needs and what it forbids."""
+    needs = (written[program.variables[one]] for one in edge.needs)
+    parts = [text for text in needs if text != EVERYTHING]
+    parts += [f"not ({written[program.variables[one]]})" for one in edge.forbids]
+    return " and ".join(parts) or "true"
+
+
+def stage_lines(staging: Staging) -> Iterator[str]:
+    """What may be skipped, and which matches come out."""
+    yield "each stage says what may be skipped before its events: its ignore edges"
+    yield "every match, once" if staging.skip is None else after_match(staging.skip)
+    if staging.timeouts is not None:
+        yield "runs whose window ends come out as well"
+
+
+def after_match(skip: Skip) -> str:
+    """What a match that comes out leaves to others."""
+    of_stage = "" if skip.variable is None else f" of {skip.variable}"
+    event = f"its {skip.to.end.value.lower()} event{of_stage}"
+    left = f"after {event}" if skip.to.past else f"from {event} on"
+    missing = (
+        "an error without such an event" if skip.fails_on_miss else "all without such an event"
+    )
+    note = f"; {missing}" if skip.variable is not None else ""
+    return f"matches by their first events; each leaves to others what begins {left}{note}"
+
+
+def test_lines(plan: MatchPlan, executable: Executable) -> Iterator[str]:
+    """Each condition, and who computes it."""
+    written = tests(plan)
+    for name, condition in zip(executable.task.variables, executable.task.conditions, strict=True):
+        if name not in written:
+            continue
+        bit = None if condition.row_condition is None else f"bit {condition.row_condition}"
+        run = None if condition.run_condition is None else f"on the run: {written[name]}"
+        parts = ", and ".join(one for one in (bit, run) if one)
+        yield f"{name.removeprefix(':')}: {parts or 'true'}"
+
+
+def choices_of_runs(executable: Executable) -> Iterator[str]:
+    """States in which one row may lead a run on in more than one way."""
+    program = executable.task.pattern.program
+    every = {
+        number: tuple(sources_in_stages(program, number)) for number in range(len(program.states))
+    }
+    found = [
+        f"may have {source.name} in state {program.named(number)}: {source.runs}"
+        for number, known in said_once(every, program)
+        for source in known
+    ]
+    yield from found or ["none: a row leads a run on in one way at most"]
+
+
+def sources_in_stages(program: Program, state: StateId) -> Iterator[Branching]:
+    """The sources in one state, as in the paper."""
+    edges = [edge for edge in program.states[state].edges if edge.target != program.stop]
+    takes = [edge for edge in edges if edge.action is Action.TAKE]
+    ignores = [edge for edge in edges if edge.action is Action.IGNORE]
+    leaves = any(edge.action is Action.PROCEED for edge in edges)
+    for take in takes:
+        both = any(not set(take.needs) & set(one.forbids) for one in ignores)
+        if both and state != program.start:
+            yield TAKE_IGNORE
+        if leaves:
+            yield TAKE_PROCEED
+    if ignores and leaves:
+        yield IGNORE_PROCEED
+
+
+# Event selection, the window, and what must not be there.
+
+SKIPPED = {
+    EventSelection.STRICT_CONTIGUITY: "no row of a partition may be skipped; theta_ignore = false",
+    EventSelection.SKIP_TILL_NEXT_MATCH: (
+        "a row that could be mapped may not be skipped; theta_ignore = not take, or else not begin"
+    ),
+    EventSelection.SKIP_TILL_ANY_MATCH: "any row may be skipped; theta_ignore = true",
+}
+COME_OUT = {
+    MatchOutput.PREFERRED: "the preferred match at each starting row that AFTER MATCH SKIP leaves",
+    MatchOutput.LONGEST: "of the matches at each starting row the one with the most rows",
+    MatchOutput.ALL: "every match, once",
+    MatchOutput.NON_OVERLAPPING: "the match that is complete first, then on behind it",
+    MatchOutput.GRAPH: "the shared buffer of every match, a row per pointer",
+}
+
+
+def selection_lines(plan: MatchPlan) -> Iterator[str]:
+    """The strategy and the matches that come out, where they are not those of plain SQL."""
+    if plan.staging is not None:
+        yield from stage_lines(plan.staging)
+    elif plan.selects:
+        yield f"{plan.selection.value}: {SKIPPED[plan.selection]}"
+    if plan.selects or plan.output is MatchOutput.LONGEST:
+        yield f"{plan.output.value}: {COME_OUT[plan.output]}"
+
+
+def window_lines(plan: MatchPlan) -> Iterator[str]:
+    """How far the rows of a match may lie apart, and where that is tested."""
+    if not has_window(plan):
+        return
+    if plan.within_rows is not None:
+        yield f"the last row is one of the {plan.within_rows} rows from the first one on"
+    if plan.within is not None:
+        yield window_line(plan, plan.within)
+    yield from map(gap_line, plan.gaps)
+    yield "tested on every edge: `in the window`"
+
+
+def window_line(plan: MatchPlan, within: Within) -> str:
+    """How far apart the first and the last row may lie, and who says so."""
+    order, said = plan.order_by[0].expression.text, within.found
+    if said is None:
+        interval = within.interval.text
+        return f"the last row lies less than {interval} after the first one, along {order}"
+    variables = ", ".join(said.variables)
+    conditions = "conditions" if len(said.variables) > 1 else "condition"
+    return (
+        f"the last row lies {said.written} after the first one, along {order}: "
+        f"from the {conditions} of {variables}"
+    )
+
+
+def gap_line(gap: Gap) -> str:
+    """How far apart rows inside of the match may lie."""
+    if gap.to is None:
+        return f"each row lies less than {gap.interval.text} after the row before it in the match"
+    return (
+        f"each row of {gap.to} lies less than {gap.interval.text} after the last row of "
+        f"{gap.after} before it"
+    )
+
+
+def has_window(plan: MatchPlan) -> bool:
+    """Whether the engine keeps to a window."""
+    return plan.within_rows is not None or plan.within is not None or len(plan.gaps) > 0
+
+
+def absence_lines(plan: MatchPlan) -> Iterator[str]:
+    """Each negated component, with its condition, and the closing condition."""
+    written = {one.variable: show_scalar(one.condition) for one in plan.definitions}
+    for absence in plan.absences:
+        condition = written.get(absence.variable, "true")
+        yield f"no row of {absence.variable} {where(absence)}: {condition}"
+    if plan.closing is not None:
+        yield f"of a whole match, on edges to the final state: {written[plan.closing]}"
+
+
+def where(absence: Absence) -> str:
+    """The part of the stream that an absence is about."""
+    if absence.after is None:
+        return "before the match, whose window reaches to its last row"
+    if absence.before is None:
+        return "behind the match, in its window"
+    after, before = (" | ".join(names) for names in (absence.after, absence.before))
+    return f"between the last row of {after} and the first row of {before}"
+
+
+def merges_runs(executable: Executable) -> bool:
+    """Whether runs of equal computation state merge."""
+    return (
+        executable.algorithm.engine == "breadth_first"
+        and executable.task.output is not MatchOutput.GRAPH
+        and not ends_by_window(executable)
+    )
+
+
+def ends_by_window(executable: Executable) -> bool:
+    """Whether runs come out when their window ends."""
+    return bool(compile_task(executable.task, len(executable.crossing.integers)).ends.any())
+
 
 IN_WINDOW = "in the window"
 
@@ -53,7 +314,7 @@ def formula(edge: Edge, state: StateId, task: Task, written: dict[str, str]) -> 
         if task.selection is EventSelection.SKIP_TILL_ANY_MATCH:
             return ""
         return f"not ({' or '.join(blocking(program, state))})"
-    if not task.selects or not task.optimisations.constrain_proceed:
+    if not task.selects:
         return ""
     ways = list(dict.fromkeys(ways_on(program, edge.target)))
     return "" if "" in ways else " or ".join(ways)
@@ -63,9 +324,7 @@ def is_bounded(edge: Edge, state: StateId, task: Task) -> bool:
     """Whether the window is tested on an edge; a run that begins is in its own."""
     if edge.action is Action.PROCEED and edge.target != task.pattern.program.final:
         return False
-    if task.optimisations.push_window:
-        return state != task.pattern.program.start
-    return edge.target == task.pattern.program.final
+    return state != task.pattern.program.start
 
 
 def blocking(program: Program, state: StateId) -> list[str]:
@@ -90,3 +349,198 @@ def ways_on(program: Program, state: StateId) -> Iterator[str]:
             elif edge.target not in seen:
                 seen.add(edge.target)
                 waiting.append(edge.target)
+
+
+# Where a run may go on in more than one way, and how many runs that can make.
+#
+# Conditions are unknown here, so that any two edges may hold for the same row, but an edge and its
+# negation.
+#
+# Source: SASE+, "Runtime complexity": the four sources of nondeterminism, propositions 4.1 and 4.2,
+# corollary 4.3.
+
+
+def nondeterminism_lines(executable: Executable) -> Iterator[str]:
+    """The sources with their states, then the cost."""
+    task = executable.task
+    if task.stages is not None:
+        yield from choices_of_runs(executable)
+        return
+    folding = task.pattern.folding
+    found: dict[Branching, list[int]] = {}
+    for place, (state, choices) in enumerate(zip(folding.states, folding.choices, strict=True)):
+        for source in sources(choices, task.selection, waits=place > 0):
+            found.setdefault(source, []).append(state)
+    for source, states in found.items():
+        said = [state for state, _ in said_once(dict.fromkeys(states), task.pattern.program)]
+        where = ", ".join(map(str, said))
+        plural = "s" if len(said) > 1 else ""
+        yield f"may have {source.name} in state{plural} {where}: {source.runs}"
+    if not found:
+        yield "none: a row leads a run on in one way at most"
+    if task.selects:
+        yield cost(executable, len({state for states in found.values() for state in states}))
+    elif found:
+        rows = rows_in_reach(task)
+        which = "longest" if task.output is MatchOutput.LONGEST else "preferred"
+        yield f"W: {rows}; only the {which} match of a starting row is sought"
+
+
+def sources(
+    choices: tuple[Choice, ...], selection: EventSelection, *, waits: bool
+) -> Iterator[Branching]:
+    """The sources in one state. waits: whether runs wait there, and so may ignore a row."""
+    takes = any(choice.again for choice in choices)
+    begins = {
+        choice.variable for choice in choices if choice.target is not None and not choice.again
+    }
+    accepts = any(choice.accepts for choice in choices)
+    skips = waits and selection is not EventSelection.STRICT_CONTIGUITY
+    skips_any = waits and selection is EventSelection.SKIP_TILL_ANY_MATCH
+    if takes and (begins or accepts):
+        yield TAKE_PROCEED
+    if skips and takes and begins:
+        yield IGNORE_PROCEED
+    if skips_any and takes:
+        yield TAKE_IGNORE
+    if skips_any and begins and not takes:
+        yield BEGIN_IGNORE
+    if len(begins) > 1:
+        yield BEGIN_BEGIN
+
+
+def rows_in_reach(task: Task) -> str:
+    """What W is."""
+    return "the rows of a window" if task.windowed else "the rows of a partition"
+
+
+def cost(executable: Executable, states: int) -> str:
+    """How many runs there may be at once. states: how many have a source."""
+    task = executable.task
+    rows = f"W, {rows_in_reach(task)}"
+    skips_any = task.selection is EventSelection.SKIP_TILL_ANY_MATCH
+    unbounded = skips_any and task.pattern.longest is None
+    if unbounded or task.pattern.is_exponentially_ambiguous:
+        merging = "unless runs merge" if merges_runs(executable) else "and runs do not merge here"
+        return f"runs: exponential in {rows}, {merging}"
+    if states:
+        return f"runs: polynomial in {rows}: at most W^{states + 1}"
+    return f"runs: linear in {rows}: one for each starting row"
+
+
+# The computation state of a run: the value vector V, and in which states it is still needed.
+#
+# Source: SASE+, "Basic algorithm" (V) and "Merging equivalent runs" (the bitmasks M).
+
+
+def vector_lines(executable: Executable) -> Iterator[str]:
+    """Each value with the conditions that read it; then for each state those still needed."""
+    task = executable.task
+    compiled = compile_task(task, len(executable.crossing.integers))
+    if compiled.linked is None or not compiled.linked.meanings:
+        return
+    held = (*executable.crossing.integers, *executable.crossing.floats)
+    columns = [show_column(executable.crossing.columns[index]) for index in held]
+    vector = Vector(task, compiled.linked, columns)
+    yield from vector.values()
+    program = task.pattern.program
+    needed: dict[StateId, set[str]] = {}
+    for place, state in enumerate(task.pattern.folding.states):
+        if place >= task.pattern.folding.starts and state != program.final:
+            needed.setdefault(state, set()).update(vector.needed(place))
+    for state, values in said_once(needed, program):
+        in_order = sorted(values, key=lambda name: int(name[1:]))  # V2 before V10
+        listed = " ".join(in_order) or "nothing"
+        yield f"in state {program.named(state)}: {listed}"
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """The registers of a task, in words. columns: texts of those that run conditions read."""
+
+    task: Task
+    linked: LinkedConditions
+    columns: list[str]
+
+    def values(self) -> Iterator[str]:
+        """A line for each value."""
+        for name, (register, meaning) in self.named().items():
+            readers = [
+                variable.removeprefix(":")  # of a test of stages
+                for variable, reads in zip(self.task.variables, self.linked.reads, strict=True)
+                if register in reads
+            ]
+            used = f", for {', '.join(readers)}" if readers else ", for other values"
+            yield f"{name} = {self.show(register, meaning)}{used}"
+
+    def needed(self, state: int) -> list[str]:
+        """The values that are live in a folded state."""
+        begin, end = self.linked.live_first[state : state + 2]
+        live = set(self.linked.live_registers[begin:end].tolist())
+        return [name for name, (register, _) in self.named().items() if register in live]
+
+    def named(self) -> dict[str, tuple[int, Meaning]]:
+        """V1, V2, ..., each with its first register, in the order of these."""
+        meanings = sorted(self.linked.meanings, key=lambda one: one[0])
+        return {f"V{i}": one for i, one in enumerate(meanings, 1)}
+
+    def show(self, register: int, meaning: Meaning) -> str:
+        """What a value is: operation, column, variables."""
+        match meaning:
+            case LastRow(members, offset):
+                back = f", {offset} before it" if offset else ""
+                return (
+                    f"set {self.read_through(register)} of the last row of {self.of(members)}{back}"
+                )
+            case FirstRow(members, offset):
+                on = f", {offset} after it" if offset else ""
+                return (
+                    f"set {self.read_through(register)} of the first row of {self.of(members)}{on}"
+                )
+            case RecentVariable(distance):
+                return f"set the variable of the row {distance} before the last one"
+            case LastVariable(members, offset, physical):
+                return f"set the variable at {physical:+d} from LAST({self.of(members)}, {offset})"
+            case FirstVariable(members, offset, physical):
+                return f"set the variable at {physical:+d} from FIRST({self.of(members)}, {offset})"
+            case CountOfRows(members, column, so_far):
+                counted = "*" if column is None else self.columns[column]
+                return f"count {counted} of {self.of(members)}{without_last(so_far)}"
+            case Reduced(function, members, column, _, so_far):
+                what = f"{function.value} {self.columns[column]}"
+                return f"{what} of {self.of(members)}{without_last(so_far)}"
+            case Listed(members, forms, so_far):
+                values = dict.fromkeys(self.listed(one) for form in forms for one in form[1:])
+                listed = ", ".join(values)
+                return f"list {listed} of {self.of(members)}{without_last(so_far)}"
+            case _:
+                assert_never(meaning)
+
+    def listed(self, one: ListedColumn | ListedValue) -> str:
+        """What a row of a list has; where MATCH_NUMBER() is in it, what that is combined with."""
+        if isinstance(one, ListedColumn):
+            return self.columns[one.column]
+        begin, end = self.linked.computed_code[one.place]
+        code = self.linked.instructions[begin:end].tolist()
+        read = dict.fromkeys(self.columns[step[1]] for step in code if step[0] == op.READ)
+        return " with ".join(("MATCH_NUMBER()", *read))
+
+    def of(self, members: Members) -> str:
+        """The name of variables, or all of theirs."""
+        states = self.task.pattern.program.states
+        every = {edge.variable for state in states for edge in state.edges}
+        named = [name for name, ids in self.task.members.items() if ids == members]
+        if not named and members >= every - {None}:
+            return "any variable"
+        return named[0] if named else "|".join(self.task.variables[one] for one in sorted(members))
+
+    def read_through(self, register: int) -> str:
+        """The columns that conditions read at a row whose position is in a register."""
+        operation, column, position = self.linked.all_code[:, :3].T
+        read = column[(operation == op.READ) & (position == register)]
+        return ", ".join(dict.fromkeys(self.columns[one] for one in read.tolist())) or "position"
+
+
+def without_last(so_far: object) -> str:
+    """That the current row is left out."""
+    return ", so far" if so_far else ""

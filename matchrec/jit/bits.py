@@ -11,12 +11,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from matchrec.jit.parts import Part
+from matchrec.jit.kept import KernelPart
 
 _F = TypeVar("_F", bound=Callable[..., object])
 
 
-class SameBits(Part):
+class SameBits(KernelPart):
     """A function that kernels call, for which a value's bits are those of another type."""
 
     @property

@@ -14,11 +14,15 @@ from functools import lru_cache
 from types import FunctionType
 from typing import Any
 
-from matchrec.jit.alone import alone
-from matchrec.jit.announcing import say
-from matchrec.jit.files import Files
-from matchrec.jit.kept import digest_of_sources, enable_caching
-from matchrec.jit.parts import dispatcher_of, with_parts
+from matchrec.jit.kept import (
+    Files,
+    alone,
+    digest_of_sources,
+    dispatcher_of,
+    enable_caching,
+    say,
+    with_parts,
+)
 
 Function = Callable[[int, int, int], int]
 

@@ -13,8 +13,7 @@ from functools import wraps
 from types import CodeType, FunctionType
 from typing import Any, TypeVar
 
-from matchrec.jit.kept import Kept
-from matchrec.jit.parts import Part
+from matchrec.jit.kept import KeptFunction, KernelPart
 
 _F = TypeVar("_F", bound=Callable[..., object])
 
@@ -35,7 +34,7 @@ def allocating(function: _F) -> _F:
 
 def inner(function: _F) -> _F:
     """A function that kernels call: its code is there once, unless it is small."""
-    return Part(function, _PART)  # type: ignore[return-value]
+    return KernelPart(function, _PART)  # type: ignore[return-value]
 
 
 def spliced(function: _F) -> _F:
@@ -47,7 +46,7 @@ def spliced(function: _F) -> _F:
     """
     assert isinstance(function, FunctionType)
     _SPLICED.add(function.__code__)
-    return Part(function, _PART | {"inline": _is_compiled})  # type: ignore[return-value]
+    return KernelPart(function, _PART | {"inline": _is_compiled})  # type: ignore[return-value]
 
 
 def _is_compiled(_call: Any, caller: Any, _called: Any) -> bool:
@@ -66,11 +65,11 @@ def inlined(function: _F) -> _F:
 
     It is optimised by itself, and again in each function that calls it: large ones are `inner`.
     """
-    return Part(function, _PART | {"forceinline": True})  # type: ignore[return-value]
+    return KernelPart(function, _PART | {"forceinline": True})  # type: ignore[return-value]
 
 
 def _kept(function: _F, options: dict[str, Any]) -> _F:
-    kept = Kept(function, options)
+    kept = KeptFunction(function, options)
 
     @wraps(function)
     def call(*arguments: Any) -> Any:

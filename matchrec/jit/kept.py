@@ -19,29 +19,225 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-from collections.abc import Callable
-from contextlib import suppress
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from functools import lru_cache
+from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 from types import FunctionType
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 
-from matchrec.jit.alone import alone
-from matchrec.jit.announcing import say
-from matchrec.jit.files import Files
-from matchrec.jit.parts import dispatcher_of, with_parts
+from matchrec.dataclass import dataclass
 from matchrec.loading import without_collector
 
+# The files in which numba keeps a function, with a file of digests that shows damage.
+#
+# numba replaces each file as a whole, so what processes write at the same time is never mixed
+# within a file. The file that vouches for the others is written last. Where it does not, because a
+# disk is broken, a copy has been cut off or another process is just writing, they count as missing.
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """The files of a name in a folder. A name ends in a digest of the sources, after a hyphen."""
+
+    place: Path
+    name: str
+
+    @property
+    def voucher(self) -> Path:
+        return self.place / f"{self.name}.sha256"
+
+    def kept(self) -> list[Path]:
+        """Numba's files: the code, then the lists that say where it is."""
+        return sorted(self.place.glob(f"*.{self.name}-*.nb[ci]"))
+
+    def digests(self) -> str:
+        """What vouches for the files as they are: a line for each, as `sha256sum` writes it."""
+        digests = {one.name: hashlib.sha256(one.read_bytes()) for one in self.kept()}
+        return "\n".join(f"{digest.hexdigest()}  {name}" for name, digest in digests.items())
+
+    def are_sound(self) -> bool:
+        """Whether the files are as they were when they were vouched for."""
+        with suppress(OSError):
+            return self.voucher.read_bytes() == self.digests().encode()
+        return False
+
+    def vouch(self) -> None:
+        """Say that the files are as they should be; those made from other sources are removed."""
+        with suppress(OSError):
+            write(self.voucher, self.digests().encode())
+        stem = self.name.rpartition("-")[0]
+        for voucher in self.place.glob(f"{stem}-*.sha256"):
+            if voucher != self.voucher:
+                Files(self.place, voucher.stem).remove()
+
+    def remove(self) -> None:
+        """Remove the files."""
+        for one in (self.voucher, *self.kept()):
+            with suppress(OSError):
+                one.unlink()
+
+    def copy_from(self, place: Path) -> None:
+        """Copy the files in another place, unless there are some here."""
+        there = Files(place, self.name)
+        if self.voucher.exists() or not there.voucher.exists():
+            return
+        with suppress(OSError):
+            for one in (*there.kept(), there.voucher):
+                write(self.place / one.name, one.read_bytes())
+
+
+def write(path: Path, content: bytes) -> None:
+    """Write a file as a whole."""
+    temporary = path.with_name(f"{path.name}.{uuid4().hex[:16]}")
+    try:
+        temporary.write_bytes(content)
+        temporary.replace(path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+# Functions that only kernels call, and what numba makes of them.
+#
+# Processes that make queries compile nothing, and numba takes a while to load: it is loaded when a
+# kernel is first called. So a part is a plain function until then, and a function that numba is to
+# compile gets in the place of each part that it names what numba has made of that.
+
+
+class KernelPart:
+    """A function that only kernels call, and the options with which numba takes it."""
+
+    def __init__(self, function: Callable[..., object], options: dict[str, Any]) -> None:
+        assert isinstance(function, FunctionType)
+        self.py_func = function
+        self.options = options
+        self._dispatcher: Any = None
+
+    @property
+    def dispatcher(self) -> Any:
+        """What numba makes of it; there before what it names, which may have its own name."""
+        if self._dispatcher is None:
+            function = with_own_globals(self.py_func)
+            self._dispatcher = taken_by_numba(function, self.options)
+            put_parts_in(function)
+        return self._dispatcher
+
+
+def dispatcher_of(function: FunctionType, options: dict[str, Any]) -> Any:
+    """What numba makes of a function that may call parts."""
+    return taken_by_numba(with_parts(function), options)
+
+
+def taken_by_numba(function: FunctionType, options: dict[str, Any]) -> Any:
+    """What numba makes of a function when that is first called or compiled."""
+    import numba
+
+    njit: Any = numba.njit  # its types do not know all options
+    return njit(**options)(function)
+
+
+def with_parts(function: FunctionType, name: str | None = None) -> FunctionType:
+    """The function, for which each part it names is what numba makes of it.
+
+    name: a qualified name of its own.
+    """
+    found = with_own_globals(function)
+    found.__qualname__ = name or function.__qualname__
+    put_parts_in(found)
+    return found
+
+
+def with_own_globals(function: FunctionType) -> FunctionType:
+    """The function, with globals that can be changed for it alone."""
+    found = FunctionType(
+        function.__code__,
+        dict(function.__globals__),
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
+    found.__module__, found.__qualname__ = function.__module__, function.__qualname__
+    return found
+
+
+def put_parts_in(function: FunctionType) -> None:
+    """Put what numba makes of parts in their place among the globals of a function.
+
+    The names in its code are also those of attributes: in `exp`, that of `math.exp` is its own. A
+    number is made an `int` by a cast, in place of a function that numba compiles for each type.
+    """
+    import numba
+
+    names = function.__globals__
+    names["int"] = numba.int64
+    for name in function.__code__.co_names:
+        if isinstance(part := names.get(name), KernelPart):
+            names[name] = part.dispatcher
+
+
+# One process compiles a function, the others on the machine wait for what it keeps.
+#
+# Spark starts as many workers as there are cores, and on a machine without compiled functions all
+# of them need the same ones at once. Each would compile them, and would damage what another one
+# keeps.
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+LOCKS = "compiling.lock"
+"""The file beside the compiled functions, of which each name locks a byte."""
+
+
+@contextmanager
+def alone(place: Path | None, name: str) -> Iterator[None]:
+    """Has one process at a time do this for a name in a place.
+
+    Where there is no place, or its file system has no locks, nobody waits.
+    """
+    with ExitStack() as opened:
+        with suppress(OSError):
+            if place is not None and fcntl is not None:
+                place.mkdir(parents=True, exist_ok=True)
+                locks = opened.enter_context((place / LOCKS).open("ab"))
+                byte = int.from_bytes(sha256(name.encode()).digest()[:4], "big")
+                fcntl.lockf(locks, fcntl.LOCK_EX, 1, byte)
+        yield
+
+
+# Says once on the standard error that a process compiles, since somebody waits for it.
+#
+# Nothing is compiled where a query is made, only in the workers; their standard error is the
+# terminal's in a local session, else the executor's log.
+
+LINE = "matchrec: compiling for the first query of its kind on this machine; this takes seconds"
+
+
+@lru_cache
+def say() -> None:
+    """Says it the first time."""
+    sys.stderr.write(f"{LINE}\n")
+    sys.stderr.flush()
+
+
 # The rooms from which machine code is made.
-SOURCES = ("jit", "nfa", "evaluate", "engine", "output", "spark/sorting")
+SOURCES = (
+    *("jit", "nfa", "evaluate", "engine", "output", "spark/sorting"),
+    "regular_expressions",
+)
 
-ALL: list[Kept] = []
+ALL: list[KeptFunction] = []
 
 
-class Kept:
+class KeptFunction:
     """A function, compiled for each combination of types when that is first asked for."""
 
     def __init__(self, function: Callable[..., object], options: dict[str, Any]) -> None:

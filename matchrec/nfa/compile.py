@@ -15,13 +15,16 @@ ISO/IEC 19075-5, 7.2.8 (loops over parts that can be empty).
 from __future__ import annotations
 
 from dataclasses import field, replace
-from functools import reduce
+from functools import cached_property, reduce
 from itertools import permutations
+from typing import TYPE_CHECKING
 
 from typing_extensions import assert_never
 
 from matchrec.dataclass import dataclass
 from matchrec.errors.sql.pattern import pattern_too_large
+from matchrec.nfa.closure import Folding, fold
+from matchrec.nfa.facts import FollowSets, is_deterministic, is_exponentially_ambiguous, most_rows
 from matchrec.nfa.program import (
     Action,
     Anchor,
@@ -32,8 +35,8 @@ from matchrec.nfa.program import (
     order_states,
     renumber_states,
 )
-from matchrec.nfa.selection import with_selection
-from matchrec.plan.clauses import EventSelection
+from matchrec.plan.clauses import EventSelection, MatchOutput
+from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import (
     Alternation,
     Concatenation,
@@ -46,7 +49,37 @@ from matchrec.plan.pattern import (
     Quantified,
     RowPattern,
     Variable,
+    simplify,
 )
+
+if TYPE_CHECKING:
+    from matchrec.plan.stages import Staging
+
+
+# Ignore edges: which rows a run may skip, by event selection strategy.
+#
+# A run waits in the states to which a mapped row leads. Under skip till any match it may skip every
+# row there; under skip till next match every row that it does not have to take: in a loop over one
+# variable a row that the loop could take again, elsewhere a row that any way on could take. The
+# starting state has no ignore edge, so a match begins with a mapped row.
+#
+# Source: SASE+, "Query compilation", step 3, and the constrained proceed edges of step 6.
+
+
+def with_selection(program: Program, selection: EventSelection) -> Program:
+    """The program with the ignore edges of a strategy, least preferred in their states."""
+    if selection is EventSelection.STRICT_CONTIGUITY:
+        return program
+    mapping = (Action.BEGIN, Action.TAKE)
+    waiting = {
+        edge.target for state in program.states for edge in state.edges if edge.action in mapping
+    } - {program.final}
+    states = tuple(
+        State((*state.edges, Edge(Action.IGNORE, number))) if number in waiting else state
+        for number, state in enumerate(program.states)
+    )
+    return replace(program, states=states).check()
+
 
 MOST_STATES = 20_000
 
@@ -55,22 +88,18 @@ def compile_program(
     pattern: RowPattern,
     variables: tuple[str, ...],
     selection: EventSelection = EventSelection.STRICT_CONTIGUITY,
-    *,
-    constrain_proceed: bool = True,
 ) -> Program:
     """The program of `pattern`; a variable's id is its index in `variables`.
 
-    constrain_proceed: see `selection`; it decides which states have ignore edges.
-
     Raises MatchRecognizePlanError where quantifiers or PERMUTE make it too large.
     """
-    compiler = _Compiler(pattern, {name: number for number, name in enumerate(variables)})
+    compiler = _PatternCompiler(pattern, {name: number for number, name in enumerate(variables)})
     final = compiler.add_state()
     start = compiler.compile_node(pattern, _Then(final, final))
     order = order_states(compiler.states, start, (final,))
     states = renumber_states(compiler.states, order)
     program = Program(states, order[start], order[final], variables).check()
-    return with_selection(program, selection, constrain_proceed=constrain_proceed)
+    return with_selection(program, selection)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +114,7 @@ _Key = tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class _Compiler:
+class _PatternCompiler:
     """The states so far, shared by the compilers inside and outside of exclusions."""
 
     pattern: RowPattern
@@ -266,3 +295,71 @@ def _proceed(target: StateId) -> Edge:
 def _ordered(node: Quantified, again: Edge, leave: Edge) -> tuple[Edge, Edge]:
     """Greedy prefers one more iteration, reluctant prefers to stop."""
     return (again, leave) if node.greedy else (leave, again)
+
+
+# The row pattern of a plan, compiled: its program, the program folded, and facts about them.
+#
+# Made once for a query, right after `plan.resolve`. Pruning, the choice of the algorithm,
+# lookaround and cost ask it for facts; the engine makes its arrays from the folding.
+
+
+@dataclass(frozen=True)
+class CompiledPattern:
+    """A program and its folding, which says what a row does to a run in each state.
+
+    Facts are found out when they are first asked for. Picklable; a worker folds nothing again. Its
+    hash does not look at every edge.
+    """
+
+    program: Program
+    folding: Folding
+
+    def __hash__(self) -> int:
+        return hash((self.program, len(self.folding.choices)))
+
+    @cached_property
+    def longest(self) -> int | None:
+        """The number of rows of the longest match, None where there is no bound."""
+        return most_rows(self.folding.choices)
+
+    @cached_property
+    def is_deterministic(self) -> bool:
+        """Whether a row leaves no state in more than one way, whatever the conditions say."""
+        return is_deterministic(self.folding.choices)
+
+    @cached_property
+    def is_exponentially_ambiguous(self) -> bool:
+        """Whether the ways over k rows may grow exponentially with k."""
+        return is_exponentially_ambiguous(self.folding.choices)
+
+    @cached_property
+    def has_anchors(self) -> bool:
+        """Whether a choice depends on where the partition begins or ends."""
+        return any(choice.guard for choices in self.folding.choices for choice in choices)
+
+    @cached_property
+    def follow(self) -> FollowSets:
+        """The variables that begin and end matches, and those that follow each other."""
+        return FollowSets.of(self.folding.choices)
+
+
+def compile_pattern(plan: MatchPlan) -> CompiledPattern:
+    """The row pattern of a resolved plan, compiled.
+
+    Raises MatchRecognizePlanError where it is too large.
+    """
+    if plan.staging is not None:
+        return compile_staging(plan, plan.staging)
+    pattern = simplify(plan.pattern)
+    program = compile_program(pattern, plan.variables, plan.selection)
+    every_way = plan.output is not MatchOutput.PREFERRED
+    return CompiledPattern(program, fold(program, every_way=every_way, span=pattern.span))
+
+
+def compile_staging(plan: MatchPlan, staging: Staging) -> CompiledPattern:
+    """The stages of a plan, compiled. Few plans have any: what compiles them is loaded here."""
+    from matchrec.nfa.compile_stages import compile_stages, compose_tests, fold_places, windows_of
+
+    steps = staging.steps
+    program, tests = compile_stages(steps, plan.variables), compose_tests(steps, plan.variables)
+    return CompiledPattern(program, fold_places(program, tests, windows_of(plan, staging)))

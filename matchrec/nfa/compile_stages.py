@@ -19,36 +19,155 @@ Source: Flink CEP, NFACompiler; where its results contradict its own definitions
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
-from itertools import chain
+from itertools import chain, takewhile
 
 from matchrec.dataclass import dataclass
 from matchrec.errors.sql.pattern import pattern_too_large
+from matchrec.nfa.closure import MOST_CHOICES, Choice, Effect, Folding
 from matchrec.nfa.program import (
+    A_MATCH,
+    FIRST_NEAR,
+    NOT_NEAR,
+    NOTHING,
+    TIMED_OUT,
     Action,
     Edge,
     Program,
     State,
     StateId,
+    VariableId,
     number_names,
     order_states,
     renumber_states,
 )
-from matchrec.nfa.remaining_stages import (
-    NOTHING,
-    Pending,
-    Repeated,
-    Rest,
-    contiguity_of,
-    following_nots,
-    is_enough,
-    is_over,
-    may_leave,
-    next_count,
-    part_name,
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.stages import (
+    Contiguity,
+    ForbiddenEvent,
+    RepeatedPart,
+    Single,
+    Staging,
+    Steps,
+    nots,
+    parts,
 )
-from matchrec.plan.stages import Contiguity, Not, Part, Single, Steps
+
+# What is left of a pattern of stages while it is compiled, and what holds until the next row.
+#
+# A state is made for what follows it (`Rest`, `Repeated`) and for what the next row must not be
+# (`Pending`).
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """What holds until the next row is mapped.
+
+    stops: tests whose rows stop the run. kills: tests whose rows no edge may read. closing: the
+    NOTs since the last part, which end the pattern if nothing follows. empty: how many of the
+    groups around, from the innermost on, have no row yet in their repetition.
+    """
+
+    stops: tuple[str, ...] = ()
+    kills: tuple[str, ...] = ()
+    closing: tuple[ForbiddenEvent, ...] = ()
+    empty: int = 0
+
+    def with_stops(self, *tests: str) -> Pending:
+        return replace(self, stops=tuple(dict.fromkeys((*self.stops, *tests))))
+
+    def with_kills(self, *tests: str | None) -> Pending:
+        found = (test for test in (*self.kills, *tests) if test is not None)
+        return replace(self, kills=tuple(dict.fromkeys(found)))
+
+
+NOT_PENDING = Pending()
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """What follows: steps from `at` on, then what follows them; None is the end of the pattern.
+
+    first: the contiguity of the first step, which a group decides.
+    until: tests of the groups around it, for which none of their rows may be read. Its hash does
+    not look at each of the steps, which many of these share.
+    """
+
+    steps: tuple[RepeatedPart | ForbiddenEvent, ...]
+    at: int
+    then: Rest | Repeated | None
+    until: tuple[str, ...] = ()
+    first: Contiguity | None = None
+
+    def tail(self) -> Rest:
+        """What follows the first step."""
+        return replace(self, at=self.at + 1, first=None)
+
+    def __hash__(self) -> int:
+        return hash((self.at, self.then, self.until, self.first))
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """What follows a repetition of `part`, which was number `count`."""
+
+    part: RepeatedPart
+    count: int
+    rest: Rest
+
+
+def next_count(part: RepeatedPart, count: int) -> int:
+    """The number of the next repetition; beyond the least of a loop it does not matter."""
+    return min(count + 1, part.least) if part.most is None else count + 1
+
+
+def may_leave(part: RepeatedPart, count: int) -> bool:
+    """Whether a part may be left after so many repetitions."""
+    return count >= part.least or (count == 0 and part.optional)
+
+
+def is_enough(part: RepeatedPart, count: int) -> bool:
+    """Whether a group need not be repeated after a repetition without rows, number `count`."""
+    return count >= part.least if part.most is None else count >= part.most
+
+
+def contiguity_of(part: RepeatedPart, count: int, rest: Rest) -> Contiguity:
+    """Which rows may be skipped before the next repetition."""
+    return part.inner if count > 0 else rest.first or part.contiguity
+
+
+def following_nots(rest: Rest | Repeated | None) -> tuple[ForbiddenEvent, ...]:
+    """The NOTs directly after a part: they hold between its repetitions too.
+
+    Not those that wait for the end of the window, which judge each prefix of a loop by itself.
+    """
+    if rest is None:
+        return ()
+    if isinstance(rest, Repeated):
+        return following_nots(rest.rest.tail())
+    if rest.at == len(rest.steps):
+        return following_nots(rest.then)
+    first = takewhile(lambda step: isinstance(step, ForbiddenEvent), rest.steps[rest.at :])
+    nots = tuple(step for step in first if isinstance(step, ForbiddenEvent))
+    ends = rest.then is None and rest.at + len(nots) == len(rest.steps)
+    if ends and nots and not nots[-1].only_next:
+        return tuple(one for one in nots if one.only_next)
+    return nots
+
+
+def is_over(rest: Rest) -> bool:
+    """Whether nothing but NOTs follows."""
+    only_nots = all(isinstance(step, ForbiddenEvent) for step in rest.steps[rest.at :])
+    return only_nots and rest.then is None
+
+
+def part_name(part: RepeatedPart) -> str:
+    """The names of the stages of a part."""
+    if isinstance(part.content, Single):
+        return part.content.name
+    return " ".join(part_name(one) for one in part.content.steps if isinstance(one, RepeatedPart))
+
 
 MOST_STATES = 5_000
 
@@ -58,14 +177,14 @@ def compile_stages(steps: Steps, variables: tuple[str, ...]) -> Program:
 
     Raises MatchRecognizePlanError where repetitions make it too large.
     """
-    compiler = _Compiler({name: number for number, name in enumerate(variables)})
-    start = compiler.compile_rest(Rest(steps.steps, 0, None), NOTHING)
+    compiler = _StageCompiler({name: number for number, name in enumerate(variables)})
+    start = compiler.compile_rest(Rest(steps.steps, 0, None), NOT_PENDING)
     compiler.fill_all()
     return compiler.program(start, variables)
 
 
 @dataclass(slots=True)
-class _Compiler:
+class _StageCompiler:
     """The states so far, by what they are made for.
 
     unfilled: states whose edges are still to be made. That each state waits for its turn keeps the
@@ -145,7 +264,7 @@ class _Compiler:
         if rest.at == len(rest.steps):
             return self.compile_rest(rest.then, pending)
         step = rest.steps[rest.at]
-        if isinstance(step, Part):
+        if isinstance(step, RepeatedPart):
             return self.compile_part(step, 0, rest, replace(pending, closing=()))
         closing = replace(pending, closing=(*pending.closing, step))
         if not step.only_next:
@@ -155,7 +274,7 @@ class _Compiler:
         return self.compile_nots((step,), closing, rest)
 
     def compile_nots(
-        self, tests: tuple[Not, ...], pending: Pending, rest: Rest | StateId
+        self, tests: tuple[ForbiddenEvent, ...], pending: Pending, rest: Rest | StateId
     ) -> StateId:
         """The state whose next row must not satisfy these NOTs; otherwise it goes on after them."""
         state, is_new = self.add_state((tests, pending, rest), tests[0].name)
@@ -164,7 +283,7 @@ class _Compiler:
         return self.fill(state, self.edges_of_nots(tests, pending, rest))
 
     def edges_of_nots(
-        self, tests: tuple[Not, ...], pending: Pending, rest: Rest | StateId
+        self, tests: tuple[ForbiddenEvent, ...], pending: Pending, rest: Rest | StateId
     ) -> Iterator[Edge]:
         """The edges of such a state."""
         names = tuple(one.test for one in tests)
@@ -196,12 +315,12 @@ class _Compiler:
             self.compile_nots(first, replace(pending, closing=closing), state) if first else state
         )
 
-    def compile_part(self, part: Part, count: int, rest: Rest, pending: Pending) -> StateId:
+    def compile_part(self, part: RepeatedPart, count: int, rest: Rest, pending: Pending) -> StateId:
         """The state after repetition `count` of a part, the first one of `rest`."""
         if part.most is not None and count >= part.most:
             return self.compile_exit(part, rest, pending)
         leaves = may_leave(part, count)
-        own, direct = pending, tuple[Not, ...]()
+        own, direct = pending, tuple[ForbiddenEvent, ...]()
         if count > 0:
             nots = following_nots(rest.tail())
             lasting = (one.test for one in nots if not one.only_next)
@@ -221,14 +340,14 @@ class _Compiler:
         return self.fill(state, chain(self.edges_of_stage(part, count, rest, fresh, waits), onward))
 
     def edges_of_stage(
-        self, part: Part, count: int, rest: Rest, pending: Pending, waits: StateId
+        self, part: RepeatedPart, count: int, rest: Rest, pending: Pending, waits: StateId
     ) -> Iterator[Edge]:
         """The edges of a single stage that read a row, and those to the stop state."""
         content, until = part.content, part.until
         assert isinstance(content, Single)
         kills = (*rest.until, *pending.kills, *(() if part.near is None else (part.near,)))
         ends = () if until is None else (until.test,)
-        target = self.compile_part(part, next_count(part, count), rest, NOTHING)
+        target = self.compile_part(part, next_count(part, count), rest, NOT_PENDING)
         yield Edge(
             Action.TAKE,
             target,
@@ -244,7 +363,7 @@ class _Compiler:
             yield Edge(Action.IGNORE, waits, forbids=forbids)
         yield from self.edges_to_stop(pending.stops)
 
-    def edges_out(self, part: Part, rest: Rest, pending: Pending) -> Iterator[Edge]:
+    def edges_out(self, part: RepeatedPart, rest: Rest, pending: Pending) -> Iterator[Edge]:
         """The edges on which a part is left."""
         if part.greedy and part.has_choice and part.until is not None:
             until = part.until.test
@@ -253,7 +372,7 @@ class _Compiler:
         else:
             yield self.proceed(self.compile_exit(part, rest, pending))
 
-    def compile_exit(self, part: Part, rest: Rest, pending: Pending) -> StateId:
+    def compile_exit(self, part: RepeatedPart, rest: Rest, pending: Pending) -> StateId:
         """The state after a part; after a greedy one no row that it would have taken is read."""
         content = part.content
         if part.greedy and part.has_choice and isinstance(content, Single):
@@ -262,11 +381,11 @@ class _Compiler:
 
     def compile_group(
         self,
-        part: Part,
+        part: RepeatedPart,
         count: int,
         rest: Rest,
         pending: tuple[Pending, Pending],
-        direct: tuple[Not, ...],
+        direct: tuple[ForbiddenEvent, ...],
     ) -> StateId:
         """The state before a repetition of a group. pending: for going on, and for leaving. direct:
         what the next row must not be, to go on.
@@ -291,3 +410,238 @@ class _Compiler:
         head = self.compile_nots(direct, own, head) if direct else head
         onward = self.edges_out(part, rest, leaving)
         return self.fill(state, chain((self.proceed(head),), onward))
+
+
+# A program of stages, folded: the places in which runs wait, and what a row does in each.
+#
+# A mapped row leads to every place after it by itself, so a place waits for one stage with one rule
+# of what may be skipped. A place is a state with the formulas of the proceed edges that lead to it,
+# which are asked of the next row only; a skipped row leads to the state's own place. Formulas are
+# taken apart into single tests: what both take and ignore forbid ends the run.
+#
+#     take b if B and not U, ignore if not B and not U      →      ends: U; maps b: B; blocks: B
+#
+# Source: Flink CEP, NFA, the decision graph of one event.
+
+Tests = frozenset[VariableId]
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """What ends by time.
+
+    of_match: whether the match has a window. near: the tests that say that the row mapped last is
+    too far away.
+    """
+
+    of_match: bool
+    near: tuple[VariableId, ...]
+
+
+def windows_of(plan: MatchPlan, staging: Staging) -> Windows:
+    """What ends by time in a plan."""
+    near = tuple(plan.variables.index(test) for test in staging.near)
+    return Windows(plan.within is not None, near)
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingPlace:
+    """Where a run waits: needs and forbids are asked of the next row.
+
+    Of the final state, forbids are asked of the row that leads to it.
+    """
+
+    state: StateId
+    needs: Tests = frozenset()
+    forbids: Tests = frozenset()
+    starts: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Composed:
+    """Tests made of others: the complement of a test, and one test without another; and those that
+    only the next row must not satisfy.
+    """
+
+    complements: Mapping[VariableId, VariableId]
+    without: Mapping[tuple[VariableId, VariableId], VariableId]
+    direct: Tests
+
+
+def compose_tests(steps: Steps, variables: tuple[str, ...]) -> Composed:
+    """The composed tests of a pattern of stages."""
+    ids = {name: number for number, name in enumerate(variables)}
+    complements: dict[VariableId, VariableId] = {}
+    without: dict[tuple[VariableId, VariableId], VariableId] = {}
+    for part in parts(steps):
+        if part.until is not None:
+            complements[ids[part.until.test]] = ids[part.until.complement]
+            if part.until.take is not None:
+                assert not isinstance(part.content, Steps)
+                tests = ids[part.content.test], ids[part.until.test]
+                without[tests] = ids[part.until.take]
+    direct = frozenset(ids[one.test] for one in nots(steps) if one.only_next)
+    return Composed(complements, without, direct)
+
+
+def fold_places(program: Program, tests: Composed, windows: Windows) -> Folding:
+    """The places of a program of stages; runs begin in the first ones.
+
+    Raises MatchRecognizePlanError for more than MOST_CHOICES, as stages that may all be left out
+    have.
+    """
+    folder = _Folder(program, tests, windows, {}, [])
+    starts = [
+        replace(one, starts=True)
+        for one in folder.places(program.start)
+        if one.state != program.final
+    ]
+    for start in starts:
+        folder.number(start)
+    states = []
+    waits: list[int | None] = []
+    size = 0
+    for place in folder.order:  # grows while it is read
+        states.append(tuple(folder.choices(place)))
+        size += len(states[-1])
+        if size > MOST_CHOICES:
+            raise pattern_too_large("choices", MOST_CHOICES, None)
+        target = folder.skipping(place)
+        waits.append(None if target is None else folder.number(target))
+    return Folding(
+        tuple(states),
+        tuple(place.state for place in folder.order),
+        len(starts),
+        tuple(waits),
+        tuple(folder.end(place) for place in folder.order),
+        tuple(folder.near(place) for place in folder.order),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Folder:
+    program: Program
+    tests: Composed
+    windows: Windows
+    numbers: dict[WaitingPlace, int]
+    order: list[WaitingPlace]
+
+    def number(self, place: WaitingPlace) -> int:
+        if place not in self.numbers:
+            self.numbers[place] = len(self.order)
+            self.order.append(place)
+        return self.numbers[place]
+
+    def places(self, state: StateId) -> list[WaitingPlace]:
+        """Where a run waits that a row has led to `state`; the final state if it is a match."""
+        found: dict[tuple[StateId, Tests, Tests], None] = {}
+        waiting = [(state, frozenset[VariableId](), frozenset[VariableId]())]
+        while waiting:
+            here = at, needs, forbids = waiting.pop()
+            if at == self.program.final:
+                found[at, frozenset(), forbids & self.tests.direct] = None
+                continue
+            if any(edge.action is not Action.PROCEED for edge in self.program.states[at].edges):
+                found[here] = None
+            for edge in reversed(self.program.states[at].edges):
+                if edge.action is Action.PROCEED and edge.target != self.program.stop:
+                    onward = needs.union(edge.needs), forbids.union(edge.forbids)
+                    waiting.append((edge.target, *onward))
+        return [WaitingPlace(*one) for one in found]
+
+    def edges(self, place: WaitingPlace, action: Action) -> list[Edge]:
+        return [one for one in self.program.states[place.state].edges if one.action is action]
+
+    def reading(self, place: WaitingPlace) -> tuple[Edge | None, Edge | None]:
+        """The edges of a state that take and that skip a row."""
+        take, ignore = (self.edges(place, one) for one in (Action.TAKE, Action.IGNORE))
+        return take[0] if take else None, ignore[-1] if ignore and not place.starts else None
+
+    def stops(self, place: WaitingPlace) -> set[VariableId]:
+        """Tests of the NOTs that stop a run in a place."""
+        edges = self.edges(place, Action.PROCEED)
+        return {one for edge in edges if edge.target == self.program.stop for one in edge.needs}
+
+    def choices(self, place: WaitingPlace) -> Iterator[Choice]:
+        """What a row does to a run in a place, in the order in which it is asked."""
+        if place.state == self.program.final:
+            yield Choice(0, None, None)
+            return
+        for edge in self.edges(place, Action.IGNORE):  # completed by time
+            yield from (effect(test, Effect.COMPLETES) for test in edge.needs)
+        ends, near = self.ends(place), set(self.windows.near)
+        yield from (effect(test, Effect.TIMES_OUT) for test in sorted(ends & near))
+        yield from (effect(test, Effect.ENDS) for test in sorted(ends - near))
+        yield from (effect(test, Effect.STOPS) for test in sorted(self.stops(place) - ends))
+        take, ignore = self.reading(place)
+        if take is not None:
+            yield from self.taking(take, ignore, ends)
+            return
+        assert ignore is not None
+        if ignore.target == self.program.final:
+            yield Choice(0, None, None, effect=Effect.COMPLETES)
+
+    def ends(self, place: WaitingPlace) -> set[VariableId]:
+        """Tests of rows that end a run in a place: no edge reads such a row."""
+        both = [set(edge.forbids) for edge in self.reading(place) if edge is not None]
+        ends = set.intersection(*both) | place.forbids
+        ends |= self.stops(place) & self.tests.direct
+        ends |= {self.tests.complements[test] for test in place.needs}
+        return ends.difference(self.windows.near) if place.starts else ends  # no row before
+
+    def taking(self, take: Edge, ignore: Edge | None, ends: set[VariableId]) -> Iterator[Choice]:
+        """The choices that map a row, and what keeps the run from going on beside them."""
+        test = self.take_test(take, set(take.forbids) - ends - set(self.windows.near))
+        blocking = set() if ignore is None else set(ignore.forbids) - ends
+        blocks = bool(blocking.intersection(take.needs))
+        targets = self.places(take.target)
+        for target in targets:
+            if target.state != self.program.final:
+                yield Choice(0, take.variable, self.number(target), test=test, blocks=blocks)
+        yield from (effect(one, Effect.BLOCKS) for one in sorted(blocking - {test}))
+        for target in targets:
+            if target.state == self.program.final:
+                yield from (effect(one, Effect.CUTS) for one in sorted(target.forbids))
+                end = self.number(WaitingPlace(target.state))
+                yield Choice(0, take.variable, end, test=test, blocks=blocks)
+
+    def take_test(self, take: Edge, left: set[VariableId]) -> VariableId:
+        """The test of a take edge, with what does not end the run in any case."""
+        (test,) = take.needs
+        if not left:
+            return test
+        (without,) = left
+        return self.tests.without[test, without]
+
+    def skipping(self, place: WaitingPlace) -> WaitingPlace | None:
+        """Where a run waits on that skips a row in a place."""
+        _, ignore = self.reading(place)
+        if ignore is None or ignore.target == self.program.final:
+            return None
+        (found,) = self.places(ignore.target)
+        return found
+
+    def end(self, place: WaitingPlace) -> int:
+        """What a run is whose window or partition ends in a place."""
+        if place.state in self.program.pending:
+            return A_MATCH
+        if place.state == self.program.final or place.starts:
+            return NOTHING
+        near = self.near(place)
+        if near != NOT_NEAR:
+            return FIRST_NEAR + near
+        return TIMED_OUT if self.windows.of_match else NOTHING
+
+    def near(self, place: WaitingPlace) -> int:
+        """The smallest window from the row mapped last on that ends a run in a place."""
+        if place.state == self.program.final or place.starts:
+            return NOT_NEAR
+        take, _ = self.reading(place)
+        tests = {one for edge in self.edges(place, Action.IGNORE) for one in edge.needs}
+        tests.update(() if take is None else take.forbids)
+        return next((n for n, one in enumerate(self.windows.near) if one in tests), NOT_NEAR)
+
+
+def effect(test: VariableId, what: Effect) -> Choice:
+    """What a row does for which a test holds."""
+    return Choice(0, None, None, test=test, effect=what)

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from matchrec.api.install import install, uninstall
-from matchrec.notebook.failures import show_failures
-from matchrec.notebook.magic import MatchrecMagics
-from matchrec.notebook.session import running_session
+from matchrec.notebook.magic import MatchrecMagics, running_session, show_failures
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell

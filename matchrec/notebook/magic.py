@@ -2,33 +2,43 @@
 
 from __future__ import annotations
 
+import re
+import sys
+import warnings
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException, PythonException
 
 from matchrec.api.questions.coverage import coverage
 from matchrec.api.questions.why import why
+from matchrec.api.signatures import are_values, fills_hole
 from matchrec.api.sql import explain, sql
-from matchrec.arguments import is_dataframe
-from matchrec.charts.over_series import plot
-from matchrec.charts.plot import Plot
+from matchrec.arguments import is_dataframe, is_session
+from matchrec.charts.plot import Plot, plot
 from matchrec.cli.failures import sentence_of_spark
 from matchrec.cli.queries import plain_value_of
-from matchrec.errors import MatchRecognizeRunError
-from matchrec.errors import pictures as errors
+from matchrec.dataclass import dataclass
+from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
+from matchrec.errors import command as errors
+from matchrec.errors.sql.expression import NUMBERS
+from matchrec.errors.surface import CELL, shown_on
 from matchrec.frontends.dialects.products import PRODUCTS
-from matchrec.notebook.failures import warnings_told
-from matchrec.notebook.session import frames_in, session_of, values_in
-from matchrec.notebook.table import first_rows
+from matchrec.pictures.html import paragraph, table
+from matchrec.spark.actions import Interrupted, cancelled_by_interrupt
 from matchrec.spark.session import quiet_analysis
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from IPython.core.interactiveshell import InteractiveShell
+    from pyspark.sql import DataFrame, SparkSession
+
 
 SHOWN_ROWS = 20
 
@@ -65,44 +75,45 @@ class MatchrecMagics(Magics):
             raise errors.wrong_arguments(str(error)) from None
         if asked.limit < 1:
             raise errors.wrong_limit(asked.limit)
+        assert self.shell is not None, "IPython has registered it"
+        variables = self.shell.user_ns
         try:
-            with quiet_analysis(), warnings_told():
-                return self.answer(asked, cell)
+            spark = session_of(variables)
+            with shown_on(CELL), quiet_analysis(), warnings_told(), cancelled_by_interrupt(spark):
+                return answer(asked, cell, spark, variables)
         except PySparkException as error:
             carries = MatchRecognizeRunError.from_exception(error) is not None
             if carries or isinstance(error, PythonException):
                 raise
             raise UsageError(sentence_of_spark(str(error))) from error
 
-    def answer(self, asked: Namespace, query: str) -> Any:
-        """What the cell shows."""
-        assert self.shell is not None, "IPython has registered it"
-        variables = self.shell.user_ns
-        spark = session_of(variables)
-        named = frames_in(query, variables)
-        options = {name: getattr(asked, name) for name in ("dialect", "engine")}
-        values = values_in(query, variables)
-        if asked.explain:
-            return explain(spark, query, values, **options, **named)
-        if asked.why:
-            return why(
-                spark,
-                query,
-                values,
-                partition=partition_of(asked.partition),
-                row=row_of(asked.row),
-                dialect=asked.dialect,
-                engine=asked.engine,
-                **named,
-            )
-        if asked.coverage:
-            return coverage(spark, query, values, dialect=asked.dialect, **named)
-        frame = sql(spark, query, values, **options, **named)
-        if asked.output:
-            variables[asked.output] = frame
-        if asked.plot:
-            return drawn(frame, asked.plot, variables)
-        return first_rows(frame, asked.limit)
+
+def answer(asked: Namespace, query: str, spark: SparkSession, variables: dict[str, Any]) -> Any:
+    """What a cell shows. variables: of the notebook."""
+    named = frames_in(query, variables)
+    options = {name: getattr(asked, name) for name in ("dialect", "engine")}
+    values = values_in(query, variables)
+    if asked.explain:
+        return explain(spark, query, values, **options, **named)
+    if asked.why:
+        return why(
+            spark,
+            query,
+            values,
+            partition=partition_of(asked.partition),
+            row=row_of(asked.row),
+            dialect=asked.dialect,
+            engine=asked.engine,
+            **named,
+        )
+    if asked.coverage:
+        return coverage(spark, query, values, dialect=asked.dialect, **named)
+    frame = sql(spark, query, values, **options, **named)
+    if asked.output:
+        variables[asked.output] = frame
+    if asked.plot:
+        return drawn(frame, asked.plot, variables)
+    return first_rows(frame, asked.limit)
 
 
 def partition_of(given: Sequence[str]) -> dict[str, object] | None:
@@ -127,3 +138,135 @@ def drawn(matches: DataFrame, named: list[str], variables: Mapping[str, Any]) ->
     known: Any = variables.get(rows)
     data = known if is_dataframe(known) else matches.sparkSession.table(rows)
     return plot(matches, data, x=x, y=y, by=by[0] if by else None)
+
+
+BOLD_RED, GREEN, PLAIN = "\033[1;31m", "\033[32m", "\033[0m"
+
+
+class Shown(Exception):  # noqa: N818 -- never raised: what a notebook shows in place of an error
+    """A message as IPython shows it, for an error that it is given instead of."""
+
+    def _render_traceback_(self) -> list[str]:
+        return list(coloured(str(self)))
+
+
+def coloured(message: str) -> Iterator[str]:
+    """The lines of a message: the first one and carets in colours."""
+    first, *others = message.split("\n")
+    yield f"{BOLD_RED}{first}{PLAIN}"
+    for line in others:
+        yield f"{GREEN}{line}{PLAIN}" if set(line.strip()) == {"^"} else line
+
+
+@contextmanager
+def warnings_told() -> Iterator[None]:
+    """Warnings inside are sentences, without the line of IPython that they are given at."""
+
+    def told(message: Warning | str, *_: object, **__: object) -> None:
+        sys.stderr.write(f"matchrec: {message}\n")
+
+    with warnings.catch_warnings():
+        warnings.showwarning = told
+        yield
+
+
+def show_failures(shell: InteractiveShell) -> None:
+    """From now on the shell shows our errors, also those that Spark brings, shortly."""
+    kinds: tuple[type[BaseException], ...] = (MatchRecognizeError, PySparkException, Py4JError)
+    shell.set_custom_exc((*kinds, Interrupted), show_failure)
+
+
+def show_failure(
+    shell: InteractiveShell,
+    kind: type[BaseException],
+    error: BaseException,
+    traceback: TracebackType,
+    tb_offset: int | None = None,
+) -> None:
+    """Shows an error that a cell has raised. tb_offset: IPython's, for a traceback."""
+    ours = message_of(error)
+    if ours is None:
+        shell.showtraceback((kind, error, traceback), tb_offset=tb_offset)
+        return
+    shell.showtraceback((type(ours), Shown(str(ours)), traceback))
+    sys.last_type, sys.last_value, sys.last_traceback = kind, error, traceback  # for %tb
+
+
+def message_of(error: BaseException) -> MatchRecognizeError | Interrupted | None:
+    """The error of ours that an error is or brings from the run, if any."""
+    if isinstance(error, MatchRecognizeError | Interrupted):
+        return error
+    return MatchRecognizeRunError.from_exception(error)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Result:
+    """The result of a cell. dataframe: all of it; rows: the first ones, as Spark casts them."""
+
+    dataframe: DataFrame
+    names: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    numeric: tuple[bool, ...]
+    more: bool
+
+    @property
+    def note(self) -> str:
+        """How many rows are shown."""
+        count = len(self.rows)
+        rows = "row" if count == 1 else "rows"
+        return f"the first {count} {rows}; --limit shows more" if self.more else f"{count} {rows}"
+
+    def _repr_html_(self) -> str:
+        return table(self.names, self.rows, self.numeric) + paragraph(self.note)
+
+    def __repr__(self) -> str:
+        return f"<Result: {', '.join(self.names)}; {self.note}>"
+
+
+def first_rows(frame: DataFrame, limit: int) -> Result:
+    """Runs the query as far as it must for so many rows."""
+    numeric = tuple(kind.split("(")[0] in NUMBERS for _, kind in frame.dtypes)
+    places = [f"c{at}" for at in range(len(frame.columns))]  # a name may occur twice
+    unique = frame.toDF(*places)
+    found = unique.select(*(unique[place].cast("string") for place in places)).take(limit + 1)
+    rows = tuple(tuple("NULL" if value is None else value for value in row) for row in found)
+    return Result(frame, tuple(frame.columns), rows[:limit], numeric, len(rows) > limit)
+
+
+HOLE = re.compile(r"\{(\w+)\}")
+MARKER = re.compile(r"(?<![:\w]):([^\W\d]\w*)")
+
+
+def running_session(variables: Mapping[str, Any]) -> SparkSession | None:
+    """The session that the notebook calls `spark`, else the active one, if there is any."""
+    from pyspark.sql import SparkSession
+
+    spark = variables.get("spark")
+    return spark if is_session(spark) else SparkSession.getActiveSession()
+
+
+def session_of(variables: Mapping[str, Any]) -> SparkSession:
+    """The running session, or a new one."""
+    from pyspark.sql import SparkSession
+
+    return running_session(variables) or SparkSession.builder.getOrCreate()
+
+
+def frames_in(query: str, variables: Mapping[str, Any]) -> dict[str, Any]:
+    """What the holes of a query stand for: `{stocks}` is the DataFrame of that name.
+
+    >>> frames_in("SELECT {n} FROM t MATCH_RECOGNIZE (... A{2} {- B -})", {"n": 1, "B": 2})
+    {'n': 1}
+    """
+    named = {name: variables[name] for name in HOLE.findall(query) if name in variables}
+    return {name: value for name, value in named.items() if fills_hole(value)}
+
+
+def values_in(query: str, variables: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The values of the markers of a query: `:days` is the variable `days`.
+
+    >>> values_in("SELECT a::int, '12:30' FROM t WHERE n > :days", {"days": 3, "int": 1})
+    {'days': 3}
+    """
+    named = {name: variables[name] for name in MARKER.findall(query) if name in variables}
+    return {name: value for name, value in named.items() if are_values([value])} or None

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import assert_never
 
-from matchrec.conditions.aggregates import BasicAggregate, basic
+from matchrec.conditions.aggregates import BasicAggregate, basic, framed
 from matchrec.conditions.row_column import RowColumn, row_column
-from matchrec.conditions.split_aggregates import framed
 from matchrec.conditions.types import NUMBERS, SPARKS_OWN, Family, ValueType
 from matchrec.conditions.within import window_columns
-from matchrec.nfa.outcomes import A_MATCH, FIRST_NEAR, TIMED_OUT
+from matchrec.nfa.program import A_MATCH, FIRST_NEAR, TIMED_OUT
 from matchrec.output.pieces import (
     AggregatePlace,
     Pieces,
@@ -165,6 +164,8 @@ class MeasureReader:
             return (self.read(total),)
         if type_.family is not Family.DECIMAL:
             return (self.read(ReadAverage(variable, self.place(column), semantics)),)
+        if not divides_exactly(type_):
+            return None
         count = ReadCount(variable, self.place(column), semantics)
         return decimal_average(self.read(total), self.read(count), type_)
 
@@ -267,6 +268,16 @@ def is_collected(aggregate: Aggregate) -> bool:
         and aggregate.condition is None
         and looks_at_columns_only(aggregate.arguments[0])
     )
+
+
+def divides_exactly(type_: ValueType) -> bool:
+    """Whether a quotient of Spark's has all places of the average of decimals of a type.
+
+    The sum has ten digits more than a value, the average four places more. Of a quotient that might
+    not fit 38 digits Spark leaves out all places but six.
+    """
+    places = type_.scale + 4
+    return places <= 6 or type_.precision + 10 - type_.scale + places <= 38
 
 
 def decimal_average(total: int, count: int, type_: ValueType) -> Pieces:

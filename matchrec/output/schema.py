@@ -19,7 +19,7 @@ from matchrec.plan.clauses import ColumnOrder, MatchOutput, Measure, RowsPerMatc
 from matchrec.plan.expression import CLASSIFIER_FIELD
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
-from matchrec.plan.text.sql_text import quoted
+from matchrec.plan.text import quoted
 from matchrec.source import Span
 
 if TYPE_CHECKING:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -24,8 +25,18 @@ from matchrec.plan.clauses import (
     Within,
     goes_beyond_preferred,
 )
-from matchrec.plan.expression import MATCHED_ROWS, Aggregate, references
+from matchrec.plan.expression import (
+    MATCHED_ROWS,
+    Aggregate,
+    Classifier,
+    ColumnReference,
+    Navigation,
+    Semantics,
+    Term,
+    references,
+)
 from matchrec.plan.pattern import RowPattern, negated_names, variable_names
+from matchrec.source import Span
 
 if TYPE_CHECKING:
     from matchrec.plan.stages import Staging
@@ -135,3 +146,60 @@ class MatchPlan:
             found[subset.name] = frozenset(self.ids[member] for member in subset.members)
         found[None] = frozenset(range(len(variable_names(self.pattern))))
         return found
+
+
+# The compressed form: what a plan asks for when the graph of all matches comes out.
+#
+# Each pointer stands as a match of one row, so its event and its state are read as any measure is.
+
+
+def as_graph(plan: MatchPlan) -> MatchPlan:
+    """The plan with the columns of a graph, all that divides partitions among them."""
+    if plan.output is not MatchOutput.GRAPH:
+        return plan
+    here, nowhere = Navigation(semantics=Semantics.FINAL), Span(0, 0)
+    state = Term((Classifier(here),), nowhere)
+    event = Term((ColumnReference(here, "struct(*)"),), nowhere)
+    measures = (Measure("state", state), Measure("event", event))
+    return replace(plan, partition_by=plan.keys, equal=(), measures=measures)
+
+
+def states_of_variables(plan: MatchPlan) -> dict[str, list[str]]:
+    """For each variable of a query the states whose events are its own, in the pattern's order."""
+    unions = {member: subset for subset in plan.subsets for member in subset.members}
+    found: dict[str, list[str]] = {}
+    for state in variable_names(plan.pattern):
+        found.setdefault(unions[state].name if state in unions else state, []).append(state)
+    return found
+
+
+# Says what the query around a clause uses of its result: the rest need not be computed.
+
+
+@dataclass(frozen=True, slots=True)
+class KeyTest:
+    """`column test` must hold, such as `= 'X'` of the column `symbol`."""
+
+    column: str
+    test: str
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """columns: lower-case names of all that may be read, None where that may be every column.
+
+    keys: tests that each row must pass to be in the result; those of partition columns decide on
+    whole partitions. unread: lower-case names of what is not read in any case.
+    """
+
+    columns: frozenset[str] | None = None
+    keys: tuple[KeyTest, ...] = ()
+    unread: frozenset[str] = frozenset()
+
+    def reads(self, name: str) -> bool:
+        """Whether a column of the clause may be read."""
+        own = name.lower()
+        return own not in self.unread and (self.columns is None or own in self.columns)
+
+
+EVERYTHING = Use()

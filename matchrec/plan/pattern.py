@@ -11,7 +11,7 @@ from dataclasses import field, replace
 from typing_extensions import assert_never
 
 from matchrec.dataclass import dataclass
-from matchrec.plan.text.reserved import RESERVED
+from matchrec.plan.text import RESERVED
 from matchrec.source import Span
 
 
@@ -297,3 +297,89 @@ def show_name(name: str) -> str:
     keyword = name == "PERMUTE" or name in RESERVED
     quoted = name.replace("`", "``")
     return name if plain and not name[:1].isdigit() and not keyword else f"`{quoted}`"
+
+
+# Row pattern → row pattern with the same words in the same preferment order, and fewer nodes.
+
+
+def simplify(pattern: RowPattern) -> RowPattern:
+    """The pattern without `{1}`, loops over nothing, and needless nesting, bottom up.
+
+    >>> from matchrec.plan.pattern import Variable, show
+    >>> show(simplify(Quantified(Concatenation((Variable("A"), Empty())), 1, 1)))
+    'A'
+    """
+    match pattern:
+        case Concatenation(parts, span):
+            return concatenation([simplify(part) for part in parts], span)
+        case Alternation(parts, span):
+            return alternation(without_repeats([simplify(part) for part in parts]), span)
+        case Permutation(parts, span):
+            return permutation([simplify(part) for part in parts], span)
+        case Exclusion(part, span):
+            inner = simplify(part)
+            return inner if isinstance(inner, Empty) else Exclusion(inner, span)
+        case Quantified(part, least, most, greedy, span):
+            inner = simplify(part)
+            if isinstance(inner, Empty) or (least, most) == (1, 1):
+                return inner
+            return Quantified(inner, least, most, greedy, span)
+        case _:
+            return pattern
+
+
+def without_repeats(parts: list[RowPattern]) -> list[RowPattern]:
+    """The alternatives without one that an earlier one equals: it could never be preferred."""
+    return list(dict.fromkeys(parts))
+
+
+# Which variables have a row in every match before another one gets its row.
+
+Names = frozenset[str]
+
+
+def always_precedes(pattern: RowPattern, members: Names, variable: str) -> bool:
+    """Whether a row of one of the members stands before each row of the variable.
+
+    >>> from matchrec.frontends.row_pattern import parse_row_pattern
+    >>> pattern = parse_row_pattern("A (B | C)+ D")
+    >>> [always_precedes(pattern, frozenset({one}), "D") for one in "AB"]
+    [True, False]
+    """
+    match pattern:
+        case Variable(name=name):
+            return name != variable
+        case Concatenation(parts=parts):
+            for part in parts:
+                if not always_precedes(part, members, variable):
+                    return False
+                if _has_row(part, members):
+                    return True
+            return True
+        case Alternation(parts=parts) | Permutation(parts=parts):
+            return all(always_precedes(part, members, variable) for part in parts)
+        case Quantified(part=part) | Exclusion(part=part):
+            return always_precedes(part, members, variable)
+        case Empty() | PartitionStart() | PartitionEnd() | Negation():
+            return True
+        case _:
+            assert_never(pattern)
+
+
+def _has_row(pattern: RowPattern, members: Names) -> bool:
+    """Whether what a pattern matches has a row of one of the members in any case."""
+    match pattern:
+        case Variable(name=name):
+            return name in members
+        case Concatenation(parts=parts) | Permutation(parts=parts):
+            return any(_has_row(part, members) for part in parts)
+        case Alternation(parts=parts):
+            return all(_has_row(part, members) for part in parts)
+        case Quantified(part=part, least=least):
+            return least > 0 and _has_row(part, members)
+        case Exclusion(part=part):
+            return _has_row(part, members)
+        case Empty() | PartitionStart() | PartitionEnd() | Negation():
+            return False
+        case _:
+            assert_never(pattern)

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import replace
 from functools import cached_property
 
 from matchrec.dataclass import dataclass
+from matchrec.errors.sql.expression import doubtful_column
 from matchrec.plan.clauses import Definition, Measure, RowExpression, SortItem
 from matchrec.plan.expression import Aggregate, ColumnReference, Operation, Piece, Scalar
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.text.sql_text import quoted, unquoted
+from matchrec.plan.text import CURRENT_VALUES, quoted, unquoted, without_quotes
 
+WORD = re.compile(r"(?<![\w.])[\w.]+(?![\w.]|\s*\()")  # unless a call
 NAME = r"(?:[A-Za-z_][A-Za-z0-9_]*|`(?:[^`]|``)*`)"
 COLUMN = re.compile(rf"\s*(?:(?P<qualifier>{NAME})\s*\.\s*)?(?P<name>{NAME})\s*")
 
@@ -70,7 +72,13 @@ class InputColumns:
 
 
 def resolve(plan: MatchPlan, columns: InputColumns) -> MatchPlan:
-    """The plan with every plain column written in its one way."""
+    """The plan with every plain column written in its one way.
+
+    Raises MatchRecognizePlanError for a word that is a column's name and a value of the query.
+    """
+    doubtful = CURRENT_VALUES & {name.upper() for name in columns.names}
+    if doubtful:
+        refuse_doubtful(plan, doubtful)
     return replace(
         plan,
         partition_by=tuple(resolve_row(part, columns) for part in plan.partition_by),
@@ -79,6 +87,19 @@ def resolve(plan: MatchPlan, columns: InputColumns) -> MatchPlan:
         measures=tuple(resolve_measure(measure, columns) for measure in plan.measures),
         definitions=tuple(resolve_definition(one, columns) for one in plan.definitions),
     )
+
+
+def refuse_doubtful(plan: MatchPlan, names: Set[str]) -> None:
+    """Raises for a word that names a column of the input, where it would be read as a value.
+
+    Spark would take the column, but what it computes after the match does not see the input.
+    """
+    values = [("MEASURES", one.value) for one in plan.measures]
+    for clause, scalar in (*values, *(("DEFINE", one.condition) for one in plan.definitions)):
+        for piece in scalar.pieces:
+            for word in WORD.findall(without_quotes(piece)) if isinstance(piece, str) else ():
+                if word.upper() in names:
+                    raise doubtful_column(word, clause, scalar.span)
 
 
 def resolve_row(part: RowExpression, columns: InputColumns) -> RowExpression:

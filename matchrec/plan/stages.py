@@ -46,7 +46,7 @@ class Until:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class RepeatedPart:
     """A single stage or a group, `least` to `most` times; most None has no bound.
 
     contiguity: before its first row; inner: before each further repetition. near, gap: tests that
@@ -72,7 +72,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Not:
+class ForbiddenEvent:
     """No row for which `test` holds: directly after, or up to the next mapped one.
 
     near: at the end of the pattern, the test that says that a row is too far away to matter.
@@ -88,7 +88,7 @@ class Not:
 class Steps:
     """A sequence, or the content of a group."""
 
-    steps: tuple[Part | Not, ...]
+    steps: tuple[RepeatedPart | ForbiddenEvent, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,30 +131,30 @@ class Staging:
     timeouts: Timeouts | None = None
 
 
-def all_steps(steps: Steps) -> Iterator[Part | Not]:
+def all_steps(steps: Steps) -> Iterator[RepeatedPart | ForbiddenEvent]:
     """All steps, a group before those inside of it."""
     for step in steps.steps:
         yield step
-        if isinstance(step, Part) and isinstance(step.content, Steps):
+        if isinstance(step, RepeatedPart) and isinstance(step.content, Steps):
             yield from all_steps(step.content)
 
 
-def parts(steps: Steps) -> Iterator[Part]:
+def parts(steps: Steps) -> Iterator[RepeatedPart]:
     """All parts, those inside of groups too."""
-    return (step for step in all_steps(steps) if isinstance(step, Part))
+    return (step for step in all_steps(steps) if isinstance(step, RepeatedPart))
 
 
-def nots(steps: Steps) -> Iterator[Not]:
+def nots(steps: Steps) -> Iterator[ForbiddenEvent]:
     """All NOTs, those inside of groups too."""
-    return (step for step in all_steps(steps) if isinstance(step, Not))
+    return (step for step in all_steps(steps) if isinstance(step, ForbiddenEvent))
 
 
 def words(steps: Steps) -> RowPattern:
     """The rows of matches as a row pattern: what follows what, whatever is skipped between."""
-    return concatenation(_word(step) for step in steps.steps if isinstance(step, Part))
+    return concatenation(_word(step) for step in steps.steps if isinstance(step, RepeatedPart))
 
 
-def _word(part: Part) -> RowPattern:
+def _word(part: RepeatedPart) -> RowPattern:
     content = part.content
     inner = Variable(content.name) if isinstance(content, Single) else words(content)
     if (part.least, part.most) != (1, 1):

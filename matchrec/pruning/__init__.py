@@ -1,7 +1,6 @@
 """Rows that need not reach the engine: a plan goes in, tests of rows come out.
 
     irrelevant_rows   rows that satisfy no condition, which are left out before the sort
-    neighbours        rows that no match contains by their neighbours, left out after the sort
 
 Matches are the same without these rows; where they might not be, there is no test.
 """

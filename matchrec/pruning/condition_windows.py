@@ -10,32 +10,255 @@ first and last the row pattern says.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from enum import Enum
+from fractions import Fraction
+from math import ceil, floor, nextafter
 
+from matchrec.conditions.forms import is_bare
 from matchrec.conditions.split import ConditionSplitter
-from matchrec.conditions.types import TIMES, Family
+from matchrec.conditions.types import DOUBLE, TIMES, Family, is_wide_decimal
 from matchrec.conditions.within import OrderType
 from matchrec.dataclass import dataclass
 from matchrec.nfa.facts import FollowSets
 from matchrec.plan.clauses import (
     ConditionWindow,
     Definition,
+    Form,
     MatchOutput,
     RowExpression,
     Within,
 )
-from matchrec.plan.combined import conjuncts, joined
 from matchrec.plan.expression import (
     ColumnReference,
     End,
     Navigation,
+    Operation,
     Reference,
+    Scalar,
+    conjuncts,
+    joined,
+    references,
+    render,
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import negations
-from matchrec.pruning.distances import Bound, NotBefore, Row, RowOf, read_distance
-from matchrec.pruning.limits import Limit, interval_of, limit_of
+from matchrec.plan.text import MICROSECONDS, Amount, amount
+
+# What a conjunct of DEFINE says of how far a row lies after the first one, along the order.
+#
+#     C.ts - V.ts <= 1800        C.ts < V.ts + INTERVAL '1' HOUR        C.ts - 1800 <= FIRST(ts)
+#
+# For a first row each of them holds of the rows up to some row after it: rows ascend, and so do
+# differences and sums, rounded or not.
+
+NEAR_FIRST = {"<": "<", "<=": "<=", ">": "<", ">=": "<="}
+"""How two values compare, once the smaller one stands first."""
+MOST = 2**31  # a product of INT is smaller
+
+
+class Row(Enum):
+    """A row whose order value a conjunct reads."""
+
+    CURRENT = "the current row"
+    FIRST = "the first row of the match"
+
+
+RowOf = Callable[[Reference], Row | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """The current row lies so far after the first one at most, or less where it is strict."""
+
+    form: Form
+    amount: Amount
+    written: str
+    strict: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NotBefore:
+    """The current row does not lie before the first one; zero: with what that is compared."""
+
+    zero: Amount | None
+
+
+def read_distance(conjunct: Scalar, row_of: RowOf) -> Bound | NotBefore | None:
+    """What a conjunct says, if that is all it says. row_of: whose order value a reference reads."""
+    if not isinstance(conjunct, Operation):
+        return None
+    if conjunct.operator == "BETWEEN":
+        value, low, high = conjunct.operands
+        least, most = compared("<=", low, value, row_of), compared("<=", value, high, row_of)
+        if not isinstance(least, NotBefore) or not isinstance(most, Bound):
+            return None
+        alike = least.zero is None or least.zero.is_time is most.amount.is_time
+        return most if alike else None
+    if conjunct.operator not in NEAR_FIRST:
+        return None
+    left, right = conjunct.operands
+    near, far = (left, right) if conjunct.operator in ("<", "<=") else (right, left)
+    return compared(NEAR_FIRST[conjunct.operator], near, far, row_of)
+
+
+def compared(operator: str, near: Scalar, far: Scalar, row_of: RowOf) -> Bound | NotBefore | None:
+    """What `near < far` or `near <= far` says."""
+    for form, length in lengths(near, far, row_of):
+        found = constant(length)
+        if found is not None:
+            return Bound(form, found, render(length, str).strip("() "), operator == "<")
+    if operator == "<=" and rows((near, far), row_of) == (Row.FIRST, Row.CURRENT):
+        return NotBefore(None)
+    zero = constant(near)
+    if operator == "<=" and zero is not None and not zero.value and is_difference(far, row_of):
+        return NotBefore(zero)
+    return None
+
+
+def lengths(near: Scalar, far: Scalar, row_of: RowOf) -> Iterator[tuple[Form, Scalar]]:
+    """What would be the distance in `near < far`, by the forms that it may have."""
+
+    def in_order(current: Scalar, first: Scalar) -> bool:
+        return rows((current, first), row_of) == (Row.CURRENT, Row.FIRST)
+
+    match near:
+        case Operation(operator="-", operands=(left, right)):
+            if in_order(left, right):
+                yield Form.DIFFERENCE, far
+            if in_order(left, far):
+                yield Form.LESS, right
+        case Operation(operator="DATEDIFF", operands=(left, right), words=()):
+            if in_order(left, right):
+                yield Form.DAYS, far
+    match far:
+        case Operation(operator="+", operands=(left, right)):
+            if in_order(near, left):
+                yield Form.SUM, right
+            if in_order(near, right):
+                yield Form.SUM, left
+
+
+def is_difference(scalar: Scalar, row_of: RowOf) -> bool:
+    """Whether it is `current - first`."""
+    match scalar:
+        case Operation(operator="-", operands=parts):
+            return rows(parts, row_of) == (Row.CURRENT, Row.FIRST)
+    return False
+
+
+def rows(scalars: tuple[Scalar, ...], row_of: RowOf) -> tuple[Row | None, ...]:
+    """The rows whose order values these are."""
+    found = (references(one)[0] if is_bare(one) else None for one in scalars)
+    return tuple(None if one is None else row_of(one) for one in found)
+
+
+def constant(scalar: Scalar) -> Amount | None:
+    """How much a constant is: a number, an interval or a product of whole numbers."""
+    if references(scalar):
+        return None
+    if not (isinstance(scalar, Operation) and scalar.operator == "*"):
+        return amount(render(scalar, str))
+    left, right = (constant(one) for one in scalar.operands)
+    if left is None or right is None or left.is_time or right.is_time:
+        return None
+    product = left.value * right.value
+    exact = left.value.denominator == right.value.denominator == 1 and product < MOST
+    return Amount(product) if exact else None
+
+
+# How far a window of conditions reaches, exactly, in the units in which its order is held.
+#
+# Integers, decimals, dates and times have whole numbers of units, so each form of a condition is
+# one limit there. With a DOUBLE the forms round in different ways. Where Spark's own result is not
+# one limit for all rows, there is none: local times that go back, an interval of days along them.
+
+MOST_UNITS = {Family.DATE: 10**6, Family.TIMESTAMP: 2**56, Family.TIMESTAMP_NTZ: 2**56}
+LONGEST = 2**60  # of numbers
+HELD = (32, 64)  # widths of integers, of which a difference is as wide as its order
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """Rows are in a window up to this distance, or less where it is strict."""
+
+    value: int | float
+    form: Form = Form.DIFFERENCE
+    strict: bool = False
+
+    @property
+    def reach(self) -> tuple[float, bool]:
+        """By which limits of one form compare."""
+        return self.value, not self.strict
+
+
+def limit_of(bound: Bound, order: OrderType) -> Limit | None:
+    """The limit that a bound is along an order column; None where it is none, or below zero."""
+    if order.type == DOUBLE:
+        return limit_of_doubles(bound)
+    unit = unit_of(bound, order)
+    if unit is None:
+        return None
+    units = bound.amount.value / unit
+    limit = ceil(units) - 1 if bound.strict else floor(units)
+    return Limit(limit) if 0 <= limit < MOST_UNITS.get(order.type.family, LONGEST) else None
+
+
+def limit_of_doubles(bound: Bound) -> Limit | None:
+    """The same of a DOUBLE."""
+    if bound.amount.is_time or bound.form is Form.DAYS:
+        return None
+    value, strict = float(bound.amount.value), bound.strict
+    if bound.form is Form.DIFFERENCE and strict:
+        value, strict = nextafter(value, -1), False
+    return Limit(value, bound.form, strict) if value >= 0 and not (strict and not value) else None
+
+
+def unit_of(bound: Bound, order: OrderType) -> Fraction | None:
+    """How much a unit of the order is in an amount's; None where Spark does not count in it."""
+    length, family = bound.amount, order.type.family
+    if bound.form is Form.DAYS:
+        return Fraction(1) if family is Family.DATE and not length.is_time else None
+    match family:
+        case Family.INTEGER if order.type.bits in HELD and not length.is_time:
+            return Fraction(1)
+        case Family.DECIMAL if not is_wide_decimal(order.type) and not length.is_time:
+            return Fraction(1, 10**order.type.scale)
+        case Family.DATE:
+            return unit_of_dates(bound.form, length)
+        case Family.TIMESTAMP_NTZ if length.is_time:
+            return Fraction(1)
+        case Family.TIMESTAMP if length.is_time:
+            in_hours = bound.form is not Form.DIFFERENCE and length.value < MICROSECONDS["DAY"] - 1
+            return Fraction(1) if order.has_one_offset or in_hours else None
+    return None
+
+
+def unit_of_dates(form: Form, length: Amount) -> Fraction | None:
+    """The same of dates: they differ by intervals, and days are added to them."""
+    if form is Form.DIFFERENCE or length.is_days:
+        return Fraction(MICROSECONDS["DAY"]) if length.is_time else None
+    is_whole = not length.is_time and length.value.denominator == 1
+    return Fraction(1) if is_whole else None
+
+
+def interval_of(limit: Limit, order: OrderType) -> str:
+    """SQL of what comes after the limit, to be added to a key; empty where that could overflow."""
+    assert isinstance(limit.value, int) or order.type == DOUBLE
+    match order.type.family:
+        case Family.INTEGER if order.type.bits == 32:
+            return f"{limit.value + 1}L"
+        case Family.DATE:
+            return f"INTERVAL {limit.value + 1} DAY"
+        case Family.TIMESTAMP | Family.TIMESTAMP_NTZ:
+            return f"INTERVAL {limit.value + 1} MICROSECOND"
+        case Family.DECIMAL:
+            digits = f"{limit.value + 1:0{order.type.scale + 1}}"
+            place = len(digits) - order.type.scale
+            return f"{digits[:place]}.{digits[place:]}"
+    return ""
+
 
 Said = Mapping[str, tuple[Bound | NotBefore | None, ...]]
 """By variable what each conjunct of its condition says."""

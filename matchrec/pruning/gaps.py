@@ -15,11 +15,17 @@ from dataclasses import replace
 from matchrec.nfa.facts import FollowSets
 from matchrec.nfa.program import VariableId
 from matchrec.plan.clauses import Definition, Gap, RowExpression
-from matchrec.plan.combined import joined
-from matchrec.plan.expression import Aggregate, ColumnReference, Navigation, Operation, Scalar, Term
+from matchrec.plan.expression import (
+    Aggregate,
+    ColumnReference,
+    Navigation,
+    Operation,
+    Scalar,
+    Term,
+    joined,
+)
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.pattern import negated_names
-from matchrec.plan.precedence import always_precedes
+from matchrec.plan.pattern import always_precedes, negated_names
 
 
 def gaps_as_conditions(plan: MatchPlan, follow: FollowSets) -> MatchPlan:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from matchrec.conditions.residual import SplitCondition
 from matchrec.conditions.row_column import EVERYWHERE, RowColumn, row_column
 from matchrec.nfa.closure import Choice, Folded
-from matchrec.nfa.compiled_pattern import CompiledPattern
+from matchrec.nfa.compile import CompiledPattern
 from matchrec.nfa.facts import targets
 from matchrec.nfa.program import VariableId
 from matchrec.plan.clauses import EventSelection, MatchOutput, RowsPerMatch
@@ -36,6 +36,7 @@ from matchrec.plan.match_plan import MatchPlan
 
 if TYPE_CHECKING:
     from matchrec.plan.stages import Staging
+
 
 NO_FILLERS: frozenset[VariableId] = frozenset()
 

@@ -15,9 +15,9 @@ from uuid import uuid4
 
 from pyspark.sql import types as spark_types
 
-from matchrec.arguments import Kind, checked, is_number
+from matchrec.arguments import ArgumentKind, checked, is_number
 from matchrec.dataclass import dataclass
-from matchrec.engine.selection.kernels import layout
+from matchrec.engine.kernels import layout
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import nothing_counted
 from matchrec.pictures.html import preformatted, table
@@ -32,21 +32,19 @@ from matchrec.spark.worker.count import (
     MATCHING,
     OF_KERNELS,
     PARTITIONS,
-    SO_FAR,
     WAITING,
     Tally,
 )
 from matchrec.spark.worker.matching import Matching
 
 if TYPE_CHECKING:
-    from pyspark import Accumulator
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
 Numbers = dict[str, int]
 
 
 @dataclass(frozen=True)
-class Counted:
+class CounterField:
     """One counter. place: in the column; aggregate: over tasks and clauses."""
 
     name: str
@@ -56,28 +54,28 @@ class Counted:
 
 
 OF_SELECTION = (
-    Counted("reads", "rows read by runs", OF_KERNELS + layout.READS),
-    Counted("runs", "runs created", OF_KERNELS + layout.RUNS_CREATED),
-    Counted("most_live_runs", "most live runs", OF_KERNELS + layout.MOST_LIVE, "max"),
-    Counted("forks", "forks", OF_KERNELS + layout.FORKS),
-    Counted("merges", "merges", OF_KERNELS + layout.MERGES),
-    Counted("nodes", "buffer nodes", OF_KERNELS + layout.NODES_CREATED),
-    Counted("pruned", "nodes pruned", OF_KERNELS + layout.NODES_PRUNED),
+    CounterField("reads", "rows read by runs", OF_KERNELS + layout.READS),
+    CounterField("runs", "runs created", OF_KERNELS + layout.RUNS_CREATED),
+    CounterField("most_live_runs", "most live runs", OF_KERNELS + layout.MOST_LIVE, "max"),
+    CounterField("forks", "forks", OF_KERNELS + layout.FORKS),
+    CounterField("merges", "merges", OF_KERNELS + layout.MERGES),
+    CounterField("nodes", "buffer nodes", OF_KERNELS + layout.NODES_CREATED),
+    CounterField("pruned", "nodes pruned", OF_KERNELS + layout.NODES_PRUNED),
 )
 COUNTED = (
-    Counted("events", "events", EVENTS),
-    Counted("partitions", "partitions", PARTITIONS),
+    CounterField("events", "events", EVENTS),
+    CounterField("partitions", "partitions", PARTITIONS),
     *OF_SELECTION,
-    Counted("matches", "matches", MATCHES),
-    Counted("waiting", "seconds of waiting", WAITING),
-    Counted("encoding", "seconds of encoding", ENCODING),
-    Counted("seconds", "seconds of matching", MATCHING),
-    Counted("gathering", "seconds of gathering", GATHERING),
+    CounterField("matches", "matches", MATCHES),
+    CounterField("waiting", "seconds of waiting", WAITING),
+    CounterField("encoding", "seconds of encoding", ENCODING),
+    CounterField("seconds", "seconds of matching", MATCHING),
+    CounterField("gathering", "seconds of gathering", GATHERING),
 )
 SECONDS = ("waiting", "encoding", "seconds", "gathering")
 SECONDS_OF_REPR = 0.5  # that a notebook waits for the end of an action
 
-SECONDS_WAITED = Kind(
+SECONDS_WAITED = ArgumentKind(
     "a number of seconds, 0 or more",
     lambda given: is_number(given) and 0 <= given <= TIMEOUT_MAX,
     "write timeout=10, or leave it out",
@@ -111,7 +109,6 @@ class Counters:
 
     def __init__(self) -> None:
         self._seen: list[Observed] = []
-        self._so_far: list[tuple[Accumulator[int], ...]] = []
         self._result: DataFrame | None = None
 
     @checked(timeout=SECONDS_WAITED)
@@ -139,18 +136,6 @@ class Counters:
                 numbers = [clause[one.name] for clause in clauses]
                 found[one.name] = max(numbers) if one.aggregate == "max" else sum(numbers)
         return found | {name: found[name] / 1e9 for name in SECONDS}
-
-    def so_far(self) -> dict[str, int]:
-        """Rows searched and matches found by the tasks that are done, of all actions so far.
-
-        For a look while an action runs; a task that Spark runs twice counts twice. Over Connect,
-        which has no accumulators, nothing.
-
-        >>> matchrec.Counters().so_far()
-        {}
-        """
-        clauses = [[one.value for one in clause] for clause in self._so_far]
-        return dict(zip(SO_FAR, map(sum, zip(*clauses, strict=True)), strict=False))
 
     def __str__(self) -> str:
         return "\n".join(self._lines())
@@ -186,16 +171,9 @@ class Counters:
     ) -> DataFrame:
         """The output rows of `prepared`, whose counters are seen on the way."""
         counts = with_counters(schema)
-        tally = Tally(arrow_schema(counts), self.accumulators(prepared.sparkSession))
+        tally = Tally(arrow_schema(counts))
         counted = map_partitions(prepared, replace(matching, tally=tally), counts, transport)
         return self.observe(counted, selects=matching.executable.task.selects)
-
-    def accumulators(self, spark: SparkSession) -> tuple[Accumulator[int], ...]:
-        """New accumulators for one clause: of `SO_FAR`, in that order. Connect has none."""
-        if is_connect(spark):
-            return ()
-        self._so_far.append(tuple(spark.sparkContext.accumulator(0) for _ in SO_FAR))
-        return self._so_far[-1]
 
     def observe(self, frame: DataFrame, *, selects: bool) -> DataFrame:
         """The output rows of `frame`, whose counters are seen on the way.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pyspark
 from pyspark.sql import types as spark_types
 
-from matchrec.plan.text.sql_text import quoted, string_literal
+from matchrec.plan.text import quoted, string_literal
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -5,45 +5,26 @@ Builds everything at once, so that every user error surfaces, and runs no job.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-from matchrec.compile.draft import Draft
 from matchrec.compile.executable import Executable, Output
-from matchrec.compile.path import link
-from matchrec.conditions.typing.typer import IN_UTC
-from matchrec.conditions.within import check_order
+from matchrec.compile.path import Draft
 from matchrec.dataclass import dataclass
-from matchrec.errors import MatchRecognizeUnsupportedError
-from matchrec.errors.calls import steps_of_event_selection
-from matchrec.errors.conditions import nested_too_deep_to_plan
+from matchrec.errors.run.origins import with_origin
 from matchrec.output.reads import ReadIsMatched
-from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
 from matchrec.plan.resolve import InputColumns
-from matchrec.plan.text.sql_text import quoted
-from matchrec.plan.text.template import Template
-from matchrec.plan.use import EVERYTHING, Use
+from matchrec.plan.text import quoted
 from matchrec.spark import wire
 from matchrec.spark.after.aggregates import aggregate_matches, measure_sql
-from matchrec.spark.after.schema import schema_of_reads
-from matchrec.spark.before.columns import Preparation, with_keys_once
-from matchrec.spark.before.sent import Prepared, Sent, send_rows
-from matchrec.spark.before.unsorted import Unsorted
-from matchrec.spark.crossing import crossing_schema, decode_columns, encode_columns
-from matchrec.spark.errors.diagnose import diagnose, mismatch_of_within
-from matchrec.spark.options import Options
-from matchrec.spark.prepare import (
-    Execution,
-    prepare_sorted,
-    prepare_stream,
-    prepare_unsorted,
-    sorted_by_either,
-)
-from matchrec.spark.relation import Relation
-from matchrec.spark.session import REFUSALS, Runner, quiet_analysis, settings_of
+from matchrec.spark.columns import Preparation
+from matchrec.spark.crossing import crossing_schema, decode_columns
+from matchrec.spark.prepare import D, Demand, Prepared, ScopeOf, prepare
+from matchrec.spark.question import Options, Question, Rule, check_steps
+from matchrec.spark.session import Relation, quiet_analysis
 from matchrec.spark.transport import map_partitions
+from matchrec.spark.types import schema_of_reads
 from matchrec.spark.wire import SelectItem
 from matchrec.spark.worker.matching import Matching
 
@@ -52,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Executed:
+class ClauseResult:
     """The DataFrame of a clause, and what it was made from, which explains it."""
 
     dataframe: DataFrame
@@ -85,13 +66,6 @@ class Executed:
         """Who sorts the rows of each partition, and why; empty of a stream."""
         return "" if self.is_stream else self.preparation.sorts
 
-    @property
-    def shuffled(self) -> tuple[Template, Template] | None:
-        """The query of all rows, and that of what is shuffled of them; None of streams."""
-        if self.is_stream:
-            return None
-        return self.preparation.shuffled(self.executable.crossing.columns, self.drafted)
-
 
 def execute(
     plan: MatchPlan,
@@ -99,7 +73,7 @@ def execute(
     alias: str | None,
     options: Options,
     use: Use = EVERYTHING,
-) -> Executed:
+) -> ClauseResult:
     """The result of a plan over a relation.
 
     alias: the name that qualifies the relation's columns. use: what is used of the result; the
@@ -107,119 +81,75 @@ def execute(
     Raises MatchRecognizeError for whatever is wrong with the query.
     """
     check_steps(plan, options.max_steps)
-    rows = relation.rows
-    columns = input_columns(relation.runner, rows.columns, alias)
-    is_stream = is_streaming(rows)
-    if is_stream:
+    question = Question.of_query(plan, relation, alias, options, use)
+    if question.is_stream:
         from matchrec.spark.streaming.execute import check_options, check_plan
 
         check_plan(plan)
         check_options(options)
-    check_order(plan)
-    with quiet_analysis(), in_terms_of_the_query(plan, relation, columns):
-        execution = Execution(plan, relation, columns, options, use)
-        if is_stream:
-            return run(execution, *prepare_stream(execution))
-        return sorted_by_either(
-            options.sort,
-            lambda: run(execution, *prepare_unsorted(execution)),
-            lambda reason: run(execution, *prepare_sorted(execution, reason)),
-        )
+    (rule,) = question.rules
+    with quiet_analysis(), question.asking(rule):
+        prepared = prepare(question, partial(demand_query, question, rule))
+        return without_unused(execute_prepared(prepared), prepared)
 
 
-def run(execution: Execution, preparation: Preparation, drafted: Draft) -> Executed:
-    """The result of a draft, without what is not used of it."""
-    found = executed(preparation, drafted, execution.options)
-    reads = execution.use.reads
+def demand_query(question: Question, rule: Rule, scope: ScopeOf) -> Demand[Draft]:
+    """What Spark is to prepare for a query."""
+    drafted = question.draft(rule, scope(rule.plan))
+    return demand_of(question, drafted, drafted)
+
+
+def demand_of(question: Question, asked: D, drafted: Draft) -> Demand[D]:
+    """What Spark is to prepare for one draft. asked: see `Demand`."""
+    (rule,) = question.rules
+    tests = key_tests(drafted.plan, question.columns, question.use)
+    return Demand(asked, {rule.name: drafted}, drafted, drafted.columns(), tests)
+
+
+def key_tests(plan: MatchPlan, columns: InputColumns, use: Use) -> tuple[str, ...]:
+    """Tests of partition columns that every row of the result passes, as SQL over one row."""
+    return tuple(
+        f"{key.text} {one.test}"
+        for one in use.keys
+        for key in plan.partition_by
+        if (column := columns.name(key.text)) is not None
+        and columns.same(key.name or column, one.column)
+    )
+
+
+def without_unused(found: ClauseResult, prepared: Prepared[Draft]) -> ClauseResult:
+    """The same result without columns that nobody uses."""
+    question, drafted = prepared.question, prepared.demand.draft
+    reads = question.use.reads
     used = tuple(one for one in drafted.outputs if reads(one.name)) or drafted.outputs[:1]
     if used == drafted.outputs:
         return found
-    narrowed = drafted.narrow(used)
-    preparation = replace(preparation, plan=narrowed.plan)
-    return executed(preparation, narrowed, execution.options)
+    narrow = drafted.narrow(used)
+    return execute_prepared(prepared.narrow(demand_of(question, narrow, narrow)))
 
 
-@contextmanager
-def in_terms_of_the_query(
-    plan: MatchPlan, relation: Relation, columns: InputColumns
-) -> Iterator[None]:
-    """Raises MatchRecognizeError with a place in the query for what Spark refuses."""
-    try:
-        yield
-    except REFUSALS as error:
-        raise diagnose(error, plan, relation, columns) from error
-    except RecursionError as error:
-        raise nested_too_deep_to_plan() from error
-    except MatchRecognizeUnsupportedError as error:
-        raise mismatch_of_within(error, plan, relation) or error from None
+def execute_prepared(prepared: Prepared[Draft]) -> ClauseResult:
+    """The result of a query. Raises one of Spark's `REFUSALS`."""
+    (rule,) = prepared.question.rules
+    executable = prepared.link(rule)
+    result = projected(prepared.question.relation, executable, match_rows(prepared, executable))
+    analysed = prepared.question.runner.analyse(result)
+    return ClauseResult(analysed, executable, prepared.demand.draft, prepared.preparation)
 
 
-def check_steps(plan: MatchPlan, most: int | None) -> None:
-    """Raises MatchRecognizeError where steps are not counted."""
-    if most is not None and plan.selects:
-        raise steps_of_event_selection()
-
-
-def executed(preparation: Preparation, drafted: Draft, options: Options) -> Executed:
-    """The result of a draft. Raises one of Spark's `REFUSALS`."""
-    relation, columns = preparation.relation, drafted.columns()
-    drafted = preparation.sending(drafted)
-    prepared = Prepared(preparation.dataframe(columns, drafted), columns)
-    executable = link_prepared(prepared, relation.runner, drafted, options)
-    if isinstance(preparation, Unsorted):
-        executable = executable.with_keys_in_all_rows()
-    sent = send_rows(preparation, drafted, prepared, executable.crossing.columns)
-    matched = match_rows(preparation, drafted, sent, executable, options)
-    result = relation.runner.analyse(projected(relation, executable, matched))
-    return Executed(result, executable, drafted, preparation)
-
-
-def link_prepared(
-    prepared: Prepared, runner: Runner, drafted: Draft, options: Options
-) -> Executable:
-    """The executable of a draft whose columns Spark has prepared.
-
-    A session is asked for settings only where conditions depend on them that are not Spark's.
-    """
-    computed = (part for one in drafted.conditions for part in (one.during, one.nearby))
-    runs = any(part is not None for part in computed)
-    return link(
-        drafted,
-        prepared.types,
-        options.engine,
-        ansi=runner.setting("spark.sql.ansi.enabled") == "true",
-        session=settings_of(runner) if runs else IN_UTC,
-    ).limit(options.max_steps)
-
-
-def match_rows(
-    preparation: Preparation, drafted: Draft, sent: Sent, executable: Executable, options: Options
-) -> DataFrame:
+def match_rows(prepared: Prepared[Draft], executable: Executable) -> DataFrame:
     """The reads of all output rows; counters see what the workers count."""
-    schema = schema_of_reads(executable, sent.fields)
-    sends = crossing_schema(schema)
-    if preparation.is_stream:
+    if prepared.preparation.is_stream:
         from matchrec.spark.streaming.execute import match_events
 
-        return decode_columns(match_events(sent.rows, executable, preparation.plan, sends), schema)
-    matching = Matching(executable)
-    if isinstance(preparation, Unsorted):
-        sorting = preparation.sorted_by(executable.crossing.columns, drafted)
-        matching = Matching(executable, sorting, sent.structs)
-    crossing = with_keys_once(encode_columns(sent.rows), executable.crossing.once)
+        return match_events(prepared, executable)
+    options = prepared.question.options
+    sent = prepared.send(executable.crossing.columns)
+    schema = schema_of_reads(executable, sent.fields)
+    matching = Matching(executable, sent.incoming)
     mapped = map_partitions if options.counters is None else options.counters.map_partitions
-    return decode_columns(mapped(crossing, matching, sends, options.transport), schema)
-
-
-def is_streaming(rows: DataFrame) -> bool:
-    """Whether they come little by little."""
-    return bool(rows.isStreaming)
-
-
-def input_columns(runner: Runner, names: Iterable[str], alias: str | None) -> InputColumns:
-    """The columns of a relation, as Spark names them."""
-    case_sensitive = runner.setting("spark.sql.caseSensitive") == "true"
-    return InputColumns(tuple(names), alias, case_sensitive)
+    found = mapped(sent.rows, matching, crossing_schema(schema), options.transport)
+    return decode_columns(found, schema)
 
 
 def projected(relation: Relation, executable: Executable, matched: DataFrame) -> DataFrame:
@@ -235,7 +165,7 @@ def projected(relation: Relation, executable: Executable, matched: DataFrame) ->
 
 def projection(output: Output, is_matched: str | None) -> SelectItem:
     """One item of the select list; on an unmatched row every measure is NULL."""
-    text = measure_sql(output.pieces)
+    text = with_origin(measure_sql(output.pieces), output.origin)
     if output.is_measure and is_matched is not None:
         text = f"CASE WHEN {is_matched} THEN {text} END"
     return SelectItem(text, quoted(output.name))

@@ -1,178 +1,275 @@
-"""A plan over a relation → its draft, and what has Spark prepare the rows: by whom they are sorted.
+"""A question → rows that Spark prepares for it, the typed conditions, and by whom they are sorted.
 
 Spark's sort is the largest part of what a query costs besides the crossing. A worker sorts by
 compiled code; Spark then only shuffles, no window follows, and what conditions read on neighbouring
 rows is the worker's to look up. It can do so where the order and the equality of the types are
-reproduced exactly, and where nothing is needed of several rows that only Spark can compute.
+reproduced exactly, and where nothing is needed of several rows that only Spark can compute: the
+keys, the forms of conditions and their types tell, before anything is linked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TypeVar
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from pyspark.sql.types import DataType
+from py4j.protocol import Py4JError
+from pyspark.sql.types import DataType, StructField
 
-from matchrec.compile.draft import Draft
-from matchrec.compile.path import draft
-from matchrec.conditions.functions.times.zones import has_one_offset
-from matchrec.conditions.split import Scope
-from matchrec.conditions.within import OrderType
+from matchrec.compile.executable import Executable
+from matchrec.compile.path import Draft, TypedConditions, link_typed, type_conditions
+from matchrec.conditions.row_column import RowColumn
+from matchrec.conditions.split import RowScope
+from matchrec.conditions.types import ValueType
+from matchrec.conditions.typing.typer import IN_UTC
 from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import worker_cannot_sort
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.resolve import InputColumns
-from matchrec.plan.use import Use
-from matchrec.spark.before.columns import Preparation
-from matchrec.spark.before.unsorted import Unsorted
-from matchrec.spark.options import Options
-from matchrec.spark.relation import Relation
+from matchrec.spark.columns import Preparation, Unsorted
+from matchrec.spark.crossing import encode_columns
+from matchrec.spark.question import Question, Rule
 from matchrec.spark.session import REFUSALS
-from matchrec.spark.sessions.bucketed import is_bucketed_by
 from matchrec.spark.sorting.sorting import sorts_exactly
 from matchrec.spark.types import value_type
+from matchrec.spark.worker.matching import Incoming
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
+D = TypeVar("D")
 SORTS = ("auto", "spark", "worker")
-REFUSED = "it does not take them unsorted"
+ScopeOf = Callable[[MatchPlan], RowScope]
 
 
 @dataclass(frozen=True)
-class Execution:
-    """A plan that is to run over a relation with these columns. use: what is used of its result."""
+class Demand(Generic[D]):
+    """What a question wants of Spark, once its rules are drafted.
 
-    plan: MatchPlan
-    relation: Relation
-    columns: InputColumns
-    options: Options
-    use: Use
+    asked: what was made of the drafts. drafts: by the names of the rules. draft: what Spark is to
+    compute for all of them. columns: every column whose type the link needs, or that crosses
+    whatever is linked. tests: SQL over one row that must hold of a row that is sent.
+    """
 
-    def draft(self, scope: Scope) -> Draft:
-        """The draft of the plan. scope: what Spark can compute before the match."""
-        chosen, order = self.options.optimisations, type_of_order(self.relation)
-        return draft(self.plan, self.columns, self.relation.name_of, chosen, scope, order)
+    asked: D
+    drafts: Mapping[str, Draft]
+    draft: Draft
+    columns: tuple[RowColumn, ...]
+    tests: tuple[str, ...] = ()
 
-    def key_tests(self, drafted: Draft) -> tuple[str, ...]:
-        """Tests of whole partitions: see `key_tests`."""
-        return key_tests(drafted.plan, self.columns, self.use)
+    @property
+    def needs_spark(self) -> str | None:
+        """Why Spark must sort the rows: what it computes of several of them; None if nothing."""
+        return next(filter(None, (one.needs_spark for one in self.drafts.values())), None)
 
 
-def prepare_stream(execution: Execution) -> tuple[Preparation, Draft]:
-    """What computes columns and bits of events."""
-    from matchrec.spark.streaming.execute import scope_of
+@dataclass(frozen=True)
+class Sent:
+    """The rows that cross, as they do. fields: of the columns, also of structs that come in parts.
+
+    incoming: how a worker takes them apart.
+    """
+
+    rows: DataFrame
+    fields: tuple[StructField, ...]
+    incoming: Incoming
+
+
+@dataclass(frozen=True)
+class Prepared(Generic[D]):
+    """A demand, and what prepares rows for it.
+
+    preparation: of the demand's draft. fields: of the demand's columns. rows: those with all of
+    these columns, which come first; None where others were prepared. conditions: of each rule.
+    """
+
+    question: Question
+    demand: Demand[D]
+    preparation: Preparation
+    fields: Mapping[RowColumn, StructField]
+    rows: DataFrame | None
+    conditions: Mapping[str, TypedConditions] = field(default_factory=dict)
+
+    @cached_property
+    def types(self) -> dict[RowColumn, ValueType]:
+        """The types of the columns."""
+        return {column: value_type(one.dataType) for column, one in self.fields.items()}
+
+    def narrow(self, demand: Demand[D]) -> Prepared[D]:
+        """The same for less: for drafts of the same conditions, and columns of these."""
+        preparation = self.preparation.with_draft(demand.draft)
+        return replace(self, demand=demand, preparation=preparation, rows=None)
+
+    def link(self, rule: Rule) -> Executable:
+        """The executable of one rule."""
+        options, name = self.question.options, rule.name
+        found = link_typed(self.demand.drafts[name], self.conditions[name], options.engine)
+        return found.limit(options.max_steps)
+
+    def send(self, columns: tuple[RowColumn, ...]) -> Sent:
+        """The rows with these columns.
+
+        Spark analyses no query of which all fields are known already.
+        """
+        preparation, rows, fields = self.preparation, None, self.fields
+        if self.rows is not None and columns == self.demand.columns:
+            rows = self.rows
+        elif not fields.keys() >= set(columns):
+            rows = preparation.dataframe(columns)
+            fields = dict(zip(columns, rows.schema.fields, strict=False))
+        known = tuple(fields[column] for column in columns)
+        structs, sorting = preparation.structs(known, columns), preparation.sorting(columns)
+        if structs or rows is None:
+            rows = preparation.in_parts(columns)
+        return Sent(encode_columns(rows), known, Incoming(sorting, structs))
+
+
+def prepare(question: Question, demand: Callable[[ScopeOf], Demand[D]]) -> Prepared[D]:
+    """What prepares the rows that a question is about, and sorts them.
+
+    demand: makes the drafts. scope: of conditions that Spark computes, of a plan.
+    Raises MatchRecognizeError for what is wrong with a rule, or where the workers were asked to
+    sort and cannot.
+    """
+    if question.is_stream:
+        return prepare_stream(question, demand)
+    found = prepare_unsorted(question, demand)
+    if isinstance(found, Prepared):
+        return found
+    if question.options.sort == "worker":
+        raise found
+    return prepare_sorted(question, demand(lambda _: RowScope.NEIGHBOURS), found.message)
+
+
+def prepare_stream(question: Question, demand: Callable[[ScopeOf], Demand[D]]) -> Prepared[D]:
+    """What prepares events as they come."""
     from matchrec.spark.streaming.prepare import Events
 
-    drafted = execution.draft(scope_of(execution.plan))
-    return Events(execution.relation, drafted.plan), drafted
+    wanted = demand(scope_over_stream)
+    events = Events(question.relation, wanted.draft).with_draft(wanted.draft)
+    return with_conditions(with_fields(question, wanted, events))
 
 
-def prepare_unsorted(execution: Execution) -> tuple[Preparation, Draft]:
-    """What computes columns and bits of whole partitions, which the workers sort.
-
-    Raises as `unsorted` and `check_workers_may_sort`.
-    """
-    check_workers_may_sort(execution)
-    drafted = execution.draft(Scope.SORTED)
-    return unsorted(execution, drafted), drafted
+def scope_over_stream(plan: MatchPlan) -> RowScope:
+    """What Spark computes conditions of: a search of contiguous matches reads neighbours."""
+    return RowScope.NEIGHBOURS if plan.selects else RowScope.ROW
 
 
-def prepare_sorted(execution: Execution, reason: str) -> tuple[Preparation, Draft]:
-    """What computes columns and bits of whole partitions, which Spark sorts. reason: why."""
-    drafted = execution.draft(Scope.NEIGHBOURS)
-    return sorted_by_spark(execution, drafted, reason), drafted
+def prepare_unsorted(
+    question: Question, demand: Callable[[ScopeOf], Demand[D]]
+) -> Prepared[D] | MatchRecognizeError:
+    """What prepares rows that the workers sort; or why they do not."""
+    reason = why_spark_sorts(question)
+    if reason is not None:
+        return worker_cannot_sort(reason)
+    wanted = demand(lambda _: RowScope.SORTED)
+    reason = wanted.needs_spark or next(unsortable(wanted.draft.plan, question), None)
+    if reason is not None:
+        return worker_cannot_sort(reason)
+    unsorted = Unsorted(question.relation, wanted.draft, wanted.tests)
+    prepared = with_fields(question, wanted, unsorted)
+    try:
+        return with_conditions(prepared)
+    except MatchRecognizeError as refused:  # by its types; Spark may know what to do with them
+        return refused
 
 
-def unsorted(execution: Execution, drafted: Draft) -> Unsorted:
-    """What computes a draft's columns and bits, of rows that the workers sort.
-
-    Raises MatchRecognizeUnsupportedError for what only Spark can compute or sort.
-    """
-    check_workers_can_sort(execution, drafted.plan, drafted.needs_spark)
-    return Unsorted(execution.relation, drafted.plan, execution.key_tests(drafted))
+def prepare_sorted(question: Question, wanted: Demand[D], reason: str = "") -> Prepared[D]:
+    """What prepares rows that Spark sorts. reason: why."""
+    by_spark = Preparation(question.relation, wanted.draft, wanted.tests, reason)
+    return with_conditions(with_fields(question, wanted, by_spark))
 
 
-def sorted_by_spark(execution: Execution, drafted: Draft, reason: str) -> Preparation:
-    """The same, of rows that Spark sorts. reason: why."""
-    tests = execution.key_tests(drafted)
-    return Preparation(execution.relation, drafted.plan, tests, reason=reason)
+def with_fields(question: Question, wanted: Demand[D], preparation: Preparation) -> Prepared[D]:
+    """The rows with all columns, which Spark analyses once for all rules.
 
-
-def sorted_by_either(sort: str, by_workers: Callable[[], T], by_spark: Callable[[str], T]) -> T:
-    """What is made of rows that the workers sort, or else Spark, which is told why.
-
-    sort: one of `SORTS`. Raises what `by_workers` does where the workers are to sort.
+    Raises for the rule whose text Spark refuses, if there is one.
     """
     try:
-        return by_workers()
-    except (MatchRecognizeError, *REFUSALS) as error:
-        if sort == "worker":
-            raise
-        reason = error.message if isinstance(error, MatchRecognizeError) else REFUSED
-    return by_spark(reason)
+        rows = preparation.dataframe(wanted.columns)
+        fields = dict(zip(wanted.columns, rows.schema.fields, strict=False))
+    except REFUSALS:
+        for rule in question.rules:
+            refuse(question, rule, preparation.with_draft(wanted.drafts[rule.name]))
+        raise
+    return Prepared(question, wanted, preparation, fields, rows)
 
 
-def check_workers_may_sort(execution: Execution) -> None:
-    """Raises MatchRecognizeUnsupportedError where they are not to, whatever the conditions are.
+def refuse(question: Question, rule: Rule, preparation: Preparation) -> None:
+    """Raises MatchRecognizeError where Spark makes no sense of a rule by itself."""
+    with question.asking(rule):
+        single = replace(preparation, keys=())
+        _ = single.dataframe(single.drafted.columns()).schema
+
+
+def with_conditions(prepared: Prepared[D]) -> Prepared[D]:
+    """The same with the typed conditions of all rules. Raises MatchRecognizeError."""
+    question, found = prepared.question, {}
+    for rule in question.rules:
+        drafted = prepared.demand.drafts[rule.name]
+        computed = (part for one in drafted.conditions for part in (one.during, one.nearby))
+        runs = any(part is not None for part in computed)  # a session is asked for what is needed
+        settings = question.settings if runs else IN_UTC
+        with question.asking(rule):
+            found[rule.name] = type_conditions(
+                drafted, prepared.types, ansi=question.ansi, session=settings
+            )
+    return replace(prepared, conditions=found)
+
+
+def why_spark_sorts(question: Question) -> str | None:
+    """Why the workers are not to sort, whatever the rules are; None if they may.
 
     So where Spark needs no shuffle and nobody has asked for the workers.
     """
-    reason = why_spark_sorts(execution)
-    if reason is not None:
-        raise worker_cannot_sort(reason)
-
-
-def check_workers_can_sort(execution: Execution, plan: MatchPlan, needs_spark: str | None) -> None:
-    """Raises MatchRecognizeUnsupportedError for what only Spark can compute or sort.
-
-    plan: resolved. needs_spark: what only Spark computes, if anything.
-    """
-    reason = needs_spark or next(unsortable(plan, execution.relation.type_of), None)
-    if reason is not None:
-        raise worker_cannot_sort(reason)
-
-
-def why_spark_sorts(execution: Execution) -> str | None:
-    """Why the workers are not to sort, whatever the conditions are; None if they may."""
-    options = execution.options
+    options = question.options
     if options.sort == "spark":
         return "it was asked to"
     if options.transport == "pandas":
         return "only Spark sorts rows that cross in pandas"
-    keys = [execution.columns.name(key.text) or "" for key in execution.plan.partition_by]
-    if options.sort == "auto" and is_bucketed_by(execution.relation.rows, keys):
+    plan = question.rules[0].plan
+    keys = [question.columns.name(key.text) or "" for key in plan.partition_by]
+    if options.sort == "auto" and is_bucketed_by(question.relation.rows, keys):
         return "it reads the table's buckets without a shuffle"
     return None
 
 
-def unsortable(plan: MatchPlan, type_of: Callable[[str], DataType]) -> Iterator[str]:
-    """The keys and orders of which only Spark knows what is equal, or what comes first.
-
-    type_of: the type of an expression over the input.
-    """
+def unsortable(plan: MatchPlan, question: Question) -> Iterator[str]:
+    """The keys and orders of which only Spark knows what is equal, or what comes first."""
     for one in (*plan.keys, *(item.expression for item in plan.order_by)):
-        kind = type_of(one.text)
+        kind: DataType = question.relation.type_of(one.text)
         if not sorts_exactly(kind):
             yield f"only Spark can sort by {one.text}, which is {kind.simpleString()}"
 
 
-def type_of_order(relation: Relation) -> Callable[[str], OrderType]:
-    """What tells the type of an order column."""
+def is_bucketed_by(rows: DataFrame, keys: Collection[str]) -> bool:
+    """Whether rows come from a table in buckets by some of these columns, so that Spark may read
+    its partitions without a shuffle.
 
-    def find(text: str) -> OrderType:
-        zone = relation.runner.setting("spark.sql.session.timeZone")
-        return OrderType(value_type(relation.type_of(text)), has_one_offset(zone))
+    PySpark has no call that tells it of a DataFrame, so this looks into Spark's own plan, and takes
+    no answer, as over Connect, for no.
+    """
+    plan = getattr(rows, "_jdf", None)
+    if plan is None:
+        return False
+    try:
+        leaves = plan.queryExecution().analyzed().collectLeaves()
+        found = [columns_of_buckets(leaves.apply(place)) for place in range(leaves.size())]
+    except (Py4JError, TypeError):  # another version of Spark
+        return False
+    names = {key.lower() for key in keys}
+    return any(columns and columns <= names for columns in found)
 
-    return find
+
+def columns_of_buckets(leaf: Any) -> set[str]:
+    """The columns by which a table of Spark's plan is in buckets; none of anything else."""
+    if leaf.getClass().getSimpleName() != "LogicalRelation" or leaf.catalogTable().isEmpty():
+        return set()
+    buckets = leaf.catalogTable().get().bucketSpec()
+    return set() if buckets.isEmpty() else {*columns_in(buckets.get().bucketColumnNames())}
 
 
-def key_tests(plan: MatchPlan, columns: InputColumns, use: Use) -> tuple[str, ...]:
-    """Tests of partition columns that every row of the result passes, as SQL over one row."""
-    return tuple(
-        f"{key.text} {one.test}"
-        for one in use.keys
-        for key in plan.partition_by
-        if (column := columns.name(key.text)) is not None
-        and columns.same(key.name or column, one.column)
-    )
+def columns_in(names: Any) -> list[str]:
+    """Names in a sequence of Scala's."""
+    return [names.apply(place).lower() for place in range(names.size())]

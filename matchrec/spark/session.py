@@ -7,14 +7,18 @@ Connect, where analysis is repeated later, `spark.sql(text, frame=df)` must do t
 
 from __future__ import annotations
 
+import inspect
 import logging
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field, replace
+from functools import cached_property, wraps
+from threading import Lock
 from types import MethodType
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
+from weakref import ref
 
 from pyspark.errors import (
     AnalysisException,
@@ -22,10 +26,11 @@ from pyspark.errors import (
     IllegalArgumentException,
     NumberFormatException,
 )
+from pyspark.sql.types import DataType
 
 from matchrec.conditions.functions.function import Settings
 from matchrec.dataclass import dataclass
-from matchrec.plan.text.template import Instead, Template, View, template
+from matchrec.plan.text import Instead, Template, View, quoted, template
 from matchrec.source import Source
 from matchrec.spark.errors.users_terms import PYSPARK_LENGTH, Filled, in_users_terms
 
@@ -240,3 +245,116 @@ def formatted(piece: str | View, frames: Mapping[str, Any]) -> str:
 def is_dataframe(value: object) -> bool:
     """Whether PySpark would fill a hole with a view; other values become literals."""
     return hasattr(value, "createTempView")
+
+
+SelectFrom = Callable[[Template], Template]
+
+
+@dataclass(frozen=True)
+class Relation:
+    """The input of a clause: how to select from it.
+
+    all_rows: makes the DataFrame of the rows themselves; asked once.
+    """
+
+    runner: Runner
+    select_from: SelectFrom
+    all_rows: Callable[[], DataFrame] | None = None
+
+    @cached_property
+    def rows(self) -> DataFrame:
+        """The DataFrame of the input."""
+        return self.select(["*"]) if self.all_rows is None else self.all_rows()
+
+    def query(self, items: Iterable[str]) -> Template:
+        """The query of a select list over the input."""
+        return self.select_from(self.runner.written(", ".join(items)))
+
+    def select(self, items: Iterable[str]) -> DataFrame:
+        """The DataFrame of a select list over the input."""
+        return self.runner.sql(self.query(items))
+
+    def over(self, query: Template, items: Iterable[str]) -> DataFrame:
+        """The DataFrame of a select list over a query; one text, which Spark analyses once."""
+        text = ", ".join(items)
+        whole = template("SELECT ", self.runner.written(text), " FROM (", query, ")")
+        return self.runner.sql(self.runner.in_scope(whole) if SUBQUERY.search(text) else whole)
+
+    def type_of(self, text: str) -> DataType:
+        """The type of an expression over the input; of a plain column the rows tell it."""
+        fields = self.rows.schema.fields
+        named = [one.dataType for one in fields if quoted(one.name).lower() == text.lower()]
+        if len(named) == 1:
+            return named[0]
+        return self.select([text]).schema[0].dataType
+
+    def name_of(self, text: str) -> str:
+        """The name that Spark gives to an expression over the input."""
+        return str(self.select([text]).columns[0])
+
+
+# `SparkSession.sql` with another function in its place, for the sessions of some applications.
+#
+# The function stands at the class, as Spark makes further objects for one session and further
+# sessions for one application: in `foreachBatch`, by `newSession`, by `getOrCreate`. Sessions of
+# other applications meet it as well and are sent on to Spark's own.
+
+
+Answer = Callable[["SparkSession", Any, Any, dict[str, Any]], "DataFrame | None"]
+
+_installed: dict[Hashable, Answer] = {}
+_classes: set[type] = set()
+_changing = Lock()
+
+
+def replace_sql(spark: SparkSession, answer: Answer) -> None:
+    """From now on `answer` is asked first for `sql` of every session of this one's application.
+
+    It is given session, text, args and the named values; where it has no answer, Spark's own does.
+    """
+    with _changing:
+        _installed[application(spark)] = answer
+        for cls in type(spark).__mro__:
+            original = cls.__dict__.get("sql")
+            if inspect.isfunction(original):
+                _classes.add(cls)
+                if original_of(original) is None:
+                    setattr(cls, "sql", in_place_of(original))  # noqa: B010 -- mypy knows the class
+
+
+def restore_sql(spark: SparkSession) -> None:
+    """Spark's own `sql` answers again; nothing happens where it always did."""
+    with _changing:
+        _installed.pop(application(spark), None)
+        if not _installed:
+            for cls in _classes:
+                original = original_of(cls.__dict__["sql"])
+                if original is not None:
+                    setattr(cls, "sql", original)  # noqa: B010 -- mypy knows the class
+            _classes.clear()
+
+
+def in_place_of(original: Callable[..., DataFrame]) -> Callable[..., DataFrame]:
+    """A method `sql` that asks whether something is installed for its session's application."""
+
+    @wraps(original)
+    def sql(
+        self: SparkSession,
+        sqlQuery: str,  # noqa: N803 -- Spark's name of it
+        args: Any = None,
+        **kwargs: Any,
+    ) -> DataFrame:
+        answer = _installed.get(application(self)) if _installed else None
+        answered = answer(self, sqlQuery, args, kwargs) if answer else None
+        return original(self, sqlQuery, args, **kwargs) if answered is None else answered
+
+    setattr(sql, REPLACED, (sql, original))
+    return sql
+
+
+def application(spark: SparkSession) -> Hashable:
+    """What all sessions of one application share: the context, or the server's address."""
+    if is_connect(spark):
+        client: Any = spark.client
+        return str(getattr(client._builder, "endpoint", None) or client.host)
+    return ref(spark.sparkContext)

@@ -23,9 +23,9 @@ from matchrec.compile.executable import Executable
 from matchrec.errors.calls import altered_by_pandas, altered_in_arrays
 from matchrec.output.reads import Read, ReadCollected, ReadMatch, ReadMatchedRows
 from matchrec.spark import wire
-from matchrec.spark.before.bits import BITS_A_COLUMN, null_columns
-from matchrec.spark.crossing import microseconds
-from matchrec.spark.sessions.interpreter import able_workers
+from matchrec.spark.crossing import crossing_schema, decode_columns, microseconds
+from matchrec.spark.environment import able_workers
+from matchrec.spark.names import BITS_A_COLUMN, null_columns
 from matchrec.spark.wire import SelectItem
 from matchrec.spark.worker.matching import Matching
 
@@ -77,6 +77,21 @@ def map_partitions(
     over_pandas.__name__ = name
     with able_workers(prepared.sparkSession):
         return encoding.encode().mapInPandas(over_pandas, schema)
+
+
+def map_rows(
+    rows: DataFrame,
+    worker: Callable[[pa.Schema], RunsBatches],
+    schema: spark_types.StructType,
+    name: str,
+) -> DataFrame:
+    """What a worker makes of rows that cross. worker: it, by the schema of the rows it gives.
+
+    schema: of these once they are here. name: what Spark's own plan shows.
+    """
+    sends = crossing_schema(schema)
+    run = runner_in_worker(worker(arrow_schema(sends)))
+    return decode_columns(map_in_arrow(rows, run, sends, name), schema)
 
 
 def map_in_arrow(

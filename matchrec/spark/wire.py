@@ -5,11 +5,11 @@ Before the match    __c0 ...       columns that cross to the workers; a stream's
                     __s0 ...       values of rows at a fixed distance
                     __bits0 ...    truth values: of a partition's first row, then of conditions
                     __n            a row's number in its partition
-                    __before, __after   the bits of the previous and the next row
 Across pandas       __null0 ...    truth values: which of the other columns are NULL
 After the match     __r0 ...       what the measures read
                     __g0 ...       aggregates that Spark computes over the rows of a match
-                    __e            one of these rows: c0 ..., its variable v, its position p
+                    __v0 ...       an array of the values that such an aggregate is over
+    __e            one of these rows: c0 ..., its variable v, its position p
                     __counters     what a worker has counted
 Of rule sets        __rule, __kind, __first, __last, __events, __message    see `rule_sets.schema`
 Of streams          __o0 ...       ORDER BY columns after the first    __k0 ...    keys
@@ -23,8 +23,6 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 ROW_NUMBER = "__n"
-BITS_BEFORE = "__before"
-BITS_AFTER = "__after"
 MATCHED_ROW = "__e"
 VARIABLE = "v"
 POSITION = "p"
@@ -104,6 +102,11 @@ def read(index: int) -> str:
 def aggregate(index: int) -> str:
     """An aggregate over the rows of a match that Spark computes."""
     return f"__g{index}"
+
+
+def values(index: int) -> str:
+    """The values that such an aggregate is over."""
+    return f"__v{index}"
 
 
 def field(index: int) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from matchrec.dataclass import dataclass
-from matchrec.engine.interface import Algorithm, Task
-from matchrec.engine.matches import Matches
+from matchrec.engine.engines import Algorithm
+from matchrec.engine.interface import Task
+from matchrec.engine.matches import Matches, next_starts
 from matchrec.engine.partitions import Partitions
-from matchrec.engine.skipping import next_starts
-from matchrec.nfa.outcomes import A_MATCH
+from matchrec.nfa.program import A_MATCH
 from matchrec.plan.clauses import ONE_OF_A_ROW, MatchOutput
 from matchrec.tracing.attempt import Attempt, Mapped
 

@@ -9,7 +9,7 @@ import numpy as np
 from matchrec.dataclass import dataclass
 from matchrec.engine.interface import Task
 from matchrec.engine.matches import Matches
-from matchrec.nfa.outcomes import A_MATCH
+from matchrec.nfa.program import A_MATCH
 from matchrec.plan.expression import End, Navigation
 from matchrec.tracing.attempt import CONDITION, Attempt, Mapped, Outcome, Trial
 from matchrec.tracing.parts import Conjunct, Parts, ReferencePart, number_of

@@ -15,9 +15,8 @@ from dataclasses import replace
 from matchrec.conditions.forms import is_bare
 from matchrec.conditions.residual import COMPARISONS
 from matchrec.dataclass import dataclass
-from matchrec.explanation.stage_conditions import show_test
+from matchrec.explanation.formulas import show_test
 from matchrec.plan.clauses import Definition, Measure
-from matchrec.plan.combined import conjuncts
 from matchrec.plan.expression import (
     Aggregate,
     Classifier,
@@ -31,13 +30,14 @@ from matchrec.plan.expression import (
     Scalar,
     Semantics,
     Term,
+    conjuncts,
     references,
     terms,
     with_semantics,
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.show import show_scalar
-from matchrec.plan.text.sql_text import string_literal
+from matchrec.plan.text import string_literal
 from matchrec.source import Span
 
 MATCH_NUMBERS = 2**31
@@ -175,7 +175,7 @@ class Splitter:
     def as_measured(self, piece: Piece) -> Iterator[Piece]:
         """A piece of a condition as a measure reads it: from the match's last row.
 
-        What leaves out the current row reads with running semantics: see `spark.tracing.values`.
+        What leaves out the current row reads with running semantics: see `spark.tracing`.
         """
         match piece:
             case str():

@@ -17,7 +17,7 @@ from matchrec.engine.kernels import layout
 from matchrec.engine.partitions import Partitions
 from matchrec.engine.selection.kernels.backtracking import BLOCKED, STOPPED
 from matchrec.nfa.closure import GUARD_END, GUARD_START, Effect
-from matchrec.nfa.outcomes import A_MATCH
+from matchrec.nfa.program import A_MATCH
 from matchrec.plan.clauses import ONE_OF_A_ROW, MatchOutput
 from matchrec.tracing.attempt import Attempt, Mapped, Outcome, Trial
 from matchrec.tracing.questions import Questions
@@ -38,7 +38,7 @@ class Taken:
 
 
 @dataclass(slots=True)
-class Position:
+class WalkPosition:
     """Where the run is: about to try a choice of a state on a row."""
 
     row: int
@@ -58,7 +58,7 @@ class Tracer:
     def attempt(self, start: int, number: int = 0, partition: int = 0) -> Attempt:
         """The search from a starting row, after `number` matches. Raises RunFailure."""
         self.questions.begin(partition, number)
-        starts = self.questions.rows.starts
+        starts = self.questions.arrays.rows.starts
         borders = int(starts[partition]), int(starts[partition + 1])
         walk = Walk(self.task, self.questions, start, borders, self.most)
         for first in range(self.questions.rules.starts):
@@ -89,12 +89,12 @@ class Walk:
 
     def __post_init__(self) -> None:
         self.rules, self.program = self.questions.rules, self.questions.program
-        self.end = int(self.questions.rows.run_end[self.start])
+        self.end = int(self.questions.arrays.rows.window_end[self.start])
         self.remembers = not self.task.absent
 
     def search_from(self, first: int) -> None:
         """Search from a starting state on, until all is tried or the match is found."""
-        at = Position(self.start, first, int(self.rules.first[first]))
+        at = WalkPosition(self.start, first, int(self.rules.first[first]))
         while not self.is_over:
             if self.try_choices(at) or self.is_over:
                 continue
@@ -108,12 +108,12 @@ class Walk:
                 self.complete(at, int(self.rules.ends[at.state]))
             self.go_back(at)
 
-    def move(self, at: Position, row: int, state: int, blocked: int) -> None:
+    def move(self, at: WalkPosition, row: int, state: int, blocked: int) -> None:
         """Stand before all choices of a state."""
         at.row, at.state, at.blocked = row, state, blocked
         at.choice = int(self.rules.first[state])
 
-    def try_choices(self, at: Position) -> bool:
+    def try_choices(self, at: WalkPosition) -> bool:
         """Try the choices that are left; whether one of them has mapped the row."""
         last = int(self.rules.first[at.state + 1])
         while at.choice < last and not self.is_over:
@@ -127,11 +127,11 @@ class Walk:
             at.choice += 1
         return False
 
-    def may_try(self, at: Position, target: int) -> bool:
+    def may_try(self, at: WalkPosition, target: int) -> bool:
         """Whether a row that has stopped the run could still complete it."""
         return at.blocked != STOPPED or target < 0 or not self.rules.goes_on[target]
 
-    def try_row(self, at: Position, target: int) -> bool:
+    def try_row(self, at: WalkPosition, target: int) -> bool:
         """Ask one choice; whether it has mapped the row."""
         if not self.is_anchored(self.program[at.choice][layout.GUARD], at.row):
             self.record(at, Outcome.NOT_THERE, at.choice)
@@ -149,7 +149,7 @@ class Walk:
         self.take(at, target)
         return True
 
-    def take(self, at: Position, target: int) -> None:
+    def take(self, at: WalkPosition, target: int) -> None:
         """Map the row and stand before the next one."""
         self.questions.take(at.choice, len(self.path), at.row)
         self.record(at, Outcome.TAKEN, at.choice)
@@ -157,7 +157,7 @@ class Walk:
         self.path.append(Taken(at.choice, at.row, at.blocked, self.found, trial))
         self.move(at, at.row + 1, target, 0 if self.rules.goes_on[target] else BLOCKED)
 
-    def react(self, at: Position, target: int) -> None:
+    def react(self, at: WalkPosition, target: int) -> None:
         """What a row that is not mapped does to the run."""
         if target == Effect.COMPLETES:
             self.complete(at, A_MATCH)
@@ -171,7 +171,7 @@ class Walk:
         if target in LEAVING:
             at.choice = int(self.rules.first[at.state + 1])
 
-    def complete(self, at: Position, kind: int) -> None:
+    def complete(self, at: WalkPosition, kind: int) -> None:
         """The path is a match, or a run whose window has ended."""
         self.found += 1
         if kind != A_MATCH:
@@ -182,7 +182,7 @@ class Walk:
         rows = (one.row for one in self.path)
         self.matches.append(tuple(zip(rows, variables, strict=True)))
 
-    def accept(self, at: Position) -> None:
+    def accept(self, at: WalkPosition) -> None:
         """The path as a match, if its last row is the one before."""
         if not self.is_anchored(self.program[at.choice][layout.GUARD], at.row):
             self.record(at, Outcome.NOT_THERE, at.choice)
@@ -190,7 +190,7 @@ class Walk:
         if not self.path and self.task.output not in ONE_OF_A_ROW:
             return
         if self.path:
-            last, window_end = self.path[-1], self.questions.rows.window_end
+            last, window_end = self.path[-1], self.questions.arrays.rows.window_end
             if last.row != at.row - 1 or window_end[self.start] < at.row:
                 return
             if not self.questions.holds_as_a_whole(len(self.path), last.row, last.choice):
@@ -199,7 +199,7 @@ class Walk:
         self.complete(at, A_MATCH)
         self.is_over = self.task.output is MatchOutput.PREFERRED
 
-    def go_back(self, at: Position) -> None:
+    def go_back(self, at: WalkPosition) -> None:
         """Give the last row back, and try what comes after its choice."""
         taken = self.path.pop()
         is_in_vain = taken.found == self.found or self.task.output is MatchOutput.LONGEST
@@ -216,7 +216,7 @@ class Walk:
             return False
         return not guard & GUARD_END or row == upper
 
-    def record(self, at: Position, outcome: Outcome, choice: int = -1) -> None:
+    def record(self, at: WalkPosition, outcome: Outcome, choice: int = -1) -> None:
         """Write a trial down, of a choice if one is asked for; too many of them end the attempt."""
         variable = asked = -1
         if choice >= 0:

@@ -56,7 +56,7 @@ class Story:
 
 
 @dataclass(frozen=True)
-class Rows:
+class TracedRows:
     """The rows of the partition. keys: by which it is divided. orders: names of what they are
     sorted by; places: their values. irrelevant: positions of those left out before the search.
     """
@@ -84,7 +84,7 @@ class Teller:
 
     plan: MatchPlan
     task: Task
-    rows: Rows
+    rows: TracedRows
     trace: Trace
     conditions: Mapping[Key, tuple[str, ...]]
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from heapq import heappush, heappushpop
 
 from matchrec.dataclass import dataclass
-from matchrec.engine.interface import Algorithm, Task
+from matchrec.engine.engines import Algorithm
+from matchrec.engine.interface import Task
 from matchrec.engine.partitions import Partitions
 from matchrec.tracing.agreement import (
     EngineMatch,
@@ -40,7 +41,7 @@ class Trace:
 
 
 @dataclass(frozen=True)
-class Search:
+class TracedSearch:
     """A task over one partition. The engine answers first: only then is it traced."""
 
     task: Task

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from matchrec.dataclass import dataclass
 from matchrec.pictures.html import folded, preformatted, wide
+from matchrec.source import printable
 from matchrec.tracing.picture import svg
 from matchrec.tracing.story import Story
 from matchrec.tracing.text import text_of
@@ -34,7 +35,7 @@ class Why:
     @property
     def text(self) -> str:
         """The matches, or what came of the rows asked for; then each attempt, row by row."""
-        return text_of(self.story)
+        return printable(text_of(self.story))
 
     def __str__(self) -> str:
         return self.text

@@ -7,19 +7,18 @@ from dataclasses import replace
 
 from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors import writing as errors
+from matchrec.errors import calls as errors
 from matchrec.errors.kinds import shown_in
-from matchrec.frontends.dialects.notes import Note
-from matchrec.frontends.dialects.product import SPARK, Product
+from matchrec.frontends.dialects.edits import Note
+from matchrec.frontends.dialects.products import SPARK, Product
 from matchrec.frontends.dialects.translate import Translation, translate_query
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.source import Source
-from matchrec.writing.forms import as_preferred
-from matchrec.writing.languages import components, pattern, sase, sql
-from matchrec.writing.reading import START, Reading
-from matchrec.writing.same_meaning import differing
+from matchrec.writing import pattern, sase, sql
+from matchrec.writing.forms import as_preferred, differing
+from matchrec.writing.reading import START, ReadQuery
 
-HINTS = {components.LANGUAGE: "it tests each condition at the last event that this reads"}
+HINTS = {sase.LANGUAGE: "it tests each condition at the last event that this reads"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +46,7 @@ class Conversion:
         return [line for note in self.notes for line in note.shown(self.source).split("\n")]
 
 
-def to_sql(reading: Reading, table: str, product: Product) -> Conversion:
+def to_sql(reading: ReadQuery, table: str, product: Product) -> Conversion:
     """The query in the SQL of a product."""
     with shown_in(reading.source):
         plan, notes = sql.for_sql(reading)
@@ -71,16 +70,16 @@ def _translated(text: str, product: Product) -> Translation:
         raise
 
 
-def to_sase(reading: Reading, type_column: str) -> Conversion:
+def to_sase(reading: ReadQuery, type_column: str) -> Conversion:
     """The query as SASE+ text."""
     with shown_in(reading.source):
         query, notes = sase.for_sase(reading, type_column)
         text = sase.write_sase(query)
-        check(reading, query.plan, components.LANGUAGE, lambda: sase.read_again(text, query))
+        check(reading, query.plan, sase.LANGUAGE, lambda: sase.read_again(text, query))
     return _converted(reading, text, notes)
 
 
-def to_pattern(reading: Reading) -> Conversion:
+def to_pattern(reading: ReadQuery) -> Conversion:
     """The query as Python code."""
     with shown_in(reading.source):
         plan, notes = pattern.for_pattern(reading)
@@ -90,7 +89,7 @@ def to_pattern(reading: Reading) -> Conversion:
 
 
 def check(
-    reading: Reading, plan: MatchPlan, language: str, read_again: Callable[[], MatchPlan]
+    reading: ReadQuery, plan: MatchPlan, language: str, read_again: Callable[[], MatchPlan]
 ) -> None:
     """What was written, read again, is the plan that was meant; else the language cannot say it."""
     try:
@@ -106,7 +105,7 @@ def check(
         raise errors.means_something_else(language, what, span, hint)
 
 
-def _converted(reading: Reading, text: str, notes: tuple[Note, ...]) -> Conversion:
+def _converted(reading: ReadQuery, text: str, notes: tuple[Note, ...]) -> Conversion:
     source, _ = reading.source.written(START)
     placed = (replace(note, span=reading.source.written(note.span)[1]) for note in notes)
     return Conversion(text, (*reading.notes, *placed), source)

@@ -1,22 +1,198 @@
-"""Other forms of a plan with the same matches, for languages that say a thing in one way only."""
+"""Whether two plans ask for the same, and other forms of a plan with the same matches.
+
+The order of conditions joined by AND does not matter, nor do parentheses, blanks, and quotes
+around names of columns.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
-from matchrec.plan.clauses import AfterMatchSkip, EventSelection, MatchOutput, SkipTo
-from matchrec.plan.expression import ColumnReference, End, Navigation, Reference
+from matchrec.errors import MatchRecognizeError
+from matchrec.frontends.pattern.tree import duration
+from matchrec.plan.clauses import Absence, AfterMatchSkip, EventSelection, MatchOutput, SkipTo
+from matchrec.plan.expression import (
+    Aggregate,
+    ColumnReference,
+    End,
+    Navigation,
+    Operation,
+    Reference,
+    Scalar,
+    Term,
+    conjuncts,
+    inner_references,
+    references,
+    terms,
+    variable_of,
+)
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import (
+    Alternation,
     Concatenation,
     Negation,
+    Permutation,
     Quantified,
     RowPattern,
     Variable,
+    simplify,
     top,
     variable_names,
 )
-from matchrec.writing.names import with_each
+from matchrec.writing.names import plain, unwrapped, with_each
+
+Shape = object
+"""What of a part of a plan matters; equal and hashed by value."""
+
+
+def differing(plan: MatchPlan, other: MatchPlan) -> str | None:
+    """What two plans differ in: a variable whose condition differs, or a part; None: nothing."""
+    one, two = conditions(plan), conditions(other)
+    for variable in (*one, *two):
+        if not one.get(variable, frozenset()) <= two.get(variable, frozenset()):
+            return variable
+    if one != two:
+        return "DEFINE"
+    ours, theirs = dict(_parts(plan)), dict(_parts(other))
+    return next((name for name, part in ours.items() if part != theirs[name]), None)
+
+
+def conditions(plan: MatchPlan) -> dict[str, frozenset[Shape]]:
+    """The conditions of all variables that have one."""
+    found = {one.variable: frozenset(conjunct_shapes(one.condition)) for one in plan.definitions}
+    return {name: parts for name, parts in found.items() if parts}
+
+
+def conjunct_shapes(condition: Scalar) -> Iterator[Shape]:
+    """What must hold, without what always does."""
+    for one in conjuncts(condition):
+        shape = shape_of(one)
+        if shape != "TRUE":
+            yield shape
+
+
+def shape_of(scalar: Scalar) -> Shape:
+    """What of an expression matters."""
+    match scalar:
+        case Operation("AND"):
+            return "AND", frozenset(conjunct_shapes(scalar))
+        case Operation("COALESCE", operands):
+            inner = (shape_of(operand) for operand in operands)
+            return "COALESCE", tuple(dict.fromkeys(_flat("COALESCE", inner)))
+        case Operation(operator, operands, words=words):
+            return operator, tuple(shape_of(operand) for operand in operands), words
+        case Term(pieces):
+            return _of_pieces(tuple(map(_piece, pieces)))
+
+
+def _flat(operator: str, shapes: Iterator[Shape]) -> Iterator[Shape]:
+    for shape in shapes:
+        if isinstance(shape, tuple) and len(shape) == 2 and shape[0] == operator:
+            yield from shape[1]
+        else:
+            yield shape
+
+
+def _of_pieces(pieces: tuple[Shape, ...]) -> Shape:
+    if all(isinstance(piece, str) for piece in pieces):
+        return unwrapped("".join(map(str, pieces)))
+    kept = tuple(one for one in pieces if not isinstance(one, str) or one.strip(" ()"))
+    return kept[0] if len(kept) == 1 else pieces
+
+
+def _piece(piece: str | Reference) -> Shape:
+    match piece:
+        case str():
+            return " ".join(piece.split()) or " "
+        case ColumnReference(argument=argument):
+            return replace(piece, argument=plain(argument))
+        case Aggregate():
+            inner = tuple(shape_of(one) for one in terms(piece))
+            how = tuple(way for _, way in piece.ordering)
+            return replace(piece, arguments=(), condition=None, ordering=()), inner, how
+        case _:
+            return piece
+
+
+def _parts(plan: MatchPlan) -> Iterator[tuple[str, Shape]]:
+    """The parts of a plan but for its conditions, by their names in messages."""
+    used = set(variables_read(plan))
+    pattern = simplify(plan.pattern)
+    exclusive = plan.output is MatchOutput.PREFERRED
+    yield "PATTERN", pattern if exclusive else without_preference(pattern)
+    yield "PARTITION BY", frozenset(plain(key.text) for key in plan.keys)
+    yield (
+        "ORDER BY",
+        tuple((plain(one.expression.text), one.direction) for one in plan.order_by),
+    )
+    yield "WITHIN", (plan.within and length(plan.within.interval.text), plan.within_rows)
+    yield (
+        "WITHIN between rows",
+        frozenset((length(gap.interval.text), gap.after, gap.to) for gap in plan.gaps),
+    )
+    yield (
+        "SUBSET",
+        frozenset((s.name, frozenset(s.members)) for s in plan.subsets if s.name in used),
+    )
+    yield "event selection", None if isinstance(pattern, Variable) else plan.selection
+    yield "the output of matches", (plan.output, plan.after_match if exclusive else None)
+    yield "negation", frozenset(_absence(one, plan) for one in plan.absences)
+    yield "a condition on the whole match", plan.closing
+    yield "MEASURES", tuple((one.name, shape_of(one.value)) for one in plan.measures)
+
+
+def _absence(absence: Absence, plan: MatchPlan) -> Shape:
+    """What must be absent, between rows of which primary variables."""
+    return absence.variable, *(
+        names and frozenset(one for name in names for one in plan.members(name))
+        for names in (absence.after, absence.before)
+    )
+
+
+def without_preference(pattern: RowPattern) -> RowPattern:
+    """The row pattern where all matches come out: `A+?` is `A+`, and `(A+)?` is `A*`."""
+    match pattern:
+        case Concatenation(parts) | Alternation(parts) | Permutation(parts):
+            return replace(pattern, parts=tuple(map(without_preference, parts)))
+        case Quantified(part, least, most):
+            inner = without_preference(part)
+            if (least, most) == (0, 1) and isinstance(inner, Quantified) and inner.least <= 1:
+                return replace(inner, least=0)
+            return Quantified(inner, least, most)
+        case _:
+            return pattern
+
+
+def variables_read(plan: MatchPlan) -> Iterator[str]:
+    """The variables that conditions and measures read."""
+    values = (one.condition for one in plan.definitions)
+    for value in (*values, *(one.value for one in plan.measures)):
+        for reference in references(value):
+            name = variable_of(reference)
+            if name is not None:
+                yield name
+
+
+def length(window: str) -> Shape:
+    """How long a window is, whatever its units."""
+    try:
+        return duration(window, "within")
+    except MatchRecognizeError:
+        return " ".join(window.split()).upper()
+
+
+def reads_whole_rows(value: Scalar) -> bool:
+    """Whether it reads all columns of rows, whichever they are."""
+    return any(
+        isinstance(each, ColumnReference) and each.argument.endswith("(*)")
+        for one in references(value)
+        if isinstance(one, Aggregate)
+        for each in inner_references(one)
+    )
+
+
+# Other forms of a plan with the same matches, for languages that say a thing in one way only.
 
 _OUTPUT = {
     SkipTo.NEXT_ROW: MatchOutput.ALL,

@@ -1,7 +1,8 @@
-"""Other names for the variables of a plan."""
+"""Names of a plan: other ones for its variables, columns without needless quotes."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
@@ -19,6 +20,71 @@ from matchrec.plan.expression import (
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import Negation, RowPattern, Variable, replace_children
+from matchrec.plan.text import is_reserved, quoted, unquoted
+
+# Columns that references read, with and without quotes.
+
+WORD = re.compile(r"[^\W\d]\w*")
+_PART = re.compile(r"\w+|`(?:[^`]|``)*`")
+_PATH = re.compile(rf"(?:{_PART.pattern})(?:\.(?:{_PART.pattern}))*")
+
+
+def is_path(text: str) -> bool:
+    """Whether it is a column, or a field of one, and no other expression."""
+    return _PATH.fullmatch(text) is not None
+
+
+def plain(text: str) -> str:
+    """A column without quotes, any other expression without needless blanks.
+
+    >>> plain("`loc`.x"), plain("x  + 1")
+    ('loc.x', 'x + 1')
+    """
+    if is_path(text):
+        return ".".join(unquoted(part) for part in _PART.findall(text))
+    return " ".join(text.split())
+
+
+def tidy(text: str) -> str:
+    """A column behind a variable, with quotes where it needs them.
+
+    >>> tidy("`price`"), tidy("`from`"), tidy("`a b`")
+    ('price', '`from`', '`a b`')
+    """
+    if not is_path(text):
+        return text
+    parts: list[str] = _PART.findall(text)
+    return ".".join(column(unquoted(part)) if part[0] == "`" else part for part in parts)
+
+
+def column(name: str) -> str:
+    """The name of a column, with quotes where it needs them."""
+    return name if WORD.fullmatch(name) and not is_reserved(name) else quoted(name)
+
+
+# Parentheses that a part of a condition no longer needs once it stands by itself.
+
+_STRING_OR_PARENTHESIS = re.compile(r"""'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.)*"|`[^`]*`|[()]""")
+
+
+def unwrapped(text: str) -> str:
+    """The text without the parentheses that stand around all of it.
+
+    >>> unwrapped("((x > 1))"), unwrapped("(x) > (y)"), unwrapped("(x = ')')")
+    ('x > 1', '(x) > (y)', "x = ')'")
+    """
+    text = text.strip()
+    return unwrapped(text[1:-1]) if text.startswith("(") and _closes_at_end(text) else text
+
+
+def _closes_at_end(text: str) -> bool:
+    """Whether the first parenthesis is closed by the last character."""
+    depth = 0
+    for found in _STRING_OR_PARENTHESIS.finditer(text):
+        depth += {"(": 1, ")": -1}.get(found[0], 0)
+        if depth == 0 and found[0] == ")":
+            return found.end() == len(text)
+    return False
 
 
 def with_each(plan: MatchPlan, change: Callable[[Reference, str | None], Reference]) -> MatchPlan:

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
 from matchrec.dataclass import dataclass
-from matchrec.errors import writing as errors
+from matchrec.errors import calls as errors
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import SASE
 from matchrec.errors.sql.window import window_asked_about
-from matchrec.frontends.dialects.notes import Note
-from matchrec.frontends.dialects.product import SPARK, Product
+from matchrec.frontends.dialects.edits import Note
+from matchrec.frontends.dialects.products import SPARK, Product
 from matchrec.frontends.dialects.translate import translate_query
+from matchrec.frontends.lexing.token_sequence import find_frames, sqlglot_tokens
 from matchrec.frontends.pattern import Pattern, PatternQuery
-from matchrec.frontends.sase import compile_sase, parse
+from matchrec.frontends.sase import compile_sase
 from matchrec.frontends.sql import MatchRecognize, Query, Site
 from matchrec.frontends.sql import parse as parse_query
 from matchrec.frontends.sql.lower import lower
-from matchrec.plan.clauses import MatchOutput, RowsPerMatch
+from matchrec.plan.clauses import EventSelection, MatchOutput, RowsPerMatch, SortItem
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.source import Origin, Source, Span
+from matchrec.writing.names import plain
 from matchrec.writing.stages import as_clause
 
 START = Span(0, 1)
@@ -56,7 +57,7 @@ class Places:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadQuery:
     """A query that was read. notes: what reading it has lost."""
 
     plan: MatchPlan
@@ -65,8 +66,10 @@ class Reading:
     notes: tuple[Note, ...] = ()
 
 
-def read_sase(text: str, streams: Streams) -> Reading:
+def read_sase(text: str, streams: Streams) -> ReadQuery:
     """A SASE+ query."""
+    from matchrec.frontends.sase.parser import parse  # it loads lark
+
     with shown_in(Source(text), SASE):
         plan = compile_sase(
             text, streams.sorted_by, streams.partition_by, streams.type_column, streams.output
@@ -74,17 +77,17 @@ def read_sase(text: str, streams: Streams) -> Reading:
         query = parse(text)
     strategy = query.where.strategy_span if query.where else query.sequence_span
     window = query.window.span if query.window else START
-    return Reading(plan, Source(text), Places(query.sequence_span, window, strategy))
+    return ReadQuery(plan, Source(text), Places(query.sequence_span, window, strategy))
 
 
-def read_pattern(pattern: Pattern, streams: Streams) -> Reading:
+def read_pattern(pattern: Pattern, streams: Streams) -> ReadQuery:
     """A Pattern without skipping."""
     query = PatternQuery(pattern, streams.sorted_by, streams.partition_by, ("*",))
     plan, source = as_clause(query)
-    return Reading(plan, source)
+    return ReadQuery(plan, source)
 
 
-def read_sql(text: str, product: Product, language: str) -> Reading:
+def read_sql(text: str, product: Product, language: str) -> ReadQuery:
     """The one clause of a query in the SQL of a product, to be written in a language."""
     query, notes = _query(text, product)
     with shown_in(query.source):
@@ -98,22 +101,23 @@ def read_sql(text: str, product: Product, language: str) -> Reading:
         plan = replace(lower(replace(clause, rows_per_match=None)), partial=None)
         source, lost = query.source, _lost(query, site, language)
         here = (replace(one, span=source.written(one.span)[1]) for one in lost)
-        return Reading(plan, source, _places(clause), (*notes, *here))
+        return ReadQuery(plan, source, _places(clause), (*notes, *here))
 
 
 def _query(text: str, product: Product) -> tuple[Query, tuple[Note, ...]]:
     """The query as Spark SQL, and what is lost on the way there."""
-    frames = frames_of(text)
     if product is SPARK:
-        return parse_query(text, frames), ()
+        return parse_query(text, frames_of(text)), ()
     translation = translate_query(text, product, SPARK)
     origin = Origin(Source(text), translation.edited.before)
-    return parse_query(translation.text, frames, origin=origin), translation.notes
+    return parse_query(
+        translation.text, frames_of(translation.text), origin=origin
+    ), translation.notes
 
 
 def frames_of(text: str) -> list[str]:
     """The names in braces, each of which may be a DataFrame."""
-    return re.findall(r"\{(\w+)\}", text)
+    return [name for name, _ in find_frames(sqlglot_tokens(text))]
 
 
 def _places(clause: MatchRecognize) -> Places:
@@ -145,3 +149,51 @@ def _lost(query: Query, site: Site, language: str) -> Iterator[Note]:
     rows = clause.rows_per_match
     if rows not in (None, RowsPerMatch.ONE_ROW):
         yield Note(f"{language} has no {rows.value}: it gives a row for each match", clause.span)
+
+
+# What SASE+ and SQL can say and other languages cannot, refused with its place.
+
+
+def refuse_sase_only(reading: ReadQuery, language: str) -> None:
+    """Negations of strict contiguity, windows of events and conditions on whole matches."""
+    plan, places = reading.plan, reading.places
+    for absence in plan.absences:
+        if plan.selection is EventSelection.STRICT_CONTIGUITY:
+            what = "a negation of SASE+ under strict contiguity"
+            hint = "between two events there is none: leave it out"
+            ends = absence.after is None or absence.before is None
+            raise errors.cannot_write(language, what, absence.span, None if ends else hint)
+    if plan.within_rows is not None:
+        raise errors.cannot_write(language, "WITHIN a number of events", places.window)
+    for definition in plan.definitions:
+        if definition.variable == plan.closing:
+            what = "a condition on the whole match"
+            hint = "make it a column of RETURN, and test that after the match"
+            raise errors.cannot_write(language, what, definition.condition.span, hint)
+
+
+def refuse_gaps(reading: ReadQuery, language: str) -> None:
+    """Windows between two variables."""
+    for gap in reading.plan.gaps:
+        if gap.to is not None:
+            what = "WITHIN FROM a variable TO another one"
+            raise errors.cannot_write(language, what, gap.span, "write a condition in DEFINE")
+
+
+def refuse_directions(items: tuple[SortItem, ...], language: str) -> None:
+    """Events are sorted by expressions that ascend."""
+    for item in items:
+        if item.descending:
+            what = f"ORDER BY {item.expression.text} DESC"
+            hint = "sort by an expression that ascends, such as a negative number"
+            raise errors.cannot_write(language, what, item.expression.span, hint)
+
+
+def notes_on_nulls(items: tuple[SortItem, ...]) -> Iterator[Note]:
+    """Events without a value to sort by come first, as Spark sorts."""
+    for item in items:
+        if item.puts_nulls_last and item.expression.span is not None:
+            message = (
+                f"where `{plain(item.expression.text)}` is NULL, events come first there, here last"
+            )
+            yield Note(message, item.expression.span)

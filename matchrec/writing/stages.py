@@ -4,29 +4,182 @@
     followed_by, single stages only      SKIP TILL NEXT MATCH    not_followed_by   NOT
     followed_by_any, allow_combinations  SKIP TILL ANY MATCH     not_followed_by   NOT
 
-What one strategy cannot say is refused: other NOTs, until, greedy, windows between some neighbours
-only, conditions on earlier events of the same stage, and a mixture of strategies.
+What one strategy cannot say is refused: other NOTs, until, greedy, windows between some
+neighbours only, conditions on earlier events of the same stage, and a mixture of strategies.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from matchrec.errors import stages as errors
 from matchrec.frontends.pattern import Pattern, PatternQuery, lower_pattern
+from matchrec.frontends.pattern.checks import windows
 from matchrec.frontends.pattern.lower import tests_of
-from matchrec.frontends.pattern.tree import Contiguity, Stage, all_stages, named_stages
-from matchrec.frontends.sql.absences import take_out_negations
-from matchrec.plan.clauses import Definition, EventSelection, MatchOutput
+from matchrec.frontends.pattern.tree import Contiguity, Duration, Stage, all_stages, named_stages
+from matchrec.frontends.sql.lower import take_out_negations
+from matchrec.plan.clauses import (
+    Absence,
+    Definition,
+    EventSelection,
+    Gap,
+    MatchOutput,
+    RowExpression,
+)
 from matchrec.plan.expression import references, variable_of, with_references
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.pattern import variable_names
-from matchrec.plan.stages import Not, Single, Steps, nots, parts, words
+from matchrec.plan.pattern import Negation, RowPattern, concatenation, top, variable_names
+from matchrec.plan.stages import ForbiddenEvent, Single, Steps, nots, parts, words
 from matchrec.source import Source
+from matchrec.writing.forms import conjunct_shapes
 from matchrec.writing.names import of_variable
-from matchrec.writing.negations import check_nots, pattern_with_nots
-from matchrec.writing.neighbours import gap_of, without_near
-from matchrec.writing.same_meaning import conjunct_shapes
+
+# NOT between the parts of a row pattern: where a plan keeps it apart, and what calls say of it.
+
+
+def pattern_with_absences(plan: MatchPlan) -> RowPattern:
+    """The row pattern with a NOT for each absence, where it stands."""
+    parts = top(plan.pattern)
+    found: list[RowPattern] = []
+    for place in range(len(parts) + 1):
+        here = (one for one in plan.absences if place_of(one, plan, parts) == place)
+        found += (Negation((one.variable,), one.span) for one in here)
+        found += parts[place : place + 1]
+    return concatenation(found, plan.pattern.span)
+
+
+def place_of(absence: Absence, plan: MatchPlan, parts: tuple[RowPattern, ...]) -> int:
+    """How many of the parts stand before an absence."""
+    if absence.after is None:
+        return 0
+    if absence.before is None:
+        return len(parts)
+    names = set(primary(absence.after, plan) or ())
+    return max(n for n, part in enumerate(parts, 1) if names & set(variable_names(part)))
+
+
+def between_primary(absence: Absence, plan: MatchPlan) -> Absence:
+    """The absence without union variables."""
+    after, before = (primary(names, plan) for names in (absence.after, absence.before))
+    return replace(absence, after=after, before=before)
+
+
+def primary(names: tuple[str, ...] | None, plan: MatchPlan) -> tuple[str, ...] | None:
+    """The primary variables that some names stand for."""
+    if names is None:
+        return None
+    return tuple(plan.variables[one] for name in names for one in sorted(plan.members(name)))
+
+
+def pattern_with_nots(steps: Steps) -> RowPattern:
+    """The row pattern of a sequence of stages with a NOT for each negated one."""
+    return concatenation(
+        Negation((one.name,)) if isinstance(one, ForbiddenEvent) else words(Steps((one,)))
+        for one in steps.steps
+    )
+
+
+def check_nots(stages: tuple[Stage, ...], contiguity: Contiguity) -> None:
+    """Raises MatchRecognizeUnsupportedError for a NOT that means something else in a clause.
+
+    contiguity: of all stages.
+    """
+    for stage in all_stages(stages):
+        if stage.negated:
+            obstacle = obstacle_of(stage, stages, contiguity)
+            if obstacle is not None:
+                raise errors.not_in_sql(stage.label, obstacle)
+
+
+def obstacle_of(stage: Stage, stages: tuple[Stage, ...], contiguity: Contiguity) -> str | None:
+    """What a clause cannot say of a NOT, or None."""
+    if not any(one is stage for one in stages):
+        return "is a NOT in a group"
+    place = next(n for n, one in enumerate(stages) if one is stage)
+    before, after = tuple(_positive(stages[:place])), tuple(_positive(stages[place:]))
+    if before[-1].quantified or before[-1].optional or before[-1].is_group:
+        return "is a NOT after a stage that is repeated or a group"
+    if stage.contiguity is Contiguity.STRICT:
+        return obstacle_of_next(after, contiguity)
+    if contiguity is Contiguity.STRICT:
+        return "is a not_followed_by where no event is skipped"
+    if not after:
+        return None
+    if len(after) > 1 or stages[-1].negated:
+        return "is a not_followed_by before two stages, where an event of both kinds ends a run"
+    if after[0].quantified or after[0].is_group:
+        return "is a not_followed_by before a stage that is repeated or a group"
+    return None
+
+
+def obstacle_of_next(after: tuple[Stage, ...], contiguity: Contiguity) -> str | None:
+    """The same of a not_next. after: the stages of events after it."""
+    if contiguity is not Contiguity.STRICT:
+        return "is a not_next where events are skipped"
+    if not after:
+        return "is a not_next at the end, which waits for a next event"
+    if after[0].is_group or after[0].optional:
+        return "is a not_next before a group or an optional stage"
+    return None
+
+
+def _positive(stages: tuple[Stage, ...]) -> Iterator[Stage]:
+    """The stages of events."""
+    return (one for one in stages if not one.negated)
+
+
+# WITHIN ... BETWEEN ROWS of SQL, and `within(window, "previous_to_current")` of a Pattern.
+#
+# The one is of all rows of a match but the first, the other of the events of one stage. They say
+# the same where every stage has the same window; a first stage of one event needs none.
+
+Stages = tuple[Stage, ...]
+
+
+def needs_window(stage: Stage, *, is_first: bool) -> bool:
+    """Whether an event of a stage may come after another one. is_first: of the whole pattern."""
+    return not is_first or stage.is_group or stage.quantified
+
+
+def gap_of(stages: Stages) -> tuple[Gap, ...]:
+    """The window between rows that follow each other, if there is one.
+
+    Raises MatchRecognizeUnsupportedError where stages have different ones.
+    """
+    if all(stage.near is None for stage in named_stages(stages)):
+        return ()
+    first, *others = stages
+    asked = [*named_stages((first,))] if needs_window(first, is_first=True) else []
+    asked += named_stages(tuple(others))
+    lengths = {stage.near for stage in asked}
+    near = asked[0].near if asked else None
+    if len(lengths) > 1 or near is None:
+        raise errors.not_in_sql("the pattern", "has a window between some neighbours only")
+    return (Gap(RowExpression(near.sql)),)
+
+
+def without_near(stages: Stages) -> Stages:
+    """The stages without windows between neighbours."""
+    return tuple(with_length(stage, None) for stage in stages)
+
+
+def with_near(pattern: Pattern, length: Duration) -> Pattern:
+    """The pattern with a window between all neighbours. Raises MatchRecognizePlanError."""
+    first, *others = pattern.stages
+    if needs_window(first, is_first=True):
+        first = with_length(first, length)
+    stages = (first, *(with_length(stage, length) for stage in others))
+    windows(stages)
+    return Pattern(stages)
+
+
+def with_length(stage: Stage, length: Duration | None) -> Stage:
+    """The stage, or all of a group, with a window between neighbours or without."""
+    if isinstance(stage.content, str):
+        return replace(stage, near=length)
+    return replace(stage, content=tuple(with_length(one, length) for one in stage.content))
+
 
 SELECTION = {
     Contiguity.STRICT: EventSelection.STRICT_CONTIGUITY,
@@ -82,7 +235,7 @@ def definitions(plan: MatchPlan) -> tuple[Definition, ...]:
     earlier = {
         one.name: variable_names(words(Steps(steps.steps[:place])))
         for place, one in enumerate(steps.steps)
-        if isinstance(one, Not)
+        if isinstance(one, ForbiddenEvent)
     }
     found = []
     for one in plan.definitions:

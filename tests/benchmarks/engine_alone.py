@@ -14,12 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from matchrec.conditions.operations import Comparison, Reduction
-from matchrec.conditions.run_condition import Compare, Constant, Read, Reduce, RunExpression
+from matchrec.conditions.run_condition import Compare, Constant, ReadValue, Reduce, RunExpression
 from matchrec.conditions.types import Kind
-from matchrec.engine.engines import ENGINES
-from matchrec.engine.interface import Condition, Engine, Task
+from matchrec.engine.engines import ENGINES, Engine
+from matchrec.engine.interface import Condition, Task
 from matchrec.engine.partitions import Partitions
-from matchrec.frontends.row_pattern.grammar import parse_row_pattern
+from matchrec.frontends.row_pattern import parse_row_pattern
 from matchrec.plan.clauses import AfterMatchSkip, EventSelection, MatchOutput, SkipTo
 from matchrec.plan.expression import End, Navigation
 from matchrec.plan.pattern import variable_names
@@ -91,8 +91,8 @@ def prices(rows: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
 
 
 PAST = AfterMatchSkip()
-PRICE = Read(0, Kind.FLOATING)
-FIRST_OF_A = Read(0, Kind.FLOATING, Navigation("A", End.FIRST))
+PRICE = ReadValue(0, Kind.FLOATING)
+FIRST_OF_A = ReadValue(0, Kind.FLOATING, Navigation("A", End.FIRST))
 SAME_KEY = Compare(Comparison.EQUAL, PRICE, FIRST_OF_A)
 RUN_DEPENDENT = 5e6
 RATIO = 11  # of the time for ten times the rows, at most
@@ -128,8 +128,8 @@ def run_dependent(
     walk: npt.NDArray[np.float64], moves: npt.NDArray[np.int64]
 ) -> Iterator[Workload]:
     partitions = make_partitions(moves, 500, walk)
-    last = Read(0, Kind.FLOATING, Navigation("B", End.LAST))
-    before = Read(0, Kind.FLOATING, Navigation("A", End.LAST, 1))
+    last = ReadValue(0, Kind.FLOATING, Navigation("B", End.LAST))
+    before = ReadValue(0, Kind.FLOATING, Navigation("A", End.LAST, 1))
     average = Reduce(Reduction.AVG, "A", 0, Kind.FLOATING)
     lowest = Reduce(Reduction.MIN, None, 0, Kind.FLOATING)
     total = Reduce(Reduction.SUM, "A", 0, Kind.FLOATING)

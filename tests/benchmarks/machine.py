@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
 
-from matchrec.spark.sessions.environment import find_java
+from matchrec.spark.environment import find_java
 
 PACKAGES = ("pyspark", "numpy", "numba", "pyarrow", "pandas")
 

@@ -25,9 +25,8 @@ from typing import Any
 import numpy as np
 
 from matchrec.engine.interface import Room
-from matchrec.engine.selection import breadth_first as selection_breadth_first
-from matchrec.engine.selection import records as selection
-from matchrec.engine.selection.kernels import layout
+from matchrec.engine.kernels import layout
+from matchrec.engine.selection.searches import RunsSearch
 from tests.benchmarks.machine import load, processor
 from tests.benchmarks.markdown import table
 from tests.benchmarks.sase_workload import (
@@ -306,11 +305,8 @@ def memory(_: Bench, __: Charted) -> Iterator[str]:
 def state_at_the_end(cell: Cell) -> tuple[layout.Work, IntArray]:
     """What a breadth-first search that begins with no room has worked in, and its counters."""
     one = search(cell)
-    search_input = selection.prepare_input(
-        one.task, one.partitions, merge_runs=cell.engine == "merging"
-    )
     counters = np.zeros(layout.COUNTERS, np.int64)
-    run = selection_breadth_first.Search(one.task, search_input, Room(memory=1), counters)
+    run = RunsSearch(one.task, one.prepare(), Room(memory=1), counters)
     for _ in run.find_matches():
         pass
     return run.work, counters

@@ -9,7 +9,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.spark.sessions.advice import MAX_BYTES, UNLIMITED
+from matchrec.spark.environment import MAX_BYTES, UNLIMITED
 from tests.benchmarks.compare import FLOOR, OURS, by_hand, identity
 from tests.benchmarks.drawn_tables import draw_tables
 from tests.benchmarks.kinds import workloads_of_kinds

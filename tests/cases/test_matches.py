@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from matchrec.engine.engines import ENGINES
-from matchrec.frontends.row_pattern.grammar import parse_row_pattern
+from matchrec.frontends.row_pattern import parse_row_pattern
 from matchrec.plan.clauses import AfterMatchSkip, SkipTo
 from tests.cases.case_file import CASES, MatchRecord, case_files
 from tests.tasks.contiguous import Outcome, Query, Rows, run_engine, run_reference

@@ -284,6 +284,8 @@ class Measures(Operations):
         chance = random.random()
         if type_ is Type.INTEGER and chance < 0.15:
             return Expression("MATCH_NUMBER()", type_, lambda seen: seen.number)
+        if type_ is Type.TEXT and chance < 0.15 and self.expressions.limits.lists:
+            return self.expressions.listed()
         if type_ is Type.TEXT and chance < 0.5:
             return self.navigation(None)
         if type_ is not Type.TRUTH and chance < 0.55:

@@ -110,7 +110,7 @@ class Limits:
     running_first: FIRST with running semantics may find a row after the current one.
     final_classifier: FINAL CLASSIFIER() may be written. filled_navigation: navigation may hold an
     expression that is not NULL where its columns are. distinct: DISTINCT in aggregates. within:
-    WITHIN.
+    WITHIN. lists: aggregates that are lists, which Spark computes.
     """
 
     running_first: bool = True
@@ -118,6 +118,7 @@ class Limits:
     filled_navigation: bool = True
     distinct: bool = True
     within: bool = True
+    lists: bool = True
 
 
 class Expressions:
@@ -255,6 +256,22 @@ class Expressions:
             return aggregate(function, different(values) if distinct else values)
 
         return Expression(f"{'FINAL ' if final else ''}{function}({text})", type_, value)
+
+    def listed(self) -> Expression:
+        """The texts of some rows of a match in their order, without NULL."""
+        variable = self.random.choice(self.names)
+        final = self.random.random() < 0.4
+        function = self.random.choice(["collect_list", "array_agg"])
+        argument = self.aggregated("max", Type.TEXT, variable, measure=True)
+        assert argument is not None
+
+        def value(seen: Seen) -> Value:
+            rows = seen.mapped(variable, final=final)
+            values = (argument.value(seen, row) for row in rows)
+            return ",".join(str(one) for one in values if one is not None)
+
+        call = f"{'FINAL ' if final else ''}{function}({prefixed(argument, variable)})"
+        return Expression(f"array_join({call}, ',')", Type.TEXT, value)
 
     def draws_distinct(self, function: str) -> bool:
         chance = 0.15 if self.limits.distinct and function in ("count", "max") else 0

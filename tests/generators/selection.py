@@ -16,11 +16,11 @@ from matchrec.conditions.run_condition import (
     IsNull,
     Not,
     Or,
-    Read,
     ReadClassifier,
-    ReadMatchNumber,
+    ReadValue,
     Reduce,
     RunExpression,
+    TriedMatchNumber,
     Widen,
 )
 from matchrec.conditions.types import Kind
@@ -137,9 +137,9 @@ def navigations(draw: st.DrawFn, reads: Reads) -> Navigation:
 def values(draw: st.DrawFn, reads: Reads, kind: Kind, depth: int = 1) -> RunExpression:
     choice = draw(st.integers(0, 5 if depth else 3))
     if choice == 0 and reads.current:
-        return Read(0, kind)
+        return ReadValue(0, kind)
     if choice <= 1:
-        return Read(draw(st.integers(0, 1)), kind, draw(navigations(reads)))
+        return ReadValue(draw(st.integers(0, 1)), kind, draw(navigations(reads)))
     if choice == 2:
         functions = [Reduction.SUM, Reduction.MIN, Reduction.MAX]
         functions += [Reduction.AVG] if kind is Kind.FLOATING else [Reduction.COUNT]
@@ -148,7 +148,7 @@ def values(draw: st.DrawFn, reads: Reads, kind: Kind, depth: int = 1) -> RunExpr
         return Reduce(draw(st.sampled_from(functions)), name, column, kind, so_far)
     if choice == 3:
         if reads.number and kind is Kind.INTEGER and draw(st.booleans()):
-            return ReadMatchNumber()
+            return TriedMatchNumber()
         number = draw(st.sampled_from([None, 0, 1, 2]))
         return Constant(number if number is None or kind is Kind.INTEGER else float(number), kind)
     if choice == 4:

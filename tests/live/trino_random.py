@@ -51,6 +51,7 @@ LIMITS = Limits(
     filled_navigation=False,
     distinct=False,
     within=False,
+    lists=False,
 )
 ERRORS = {
     "SKIP_TO_NO_ROW": "pattern variable is not present in match",

@@ -22,14 +22,13 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.functions import col
 
 import matchrec
-from matchrec.charts.panels import (
-    Series,
-    Span,
+from matchrec.charts.plot import (
     draw_lanes,
     draw_lines,
     size_of_lanes,
     size_of_lines,
 )
+from matchrec.charts.series import MatchSpan, Series
 from matchrec.cli.session import local_session
 from tests.benchmarks.pictures import new_figure, save
 from tests.pages.blocks import blocks
@@ -134,16 +133,16 @@ def series_of(rows: Iterable[Row]) -> Iterator[tuple[str, Series]]:
         yield str(name), Series(times, values, [all(row[3:]) for row in found])
 
 
-def spans_of(matches: Iterable[Row], series: str) -> list[Span]:
+def spans_of(matches: Iterable[Row], series: str) -> list[MatchSpan]:
     """Where each match begins and ends."""
     return [span_of(match.asDict(), series) for match in matches]
 
 
-def span_of(match: dict[str, object], series: str) -> Span:
+def span_of(match: dict[str, object], series: str) -> MatchSpan:
     """Where a match begins and ends, as its page prints it or as Spark returns it."""
     (first,) = (value for name, value in match.items() if re.match("first_", name))
     (last,) = (value for name, value in match.items() if re.match("last_", name))
-    return Span(str(match[series]) if series in match else None, first, last)  # type: ignore[arg-type]
+    return MatchSpan(str(match[series]) if series in match else None, first, last)  # type: ignore[arg-type]
 
 
 def main() -> None:

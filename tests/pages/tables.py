@@ -15,4 +15,4 @@ def register_tables(spark: SparkSession) -> None:
     """Makes each data file of the examples a view that has the file's name."""
     for path in DATA.iterdir():
         if path.suffix != ".md":
-            Table(path.stem, path, format_of(path)).register(spark)
+            Table(path.stem, (path,), format_of(path)).register(spark)

@@ -22,7 +22,7 @@ from matchrec.conditions.run_condition import (
     RunExpression,
 )
 from matchrec.conditions.types import BIGINT, BOOLEAN, Kind
-from matchrec.evaluate import lists
+from matchrec.evaluate import python_calls
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.plan.pattern import variable_names
 from tests.generators.selection import ABSENT, cases, general, sequences
@@ -33,7 +33,7 @@ from tests.references.event_selection import SelectionQuery
 from tests.tasks.contiguous import Query, Rows
 from tests.tasks.selection import WindowedRows
 
-WITH_DISTINCT = ("count", "sum", "median", "bit_xor", "var_pop", "mode")
+WITH_DISTINCT = ("count", "sum", "median", "var_pop", "mode")
 ORDERED = ("first_value", "last_value")
 NAMES = (*WITH_DISTINCT, *ORDERED, "max_by")
 INTEGERS = st.sampled_from([None, 0, 1, 1, 2, 5, -3])
@@ -104,7 +104,7 @@ def with_aggregates(draw: st.DrawFn) -> tuple[Query, Rows]:
 def room_for_lists(request: pytest.FixtureRequest) -> object:
     """Where few lists are kept, those of no run are dropped all the time."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lists, "MOST_ROWS", request.param)
+        patch.setattr(python_calls, "MOST_ROWS", request.param)
         yield
 
 

@@ -18,7 +18,7 @@ from matchrec.conditions.run_condition import (
     Reduce,
     Reduction,
 )
-from matchrec.engine.contiguous.coverage import Counts, Coverable, find_matches
+from matchrec.engine.coverage import Coverable
 from matchrec.engine.interface import Room
 from matchrec.engine.matches import RunFailure
 from matchrec.nfa.facts import UNREACHABLE
@@ -35,6 +35,7 @@ from tests.references.coverage import NEVER, Ending, cover, numbered
 from tests.references.matcher import Failure
 from tests.tasks.contiguous import Query, Rows, listed, may_of, words
 from tests.tasks.contiguous import query as query_of
+from tests.tasks.copies import cover_both_sizes
 
 pytestmark = pytest.mark.larger  # its examples are
 
@@ -73,9 +74,8 @@ def coverable(query: Query, *, windowed: bool = False) -> Coverable:
 
 def found_of(query: Query, rows: Rows, room: Room) -> Outcome | str:
     asked = coverable(query, windowed=rows.window_end is not None)
-    counts = Counts.of(asked)
     try:
-        chunks = list(find_matches(asked, counts, rows.partitions(query.variables), room))
+        counts, chunks = cover_both_sizes(asked, rows.partitions(query.variables), room)
     except RunFailure as failure:
         return failure.kind.name
     last = [None, *range(asked.occurrences)]

@@ -18,16 +18,16 @@ from matchrec.conditions.run_condition import (
     Narrow,
     Not,
     Or,
-    Read,
     ReadClassifier,
-    ReadMatchNumber,
+    ReadValue,
     Reduce,
     RunExpression,
+    TriedMatchNumber,
     Widen,
 )
 from matchrec.conditions.types import Kind
-from matchrec.engine.engines import Backtracking, BreadthFirst
-from matchrec.engine.interface import Engine, Room
+from matchrec.engine.engines import Engine
+from matchrec.engine.interface import Room
 from matchrec.plan.clauses import AfterMatchSkip, MatchOutput, SkipTo
 from matchrec.plan.expression import End, Navigation
 from matchrec.plan.pattern import (
@@ -44,7 +44,7 @@ from matchrec.plan.pattern import (
     show,
 )
 from tests.generators.arithmetic import arithmetic
-from tests.quick.scale import examples, some_of
+from tests.quick.scale import LARGE, examples, some_of
 from tests.tasks.contiguous import (
     Outcome,
     Query,
@@ -58,11 +58,10 @@ from tests.tasks.contiguous import (
 
 EXAMPLES = examples(50)
 ENGINES: list[Engine] = [
-    Backtracking(),
-    Backtracking(Room(rows=3, matches=2, memory=1)),
-    BreadthFirst(),
-    BreadthFirst(room=Room(rows=3, matches=2, memory=1)),
-    BreadthFirst(merge_runs=False),
+    Engine("backtracking"),
+    Engine("backtracking", Room(rows=3, matches=2, memory=1)),
+    Engine("breadth_first"),
+    Engine("breadth_first", Room(rows=3, matches=2, memory=1)),
 ]
 VARIABLES = ("A", "B", "C")
 
@@ -229,6 +228,27 @@ def test_random_patterns(query: Query, rows: tuple[tuple[frozenset[str], ...], .
     assert_agreement(query, Rows(rows))
 
 
+@settings(random_examples, max_examples=EXAMPLES // 2)
+@given(queries(), ROWS)
+def test_random_patterns_after_thousands_of_rows(
+    drawn: Query, partitions: tuple[tuple[frozenset[str], ...], ...]
+) -> None:
+    """A loop takes all rows before the example: as many more stand in the match."""
+    pattern = concatenation([Quantified(Variable("X"), 1, None), drawn.pattern])
+    asked = replace(drawn, pattern=pattern, after_match=AfterMatchSkip())
+
+    def after(count: int) -> Rows:
+        return Rows(tuple((frozenset("X"),) * count + rows for rows in partitions))
+
+    short, long = after(2), after(LARGE)
+    found = run_reference(asked, short)
+    assert isinstance(found, list)
+    more = "X " * (LARGE - 2)
+    expected = [(p, number, long.offsets[p], more + word) for p, number, _, word in found]
+    for engine in ENGINES:
+        assert run_engine(engine, asked, long) == expected, (engine, show(asked.pattern))
+
+
 def navigations(names: list[str | None]) -> st.SearchStrategy[Navigation]:
     return st.builds(
         Navigation,
@@ -250,7 +270,7 @@ def values(draw: st.DrawFn, names: list[str | None], kind: Kind, depth: int) -> 
         }
         return Constant(draw(constants[kind]), kind)
     if choice == 1:
-        return Read(draw(st.integers(0, 1)), kind, draw(st.none() | navigations(names)))
+        return ReadValue(draw(st.integers(0, 1)), kind, draw(st.none() | navigations(names)))
     if choice == 2:
         functions = [Reduction.SUM, Reduction.MIN, Reduction.MAX]
         functions += [Reduction.AVG] if kind is Kind.FLOATING else [Reduction.COUNT]
@@ -259,7 +279,7 @@ def values(draw: st.DrawFn, names: list[str | None], kind: Kind, depth: int) -> 
         return Reduce(function, draw(st.sampled_from(names)), column, kind)
     if choice == 3 and kind is Kind.INTEGER:
         if (which := draw(st.integers(0, 4))) < 3:
-            return ReadMatchNumber() if which == 0 else ReadClassifier(draw(navigations(names)))
+            return TriedMatchNumber() if which == 0 else ReadClassifier(draw(navigations(names)))
         return Reduce(Reduction.COUNT, draw(st.sampled_from(names)), None, kind)
     if choice in (3, 4) and kind is Kind.FLOATING:
         if draw(st.booleans()):
@@ -320,7 +340,7 @@ def test_random_conditions_that_depend_on_the_run(case: tuple[Query, Rows]) -> N
 
 def test_what_fails_for_one_match_may_hold_for_the_next() -> None:
     """The loop fails from every row as the first match, which is C alone."""
-    later = Compare(Comparison.GREATER, ReadMatchNumber(), Constant(1, Kind.INTEGER))
+    later = Compare(Comparison.GREATER, TriedMatchNumber(), Constant(1, Kind.INTEGER))
     overlapping = replace(
         query("A+ B | C"), after_match=AfterMatchSkip(SkipTo.NEXT_ROW), run_conditions={"B": later}
     )
@@ -364,7 +384,7 @@ def assert_longest(query: Query, rows: Rows, step: int = 0) -> None:
 
     expected = comparable(run_reference(longest(query), rows))
     able = [one for one in ENGINES if one.supports(longest(query).task()) is None]
-    assert any(isinstance(one, BreadthFirst) for one in able)
+    assert any(one.name == "breadth_first" for one in able)
     for engine in able:
         if step:
             found = run_engine_in_pieces(engine, longest(query), rows, step)

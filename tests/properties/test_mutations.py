@@ -22,13 +22,13 @@ import matchrec
 from matchrec.compile.path import draft, link
 from matchrec.conditions.types import BIGINT, BOOLEAN
 from matchrec.conditions.typing.typer import TRUE_COLUMN
-from matchrec.frontends.lexing.dialect import SPARK, Dialect, DoubleQuotes
+from matchrec.frontends.lexing.tokens import SPARK, Dialect, DoubleQuotes
 from matchrec.frontends.pattern import PatternQuery, lower_pattern
 from matchrec.frontends.sase import compile_sase
 from matchrec.frontends.sql import parse
 from matchrec.frontends.sql.lower import lower
-from matchrec.frontends.sql.query.splice import outer
-from matchrec.frontends.sql.windows.lower import lower_window
+from matchrec.frontends.sql.lower_windows import lower_window
+from matchrec.frontends.sql.splice import outer
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
 from matchrec.spark.session import REFUSALS

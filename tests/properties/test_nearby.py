@@ -22,7 +22,7 @@ from matchrec.conditions.run_condition import (
     Narrow,
     Not,
     Or,
-    Read,
+    ReadValue,
     RunExpression,
     Widen,
 )
@@ -34,8 +34,9 @@ from matchrec.engine.partitions import Frontier, Partitions
 from matchrec.evaluate import vectors
 from matchrec.plan.expression import Navigation
 from tests.generators.arithmetic import arithmetic
-from tests.quick.scale import examples
+from tests.quick.scale import copies_of, examples
 from tests.references.matcher import Candidate, Failure, Value
+from tests.tasks.copies import LARGE, copies_beside
 
 random_examples = settings(
     max_examples=examples(400),
@@ -59,7 +60,7 @@ def values(draw: st.DrawFn, kind: Kind, depth: int) -> RunExpression:
     if choice == 0:
         return Constant(draw(VALUES[kind]), kind)
     if choice <= 2:
-        return Read(draw(st.integers(0, 1)), kind, draw(st.none() | READS))
+        return ReadValue(draw(st.integers(0, 1)), kind, draw(st.none() | READS))
     if choice == 3:
         parts = draw(conditions(0)), draw(values(kind, depth - 1)), draw(values(kind, depth - 1))
         return Choose(*parts)
@@ -153,6 +154,9 @@ def test_what_the_worker_computes_is_what_the_reference_says(
             assert failure.row < partitions.starts[failure.partition + 1]
             return
         satisfied = satisfy_nearby(partitions, (own,), first).satisfied
+    copies = copies_of(partitions.rows, LARGE)  # in blocks of their own size
+    often = satisfy_nearby(copies_beside(partitions, copies), (own,), first).satisfied
+    assert np.array_equal(often, np.tile(satisfied, (copies, 1)))
     bits = satisfied[:, first // 64] >> np.uint64(first % 64) & np.uint64(1)
     assert bits.tolist() == [int(asked[row] and one is True) for row, one in enumerate(found)]
     assert np.array_equal(satisfied[:, 0] & np.uint64(1), partitions.satisfied[:, 0])
@@ -169,7 +173,7 @@ def test_rows_whose_neighbours_are_not_here_yet_are_not_asked() -> None:
     one = Constant(1, Kind.INTEGER)
 
     def at(distance: int) -> RunExpression:
-        return Read(0, Kind.INTEGER, Navigation(physical_offset=distance))
+        return ReadValue(0, Kind.INTEGER, Navigation(physical_offset=distance))
 
     def divided(divisor: RunExpression) -> RunExpression:
         return Arithmetic(ArithmeticOperator.REMAINDER, one, divisor, Kind.INTEGER)

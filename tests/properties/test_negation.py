@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from matchrec.conditions.run_condition import RunExpression
-from matchrec.engine.engines import Backtracking, BreadthFirst
+from matchrec.engine.engines import Engine
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.plan.clauses import AfterMatchSkip, MatchOutput
 from matchrec.plan.pattern import Negation, RowPattern, Variable, concatenation, negations
@@ -107,7 +107,7 @@ def test_random_patterns_give_all_matches(data: st.DataObject) -> None:
     """Every word of every starting row, each once."""
     asked, rows = replace(data.draw(queries()), output=MatchOutput.ALL), Rows(data.draw(ROWS))
     asked = replace(asked, after_match=AfterMatchSkip())
-    for engine in (Backtracking(), BreadthFirst()):
+    for engine in (Engine("backtracking"), Engine("breadth_first")):
         found = run_engine(engine, asked, rows)
         assert isinstance(found, list)
         places = [(partition, start, plain(word)) for partition, _, start, word in found]

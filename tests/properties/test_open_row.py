@@ -8,11 +8,11 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from matchrec.compile.lookaround import find_lookaround
+from matchrec.compile.executable import find_lookaround
 from matchrec.conditions.types import Kind
-from matchrec.engine.engines import Backtracking, BreadthFirst
-from matchrec.engine.incremental.open_row import OpenRows, ask_open_row, with_open_rows
-from matchrec.engine.interface import Engine, Room
+from matchrec.engine.engines import Engine
+from matchrec.engine.incremental import OpenRows, ask_open_row, with_open_rows
+from matchrec.engine.interface import Room
 from matchrec.plan.clauses import AfterMatchSkip, MatchOutput, SkipTo
 from matchrec.plan.pattern import PartitionEnd, PartitionStart, show, walk
 from tests.properties.test_engines import LONGER, queries, run_dependent, windowed
@@ -30,10 +30,9 @@ from tests.tasks.contiguous import (
 )
 
 ENGINES: list[Engine] = [
-    Backtracking(),
-    Backtracking(Room(rows=3, matches=2, memory=1)),
-    BreadthFirst(),
-    BreadthFirst(merge_runs=False),
+    Engine("backtracking"),
+    Engine("backtracking", Room(rows=3, matches=2, memory=1)),
+    Engine("breadth_first"),
 ]
 MORE = (frozenset("ABC"),) * 40
 random_examples = settings(

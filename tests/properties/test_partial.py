@@ -10,12 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from matchrec.engine.algorithms import Room, WithPartial
-from matchrec.engine.choose import choose
-from matchrec.engine.interface import Task
+from matchrec.engine.engines import choose
+from matchrec.engine.interface import Room, Task
 from matchrec.engine.matches import Matches, RunFailure
 from matchrec.engine.partitions import Partitions
-from matchrec.nfa import outcomes
+from matchrec.nfa import program as outcomes
 from matchrec.plan.clauses import (
     AfterMatchSkip,
     EventSelection,
@@ -39,6 +38,7 @@ from tests.references.partial import (
     selected_runs,
 )
 from tests.tasks.contiguous import Query, Rows, may_of, query, words
+from tests.tasks.copies import search_both_sizes
 from tests.tasks.selection import NEXT, WindowedRows, is_deterministic, task
 
 EXAMPLES = examples(50)
@@ -61,10 +61,10 @@ def run_engine(name: str, room: Room, task: Task, partitions: Partitions) -> Out
     """First row over all partitions, kind and rows of each match and run, sorted."""
     asked = replace(task, windowed=partitions.window_end is not None)
     algorithm = choose(asked, name)[0]
-    if isinstance(algorithm, WithPartial):
+    if algorithm.partial:
         algorithm = replace(algorithm, room=room)
     try:
-        chunks = list(algorithm.search(asked, partitions))
+        chunks = list(search_both_sizes(algorithm, asked, partitions))
     except RunFailure as failure:
         return failure.kind.name, failure.row
     return sorted(one for chunk in chunks for one in listed(chunk, task.variables))

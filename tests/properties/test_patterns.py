@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from matchrec.engine.interface import Room
-from matchrec.engine.selection import breadth_first as selection_breadth_first
+from matchrec.engine.selection import searches
 from tests.cases.pattern_notation import Question, built, by_definition
 from tests.generators.pattern_trees import Pattern
 from tests.generators.patterns import questions
@@ -47,7 +47,7 @@ def test_both_engines_find_what_the_definitions_say(
     except TooMuchError:
         assume(False)
     rooms = {"ROOM": Room(matches=matches), "LARGE_ROOM": Room(matches=3 * matches)}
-    with patch.multiple(selection_breadth_first, **rooms, READS_ALONE=reads_alone):
+    with patch.multiple(searches, **rooms, READS_ALONE=reads_alone):
         found = answers(question, rows_a_batch=rows_a_batch)
     for engine, lines in found.items():
         assert any(agrees(question, right, lines) for right in expected), (engine, lines, expected)

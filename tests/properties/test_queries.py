@@ -19,13 +19,14 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from matchrec.conditions.row_column import row_column
-from matchrec.conditions.split import Scope
-from matchrec.plan.text.sql_text import quoted
+from matchrec.conditions.split import RowScope
+from matchrec.plan.text import quoted
 from tests.generators.expressions import COLUMNS, Type
 from tests.generators.queries import NAMES, SCHEMA, Batch, Query, random_batch
-from tests.quick.scale import SEED, examples
+from tests.quick.scale import SEED, copies_of, examples
 from tests.references.queries import Answer, TooManyWords, answer
 from tests.references.sql_values import Value
+from tests.tasks.many_keys import in_copies, of_each_copy
 from tests.tasks.query_batches import Prepared, QueryBatch, Result, Run
 
 pytestmark = pytest.mark.filterwarnings("ignore::matchrec.MatchRecognizeWarning")  # random queries
@@ -131,7 +132,7 @@ def matched(
     batch: Batch,
     found: dict[Query, Answer],
     respell: Callable[[str], str] = str,
-    scope: Scope = Scope.NEIGHBOURS,
+    scope: RowScope = RowScope.NEIGHBOURS,
 ) -> list[str]:
     """Runs both engines over the batch: the queries on which one differs from the oracle.
 
@@ -184,7 +185,7 @@ def test_both_engines_give_the_rows_of_the_oracle(spark: SparkSession, seed: int
 @pytest.mark.slow
 def test_conditions_over_neighbours_may_be_the_workers(spark: SparkSession) -> None:
     batch = random_batch(SEED + 400_000, 25)
-    assert matched(spark, batch, answers(batch), scope=Scope.SORTED) == []
+    assert matched(spark, batch, answers(batch), scope=RowScope.SORTED) == []
 
 
 def has_interval(batch: Batch, query: Query) -> bool:
@@ -212,21 +213,23 @@ def test_sql_gives_the_rows_of_the_oracle(
         if not one.failures and not (transport == "pandas" and has_interval(batch, query))
     }
     knobs = {
-        "execution__arrow__maxRecordsPerBatch": "2",
+        "execution__arrow__maxRecordsPerBatch": "64",
         "shuffle__partitions": str(partitions),
         "adaptive__coalescePartitions__enabled": "false",
     }
+    many, copies = replace(batch, by=("copy", *batch.by)), copies_of(len(batch.rows))
     with table(spark, batch, "random_rows"), settings(spark, **knobs):
-        frames = []
+        frames, rows = [], in_copies(spark.table("random_rows"), copies)
         for number, query in enumerate(found):
-            text = batch.text(query, "random_rows")
-            frame = matchrec.sql(spark, text, engine=engine, transport=transport)
-            assert tuple(frame.columns) == batch.columns(query)
-            casts = ", ".join(f"CAST({name} AS STRING)" for name in frame.columns)
+            text = many.text(query, "{rows}")
+            frame = matchrec.sql(spark, text, engine=engine, transport=transport, rows=rows)
+            names = [name for name in frame.columns if name != "copy"]
+            assert tuple(names) == batch.columns(query)
+            casts = ", ".join(f"CAST({name} AS STRING)" for name in names)
             frames.append(frame.selectExpr(f"{number} AS run", f"array({casts}) AS texts"))
-        rows = reduce(DataFrame.unionAll, frames).collect()
+        rows_of_one = of_each_copy(reduce(DataFrame.unionAll, frames), copies)
     for number, query in enumerate(found):
-        texts = [tuple(row.texts) for row in rows if row.run == number]
+        texts = [tuple(row.texts) for row in rows_of_one if row.run == number]
         assert counted(batch, query, texts) == expected_rows(batch, query, found[query])
 
 

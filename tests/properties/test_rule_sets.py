@@ -14,8 +14,8 @@ import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 
 import matchrec
-from matchrec.spark.rule_sets import build
-from matchrec.spark.rule_sets.worker import RuleSetWorker
+from matchrec.spark import prepare
+from matchrec.spark.worker.matching import Incoming
 from tests.generators.queries import Batch, Order, Query, random_batch
 from tests.properties.test_queries import (
     INTERPRETED,
@@ -25,8 +25,9 @@ from tests.properties.test_queries import (
     settings,
     table,
 )
-from tests.quick.scale import SEED, examples
+from tests.quick.scale import SEED, copies_of, examples
 from tests.references.queries import Answer
+from tests.tasks.many_keys import KEY, in_copies, of_each_copy
 
 pytestmark = pytest.mark.filterwarnings("ignore::matchrec.MatchRecognizeWarning")  # random queries
 
@@ -47,22 +48,30 @@ def clause(batch: Batch, query: Query) -> str:
     return text[text.index("MEASURES") : text.rindex(") AS r")]
 
 
-def rows_by_rule(found: matchrec.RuleMatches) -> dict[str, list[tuple[str | None, ...]]]:
-    """All rows as text, in one job."""
+def rows_by_rule(
+    found: matchrec.RuleMatches, copies: int = 1
+) -> dict[str, list[tuple[str | None, ...]]]:
+    """All rows as text, in one job, of each of so many copies."""
     frames = []
     for name in found.rules:
         frame = found.rule(name)
-        texts = ", ".join(f"CAST({column} AS STRING)" for column in frame.columns)
+        own = (column for column in frame.columns if column != KEY)
+        texts = ", ".join(f"CAST({column} AS STRING)" for column in own)
         frames.append(frame.selectExpr(f"'{name}' AS rule", f"array({texts}) AS texts"))
     rows: dict[str, list[tuple[str | None, ...]]] = {name: [] for name in found.rules}
-    for row in reduce(DataFrame.unionAll, frames).collect():
+    for row in of_each_copy(reduce(DataFrame.unionAll, frames), copies):
         rows[row.rule].append(tuple(row.texts))
     return rows
 
 
-def failed_partitions(rows: list[Row], name: str) -> Counter[tuple[Any, ...]]:
+def failures_of(found: matchrec.RuleMatches, copies: int = 1) -> list[Row]:
+    """The rule and the keys of each failure, of each of so many copies."""
+    return of_each_copy(found.errors.drop(KEY, "message"), copies)
+
+
+def failed_partitions(failures: list[Row], name: str) -> Counter[tuple[Any, ...]]:
     """The keys of the partitions in which a rule failed."""
-    return Counter(tuple(row)[1:-1] for row in rows if row.rule == name)
+    return Counter(tuple(row)[1:] for row in failures if row.rule == name)
 
 
 @pytest.mark.parametrize("seed", range(SEED, SEED + max(1, EXAMPLES // RULES)))
@@ -74,18 +83,18 @@ def test_each_rule_gives_the_rows_and_failures_of_the_oracle(
         f"rule {number}": pair for number, pair in enumerate(answers(batch).items())
     }
     rules = {name: clause(batch, query) for name, (query, _) in oracle.items()}
-    streams: dict[str, Any] = {
-        "order_by": [one.column for one in batch.order],
-        "partition_by": batch.by,
-    }
-    few = partial(RuleSetWorker, rows_a_call=(3, 1 << 17)[seed % 2])
-    monkeypatch.setattr(build, "RuleSetWorker", few)
+    order = [one.column for one in batch.order]
     with table(spark, batch, "random_rules"), settings(spark, **INTERPRETED):
-        events = spark.table("random_rules")
-        options = {"engine": ENGINES[seed % 2], "sort": SORTS[(seed + seed // 2) % 2]}
-        found = matchrec.match_all(events, rules, **streams, on_error="keep", **options).cache()
-        rows, errors = rows_by_rule(found), found.errors.collect()
-        found.unpersist()
-    for name, (query, expected) in oracle.items():
-        assert counted(batch, query, rows[name]) == expected_rows(batch, query, expected), name
-        assert failed_partitions(errors, name) == Counter(list(expected.failures)), name
+        for copies, rows_a_call in ((1, 3), (copies_of(len(batch.rows)), 256)):
+            few = partial(Incoming, rows_a_call=rows_a_call)
+            monkeypatch.setattr(prepare, "Incoming", few)
+            events = in_copies(spark.table("random_rules"), copies)
+            options = {"engine": ENGINES[seed % 2], "sort": SORTS[(seed + seed // 2) % 2]}
+            options |= {"order_by": order, "partition_by": [KEY, *batch.by], "on_error": "keep"}
+            found = matchrec.match_all(events, rules, **options).cache()
+            rows, errors = rows_by_rule(found, copies), failures_of(found, copies)
+            found.unpersist()
+            for name, (query, expected) in oracle.items():
+                wanted = expected_rows(batch, query, expected)
+                assert counted(batch, query, rows[name]) == wanted, name
+                assert failed_partitions(errors, name) == Counter(list(expected.failures)), name

@@ -17,8 +17,8 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.spark.rule_sets.keyed import KeptRules
-from matchrec.spark.streaming.contiguous import COVERED, START
+from matchrec.spark.streaming.bucket import KeptSearches
+from matchrec.spark.streaming.search import COVERED, START
 from tests.generators.queries import Batch, Query, random_streams
 from tests.properties.test_queries import (
     ENGINES,
@@ -29,7 +29,13 @@ from tests.properties.test_queries import (
     table,
     text_of,
 )
-from tests.properties.test_rule_sets import ascending, clause, failed_partitions, rows_by_rule
+from tests.properties.test_rule_sets import (
+    ascending,
+    clause,
+    failed_partitions,
+    failures_of,
+    rows_by_rule,
+)
 from tests.quick.scale import SEED, examples
 from tests.references.queries import partition_rows
 from tests.spark.test_streaming import pieces_of
@@ -55,7 +61,7 @@ def test_rules_give_what_is_decided_of_the_oracle(spark: SparkSession, seed: int
         batches = list(come_out(streamed, decided, Random(seed)))
         rows = pa.Table.from_batches(batches, streamed.bucket.sends)
         found = streamed.of(handed_over(spark, rows, streamed.found.rows.schema))
-        texts, errors = rows_by_rule(found), found.errors.collect()
+        texts, errors = rows_by_rule(found), failures_of(found)
     for number, name in enumerate(rules):
         one, answer = oracle[name]
         failures = set(answer.failures)
@@ -102,7 +108,7 @@ def decided_of(streamed: StreamedRules, group: Group, frame: pd.DataFrame) -> De
     if not group.exists:
         return found
     keys = group.memory.keys.column(name).to_pylist()
-    for number, needs in KeptRules.of(group.memory.arrays, searches).needs.items():
+    for number, needs in KeptSearches.of(group.memory.arrays, searches).needs.items():
         starts, kept = needs.states[START].values, needs.states[COVERED].sizes
         for key, start, count in zip(needs.keys.tolist(), starts, kept, strict=True):
             found[keys[key],][number] += int(start - count)

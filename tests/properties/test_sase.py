@@ -17,10 +17,8 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.compile.draft import Draft
 from matchrec.compile.executable import Executable
 from matchrec.compile.path import draft, link
-from matchrec.engine.interface import OPTIMISED, Optimisations
 from matchrec.frontends.sase import compile_sase
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import MatchPlan
@@ -29,8 +27,9 @@ from matchrec.spark.types import value_type
 from tests.generators.sase import NAMES, SCHEMA, random_query, random_stream
 from tests.generators.sase_trees import Event, Query, Value
 from tests.properties.test_queries import INTERPRETED, settings
-from tests.quick.scale import SEED, examples
+from tests.quick.scale import SEED, copies_of, examples
 from tests.references.sase import Selected, matches, non_overlapping
+from tests.tasks.many_keys import KEY, in_copies, of_each_copy
 from tests.tasks.query_batches import QueryBatch, Result, Run
 
 pytestmark = pytest.mark.filterwarnings("ignore::matchrec.MatchRecognizeWarning")  # random queries
@@ -109,32 +108,20 @@ class Batch(QueryBatch):
     def __init__(self, spark: SparkSession, asked: Sequence[Asked]) -> None:
         super().__init__(spark, "random_events", ())
         for one in asked:
-            self.drafts[one] = drafted_with(one, OPTIMISED)
+            self.drafts[one] = draft(one.plan(), InputColumns(NAMES), str)
 
-    def linked(self, engine: str, random: Random) -> dict[Asked, Executable]:
-        """The executables; optimisations, which must change nothing, are on or off."""
+    def linked(self, engine: str) -> dict[Asked, Executable]:
+        """The executables."""
         wanted = dict.fromkeys(c for one in self.drafts.values() for c in one.columns())
         fields = self.columns(tuple(wanted)).schema.fields
         types = {c: value_type(f.dataType) for c, f in zip(wanted, fields, strict=False)}
-        return {
-            one: link(drafted_with(one, optimisations(one, random)), types, engine, ansi=True)
-            for one in self.drafts
-        }
-
-
-def drafted_with(asked: Asked, optimisations: Optimisations) -> Draft:
-    return draft(asked.plan(), InputColumns(NAMES), str, optimisations)
-
-
-def optimisations(asked: Asked, random: Random) -> Optimisations:
-    constrain = asked.query.strategy == "skip_till_next_match" or random.random() < 0.5
-    return Optimisations(random.random() < 0.5, constrain, random.random() < 0.5)
+        return {one: link(made, types, engine, ansi=True) for one, made in self.drafts.items()}
 
 
 def found_rows(spark: SparkSession, asked: Sequence[Asked], random: Random) -> Found:
     """What each engine finds, for queries with the same partitions."""
     batch = Batch(spark, asked)
-    linked = {engine: batch.linked(engine, random) for engine in ENGINES}
+    linked = {engine: batch.linked(engine) for engine in ENGINES}
     prepared = batch.prepared(linked[ENGINES[0]].values())
     cases = [(engine, one) for engine in ENGINES for one in asked]
     runs = [
@@ -201,12 +188,13 @@ def test_both_engines_find_what_the_definitions_say(spark: SparkSession, seed: i
 
 
 def verbose(frame: DataFrame, query: Query, engine: str) -> DataFrame:
-    return matchrec.sase(frame, str(query), order_by=("t", "n"), partition_by="s", engine=engine)
+    streams = {"order_by": ("t", "n"), "partition_by": (KEY, "s")}
+    return matchrec.sase(frame, str(query), **streams, engine=engine)
 
 
 def unwound(frame: DataFrame, query: Query) -> DataFrame:
     graph = matchrec.sase(
-        frame, str(query), order_by=("t", "n"), partition_by="s", form="compressed"
+        frame, str(query), order_by=("t", "n"), partition_by=(KEY, "s"), form="compressed"
     )
     return matchrec.unwind(graph)
 
@@ -221,28 +209,31 @@ def names(query: Query, found: Selected) -> str:
     )
 
 
+@pytest.mark.slow
 def test_verbose_and_unwound_matches_are_those_of_the_definitions(spark: SparkSession) -> None:
     random = Random(SEED + 100_000)
     streams = Streams(random)
     queries = [replace(random_query(random), items=()) for _ in range(max(1, EXAMPLES // 20))]
     knobs = {
-        "execution__arrow__maxRecordsPerBatch": "2",
+        "execution__arrow__maxRecordsPerBatch": "64",
         "shuffle__partitions": "2",
         "adaptive__coalescePartitions__enabled": "false",
     }
     with settings(spark, **(INTERPRETED | knobs)):
-        frame = streams.frame(spark, random).localCheckpoint()
+        rows = streams.frame(spark, random).localCheckpoint()
+        copies = copies_of(rows.count())
+        frame = in_copies(rows, copies)
         results = []
         for (number, query), (place, way) in product(enumerate(queries), enumerate(WAYS)):
             arrays = (f"array_join({one.variable}.n, ' ')" for one in query.positive)
             texts = f"concat_ws('; ', {', '.join(arrays)}) AS match"
             run = f"{number * len(WAYS) + place} AS run"
             results.append(way(frame, query).selectExpr(run, "s", texts))
-        rows = reduce(DataFrame.unionAll, results).collect()
+        found = of_each_copy(reduce(DataFrame.unionAll, results), copies)
     for run, (query, _) in enumerate(product(queries, WAYS)):
         expected = Counter(
             (number, names(query, match))
             for number, stream in enumerate(streams.streams)
             for match in matches(query, stream)
         )
-        assert Counter((row.s, row.match) for row in rows if row.run == run) == expected, query
+        assert Counter((row.s, row.match) for row in found if row.run == run) == expected, query

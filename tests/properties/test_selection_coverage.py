@@ -14,14 +14,13 @@ from matchrec.conditions.operations import Comparison, Reduction
 from matchrec.conditions.run_condition import (
     Compare,
     Constant,
-    ReadMatchNumber,
     Reduce,
+    TriedMatchNumber,
     parts_of,
 )
 from matchrec.conditions.types import Kind
-from matchrec.engine.contiguous.coverage import Counts, Coverable
+from matchrec.engine.coverage import Coverable
 from matchrec.engine.interface import Room
-from matchrec.engine.selection.coverage import find_matches
 from matchrec.nfa.occurrences import compile_occurrences, occurrences_of_stages
 from matchrec.plan.clauses import Absence, EventSelection, MatchOutput
 from matchrec.plan.pattern import show, variable_names
@@ -33,6 +32,7 @@ from tests.properties.test_selection import random_examples
 from tests.references.event_selection import SelectionQuery
 from tests.references.patterns import Search, TooMuchError
 from tests.references.selection_coverage import Run, cover
+from tests.tasks.copies import cover_both_sizes
 from tests.tasks.patterns import drafted, searchable
 from tests.tasks.selection import ANY, NEXT, STRICT, WindowedRows, plain_rows, query, task
 
@@ -49,8 +49,8 @@ def found_of(asked: SelectionQuery, rows: WindowedRows, room: Room) -> Outcome:
     parts = tuple((number,) for number in range(len(one.conditions)))
     choices = found.taken, found.remaining, found.nearer, parts
     coverable = Coverable(replace(one, pattern=found.pattern), len(found.variables), *choices)
-    counts = Counts.of(coverable)
-    chunks = list(find_matches(coverable, counts, rows.partitions(asked.variables), room))
+    partitions = rows.partitions(asked.variables)
+    counts, chunks = cover_both_sizes(coverable, partitions, room)
     ended: Counter[tuple[int | None, str]] = Counter()
     for choice, reason in np.argwhere(counts.ended).tolist():
         place = None if choice == 0 else coverable.taken[choice - 1]
@@ -112,14 +112,25 @@ def test_random_patterns(selection: EventSelection, data: st.DataObject) -> None
     assert_agreement(*data.draw(drawn.filter(lambda case: not case[0].absences)))
 
 
-@pytest.mark.parametrize("selection", [ANY, NEXT, STRICT])
-@pytest.mark.parametrize("output", [ALL, PREFERRED])
+@pytest.mark.parametrize(
+    ("selection", "output"),
+    [  # each compiles a search of its own
+        (ANY, ALL),
+        *(
+            pytest.param(*one, marks=pytest.mark.slow)
+            for one in [(NEXT, ALL), (STRICT, ALL), (ANY, PREFERRED), (NEXT, PREFERRED)]
+        ),
+    ],
+)
 @random_examples
 @given(st.data())
 def test_random_conditions_on_the_run(
     selection: EventSelection, output: MatchOutput, data: st.DataObject
 ) -> None:
-    """Where a match begins, whatever must not be there and the match must be as a whole."""
+    """Where a match begins, whatever must not be there and the match must be as a whole.
+
+    Preferred matches of rows that follow each other, which skip, are those of test_coverage.py.
+    """
     drawn = cases(
         shapes=sequences(), selection=selection, output=output, depends_on_run=True, most_rows=6
     )
@@ -137,7 +148,7 @@ def test_random_conditions_on_the_run(
 
 def reads_match_number(asked: SelectionQuery) -> bool:
     conditions = [*asked.run_conditions.values(), *([asked.closing] if asked.closing else [])]
-    return any(isinstance(part, ReadMatchNumber) for one in conditions for part in parts_of(one))
+    return any(isinstance(part, TriedMatchNumber) for one in conditions for part in parts_of(one))
 
 
 @random_examples
@@ -158,8 +169,7 @@ def test_random_patterns_of_stages(question: Question) -> None:
     found = occurrences_of_stages(one.pattern, stages)
     none: tuple[tuple[int | None, ...], ...] = tuple(() for _ in one.conditions)
     coverable = Coverable(one, stages, found.taken, found.remaining, found.nearer, none)
-    counts = Counts.of(coverable)
-    chunks = find_matches(coverable, counts, partitions)
+    counts, chunks = cover_both_sizes(coverable, partitions, Room())
     assert sum(chunk.count for chunk in chunks) == begun
     assert counts.ended.sum() + begun == partitions.rows
 

@@ -11,9 +11,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from matchrec.conditions.row_column import row_column
-from matchrec.conditions.split import Scope
+from matchrec.conditions.split import RowScope
 from matchrec.spark import wire
-from matchrec.spark.streaming.arrival import Order
+from matchrec.spark.sorting.sorting import SortColumn
 from tests.generators.queries import Batch, Query, random_streams
 from tests.properties.test_queries import (
     ENGINES,
@@ -41,9 +41,10 @@ def test_streams_give_what_is_decided_of_the_oracle(spark: SparkSession, seed: i
     batch = random_streams(seed, QUERIES)
     found = answers(batch)
     texts = {query: batch.text(query, "random_rows") for query in found}
-    further = Order(wire.further_order(0), batch.order[1].descending)
+    falls = batch.order[1].descending
+    further = SortColumn(wire.further_order(0), falls, nulls_first=not falls)
     with table(spark, batch, "random_rows"), settings(spark, **INTERPRETED):
-        queries = QueryBatch(spark, "random_rows", list(texts.values()), Scope.ROW)
+        queries = QueryBatch(spark, "random_rows", list(texts.values()), RowScope.ROW)
         linked = queries.link(ENGINES[seed % 2])
         assert queries.refused == {}
         prepared = queries.prepared(linked.values(), (TIME, NUMBER, row_column("`k`")))

@@ -24,6 +24,8 @@ FULL = os.environ.get("MATCHREC_FULL", "0") != "0"
 OWN_SPARK = os.environ.get("MATCHREC_OWN_SPARK", "0") != "0"
 SEED = int(os.environ.get("MATCHREC_SEED", "0"))
 LONG_RUN = os.environ.get("MATCHREC_EXAMPLES")  # how many examples, as text
+ALL = FULL or LONG_RUN is not None
+LARGE = 2000 if ALL else 500  # rows of the second size of random tests: tests/tasks/copies.py
 PART = 16  # a quick run has one example of so many
 
 
@@ -32,6 +34,11 @@ def examples(full: int) -> int:
     if LONG_RUN is not None:
         return int(LONG_RUN)
     return full if FULL else max(1, full // PART)
+
+
+def copies_of(rows: int, large: int = LARGE) -> int:
+    """How many copies of an example of so many rows its second size has; 1 of what is large."""
+    return max(1, large // max(1, rows))
 
 
 def some_of(cases: Sequence[T]) -> Sequence[T]:

@@ -6,7 +6,6 @@ import statistics
 from collections import Counter
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import reduce
 
 Number = int | float | None
 Row = tuple[Number, ...]
@@ -47,7 +46,6 @@ AGGREGATES = {
     "last_value": lambda rows, _: rows[-1][0] if rows else None,
     "median": of_known(lambda values: float(statistics.median(values))),
     "mode": of_known(most_frequent),
-    "bit_xor": of_known(lambda values: reduce(int.__xor__, values)),
     "var_pop": of_known(lambda values: float(statistics.pvariance(map(Fraction, values)))),
     "sum": of_known(sum),
 }

@@ -27,11 +27,11 @@ from matchrec.conditions.run_condition import (
     Narrow,
     Not,
     Or,
-    Read,
     ReadClassifier,
-    ReadMatchNumber,
+    ReadValue,
     Reduce,
     RunExpression,
+    TriedMatchNumber,
     Widen,
 )
 from matchrec.conditions.types import Kind
@@ -231,9 +231,9 @@ class Candidate:
         match expression:
             case Constant(value):
                 return value
-            case Read(column, kind, None):
+            case ReadValue(column, kind, None):
                 return self.columns[kind][column][self.row]
-            case Read(column, kind, navigation):
+            case ReadValue(column, kind, navigation):
                 row = self.find(navigation)
                 values = self.columns[kind][column]
                 return values[row] if row is not None and 0 <= row < len(values) else None
@@ -241,7 +241,7 @@ class Candidate:
                 row = self.find(navigation)
                 mapped = dict(zip(self.rows, self.variables, strict=True))
                 return self.names.index(mapped[row]) if row in mapped else None
-            case ReadMatchNumber():
+            case TriedMatchNumber():
                 return self.number
             case Reduce():
                 return self.reduce(expression)

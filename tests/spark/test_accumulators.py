@@ -18,11 +18,10 @@ from decimal import Decimal
 import pytest
 from pyspark.sql import SparkSession, types
 
-from matchrec.conditions.accumulators.aggregate import AggregateUse
+from matchrec.conditions.accumulators.aggregate import AggregateUse, decimal_of
 from matchrec.conditions.accumulators.catalogue import AGGREGATES
-from matchrec.conditions.accumulators.values import decimal_of
 from matchrec.conditions.functions.function import Value
-from matchrec.frontends.lexing.function_names import words
+from matchrec.frontends.lexing.tokens import words
 from matchrec.spark.types import value_type
 from tests.quick.scale import SEED, examples
 
@@ -71,19 +70,14 @@ class Case:
 
 
 NUMBERS = ("i", "l", "d", "f", "c", "w")
-STATISTICS = words("stddev stddev_samp std stddev_pop variance var_samp var_pop skewness kurtosis")
-OF_PAIRS = words(
-    """
-    corr covar_pop covar_samp regr_count regr_avgx regr_avgy regr_r2 regr_slope regr_intercept
-    regr_sxx regr_sxy regr_syy
-    """
-)
+STATISTICS = words("stddev stddev_samp std stddev_pop variance var_samp var_pop")
+OF_PAIRS = words("regr_slope")
 ANY = ("i", "d", "f", "c", "w", "s", "y", "b", "v", "m", "z")
 
 
 def cases() -> Iterator[Case]:
     for column in (*NUMBERS, "h", "k", "v", "m"):
-        for function in ("sum", "avg", "mean", "try_sum", "try_avg"):
+        for function in ("sum", "avg", "mean"):
             yield Case(function, column)
     for function in sorted(STATISTICS):
         yield from (Case(function, column) for column in NUMBERS)
@@ -99,8 +93,6 @@ def cases() -> Iterator[Case]:
         yield Case("collect_list", column)
         yield Case("mode", f"{column}, TRUE")
         yield Case("count", f"{column}, i")
-    for column in ("i", "h", "l"):
-        yield from (Case(function, column) for function in ("bit_and", "bit_or", "bit_xor"))
     for function in ("count_if", "bool_and", "bool_or", "every", "some", "any"):
         yield Case(function, "b")
     yield Case("array_agg", "s")
@@ -117,12 +109,10 @@ def cases_of_groups() -> Iterator[Case]:
     for column in (*NUMBERS, "v", "m"):
         yield Case("median", column)
         yield from (Case("percentile", f"{column}, {part}") for part in (0, 0.3, 0.75, 1))
-    yield from (Case("percentile", f"d, 0.4, {often}") for often in ("3", "abs(i)"))
     yield Case("count", "i, s", distinct=True)
     yield Case("count_if", "b", distinct=True)
-    yield Case("bit_xor", "i", distinct=True)
     for column in ("i", "c", "w", "k", "v", "m"):
-        yield from (Case(one, column, distinct=True) for one in ("sum", "avg", "try_sum"))
+        yield from (Case(one, column, distinct=True) for one in ("sum", "avg"))
     for column in (*NUMBERS, "v", "m"):
         yield Case("median", column, distinct=True)
         for part in (0, 0.25, 0.5, 1):
@@ -296,15 +286,19 @@ def check(
                 assert same(case, result, other), (case.sql, group[: at + 1], result, other)
 
 
+SETS = {"collect_set", "collect_union"}
+
+
 def same(case: Case, one: Value, other: Value) -> bool:
     """Whether two results are equal; the order of sets is not Spark's to say.
 
     Nor is the sign of a zero among zeros of both signs, which it finds in the order of hashes.
     """
-    if case.function.startswith(("median", "percentile")) and isinstance(one, float) and one == 0:
+    hashed = case.distinct or case.function.startswith(("median", "percentile"))
+    if hashed and isinstance(one, float) and one == 0:
         return other == 0.0
     found = [comparable(one), comparable(other)]
-    if isinstance(one, tuple) and (case.distinct or case.function == "collect_set"):
+    if isinstance(one, tuple) and (case.distinct or case.function in SETS):
         found = [sorted(part, key=repr) for part in found]  # type: ignore[call-overload]
     if isinstance(found[0], Decimal) and isinstance(found[1], Decimal):
         return found[0].as_tuple() == found[1].as_tuple()

@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.functions import col
 
 import matchrec
-from matchrec import AfterMatch, Counters, Explanation, MatchRecognizeError, Optimisations, Pattern
+from matchrec import AfterMatch, Counters, Explanation, MatchRecognizeError, Pattern
 from matchrec.api.questions.why import Request
 
 pytestmark = pytest.mark.one_of(4)
@@ -99,9 +99,6 @@ RIGHT_KINDS: dict[str, tuple[str, ...]] = {
     "least": WHOLE,
     "most": ("None", *WHOLE),
     "timeout": ("3", "1.5"),
-    "push_window": ("True",),
-    "constrain_proceed": ("True",),
-    "merge_runs": ("True",),
     "throws": ("True",),
     "to": ("None",),
     "stages": ("tuple",),
@@ -115,7 +112,7 @@ METHODS = (
 )
 CALLABLES = (
     *(getattr(matchrec, name) for name in matchrec.__all__ if name.islower()),
-    *(Pattern, AfterMatch, Optimisations, Explanation),
+    *(Pattern, AfterMatch, Explanation),
     *(one for one in METHODS if inspect.isfunction(one)),
 )
 
@@ -214,7 +211,7 @@ def test_a_word_that_is_nearly_right(spark: SparkSession) -> None:
     assert str(refused.value) == (
         "unknown engine `backtraking`\n"
         "  known: auto, backtracking, breadth_first\n"
-        "  write engine='backtracking'"
+        '  write engine="backtracking"'
     )
 
 
@@ -259,3 +256,14 @@ def test_values_of_args(spark: SparkSession) -> None:
     given = [None, True, 1, 1.5, "x", date(2020, 1, 1), timedelta(1), [1, 2], col("1").isNull()]
     with pytest.raises(matchrec.MatchRecognizePlanError, match="args has 9 values"):
         matchrec.sql(spark, right_call(matchrec.sql, spark).keywords["query"], given)
+
+
+@pytest.mark.parametrize("function", [matchrec.explain, matchrec.sql, matchrec.why])
+def test_half_a_character(spark: SparkSession, function: Callable[..., object]) -> None:
+    query = "SELECT *\nFROM t WHERE x = '\ud800' MATCH_RECOGNIZE (ORDER BY x PATTERN (A))"
+    with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
+        function(spark, query)
+    lines = str(refused.value).split("\n")
+    assert lines[0] == "`query` has half a character: the surrogate U+D800"
+    assert lines[1] == "  line 2, column 19"
+    assert lines[3].index("^") == lines[2].index("\ufffd")

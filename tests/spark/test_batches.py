@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from matchrec.compile.lookaround import Lookaround
+from matchrec.compile.executable import Lookaround
 from matchrec.spark.worker.batches import Piece, pieces
 
 
@@ -73,28 +73,3 @@ def test_small_partitions_come_together_and_large_ones_by_themselves() -> None:
     assert found[1][1:] == (True, 1)
     assert [len(one) for one in whole[1:]] == [3]
     assert sum(fresh for *_, fresh in found) == len(sizes)
-
-
-def test_keys_that_come_once_are_in_all_rows() -> None:
-    """Also in those of a partition whose first row has been let go."""
-    sizes = [3, 1, 20_000, 5]
-    starts = np.cumsum([0, *sizes[:-1]])
-    keys: list[str | None] = [None] * sum(sizes)
-    for start, key in zip(starts, ("a", None, "b", "c"), strict=True):
-        keys[start] = key
-    expected = np.repeat(np.array(["a", None, "b", "c"]), sizes)
-
-    def with_keys() -> Iterator[pa.RecordBatch]:
-        for batch in batches(sizes, 700):
-            begin = batch.column("__c0")[0].as_py()
-            here = pa.array(keys[begin : begin + batch.num_rows], pa.string())
-            yield batch.append_column("__c1", here)
-
-    seen = 0
-    for piece in pieces(with_keys(), Lookaround(2, 1), ("__c1",), rows_a_call=1_000):
-        begin = first_row(piece)
-        end = begin + piece.table.num_rows
-        assert piece.table.column("__c1").to_pylist() == expected[begin:end].tolist()
-        end_search(piece)
-        seen = end
-    assert seen == sum(sizes)

@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.spark.sessions.advice import MAX_BYTES, UNLIMITED
+from matchrec.spark.environment import MAX_BYTES, UNLIMITED
 
 pytestmark = pytest.mark.one_of(2)
 
@@ -77,13 +77,6 @@ def test_tasks_add_up_and_the_most_alive_are_of_one(spark: SparkSession, events:
     assert several.values()["most_live_runs"] <= one.values()["most_live_runs"]
 
 
-def test_merging_switched_off_shows_in_the_counters(events: DataFrame) -> None:
-    counters = matchrec.Counters()
-    apart = matchrec.Optimisations(merge_runs=False)
-    assert all_of(events, counters=counters, optimisations=apart).count() == 21
-    assert counters.values()["merges"] == 0
-
-
 def test_without_event_selection_runs_are_not_counted(events: DataFrame) -> None:
     counters = matchrec.Counters()
     found = matchrec.match_recognize(events, CLAUSE, counters=counters)
@@ -148,30 +141,6 @@ def test_nothing_in_the_plan_without_counters(
     assert "__counters" not in plan
     all_of(events, counters=matchrec.Counters()).explain(mode="extended")
     assert "CollectMetrics" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("strategy", "optimisations"),
-    [
-        ("skip_till_next_match", matchrec.Optimisations(push_window=False, merge_runs=False)),
-        ("skip_till_any_match", matchrec.Optimisations(constrain_proceed=False)),
-        ("strict_contiguity", matchrec.Optimisations(constrain_proceed=False)),
-    ],
-)
-def test_optimisations_switched_off(
-    events: DataFrame, strategy: str, optimisations: matchrec.Optimisations
-) -> None:
-    text = f"PATTERN SEQ(A+ a[], B b) WHERE {strategy} {{ [k] }} WITHIN 3 RETURN a[1].t AS t"
-    found = matchrec.sase(events, text, order_by="t", optimisations=optimisations)
-    assert sorted(found.collect()) == sorted(matchrec.sase(events, text, order_by="t").collect())
-
-
-def test_skip_till_next_match_needs_constrained_proceed_edges(events: DataFrame) -> None:
-    text = SEQUENCE.replace("any", "next")
-    apart = matchrec.Optimisations(constrain_proceed=False)
-    with pytest.raises(matchrec.MatchRecognizeError, match="skip till next match") as caught:
-        matchrec.sase(events, text, order_by="t", optimisations=apart)
-    assert "had to take" in str(caught.value)
 
 
 def test_explain_analyze_runs_the_query_and_shows_what_it_counted(

@@ -12,11 +12,8 @@ from matchrec.api.inputs import relation_of
 from matchrec.errors import MatchRecognizePlanError, MatchRecognizeUnsupportedError
 from matchrec.frontends.sql import parse_clause
 from matchrec.frontends.sql.lower import lower
-from matchrec.plan.use import EVERYTHING
-from matchrec.spark.coverage import counting_of
-from matchrec.spark.execute import input_columns
-from matchrec.spark.options import Options
-from matchrec.spark.prepare import Execution
+from matchrec.spark.coverage import count
+from matchrec.spark.question import Options, Question
 
 pytestmark = pytest.mark.one_of(2)
 
@@ -139,8 +136,7 @@ def test_a_part_is_asked_where_those_before_it_hold(spark: SparkSession, sort: s
 def test_spark_only_shuffles(spark: SparkSession, capsys: pytest.CaptureFixture[str]) -> None:
     plan = lower(parse_clause(SORTED_CLAUSE.format(order="day")))
     relation = relation_of(spark.table("covered_visits"))
-    columns = input_columns(relation.runner, relation.rows.columns, None)
-    counting = counting_of(Execution(plan, relation, columns, Options(), EVERYTHING))
+    counting = count(Question.of_query(plan, relation, None, Options()))
     counting.rows.explain()
     shown = capsys.readouterr().out
     assert shown.count("Exchange") == 1

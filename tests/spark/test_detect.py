@@ -147,7 +147,6 @@ def test_explanation(events: DataFrame) -> None:
     text = str(matchrec.explain_pattern(events, pattern, order_by="time"))
     assert "ignore -> b if not (`kind` = 'b') and in the window" in text
     assert "ignore -> n if not (`kind` = 'n') and in the window" in text
-    assert "run merging: none, because runs come out when their window ends" in text
 
 
 def test_the_value_vector_by_state(events: DataFrame) -> None:

@@ -122,18 +122,12 @@ def test_begin_ignore_and_none(stock: DataFrame) -> None:
     assert edges(sections)["1 ignore -> 1"] == "not (begin c) and in the window"
 
 
-def test_optimisations_switched_off_are_seen(stock: DataFrame) -> None:
-    off = matchrec.Optimisations(push_window=False, constrain_proceed=False, merge_runs=False)
+def test_one_run_at_a_time_merges_none(stock: DataFrame) -> None:
     text = RISING.replace("next", "any")
-    sections, _ = explained(stock, text, optimisations=off)
-    assert [line.split(": ")[1] for line in sections["optimisations"]] == ["off", "off", "off"]
-    assert edges(sections)["1 proceed -> 2"] == "true"
-    assert edges(sections)["2 ignore -> 2"] == "true"
-    assert "the window" not in edges(sections)["1 take a[i] -> 1"]
-    assert edges(sections)["2 begin b -> 3"].endswith("in the window")
-    assert "do not merge" in sections["nondeterminism"][-1]
+    at_once, _ = explained(stock, text)
+    assert at_once["nondeterminism"][-1].endswith("unless runs merge")
     depth_first, _ = explained(stock, text, engine="backtracking")
-    assert depth_first["optimisations"][-1] == "run merging: none in engine backtracking"
+    assert depth_first["nondeterminism"][-1].endswith("and runs do not merge here")
 
 
 def test_the_closing_condition_is_on_the_last_edge(stock: DataFrame) -> None:

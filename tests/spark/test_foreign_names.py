@@ -36,6 +36,7 @@ def measure(spark: SparkSession, expressions: list[str]) -> None:
     matchrec.sql(spark, query).write.format("noop").mode("overwrite").save()
 
 
+@pytest.mark.slow
 def test_every_cure_runs(spark: SparkSession) -> None:
     before = spark.conf.get("spark.sql.ansi.enabled")
     spark.conf.set("spark.sql.ansi.enabled", "false")  # '1000' is no time

@@ -12,8 +12,8 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, Row, SparkSession
 
 import matchrec
+from matchrec.spark import session as installed
 from matchrec.spark.session import is_connect
-from matchrec.spark.sessions import installed
 
 pytestmark = pytest.mark.one_of(2)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Iterator
 from html import unescape
@@ -12,6 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from traitlets.config import Config
 
 import matchrec
+from tests.properties.test_queries import settings
 
 pytestmark = pytest.mark.one_of(2)
 
@@ -151,3 +153,44 @@ def test_a_wrong_limit_is_refused(
     shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert "`--limit 0`" in printed(shell, "%%matchrec --limit 0\nSELECT 1", capsys)
+
+
+CLAUSE = "MATCH_RECOGNIZE (PARTITION BY v ORDER BY t MEASURES COUNT(*) AS n PATTERN (A) {0})"
+ADVICE = {
+    "SELECT * FROM {steps} " + CLAUSE.format("DEFINE A AS v > :most"): (
+        "give the Python variable most a value"
+    ),
+    "SELECT * FROM {nothing} " + CLAUSE.format(""): "give the Python variable nothing a DataFrame",
+    "SELECT * FROM nothing " + CLAUSE.format(""): "write {nothing} for the DataFrame of a",
+}
+
+
+@pytest.mark.parametrize("query", ADVICE)
+def test_advice_is_in_the_words_of_a_notebook(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str], query: str
+) -> None:
+    assert ADVICE[query] in printed(shell, f"%%matchrec\n{query}", capsys)
+
+
+def test_advice_on_a_partition_is_in_options(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    query = "SELECT * FROM {steps} " + CLAUSE.format("")
+    assert "write --partition v=" in printed(shell, f"%%matchrec --why\n{query}", capsys)
+
+
+def test_what_spark_cannot_compute_is_shown_as_it_was_written(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    query = "SELECT * FROM {steps} " + CLAUSE.format("\nDEFINE A AS 10 / (v - 5) > 2")
+    with settings(shell.user_ns["spark"], ansi__enabled="true"):
+        text = printed(shell, f"%%matchrec\n{query}", capsys)
+    shown = re.sub(r"\x1b\[[\d;]*m", "", text).splitlines()
+    at = shown.index("the condition of `A` cannot be computed: division by zero")
+    assert shown[at + 1 : at + 4] == [
+        "  line 2, column 13",
+        "      DEFINE A AS 10 / (v - 5) > 2)",
+        "                  ^^^^^^^^^^^^",
+    ]
+    assert "Traceback" not in text
+    assert "UsageError" not in text

@@ -10,9 +10,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.charts.columns import Named
-from matchrec.charts.panels import Span
-from matchrec.charts.series import Charted
+from matchrec.charts.series import Charted, MatchSpan, Named
 
 pytestmark = pytest.mark.one_of(2)
 
@@ -60,7 +58,7 @@ def test_matches_of_sql(prices: DataFrame, measures: str, rows: str, named: dict
 def test_a_page_has_the_rows_of_its_series(prices: DataFrame) -> None:
     matches = prices.selectExpr("sym", "day AS start_day", "day AS end_day").where("price > 8.5")
     page = charted(matches, prices).page(1, 6)
-    assert page.spans == (Span("Y", day(0), day(0)), Span("X", day(5), day(5)))
+    assert page.spans == (MatchSpan("Y", day(0), day(0)), MatchSpan("X", day(5), day(5)))
     assert list(page.series) == ["X", "Y"]
     assert page.series["X"].times == [day(at) for at in range(6)]
     assert page.series["X"].values == PRICES["X"]
@@ -72,7 +70,7 @@ def test_matches_that_are_arrays_of_events(prices: DataFrame) -> None:
     )
     matches = matchrec.detect(prices, pattern, order_by="day", partition_by="sym")
     page = charted(matches, prices).page(1, 6)
-    assert page.spans == (Span("X", day(3), day(5), (day(3), day(5))),)
+    assert page.spans == (MatchSpan("X", day(3), day(5), (day(3), day(5))),)
     text = """PATTERN SEQ(ANY a, ANY b)
         WHERE skip_till_next_match(a, b) { [sym] AND a.price < 4 AND b.price > 8 }"""
     events = prices.selectExpr("*", "'ANY' AS event_type")
@@ -113,7 +111,7 @@ def test_series_come_in_pages(spark: SparkSession) -> None:
     named = Named("t", "v", "k")
     page = Charted(matches, data, named).page(2, 3)
     assert (list(page.series), page.number, page.pages) == (["3"], 2, 2)
-    assert page.spans == (Span("3", 3, 8),)
+    assert page.spans == (MatchSpan("3", 3, 8),)
     with pytest.raises(matchrec.MatchRecognizePlanError, match="page 3 of `plot`, and there are 2"):
         Charted(matches, data, named).page(3, 3)
     assert len(Charted(matches.limit(0), data, named).page(1, 9).series) == 5

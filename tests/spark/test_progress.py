@@ -1,4 +1,4 @@
-"""Progress: what Spark tells while a query runs, and what the tasks that are done have found."""
+"""Progress: what Spark tells while a query runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from rich.console import Console
 
 import matchrec
-from matchrec.spark.progress import Tasks, Told, drawn, line, watched
+from matchrec.spark.actions import Tasks, Told, drawn, line, watched
 from matchrec.spark.session import is_connect
 
 CLAUSE = "PARTITION BY k ORDER BY t MEASURES count(*) AS n PATTERN (A B+) DEFINE B AS v > PREV(v)"
@@ -49,18 +49,9 @@ def running(frame: DataFrame) -> Iterator[None]:
         thread.join()
 
 
-def test_rows_and_matches_so_far_are_those_of_the_counters(
-    spark: SparkSession, rows: DataFrame
-) -> None:
-    counters = matchrec.Counters()
-    assert counters.so_far() == {}
-    found = matchrec.match_recognize(rows, CLAUSE, counters=counters)
-    with matchrec.progress(spark, counters):
-        assert len(found.collect()) == 4
-    if is_connect(spark):
-        assert counters.so_far() == {}
-    else:
-        assert counters.so_far() == {"rows": 10, "matches": 4}
+def test_a_query_inside_runs_as_ever(spark: SparkSession, rows: DataFrame) -> None:
+    with matchrec.progress(spark):
+        assert len(matchrec.match_recognize(rows, CLAUSE).collect()) == 4
 
 
 def test_tasks_are_seen_while_they_run(spark: SparkSession) -> None:
@@ -81,7 +72,7 @@ def test_tasks_are_seen_while_they_run(spark: SparkSession) -> None:
 def test_a_terminal_shows_them(spark: SparkSession) -> None:
     shown = StringIO()
     console = Console(file=shown, force_terminal=True, width=100)
-    with drawn(spark, None, console):
+    with drawn(spark, console):
         pass
     assert "no task yet, 0 s" in shown.getvalue()
 
@@ -92,12 +83,11 @@ def test_a_file_shows_nothing(spark: SparkSession, capsys: pytest.CaptureFixture
     assert capsys.readouterr() == ("", "")
 
 
-def test_a_line_says_the_share_of_tasks_then_what_was_found() -> None:
+def test_a_line_says_the_share_of_tasks() -> None:
     console = Console(file=StringIO(), width=100)
-    counters = SimpleNamespace(so_far=lambda: {"rows": 12345, "matches": 6})
-    console.print(line(Tasks(37, 212), counters, 61.4))  # type: ignore[arg-type]
+    console.print(line(Tasks(37, 212), 61.4))
     printed = console.file.getvalue()  # type: ignore[attr-defined]
-    assert printed.strip().endswith(" 17 % of 212 tasks, 12,345 rows, 6 matches, 61 s")
+    assert printed.strip().endswith(" 17 % of 212 tasks, 61 s")
 
 
 def test_a_server_tells_the_stages_of_a_query_until_it_is_done() -> None:
@@ -112,7 +102,6 @@ def test_a_server_tells_the_stages_of_a_query_until_it_is_done() -> None:
     assert told.tasks() == Tasks()
 
 
-@pytest.mark.parametrize("given", [{"spark": 1}, {"counters": 1}])
-def test_arguments_are_checked(spark: SparkSession, given: dict[str, object]) -> None:
+def test_arguments_are_checked() -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError, match="progress"):
-        matchrec.progress(**{"spark": spark, **given})  # type: ignore[arg-type]
+        matchrec.progress(1)  # type: ignore[arg-type]

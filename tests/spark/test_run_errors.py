@@ -150,3 +150,134 @@ def test_a_window_of_conditions_does_not_wrap_around(spark: SparkSession, bound:
     with settings(spark, ansi__enabled="true"):
         matches = matchrec.match_recognize(rows, clause + BOUNDS[0]).collect()
     assert [tuple(row) for row in matches] == [(2**31 - 1, 2**31 - 1)]
+
+
+ROWS = [(1, 3), (2, 3), (3, 0), (4, 2)]  # the third row divides by zero
+CURE = (
+    "use `try_divide` to tolerate divisor being 0 and return NULL instead; "
+    'if necessary set "spark.sql.ansi.enabled" to "false" to bypass this error'
+)
+
+
+@pytest.fixture
+def zeros(spark: SparkSession) -> DataFrame:
+    """Rows of which Spark cannot compute all conditions."""
+    return spark.createDataFrame(ROWS, "id int, b int")
+
+
+def shown(error: Exception) -> list[str]:
+    """The lines of the error in the user's terms."""
+    found = MatchRecognizeRunError.from_exception(error)
+    assert found is not None
+    assert found.__cause__ is error
+    return str(found).split("\n")
+
+
+def of_clause(spark: SparkSession, rows: DataFrame, clause: str, **options: str) -> Exception:
+    """What an error of a clause is that Spark computes, in ANSI mode."""
+    with settings(spark, ansi__enabled="true"):
+        return raised(matchrec.match_recognize(rows, clause, **options).collect)
+
+
+@pytest.mark.filterwarnings("ignore:toPandas attempted")
+@pytest.mark.parametrize("end", ENDS)
+def test_what_spark_computes_is_shown_as_it_was_written(
+    spark: SparkSession, zeros: DataFrame, end: str
+) -> None:
+    clause = "ORDER BY id MEASURES COUNT(*) AS n\nPATTERN (A+)\n  DEFINE A AS 10/A.b > 2"
+    with settings(spark, ansi__enabled="true"):
+        found = matchrec.match_recognize(zeros, clause).where("n > 0")
+        error = raised(lambda: ENDS[end](found))
+    assert "/* DEFINE A, line 3 */ 10/`b` > 2" in str(error)
+    assert shown(error) == [
+        "the condition of `A` cannot be computed: division by zero",
+        "  line 3, column 15",
+        "      DEFINE A AS 10/A.b > 2",
+        "                  ^^^^^^",
+        f"  {CURE}",
+    ]
+
+
+def test_a_place_is_found_in_a_long_condition(spark: SparkSession, zeros: DataFrame) -> None:
+    tests = "b < 9 AND id < 99 AND b > -1 AND b < 7"
+    clause = f"ORDER BY id MEASURES COUNT(*) AS n PATTERN (A+) DEFINE A AS {tests}\n AND "
+    lines = shown(of_clause(spark, zeros, f"{clause}10 / b > 2 AND {tests}"))
+    assert lines[0] == "the condition of `A` cannot be computed: division by zero"
+    assert lines[1:4] == [
+        "  line 2, column 6",
+        f"      AND 10 / b > 2 AND {tests}",
+        "          ^^^^^^",
+    ]
+
+
+def test_a_condition_over_neighbours_that_spark_sorts(
+    spark: SparkSession, zeros: DataFrame
+) -> None:
+    clause = "ORDER BY id MEASURES COUNT(*) AS n PATTERN (A+) DEFINE A AS id / PREV(b, 1) + b > 0"
+    lines = shown(of_clause(spark, zeros, clause, sort="spark"))
+    assert lines[0] == "the condition of `A` cannot be computed: division by zero"
+    assert lines[3].strip() == "^" * len("id / PREV(b, 1)")
+    assert lines[3].index("^") == lines[2].index("id / PREV")
+
+
+def test_a_measure_and_an_aggregate(spark: SparkSession, zeros: DataFrame) -> None:
+    clause = "ORDER BY id MEASURES COUNT(*) AS n,\n {measure} AS q PATTERN (A+) DEFINE A AS b >= 0"
+    lines = shown(of_clause(spark, zeros, clause.format(measure="10 /\n (LAST(b) - 2)")))
+    assert lines[0] == "the measure `q` cannot be computed: division by zero"
+    assert lines[1:4] == ["  line 2, column 2", "      10 /", "      ^^^^"]
+    lines = shown(of_clause(spark, zeros, clause.format(measure="regr_count(A.b, 10 / A.b)")))
+    assert lines[0] == "the measure `q` cannot be computed: division by zero"
+    assert lines[3].index("^") == lines[2].index("10 / A.b")
+    lines = shown(of_clause(spark, zeros, clause.format(measure="max_by(A.id, 10 / (A.b - 3))")))
+    assert lines[0].endswith("cannot be computed: division by zero")
+    assert lines[3].index("^") == lines[2].index("10 / (A.b - 3)")
+
+
+def test_a_key_that_cannot_be_computed(spark: SparkSession, zeros: DataFrame) -> None:
+    clause = "PARTITION BY 6 / b ORDER BY id MEASURES COUNT(*) AS n PATTERN (A) DEFINE A AS id > 0"
+    lines = shown(of_clause(spark, zeros, clause))
+    assert lines[0] == "an expression in PARTITION BY cannot be computed: division by zero"
+    assert lines[3].strip() == "^^^^^"
+
+
+def test_other_languages(spark: SparkSession, zeros: DataFrame) -> None:
+    with settings(spark, ansi__enabled="true"):
+        sase = "PATTERN SEQ(T a, T b)\nWHERE skip_till_next_match { a.b > 0 AND 10 / b.b > 2 }"
+        events = zeros.selectExpr("*", "'T' AS event_type")
+        error = raised(matchrec.sase(events, sase, order_by="id").collect)
+        lines = shown(error)
+        assert lines[0] == "the condition of `b` cannot be computed: division by zero"
+        assert lines[1] == "  line 2, column 42"
+        assert lines[3].strip() == "^^^^^^^^"
+        pattern = matchrec.Pattern.begin("a").where("10 / b > 2")
+        lines = shown(raised(matchrec.detect(zeros, pattern, order_by="id").collect))
+        assert lines[2:4] == ["      a, where: 10 / b > 2", "                ^^^^^^"]
+
+
+def test_a_rule_of_a_set(spark: SparkSession, zeros: DataFrame) -> None:
+    rules = {
+        "one": "MEASURES COUNT(*) AS n PATTERN (A) DEFINE A AS b > 0",
+        "two": "MEASURES 10 / (A.b - 3) AS q PATTERN (A) DEFINE A AS b > 0",
+    }
+    with settings(spark, ansi__enabled="true"):
+        found = matchrec.match_all(zeros, rules, order_by="id")
+        lines = shown(raised(found.rule("two").collect))
+    assert lines[0] == "the measure `q` cannot be computed: division by zero"
+    assert lines[2].strip() == rules["two"]
+    assert lines[3].index("^") == lines[2].index("10 / (A.b - 3)")
+
+
+def test_a_text_with_a_newline_in_it(spark: SparkSession) -> None:
+    rows = spark.createDataFrame([(1, "a. B\nc")], "id int, s string")
+    clause = "ORDER BY id MEASURES COUNT(*) AS n PATTERN (A) DEFINE A AS CAST(s AS INT) > 1"
+    lines = shown(of_clause(spark, rows, clause))
+    assert lines[0].startswith("the condition of `A` cannot be computed: the value")
+    assert any(line.strip() == "^" * len("CAST(s AS INT)") for line in lines)
+
+
+def test_sql_of_others_is_not_ours(spark: SparkSession, zeros: DataFrame) -> None:
+    clause = "ORDER BY id MEASURES COUNT(*) AS n PATTERN (A) DEFINE A AS 10 / b > 2"
+    of_clause(spark, zeros, clause)
+    with settings(spark, ansi__enabled="true"):
+        error = raised(zeros.selectExpr("10 / `b` > 2").collect)
+    assert MatchRecognizeRunError.from_exception(error) is None

@@ -8,6 +8,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from matchrec.errors import MatchRecognizeError
+from matchrec.spark import prepare
+from matchrec.spark.prepare import prepare_sorted
 from matchrec.spark.session import is_connect
 from tests.quick.scale import some_of
 
@@ -108,7 +110,35 @@ REASONS = {
         "ORDER BY id MEASURES id AS a PATTERN (A B) DEFINE B AS concat_ws(s, PREV(s), s) <> s",
         "only Spark computes",
     ),
+    "function, and other rows of the match": (
+        """ORDER BY id MEASURES id AS a PATTERN (A B)
+            DEFINE B AS soundex(concat(PREV(s), s)) <> FIRST(A.s)""",
+        "only Spark computes soundex(concat(PREV(`s`), `s`))",
+    ),
+    "type": (
+        """ORDER BY id MEASURES id AS a PATTERN (A B)
+            DEFINE B AS CAST(i AS DECIMAL(38, 9)) * PREV(i) > 1""",
+        "only Spark computes",
+    ),
 }
+
+
+@pytest.mark.parametrize("condition", ["pirce > 1", "neg(i) > 1", "s > 1 AND i - FIRST(A.s) > 0"])
+def test_a_mistake_is_no_reason_for_another_sort(
+    rows: DataFrame, monkeypatch: pytest.MonkeyPatch, condition: str
+) -> None:
+    """What is wrong whoever sorts is told at once, but for types, which Spark might know."""
+    sorts: list[str] = []
+
+    def noted(*arguments: object) -> object:
+        sorts.append("Spark")
+        return prepare_sorted(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(prepare, "prepare_sorted", noted)
+    clause = f"ORDER BY id MEASURES id AS a PATTERN (A B) DEFINE A AS TRUE, B AS {condition}"
+    with pytest.raises(MatchRecognizeError):
+        matchrec.match_recognize(rows, clause)
+    assert sorts == (["Spark"] if "FIRST" in condition else [])
 
 
 @pytest.mark.parametrize("what", some_of(tuple(REASONS)))

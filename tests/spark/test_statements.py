@@ -56,47 +56,11 @@ def test_insert_with_ctes_and_columns(spark: SparkSession) -> None:
     assert rows_of(spark, "SELECT sym, low FROM lows") == EXPECTED
 
 
-SCRIPT = """BEGIN
-  INSERT INTO lows SELECT 'Z', i FROM VALUES (3), (2), (1) AS t(i);
-  SELECT * FROM lows MATCH_RECOGNIZE (ORDER BY low DESC MEASURES count(*) AS n, LAST(low) AS last
-    PATTERN (A+) DEFINE A AS low <= :most);
-  DROP TABLE lows;
-END"""
-
-
-def test_a_script_runs_statement_by_statement(spark: SparkSession) -> None:
-    spark.sql("CREATE TABLE lows (sym string, low int) USING parquet")
-    assert matchrec.sql(spark, SCRIPT, {"most": 2}).collect() == [(2, 1)]
-    assert not spark.catalog.tableExists("lows")
-
-
-def test_a_script_after_install(spark: SparkSession) -> None:
-    matchrec.install(spark)
-    try:
-        spark.sql("CREATE TABLE lows (sym string, low int) USING parquet")
-        assert spark.sql(SCRIPT, {"most": 3}).collect() == [(3, 1)]
-        statement = f"BEGIN CREATE TABLE lows USING parquet AS SELECT * FROM {FALLS}; END"
-        assert spark.sql(statement).collect() == []
-        assert rows_of(spark, "SELECT * FROM lows") == EXPECTED
-    finally:
-        matchrec.uninstall(spark)
-
-
-def test_nothing_of_a_script_runs_whose_clause_is_wrong(spark: SparkSession) -> None:
-    script = (
-        f"BEGIN CREATE TABLE lows USING parquet AS SELECT 1 AS low;\nSELECT * FROM {FALLS}; END"
-    )
-    with pytest.raises(matchrec.MatchRecognizeError, match="line 3, column 25") as caught:
-        matchrec.sql(spark, script.replace("DEFINE D", "DEFINE E"))
-    assert "DEFINE of `E`" in caught.value.message
-    assert not spark.catalog.tableExists("lows")
-
-
 @pytest.mark.parametrize(
     ("statement", "cure"),
     [
         ("CREATE GLOBAL TEMP VIEW g AS SELECT * FROM {}", "createGlobalTempView"),
-        ("BEGIN WHILE TRUE DO SELECT * FROM {}; END WHILE; END", "in Python around spark.sql"),
+        ("BEGIN SELECT * FROM {}; END", "one by one"),
     ],
 )
 def test_what_is_not_kept_is_refused_with_a_cure(
@@ -107,8 +71,8 @@ def test_what_is_not_kept_is_refused_with_a_cure(
     assert cure in str(caught.value.hint)
 
 
-def test_explain_takes_one_statement(spark: SparkSession) -> None:
-    with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="by itself"):
+def test_explain_takes_no_script(spark: SparkSession) -> None:
+    with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="in a script"):
         matchrec.explain(spark, f"BEGIN SELECT * FROM {FALLS}; END")
 
 

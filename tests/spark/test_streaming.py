@@ -14,9 +14,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from matchrec import AfterMatch, Pattern
-from matchrec.engine.incremental.state import SearchState, arrays_of, new_state, state_of
+from matchrec.engine.incremental import SearchState, arrays_of, new_state, state_of
 from matchrec.errors import MatchRecognizeError
-from matchrec.spark.streaming.by_key import states_in
+from matchrec.spark.streaming.arrival import states_in
 from tests.tasks.stream_pieces import Group, Streamed, times
 
 pytestmark = pytest.mark.one_of(2)
@@ -86,6 +86,7 @@ def feed(spark: SparkSession, tmp_path: Path) -> Feed:
     return Feed(spark, tmp_path)
 
 
+@pytest.mark.slow
 def test_a_query_goes_on_from_its_checkpoint(feed: Feed) -> None:
     """Events out of order, one that is late, a run and a window that are open when it stops."""
 
@@ -175,6 +176,7 @@ def test_any_pieces_give_what_the_whole_gives(spark: SparkSession, skip: AfterMa
             assert sorted(map(repr, found)) == expected
 
 
+@pytest.mark.slow
 def test_windows_between_neighbours_end_by_the_clock(spark: SparkSession) -> None:
     pattern = (
         Pattern.begin("a")
@@ -251,8 +253,9 @@ def test_the_state_does_not_grow_with_the_stream(spark: SparkSession) -> None:
 
 def states_of(group: Group) -> list[SearchState]:
     """Of the searches with event selection of a bucket's keys."""
-    names = arrays_of(new_state(0))
-    states = {name: one.each() for name, one in states_in(group.memory.arrays, names).items()}
+    names = [f"0 {name}" for name in arrays_of(new_state(0))]
+    found = states_in(group.memory.arrays, names)
+    states = {name.removeprefix("0 "): one.each() for name, one in found.items()}
     keys = group.memory.keys.num_rows
     return [state_of({name: each[key] for name, each in states.items()}) for key in range(keys)]
 

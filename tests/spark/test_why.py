@@ -13,8 +13,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.functions import col
 
 import matchrec
-from matchrec.spark.tracing.collect import collect_table
-from matchrec.spark.tracing.literals import literal
+from matchrec.spark.tracing import collect_table, literal
 
 pytestmark = pytest.mark.one_of(2)
 

@@ -20,7 +20,7 @@ from pyspark.sql import SparkSession
 
 import matchrec
 from matchrec.api.dialects import parse_query
-from matchrec.spark.tracing import partition
+from matchrec.spark import tracing as partition
 from tests.cases.case_file import CaseFile, QueryRecord
 from tests.cases.test_queries import FILES, place, register_tables
 from tests.quick.scale import LONG_RUN, PART

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from matchrec.nfa.cloning import clone_at_proceed
 from matchrec.nfa.closure import Folded, fold
-from matchrec.nfa.compile import compile_program
-from matchrec.nfa.compiled_pattern import CompiledPattern
+from matchrec.nfa.compile import CompiledPattern, compile_program
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.plan.pattern import RowPattern, variable_names
 
@@ -21,11 +19,6 @@ def compiled(
     """The pattern as a task of such matches has it."""
     program = compile_program(pattern, variables or variable_names(pattern), selection)
     return CompiledPattern(program, fold(program, every_way=output is not MatchOutput.PREFERRED))
-
-
-def cloned(pattern: CompiledPattern) -> CompiledPattern:
-    """The same without constrained proceed edges."""
-    return CompiledPattern(pattern.program, clone_at_proceed(pattern.program))
 
 
 def folded(pattern: RowPattern) -> Folded:

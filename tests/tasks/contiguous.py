@@ -13,19 +13,21 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from matchrec.compile.lookaround import find_lookaround
-from matchrec.compile.separation import Restriction, Separation
+from matchrec.compile.executable import find_lookaround
+from matchrec.compile.negation import Restriction, Separation
 from matchrec.conditions.run_condition import RunExpression
 from matchrec.conditions.types import Kind
-from matchrec.engine.interface import Condition, Engine, Task
+from matchrec.engine.engines import Engine
+from matchrec.engine.interface import Condition, Task
 from matchrec.engine.matches import Matches, RunFailure
 from matchrec.engine.partitions import NO_EDGE, Frontier, IntArray, Partitions
-from matchrec.frontends.row_pattern.grammar import parse_row_pattern
-from matchrec.nfa.compiled_pattern import CompiledPattern
+from matchrec.frontends.row_pattern import parse_row_pattern
+from matchrec.nfa.compile import CompiledPattern
 from matchrec.plan.clauses import AfterMatchSkip, MatchOutput
 from matchrec.plan.pattern import RowPattern, negations, variable_names
 from tests.references.matcher import Candidate, Failure, May, Value, find_all
 from tests.tasks.compiled import compiled
+from tests.tasks.copies import search_both_sizes
 
 Outcome = list[tuple[int, int, int, str]] | tuple[str, int, int]
 
@@ -178,7 +180,7 @@ def search(
 ) -> Iterator[Matches]:
     """The matches that the engine's algorithm for a task finds, in windows if the rows have any."""
     asked = replace(task, windowed=partitions.window_end is not None)
-    return engine.choose(asked).search(asked, partitions, counters)
+    return search_both_sizes(engine.choose(asked), asked, partitions, counters)
 
 
 def run_engine(engine: Engine, query: Query, rows: Rows) -> Outcome:

@@ -20,9 +20,8 @@ from pyspark.sql import types as spark_types
 from sqlglot import expressions as sql
 
 import matchrec
-from matchrec.compile.draft import Draft
 from matchrec.compile.executable import Executable, Output
-from matchrec.compile.path import draft, link
+from matchrec.compile.path import Draft, draft, link
 from matchrec.conditions.row_column import RowColumn
 from matchrec.engine.interface import Task
 from matchrec.engine.partitions import Partitions

@@ -8,44 +8,47 @@ hand, and one query after the match evaluates all measures.
 from __future__ import annotations
 
 import io
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import reduce
-from unittest import mock
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import IntegerType, StructField, StructType
 
-from matchrec.compile.draft import Draft
 from matchrec.compile.executable import Executable
-from matchrec.compile.path import draft, link
+from matchrec.compile.path import Draft, draft, link
 from matchrec.conditions.row_column import RowColumn
-from matchrec.conditions.split import Scope
+from matchrec.conditions.split import RowScope
 from matchrec.conditions.within import OrderType
 from matchrec.errors import MatchRecognizeError
 from matchrec.frontends.sql import parse
 from matchrec.frontends.sql.lower import lower
-from matchrec.frontends.sql.windows.lower import lower_window
+from matchrec.frontends.sql.lower_windows import lower_window
 from matchrec.output.reads import ReadIsMatched
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
-from matchrec.plan.text.template import template
-from matchrec.pruning import neighbours
+from matchrec.plan.text import template
 from matchrec.pruning.irrelevant_rows import fails
 from matchrec.spark.after.aggregates import aggregate_matches
-from matchrec.spark.after.schema import schema_of_reads
-from matchrec.spark.before.columns import Preparation
+from matchrec.spark.columns import Preparation
 from matchrec.spark.crossing import crossing_schema, decode_columns, encode_columns
 from matchrec.spark.execute import projection
-from matchrec.spark.relation import Relation
-from matchrec.spark.session import Runner
-from matchrec.spark.types import value_type
-from matchrec.spark.worker.matching import Matching
+from matchrec.spark.session import Relation, Runner
+from matchrec.spark.types import schema_of_reads, value_type
+from matchrec.spark.worker.matching import Incoming, Matching
 from tests.generators.queries import NAMES
+from tests.quick.scale import copies_of
+from tests.tasks.many_keys import of_each_copy
+
+ROWS_A_CALL = 256  # of the second size
+LARGE_RUNS = 4  # of a batch's, whose measures Spark computes of many copies
 
 Texts = list[tuple[str | None, ...]]
 Result = Texts | str  # rows with every value as Spark's text, or the message of the error
@@ -89,7 +92,7 @@ class Prepared:
     starts: npt.NDArray[np.bool_]
 
     def table(self, executable: Executable, partitions: Sequence[int] | None) -> pa.Table:
-        """The columns and bits of one query, as `spark.before.columns` lays them out."""
+        """The columns and bits of one query, as `spark.columns` lays them out."""
         held = [self.columns[column] for column in executable.crossing.columns]
         bits = self.starts.astype(np.int64)
         for bit, condition in enumerate(executable.conditions):
@@ -101,10 +104,6 @@ class Prepared:
         kept = np.isin(partition, np.arange(len(bits)) if partitions is None else partitions)
         if executable.relevant:
             kept &= satisfying_one(executable, bits)
-        if executable.neighbours:
-            number = np.arange(len(bits)) - np.flatnonzero(self.starts)[partition] + 1
-            table = table.append_column("__n", pa.array(number))
-            kept &= self.starts | side_by_side(executable, bits, self.starts)
         return marked(table.filter(pa.array(kept)), partition[kept])
 
 
@@ -114,25 +113,6 @@ def satisfying_one(executable: Executable, bits: npt.NDArray[np.int64]) -> npt.N
     tests = {one: bits & 2 << executable.conditions.index(one) != 0 for one in known}
     tests |= {fails(one): ~satisfied for one, satisfied in tests.items()}
     return np.logical_or.reduce([tests[one] for one in executable.relevant])
-
-
-def side_by_side(
-    executable: Executable, bits: npt.NDArray[np.int64], starts: npt.NDArray[np.bool_]
-) -> npt.NDArray[np.bool_]:
-    """Which rows may be in a match, by their bits and those of the rows beside them."""
-    before = np.where(starts, 0, np.roll(bits, 1))
-    behind = np.where(np.roll(starts, -1), 0, np.roll(bits, -1))
-
-    def any_of(of: npt.NDArray[np.int64], tests: Iterable[int]) -> npt.NDArray[np.bool_]:
-        return of & sum(2 << test for test in tests) != 0
-
-    kept = np.zeros(len(bits), np.bool_)
-    for one in executable.neighbours:
-        way = np.ones(len(bits), np.bool_) if one.here is None else any_of(bits, [one.here])
-        way &= True if one.before is None else any_of(before, one.before)
-        way &= True if one.behind is None else any_of(behind, one.behind)
-        kept |= way
-    return kept
 
 
 def marked(table: pa.Table, partition: npt.NDArray[np.int64]) -> pa.Table:
@@ -153,7 +133,7 @@ class QueryBatch:
         spark: SparkSession,
         table: str,
         queries: Sequence[str],
-        scope: Scope = Scope.NEIGHBOURS,
+        scope: RowScope = RowScope.NEIGHBOURS,
         names: Sequence[str] = NAMES,
     ) -> None:
         self.spark, self.runner = spark, Runner(spark)
@@ -188,7 +168,7 @@ class QueryBatch:
     def columns(self, wanted: tuple[RowColumn, ...]) -> DataFrame:
         """Columns of all rows; no condition, so no row stays behind."""
         plan = next(iter(self.drafts.values())).plan
-        return Preparation(self.relation, plan).dataframe(wanted, Draft(plan, (), (), (), ()))
+        return Preparation(self.relation, Draft(plan, (), (), ())).dataframe(wanted)
 
     def prepared(
         self, executables: Iterable[Executable], others: Sequence[RowColumn] = ()
@@ -206,11 +186,26 @@ class QueryBatch:
         )
 
     def answers(self, runs: Sequence[Run]) -> list[Result]:
-        """One job for the measures of all runs."""
-        projected = Projected(self.spark)
-        results = [projected.add(run) for run in runs]
+        """One job for the measures of all runs, and one for those of many copies of some."""
+        projected, numbers = Projected(self.spark), list[int | str]()
+        for run in runs:
+            found = batches_or_error(run)
+            numbers.append(found if isinstance(found, str) else projected.add(run, found))
         texts = projected.texts()
-        return [texts[result] if isinstance(result, int) else result for result in results]
+        answers = [texts[one] if isinstance(one, int) else one for one in numbers]
+        self.check_copies([(run, of) for run, of in zip(runs, answers, strict=True) if of])
+        return answers
+
+    def check_copies(self, answered: Sequence[tuple[Run, Result]]) -> None:
+        """Whether many copies give the rows of one as often, for a few of the runs."""
+        known = [(run, rows) for run, rows in answered if not isinstance(rows, str)]
+        projected, few = Projected(self.spark), known[:: -(-len(known) // LARGE_RUNS) or 1]
+        for run, _ in few:
+            projected.add(run, run.of_copies(run.copies))
+        expected = Counter((n, row) for n, (_, rows) in enumerate(few) for row in rows)
+        if projected.tables:
+            found = of_each_copy(projected.dataframe(), few[0][0].copies)
+            assert Counter((row.run, tuple(row.texts)) for row in found) == expected
 
 
 def plan_of(query: str) -> MatchPlan:
@@ -223,15 +218,11 @@ def drafted(
     plan: MatchPlan,
     names: Sequence[str] = NAMES,
     type_of_order: Callable[[str], OrderType] | None = None,
-    scope: Scope = Scope.NEIGHBOURS,
+    scope: RowScope = RowScope.NEIGHBOURS,
 ) -> Draft:
-    """The draft of a plan, rows being left out wherever they may be, whether that pays or not.
-
-    names: of the columns. type_of_order, scope: see `draft`.
-    """
+    """The draft of a plan. names: of the columns. type_of_order, scope: see `draft`."""
     columns = InputColumns(tuple(names))
-    with mock.patch.object(neighbours, "PAYS_BELOW", 100.0):
-        return draft(plan, columns, str, type_of_order=type_of_order, scope=scope)
+    return draft(plan, columns, str, type_of_order=type_of_order, scope=scope)
 
 
 @dataclass(frozen=True)
@@ -243,17 +234,66 @@ class Run:
     partitions: Sequence[int] | None
     rows_a_batch: int
 
+    @property
+    def copies(self) -> int:
+        """How many copies of the partitions its second size has, see `tests/tasks/copies.py`."""
+        return copies_of(len(self.prepared.starts))
+
     def batches(self) -> list[pa.RecordBatch]:
-        """Raises MatchRecognizeRunError."""
-        table = self.prepared.table(self.executable, self.partitions).combine_chunks()
-        inputs = table.to_batches(max_chunksize=self.rows_a_batch)
-        return list(Matching(self.executable, rows_a_call=self.rows_a_batch).run(inputs))
+        """What comes out, which comes out of each of many copies too.
+
+        Raises MatchRecognizeRunError, as copies do.
+        """
+        try:
+            found = self.of_copies(1)
+        except MatchRecognizeError as error:
+            with pytest.raises(type(error), match=re.escape(str(error))):
+                self.of_copies(self.copies)
+            raise
+        check_copies(found, self.of_copies(self.copies), self.copies)
+        return found
+
+    def of_copies(self, copies: int) -> list[pa.RecordBatch]:
+        """What comes out of so many copies of the partitions. Raises MatchRecognizeRunError."""
+        rows_a_batch = self.rows_a_batch if copies == 1 else ROWS_A_CALL
+        table = self.prepared.table(self.executable, self.partitions)
+        table = pa.concat_tables([table] * copies).combine_chunks()
+        batches = table.to_batches(max_chunksize=rows_a_batch)
+        incoming = Incoming(rows_a_call=rows_a_batch)
+        return list(Matching(self.executable, incoming).run(batches))
 
     def schema(self, first: int) -> list[StructField]:
         """The fields of the output, numbered from `first`; other runs leave them NULL."""
         inputs = [self.prepared.fields[column] for column in self.executable.crossing.columns]
         fields = schema_of_reads(self.executable, inputs).fields
         return [StructField(f"__r{first + i}", f.dataType) for i, f in enumerate(fields)]
+
+
+def batches_or_error(run: Run) -> list[pa.RecordBatch] | str:
+    """What comes out, or the message of the error."""
+    try:
+        return run.batches()
+    except MatchRecognizeError as error:
+        return str(error)
+
+
+def check_copies(
+    one: Sequence[pa.RecordBatch], many: Sequence[pa.RecordBatch], copies: int
+) -> None:
+    """Whether as much comes out of copies; they are counted only where they come in another order,
+    or differ by NaN.
+    """
+    if one and many:
+        expected = pa.concat_tables([pa.Table.from_batches(one)] * copies)
+        if pa.Table.from_batches(many).equals(expected):
+            return
+    counts = {row: count * copies for row, count in counted(one).items()}
+    assert counted(many) == counts, "copies differ"
+
+
+def counted(batches: Sequence[pa.RecordBatch]) -> Counter[str]:
+    """How often each row comes out; as text, in which NaN equals NaN."""
+    return Counter(str(row) for batch in batches for row in batch.to_pylist())
 
 
 @dataclass(frozen=True)
@@ -285,12 +325,8 @@ class Projected:
         self.tables: list[pa.Table] = []
         self.placed: list[Placed] = []
 
-    def add(self, run: Run) -> int | str:
-        """The number of the run, or what it ends with."""
-        try:
-            batches = run.batches()
-        except MatchRecognizeError as error:
-            return str(error)
+    def add(self, run: Run, batches: Sequence[pa.RecordBatch]) -> int:
+        """The number of a run that gives these batches."""
         number, first = self.runs, len(self.fields)
         self.runs += 1
         if batches:

@@ -13,14 +13,16 @@ import pyarrow as pa
 
 from matchrec.conditions.row_column import RowColumn
 from matchrec.spark import wire
-from matchrec.spark.streaming.arrival import Arriving, Order, times
-from matchrec.spark.streaming.bucket import SearchedBucket
-from matchrec.spark.streaming.contiguous import START, ContiguousSearch
+from matchrec.spark.sorting.sorting import SortColumn
+from matchrec.spark.streaming.arrival import Arriving, times
+from matchrec.spark.streaming.bucket import PLACES, Bucket, KeptSearches
+from matchrec.spark.streaming.search import START, ContiguousSearch
 from tests.tasks.query_batches import Run
 from tests.tasks.stream_pieces import QUERY, Group
 
 A_DAY = 86_400_000  # milliseconds
 KEY = wire.key(0)
+FURTHER = SortColumn(wire.further_order(0), descending=False, nulls_first=True)
 
 
 @dataclass(frozen=True)
@@ -33,13 +35,13 @@ class StreamRun(Run):
 
     time: RowColumn = RowColumn(("`t`",))
     further: RowColumn = RowColumn(("`n`",))
-    order: Order = Order(wire.further_order(0))
+    order: SortColumn = FURTHER
     seed: int = 0
     decided: dict[int, int] = field(default_factory=dict)
 
-    def batches(self) -> list[pa.RecordBatch]:
-        """Raises MatchRecognizeRunError."""
-        executable = replace(self.executable, relevant=(), neighbours=())
+    def of_copies(self, copies: int) -> list[pa.RecordBatch]:
+        """Copies of a partition are keys of one bucket, whose rows come with it."""
+        executable = replace(self.executable, relevant=())
         table = self.prepared.table(executable, None)
         time = self.prepared.columns[self.time].cast(pa.int64())
         table = table.append_column(self.order.name, self.prepared.columns[self.further])
@@ -47,7 +49,7 @@ class StreamRun(Run):
         number = np.cumsum(self.prepared.starts) - 1
         table = table.append_column(KEY, pa.array(number))
         arriving = Arriving(table.schema, (KEY,), (self.order,))
-        bucket = SearchedBucket(arriving, QUERY, ContiguousSearch(executable))
+        bucket = Bucket(arriving, QUERY, (ContiguousSearch(executable),))
         chosen = [*(range(number.max() + 1) if self.partitions is None else self.partitions)]
         random = Random(self.seed)
         random.shuffle(chosen)
@@ -55,12 +57,10 @@ class StreamRun(Run):
         while chosen:
             keys = [chosen.pop() for _ in range(min(len(chosen), random.choice((1, 2, 4))))]
             rows = table.filter(pa.array(np.isin(number, keys))).combine_chunks()
-            found += self.stream(bucket, rows, random)
+            found += self.stream(Copied(bucket, copies, int(number.max()) + 1), rows, random)
         return found
 
-    def stream(
-        self, bucket: SearchedBucket, rows: pa.Table, random: Random
-    ) -> Iterator[pa.RecordBatch]:
+    def stream(self, bucket: Copied, rows: pa.Table, random: Random) -> Iterator[pa.RecordBatch]:
         """Some partitions, in pieces that the watermark never makes late, with some that are."""
         group, seconds = Group(), times(rows) // 1000
         waiting = np.argsort(seconds, kind="stable").tolist()
@@ -76,29 +76,48 @@ class StreamRun(Run):
             yield from self.ring(bucket, rows, group)
         group.watermark = int(seconds.max()) + A_DAY
         yield from self.ring(bucket, rows, group)
-        self.decided.update(decided_of(bucket, rows, group))
+        self.decided.update(decided_of(bucket.one, rows, group))
 
-    def ring(
-        self, bucket: SearchedBucket, rows: pa.Table, group: Group
-    ) -> Iterator[pa.RecordBatch]:
+    def ring(self, bucket: Copied, rows: pa.Table, group: Group) -> Iterator[pa.RecordBatch]:
         """Call as Spark does when a timer is due, as often as one is."""
         while group.timer is not None and group.timer < group.watermark:
             yield from self.call(bucket, rows.slice(0, 0), group)
 
-    def call(self, bucket: SearchedBucket, rows: pa.Table, group: Group) -> list[pa.RecordBatch]:
+    def call(self, bucket: Copied, rows: pa.Table, group: Group) -> list[pa.RecordBatch]:
         group.timer = None
-        return list(bucket.batch(rows.to_batches(), group))
+        return list(bucket.batch(rows, group))
 
 
-def decided_of(bucket: SearchedBucket, rows: pa.Table, group: Group) -> dict[int, int]:
+@dataclass(frozen=True)
+class Copied:
+    """A bucket to which many copies of its rows come, whose keys are so far apart."""
+
+    one: Bucket
+    copies: int
+    apart: int
+
+    def batch(self, rows: pa.Table, group: Group) -> Iterator[pa.RecordBatch]:
+        """The output rows of a micro-batch."""
+        place = rows.schema.get_field_index(KEY)
+        keys = rows.column(KEY).to_numpy()
+        copies = [
+            rows.set_column(place, KEY, pa.array(keys + copy * self.apart))
+            for copy in range(self.copies)
+        ]
+        yield from self.one.batch(pa.concat_tables(copies).to_batches(), group)
+
+
+def decided_of(bucket: Bucket, rows: pa.Table, group: Group) -> dict[int, int]:
     """By the number of each partition, how many of its starting rows are decided."""
     found = dict(Counter(rows.column(KEY).to_pylist()))
     if not group.exists:
         return found
     keys = group.memory.keys.column(KEY).to_pylist()
-    needs = bucket.needs(group.memory.arrays, len(keys))
-    for key, start, kept in zip(keys, needs.states[START].values, needs.rows, strict=True):
-        found[key] += int(start - kept)
+    for needs in KeptSearches.of(group.memory.arrays, bucket.searches).needs.values():
+        starts, kept = needs.states[START].values, needs.states[PLACES].sizes
+        for key, start, count in zip(needs.keys.tolist(), starts, kept, strict=True):
+            if keys[key] in found:  # else it is a copy's
+                found[keys[key]] += int(start - count)
     return found
 
 

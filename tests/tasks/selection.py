@@ -11,10 +11,11 @@ from itertools import pairwise
 import numpy as np
 
 from matchrec.conditions.types import Kind
-from matchrec.engine.interface import Absent, Condition, Engine, Task
+from matchrec.engine.engines import Engine
+from matchrec.engine.interface import Absent, Condition, Task
 from matchrec.engine.matches import Matches, RunFailure
 from matchrec.engine.partitions import Partitions
-from matchrec.frontends.row_pattern.grammar import parse_row_pattern
+from matchrec.frontends.row_pattern import parse_row_pattern
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.plan.pattern import (
     RowPattern,

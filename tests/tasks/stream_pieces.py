@@ -6,6 +6,8 @@ stateful operator would hand them, and the same executable matches all of them a
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from random import Random
@@ -15,25 +17,25 @@ from unittest.mock import patch
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from pyarrow import compute
 from pyspark.sql import DataFrame
 
 from matchrec import RuleMatches
 from matchrec.engine.partitions import Frontier, IntArray
-from matchrec.spark import execute, wire
-from matchrec.spark.rule_sets import asked, streams
+from matchrec.spark import question, wire
+from matchrec.spark.rule_sets import build as streams
 from matchrec.spark.rule_sets.keyed import RulesOfBucket
 from matchrec.spark.streaming import execute as streaming
-from matchrec.spark.streaming.arrival import order_events
-from matchrec.spark.streaming.bucket import Bucket, SearchedBucket
-from matchrec.spark.streaming.by_key import starts_of
-from matchrec.spark.streaming.memory import Memory, load
+from matchrec.spark.streaming.arrival import Memory, in_order, load, starts_of
+from matchrec.spark.streaming.bucket import Bucket, StreamWorker
 from matchrec.spark.streaming.prepare import WATERMARK, Crossed
-from matchrec.spark.streaming.worker import StreamWorker
 from matchrec.spark.worker.arrays import codes_of, number_equal
 from matchrec.spark.worker.batches import Piece
 from matchrec.spark.worker.match import Worker
+from tests.quick.scale import copies_of
 
 QUERY = "a digest"
+MARK, NULL = "\N{REFERENCE MARK}", "no key"
 
 
 class Group:
@@ -108,50 +110,93 @@ class Keys:
     ) -> Iterator[dict[str, Any]]:
         """The output of a bucket's events. pieces: how many come, and the watermark behind them, in
         milliseconds; a last one beyond all is added.
+
+        Of many copies of them comes as much of each, see `tests/tasks/copies.py`.
         """
+        found = list(self.of_copies(1, frame, pieces, group))
+        copies = copies_of(len(frame))
+        texts = [self.worker.bucket.schema.field(key).type == pa.string() for key in self.keys]
+        if texts and all(texts):
+            many = Counter(map(unmarked, self.of_copies(copies, frame, pieces, Group())))
+            assert many == {row: n * copies for row, n in Counter(map(unmarked, found)).items()}
+        yield from found
+
+    @property
+    def keys(self) -> Sequence[str]:
+        """The names of the columns of keys."""
+        return self.worker.bucket.arriving.keys
+
+    def of_copies(
+        self, copies: int, frame: pd.DataFrame, pieces: Sequence[tuple[int, int]], group: Group
+    ) -> Iterator[dict[str, Any]]:
+        """The output of so many copies of events, each copy's with keys of their own."""
         come = 0
         for size, watermark in (*pieces, (len(frame), 10**15)):
             piece = frame[come : come + size]
             come += len(piece)
-            yield from self.batch(piece, group)
+            yield from self.batch(piece, group, copies)
             group.watermark = max(group.watermark, watermark)
             if group.timer is not None and group.timer < group.watermark:
-                yield from self.batch(piece[:0], group)
+                yield from self.batch(piece[:0], group, copies)
 
-    def batch(self, piece: pd.DataFrame, group: Group) -> Iterator[dict[str, Any]]:
+    def batch(self, piece: pd.DataFrame, group: Group, copies: int = 1) -> Iterator[dict[str, Any]]:
         """One call of Spark's."""
         group.timer = None
-        for out in self.worker.run([piece.reset_index(drop=True)], group):
+        events = piece.reset_index(drop=True)
+        if copies > 1:
+            new = marked_copies(self.worker.batch(events), self.keys, copies) if len(piece) else []
+            for found in self.worker.bucket.batch(new, group):
+                yield from found.to_pylist()
+            return
+        for out in self.worker.run([events], group):
             for data in out["rows"]:
                 with pa.ipc.open_stream(data) as reader:
                     yield from reader.read_all().to_pylist()
+
+
+def marked_copies(events: pa.RecordBatch, keys: Sequence[str], copies: int) -> list[pa.RecordBatch]:
+    """So many copies of events, with marks in their keys."""
+
+    def copy(mark: str) -> pa.RecordBatch:
+        columns = dict(zip(events.schema.names, events.columns, strict=True))
+        for key in keys:
+            known = compute.fill_null(columns[key], NULL)
+            columns[key] = compute.binary_join_element_wise(known, mark, "")
+        return pa.RecordBatch.from_arrays([*columns.values()], schema=events.schema)
+
+    return [copy(f"{MARK}{number}") for number in range(copies)]
+
+
+def unmarked(row: dict[str, Any]) -> str:
+    """A row as text, without marks in keys and with one kind of quotes, as messages name keys."""
+    text = re.sub(f"'{NULL}{MARK}[0-9]+'", "None", str(row).replace('"', "'"))
+    return re.sub(f"{MARK}[0-9]+", "", text)
 
 
 class Streamed(Keys):
     """A query over a stream. make: the query, given a DataFrame. events: its rows."""
 
     def __init__(self, make: Callable[[DataFrame], DataFrame], events: DataFrame, time: str):
-        kept: list[tuple[Crossed, SearchedBucket]] = []
+        kept: list[tuple[Crossed, Bucket]] = []
 
-        def keep(crossed: Crossed, bucket: SearchedBucket, _: str, schema: Any) -> DataFrame:
+        def keep(crossed: Crossed, bucket: Bucket, _: str, schema: Any) -> DataFrame:
             kept.append((crossed, replace(bucket, query=QUERY)))
             return events.sparkSession.createDataFrame([], schema)
 
         with (
-            patch.object(execute, "is_streaming", return_value=True),
+            patch.object(question, "is_streaming", return_value=True),
             patch.object(streaming, "run_on_buckets", keep),
         ):
             make(events.withMetadata(time, {WATERMARK: 0}))
         ((crossed, bucket),) = kept
-        self.executable = bucket.search.executable
+        self.executable = bucket.searches[0].executable
         super().__init__(crossed, bucket)
 
     def at_once(self, frame: pd.DataFrame) -> list[dict[str, Any]]:
         """The output of a bucket's events, matched as in a batch."""
         number, orders = self.numbers(frame), self.worker.bucket.arriving.orders
         table = pa.Table.from_batches([self.worker.batch(frame)])
-        order = order_events(table, orders, number)
-        table, rows = table.take(pa.array(order)).combine_chunks(), table.num_rows
+        table, rows = in_order(table, orders, number).combine_chunks(), table.num_rows
         starts = starts_of(np.bincount(number))
         whole = Piece(table, starts, Frontier.of(starts), 0, np.zeros(rows, np.bool_), rows)
         found = Worker(self.executable).match_piece(whole)
@@ -169,7 +214,7 @@ class StreamedRules(Keys):
             return events.sparkSession.createDataFrame([], schema)
 
         with (
-            patch.object(asked, "is_streaming", return_value=True),
+            patch.object(question, "is_streaming", return_value=True),
             patch.object(streams, "run_on_buckets", keep),
         ):
             self.found = make(events.withMetadata(time, {WATERMARK: 0}))

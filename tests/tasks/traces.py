@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 
@@ -17,26 +18,33 @@ from matchrec.tracing.agreement import (
 )
 from matchrec.tracing.attempt import Attempt
 from matchrec.tracing.search import Tracer
-from tests.quick.scale import FULL
+from tests.quick.scale import FULL, copies_of
+from tests.tasks.copies import copies_beside
 
 
 def check_traces(task: Task, partitions: Partitions) -> None:
     """Trace from all starting rows and compare with an engine's matches, in a full run with all's.
 
-    A search that fails has no attempts.
+    So do traces of the last of many copies, see `tests/tasks/copies.py`. A search that fails has no
+    attempts.
     """
     task = replace(task, windowed=partitions.window_end is not None)
     able = (engine for engine in ENGINES.values() if engine.supports(task) is None)
     algorithms = [engine.choose(task) for engine in able]
+    count, large = len(partitions.starts) - 1, copies_beside(partitions, copies_of(partitions.rows))
     for algorithm in algorithms if FULL else algorithms[:1]:
         with suppress(RunFailure):
-            attempts(task, partitions, engine_matches(algorithm, task, partitions))
+            for asked in (partitions, large):
+                found = engine_matches(algorithm, task, asked)
+                attempts(task, asked, found, range(len(asked.starts) - 1)[-count:])
 
 
-def attempts(task: Task, partitions: Partitions, matches: tuple[EngineMatch, ...]) -> list[Attempt]:
-    """The attempts from all starting rows, compared with the matches."""
+def attempts(
+    task: Task, partitions: Partitions, matches: tuple[EngineMatch, ...], numbers: Iterable[int]
+) -> list[Attempt]:
+    """The attempts from all starting rows of some partitions, compared with the matches."""
     tracer, found = Tracer(task, partitions), []
-    for number in range(len(partitions.starts) - 1):
+    for number in numbers:
         own = [match for match in matches if match.partition == number]
         lower, upper = partitions.starts[number : number + 2].tolist()
         for start in starting_rows(task, own, lower, upper):

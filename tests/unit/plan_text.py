@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from matchrec.plan.clauses import Absence
-from matchrec.plan.combined import conjuncts
 from matchrec.plan.expression import (
     Aggregate,
     Classifier,
@@ -17,6 +16,7 @@ from matchrec.plan.expression import (
     Scalar,
     Semantics,
     Term,
+    conjuncts,
     looks_at_columns_only,
     render,
     row_text,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from matchrec.source import WIDTH, Source, Span
+from matchrec.source import WIDTH, Source, Span, printable
 
 
 def excerpt(text: str, marked: str) -> list[str]:
@@ -70,3 +70,16 @@ def test_a_place_behind_the_text() -> None:
         "      SELECT",
         "              ^",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a\tb\nc é 漢", "a\tb\nc é 漢"),
+        ("\x1b]0;x\x07\r\x00\x7f", "␛]0;x␇␍␀␡"),
+        ("\x9b2J \u202eabc \ud800", "�2J �abc �"),
+    ],
+)
+def test_what_a_terminal_would_obey_is_a_picture(text: str, shown: str) -> None:
+    assert printable(text) == shown
+    assert len(shown) == len(text)

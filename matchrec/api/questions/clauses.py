@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 
-from matchrec.errors.run import tracing as errors
+from matchrec.errors.run import failures as errors
 from matchrec.frontends.sql import Query
-from matchrec.frontends.sql.query.nodes import Site
+from matchrec.frontends.sql.nodes import Site
 from matchrec.plan.expression import Scalar
 from matchrec.plan.show import show_scalar
-from matchrec.plan.text.reserved import is_reserved
-from matchrec.plan.text.sql_text import unquoted
+from matchrec.plan.text import is_reserved, unquoted
 from matchrec.source import Source
 from matchrec.tracing.parts import Write
 

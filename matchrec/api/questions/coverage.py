@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from matchrec.api.binding import Arguments
 from matchrec.api.evaluation import Evaluation
-from matchrec.api.inputs import relation_of, streams_of
+from matchrec.api.inputs import Arguments, relation_of, streams_of
 from matchrec.api.patterns import PatternCall
 from matchrec.api.query_call import QueryCall
 from matchrec.api.questions.clauses import chosen_clause
@@ -16,20 +15,17 @@ from matchrec.api.signatures import ARGUMENTS, CLAUSE, COVERED
 from matchrec.arguments import checked
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import PATTERN_CALLS, SASE
-from matchrec.errors.run.coverage import coverage_without_clause
+from matchrec.errors.run.failures import coverage_without_clause
 from matchrec.errors.sql.window import window_asked_about
-from matchrec.explanation.coverage import Coverage
-from matchrec.explanation.coverage.figures import ClauseCoverage
-from matchrec.explanation.coverage.summary import summarise
+from matchrec.explanation.coverage import ClauseCoverage, Coverage, summarise
 from matchrec.frontends.pattern import AfterMatch, Pattern
-from matchrec.frontends.sql.query.nodes import Query, Site
+from matchrec.frontends.sql.nodes import Query, Site
 from matchrec.plan.clauses import MatchOutput
-from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.use import EVERYTHING
+from matchrec.plan.match_plan import EVERYTHING, MatchPlan
 from matchrec.source import Source
 from matchrec.spark.coverage import count_starting_rows
-from matchrec.spark.options import Options
-from matchrec.spark.sessions.environment import check_session
+from matchrec.spark.environment import check_session
+from matchrec.spark.question import Options
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

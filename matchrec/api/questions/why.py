@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from matchrec.api.binding import Arguments
 from matchrec.api.dialects import parse_clause_of
-from matchrec.api.inputs import relation_of, streams_of
+from matchrec.api.inputs import Arguments, relation_of, streams_of
 from matchrec.api.patterns import PatternCall
 from matchrec.api.query_call import QueryCall
 from matchrec.api.questions.clauses import chosen_clause, written_in
@@ -23,25 +22,24 @@ from matchrec.dataclass import dataclass
 from matchrec.engine.matches import RunFailure
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import PATTERN_CALLS, SASE
-from matchrec.errors.run.place import Place
+from matchrec.errors.run.place import RowPlace
 from matchrec.errors.sql.window import window_asked_about
 from matchrec.frontends.pattern import AfterMatch, Pattern
 from matchrec.frontends.sql.lower import lower
-from matchrec.nfa.compiled_pattern import compile_pattern
+from matchrec.nfa.compile import compile_pattern
 from matchrec.plan.clauses import MatchOutput, RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.pruning.gaps import gaps_as_conditions
 from matchrec.source import Source
-from matchrec.spark.options import Options
-from matchrec.spark.relation import Relation
-from matchrec.spark.sessions.environment import check_session
-from matchrec.spark.tracing.partition import Asked, collect_partition
-from matchrec.spark.tracing.values import measure_values
-from matchrec.spark.worker.failures import run_error
+from matchrec.spark.environment import check_session
+from matchrec.spark.question import Options
+from matchrec.spark.session import Relation
+from matchrec.spark.tracing import Target, collect_partition, measure_values
+from matchrec.spark.worker.match import run_error
 from matchrec.tracing.explained import Explainer, as_matches, wanted_trials
 from matchrec.tracing.parts import Write, parts_of
-from matchrec.tracing.story import Rows, Teller
-from matchrec.tracing.trace import Search
+from matchrec.tracing.story import Teller, TracedRows
+from matchrec.tracing.trace import TracedSearch
 from matchrec.tracing.why import Why
 
 if TYPE_CHECKING:
@@ -98,7 +96,7 @@ def why(  # noqa: PLR0913 -- public signature
         for earlier in parsed.sites[: parsed.sites.index(site)]:
             evaluation.site(earlier)
         plan, relation = evaluation.plan(site), evaluation.relation(site)
-        request = Request(plan, relation, asked_of(partition, row), limit, engine)
+        request = Request(plan, relation, target_of(partition, row), limit, engine)
         return replace(request, alias=site.relation_alias, write=written_in(parsed.source)).answer()
 
 
@@ -130,7 +128,7 @@ def why_clause(  # noqa: PLR0913 -- public signature
     check_session(df.sparkSession)
     node, source = parse_clause_of(df, clause, dialect)
     with shown_in(source):
-        request = Request(lower(node), relation_of(df), asked_of(partition, row), limit, engine)
+        request = Request(lower(node), relation_of(df), target_of(partition, row), limit, engine)
         return replace(request, write=written_in(source)).answer()
 
 
@@ -161,7 +159,7 @@ def why_sase(  # noqa: PLR0913 -- public signature
     check_session(df.sparkSession)
     with shown_in(Source(text), SASE):
         plan = call.plan()
-        return Request(plan, relation_of(df), asked_of(partition, row), limit, engine).answer()
+        return Request(plan, relation_of(df), target_of(partition, row), limit, engine).answer()
 
 
 @checked(**ARGUMENTS)
@@ -193,15 +191,15 @@ def why_pattern(  # noqa: PLR0913 -- public signature
     lowered = PatternCall(df, pattern, *streams, skip, "matches", timeouts=False).lowered()
     with shown_in(lowered.source, PATTERN_CALLS):
         relation = relation_of(lowered.frame)
-        asked = asked_of(partition, row)
-        return Request(lowered.plan, relation, asked, limit, engine).answer()
+        target = target_of(partition, row)
+        return Request(lowered.plan, relation, target, limit, engine).answer()
 
 
-def asked_of(partition: Partition, row: object) -> Asked:
+def target_of(partition: Partition, row: object) -> Target:
     """Which partition and row are asked for."""
     if row is None:
-        return Asked(partition)
-    return Asked(partition, row if isinstance(row, tuple) else (row,))
+        return Target(partition)
+    return Target(partition, row if isinstance(row, tuple) else (row,))
 
 
 def with_gaps(plan: MatchPlan) -> MatchPlan:
@@ -215,7 +213,7 @@ class Request:
 
     plan: MatchPlan
     relation: Relation
-    asked: Asked
+    target: Target
     limit: int
     engine: str
     alias: str | None = None
@@ -238,18 +236,18 @@ class Request:
             rows_per_match=RowsPerMatch.ONE_ROW,
             partial=None,
         )
-        found = collect_partition(plan, self.relation, self.alias, self.engine, self.asked)
+        found = collect_partition(plan, self.relation, self.alias, self.engine, self.target)
         executable = found.executable
         task = executable.task
-        search = Search(task, executable.algorithm, found.partitions)
+        search = TracedSearch(task, executable.algorithm, found.partitions)
         try:
             trace = search.trace(found.asked, self.limit)
         except RunFailure as failure:
-            place = Place(self.asked.partition or {}, failure.row + 1)
+            place = RowPlace(self.target.partition or {}, failure.row + 1)
             raise run_error(failure, place) from failure
         keys = wanted_trials(trace.attempts)
         values = measure_values(found, as_matches(task, trace.attempts, keys)) if keys else {}
         count = found.partitions.rows
         conditions = Explainer(task, parts, trace.attempts, keys, values, count).conditions()
-        rows = Rows(found.keys, found.orders, found.places, found.irrelevant)
+        rows = TracedRows(found.keys, found.orders, found.places, found.irrelevant)
         return Why(Teller(self.plan, task, rows, trace, conditions).story())

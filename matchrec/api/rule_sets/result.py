@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from matchrec.arguments import DATAFRAME, TEXT, checked
-from matchrec.errors.run.rule_sets import (
+from matchrec.errors.run.failures import (
     cached_stream,
     rows_of_something_else,
     unknown_rule,
 )
-from matchrec.explanation.rule_set import ExplainedRules
+from matchrec.explanation.explanation import ExplainedRules
 from matchrec.pictures.html import folded, paragraph, preformatted
-from matchrec.spark.rule_sets.build import BuiltRuleSet
-from matchrec.spark.rule_sets.result import (
+from matchrec.spark.rule_sets.build import (
+    BuiltRuleSet,
     all_matches,
     check_measures,
     check_names,
@@ -66,7 +66,7 @@ class RuleMatches:
         >>> found.rules
         ('large',)
         """
-        return tuple(self._built.rules)
+        return tuple(one.name for one in self._built.question.rules)
 
     @property
     def matches(self) -> DataFrame:

@@ -5,14 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from matchrec.conditions.accumulators.aggregate import AggregateFunction
-from matchrec.conditions.accumulators.chosen import CHOSEN
-from matchrec.conditions.accumulators.counts import COUNTS
-from matchrec.conditions.accumulators.extremes import EXTREMES
-from matchrec.conditions.accumulators.lists import LISTS
-from matchrec.conditions.accumulators.moments import MOMENTS
-from matchrec.conditions.accumulators.pairs import PAIRS
-from matchrec.conditions.accumulators.percentiles import PERCENTILES
-from matchrec.conditions.accumulators.sums import SUMS
+from matchrec.conditions.accumulators.choices import CHOSEN, EXTREMES, LISTS
+from matchrec.conditions.accumulators.statistics import MOMENTS, PERCENTILES
+from matchrec.conditions.accumulators.sums import COUNTS, SUMS
 
 AGGREGATES: Mapping[str, AggregateFunction] = {
     **COUNTS,
@@ -21,7 +16,6 @@ AGGREGATES: Mapping[str, AggregateFunction] = {
     **CHOSEN,
     **LISTS,
     **MOMENTS,
-    **PAIRS,
     **PERCENTILES,
 }
 
@@ -36,5 +30,10 @@ INSTEAD: Mapping[str, str] = {
     "theta_sketch_agg": "count(DISTINCT x), which is exact",
     "approx_top_k": "mode(x) for the most frequent value",
     "histogram_numeric": "percentile(x, p) for a point of the distribution",
+    "try_sum": "sum(x)",
+    "try_avg": "avg(x)",
+    "regr_count": "count(y) FILTER (WHERE x IS NOT NULL)",
+    "regr_avgx": "avg(x) FILTER (WHERE y IS NOT NULL)",
+    "regr_avgy": "avg(y) FILTER (WHERE x IS NOT NULL)",
 }
-"""For aggregates whose results are approximate or no values that a condition could test."""
+"""For some of those that are not here: approximate ones, and those that few ask for."""

@@ -1,22 +1,39 @@
-"""sum, avg, try_sum and try_avg of numbers and intervals, and the aggregates of bits.
+"""sum and avg of numbers and intervals, count, count_if and the aggregates of truth values.
 
-What does not fit the result is an error under ANSI, and for intervals always; else integers wrap
-and decimals are NULL. The try functions give NULL.
+What does not fit a sum is an error under ANSI, and for intervals always; else integers wrap and
+decimals are NULL.
 """
 
 from __future__ import annotations
 
-import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from decimal import ROUND_HALF_UP, Decimal
+from functools import partial
 from typing import Any
 
-from matchrec.conditions.accumulators.aggregate import Accumulator, AggregateFunction, AggregateUse
-from matchrec.conditions.accumulators.values import EXACT, decimal_of, digits_of
+from matchrec.conditions.accumulators.aggregate import (
+    EXACT,
+    Accumulator,
+    AggregateFunction,
+    AggregateUse,
+    Result,
+    decimal_of,
+    digits_of,
+)
+from matchrec.conditions.accumulators.choices import Extreme
 from matchrec.conditions.functions.function import Value
 from matchrec.conditions.functions.numerals import divided, fits, wrap
-from matchrec.conditions.types import NUMBERS, SPANS, Family, ValueType, average_type, sum_type
+from matchrec.conditions.types import (
+    BIGINT,
+    BOOLEAN,
+    NUMBERS,
+    SPANS,
+    Family,
+    ValueType,
+    average_type,
+    sum_type,
+)
 
 DIGITS_OF_A_DOUBLE = 15  # up to which Spark divides the sum of decimals as a double
 PLACES_OF_A_QUOTIENT = 39  # that Spark computes before it rounds to those of the result
@@ -137,23 +154,6 @@ class DecimalAverage(DecimalSum):
         return None
 
 
-class Attempt:
-    """The same aggregate, NULL from the row on at which its total has become too large."""
-
-    def __init__(self, rows: Accumulator) -> None:
-        self.rows: Accumulator | None = rows
-
-    def add(self, *values: Value) -> None:
-        if self.rows is not None:
-            try:
-                self.rows.add(*values)
-            except TooLargeError:
-                self.rows = None
-
-    def result(self) -> Value:
-        return None if self.rows is None else self.rows.result()
-
-
 def type_of_sum(use: AggregateUse) -> ValueType | None:
     return _type(use, sum_type)
 
@@ -197,48 +197,58 @@ def begin_average(use: AggregateUse) -> Accumulator:
             return FloatAverage()
 
 
-def begin_attempt(begin: Callable[[AggregateUse], Accumulator]) -> Callable[..., Accumulator]:
-    """What begins the try function of an aggregate."""
-
-    def begin_it(use: AggregateUse) -> Accumulator:
-        (type_,) = use.types
-        integer = type_.family is Family.INTEGER
-        rows = WholeSum(64) if integer and begin is begin_sum else begin(use)
-        if isinstance(rows, DecimalSum):
-            rows.ansi = False
-        return Attempt(rows)
-
-    return begin_it
-
-
-class Bits(Sum):
-    """The bits of integers combined."""
-
-    def __init__(self, combine: Callable[[int, int], int]) -> None:
-        self.combine = combine
-
-    def take(self, value: int) -> None:
-        self.total = value if self.rows == 1 else self.combine(self.total, value)
-
-
-def type_of_bits(use: AggregateUse) -> ValueType | None:
-    one = len(use.types) == 1 and use.types[0].family is Family.INTEGER
-    return use.types[0] if one else None
-
-
-def of_bits(combine: Callable[[int, int], int]) -> AggregateFunction:
-    return AggregateFunction(type_of_bits, lambda _: Bits(combine))
-
-
 AVERAGE = AggregateFunction(type_of_average, begin_average)
 
 SUMS: Mapping[str, AggregateFunction] = {
     "sum": AggregateFunction(type_of_sum, begin_sum),
-    "try_sum": AggregateFunction(type_of_sum, begin_attempt(begin_sum)),
     "avg": AVERAGE,
     "mean": AVERAGE,
-    "try_avg": AggregateFunction(type_of_average, begin_attempt(begin_average)),
-    "bit_and": of_bits(operator.and_),
-    "bit_or": of_bits(operator.or_),
-    "bit_xor": of_bits(operator.xor),
+}
+
+
+class Count:
+    """Rows without NULL."""
+
+    def __init__(self, _: AggregateUse) -> None:
+        self.rows = 0
+
+    def add(self, *values: Value) -> None:
+        if None not in values:
+            self.rows += 1
+
+    def result(self) -> int:
+        return self.rows
+
+
+class CountIf(Count):
+    """Rows on which a condition is true."""
+
+    def add(self, *values: Value) -> None:
+        self.rows += values[0] is True
+
+
+def count_type(_: AggregateUse) -> ValueType:
+    return BIGINT
+
+
+def of_truth_values(type_: ValueType) -> Result:
+    """A result of a type, of one truth value for each row."""
+
+    def result(use: AggregateUse) -> ValueType | None:
+        return type_ if [one.family for one in use.types] == [Family.BOOLEAN] else None
+
+    return result
+
+
+ALL = AggregateFunction(of_truth_values(BOOLEAN), partial(Extreme, largest=False))
+ANY = AggregateFunction(of_truth_values(BOOLEAN), partial(Extreme, largest=True))
+
+COUNTS: Mapping[str, AggregateFunction] = {
+    "count": AggregateFunction(count_type, Count),
+    "count_if": AggregateFunction(of_truth_values(BIGINT), CountIf),
+    "bool_and": ALL,
+    "every": ALL,
+    "bool_or": ANY,
+    "some": ANY,
+    "any": ANY,
 }

@@ -12,7 +12,7 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from functools import partial
 
-from matchrec.conditions.functions.function import Compute, Function, Use, Value
+from matchrec.conditions.functions.function import Compute, Function, FunctionUse, Value
 from matchrec.conditions.functions.numerals import (
     BLANK,
     NoValueError,
@@ -29,21 +29,18 @@ from matchrec.conditions.functions.numerals import (
     wrap,
     wrap_floating,
 )
-from matchrec.conditions.functions.times.calendar import DAY, SECOND, show_day, show_time
-from matchrec.conditions.functions.times.read_days import read_day
-from matchrec.conditions.functions.times.read_times import read_instant, read_without_zone
-from matchrec.conditions.functions.times.zones import find_zone
-from matchrec.conditions.functions.type_names import type_named
-from matchrec.conditions.types import STRING, TIMES, Family, ValueType, is_wide_decimal
+from matchrec.conditions.functions.times.calendar import DAY, SECOND, find_zone, show_day, show_time
+from matchrec.conditions.functions.times.reading import read_day, read_instant, read_without_zone
+from matchrec.conditions.types import STRING, TIMES, Family, ValueType, is_wide_decimal, type_named
 
-Rule = Callable[[ValueType, ValueType, Use], Compute]
+Rule = Callable[[ValueType, ValueType, FunctionUse], Compute]
 """How values of one type become values of another. Raises NoValueError where one has none."""
 
 TRUE = frozenset({"t", "true", "y", "yes", "1"})
 FALSE = frozenset({"f", "false", "n", "no", "0"})
 
 
-def cast_type(use: Use) -> ValueType | None:
+def cast_type(use: FunctionUse) -> ValueType | None:
     """The type that is named, if there is such a cast."""
     target = type_named(use.words[0]) if use.words else None
     if target is None:
@@ -52,7 +49,7 @@ def cast_type(use: Use) -> ValueType | None:
     return target if own == target or (own.family, target.family) in RULES else None
 
 
-def cast_strictly(use: Use) -> Compute:
+def cast_strictly(use: FunctionUse) -> Compute:
     """Under ANSI, where what does not fit is an error; that says what was cast."""
     (own,), target = use.types, cast_type(use)
     assert target is not None
@@ -69,12 +66,12 @@ def cast_strictly(use: Use) -> Compute:
     return cast
 
 
-def cast_leniently(use: Use) -> Compute:
+def cast_leniently(use: FunctionUse) -> Compute:
     """What does not fit is NULL."""
     return null_without(cast_strictly(use))
 
 
-def cast_as_set(use: Use) -> Compute:
+def cast_as_set(use: FunctionUse) -> Compute:
     """Without ANSI, whole numbers are wrapped around, and what else does not fit is NULL."""
     target = cast_type(use)
     if use.ansi:
@@ -122,7 +119,7 @@ def to_integer(read: Callable[[Value], int]) -> Rule:
     return lambda _, target, __: whole_number(read, target.bits)
 
 
-def floating_to_integer(_: ValueType, target: ValueType, __: Use) -> Compute:
+def floating_to_integer(_: ValueType, target: ValueType, __: FunctionUse) -> Compute:
     if target.bits == 64:
         return floating_to_long
     return whole_number(truncated, target.bits)
@@ -142,29 +139,29 @@ def floating_to_long(number: float) -> int:
     return min(found, (1 << 63) - 1)
 
 
-def decimal_to_integer(own: ValueType, target: ValueType, _: Use) -> Compute:
+def decimal_to_integer(own: ValueType, target: ValueType, _: FunctionUse) -> Compute:
     """Spark tests a decimal of many digits as a floating-point number."""
     if is_wide_decimal(own) and target.bits < 64:
         return whole_number(lambda number: truncated(float(number)), target.bits)
     return whole_number(whole_part, target.bits)
 
 
-def integer_to_floating(_: ValueType, target: ValueType, __: Use) -> Compute:
+def integer_to_floating(_: ValueType, target: ValueType, __: FunctionUse) -> Compute:
     return float if target.name == "double" else lambda number: to_single(Fraction(number))
 
 
-def floating_to_floating(_: ValueType, target: ValueType, __: Use) -> Compute:
+def floating_to_floating(_: ValueType, target: ValueType, __: FunctionUse) -> Compute:
     return identity if target.name == "double" else narrow
 
 
-def instant_to_floating(_: ValueType, target: ValueType, __: Use) -> Compute:
+def instant_to_floating(_: ValueType, target: ValueType, __: FunctionUse) -> Compute:
     if target.name == "double":
         return lambda instant: float(instant) / SECOND
     return lambda instant: narrow(float(instant) / SECOND)
 
 
 def to_decimal(read: Callable[[Value], Decimal]) -> Rule:
-    def rule(_: ValueType, target: ValueType, __: Use) -> Compute:
+    def rule(_: ValueType, target: ValueType, __: FunctionUse) -> Compute:
         def convert(value: Value) -> Decimal:
             try:
                 return rescale(read(value), target.precision, target.scale)
@@ -176,7 +173,7 @@ def to_decimal(read: Callable[[Value], Decimal]) -> Rule:
     return rule
 
 
-def to_rounded_decimal(_: ValueType, target: ValueType, __: Use) -> Compute:
+def to_rounded_decimal(_: ValueType, target: ValueType, __: FunctionUse) -> Compute:
     return lambda number: floating_to_decimal(number, target.precision, target.scale)
 
 
@@ -191,7 +188,7 @@ def always(compute: Compute) -> Rule:
     return lambda *_: compute
 
 
-def text_to_floating(_: ValueType, target: ValueType, __: Use) -> Compute:
+def text_to_floating(_: ValueType, target: ValueType, __: FunctionUse) -> Compute:
     return partial(read_floating, single=target.name == "float")
 
 
@@ -261,23 +258,23 @@ RULES: Mapping[tuple[Family, Family], Rule] = {
 """Every cast that Python does, by the families of its types."""
 
 
-def _local(use: Use, compute: Callable[[int], Value]) -> Compute:
+def _local(use: FunctionUse, compute: Callable[[int], Value]) -> Compute:
     """Of the local time of an instant."""
     local = find_zone(use.time_zone).local
     return lambda instant: compute(local(instant))
 
 
-def cast_function(build: Callable[[Use], Compute]) -> Function:
+def cast_function(build: Callable[[FunctionUse], Compute]) -> Function:
     return Function((None,), cast_type, build)
 
 
 def conversion(name: str, families: frozenset[Family] | None = None) -> Function:
     """A function that is a cast to one type, such as `to_date`. families: of what it takes."""
 
-    def named(use: Use) -> Use:
+    def named(use: FunctionUse) -> FunctionUse:
         return replace(use, words=(name,))
 
-    def result(use: Use) -> ValueType | None:
+    def result(use: FunctionUse) -> ValueType | None:
         taken = families is None or use.types[0].family in families
         return cast_type(named(use)) if taken else None
 

@@ -7,23 +7,17 @@ from collections.abc import Mapping
 from matchrec.conditions.functions.arrays import ARRAYS
 from matchrec.conditions.functions.casts import CASTS
 from matchrec.conditions.functions.comparisons import COMPARISONS
-from matchrec.conditions.functions.decimals import DECIMALS
 from matchrec.conditions.functions.function import Function
-from matchrec.conditions.functions.hashes import HASHES
 from matchrec.conditions.functions.lambdas import LAMBDAS
 from matchrec.conditions.functions.numbers import NUMBERS
+from matchrec.conditions.functions.numerals import DECIMALS
 from matchrec.conditions.functions.structs_and_maps import STRUCTS_AND_MAPS
-from matchrec.conditions.functions.texts.digests import DIGESTS
-from matchrec.conditions.functions.texts.encodings import ENCODINGS
 from matchrec.conditions.functions.texts.like import LIKES
 from matchrec.conditions.functions.texts.patterns import PATTERNS
 from matchrec.conditions.functions.texts.strings import STRINGS
 from matchrec.conditions.functions.times.distances import DISTANCES
-from matchrec.conditions.functions.times.formats import FORMATS
-from matchrec.conditions.functions.times.making import MADE_TIMES
-from matchrec.conditions.functions.times.parts import TIME_PARTS
+from matchrec.conditions.functions.times.parts import SPAN_ARITHMETIC, TIME_PARTS
 from matchrec.conditions.functions.times.shifts import TIME_SHIFTS
-from matchrec.conditions.functions.times.spans import SPAN_ARITHMETIC
 
 FUNCTIONS: Mapping[str, Function] = {
     **COMPARISONS,
@@ -31,8 +25,6 @@ FUNCTIONS: Mapping[str, Function] = {
     **DECIMALS,
     **NUMBERS,
     **STRINGS,
-    **DIGESTS,
-    **ENCODINGS,
     **LIKES,
     **PATTERNS,
     **DISTANCES,
@@ -42,7 +34,4 @@ FUNCTIONS: Mapping[str, Function] = {
     **ARRAYS,
     **STRUCTS_AND_MAPS,
     **LAMBDAS,
-    **HASHES,
-    **FORMATS,
-    **MADE_TIMES,
 }

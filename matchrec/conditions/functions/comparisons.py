@@ -6,11 +6,11 @@ import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 
-from matchrec.conditions.functions.function import Compute, Function, Use, Value, function
+from matchrec.conditions.functions.function import Compute, Function, FunctionUse, Value, function
 from matchrec.conditions.types import BOOLEAN, NESTED, NUMBERS, VOID, Family, ValueType, unnamed
 
 
-def same_type(use: Use) -> ValueType | None:
+def same_type(use: FunctionUse) -> ValueType | None:
     """Boolean, if both are of one family, or numbers, and compare."""
     type_ = common([unnamed(one) for one in use.types])
     return None if type_ is None or not type_.is_ordered else BOOLEAN
@@ -19,7 +19,7 @@ def same_type(use: Use) -> ValueType | None:
 def comparison(compare: Callable[[Value, Value], bool]) -> Function:
     """Of two values of one type, or of two numbers."""
 
-    def build(use: Use) -> Compute:
+    def build(use: FunctionUse) -> Compute:
         families = {one.family for one in use.types}
         if families <= NESTED:
             return lambda left, right: compare(rank(left), rank(right))
@@ -30,7 +30,7 @@ def comparison(compare: Callable[[Value, Value], bool]) -> Function:
     return Function((None, None), same_type, build)
 
 
-def null_safe(use: Use) -> Compute:
+def null_safe(use: FunctionUse) -> Compute:
     """`<=>`: NULL is equal to NULL, and to nothing else."""
     equal = EQUAL.build(use)
 
@@ -64,7 +64,7 @@ def rank(value: Value) -> tuple[Value, ...]:
     return nan, 0 if nan else value
 
 
-def type_of_choice(use: Use) -> ValueType | None:
+def type_of_choice(use: FunctionUse) -> ValueType | None:
     """The type of what is chosen between."""
     return common(use.types[1:])
 

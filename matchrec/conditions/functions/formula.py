@@ -19,7 +19,7 @@ from matchrec.plan.expression import LambdaVariable
 
 if TYPE_CHECKING:
     from matchrec.conditions.accumulators.aggregate import AggregateUse
-    from matchrec.conditions.functions.function import Use
+    from matchrec.conditions.functions.function import FunctionUse
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Apply:
 
     name: str
     parts: tuple[Formula, ...]
-    use: Use
+    use: FunctionUse
     type: ValueType
 
 
@@ -51,7 +51,7 @@ class Aggregated:
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class LambdaValue:
     """A variable of a lambda function around."""
 
     variable: LambdaVariable
@@ -80,7 +80,7 @@ class Calculated:
     type: ValueType
 
 
-Formula = Argument | Apply | Aggregated | Bound | LambdaFunction | Calculated
+Formula = Argument | Apply | Aggregated | LambdaValue | LambdaFunction | Calculated
 
 
 def parts_of(formula: Formula) -> tuple[Formula, ...]:
@@ -109,7 +109,7 @@ def with_arguments(formula: Formula, arguments: Sequence[Formula]) -> Formula:
             )
         case LambdaFunction():
             return replace(formula, body=with_arguments(formula.body, arguments))
-        case Bound():
+        case LambdaValue():
             return formula
 
 

@@ -32,11 +32,12 @@ class UndecidedError(FunctionError):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Settings of a session, in lower case. time_zone: see `Use`. timestamp_type: of TIMESTAMP.
+    """Settings of a session, in lower case.
 
-    legacy_statistics: see `AggregateUse`. keeps_escapes: whether a backslash in a string literal
-    stands for itself. quotes: those that a string literal may stand in. two_valued_exists: whether
-    EXISTS is false where it is unknown.
+    time_zone: see `FunctionUse`. timestamp_type: of TIMESTAMP. legacy_statistics: see
+    `AggregateUse`. keeps_escapes: whether a backslash in a string literal stands for itself.
+    quotes: those that a string literal may stand in. two_valued_exists: whether EXISTS is false
+    where it is unknown.
     """
 
     time_zone: str = "UTC"
@@ -48,7 +49,7 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class FunctionUse:
     """One call of a function, as far as it is known before there are values.
 
     types: of the arguments, after they have been brought to the function's parameters. words: what
@@ -62,31 +63,33 @@ class Use:
     time_zone: str = "UTC"
 
 
-Result = Callable[[Use], ValueType | None]
+Result = Callable[[FunctionUse], ValueType | None]
+Parameter = ValueType | Family | None
+"""What an argument is cast to implicitly; or the family that it must be of; or any type."""
 
 
 @dataclass(frozen=True, slots=True)
 class Function:
     """A function of Spark.
 
-    parameters: the family of each argument; None takes any type. result: its type, or None where
-    the arguments do not fit. build: what computes it. least: how many arguments it takes at least;
-    None: all of them. takes_nulls: whether it may give something for NULL; otherwise it is computed
-    only where no argument is NULL. repeats: whether further arguments are as the last one.
-    variables: the types of the variables of a lambda function, by those of the arguments before it;
-    its value is what computes its body from theirs, and its type that of the body.
+    parameters: Spark's own signature. result: its type, or None where the arguments do not fit.
+    build: what computes it. least: how many arguments it takes at least; None: all of them.
+    takes_nulls: whether it may give something for NULL; otherwise it is computed only where no
+    argument is NULL. repeats: whether further arguments are as the last one. variables: the types
+    of the variables of a lambda function, by those of the arguments before it; its value is what
+    computes its body from theirs, and its type that of the body.
     """
 
-    parameters: tuple[Family | None, ...]
+    parameters: tuple[Parameter, ...]
     result: Result
-    build: Callable[[Use], Compute]
+    build: Callable[[FunctionUse], Compute]
     least: int | None = None
     takes_nulls: bool = False
     repeats: bool = False
     variables: Callable[[Sequence[ValueType]], Sequence[ValueType]] | None = None
 
-    def parameter(self, place: int) -> Family | None:
-        """The family of the argument at a place."""
+    def parameter(self, place: int) -> Parameter:
+        """What the argument at a place is to be."""
         return self.parameters[min(place, len(self.parameters) - 1)]
 
     def takes(self, arguments: int) -> bool:
@@ -102,7 +105,7 @@ def gives(type_: ValueType) -> Result:
 
 
 def function(
-    parameters: tuple[Family | None, ...],
+    parameters: tuple[Parameter, ...],
     type_: ValueType | Result,
     compute: Compute,
     *,

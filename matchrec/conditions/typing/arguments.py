@@ -11,7 +11,7 @@ from matchrec.conditions.functions.formula import (
     Formula,
     with_arguments,
 )
-from matchrec.conditions.functions.function import Use
+from matchrec.conditions.functions.function import FunctionUse
 from matchrec.conditions.run_condition import (
     Call,
     Choose,
@@ -67,7 +67,7 @@ class Arguments:
         """One of two values that an engine knows by their ranks."""
         types = (BOOLEAN, type_, type_)
         pairs = zip(operands_of(expression), types, strict=True)
-        return Apply("IF", tuple(self.within(*pair) for pair in pairs), Use(types), type_)
+        return Apply("IF", tuple(self.within(*pair) for pair in pairs), FunctionUse(types), type_)
 
     def calculated(self, expression: RunExpression, parts: list[Formula]) -> RunExpression:
         """The expression over parts, to which those that it needs are added."""

@@ -40,7 +40,7 @@ from matchrec.conditions.typing.numbers import (
     bounded,
     common_type,
     compute,
-    integer_arithmetic,
+    in_int,
     negative,
     on_times,
     widen,
@@ -201,13 +201,18 @@ def _computed(operator: ArithmeticOperator, left: Typed, right: Typed, ansi: boo
 
 
 def check_common_type(typer: Typer, step: Combined) -> None:
-    """Raises where two by two operands would become FLOAT, of which Spark makes a DOUBLE at once.
+    """Raises where operands two by two would become other types than Spark makes of all at once.
 
-    Without `ansi` an integer beside a FLOAT is rounded to it, unless another operand is wider.
+    Without `ansi` an integer beside a FLOAT is rounded to it, unless another operand is wider; and
+    IN compares a text and a number as texts, where `=` compares them as numbers.
     """
     if typer.ansi or step.operator not in OF_ONE_TYPE:
         return
     types = [typer.type_of(part) for part in step.operands]
+    numbers = [type_ for type_ in types if type_.family in NUMBERS]
+    texts = [type_ for type_ in types if type_.family is Family.STRING]
+    if step.operator == "IN" and numbers and texts:
+        raise cannot_combine(step.operator, types[0].name, (numbers + texts)[0].name, step.span)
     wider = any(type_ == DOUBLE or type_.family is Family.DECIMAL for type_ in types)
     for part, type_ in zip(step.operands, types, strict=True):
         rounds = type_.family is Family.INTEGER and not is_small(typer, part)
@@ -261,6 +266,4 @@ def type_days_between(typer: Typer, step: Combined) -> Typed:
     if not all(isinstance(part, Value) for part in step.operands):
         return type_call(typer, step)
     left, right = (typer.cast_column(part, DATE) for part in step.operands)
-    return Typed(
-        integer_arithmetic(ArithmeticOperator.SUBTRACT, left.expression, right.expression), INT
-    )
+    return Typed(in_int(ArithmeticOperator.SUBTRACT, left, right), INT)

@@ -2,40 +2,32 @@
 
     levenshtein(name || '.', LAST(A.name))   →   LEVENSHTEIN(||(0, 1), 2) over three values
 
-Arguments that are columns are brought to a function's parameters by Spark, as it does itself.
+`parameters` brings arguments to what a function takes, as Spark does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from matchrec.conditions.functions import functions
 from matchrec.conditions.functions.formula import Apply, LambdaFunction
-from matchrec.conditions.functions.function import Function, FunctionError, Use
-from matchrec.conditions.functions.times.zones import has_one_offset, is_known
-from matchrec.conditions.functions.type_names import TIMESTAMP, TIMESTAMP_NTZ
+from matchrec.conditions.functions.function import Function, FunctionError, FunctionUse
+from matchrec.conditions.functions.times.calendar import has_one_offset, is_known
 from matchrec.conditions.operations import ArithmeticOperator
 from matchrec.conditions.residual import BASIC, BITS, LOGIC, Combined, Lambda, Step, Value
 from matchrec.conditions.run_condition import (
     Call,
     Choose,
-    Constant,
-    Read,
+    ReadValue,
     Reduce,
     RunExpression,
 )
 from matchrec.conditions.types import (
-    BOOLEAN,
-    DATE,
-    DOUBLE,
-    INT,
-    NESTED,
     NUMBERS,
     SPANS,
-    STRING,
     TIMES,
-    VOID,
+    TIMESTAMP_NTZ,
     Family,
     Kind,
     ValueType,
@@ -44,7 +36,8 @@ from matchrec.conditions.types import (
 )
 from matchrec.conditions.typing.arguments import Arguments
 from matchrec.conditions.typing.nested import alike, overloaded
-from matchrec.conditions.typing.numbers import Typed, on_times, widen
+from matchrec.conditions.typing.numbers import Typed, on_times
+from matchrec.conditions.typing.parameters import bring, check_literal
 from matchrec.conditions.typing.typer import Typer
 from matchrec.errors.conditions import (
     cannot_combine,
@@ -53,30 +46,10 @@ from matchrec.errors.conditions import (
     pattern_not_read,
     unknown_time_zone,
 )
-from matchrec.plan.text.sql_text import literal_text
-
-PARAMETERS = {
-    Family.STRING: STRING,
-    Family.FLOATING: DOUBLE,
-    Family.INTEGER: INT,
-    Family.BOOLEAN: BOOLEAN,
-    Family.DATE: DATE,
-    Family.TIMESTAMP: TIMESTAMP,
-}
-"""The type to which Spark casts an argument of another family."""
+from matchrec.plan.text import literal_text
 
 NEVER_PYTHONS = LOGIC | BITS | {"DIV"}
 """Basic operations of which the engine has all values."""
-
-NEVER_IMPLICIT = NESTED | {Family.BINARY}
-"""Whose functions have the same names as those of texts, and do something else."""
-
-
-LOCAL_TIMES: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "TO_TIMESTAMP": ("CAST", ("TIMESTAMP",)),
-    "MAKE_TIMESTAMP": ("MAKE_TIMESTAMP_NTZ", ()),
-}
-"""What functions are where TIMESTAMP means local time."""
 
 
 def is_pythons(typer: Typer, step: Combined) -> bool:
@@ -109,7 +82,7 @@ def has_rank(typer: Typer, step: Step) -> bool:
 
 def is_rank(expression: RunExpression, typer: Typer) -> bool:
     match expression:
-        case Read(column=int(column), kind=Kind.INTEGER) | Reduce(column=int(column)):
+        case ReadValue(column=int(column), kind=Kind.INTEGER) | Reduce(column=int(column)):
             return column in typer.columns.ranks
         case Choose(_, then, otherwise):
             return is_rank(then, typer) or is_rank(otherwise, typer)
@@ -128,9 +101,8 @@ def type_call(typer: Typer, step: Combined) -> Typed:
     from matchrec.conditions.functions.casts import CASTS
     from matchrec.conditions.functions.lambdas import TWO_VALUED
 
-    if step.operator in LOCAL_TIMES and typer.settings.timestamp_type == TIMESTAMP_NTZ.name:
-        name, words = LOCAL_TIMES[step.operator]
-        return type_call(typer, replace(step, operator=name, words=words))
+    if step.operator == "TO_TIMESTAMP" and typer.settings.timestamp_type == TIMESTAMP_NTZ.name:
+        return type_call(typer, replace(step, operator="CAST", words=("TIMESTAMP",)))
     name = overloaded(typer, step)
     function = functions()[name]
     parts: list[Typed] = []
@@ -145,7 +117,7 @@ def type_call(typer: Typer, step: Combined) -> Typed:
         words = tuple(meant_type(typer, word) for word in words)
     if name == "EXISTS" and typer.settings.two_valued_exists:
         words = (TWO_VALUED,)
-    use = Use(tuple(one.type for one in parts), words, typer.ansi, typer.settings.time_zone)
+    use = FunctionUse(tuple(one.type for one in parts), words, typer.ansi, typer.settings.time_zone)
     if not function.takes(len(parts)):
         raise not_known_during_the_match(step.operator, step.span)
     type_ = function.result(use)
@@ -156,6 +128,7 @@ def type_call(typer: Typer, step: Combined) -> Typed:
         raise cannot_combine(step.operator, ", ".join(names[:-1]), names[-1], step.span)
     check_zone(typer, step, (*use.types, type_))
     check_pattern(typer, step)
+    check_literal(typer, step)
     arguments = Arguments()
     if name == "IF":  # what is not chosen is not computed
         formulas = tuple(arguments.within(part.expression, part.type) for part in parts)
@@ -197,9 +170,8 @@ def check_zone(typer: Typer, step: Combined, types: tuple[ValueType, ...]) -> No
 
 
 def check_pattern(typer: Typer, step: Combined) -> None:
-    """Raises for a regular expression, known now, that Python does not read as Java does."""
-    from matchrec.conditions.functions.texts.java_patterns import java_pattern
-    from matchrec.conditions.functions.texts.patterns import PATTERNS
+    """Raises for a regular expression, known now, that is refused."""
+    from matchrec.conditions.functions.texts.patterns import PATTERNS, known_pattern
 
     pattern = step.operands[1] if step.operator in PATTERNS else None
     if not isinstance(pattern, Value) or pattern.navigation or not pattern.column.looks_at_one_row:
@@ -207,7 +179,7 @@ def check_pattern(typer: Typer, step: Combined) -> None:
     settings = typer.settings
     text = literal_text(pattern.column.text, settings.quotes, keeps_escapes=settings.keeps_escapes)
     try:
-        java_pattern(text or "")
+        known_pattern(text or "")
     except FunctionError as error:
         raise pattern_not_read(step.operator, str(error), pattern.span) from error
 
@@ -234,7 +206,7 @@ def type_along_calendar(typer: Typer, step: Combined) -> Typed:
 def type_of_times(typer: Typer, step: Combined) -> Typed:
     """Arithmetic of a time or an interval that Python computes."""
     parts = time_first(typer, step)
-    use = Use(tuple(typer.type_of(part) for part in parts))
+    use = FunctionUse(tuple(typer.type_of(part) for part in parts))
     name = f"TIME {step.operator}"
     function = functions().get(name)
     if function is None or function.result(use) is None:
@@ -249,25 +221,3 @@ def time_first(typer: Typer, step: Combined) -> tuple[Step, ...]:
     one, other = typer.type_of(left).family, typer.type_of(right).family
     turns = one in NUMBERS or (one in SPANS and other in TIMES)
     return (right, left) if turns and step.operator in ("+", "*") else (left, right)
-
-
-def bring(typer: Typer, step: Combined, part: Step, family: Family | None) -> Typed:
-    """An argument as its parameter takes it."""
-    own = typer.type_of(part)
-    if family is None or own.family is family:
-        return typer.type_step(part)
-    target = PARAMETERS.get(family)
-    if target is None or own.family in NEVER_IMPLICIT:
-        raise does_not_take(step.operator, own.name, (), step.span)
-    if own == VOID:
-        return Typed(Constant(None, Kind.INTEGER), target)
-    if isinstance(part, Value):
-        return typer.cast_column(part, target)
-    if family is Family.FLOATING and own.family in NUMBERS:
-        return widen(typer.type_step(part), target)
-    use = Use((own,), (target.name.upper(),), typer.ansi, typer.settings.time_zone)
-    if functions()["CAST"].result(use) is None:
-        raise cannot_combine(step.operator, own.name, target.name, step.span)
-    arguments = Arguments()
-    inner = arguments.add(typer.type_step(part))
-    return arguments.call(Apply("CAST", (inner,), use, target))

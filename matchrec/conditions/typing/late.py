@@ -1,4 +1,6 @@
-"""What may fail, where other rows tell whether it is asked: computed then, not before the match.
+"""Columns that the engine computes instead of Spark.
+
+What may fail, where other rows tell whether it is asked, is computed then, not before the match:
 
     A.ok AND CAST(B.s AS INT) > A.x    on a row whose `s` is no number, after an A that is not ok
 
@@ -10,16 +12,39 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from matchrec.conditions.guards import text_may_fail
-from matchrec.conditions.residual import Combined, Lambda, Step, Value
-from matchrec.conditions.types import NUMBERS, TIMES, Family, ValueType
-from matchrec.conditions.typing.constants import constant_of
+from matchrec.conditions.guards import is_total
+from matchrec.conditions.residual import Combined, Lambda, Step, Value, values_in
+from matchrec.conditions.types import DOUBLE, NUMBERS, TIMES, Family, ValueType
 from matchrec.conditions.typing.numbers import Typed
-from matchrec.conditions.typing.typer import Typer
+from matchrec.conditions.typing.typer import Typer, constant_of
 from matchrec.errors import MatchRecognizeUnsupportedError
+from matchrec.plan.text import literal_text
+
+
+def type_formula(typer: Typer, step: Value) -> Typed | None:
+    """The value of a formula of integers and doubles; None where it is Spark's to compute."""
+    type_ = typer.types[step.column]
+    if step.formula is None or not is_plain(type_):
+        return None
+    if not all(is_known(typer, one) for one in values_in(step.formula)):
+        return None
+    return typer.type_step(step.formula) if typer.type_of(step.formula) == type_ else None
+
+
+def is_known(typer: Typer, step: Value) -> bool:
+    """Whether it is a number that the engine holds as it is, or a constant."""
+    type_ = typer.types[step.column]
+    return is_plain(type_) or constant_of(step, type_) is not None
+
+
+def is_plain(type_: ValueType) -> bool:
+    """Whether the engine computes with values of a type as Spark does, and holds the results."""
+    return type_ == DOUBLE or type_.family is Family.INTEGER
+
 
 SUMS = frozenset({"+", "-", "*", "NEG", "NEGATIVE", "ABS"})
 QUOTIENTS = frozenset({"/", "%", "DIV", "MOD", "PMOD"})
+PATTERNS = frozenset({"LIKE", "ILIKE", "RLIKE", "REGEXP", "REGEXP_LIKE"})
 MOST_DIGITS = 38
 OF_MAPS = frozenset({"[]", "ELEMENT_AT"})  # NULL without such a key
 
@@ -60,7 +85,18 @@ def may_fail(typer: Typer, step: Combined) -> bool:
         return False
     if step.operator in CASTS:
         return cast_may_fail(typer.type_of(step.operands[0]), type_)
-    return text_may_fail(step.operator)
+    if step.operator in PATTERNS:
+        return not is_literal(typer, step.operands[1])
+    return step.operator == "[]" or (step.operator.isidentifier() and not is_total(step.operator))
+
+
+def is_literal(typer: Typer, step: Step) -> bool:
+    """Whether it is a text that is written there."""
+    if not isinstance(step, Value) or step.navigation or not step.column.looks_at_one_row:
+        return False
+    settings = typer.settings
+    text = step.column.text
+    return literal_text(text, settings.quotes, keeps_escapes=settings.keeps_escapes) is not None
 
 
 def overflows(type_: ValueType) -> bool:

@@ -10,7 +10,7 @@ from functools import partial
 from math import nan
 
 from matchrec.conditions.functions.formula import Apply
-from matchrec.conditions.functions.function import Use
+from matchrec.conditions.functions.function import FunctionUse
 from matchrec.conditions.operations import ArithmeticOperator, Comparison, MathFunction
 from matchrec.conditions.residual import Combined, Step, Value
 from matchrec.conditions.run_condition import (
@@ -32,16 +32,14 @@ from matchrec.conditions.types import (
     DOUBLE,
     FLOAT,
     NUMBERS,
-    STRING,
-    VOID,
     Family,
     Kind,
     decimal,
     is_wide_decimal,
 )
 from matchrec.conditions.typing.arguments import Arguments
-from matchrec.conditions.typing.calls import in_python
 from matchrec.conditions.typing.numbers import Typed, integer_arithmetic
+from matchrec.conditions.typing.parameters import bring
 from matchrec.conditions.typing.typer import Typer
 from matchrec.errors.conditions import cannot_combine, not_known_during_the_match
 
@@ -51,13 +49,13 @@ MATHEMATICS = {one.value: one for one in MathFunction} | {
     "SIGNUM": MathFunction.SIGN,
 }
 NAMES = MATHEMATICS.keys() | {"BROUND", "ISNAN"}
-TWO = frozenset({MathFunction.POWER, MathFunction.HYPOT, MathFunction.ATAN2, MathFunction.LOG})
+TWO = frozenset({MathFunction.POWER, MathFunction.LOG})
 MOST_PLACES = 18
 
 
-def is_mathematics(typer: Typer, step: Combined) -> bool:
-    """Whether an operation is a function of numbers that the engine has."""
-    return step.operator in NAMES and not any(in_python(typer, one) for one in step.operands)
+def is_mathematics(step: Combined) -> bool:
+    """Whether an operation is a function of numbers that the engine has, or makes of texts."""
+    return step.operator in NAMES
 
 
 def type_mathematics(typer: Typer, step: Combined) -> Typed:
@@ -88,13 +86,9 @@ def type_isnan(typer: Typer, step: Combined) -> Typed:
 def as_double(typer: Typer, step: Combined, part: Step) -> Typed:
     """An argument as a float."""
     own = typer.type_of(part)
-    if own == VOID:
-        return Typed(Constant(None, Kind.FLOATING), DOUBLE)
-    if own == STRING and isinstance(part, Value):
-        return typer.cast_column(part, DOUBLE)
-    if own.family not in NUMBERS:
-        raise cannot_combine(step.operator, own.name, DOUBLE.name, step.span)
-    return typer.as_number(step, part, DOUBLE)
+    if own.family in NUMBERS and not is_wide_decimal(own):
+        return typer.as_number(step, part, DOUBLE)
+    return bring(typer, step, part, DOUBLE)
 
 
 def type_floor(typer: Typer, step: Combined, function: MathFunction) -> Typed:
@@ -103,7 +97,9 @@ def type_floor(typer: Typer, step: Combined, function: MathFunction) -> Typed:
     own = typer.type_of(part)
     if own.family is Family.INTEGER:
         return Typed(typer.type_step(part).expression, BIGINT)
-    if own.family is not Family.DECIMAL or is_wide_decimal(own):
+    if is_wide_decimal(own):
+        raise not_known_during_the_match(step.operator, step.span)
+    if own.family is not Family.DECIMAL:
         return Typed(Mathematics(function, (as_double(typer, step, part).expression,)), BIGINT)
     digits = typer.type_step(part).expression
     type_ = decimal(own.precision - own.scale + 1, 0)
@@ -141,7 +137,7 @@ def type_rounding(typer: Typer, step: Combined) -> Typed:
 def round_floating(typer: Typer, step: Combined, places: int) -> RunExpression:
     """A float of fewer decimal places, in 64 bits."""
     value = as_double(typer, step, step.operands[0])
-    use = Use((DOUBLE,), (str(places),), typer.ansi, typer.settings.time_zone)
+    use = FunctionUse((DOUBLE,), (str(places),), typer.ansi, typer.settings.time_zone)
     arguments = Arguments()
     exact = arguments.call(Apply(step.operator, (arguments.add(value),), use, DOUBLE)).expression
     if isinstance(value.expression, Call) or step.operator == "BROUND":

@@ -22,13 +22,9 @@ from matchrec.conditions.types import (
 from matchrec.conditions.typing.numbers import Typed, common_nested
 from matchrec.conditions.typing.typer import Typer, null
 
-OF_AN_ELEMENT = frozenset(
-    ["ARRAY_CONTAINS", "ARRAY_POSITION", "ARRAY_REMOVE", "ARRAY_APPEND", "ARRAY_PREPEND"]
-)
+OF_AN_ELEMENT = frozenset({"ARRAY_CONTAINS", "ARRAY_POSITION"})
 OF_A_KEY = frozenset({"MAP []", "MAP ELEMENT_AT", "MAP TRY_ELEMENT_AT", "MAP_CONTAINS_KEY"})
-OF_ONE_TYPE = COMPARISONS | frozenset(
-    ["ARRAY", "ARRAY_UNION", "ARRAY_INTERSECT", "ARRAY_EXCEPT", "ARRAYS_OVERLAP", "MAP_CONCAT"]
-)
+OF_ONE_TYPE = COMPARISONS | frozenset(["ARRAY", "ARRAY_UNION", "ARRAY_INTERSECT", "ARRAYS_OVERLAP"])
 OF_ONE_TYPE |= {"ARRAY CONCAT", "ARRAY ||"}
 
 
@@ -68,9 +64,6 @@ def common_types(typer: Typer, name: str, types: list[ValueType]) -> list[ValueT
     if name in OF_A_KEY:
         key = common(types[0].parts[0], types[1])
         return None if key is None else [map_of(key, types[0].parts[1]), key]
-    if name == "MAP":
-        key, value = common(*types[::2]), common(*types[1::2])
-        return None if key is None or value is None else [key, value] * (len(types) // 2)
     chosen = 1 if name == "IF" else 0
     if name not in OF_ONE_TYPE | {"IF"}:
         return None

@@ -20,8 +20,10 @@ from matchrec.conditions.run_condition import (
     Widen,
 )
 from matchrec.conditions.types import (
+    DATE,
     DOUBLE,
     FLOAT,
+    INT,
     INTERVAL,
     NESTED,
     NUMBERS,
@@ -176,12 +178,26 @@ TimeRule = Callable[[RunExpression, ValueType, ValueType], Typed]
 
 def on_times(operator: ArithmeticOperator, left: Typed, right: Typed) -> Typed | None:
     """Arithmetic of dates, timestamps and day-time intervals, or None where there is none."""
-    rule = TIME_RULES.get((left.type.family, operator.value, right.type.family))
+    families = left.type.family, operator.value, right.type.family
+    if families in LATER_DAYS:
+        return later_day(operator, left, right)
+    rule = TIME_RULES.get(families)
     if rule is None:
         return None
     return rule(
         integer_arithmetic(operator, left.expression, right.expression), left.type, right.type
     )
+
+
+def in_int(operator: ArithmeticOperator, left: Typed, right: Typed) -> RunExpression:
+    """Arithmetic of days, which wraps in 32 bits whatever the settings are."""
+    return Arithmetic(operator, left.expression, right.expression, Kind.INTEGER, INT.bits, False)
+
+
+def later_day(operator: ArithmeticOperator, left: Typed, right: Typed) -> Typed | None:
+    """A date and a number of days, for which Spark takes no bigint."""
+    number = right if left.type == DATE else left
+    return None if number.type.bits > INT.bits else Typed(in_int(operator, left, right), DATE)
 
 
 def _as_left(expression: RunExpression, left: ValueType, _right: ValueType) -> Typed:
@@ -201,11 +217,13 @@ def _days_as_interval(expression: RunExpression, _left: ValueType, _right: Value
     return Typed(integer_arithmetic(ArithmeticOperator.MULTIPLY, expression, day), INTERVAL)
 
 
+LATER_DAYS = {
+    (Family.DATE, "-", Family.INTEGER),
+    (Family.DATE, "+", Family.INTEGER),
+    (Family.INTEGER, "+", Family.DATE),
+}
 TIME_RULES: Mapping[tuple[Family, str, Family], TimeRule] = {
     (Family.DATE, "-", Family.DATE): _days_as_interval,
-    (Family.DATE, "-", Family.INTEGER): _as_left,
-    (Family.DATE, "+", Family.INTEGER): _as_left,
-    (Family.INTEGER, "+", Family.DATE): _as_right,
     (Family.TIMESTAMP, "-", Family.TIMESTAMP): _as_interval,
     (Family.TIMESTAMP_NTZ, "-", Family.TIMESTAMP_NTZ): _as_interval,
     (Family.TIMESTAMP, "-", Family.INTERVAL): _as_left,

@@ -34,11 +34,7 @@ from matchrec.conditions.types import (
 from matchrec.conditions.typing.arguments import Arguments
 from matchrec.conditions.typing.numbers import Typed, decimal_average
 from matchrec.conditions.typing.typer import Typer
-from matchrec.errors.conditions import (
-    aggregate_cannot_take,
-    filter_not_boolean,
-    not_a_number,
-)
+from matchrec.errors.conditions import aggregate_cannot_take, filter_not_boolean, not_a_number
 
 
 def type_running_aggregate(typer: Typer, step: RunningAggregate) -> Typed:

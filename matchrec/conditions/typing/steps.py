@@ -14,17 +14,17 @@ from matchrec.conditions.residual import (
     BITS,
     COMPARISONS,
     LOGIC,
-    Bound,
     Combined,
     Lambda,
+    LambdaRead,
     ListAggregate,
     NumberOfMatch,
     RunningAggregate,
     Step,
     Value,
     VariableAt,
+    rewrite,
 )
-from matchrec.conditions.rewrite import rewrite
 from matchrec.conditions.run_condition import (
     And,
     Call,
@@ -35,8 +35,8 @@ from matchrec.conditions.run_condition import (
     Not,
     Or,
     ReadClassifier,
-    ReadMatchNumber,
     RunExpression,
+    TriedMatchNumber,
 )
 from matchrec.conditions.types import (
     BIGINT,
@@ -59,13 +59,11 @@ from matchrec.conditions.typing.arithmetic import (
     with_floats,
 )
 from matchrec.conditions.typing.calls import is_pythons, type_call
-from matchrec.conditions.typing.constants import constant_of
-from matchrec.conditions.typing.formulas import type_formula
-from matchrec.conditions.typing.late import type_late
+from matchrec.conditions.typing.late import type_formula, type_late
 from matchrec.conditions.typing.mathematics import is_mathematics, type_mathematics
 from matchrec.conditions.typing.numbers import Typed
 from matchrec.conditions.typing.running_aggregates import type_list, type_running_aggregate
-from matchrec.conditions.typing.typer import Typer, null
+from matchrec.conditions.typing.typer import Typer, constant_of, null
 from matchrec.dataclass import dataclass
 from matchrec.errors.conditions import cannot_combine, not_known_during_the_match
 
@@ -85,21 +83,21 @@ class StepTyper(Typer):
             case ListAggregate():
                 return type_list(self, step)
             case NumberOfMatch():
-                return Typed(ReadMatchNumber(), BIGINT)
+                return Typed(TriedMatchNumber(), BIGINT)
             case Combined():
                 return self.combine(step)
-            case Bound(variable):
+            case LambdaRead(variable):
                 type_ = self.bound[variable]
-                return Typed(Call(formula.Bound(variable, type_), (), ()), type_)
+                return Typed(Call(formula.LambdaValue(variable, type_), (), ()), type_)
             case Lambda():
                 raise not_known_during_the_match("->", step.span)
             case _:
                 assert_never(step)
 
     @cached_property
-    def draft(self) -> Draft:
+    def draft(self) -> DraftTyper:
         """What types steps before it is known whether their columns will be read as they are."""
-        return Draft(
+        return DraftTyper(
             self.types,
             self.ansi,
             self.settings,
@@ -125,7 +123,7 @@ class StepTyper(Typer):
         return Typed(expression, BOOLEAN)
 
     def combine(self, step: Combined) -> Typed:
-        if is_mathematics(self, step):
+        if is_mathematics(step):
             return type_mathematics(self, step)
         if is_pythons(self, step):
             return type_call(self, step)
@@ -176,7 +174,7 @@ class StepTyper(Typer):
 
 
 @dataclass(frozen=True)
-class Draft(StepTyper):
+class DraftTyper(StepTyper):
     """Types each step once, over columns of its own.
 
     known, forms: by the ids of steps, which are kept so that no other step gets their ids.
@@ -186,7 +184,7 @@ class Draft(StepTyper):
     forms: dict[int, tuple[Step, Combined]] = field(default_factory=dict)
 
     @cached_property
-    def draft(self) -> Draft:
+    def draft(self) -> DraftTyper:
         return self
 
     def type_step(self, step: Step) -> Typed:

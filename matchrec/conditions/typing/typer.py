@@ -2,7 +2,7 @@
 
 Types follow Spark. Where two types meet, numbers are brought to one kind (see `numbers`), any other
 two must be one type. What Spark would coerce in a way that the engine cannot repeat is an
-error that says which CAST to write.
+error that says which CAST to write. So is a run condition that would become too large.
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ from matchrec.conditions.run_condition import (
     Constant,
     IsNull,
     Not,
-    Read,
+    ReadValue,
     RunExpression,
 )
 from matchrec.conditions.types import (
     BOOLEAN,
+    DOUBLE,
     NESTED,
     NUMBERS,
     VOID,
@@ -39,12 +40,73 @@ from matchrec.conditions.types import (
     is_wide_decimal,
     unnamed,
 )
-from matchrec.conditions.typing.constants import constant_of
-from matchrec.conditions.typing.effort import Effort
 from matchrec.conditions.typing.numbers import Typed, common_nested, common_type, widen
 from matchrec.dataclass import dataclass
-from matchrec.errors.conditions import cannot_combine, not_boolean
-from matchrec.plan.expression import LambdaVariable, Navigation
+from matchrec.errors.conditions import (
+    cannot_combine,
+    not_boolean,
+    operations_nested_too_deep,
+    too_many_operations,
+)
+from matchrec.plan.expression import DEEPEST, LambdaVariable, Navigation
+from matchrec.plan.text import Amount, amount
+from matchrec.source import Span
+
+MOST_OPERATIONS = 200_000
+
+
+@dataclass(slots=True)
+class Effort:
+    """How many steps have been typed, and how many are being typed now, one in another.
+
+    whole: where the outermost of these was written.
+    """
+
+    operations: int = 0
+    depth: int = 0
+    whole: Span | None = None
+
+    def enter(self, span: Span) -> None:
+        """One more step begins. Raises where there are too many."""
+        if self.depth == 0:
+            self.whole = span
+        self.operations += 1
+        self.depth += 1
+        if self.operations > MOST_OPERATIONS:
+            raise too_many_operations(MOST_OPERATIONS, self.whole)
+        if self.depth > DEEPEST + 1:
+            raise operations_nested_too_deep(DEEPEST, self.whole)
+
+    def leave(self) -> None:
+        """The step that began last is done."""
+        self.depth -= 1
+
+
+def constant_of(step: Value, type_: ValueType) -> Typed | None:
+    """A column as a constant of a type, if a number or an interval is all that it is."""
+    if step.navigation is not None or not step.column.looks_at_one_row:
+        return None
+    found = amount(step.column.text)
+    if found is None or found.is_time is not (type_.family is Family.INTERVAL):
+        return None
+    if type_ == DOUBLE:
+        return Typed(Constant(float(found.value), Kind.FLOATING), DOUBLE)
+    held = as_held(found, type_)
+    return None if held is None else Typed(Constant(held, Kind.INTEGER), type_)
+
+
+def as_held(written: Amount, type_: ValueType) -> int | None:
+    """The same as the number that holds a value of a type; None where there is none."""
+    if is_wide_decimal(type_):
+        return None
+    if type_.family is Family.DECIMAL:
+        held, limit = written.value * 10**type_.scale, 10**type_.precision
+    elif type_.family in (Family.INTEGER, Family.INTERVAL):
+        held, limit = written.value, 2 ** (type_.bits - 1)
+    else:
+        return None
+    return held.numerator if held.denominator == 1 and held < limit else None
+
 
 TRUE_COLUMN = row_column("TRUE")
 IN_UTC = Settings()
@@ -124,16 +186,20 @@ class Typer(ABC):
         found = Not(IsNull(self.read(TRUE_COLUMN, BOOLEAN, step.navigation)))
         return Choose(found, there, self.read(step.missing, type_, None))
 
-    def read(self, column: RowColumn, type_: ValueType, navigation: Navigation | None) -> Read:
+    def read(self, column: RowColumn, type_: ValueType, navigation: Navigation | None) -> ReadValue:
         if is_ranked(type_):
             self.columns.ranked.add(column)
-        return Read(self.columns.place(column, type_.kind), type_.kind, navigation)
+        return ReadValue(self.columns.place(column, type_.kind), type_.kind, navigation)
 
     def unify(self, step: Combined, left: Step, right: Step) -> tuple[Typed, Typed]:
         """Both values as one type, as Spark would bring them together."""
         one, other = self.type_of(left), self.type_of(right)
         if one.family in NUMBERS and other.family in NUMBERS:
             return self.numbers(step, left, right)
+        if one.family is Family.STRING and other.family in NUMBERS:
+            return self.numbers(step, self.as_compared(step, left, other), right)
+        if other.family is Family.STRING and one.family in NUMBERS:
+            return self.numbers(step, left, self.as_compared(step, right, one))
         if one == VOID:
             return null(other), self.type_step(right)
         if other == VOID:
@@ -145,6 +211,19 @@ class Typer(ABC):
             common = common_nested(one, other, self.ansi)
             return self.as_nested(step, left, common), self.as_nested(step, right, common)
         return self.type_step(left), self.type_step(right)
+
+    def as_compared(self, step: Combined, text: Step, number: ValueType) -> Step:
+        """A text as the number that Spark makes of it where it is compared with a number.
+
+        Source: Spark's AnsiTypeCoercion, findWiderTypeForString; TypeCoercion,
+        findCommonTypeForBinaryComparison.
+        """
+        if step.operator not in COMPARISONS:
+            raise cannot_combine(step.operator, self.type_of(text).name, number.name, step.span)
+        is_whole = number.family is Family.INTEGER
+        in_ansi = "BIGINT" if is_whole else "DOUBLE"
+        lenient = "DOUBLE" if number.family is Family.DECIMAL else number.name.upper()
+        return Combined("CAST", (text,), step.span, (in_ansi if self.ansi else lenient,))
 
     def as_nested(self, step: Combined, part: Step, type_: ValueType | None) -> Typed:
         """A nested value as another type; Spark casts a column."""

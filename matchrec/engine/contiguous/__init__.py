@@ -1,5 +1,6 @@
-"""Standard SQL: the rows of a match follow each other, and the preferred match of a row is sought.
+"""Standard SQL: the rows of a match follow each other, and one match of a starting row is sought.
 
-Two algorithms, and two that are faster where conditions look only at the data: `chained` for
-matches that overlap, `windowed` for matches in windows. `search` is the loop around their kernels.
+A task and its partitions go in, matches come out in order. Depth-first search, and two algorithms
+that are faster where conditions look only at the data: `chained` for matches that overlap,
+`distances` for matches in windows and longest ones.
 """

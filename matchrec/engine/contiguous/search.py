@@ -1,140 +1,154 @@
-"""Run a plain search: the loop around a kernel that fills buffers.
+"""The searches which skip no row and find one match of each starting row.
 
-A kernel searches all partitions in one call. When the output is full, the matches so far are handed
-on and the kernel is called again, so that the matches of a chunk, not all of them, are in memory;
-when its own memory is full, that grows. Only a single match larger than a chunk makes chunks grow.
+Backtracking: one run at a time, in preferment order, with remembered failures; breadth-first
+search: all runs at once, over a shared buffer; and searches by distances, where conditions look
+only at the data, and overlapping matches as chains of rows that they share.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Protocol
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from matchrec.conditions.functions.function import AnsiError
+from matchrec.engine.contiguous.kernels import backtracking, chained, distances
 from matchrec.engine.interface import Room, Task
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.layout import ByteArray, ChoiceArray
-from matchrec.engine.matches import FailureKind, Matches, RunFailure
-from matchrec.engine.partitions import IntArray, Partitions
-from matchrec.nfa.tables import ProgramTables
-
-if TYPE_CHECKING:
-    from matchrec.evaluate.python_calls import PythonCalls
-
-_FAILURES = {
-    layout.SKIP_TO_NO_ROW: FailureKind.SKIP_TO_NO_ROW,
-    layout.SKIP_TO_FIRST_ROW: FailureKind.SKIP_TO_FIRST_ROW,
-    layout.OVERFLOW: FailureKind.OVERFLOW,
-    layout.DIVISION_BY_ZERO: FailureKind.DIVISION_BY_ZERO,
-    layout.FUNCTION_FAILED: FailureKind.FUNCTION_FAILED,
-    layout.TOO_MANY_STEPS: FailureKind.TOO_MANY_STEPS,
-}
-CONDITION_FAILURES = (layout.OVERFLOW, layout.DIVISION_BY_ZERO, layout.FUNCTION_FAILED)
+from matchrec.engine.matches import Chains, Matches
+from matchrec.engine.partitions import IntArray
+from matchrec.engine.preferred import BreadthFirstSearch
+from matchrec.engine.records import SearchInput
+from matchrec.engine.search import KernelSearch, PathSearch
 
 
-class Search(Protocol):
-    """One search: a kernel with the arrays it works in."""
+class BacktrackingSearch(PathSearch):
+    """One run at a time, of which nothing is counted."""
 
-    tables: ProgramTables
-    rows: layout.Rows
-    progress: IntArray
-    python: PythonCalls | None
+    kernel = staticmethod(backtracking.search)
 
-    def output(self, matches: int, rows: int) -> layout.Found:
-        """An empty output for so many matches and mapped rows."""
+    @property
+    def extras(self) -> tuple[Any, ...]:
+        """The registers, and what is counted."""
+        return self.work.registers, None
 
-    def advance(self, output: layout.Found) -> int:
-        """Call the kernel on an output; return its status."""
 
-    def matches(self, output: layout.Found) -> Matches:
-        """The matches in an output."""
+class RingSearch(KernelSearch):
+    """A search whose memory is one ring of rows, which it loses when that grows."""
+
+    def __init__(
+        self, task: Task, arrays: SearchInput, room: Room, counters: IntArray | None = None
+    ) -> None:
+        super().__init__(task, arrays, room, counters)
+        self.enlarge_ring(max(room.memory, 2))
+
+    @abstractmethod
+    def enlarge_ring(self, rows: int) -> None:
+        """Empty memory for so many rows, a power of two."""
 
     def grow(self, status: int) -> None:
-        """Enlarge what `status` says is full."""
+        """At least double the memory; the search of the starting row begins again."""
+        assert status == layout.MEMO_FULL
+        self.enlarge_ring(self.doubled(len(self.work.path)))
+        self.progress[layout.MEMO_TO] = self.progress[layout.START]
 
 
-def run(search: Search, task: Task, partitions: Partitions, room: Room) -> Iterator[Matches]:
-    """All matches in chunks; at the end the frontier is moved. Raises RunFailure."""
-    progress = search.progress
-    rows = room.rows
-    status = layout.OUTPUT_FULL
-    while status == layout.OUTPUT_FULL:
-        output = search.output(room.matches, rows)
-        output.found[layout.FOUND_OFFSET, 0] = 0
-        progress[[layout.MATCHES, layout.MAPPED]] = 0
-        status = search.advance(output)
-        while layout.OUTPUT_FULL < status < layout.SKIP_TO_NO_ROW:
-            search.grow(status)
-            status = search.advance(output)
-        raise_failure(status, progress, search.tables, task, search.python)
-        if progress[layout.MATCHES]:
-            yield search.matches(output)
-        if status == layout.OUTPUT_FULL:
-            rows = max(rows, int(progress[layout.NEEDED]))
-    if partitions.frontier is not None:
-        partitions.frontier.start[:] = search.rows.frontier[layout.FRONTIER_START]
-        partitions.frontier.number[:] = search.rows.frontier[layout.FRONTIER_NUMBER]
-        partitions.frontier.steps[:] = search.rows.frontier[layout.FRONTIER_STEPS]
+class DistanceSearch(RingSearch):
+    """How far acceptance is from each state and row, and the path of the one run."""
+
+    kernel = staticmethod(distances.search)
+
+    def enlarge_ring(self, rows: int) -> None:
+        """Empty memory for so many rows, a power of two."""
+        self.work = self.work._replace(
+            known=np.empty((rows, len(self.tables.first) - 1), np.int32),
+            path=np.empty(rows, np.int32),
+            best_before=np.empty(rows, np.int32),
+        )
 
 
-def raise_failure(
-    status: int,
-    progress: IntArray,
-    tables: ProgramTables,
-    task: Task,
-    python: PythonCalls | None,
-) -> None:
-    """Raises RunFailure where a status says that something has failed."""
-    kind = _FAILURES.get(status)
-    if kind is None:
-        return
-    detail = task.after_match.variable or ""
-    if status in CONDITION_FAILURES:
-        detail = task.variables[tables.test[progress[layout.CHOICE]]]
-    partition, row = progress[[layout.PARTITION, layout.ROW]]
-    if kind is FailureKind.TOO_MANY_STEPS:
-        row, detail = progress[layout.START], str(task.max_steps)
-    reason = ""
-    if kind is FailureKind.FUNCTION_FAILED:
-        assert python is not None
-        error = python.failed()
-        reason = str(error)
-        if isinstance(error, AnsiError):
-            kind = FailureKind.FUNCTION_FAILED_UNDER_ANSI
-    raise RunFailure(kind, int(partition), int(row), detail, reason)
+class ChainedSearch(RingSearch):
+    """What is known of states and rows, and the path of the one run."""
+
+    kernel = staticmethod(chained.search)
+
+    def enlarge_ring(self, rows: int) -> None:
+        """Empty memory for so many rows, a power of two."""
+        states = int(self.rules.program[:, layout.MEMO].max(initial=-1)) + 1
+        known, path = np.empty((rows, states), np.int32), np.empty(rows, np.int32)
+        self.work = self.work._replace(known=known, path=path)
+
+    def output(self, matches: int, rows: int) -> layout.FoundArrays:
+        found = np.empty((chained.FOUND_SIZE, matches + 1), np.int64)
+        return layout.FoundArrays(found, np.empty((chained.CHAIN_SIZE, rows), np.int32))
+
+    def matches(self, output: layout.FoundArrays) -> Matches:
+        nodes = output.taken[:, : self.progress[layout.MAPPED]]
+        found = super().matches(output._replace(taken=nodes[chained.CHAIN_CHOICE]))
+        return replace(
+            found,
+            rows=nodes[chained.CHAIN_ROW].astype(np.int64),
+            chains=Chains(
+                output.found[chained.FOUND_FIRST, : found.count], nodes[chained.CHAIN_NEXT]
+            ),
+        )
 
 
-def matches_of(found: IntArray, count: int, choices: ChoiceArray, tables: ProgramTables) -> Matches:
-    """The first matches in an output; choices: by which each of their rows is mapped."""
+def unchained(found: Iterable[Matches], rows: int) -> Iterator[Matches]:
+    """The same matches with rows of their own, at most so many at once if no match has more."""
+    for matches in found:
+        assert matches.chains is not None
+        first = 0
+        while first < matches.count:
+            limit = int(matches.offsets[first]) + rows
+            end = int(np.searchsorted(matches.offsets, limit, side="right")) - 1
+            end = max(end, first + 1)
+            yield with_own_rows(matches, first, end)
+            first = end
+
+
+def with_own_rows(matches: Matches, first: int, end: int) -> Matches:
+    """Matches first .. end - 1 of those in chains, with rows of their own."""
+    assert matches.chains is not None
+    offsets = matches.offsets[first : end + 1] - matches.offsets[first]
+    nodes = np.empty(offsets[-1], np.int32)
+    chained.unchain(matches.chains.first[first:end], matches.chains.following, offsets, nodes)
     return Matches(
-        partition=found[layout.FOUND_PARTITION, :count],
-        number=found[layout.FOUND_NUMBER, :count],
-        start=found[layout.FOUND_START, :count],
-        offsets=found[layout.FOUND_OFFSET, : count + 1],
-        classifiers=tables.variable[choices],
-        excluded=tables.excluded[choices],
+        partition=matches.partition[first:end],
+        number=matches.number[first:end],
+        start=matches.start[first:end],
+        offsets=offsets,
+        classifiers=matches.classifiers[nodes],
+        excluded=matches.excluded[nodes],
     )
 
 
-def new_progress(task: Task) -> IntArray:
-    """The progress of a search that has not begun."""
-    progress = np.zeros(layout.PROGRESS_SIZE, np.int64)
-    progress[layout.PARTITION] = -1
-    progress[layout.MEMO_WINDOW] = -1
-    progress[layout.STEP_LIMIT] = min(task.max_steps or layout.NO_LIMIT, layout.NO_LIMIT)
-    return progress
+def find_matches(
+    kind: type[KernelSearch], task: Task, arrays: SearchInput, room: Room, counters: IntArray | None
+) -> Iterator[Matches]:
+    """All matches in chunks. Raises RunFailure."""
+    return kind(task, arrays, room, counters).find_matches()
 
 
-def larger(memo: ByteArray, needed: int) -> ByteArray:
-    """An empty memo of at least twice the size that holds `needed` rows."""
-    return np.zeros((doubled(len(memo), needed), memo.shape[1]), np.uint8)
+def find_chains(
+    task: Task, arrays: SearchInput, room: Room, counters: IntArray | None
+) -> Iterator[Matches]:
+    """All matches, as chains where the task asks for them. Raises RunFailure."""
+    found = find_matches(ChainedSearch, task, arrays, room, counters)
+    return found if task.chained else unchained(found, room.rows)
 
 
-def doubled(size: int, needed: int) -> int:
-    """A size that has been doubled, as often as it takes until `needed` rows have room."""
-    size *= 2
-    while size < needed:
-        size *= 2
-    return size
+Begin = Callable[[Task, SearchInput, Room, "IntArray | None"], Iterator[Matches]]
+SEARCHES: Mapping[tuple[str, str], Begin] = {
+    ("backtracking", "memoised"): partial(find_matches, BacktrackingSearch),
+    ("backtracking", "plain"): partial(find_matches, BacktrackingSearch),
+    ("backtracking", "windowed"): partial(find_matches, DistanceSearch),
+    ("backtracking", "longest"): partial(find_matches, DistanceSearch),
+    ("backtracking", "chained"): find_chains,
+    ("breadth_first", "merging"): partial(find_matches, BreadthFirstSearch),
+    ("breadth_first", "longest"): partial(find_matches, BreadthFirstSearch),
+}
+"""What begins the search of an algorithm, by its engine and its name."""

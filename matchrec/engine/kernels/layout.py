@@ -1,25 +1,33 @@
 """The records that kernels read, work in and write; the columns and indices of their arrays.
 
-The arrays travel in four records, so that a function says what it needs in one word. What only
-conditions on the run need is None where there are none, which is compiled as a kernel of its own
-without what would use it: such a function takes `work.registers` beside the record, because the
-compiler leaves out what follows from an argument that is None, not from a field.
+The arrays travel in a few records, so that a function says what it needs in one word. What only
+some searches need is None for the others: a record with another None is compiled as a kernel of its
+own, without what would use it. Such a function takes what may be None beside the record, because
+the compiler leaves out what follows from an argument that is None, not from a field.
+
+*Contiguous* is a search that skips no row and finds one match of a starting row; with *event
+selection* rows may be skipped, or more is asked for. There no array is missing: without conditions
+on the run, a row of registers is empty; without a window, it ends with the partition.
 """
+
+from __future__ import annotations
 
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from matchrec.engine.partitions import IntArray
+from matchrec.engine.partitions import BoolArray, IntArray
+from matchrec.nfa.closure import Choice, Folded
+from matchrec.nfa.facts import reached_twice
 
 ByteArray = npt.NDArray[np.uint8]
 ChoiceArray = npt.NDArray[np.int32]
-RunArray = Any  # an array, or None where no condition depends on the run
+RunArray = Any  # an array, or None where a search needs none
 
 
 class SkipRule(NamedTuple):
-    """AFTER MATCH SKIP, see `kernels.next_start`.
+    """AFTER MATCH SKIP, see `kernels.starts`.
 
     backwards: whether the last target counts. past: how many rows beyond it the search goes on.
     """
@@ -32,30 +40,44 @@ class Rules(NamedTuple):
     """The query.
 
     first: int64[s + 1], the choices of state s are rows first[s] .. first[s + 1] of `program`.
-    program: int64[c, 13], columns as below. merge_runs: whether runs with the same future are
-    searched once. forgets: whether failures hold only until the next match, as conditions read its
-    number. longest: whether the longest match of a starting row wins, not the preferred one.
-    instructions, live_first, live: see `evaluate.kernels` and `kernels.merging`; may be None.
+    program: int64[c, 13], columns as below. output: which matches come out, a code below. forgets:
+    whether failures hold only until the next match, as conditions read its number. instructions,
+    live_first, live: see `evaluate.kernels.machine` and `kernels.mapping`.
+
+    Of event selection: merge_runs: whether runs may merge, of which the graph shows every one.
+    starts: how many of the states, from 0 on, begin a run. tests_before_mapping: whether a
+    condition is asked before the row is mapped. flushes: whether a run comes out as its window
+    ends. accepts: int64[s], the guard under which a run that arrives in a state is a match, or -1.
+    goes_on: int64[s], whether a run in a state may map further rows, or is there to be completed.
+    waits: int64[s], the state in which a run waits that skips a row, -1 where it may not. ends:
+    int64[s], what a run is whose window or partition ends in a state, 0 for nothing, see
+    FOUND_KIND.
     """
 
     first: IntArray
     program: IntArray
     skip: SkipRule
-    merge_runs: bool
+    output: int
     forgets: bool
-    longest: bool
+    merge_runs: bool
+    starts: int
+    tests_before_mapping: bool
+    flushes: bool
+    accepts: RunArray
+    goes_on: RunArray
+    waits: RunArray
+    ends: RunArray
     instructions: RunArray
     live_first: RunArray
     live: RunArray
 
 
-class Rows(NamedTuple):
-    """The partitions. starts: int64[p + 1].
+class RowArrays(NamedTuple):
+    """The partitions. starts: int64[p + 1]. satisfied: int64[n, w], as in `Partitions`.
 
-    frontier: int64[5, p], how far each search has come, rows as below. satisfied: int64[n, w], the
-    row conditions of `Partitions`, bit for bit.
-    window_end: int64[n], see `Partitions`, or int64[0] without a window.
-    columns, valid, mathematics, python: see `evaluate.kernels`; may be None.
+    frontier: int64[5, p], how far each search has come, rows as below.
+    window_end: int64[n], see `Partitions`; contiguous searches without a window have int64[0].
+    columns, valid, mathematics, python: see `evaluate.kernels.machine`.
     """
 
     starts: IntArray
@@ -81,74 +103,86 @@ class Partition(NamedTuple):
     until: int
 
 
-class PathWork(NamedTuple):
-    """What a search works in that goes back.
+class NegationArrays(NamedTuple):
+    """What a match as a whole is tested by; None where it is not.
 
-    path: int32[p], the choice taken at each row. memo: see `kernels.memo`.
-    registers, stack: see `evaluate.kernels`; may be None.
+    absent: int64[a, 3], columns below. members: bool[a, 2, v], the variables before that part and
+    after it. closing: int64[0 or 1, 4], the condition of the match as a whole. following:
+    int64[a, n + 1], the next row from a row on that satisfies the row condition of an absence.
+    """
+
+    absent: IntArray
+    members: BoolArray
+    closing: IntArray
+    following: IntArray
+
+
+class Wanted(NamedTuple):
+    """The starting rows to search from, by partition and row: int64[s] each.
+
+    end: where the window ends. number: how many matches there were before. kind: what the run is.
+    live: int64[p], whether a match may be reached from a state by further rows.
+    """
+
+    partition: IntArray
+    start: IntArray
+    end: IntArray
+    number: IntArray
+    kind: IntArray
+    live: IntArray
+
+
+class Work(NamedTuple):
+    """What a search works in; None where it needs no such.
+
+    counters: int64[COUNTERS], of what is done and need not be done again. registers, stack: see
+    `evaluate.kernels.machine`.
+
+    Of a search that goes back: path: int32[p], the choice taken at each row; with event selection
+    int64[5, p], a match's rows and choices, those of the best match so far, and whether the row at
+    a depth may be skipped and how many matches were before it. memo: uint8[r, b], remembered
+    failures, and seen, computation states: see `kernels.mapping`. known: int32[r, s], what is known
+    of states and rows: see `distances` and `chained`. best_before: int32[p], see `distances`.
+
+    Of a search that follows all runs at once: runs: int64[2, r, 3], those before this row and those
+    after it, in turn, in the order in which depth-first search would come to them; where all
+    matches are sought the start is the latest first row of the runs that one stands for. table:
+    int64[t, 2], hash table of runs. nodes: the shared buffer, int32[n, 2 or 3] for preferred
+    matches; for all of them int64[n, 5], a pointer from each selected row to the one before, for
+    every run that selects it; a join where runs have merged leads to the ends of both. moved:
+    int[n], scratch. come: int64[s, 2], columns as below. ways: int64[q, 2], joins whose other side
+    is still to be unwound, and how many rows come after them. last_live: int64[n or 0], for each
+    row the last at which a run is live that began there, if that is needed.
     """
 
     progress: IntArray
-    path: ChoiceArray
-    memo: ByteArray
-    registers: RunArray
-    stack: RunArray
+    counters: RunArray = None
+    registers: RunArray = None
+    stack: RunArray = None
+    path: RunArray = None
+    memo: RunArray = None
+    seen: RunArray = None
+    known: RunArray = None
+    best_before: RunArray = None
+    runs: RunArray = None
+    table: RunArray = None
+    nodes: RunArray = None
+    moved: RunArray = None
+    come: RunArray = None
+    ways: RunArray = None
+    last_live: RunArray = None
 
 
-class RunsWork(NamedTuple):
-    """What a search works in that follows all runs at once.
+class FoundArrays(NamedTuple):
+    """The output. found: int64[f, m + 1], what is known of each match, rows as below.
 
-    runs: int64[2, r, 3], those at this row and those at the next, in turn. nodes: int32[n, 2], the
-    shared buffer of mapped rows. moved: int32[n], scratch. seen: int64[s, 2], columns as below.
-    memo: see `kernels.memo`. registers, stack: see `evaluate.kernels`; table: see
-    `kernels.merging`; may be None.
-    """
-
-    progress: IntArray
-    runs: IntArray
-    nodes: ChoiceArray
-    moved: ChoiceArray
-    seen: IntArray
-    memo: ByteArray
-    registers: RunArray
-    stack: RunArray
-    table: RunArray
-
-
-class DistanceWork(NamedTuple):
-    """What a search works in that finds out how far acceptance is.
-
-    distances: int32[r, s], see `kernels.windowed` and `kernels.longest`; r is a power of two, and
-    row position p stands at distances[p & (r - 1)]. path, best_before: int32[r], the choice that is
-    tried at each row from the starting row on, and the best distance by those before it.
-    """
-
-    progress: IntArray
-    distances: ChoiceArray
-    path: ChoiceArray
-    best_before: ChoiceArray
-
-
-class ChainWork(NamedTuple):
-    """What a search works in whose matches share rows: see `kernels.chained`."""
-
-    progress: IntArray
-    known: ChoiceArray
-    path: ChoiceArray
-
-
-Work = PathWork | RunsWork
-AnyWork = Work | DistanceWork | ChainWork
-
-
-class Found(NamedTuple):
-    """The output. found: int64[4, m + 1], what is known of each match, rows as below.
-
-    taken: int32[k], the choice taken at each mapped row, match after match.
+    taken: int32[k], the choice taken at each mapped row, match after match. rows: int64[k], their
+    positions; None where rows follow each other.
     """
 
     found: IntArray
     taken: ChoiceArray
+    rows: RunArray = None
 
 
 # Columns of `program`, which are those of `nfa.tables.ProgramTables` and the row condition: the
@@ -169,15 +203,32 @@ BLOCKS = 12  # whether a row that can be taken by it may not be skipped
 CHOICE_SIZE = 13
 
 NO_LIMIT = 2**62
-
 ACCEPT = -1  # the target of a choice that accepts
 NOT_REMEMBERED = -1  # the memo number of a target whose failures are not remembered
 
-# Rows of `found`.
+# What a row does that is not mapped, in place of a choice's target: see `nfa.closure.Effect`.
+ENDS = -2
+STOPS = -3
+COMPLETES_HERE = -5
+TIMES_OUT = -6
+CUTS = -7
+
+# Which matches come out.
+PREFERRED = 0
+ALL = 1
+NON_OVERLAPPING = 2
+GRAPH = 3
+LONGEST = 4
+
+# Rows of `found`; the last two are those of event selection.
 FOUND_PARTITION = 0
 FOUND_NUMBER = 1
 FOUND_START = 2
 FOUND_OFFSET = 3
+CONTIGUOUS_FOUND_SIZE = 4
+FOUND_COMPLETED = 4  # the row at which a match is complete
+FOUND_KIND = 5  # what it is, see `nfa.program`: a match, or a run whose window has ended
+FOUND_SIZE = 6
 
 # What a kernel returns.
 DONE = 0
@@ -188,7 +239,7 @@ RUNS_FULL = 4
 NODES_FULL = 5  # before a row
 SKIP_TO_NO_ROW = 6  # failures: at progress[PARTITION], progress[ROW]
 SKIP_TO_FIRST_ROW = 7
-CONDITION_FAILED = 6  # added to what `evaluate.kernels.holds` answers, which gives one of:
+CONDITION_FAILED = 6  # added to what `evaluate.kernels.machine.holds` answers, which gives one of:
 OVERFLOW = 8
 DIVISION_BY_ZERO = 9
 FUNCTION_FAILED = 10
@@ -206,20 +257,30 @@ ROW = 6  # where a failure showed
 MEMO_FROM = 7  # remembered failures count from this row on
 MEMO_TO = 8  # and before this one
 CHOICE = 9  # of the condition that failed
-BEST_START = 10  # the preferred match so far: first row or -1, row after the last, its last node
-BEST_END = 11
+BEST_START = 10  # the best match so far: first row or -1, row after the last (with event selection
+BEST_END = 11  # its last row), its last node, how many rows it has
 BEST_NODE = 12
-RUNS = 13  # runs that go on to the next row
-NODES = 14  # nodes in the buffer
-STAMP = 15  # a number of its own for each row of each search
-HORIZON = 16  # up to which row it is known where acceptances are
-MEMO_WINDOW = 17  # the end of the window for which failures are remembered
-STEP_COUNT = 18  # how often conditions on the run were evaluated in the partition
-STEP_LIMIT = 19  # and how often at most
-BANK = 20  # of the runs before the row
-COUNT = 21  # of these runs; of a search for one match after the other, if it is to go on with them
-NEXT_ROW = 22  # then the row
-PROGRESS_SIZE = 23
+BEST_LENGTH = 13
+RUNS = 14  # runs that go on to the next row, or computation states in a table
+NODES = 15  # nodes in the buffer
+STAMP = 16  # a number of its own for each row of each search
+HORIZON = 17  # up to which row it is known where acceptances are
+MEMO_WINDOW = 18  # the end of the window for which failures are remembered
+STEP_COUNT = 19  # how often conditions on the run were evaluated in the partition
+STEP_LIMIT = 20  # and how often at most
+BANK = 21  # of the runs before the row
+COUNT = 22  # of these runs; of a search for one match after the other, if it is to go on with them
+NEXT_ROW = 23  # then the row
+KNOWN = 24  # how the match goes on that is about to be written out, see `kernels.chained`
+MERGED = 25  # how many runs went on from the last row that merged them
+COMPLETED = 26  # of the match to be written out next: see `found`
+MATCH_KIND = 27
+STOP = 28  # the row to stop at as more may come, or -1: see `incremental`
+ALONE = 29  # up to how many reads runs of one starting row are followed alone
+ALONE_FROM = 30  # that row
+WANTED = 31  # the place of the starting row among those that are searched: see `LiveRuns`
+UNFINISHED_IN = 32  # the last partition of which an unfinished run has come out
+PROGRESS_SIZE = 33
 
 # Rows of `frontier`, see `Frontier`.
 FRONTIER_START = 0
@@ -235,12 +296,118 @@ RUN_NODE = 1
 RUN_START = 2
 RUN_SIZE = 3
 
-# Columns of `seen`, by state: the stamp of the last run that came there, the end of its window.
-SEEN_AT = 0
-SEEN_WINDOW = 1
-SEEN_SIZE = 2
+# Columns of `come`, by state: the stamp of the last run that came there, the end of its window.
+COME_AT = 0
+COME_WINDOW = 1
+COME_SIZE = 2
 
-# Columns of `nodes`: the choice by which a row was mapped, and the node of the row before, or -1.
-NODE_CHOICE = 0
-NODE_PREDECESSOR = 1
-NODE_SIZE = 2
+# Columns of `nodes` where preferred matches are sought: the choice by which a row was mapped, the
+# node of the row before, or -1; and where rows may be skipped, the row.
+LINK_CHOICE = 0
+LINK_BEFORE = 1
+LINK_ROW = 2
+
+# And where all matches are.
+NODE_CHOICE = 0  # by which the row was mapped, JOIN for a join
+NODE_ROW = 1
+NODE_BEFORE = 2  # the node of the row before, or -1; of a join, its first side
+NODE_OTHER = 3  # of a join, its second side
+NODE_START = 4  # the latest first row of what ends here
+NODE_SIZE = 5
+JOIN = -1
+COMPLETES = -2  # in place of another side: a match ends here, which the graph of all matches keeps
+
+# Rows of `path` with event selection: those of choices come after those of rows.
+PATH_ROWS = 0
+PATH_CHOICES = 1
+PATH_BEST_ROWS = 2
+PATH_BEST_CHOICES = 3
+PATH_MARKS = 4
+PATH_SIZE = 5
+
+# Columns of `absent`.
+ABSENT_KIND = 0
+ABSENT_CODE = 1
+ABSENT_CODE_END = 2
+ABSENT_SIZE = 3
+IN_THE_MIDDLE = 0
+AT_THE_BEGINNING = 1
+AT_THE_END = 2
+
+# Columns of `closing`.
+CLOSING_WORD = 0
+CLOSING_MASK = 1
+CLOSING_CODE = 2
+CLOSING_CODE_END = 3
+CLOSING_SIZE = 4
+
+# What `counters` count.
+READS = 0  # how often a run has looked at a row
+RUNS_CREATED = 1
+MOST_LIVE = 2
+FORKS = 3
+MERGES = 4
+NODES_CREATED = 5
+NODES_PRUNED = 6
+MATCHES_FOUND = 7
+COUNTERS = 8
+
+
+# A folded program as flat arrays, which is all that a kernel sees of it.
+
+
+class ProgramTables(NamedTuple):
+    """Choices of all states one after the other, in preferment order within a state.
+
+    first: int64[s + 1], the choices of state s are first[s] .. first[s + 1]; state 0 starts.
+    source, target: int32[c], states; target -1 accepts, below that it is an `Effect`.
+    variable: int16[c], -1 where the choice accepts. guard: uint8[c], see `closure`.
+    test: int16[c], the variable whose condition is asked, -1 for none. excluded, again, blocks:
+    bool[c].
+    memo: int32[c], a number for the target where its failures are worth remembering, else -1.
+    """
+
+    first: npt.NDArray[np.int64]
+    source: npt.NDArray[np.int32]
+    target: npt.NDArray[np.int32]
+    variable: npt.NDArray[np.int16]
+    guard: npt.NDArray[np.uint8]
+    excluded: npt.NDArray[np.bool_]
+    again: npt.NDArray[np.bool_]
+    memo: npt.NDArray[np.int32]
+    test: npt.NDArray[np.int16]
+    blocks: npt.NDArray[np.bool_]
+
+
+def program_tables(folded: Folded, *, selects: bool = False) -> ProgramTables:
+    """The arrays of a folded program; every state that can be reached twice has a memo number.
+
+    selects: rows may be skipped, so that any state can be.
+    """
+    choices = [choice for state in folded for choice in state]
+    first = np.cumsum([0, *(len(state) for state in folded)])
+    twice = np.array(reached_twice(folded)) | selects
+    memo = np.where(twice, np.cumsum(twice) - 1, -1)
+    return ProgramTables(
+        first=first.astype(np.int64),
+        source=np.repeat(np.arange(len(folded)), np.diff(first)).astype(np.int32),
+        target=np.array([_target(c) for c in choices], np.int32),
+        variable=np.array([-1 if c.variable is None else c.variable for c in choices], np.int16),
+        guard=np.array([c.guard for c in choices], np.uint8),
+        excluded=np.array([c.excluded for c in choices], np.bool_),
+        again=np.array([c.again for c in choices], np.bool_),
+        memo=np.array([-1 if c.target is None else memo[c.target] for c in choices], np.int32),
+        test=np.array([_test(c) for c in choices], np.int16),
+        blocks=np.array([c.blocks for c in choices], np.bool_),
+    )
+
+
+def _target(choice: Choice) -> int:
+    if choice.effect is not None:
+        return int(choice.effect)
+    return -1 if choice.target is None else choice.target
+
+
+def _test(choice: Choice) -> int:
+    asked = choice.variable if choice.test is None else choice.test
+    return -1 if asked is None else asked

@@ -1,24 +1,26 @@
-"""A row is mapped where the condition depends on the run: registers first, then the condition."""
+"""Whether a run may map a row by a choice: anchors, windows, what the row satisfies, conditions.
+
+A choice's condition on the run is evaluated in a copy of the run's registers, in which the row has
+been mapped; of stages, before that.
+"""
+
+from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
 
-from matchrec.engine.contiguous.kernels.coverage_layout import CoverageWork
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.layout import Partition
+from matchrec.engine.kernels.layout import ByteArray, Partition, RowArrays, Rules, RunArray, Work
 from matchrec.engine.partitions import IntArray
-from matchrec.engine.selection.kernels import layout as own
-from matchrec.evaluate.kernels.conditions import Input, holds
-from matchrec.evaluate.kernels.steps import update_registers
-from matchrec.jit.decorators import spliced
-
-Rules = layout.Rules | own.Rules
-Rows = layout.Rows | own.Rows
-Work = layout.Work | own.Work | CoverageWork
+from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
+from matchrec.evaluate.kernels.arithmetic import wrapped_product
+from matchrec.evaluate.kernels.machine import Input, holds, update_registers
+from matchrec.jit.decorators import inner, spliced
+from matchrec.nfa.closure import GUARD_END, GUARD_START
 
 
-class Places(NamedTuple):
+class RegisterPlaces(NamedTuple):
     """Where the registers of a run stand before and after a row."""
 
     before: int
@@ -26,7 +28,7 @@ class Places(NamedTuple):
 
 
 class OnRun(NamedTuple):
-    """What conditions on the run read, and where they are evaluated: see `evaluate.kernels`.
+    """What conditions on the run read, and where: see `evaluate.kernels.machine`.
 
     Of all records it is what they need: each word of a record costs the compiler time wherever that
     is passed on or read.
@@ -39,7 +41,7 @@ class OnRun(NamedTuple):
 
 
 @spliced
-def on_run_of(partition: Partition, rules: Rules, rows: Rows, work: Work) -> OnRun:
+def on_run_of(partition: Partition, rules: Rules, rows: RowArrays, work: Work) -> OnRun:
     """What conditions on the run read in a partition, for the match after those found."""
     given = Input(
         rows.columns,
@@ -61,7 +63,7 @@ def takes_too_many_steps(progress: IntArray) -> bool:
 
 
 @spliced
-def map_row(choice: int, places: Places, row: int, program: IntArray, on_run: OnRun) -> int:
+def map_row(choice: int, places: RegisterPlaces, row: int, program: IntArray, on_run: OnRun) -> int:
     """Map `row` by `choice` in a copy of the registers; evaluate the choice's condition on it.
 
     HOLDS, HOLDS_NOT or an error.
@@ -88,9 +90,260 @@ def copy_registers(before: int, after: int, registers: IntArray) -> None:
 
 
 @spliced
-def update_copy(choice: int, places: Places, row: int, program: IntArray, on_run: OnRun) -> None:
+def update_copy(
+    choice: int, places: RegisterPlaces, row: int, program: IntArray, on_run: OnRun
+) -> None:
     """Copy the registers of a run, and update the copy by the row that `choice` maps."""
     registers, after = on_run.registers, places.after
     copy_registers(places.before, after, registers)
     begin, end = program[choice, layout.STEPS], program[choice, layout.STEPS_END]
     update_registers(on_run.instructions, begin, end, registers, after, row, on_run.given)
+
+
+@spliced
+def may_map(
+    choice: int,
+    places: RegisterPlaces,
+    row: int,
+    rules: Rules,
+    satisfied: IntArray,
+    on_run: OnRun,
+) -> int:
+    """HOLDS, with the registers of the run that maps the row in place; HOLDS_NOT, or an error."""
+    program = rules.program
+    mask = program[choice, layout.MASK]
+    if satisfied[row, program[choice, layout.WORD]] & mask != mask:
+        return HOLDS_NOT
+    guard = program[choice, layout.GUARD]
+    if guard != 0 and not is_anchored(guard, row, on_run.given.lower, on_run.given.upper):
+        return HOLDS_NOT
+    return ask_run(choice, places, row, rules, on_run)
+
+
+@spliced
+def ask_run(choice: int, places: RegisterPlaces, row: int, rules: Rules, on_run: OnRun) -> int:
+    """The same, of a row that satisfies what does not depend on the run.
+
+    Of stages, the condition is evaluated on the registers from before the row is mapped. The loop
+    says what comes first, so that either stands, and is compiled, in one place.
+    """
+    program, asks_first = rules.program, rules.tests_before_mapping
+    if on_run.instructions.shape[0] == 0:
+        return HOLDS
+    place = places.before if asks_first else places.after
+    turn = np.int64(-1)
+    while turn < 1:
+        turn += 1
+        if (turn == 0) == asks_first:
+            answer = holds_at(choice, place, row, program, on_run)
+            if answer != HOLDS:
+                return answer
+        else:
+            update_copy(choice, places, row, program, on_run)
+    return HOLDS
+
+
+@spliced
+def note_failure(answer: int, choice: int, row: int, progress: IntArray) -> int:
+    """Note in `progress` where a condition has failed; the status that says so."""
+    progress[layout.ROW] = row
+    progress[layout.CHOICE] = choice
+    return layout.CONDITION_FAILED + answer
+
+
+@spliced
+def end_of_window(window_end: IntArray, start: int, upper: int) -> int:
+    """The row before which a match ends that starts at `start`."""
+    return upper if window_end.shape[0] == 0 else window_end[start]
+
+
+@spliced
+def is_anchored(guard: int, row: int, lower: int, upper: int) -> bool:
+    """Whether the anchors in `guard` hold before `row` of the partition lower .. upper - 1."""
+    if guard & GUARD_START and row != lower:
+        return False
+    return not (guard & GUARD_END and row != upper)
+
+
+@spliced
+def partition_at(rows: RowArrays, progress: IntArray) -> Partition:
+    """The partition that is searched."""
+    number = progress[layout.PARTITION]
+    edge = rows.frontier[layout.FRONTIER_EDGE, number]
+    until = rows.frontier[layout.FRONTIER_UNTIL, number]
+    return Partition(rows.starts[number], rows.starts[number + 1], edge, until)
+
+
+# What need not be searched twice: failures that are remembered, and runs with equal futures.
+#
+# *Failures* are pairs of a state and a row from which no match can be completed. A failure holds
+# for every starting row of the partition, so no pair is searched twice and every pattern costs time
+# linear in the rows. Rows before the next starting row are never asked for again, so the memo is a
+# ring whose size is the reach of a search, not of the partition.
+#
+#     bits: uint8[r, b], r a power of two; row position p stands at bits[p & (r - 1)].
+#
+# *Runs* in the same state at the same row whose live registers are equal have the same future: the
+# more preferred one comes first and stays. Where no register is live, the state alone decides. A
+# search of one run at a time keeps the computation states that it has seen from one starting row.
+# One that follows all runs at once keeps the runs themselves, whose registers are there to be
+# compared.
+#
+#     seen: int64[t, 3 + r], t a power of two, a hash table with open addressing; an entry counts if
+#     its first column is progress[STAMP]. progress[RUNS] counts the entries, of which there is room
+#     for half the table.
+#
+# Source: SASE+, "Merging equivalent runs".
+
+
+@spliced
+def has_failed(bits: ByteArray, progress: IntArray, bit: int, row: int) -> bool:
+    """Whether the state with memo number `bit` is known to fail at `row`."""
+    if row >= progress[layout.MEMO_TO] or row < progress[layout.MEMO_FROM]:
+        return False
+    return bool((bits[row & (bits.shape[0] - 1), bit >> 3] >> (bit & 7)) & 1)
+
+
+@spliced
+def remember_failure(bits: ByteArray, progress: IntArray, bit: int, row: int) -> bool:
+    """Note a failure; false when the ring is too small for the rows from the starting row on."""
+    size, width = bits.shape
+    if row >= progress[layout.MEMO_TO]:
+        if row - progress[layout.START] >= size:
+            return False
+        start, end = progress[layout.START], progress[layout.MEMO_TO]
+        for new in range(end if end > start else start, row + 1):
+            for byte in range(width):
+                bits[new & (size - 1), byte] = 0
+        progress[layout.MEMO_TO] = row + 1
+    bits[row & (size - 1), bit >> 3] |= 1 << (bit & 7)
+    return True
+
+
+@spliced
+def forget(row: int, progress: IntArray) -> None:
+    """Remember failures from `row` on only."""
+    progress[layout.MEMO_FROM] = row
+    progress[layout.MEMO_TO] = row
+
+
+# Columns of `seen`; the last ones are the live registers.
+SEEN_STAMP = 0
+SEEN_STATE = 1
+SEEN_ROW = 2
+SEEN_REGISTERS = 3
+
+
+@spliced
+def note_state(choice: int, row: int, depth: int, rules: Rules, work: Work) -> int:
+    """Note that a run of `depth` rows has come to a state by mapping a row, if states are kept.
+
+    HOLDS if it is the first, HOLDS_NOT if one with the same future has come there, or - RUNS_FULL.
+    """
+    registers, seen, progress = work.registers, work.seen, work.progress
+    answer = np.int64(HOLDS)
+    if seen.shape[0] > 0:
+        state = rules.program[choice, layout.TARGET]
+        alive = rules.live[rules.live_first[state] : rules.live_first[state + 1]]
+        if 2 * progress[layout.RUNS] >= seen.shape[0]:
+            answer = np.int64(-layout.RUNS_FULL)
+        elif is_seen(state, row + 1, registers[depth + 1], alive, seen, progress):
+            answer = np.int64(HOLDS_NOT)
+    return int(answer)
+
+
+@inner
+def is_seen(
+    state: int, row: int, registers: IntArray, live: IntArray, seen: IntArray, progress: IntArray
+) -> bool:
+    """Whether a run with the same live registers has come to a state and row; now one has.
+
+    It came from the same starting row, earlier in preferment order, and has gone as far as it can.
+    live: those of the state.
+    """
+    stamp = progress[layout.STAMP]
+    code = wrapped_product(row ^ (state << 32), 0x2545F4914F6CDD1D)
+    for register in live:
+        code = wrapped_product(code ^ registers[register], 0x2545F4914F6CDD1D)
+        code ^= code >> 29
+    slot = code & (seen.shape[0] - 1)
+    while seen[slot, SEEN_STAMP] == stamp:
+        if seen[slot, SEEN_STATE] == state and seen[slot, SEEN_ROW] == row:
+            index = 0
+            while index < live.shape[0] and (
+                seen[slot, SEEN_REGISTERS + index] == registers[live[index]]
+            ):
+                index += 1
+            if index == live.shape[0]:
+                return True
+        slot = (slot + 1) & (seen.shape[0] - 1)
+    seen[slot, SEEN_STAMP] = stamp
+    seen[slot, SEEN_STATE] = state
+    seen[slot, SEEN_ROW] = row
+    for index in range(live.shape[0]):
+        seen[slot, SEEN_REGISTERS + index] = registers[live[index]]
+    progress[layout.RUNS] += 1
+    return False
+
+
+NONE = -1
+
+
+class Merging(NamedTuple):
+    """What tells runs apart.
+
+    live_first, live: live_first[s] .. live_first[s + 1] are the live registers of state s. table:
+    int64[t, 2], t a power of two, a hash table with open addressing of runs; an entry counts if its
+    first column is the stamp.
+    """
+
+    runs: IntArray
+    registers: RunArray
+    table: RunArray
+    live_first: RunArray
+    live: RunArray
+
+
+@spliced
+def merging_of(rules: Rules, work: Work) -> Merging:
+    """What of the records tells runs apart."""
+    return Merging(work.runs, work.registers, work.table, rules.live_first, rules.live)
+
+
+@spliced
+def find_twin(
+    bank: int, run: int, state: int, merging: Merging, stamp: int, window_end: RunArray
+) -> int:
+    """The run before `run` in the bank that is its equal, or NONE; then `run` is noted.
+
+    state: of the run. window_end: only runs whose windows end together are equal; empty where there
+    are no windows, None whatever the windows.
+    """
+    runs, registers, table, live = merging.runs, merging.registers, merging.table, merging.live
+    place = bank * runs.shape[1]  # of the registers of run 0
+    begin, end = merging.live_first[state], merging.live_first[state + 1]
+    code = state
+    window = np.int64(0)
+    if window_end is not None:
+        window = end_of_window(window_end, runs[bank, run, layout.RUN_START], window)
+        code = wrapped_product(code ^ window, 0x2545F4914F6CDD1D)
+    for index in range(begin, end):
+        code = wrapped_product(code ^ registers[place + run, live[index]], 0x2545F4914F6CDD1D)
+        code ^= code >> 29
+    slot = code & (table.shape[0] - 1)
+    while table[slot, 0] == stamp:
+        other = table[slot, 1]
+        same = runs[bank, other, layout.RUN_STATE] == state
+        if window_end is not None:
+            start = runs[bank, other, layout.RUN_START]
+            same &= end_of_window(window_end, start, np.int64(0)) == window
+        if same:
+            for index in range(begin, end):
+                if registers[place + run, live[index]] != registers[place + other, live[index]]:
+                    break
+            else:
+                return int(other)
+        slot = (slot + 1) & (table.shape[0] - 1)
+    table[slot, 0] = stamp
+    table[slot, 1] = run
+    return NONE

@@ -1,5 +1,6 @@
 """Event selection: rows may be skipped, and all matches may be asked for.
 
-Both algorithms share their records (`records`), the order of matches (`ordering`), after-match skip
-strategies (`skip`, and `skip_release` while a search goes on), and the graph of all matches.
+A task and its partitions go in, matches come out in the order in which they are complete: by
+depth-first search, or by following all runs at once (`breadth_first`). Both share the order of
+matches and after-match skip strategies (`skip`).
 """

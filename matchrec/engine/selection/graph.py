@@ -25,26 +25,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from matchrec.dataclass import dataclass
+from matchrec.engine.matches import Pointers
 from matchrec.engine.partitions import BoolArray, IntArray
 from matchrec.jit.decorators import allocating
 
 Digits = npt.NDArray[np.int32]
-
-
-@dataclass(frozen=True, slots=True)
-class Pointers:
-    """The pointers of some partitions, g in all; one leads to another that stands before it.
-
-    before: int64[g], index of the pointer that it leads to, -1 at the start of a run.
-    completes: bool[g], whether a match ends here. digits: int32[d], the version numbers, one after
-    the other; that of pointer i is digits[offsets[i] : offsets[i + 1]].
-    """
-
-    before: IntArray
-    completes: BoolArray
-    offsets: IntArray
-    digits: Digits
 
 
 def versioned(

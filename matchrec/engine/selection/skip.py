@@ -1,4 +1,10 @@
-"""Which matches of stages an after-match skip strategy keeps, of all matches of a partition."""
+"""Matches of event selection: in order, each once, numbered, and those that a skip strategy leaves.
+
+`keep_matches` decides for all matches of a partition at once. `release_matches` does while a search
+goes on, as soon as possible: that is when no live run began before a match and may still become
+one. It decides for those that are ready, and what was decided before counts as start bounds with
+the rows at which they were set.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +14,76 @@ from typing import Any
 
 import numpy as np
 
+from matchrec.dataclass import dataclass
 from matchrec.engine.interface import Task
-from matchrec.engine.kernels.next_start import NO_ROW
-from matchrec.engine.matches import FailureKind, Matches, RunFailure
+from matchrec.engine.kernels.starts import NO_ROW
+from matchrec.engine.matches import FailureKind, Matches, Numbering, RunFailure, next_starts
 from matchrec.engine.partitions import BoolArray, IntArray
-from matchrec.engine.selection.kernels.skipping import Ranked, mark_kept
-from matchrec.engine.selection.ordering import sort_matches, take_matches
-from matchrec.engine.skipping import next_starts
-from matchrec.nfa.outcomes import A_MATCH
+from matchrec.engine.selection.kernels.order import Ranked, mark_equal, mark_kept, settle_ties
+from matchrec.nfa.program import A_MATCH
 from matchrec.plan.stages import Skip
+
+
+def sort_matches(matches: Matches, *, by_start: bool = False) -> Matches:
+    """Sort matches by partition, kind, completing row, first row, positions, variables; once each.
+
+    by_start: first row before completing row.
+    """
+    assert matches.rows is not None
+    assert matches.completed is not None
+    if matches.count < 2:
+        return matches
+    assert matches.kind is not None
+    times = [matches.completed, matches.start]
+    keys = np.stack([matches.partition, matches.kind, *(times[::-1] if by_start else times)])
+    order = np.lexsort(keys[::-1]).astype(np.int64)
+    keys = keys[:, order]
+    new = np.flatnonzero((keys[:, 1:] != keys[:, :-1]).any(axis=0)) + 1
+    groups = np.concatenate([[0], new, [matches.count]]).astype(np.int64)
+    if len(groups) <= matches.count:
+        again = np.zeros(matches.count, np.bool_)
+        found = matches.offsets, matches.rows, matches.classifiers
+        if not mark_equal(groups, order, again, *found):
+            settle_ties(groups, order, np.empty_like(order), *found)
+            mark_equal(groups, order, again, *found)
+        order = order[~again]
+    return take_matches(matches, order)
+
+
+def take_matches(matches: Matches, order: IntArray) -> Matches:
+    """The matches at some places, in their order; chains keep the rows of all."""
+    if len(order) == matches.count and bool(np.all(order[1:] > order[:-1])):
+        return matches
+    lengths = np.diff(matches.offsets)[order]
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    if matches.chains is not None:
+        return replace(
+            matches,
+            partition=matches.partition[order],
+            number=matches.number[order],
+            start=matches.start[order],
+            offsets=offsets,
+            chains=replace(matches.chains, first=matches.chains.first[order]),
+        )
+    places = np.arange(offsets[-1]) + np.repeat(matches.offsets[:-1][order] - offsets[:-1], lengths)
+    return Matches(
+        matches.partition[order],
+        matches.number[order],
+        matches.start[order],
+        offsets,
+        matches.classifiers[places],
+        matches.excluded[places],
+        None if matches.rows is None else matches.rows[places],
+        completed=None if matches.completed is None else matches.completed[order],
+        kind=None if matches.kind is None else matches.kind[order],
+    )
+
+
+def number_chunks(ordered: Iterator[Matches]) -> Iterator[Matches]:
+    """Number the matches of sorted chunks."""
+    numbering = Numbering()
+    for matches in ordered:
+        yield numbering.number_matches(matches)
 
 
 def keep_by_partition(
@@ -24,7 +91,7 @@ def keep_by_partition(
 ) -> Iterator[Matches]:
     """The matches that are kept, partition by partition, in the order of their first rows.
 
-    starts: of the partitions. last_live: see `kernels.skipping`. Matches of a partition are held
+    starts: of the partitions. last_live: see `kernels.order`. Matches of a partition are held
     until all of them are found, which a search by starting rows needs. Raises RunFailure.
     """
     assert task.stages is not None
@@ -122,3 +189,80 @@ def concatenate(parts: Sequence[Matches]) -> Matches:
     }
     ends = np.concatenate([*offsets, [sum(sizes)]]).astype(np.int64)
     return replace(first, offsets=ends, **merged)
+
+
+NO_BOUNDS = np.zeros((0, 2), np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPosition:
+    """Where a search has stopped. All rows are positions.
+
+    stop: the row that comes next. first_rows: of the live runs. last_live: int64[n or 0], the last
+    row at which a run was live since the search went on. start_bounds: int64[b, 2], at which rows
+    bounds were set, and the bounds. lower: the first row of the partition.
+    """
+
+    stop: int
+    first_rows: IntArray
+    last_live: IntArray
+    start_bounds: IntArray
+    lower: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """The matches that are released, in order; those that are held; the bounds still needed.
+
+    settled: runs that began before this row can no longer be released.
+    """
+
+    matches: Matches
+    held: Matches
+    start_bounds: IntArray
+    settled: int
+
+
+def release_matches(task: Task, skip: Skip, found: Matches, position: SearchPosition) -> Release:
+    """Decide on the matches that were held or have been found. Raises RunFailure."""
+    assert found.kind is not None
+    waiting = sort_matches(filter_matches(found, found.kind == A_MATCH), by_start=True)
+    released = [filter_matches(waiting, np.zeros(waiting.count, np.bool_))]
+    bounds = position.start_bounds
+    while True:
+        bound = current_bound(bounds)
+        waiting = filter_matches(waiting, waiting.start >= bound)
+        earlier = position.first_rows[position.first_rows >= bound]
+        ready = waiting.start <= (earlier.min() if len(earlier) else position.stop)
+        if not ready.any():
+            break
+        kept, new = keep_ready(task, skip, filter_matches(waiting, ready), bounds, position)
+        released.append(kept)
+        bounds = np.concatenate([bounds, new])
+        waiting = filter_matches(waiting, ~ready)
+    partial = sort_matches(filter_matches(found, found.kind != A_MATCH))
+    in_time = partial.start >= bounds_before(bounds, partial.completed)
+    released.append(filter_matches(partial, in_time))
+    settled = int(bounds_before(bounds, np.array([position.stop]))[0])
+    return Release(concatenate(released), waiting, drop_old(bounds, position.stop), settled)
+
+
+def keep_ready(
+    task: Task, skip: Skip, ready: Matches, bounds: IntArray, position: SearchPosition
+) -> tuple[Matches, IntArray]:
+    """Those of the ready matches that are kept, and the start bounds that they set."""
+    lower = max(position.lower, current_bound(bounds))
+    one_group = np.array([0, ready.count]), np.array([lower])
+    kept, new = mark_matches(task, skip, ready, one_group, position.last_live)
+    least = bounds[-1] if len(bounds) else np.array([new[:, 0].min(), -1])
+    return filter_matches(ready, kept), np.maximum(new, least)[kept]
+
+
+def current_bound(bounds: IntArray) -> int:
+    """The row before which no further match may begin."""
+    return int(bounds[-1, 1]) if len(bounds) else -1
+
+
+def drop_old(bounds: IntArray, stop: int) -> IntArray:
+    """The last bound that was set before a row, and those that were set at it."""
+    return bounds[max(0, int(np.searchsorted(bounds[:, 0], stop, side="left")) - 1) :]

@@ -1,82 +1,88 @@
-"""Errors that only the rows can show; they name the partition and the row."""
+"""Errors that only the rows can show, of a query and of a rule: the partition and the row.
+
+And what a rule set cannot have.
+"""
 
 from __future__ import annotations
 
-from matchrec.errors.kinds import MatchRecognizeRunError
-from matchrec.errors.run.place import Place
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
+
+from matchrec.errors.calls import cannot_stream, shown
+from matchrec.errors.kinds import (
+    Located,
+    MatchRecognizePlanError,
+    MatchRecognizeRunError,
+    MatchRecognizeUnsupportedError,
+    listed,
+    nearest,
+)
+from matchrec.errors.message import plan_error, run_error, unsupported
+from matchrec.errors.run.place import RowPlace
+from matchrec.errors.surface import here
+from matchrec.source import Span
+
+# SKIP TO a variable to which the match maps no row.
+skip_to_no_row = run_error(
+    "AFTER MATCH SKIP TO `{variable}`: the match has no row of {variable}",
+    notes=("the match starts {place}",),
+    hint="make {variable} match at least one row, or write AFTER MATCH SKIP PAST LAST ROW",
+)
+
+# SKIP TO the match's own first row would find the same match for ever.
+skip_to_first_row = run_error(
+    "AFTER MATCH SKIP TO `{variable}` goes to the first row of the match, and would not end",
+    notes=("the match starts {place}",),
+    hint="skip to a later variable, or write AFTER MATCH SKIP TO NEXT ROW",
+)
+
+# throw_on_miss, and a match has no event of the stage.
+stage_missed = run_error(
+    "skip to stage `{stage}`: the match has no event of it",
+    notes=("the match starts {place}",),
+    hint="leave out throw_on_miss(), or make the stage mandatory",
+)
+
+# throw_on_miss, and the stage's event is the first one of the match.
+stage_is_first = run_error(
+    "skip to stage `{stage}` goes to the first event of the match, and would not go on",
+    notes=("the match starts {place}",),
+    hint="leave out throw_on_miss(), or skip to a later stage",
+)
+
+# Integer arithmetic in a condition left its type.
+overflow_in_condition = run_error(
+    "a number in the condition of `{variable}` is too large for its type",
+    notes=("{place}",),
+    hint="write a CAST to BIGINT or DOUBLE, or set spark.sql.ansi.enabled to false",
+)
+
+# Without ANSI mode, a distance along the order column would wrap around.
+window_wraps = run_error(
+    "the distance in the conditions of {variables} is too large for the type of the order "
+    "column, and would wrap around",
+    notes=("{place}",),
+    hint="order by a wider type, or set spark.sql.ansi.enabled to true",
+)
 
 
-def skip_to_no_row(variable: str, place: Place) -> MatchRecognizeRunError:
-    """SKIP TO a variable to which the match maps no row."""
-    return MatchRecognizeRunError(
-        f"AFTER MATCH SKIP TO `{variable}`: the match has no row of {variable}",
-        notes=(f"the match starts {place}",),
-        hint=f"make {variable} match at least one row, or write AFTER MATCH SKIP PAST LAST ROW",
-    ).at(place)
+# A condition divided by zero.
+division_by_zero = run_error(
+    "the condition of `{variable}` divides by zero",
+    notes=("{place}",),
+    hint="write NULLIF(divisor, 0), or set spark.sql.ansi.enabled to false",
+)
 
 
-def skip_to_first_row(variable: str, place: Place) -> MatchRecognizeRunError:
-    """SKIP TO the match's own first row would find the same match for ever."""
-    return MatchRecognizeRunError(
-        f"AFTER MATCH SKIP TO `{variable}` goes to the first row of the match, and would not end",
-        notes=(f"the match starts {place}",),
-        hint="skip to a later variable, or write AFTER MATCH SKIP TO NEXT ROW",
-    ).at(place)
-
-
-def stage_missed(stage: str, place: Place) -> MatchRecognizeRunError:
-    """throw_on_miss, and a match has no event of the stage."""
-    return MatchRecognizeRunError(
-        f"skip to stage `{stage}`: the match has no event of it",
-        notes=(f"the match starts {place}",),
-        hint="leave out throw_on_miss(), or make the stage mandatory",
-    ).at(place)
-
-
-def stage_is_first(stage: str, place: Place) -> MatchRecognizeRunError:
-    """throw_on_miss, and the stage's event is the first one of the match."""
-    return MatchRecognizeRunError(
-        f"skip to stage `{stage}` goes to the first event of the match, and would not go on",
-        notes=(f"the match starts {place}",),
-        hint="leave out throw_on_miss(), or skip to a later stage",
-    ).at(place)
-
-
-def overflow_in_condition(variable: str, place: Place) -> MatchRecognizeRunError:
-    """Integer arithmetic in a condition left its type."""
-    return MatchRecognizeRunError(
-        f"a number in the condition of `{variable}` is too large for its type",
-        notes=(str(place),),
-        hint="write a CAST to BIGINT or DOUBLE, or set spark.sql.ansi.enabled to false",
-    ).at(place)
-
-
-def window_wraps(variables: str, place: Place) -> MatchRecognizeRunError:
-    """Without ANSI mode, a distance along the order column would wrap around."""
-    return MatchRecognizeRunError(
-        f"the distance in the conditions of {variables} is too large for the type of the order "
-        "column, and would wrap around",
-        notes=(str(place),),
-        hint="order by a wider type, or set spark.sql.ansi.enabled to true",
-    ).at(place)
-
-
-def division_by_zero(variable: str, place: Place) -> MatchRecognizeRunError:
-    """A condition divided by zero."""
-    return MatchRecognizeRunError(
-        f"the condition of `{variable}` divides by zero",
-        notes=(str(place),),
-        hint="write NULLIF(divisor, 0), or set spark.sql.ansi.enabled to false",
-    ).at(place)
-
-
-def function_failed(variable: str, reason: str, place: Place) -> MatchRecognizeRunError:
+def function_failed(variable: str, reason: str, place: RowPlace) -> MatchRecognizeRunError:
     """A function in a condition has no result for its values; `reason` is Spark's."""
     cure = f"write other arguments of the function, or {_LEAVE_OUT}"
     return _not_computed(variable, reason, place, cure)
 
 
-def function_failed_under_ansi(variable: str, reason: str, place: Place) -> MatchRecognizeRunError:
+def function_failed_under_ansi(
+    variable: str, reason: str, place: RowPlace
+) -> MatchRecognizeRunError:
     """A function in a condition has no result for its values, and outside ANSI it would be NULL."""
     cure = f"{_LEAVE_OUT}, or set spark.sql.ansi.enabled to false"
     return _not_computed(variable, reason, place, cure)
@@ -85,25 +91,20 @@ def function_failed_under_ansi(variable: str, reason: str, place: Place) -> Matc
 _LEAVE_OUT = "leave such rows out by another condition"
 
 
-def _not_computed(variable: str, reason: str, place: Place, cure: str) -> MatchRecognizeRunError:
-    return MatchRecognizeRunError(
-        f"the condition of `{variable}` cannot be computed: {reason}",
-        notes=(str(place),),
-        hint=cure,
-    ).at(place)
+_not_computed = run_error(
+    "the condition of `{variable}` cannot be computed: {reason}", notes=("{place}",), hint="{cure}"
+)
+
+# The search of a partition went beyond max_steps.
+too_many_steps = run_error(
+    "conditions that depend on the run were asked more than {limit} times in a partition",
+    notes=("the search has come to a match that would begin {place}",),
+    hint="bound the quantifiers, write WITHIN, or let a condition look at rows and not at the "
+    "run; if the query is worth it, pass a larger max_steps",
+)
 
 
-def too_many_steps(limit: str, place: Place) -> MatchRecognizeRunError:
-    """The search of a partition went beyond max_steps."""
-    return MatchRecognizeRunError(
-        f"conditions that depend on the run were asked more than {limit} times in a partition",
-        notes=(f"the search has come to a match that would begin {place}",),
-        hint="bound the quantifiers, write WITHIN, or let a condition look at rows and not at the "
-        "run; if the query is worth it, pass a larger max_steps",
-    ).at(place)
-
-
-def sum_too_large(type_name: str, place: Place) -> MatchRecognizeRunError:
+def sum_too_large(type_name: str, place: RowPlace) -> MatchRecognizeRunError:
     """A sum in MEASURES left the type that Spark gives it."""
     wider = "DECIMAL(38, 0) or DOUBLE" if type_name == "BIGINT" else "DOUBLE"
     return MatchRecognizeRunError(
@@ -111,3 +112,269 @@ def sum_too_large(type_name: str, place: Place) -> MatchRecognizeRunError:
         notes=(str(place),),
         hint=f"write a CAST to {wider} inside the sum",
     ).at(place)
+
+
+L = TypeVar("L", bound=Located)
+
+
+def of_rule(name: str, error: L) -> L:
+    """The same, which says of which rule it is."""
+    said = f"rule `{name}`: "
+    if not error.message.startswith(said):
+        error.message = said + error.message
+        error.args = (error.message,)
+    return error
+
+
+# An empty dict.
+no_rules = plan_error(
+    "`rules` of match_all() is empty", hint='write rules={"name": "PATTERN (...) DEFINE ..."}'
+)
+
+# Two names that people take for one.
+alike_but_for_case = plan_error(
+    "rules `{first}` and `{second}` differ in case only", hint="give one of them another name"
+)
+
+
+def clause_of_its_own(clause: str, span: Span) -> MatchRecognizePlanError:
+    """PARTITION BY or ORDER BY in the clause of a rule."""
+    argument = clause.lower().replace(" ", "_")
+    return MatchRecognizePlanError(
+        f"{clause} in a rule",
+        span,
+        notes=("all rules of a set have the same partitions and the same order",),
+        hint=f'leave it out, and write match_all(..., {argument}="...")',
+    )
+
+
+# A column of the input that has the name of one of ours.
+taken_name = plan_error(
+    "{what} `{name}` has the name of a column of the result",
+    hint='rename it first: df.withColumnRenamed("{name}", "{name}_")',
+    order="name what",
+)
+
+# The rows have two columns of one name, and events would have them too.
+two_columns_of_one_name = plan_error(
+    "the input has two columns `{name}`",
+    hint="rename one of them, or write event_columns= with those that events are to have",
+)
+
+
+def unknown_rule(name: str, known: Iterable[str]) -> MatchRecognizePlanError:
+    """.rule() of a name that no rule has."""
+    known = list(known)
+    near = nearest(name, known) or known[0]
+    return MatchRecognizePlanError(
+        f"there is no rule `{name}`",
+        notes=(f"rules: {listed(known)}",),
+        hint=f'write rule("{near}")',
+    )
+
+
+def unknown_event_column(name: str, known: Iterable[str]) -> MatchRecognizePlanError:
+    """event_columns= names no column of the input."""
+    known = list(known)
+    near = nearest(name, known)
+    return MatchRecognizePlanError(
+        f"`{name}` of event_columns is no column of the input",
+        notes=(f"columns: {listed(known)}",),
+        hint=f"write {near}" if near else "write one of these",
+    )
+
+
+# An equivalence test of SASE+ over values that only Spark can compare.
+not_divided_by = unsupported(
+    "an equivalence test over {column} of type {type_name} in a rule set",
+    notes=("rules share their partitions; a worker divides them further for one rule",),
+    hint="name the column in partition_by, or call matchrec.sase for this query",
+)
+
+
+def divided_over_stream(column: str) -> MatchRecognizeUnsupportedError:
+    """An equivalence test of SASE+ in a rule set over a stream."""
+    return cannot_stream(
+        f"an equivalence test over {column} in a rule set",
+        "it divides the partitions of its rule further, and matches are numbered by partition",
+        "name the column in partition_by, or call matchrec.sase for this query",
+    )
+
+
+def cached_stream() -> MatchRecognizeUnsupportedError:
+    """.cache() of a rule set over a stream."""
+    return cannot_stream(
+        "cache() of a rule set",
+        "rows of a stream are not kept",
+        "write `matches`, and read what is written",
+    )
+
+
+def rows_of_something_else(missing: Sequence[str]) -> MatchRecognizePlanError:
+    """.of() of rows that are not those of the set."""
+    return MatchRecognizePlanError(
+        f"the rows given to of() have no column `{missing[0]}`",
+        notes=("they are `rows` of the same rule set, as they are read where they were written",),
+        hint="write and read all columns of `rows`",
+    )
+
+
+# Errors of `why` and `coverage`: which clause, partition or row they are asked about.
+
+
+def no_literal(argument: str, value: object) -> MatchRecognizePlanError:
+    """A value that cannot be written as SQL."""
+    return MatchRecognizePlanError(
+        f"a value of `{argument}` is {shown(value)}",
+        notes=("wanted: a text, a number, True, False, None, a date, a datetime or a timedelta",),
+        hint="write the value as text",
+    )
+
+
+# Why over a streaming DataFrame.
+trace_of_stream = unsupported(
+    "`why` over a stream: its rows come little by little",
+    hint="ask about the same rows as a table: spark.read in place of spark.readStream",
+)
+
+# A query without MATCH_RECOGNIZE.
+no_clause = plan_error(
+    "the query has no MATCH_RECOGNIZE clause to ask about", hint="pass the query that has it"
+)
+
+
+def several_clauses(names: Sequence[str]) -> MatchRecognizePlanError:
+    """Several clauses, and none is named. names: in the order in which they are evaluated."""
+    return MatchRecognizePlanError(
+        f"the query has {len(names)} MATCH_RECOGNIZE clauses",
+        notes=tuple(f"{number}: {name}" for number, name in enumerate(names, 1)),
+        hint=f"write {here().option('clause', 1)} for the first of them",
+    )
+
+
+def unknown_clause(given: object, names: Sequence[str]) -> MatchRecognizePlanError:
+    """clause= names none of them."""
+    return MatchRecognizePlanError(
+        f"there is no clause {given!r}",
+        notes=tuple(f"{number}: {name}" for number, name in enumerate(names, 1)),
+        hint=f"write the number of one of them, {here().option('clause', 1)}",
+    )
+
+
+def unknown_partition_column(name: str, known: Iterable[str]) -> MatchRecognizePlanError:
+    """partition= names a column by which the rows are not partitioned."""
+    known = list(known)
+    near = nearest(name, known)
+    return MatchRecognizePlanError(
+        f"`{name}` of `partition` divides no partitions",
+        notes=(f"PARTITION BY has: {listed(known)}",),
+        hint=f"write {near or known[0]}" if known else "leave partition out",
+    )
+
+
+def partition_column_missing(name: str, known: Iterable[str]) -> MatchRecognizePlanError:
+    """partition= lacks one of the columns."""
+    wanted = here().keys([(one, "...") for one in known])
+    return MatchRecognizePlanError(f"`partition` has no value of `{name}`", hint=f"write {wanted}")
+
+
+def several_partitions(
+    names: Sequence[str], keys: Sequence[tuple[str, ...]]
+) -> MatchRecognizePlanError:
+    """No partition is named, and there are several. keys: of some of them, as text."""
+    return MatchRecognizePlanError(
+        "`why` is about one partition, and there are several",
+        notes=key_notes(names, keys),
+        hint=f"write {example(names, keys)}",
+    )
+
+
+def no_such_partition(
+    names: Sequence[str], keys: Sequence[tuple[str, ...]]
+) -> MatchRecognizePlanError:
+    """The partition that is named has no rows. keys: of some that have, as text."""
+    return MatchRecognizePlanError(
+        "the partition has no rows" if names and keys else "there are no rows",
+        notes=key_notes(names, keys) if keys else (),
+        hint=f"write {example(names, keys)}" if keys else None,
+    )
+
+
+def key_notes(names: Sequence[str], keys: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """Some partitions, one a line."""
+    rows = (", ".join(f"{n} = {v}" for n, v in zip(names, row, strict=True)) for row in keys)
+    return ("some of them:", *(f"  {row}" for row in rows))
+
+
+def example(names: Sequence[str], keys: Sequence[tuple[str, ...]]) -> str:
+    """A partition as one asks for it."""
+    return here().keys([(name, f'"{one}"') for name, one in zip(names, keys[0], strict=True)])
+
+
+# Too many rows for the driver.
+partition_too_large = unsupported(
+    "the partition has more than {most:,} rows, which `why` does not bring to the driver",
+    hint="ask about a part of it: put WHERE before the clause, or pass fewer rows",
+)
+
+
+def other_number_of_order_values(given: int, orders: Sequence[str]) -> MatchRecognizePlanError:
+    """row= has more values than there are columns, or there is no order."""
+    return MatchRecognizePlanError(
+        f"`row` has {given} values, ORDER BY has {len(orders)} columns",
+        notes=(f"ORDER BY: {listed(orders)}",),
+        hint="write the value of the first one, or a tuple of all"
+        if orders
+        else "write ORDER BY, or leave row out",
+    )
+
+
+def no_such_row(
+    given: Sequence[object], orders: Sequence[str], near: Sequence[tuple[str, ...]]
+) -> MatchRecognizePlanError:
+    """No row has these values. near: places of rows about there, as text."""
+    values = zip(orders, given, strict=False)
+    wanted = ", ".join(f"{order} = {value}" for order, value in values)
+    rows = tuple(
+        "  " + ", ".join(f"{o} = {v}" for o, v in zip(orders, row, strict=True)) for row in near
+    )
+    return MatchRecognizePlanError(
+        f"the partition has no row with {wanted}",
+        notes=("the nearest rows:", *rows),
+        hint=here().row(),
+    )
+
+
+# MATCH_NUMBER() in a condition of a query that may skip rows, or asks for all matches.
+coverage_of_match_number = unsupported(
+    "coverage of a query with event selection and MATCH_NUMBER() in a condition",
+    notes=("every row is a starting row then, so matches have no numbers",),
+    hint="leave that condition out, or ask matchrec.why about a partition",
+)
+
+# A text without a clause, such as one of SASE+.
+coverage_without_clause = plan_error(
+    "the query has no MATCH_RECOGNIZE clause to cover",
+    hint="pass the query that has it; for SASE+ call coverage_sase, for a Pattern coverage_pattern",
+)
+
+# PATTERN (...) LONGEST MATCH.
+coverage_of_longest = unsupported(
+    "coverage of LONGEST MATCH",
+    notes=("starting rows are counted while the preferred match of each is sought",),
+    hint="leave LONGEST MATCH out: the same starting rows begin no match",
+)
+
+# Coverage over a streaming DataFrame.
+coverage_of_stream = unsupported(
+    "coverage over a streaming DataFrame",
+    notes=("it is counted over rows that are all there",),
+    hint="count over a table of the same rows, or over each batch in foreachBatch",
+)
+
+# NOT in PATTERN.
+coverage_of_negation = unsupported(
+    "coverage of a query with NOT in PATTERN",
+    notes=("it counts how often each variable takes a row, and NOT takes none",),
+    hint="ask matchrec.why about a starting row",
+)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from typing import Any
 
 from matchrec.dataclass import dataclass
 
@@ -10,7 +12,7 @@ LONGEST_VALUE = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RowPlace:
     """A row. keys: of its partition, by their SQL text. row_number: in its partition, from 1; None
     where that is not known.
 
@@ -50,3 +52,31 @@ def column_name(text: str) -> str:
     name = text[1:-1].replace("``", "\0")
     is_column = len(text) > 1 and text[0] == text[-1] == "`" and "`" not in name
     return name.replace("\0", "`") if is_column else text
+
+
+# The fields of an error inside the text of another one.
+#
+# An error that a Python worker raises comes to the driver as text, between a traceback and what
+# Spark says around it. So its last line has its fields once more, as JSON.
+
+MARK = "for MatchRecognizeRunError.from_exception: "
+
+
+def written(fields: Mapping[str, object]) -> str:
+    """The fields as one line of text; a value that JSON does not have becomes its text."""
+    return MARK + json.dumps(fields, default=str)
+
+
+def read(text: str) -> dict[str, Any] | None:
+    """The fields of the first error that a text carries as a whole, or None.
+
+    >>> read(f"[JOB_FAILED] it failed: {written({'row': 1})} SQLSTATE: 39000")
+    {'row': 1}
+    """
+    for part in text.split(MARK)[1:]:
+        try:
+            fields, _ = json.JSONDecoder().raw_decode(part)
+        except json.JSONDecodeError:  # cut off on its way
+            continue
+        return dict(fields)
+    return None

@@ -5,14 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from matchrec.errors.kinds import (
-    MatchRecognizeParseError,
     MatchRecognizePlanError,
-    MatchRecognizeUnsupportedError,
-    listed,
 )
+from matchrec.errors.message import parse_error, plan_error, unsupported
 from matchrec.source import Span
 
 TwoSpans = tuple[Span, Span]
@@ -20,43 +16,33 @@ TwoSpans = tuple[Span, Span]
 # Identifiers
 
 
-def bare_name(name: str, clause: str, span: Span) -> MatchRecognizeParseError:
-    """An attribute without a variable."""
-    return MatchRecognizeParseError(
-        f"attribute `{name}` in {clause} has no variable",
-        span,
-        notes=("every attribute is one of an event of the match",),
-        hint=f"write the variable before it: a.{name}, a[1].{name} or a[i].{name}",
-    )
+# An attribute without a variable.
+bare_name = parse_error(
+    "attribute `{name}` in {clause} has no variable",
+    notes=("every attribute is one of an event of the match",),
+    hint="write the variable before it: a.{name}, a[1].{name} or a[i].{name}",
+)
 
+# `a[1] > 2`.
+missing_attribute = parse_error(
+    "`{written}` in {clause} has no attribute", hint="write an attribute: {written}.x"
+)
 
-def missing_attribute(written: str, clause: str, span: Span) -> MatchRecognizeParseError:
-    """`a[1] > 2`."""
-    return MatchRecognizeParseError(
-        f"`{written}` in {clause} has no attribute", span, hint=f"write an attribute: {written}.x"
-    )
+# `a[] > 2`.
+missing_attribute_of_several = parse_error(
+    "`{written}` in {clause} has no attribute",
+    hint="write count({written}) or an attribute: avg({written}.x)",
+)
 
-
-def missing_attribute_of_several(written: str, clause: str, span: Span) -> MatchRecognizeParseError:
-    """`a[] > 2`."""
-    return MatchRecognizeParseError(
-        f"`{written}` in {clause} has no attribute",
-        span,
-        hint=f"write count({written}) or an attribute: avg({written}.x)",
-    )
-
-
-def unknown_index(name: str, written: str, span: Span) -> MatchRecognizeParseError:
-    """`a[2]`, `a[i-2]`, `a[b.LEN]`."""
-    return MatchRecognizeParseError(
-        f"`{name}{written}` is no event of `{name}`",
-        span,
-        notes=(
-            f"one event: {name}[1], {name}[i], {name}[i-1], {name}[{name}.LEN]",
-            f"several, in an aggregate: {name}[..i-1], {name}[]",
-        ),
-        hint=f"write one of them, e.g. {name}[i-1] for the event before {name}[i]",
-    )
+# `a[2]`, `a[i-2]`, `a[b.LEN]`.
+unknown_index = parse_error(
+    "`{name}{written}` is no event of `{name}`",
+    notes=(
+        "one event: {name}[1], {name}[i], {name}[i-1], {name}[{name}.LEN]",
+        "several, in an aggregate: {name}[..i-1], {name}[]",
+    ),
+    hint="write one of them, e.g. {name}[i-1] for the event before {name}[i]",
+)
 
 
 def kleene_without_index(
@@ -73,40 +59,31 @@ def kleene_without_index(
     )
 
 
-def index_of_one_event(name: str, written: str, clause: str, span: Span) -> MatchRecognizePlanError:
-    """`b[1].x` where b is one event."""
-    return MatchRecognizePlanError(
-        f"`{written}` in {clause}: `{name}` is one event, not a Kleene plus",
-        span,
-        hint=f"write {name} without brackets, or make it a Kleene plus in PATTERN: T+ {name}[]",
-    )
+# `b[1].x` where b is one event.
+index_of_one_event = plan_error(
+    "`{written}` in {clause}: `{name}` is one event, not a Kleene plus",
+    hint="write {name} without brackets, or make it a Kleene plus in PATTERN: T+ {name}[]",
+    order="name written clause",
+)
 
+# `b.LEN` where b is one event.
+length_of_one_event = plan_error(
+    "`{name}.LEN` in {clause}: `{name}` is one event, not a Kleene plus",
+    hint="write {name}.`len` for an attribute of that name",
+)
 
-def length_of_one_event(name: str, clause: str, span: Span) -> MatchRecognizePlanError:
-    """`b.LEN` where b is one event."""
-    return MatchRecognizePlanError(
-        f"`{name}.LEN` in {clause}: `{name}` is one event, not a Kleene plus",
-        span,
-        hint=f"write {name}.`len` for an attribute of that name",
-    )
+# `a[i].x` in RETURN, where no event is the current one.
+element_in_return = plan_error(
+    "`{written}` in RETURN: after the match there is no current event of `{name}`",
+    hint="write {name}[1], {name}[{name}.LEN], or an aggregate over {name}[]",
+    order="name written",
+)
 
-
-def element_in_return(name: str, written: str, span: Span) -> MatchRecognizePlanError:
-    """`a[i].x` in RETURN, where no event is the current one."""
-    return MatchRecognizePlanError(
-        f"`{written}` in RETURN: after the match there is no current event of `{name}`",
-        span,
-        hint=f"write {name}[1], {name}[{name}.LEN], or an aggregate over {name}[]",
-    )
-
-
-def negated_in_return(name: str, span: Span) -> MatchRecognizePlanError:
-    """The variable of a negated component in RETURN."""
-    return MatchRecognizePlanError(
-        f"`{name}` in RETURN is negated in PATTERN: a match has no such event",
-        span,
-        hint="return attributes of the other components",
-    )
+# The variable of a negated component in RETURN.
+negated_in_return = plan_error(
+    "`{name}` in RETURN is negated in PATTERN: a match has no such event",
+    hint="return attributes of the other components",
+)
 
 
 # Aggregates and functions
@@ -122,25 +99,19 @@ def range_outside_aggregate(written: str, clause: str, span: Span) -> MatchRecog
     )
 
 
-def unknown_aggregate(
-    function: str, known: Iterable[str], clause: str, span: Span
-) -> MatchRecognizeUnsupportedError:
-    """An aggregate, navigation or window function of Spark or SQL that SASE+ does not have."""
-    return MatchRecognizeUnsupportedError(
-        f"`{function}` over events in {clause} is not supported",
-        span,
-        notes=(f"aggregates: {listed(known)}, over a[..i-1] or a[]",),
-        hint="the event before is a[i-1], the first a[1], the last a[a.LEN]",
-    )
+# An aggregate, navigation or window function of Spark or SQL that SASE+ does not have.
+unknown_aggregate = unsupported(
+    "`{function}` over events in {clause} is not supported",
+    notes=("aggregates: {known}, over a[..i-1] or a[]",),
+    hint="the event before is a[i-1], the first a[1], the last a[a.LEN]",
+    order="function known clause",
+)
 
-
-def aggregate_of_one_event(function: str, clause: str, span: Span) -> MatchRecognizePlanError:
-    """`avg(b.x)`, `max(1)`."""
-    return MatchRecognizePlanError(
-        f"{function} in {clause} is not over the events of a Kleene plus",
-        span,
-        hint=f"write {function}(a[..i-1].x) for the events so far, {function}(a[].x) for all",
-    )
+# `avg(b.x)`, `max(1)`.
+aggregate_of_one_event = plan_error(
+    "{function} in {clause} is not over the events of a Kleene plus",
+    hint="write {function}(a[..i-1].x) for the events so far, {function}(a[].x) for all",
+)
 
 
 def two_ranges(
@@ -154,13 +125,10 @@ def two_ranges(
     )
 
 
-def nested_aggregate(function: str, clause: str, span: Span) -> MatchRecognizePlanError:
-    """`avg(sum(a[].x))`."""
-    return MatchRecognizePlanError(
-        f"{function} cannot stand in an aggregate in {clause}",
-        span,
-        hint="write the two side by side",
-    )
+# `avg(sum(a[].x))`.
+nested_aggregate = plan_error(
+    "{function} cannot stand in an aggregate in {clause}", hint="write the two side by side"
+)
 
 
 def wrong_number_of_arguments(function: str, given: int, span: Span) -> MatchRecognizePlanError:
@@ -173,28 +141,23 @@ def wrong_number_of_arguments(function: str, given: int, span: Span) -> MatchRec
     )
 
 
-def nondeterministic(function: str, span: Span) -> MatchRecognizePlanError:
-    """rand() and its like in a predicate."""
-    return MatchRecognizePlanError(
-        f"{function}() in WHERE gives another value at every evaluation",
-        span,
-        notes=("a predicate may be evaluated for an event never, once or several times",),
-        hint="compute it as a column of the input",
-    )
+# rand() and its like in a predicate.
+nondeterministic = plan_error(
+    "{function}() in WHERE gives another value at every evaluation",
+    notes=("a predicate may be evaluated for an event never, once or several times",),
+    hint="compute it as a column of the input",
+)
 
 
 # Predicates
 
 
-def element_elsewhere(name: str, spans: TwoSpans) -> MatchRecognizePlanError:
-    """`a[i].x < b.x`: an element of a Kleene plus with what is known only after it."""
-    return MatchRecognizePlanError(
-        f"predicate in WHERE on each event of `{name}[]` and on an event after it",
-        *spans,
-        notes=(f"{name}[i] is tested as it is selected, when later events are not known",),
-        hint=f"write {name}[{name}.LEN].x for the last event, "
-        f"or an aggregate for all: max({name}[].x)",
-    )
+# `a[i].x < b.x`: an element of a Kleene plus with what is known only after it.
+element_elsewhere = plan_error(
+    "predicate in WHERE on each event of `{name}[]` and on an event after it",
+    notes=("{name}[i] is tested as it is selected, when later events are not known",),
+    hint="write {name}[{name}.LEN].x for the last event, or an aggregate for all: max({name}[].x)",
+)
 
 
 def two_negated(names: tuple[str, str], spans: TwoSpans) -> MatchRecognizePlanError:
@@ -210,23 +173,18 @@ def two_negated(names: tuple[str, str], spans: TwoSpans) -> MatchRecognizePlanEr
 # Equivalence tests
 
 
-def empty_equivalence(span: Span) -> MatchRecognizeParseError:
-    """`[]`."""
-    return MatchRecognizeParseError(
-        "equivalence test in WHERE on nothing",
-        span,
-        hint="write the attributes that are equal in all events: [symbol]",
-    )
+# `[]`.
+empty_equivalence = parse_error(
+    "equivalence test in WHERE on nothing",
+    hint="write the attributes that are equal in all events: [symbol]",
+)
 
-
-def equivalence_inside(clause: str, span: Span) -> MatchRecognizePlanError:
-    """An equivalence test under OR or NOT, or in RETURN."""
-    return MatchRecognizePlanError(
-        f"equivalence test in {clause} is not a predicate of its own",
-        span,
-        notes=("it is about all events of the match",),
-        hint="join it to the other predicates with AND, or compare single events: a.x = b.x",
-    )
+# An equivalence test under OR or NOT, or in RETURN.
+equivalence_inside = plan_error(
+    "equivalence test in {clause} is not a predicate of its own",
+    notes=("it is about all events of the match",),
+    hint="join it to the other predicates with AND, or compare single events: a.x = b.x",
+)
 
 
 def equivalence_of_variable(names: tuple[str, ...], span: Span) -> MatchRecognizePlanError:

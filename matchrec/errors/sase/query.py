@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from matchrec.errors.kinds import (
     MatchRecognizeParseError,
     MatchRecognizePlanError,
-    MatchRecognizeUnsupportedError,
     likeliest,
     listed,
     nearest,
 )
+from matchrec.errors.message import parse_error, plan_error, unsupported
 from matchrec.source import Span
 
 TwoSpans = tuple[Span, Span]
@@ -52,62 +52,45 @@ def unexpected_end(where: str, expected: str, span: Span) -> MatchRecognizeParse
     )
 
 
-def empty_sequence(span: Span) -> MatchRecognizeParseError:
-    """`SEQ()`."""
-    return MatchRecognizeParseError(
-        "SEQ in PATTERN has no components",
-        span,
-        hint="write an event type and a variable for each event: SEQ(Shelf a, Exit b)",
-    )
+# `SEQ()`.
+empty_sequence = parse_error(
+    "SEQ in PATTERN has no components",
+    hint="write an event type and a variable for each event: SEQ(Shelf a, Exit b)",
+)
 
+# SEQ in SEQ, negated or not.
+nested_sequence = unsupported(
+    "SEQ in SEQ is not supported in PATTERN",
+    hint="write its components one after the other; only single events can be negated",
+)
 
-def nested_sequence(span: Span) -> MatchRecognizeUnsupportedError:
-    """SEQ in SEQ, negated or not."""
-    return MatchRecognizeUnsupportedError(
-        "SEQ in SEQ is not supported in PATTERN",
-        span,
-        hint="write its components one after the other; only single events can be negated",
-    )
+# `Stock+ a`, `Stock a[]`.
+half_kleene = parse_error(
+    "component `{variable}` in PATTERN is half a Kleene plus",
+    notes=("a Kleene plus has `+` after the event type and `[]` after the variable",),
+    hint="write {event_type}+ {variable}[] for one or more events, {event_type} {variable} for one",
+    order="event_type variable",
+)
 
+# `~(Stock+ a[])`.
+negated_kleene = unsupported(
+    "negated Kleene plus `{variable}[]` in PATTERN is not supported",
+    notes=("a negated component is one event that must not be there",),
+    hint="leave `+` and `[]` out: where no event may be, no series of them may be",
+)
 
-def half_kleene(event_type: str, variable: str, span: Span) -> MatchRecognizeParseError:
-    """`Stock+ a`, `Stock a[]`."""
-    return MatchRecognizeParseError(
-        f"component `{variable}` in PATTERN is half a Kleene plus",
-        span,
-        notes=("a Kleene plus has `+` after the event type and `[]` after the variable",),
-        hint=f"write {event_type}+ {variable}[] for one or more events, "
-        f"{event_type} {variable} for one",
-    )
+# Two components of one variable.
+duplicate_variable = plan_error(
+    "two components in PATTERN have the variable `{name}`",
+    notes=("upper and lower case do not make two variables different",),
+    hint="give one of them another name",
+)
 
-
-def negated_kleene(variable: str, span: Span) -> MatchRecognizeUnsupportedError:
-    """`~(Stock+ a[])`."""
-    return MatchRecognizeUnsupportedError(
-        f"negated Kleene plus `{variable}[]` in PATTERN is not supported",
-        span,
-        notes=("a negated component is one event that must not be there",),
-        hint="leave `+` and `[]` out: where no event may be, no series of them may be",
-    )
-
-
-def duplicate_variable(name: str, spans: TwoSpans) -> MatchRecognizePlanError:
-    """Two components of one variable."""
-    return MatchRecognizePlanError(
-        f"two components in PATTERN have the variable `{name}`",
-        *spans,
-        notes=("upper and lower case do not make two variables different",),
-        hint="give one of them another name",
-    )
-
-
-def nothing_positive(span: Span) -> MatchRecognizePlanError:
-    """Only negated components."""
-    return MatchRecognizePlanError(
-        "PATTERN has negated components only, so a match would have no events",
-        span,
-        hint="add a component without `~`",
-    )
+# Only negated components.
+nothing_positive = plan_error(
+    "PATTERN has negated components only, so a match would have no events",
+    hint="add a component without `~`",
+)
 
 
 def negation_without_window(name: str, where: str, span: Span) -> MatchRecognizePlanError:
@@ -163,13 +146,10 @@ def argument_written_otherwise(name: str, written: str, span: Span) -> MatchReco
     )
 
 
-def argument_twice(written: str, spans: TwoSpans) -> MatchRecognizePlanError:
-    """A component twice in the strategy's list."""
-    return MatchRecognizePlanError(
-        f"component `{written}` is twice in the strategy's list in WHERE",
-        *spans,
-        hint="remove one of them",
-    )
+# A component twice in the strategy's list.
+argument_twice = plan_error(
+    "component `{written}` is twice in the strategy's list in WHERE", hint="remove one of them"
+)
 
 
 def arguments_missing(strategy: str, missing: list[str], span: Span) -> MatchRecognizePlanError:
@@ -182,14 +162,12 @@ def arguments_missing(strategy: str, missing: list[str], span: Span) -> MatchRec
     )
 
 
-def nothing_to_partition_by(span: Span) -> MatchRecognizePlanError:
-    """partition_contiguity without an equivalence test."""
-    return MatchRecognizePlanError(
-        "partition_contiguity in WHERE without an equivalence test",
-        span,
-        notes=("events of a match are neighbours among those with equal tested attributes",),
-        hint="add an equivalence test, e.g. [symbol], or write strict_contiguity",
-    )
+# partition_contiguity without an equivalence test.
+nothing_to_partition_by = plan_error(
+    "partition_contiguity in WHERE without an equivalence test",
+    notes=("events of a match are neighbours among those with equal tested attributes",),
+    hint="add an equivalence test, e.g. [symbol], or write strict_contiguity",
+)
 
 
 # The window
@@ -207,67 +185,47 @@ def unknown_unit(unit: str, known: Iterable[str], span: Span) -> MatchRecognizeP
     )
 
 
-def calendar_unit(unit: str, span: Span) -> MatchRecognizeUnsupportedError:
-    """A month or a year."""
-    return MatchRecognizeUnsupportedError(
-        f"unit `{unit}` in WITHIN is not supported",
-        span,
-        notes=("months and years differ in length",),
-        hint="write days or weeks",
-    )
+# A month or a year.
+calendar_unit = unsupported(
+    "unit `{unit}` in WITHIN is not supported",
+    notes=("months and years differ in length",),
+    hint="write days or weeks",
+)
 
+# `1 hour 30`.
+missing_unit = parse_error(
+    "`{number}` in WITHIN has no unit",
+    hint="write a unit after each number: WITHIN 1 hour 30 minutes",
+)
 
-def missing_unit(number: str, span: Span) -> MatchRecognizeParseError:
-    """`1 hour 30`."""
-    return MatchRecognizeParseError(
-        f"`{number}` in WITHIN has no unit",
-        span,
-        hint="write a unit after each number: WITHIN 1 hour 30 minutes",
-    )
+# `1 hour 20 events`.
+mixed_units = unsupported(
+    "WITHIN by time and by events at once is not supported",
+    hint="write one of them: WITHIN 1 hour, or WITHIN 500 EVENTS",
+)
 
+# `1.5 hours`.
+fraction_of_unit = unsupported(
+    "`{number} {unit}` in WITHIN is not a whole number of its unit",
+    notes=("only seconds can have a fraction",),
+    hint="write a smaller unit as well: WITHIN 1 hour 30 minutes",
+)
 
-def mixed_units(span: Span) -> MatchRecognizeUnsupportedError:
-    """`1 hour 20 events`."""
-    return MatchRecognizeUnsupportedError(
-        "WITHIN by time and by events at once is not supported",
-        span,
-        hint="write one of them: WITHIN 1 hour, or WITHIN 500 EVENTS",
-    )
+# `WITHIN 99999999999 events`.
+too_many_events = unsupported(
+    "WITHIN of over {limit:,} events", hint="lower it, or leave WITHIN out"
+)
 
-
-def fraction_of_unit(number: str, unit: str, span: Span) -> MatchRecognizeUnsupportedError:
-    """`1.5 hours`."""
-    return MatchRecognizeUnsupportedError(
-        f"`{number} {unit}` in WITHIN is not a whole number of its unit",
-        span,
-        notes=("only seconds can have a fraction",),
-        hint="write a smaller unit as well: WITHIN 1 hour 30 minutes",
-    )
-
-
-def too_many_events(limit: int, span: Span) -> MatchRecognizeUnsupportedError:
-    """`WITHIN 99999999999 events`."""
-    return MatchRecognizeUnsupportedError(
-        f"WITHIN of over {limit:,} events", span, hint="lower it, or leave WITHIN out"
-    )
-
-
-def not_a_number_of_events(number: str, span: Span) -> MatchRecognizeParseError:
-    """`0 EVENTS`, `1.5 EVENTS`."""
-    return MatchRecognizeParseError(
-        f"`{number}` EVENTS in WITHIN",
-        span,
-        hint="write a whole number from 1 on",
-    )
+# `0 EVENTS`, `1.5 EVENTS`.
+not_a_number_of_events = parse_error(
+    "`{number}` EVENTS in WITHIN", hint="write a whole number from 1 on"
+)
 
 
 # RETURN
 
 
-def duplicate_item(name: str, spans: TwoSpans) -> MatchRecognizePlanError:
-    """Two output columns of one name."""
-    return MatchRecognizePlanError(
-        f"two items of RETURN are named `{name}`",
-        *spans,
-        hint="name one of them otherwise: a[1].x AS first_x",
-    )
+# Two output columns of one name.
+duplicate_item = plan_error(
+    "two items of RETURN are named `{name}`", hint="name one of them otherwise: a[1].x AS first_x"
+)

@@ -6,10 +6,15 @@ from collections.abc import Iterable
 
 from matchrec.errors.kinds import (
     MatchRecognizeParseError,
-    MatchRecognizeUnsupportedError,
+    MatchRecognizePlanError,
+    listed,
+    meant_keyword,
     shortened,
 )
-from matchrec.errors.sql.syntax import meant_by
+from matchrec.errors.language import as_note
+from matchrec.errors.message import parse_error, unsupported
+from matchrec.errors.sql.foreign_names import or_dialect
+from matchrec.errors.surface import here
 from matchrec.source import Span
 
 _ORDER = (
@@ -28,48 +33,37 @@ def unexpected_start(text: str, span: Span) -> MatchRecognizeParseError:
     )
 
 
-def empty_clause(span: Span) -> MatchRecognizeParseError:
-    """Nothing between the parentheses."""
-    return MatchRecognizeParseError(
-        "MATCH_RECOGNIZE without PATTERN", span, hint="the least clause is: PATTERN (A)"
-    )
+# Nothing between the parentheses.
+empty_clause = parse_error(
+    "MATCH_RECOGNIZE without PATTERN", hint="the least clause is: PATTERN (A)"
+)
 
+# No PATTERN.
+missing_pattern = parse_error(
+    "MATCH_RECOGNIZE without PATTERN", notes=(_ORDER,), hint="add PATTERN (A B+) here"
+)
 
-def missing_pattern(span: Span) -> MatchRecognizeParseError:
-    """No PATTERN."""
-    return MatchRecognizeParseError(
-        "MATCH_RECOGNIZE without PATTERN", span, notes=(_ORDER,), hint="add PATTERN (A B+) here"
-    )
+# PATERN (A B).
+misspelt_pattern = parse_error(
+    "MATCH_RECOGNIZE without PATTERN, but with `{text}`", hint="write PATTERN"
+)
 
+# Words after PATTERN that are no event selection.
+malformed_selection = parse_error(
+    "event selection in MATCH_RECOGNIZE is not understood",
+    notes=(
+        "after PATTERN (...) may stand: STRICT CONTIGUITY, SKIP TILL NEXT MATCH or",
+        "SKIP TILL ANY MATCH, then ALL MATCHES or NON-OVERLAPPING MATCHES; or LONGEST MATCH",
+    ),
+    hint="for partition contiguity write PARTITION BY: rows of other partitions are not seen",
+)
 
-def misspelt_pattern(text: str, span: Span) -> MatchRecognizeParseError:
-    """PATERN (A B)."""
-    return MatchRecognizeParseError(
-        f"MATCH_RECOGNIZE without PATTERN, but with `{text}`", span, hint="write PATTERN"
-    )
-
-
-def malformed_selection(span: Span) -> MatchRecognizeParseError:
-    """Words after PATTERN that are no event selection."""
-    return MatchRecognizeParseError(
-        "event selection in MATCH_RECOGNIZE is not understood",
-        span,
-        notes=(
-            "after PATTERN (...) may stand: STRICT CONTIGUITY, SKIP TILL NEXT MATCH or",
-            "SKIP TILL ANY MATCH, then ALL MATCHES or NON-OVERLAPPING MATCHES; or LONGEST MATCH",
-        ),
-        hint="for partition contiguity write PARTITION BY: rows of other partitions are not seen",
-    )
-
-
-def skip_among_all(output: str, span: Span) -> MatchRecognizeParseError:
-    """AFTER MATCH SKIP where no match is chosen."""
-    return MatchRecognizeParseError(
-        f"AFTER MATCH SKIP with {output} in MATCH_RECOGNIZE",
-        span,
-        notes=("AFTER MATCH SKIP says where the search for the next preferred match begins",),
-        hint=f"remove AFTER MATCH SKIP, or remove {output}",
-    )
+# AFTER MATCH SKIP where no match is chosen.
+skip_among_all = parse_error(
+    "AFTER MATCH SKIP with {output} in MATCH_RECOGNIZE",
+    notes=("AFTER MATCH SKIP says where the search for the next preferred match begins",),
+    hint="remove AFTER MATCH SKIP, or remove {output}",
+)
 
 
 def pattern_goes_on(written: str, text: str, span: Span) -> MatchRecognizeParseError:
@@ -81,33 +75,23 @@ def pattern_goes_on(written: str, text: str, span: Span) -> MatchRecognizeParseE
     )
 
 
-def pattern_without_parentheses(span: Span) -> MatchRecognizeParseError:
-    """PATTERN A B."""
-    return MatchRecognizeParseError(
-        "PATTERN without parentheses", span, hint="write PATTERN (A B+)"
-    )
+# PATTERN A B.
+pattern_without_parentheses = parse_error(
+    "PATTERN without parentheses", hint="write PATTERN (A B+)"
+)
 
+# PATTERN ( or MATCH_RECOGNIZE ( without its closing parenthesis.
+parenthesis_not_closed = parse_error(
+    "parenthesis of {part} is not closed",
+    hint="add `)`; mind that `--` starts a comment, also in `{--` and `--}`",
+)
 
-def parenthesis_not_closed(part: str, span: Span) -> MatchRecognizeParseError:
-    """PATTERN ( or MATCH_RECOGNIZE ( without its closing parenthesis."""
-    return MatchRecognizeParseError(
-        f"parenthesis of {part} is not closed",
-        span,
-        hint="add `)`; mind that `--` starts a comment, also in `{--` and `--}`",
-    )
-
-
-def last_closes_another(opening: Span, clause: Span) -> MatchRecognizeParseError:
-    """A bracket in the clause takes the `)` that was to close the clause."""
-    return MatchRecognizeParseError(
-        "the last `)` closes this `(`, and none closes that of MATCH_RECOGNIZE",
-        opening,
-        clause,
-        hint=(
-            "add `)` where what stands in the first one ends; "
-            "mind that `--` starts a comment, also in `{--` and `--}`"
-        ),
-    )
+# A bracket in the clause takes the `)` that was to close the clause.
+last_closes_another = parse_error(
+    "the last `)` closes this `(`, and none closes that of MATCH_RECOGNIZE",
+    hint="add `)` where what stands in the first one ends; "
+    "mind that `--` starts a comment, also in `{--` and `--}`",
+)
 
 
 def not_closed_before(
@@ -122,13 +106,11 @@ def not_closed_before(
     )
 
 
-def closed_before(keyword: str, spans: tuple[Span, Span]) -> MatchRecognizeParseError:
-    """A `)` too many, which ends the clause."""
-    return MatchRecognizeParseError(
-        f"parenthesis of MATCH_RECOGNIZE is closed before {keyword}",
-        *spans,
-        hint=f"remove one `)` before {keyword}, or add the `(` that it closes",
-    )
+# A `)` too many, which ends the clause.
+closed_before = parse_error(
+    "parenthesis of MATCH_RECOGNIZE is closed before {keyword}",
+    hint="remove one `)` before {keyword}, or add the `(` that it closes",
+)
 
 
 def outside_parentheses(part: str, span: Span) -> MatchRecognizeParseError:
@@ -154,11 +136,8 @@ def out_of_order(
     )
 
 
-def written_twice(part: str, spans: tuple[Span, Span]) -> MatchRecognizeParseError:
-    """A part of the clause that is there twice."""
-    return MatchRecognizeParseError(
-        f"{part} twice in MATCH_RECOGNIZE", *spans, hint=f"write one {part}"
-    )
+# A part of the clause that is there twice.
+written_twice = parse_error("{part} twice in MATCH_RECOGNIZE", hint="write one {part}")
 
 
 def nothing_in(part: str, span: Span) -> MatchRecognizeParseError:
@@ -170,11 +149,10 @@ def nothing_in(part: str, span: Span) -> MatchRecognizeParseError:
     )
 
 
-def nothing_beside_comma(part: str, span: Span) -> MatchRecognizeParseError:
-    """An item that is missing before or after a comma."""
-    return MatchRecognizeParseError(
-        f"a comma too many in {part}", span, hint="remove it, or add what it divides"
-    )
+# An item that is missing before or after a comma.
+nothing_beside_comma = parse_error(
+    "a comma too many in {part}", hint="remove it, or add what it divides"
+)
 
 
 _EXAMPLES = {
@@ -187,18 +165,15 @@ _EXAMPLES = {
 }
 
 
-def second_window(spans: tuple[Span, Span]) -> MatchRecognizeParseError:
-    """Two windows of one kind in WITHIN."""
-    return MatchRecognizeParseError(
-        "two windows between the same rows in WITHIN", *spans, hint="keep the smaller one"
-    )
+# Two windows of one kind in WITHIN.
+second_window = parse_error(
+    "two windows between the same rows in WITHIN", hint="keep the smaller one"
+)
 
-
-def distance_without_interval(text: str, span: Span) -> MatchRecognizeParseError:
-    """WITHIN 5 DAYS."""
-    return MatchRecognizeParseError(
-        "WITHIN of a time without the word INTERVAL", span, hint=f"write WITHIN INTERVAL {text}"
-    )
+# WITHIN 5 DAYS.
+distance_without_interval = parse_error(
+    "WITHIN of a time without the word INTERVAL", hint="write WITHIN INTERVAL {text}"
+)
 
 
 def malformed_rows_per_match(text: str, span: Span) -> MatchRecognizeParseError:
@@ -217,30 +192,23 @@ def malformed_rows_per_match(text: str, span: Span) -> MatchRecognizeParseError:
     )
 
 
-def malformed_skip(text: str, span: Span) -> MatchRecognizeParseError:
-    """AFTER MATCH with a wrong continuation."""
-    return MatchRecognizeParseError(
-        f"cannot read `{shortened(text)}` in MATCH_RECOGNIZE",
-        span,
-        hint="write AFTER MATCH SKIP PAST LAST ROW, TO NEXT ROW, TO FIRST A, TO LAST A or TO A",
-    )
+# AFTER MATCH with a wrong continuation.
+malformed_skip = parse_error(
+    "cannot read `{text:short}` in MATCH_RECOGNIZE",
+    hint="write AFTER MATCH SKIP PAST LAST ROW, TO NEXT ROW, TO FIRST A, TO LAST A or TO A",
+)
 
+# A measure without AS.
+measure_without_name = parse_error(
+    "measure without a name in MEASURES", hint="write {text:short} AS name"
+)
 
-def measure_without_name(text: str, span: Span) -> MatchRecognizeParseError:
-    """A measure without AS."""
-    return MatchRecognizeParseError(
-        "measure without a name in MEASURES", span, hint=f"write {shortened(text)} AS name"
-    )
-
-
-def star_as_measure(text: str, span: Span) -> MatchRecognizeParseError:
-    """`*` or `A.*` among the measures."""
-    return MatchRecognizeParseError(
-        f"`{text}` in MEASURES",
-        span,
-        notes=("a measure is one expression with a name",),
-        hint="name the columns: MEASURES A.x AS x; ALL ROWS PER MATCH gives every input column",
-    )
+# `*` or `A.*` among the measures.
+star_as_measure = parse_error(
+    "`{text}` in MEASURES",
+    notes=("a measure is one expression with a name",),
+    hint="name the columns: MEASURES A.x AS x; ALL ROWS PER MATCH gives every input column",
+)
 
 
 def string_as_name(what: str, text: str, span: Span) -> MatchRecognizeParseError:
@@ -251,13 +219,10 @@ def string_as_name(what: str, text: str, span: Span) -> MatchRecognizeParseError
     )
 
 
-def malformed_subset(text: str, span: Span) -> MatchRecognizeParseError:
-    """SUBSET that is not U = (A, B)."""
-    return MatchRecognizeParseError(
-        f"cannot read `{shortened(text)}` in SUBSET",
-        span,
-        hint="write SUBSET U = (A, B), V = (B, C)",
-    )
+# SUBSET that is not U = (A, B).
+malformed_subset = parse_error(
+    "cannot read `{text:short}` in SUBSET", hint="write SUBSET U = (A, B), V = (B, C)"
+)
 
 
 def malformed_definition(
@@ -272,11 +237,213 @@ def malformed_definition(
     return MatchRecognizeParseError(f"cannot read `{shortened(text)}` in DEFINE", span, hint=hint)
 
 
-def search_outside_window(word: str, span: Span) -> MatchRecognizeUnsupportedError:
-    """INITIAL or SEEK."""
-    return MatchRecognizeUnsupportedError(
-        f"{word} in MATCH_RECOGNIZE is not supported",
+# INITIAL or SEEK.
+search_outside_window = unsupported(
+    "{word} in MATCH_RECOGNIZE is not supported",
+    notes=("INITIAL and SEEK belong to row pattern recognition in the WINDOW clause",),
+    hint="remove {word}",
+)
+
+
+# Errors in the query around a clause, and of SQL syntax outside PATTERN.
+
+# MATCH RECOGNIZE, MATCH_RECOGNISE.
+misspelt_clause = parse_error("unexpected `{text}` with a PATTERN", hint="write MATCH_RECOGNIZE")
+
+# FROM MATCH_RECOGNIZE (...).
+clause_without_relation = parse_error(
+    "MATCH_RECOGNIZE without a relation before it", hint="write FROM t MATCH_RECOGNIZE (...)"
+)
+
+# The clause follows something that is no relation in FROM.
+clause_in_wrong_place = parse_error(
+    "MATCH_RECOGNIZE cannot stand here",
+    notes=("it follows one relation in FROM: a table, a subquery, VALUES or a function",),
+    hint="wrap what precedes it in a subquery: FROM (SELECT * FROM ...) MATCH_RECOGNIZE (...)",
+)
+
+# MATCH_RECOGNIZE in a subquery of MEASURES or DEFINE.
+clause_in_clause = unsupported(
+    "MATCH_RECOGNIZE in an expression of another MATCH_RECOGNIZE is not supported",
+    hint="name its result: WITH c AS (SELECT ... MATCH_RECOGNIZE (...)), and query c instead",
+)
+
+# DELETE FROM t MATCH_RECOGNIZE (...).
+changed_relation = parse_error(
+    "MATCH_RECOGNIZE on the table of {word}",
+    notes=("the clause gives new rows, and {word} changes those of a table",),
+    hint="write the clause in a subquery of its condition: {word} ... WHERE x IN (SELECT ...)",
+)
+
+# LATERAL (...) MATCH_RECOGNIZE.
+lateral_relation = unsupported(
+    "MATCH_RECOGNIZE after a LATERAL relation is not supported",
+    notes=("its input is matched once, not once for each row of another relation",),
+    hint="remove LATERAL, or join the relations in a subquery and match its result",
+)
+
+# A relation that uses a column of a query around it.
+correlated_relation = unsupported(
+    "input of MATCH_RECOGNIZE depends on `{name}` of the query around it",
+    notes=("its input is matched once, not once for each row of another relation",),
+    hint="join the relations in a subquery, match its result, and add the key to PARTITION BY",
+)
+
+# A clause in the definition of a recursive CTE that uses itself.
+recursive_relation = unsupported(
+    "MATCH_RECOGNIZE in the recursive definition of `{name}` is not supported",
+    hint="match the finished rows instead: SELECT * FROM {name} MATCH_RECOGNIZE (...)",
+)
+
+# A permanent view or function, of which Spark would store the text.
+stored_text = unsupported(
+    "MATCH_RECOGNIZE in {kind} is not supported",
+    notes=("Spark stores the text, and cannot run the clause without matchrec",),
+    hint="write CREATE TEMPORARY VIEW, once in each session, or CREATE TABLE ... AS to keep the"
+    " rows",
+)
+
+# CREATE GLOBAL TEMPORARY VIEW.
+global_view = unsupported(
+    "MATCH_RECOGNIZE in the text of a global temporary view is not supported",
+    notes=("Spark stores the text, and other sessions have not what stands in it for clauses",),
+    hint='make it of the result: spark.sql("SELECT ...").createGlobalTempView("name")',
+)
+
+# BEGIN ... END, a script of Spark's.
+clause_in_script = unsupported(
+    "MATCH_RECOGNIZE in a script, BEGIN ... END, is not supported",
+    notes=("the table that a clause reads may be made by a statement before it",),
+    hint="pass the statements one by one, and write loops and branches in Python",
+)
+
+
+def unknown_frame(name: str, frames: Iterable[str], span: Span) -> MatchRecognizePlanError:
+    """`{name}` that no argument of the call gives."""
+    return MatchRecognizePlanError(
+        f"no DataFrame is passed for `{{{name}}}`",
         span,
-        notes=("INITIAL and SEEK belong to row pattern recognition in the WINDOW clause",),
-        hint=f"remove {word}",
+        notes=(f"passed: {listed(frames)}",),
+        hint=here().frame(name),
     )
+
+
+def alias_in_double_quotes(text: str, span: Span) -> MatchRecognizeParseError:
+    """`MATCH_RECOGNIZE (...) AS "m"`, where Spark reads a string."""
+    return name_in_double_quotes("alias of MATCH_RECOGNIZE in double quotes", text, span)
+
+
+IN_DOUBLE_QUOTES = (
+    "double quotes are for strings in Spark SQL, unless spark.sql.ansi.enabled and",
+    "spark.sql.ansi.doubleQuotedIdentifiers are both true",
+)
+
+
+def name_in_double_quotes(message: str, text: str, span: Span) -> MatchRecognizeParseError:
+    """A name in double quotes where they are for strings; the constructors of its kinds call it."""
+    return MatchRecognizeParseError(message, span, notes=IN_DOUBLE_QUOTES, hint=in_backticks(text))
+
+
+def in_backticks(text: str) -> str:
+    """The cure of a name in double quotes."""
+    name = text[1:-1].replace("`", "``")
+    return or_dialect(f"write `{name}` in backticks", "snowflake", "oracle", "trino")
+
+
+# A string, quoted name or comment without end.
+unreadable_text = parse_error(
+    "text that is opened here and never closed",
+    hint="close the string, the quoted name or the comment",
+)
+
+
+def unexpected_token(text: str, where: str, span: Span) -> MatchRecognizeParseError:
+    """A token that cannot stand where it does."""
+    return MatchRecognizeParseError(
+        f"unexpected `{text}` in {where}",
+        span,
+        hint=meant_by(text, where) or _separated(text, where),
+    )
+
+
+def meant_by(text: str, where: str) -> str | None:
+    """What was probably meant by a token, such as a keyword spelled otherwise."""
+    if where == "MATCH_RECOGNIZE" and text.upper() in ("LIMIT", "INTERVAL", "DURATION"):
+        return "limit the time of a match after PATTERN (...): WITHIN INTERVAL 1 HOUR"
+    keyword = meant_keyword(text)
+    if keyword or text.upper() in _OF_OTHERS:
+        return _OF_OTHERS.get(text.upper()) or f"write {keyword}"
+    if text in ")]}":
+        return f"remove the `{text}`, or add the bracket that it closes"
+    return None
+
+
+def _separated(text: str, where: str) -> str | None:
+    """What to write before a token that starts a value."""
+    if text.upper().removesuffix("S") in _UNITS:
+        unit = text.upper().removesuffix("S")
+        return f"write a length of time as INTERVAL '1' {unit}, with the number in quotes"
+    return _SEPARATED.get(where) if text[0].isalnum() or text[0] in "'\"`_" else None
+
+
+_OF_OTHERS = {
+    "RETURN": "write ONE ROW PER MATCH or ALL ROWS PER MATCH",
+    "SHOW": "write ALL ROWS PER MATCH SHOW EMPTY MATCHES",
+    "OMIT": "write ALL ROWS PER MATCH OMIT EMPTY MATCHES",
+    "WITH": "write ALL ROWS PER MATCH WITH UNMATCHED ROWS",
+    "SKIP": "write AFTER MATCH SKIP",
+    "PARTITION": "write PARTITION BY",
+    "ORDER": "write ORDER BY",
+    "BY": "write PARTITION BY or ORDER BY",
+    "ALL": "write ALL ROWS PER MATCH",
+    "ONE": "write ONE ROW PER MATCH",
+    "AFTER": "write AFTER MATCH SKIP PAST LAST ROW, TO NEXT ROW, TO FIRST A, TO LAST A or TO A",
+    ";": "remove the `;`",
+    "=>": "write >= for a number that is as great or greater",
+    "&&": "write AND",
+    "->": "a lambda function stands in a function that takes one: transform(x, p -> p + 1)",
+    "OPTIONS": or_dialect("write LONGEST MATCH after PATTERN (...)", "bigquery"),
+    "WHERE": "filter the input in a subquery before the clause, or the result after it",
+}
+_UNITS = frozenset({"SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "YEAR"})
+_SEPARATED = {
+    "PARTITION BY": "write an operator before it, or a comma: PARTITION BY a, b",
+    "ORDER BY": "write an operator before it, or a comma: ORDER BY a, b DESC",
+    "MEASURES": "write an operator before it, or a comma: MEASURES FIRST(x) AS a, LAST(x) AS b",
+    "DEFINE": "write an operator before it, or a comma: DEFINE A AS x > 1, B AS x > 2",
+    "WITHIN": "write one interval or number: WITHIN INTERVAL 1 HOUR",
+    "MATCH_RECOGNIZE": "after PATTERN come WITHIN, SUBSET and DEFINE",
+}
+
+
+def unreadable_expression(reason: str, where: str, span: Span) -> MatchRecognizeParseError:
+    """An expression that is no SQL; `reason` is the parser's."""
+    return MatchRecognizeParseError(
+        f"cannot read the expression in {where}", span, notes=(as_note(reason),)
+    )
+
+
+# `x IN y`, where a list or a query should stand.
+in_without_parentheses = parse_error(
+    "IN without parentheses in {where}",
+    hint="write IN ({value}), or = {value}",
+    order="value where",
+)
+
+
+def unclosed_bracket(opening: str, where: str, span: Span) -> MatchRecognizeParseError:
+    """A bracket in an expression that nothing closes."""
+    closing = {"(": ")", "[": "]", "{": "}"}[opening]
+    return MatchRecognizeParseError(
+        f"`{opening}` is not closed in {where}", span, hint=f"add `{closing}` where it ends"
+    )
+
+
+# Nothing where an expression should stand.
+missing_expression = parse_error("expression missing in {where}")
+
+# Parentheses in parentheses beyond the parser's stack.
+expression_nested_too_deep = unsupported(
+    "expression in {where} is nested too deep to read",
+    hint="remove parentheses, or compute parts of it as columns of the input",
+)

@@ -1,4 +1,4 @@
-"""Errors in what MEASURES and DEFINE say about the rows of a match.
+"""Errors in what MEASURES and DEFINE say about a match, and of values that do not combine.
 
 `clause` is the clause in which the expression stands, e.g. MEASURES.
 """
@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from matchrec.dataclass import dataclass
 from matchrec.errors.kinds import (
     MatchRecognizeParseError,
     MatchRecognizePlanError,
-    MatchRecognizeUnsupportedError,
     listed,
     nearest,
 )
-from matchrec.errors.language import part
-from matchrec.errors.sql.foreign_names import or_dialect
-from matchrec.errors.sql.syntax import IN_DOUBLE_QUOTES, in_backticks, name_in_double_quotes
+from matchrec.errors.language import part, written_in
+from matchrec.errors.message import plan_error, unsupported
+from matchrec.errors.sql.clause import IN_DOUBLE_QUOTES, in_backticks, name_in_double_quotes
+from matchrec.errors.sql.foreign_names import cure_of, cure_of_arguments, or_dialect
+from matchrec.errors.surface import here
 from matchrec.source import Span
 
 
@@ -53,46 +55,33 @@ def two_variables(
     )
 
 
-def aggregate_in(
-    outer: str, aggregate: str, clause: str, spans: tuple[Span, Span]
-) -> MatchRecognizePlanError:
-    """An aggregate in a navigation or in another aggregate."""
-    return MatchRecognizePlanError(
-        f"aggregate {aggregate} cannot stand in {outer} in {clause}",
-        *spans,
-        hint="write the two side by side, each over columns only",
-    )
+# An aggregate in a navigation or in another aggregate.
+aggregate_in = plan_error(
+    "aggregate {aggregate} cannot stand in {outer} in {clause}",
+    hint="write the two side by side, each over columns only",
+    order="outer aggregate clause",
+)
 
+# PREV, NEXT, FIRST or LAST in an aggregate.
+navigation_in_aggregate = plan_error(
+    "{navigation} cannot stand in aggregate {aggregate} in {clause}",
+    notes=("an aggregate is over columns of the rows that are mapped to one variable",),
+    hint="compute the value as a column of the input, e.g. with LAG, and aggregate that",
+    order="aggregate navigation clause",
+)
 
-def navigation_in_aggregate(
-    aggregate: str, navigation: str, clause: str, spans: tuple[Span, Span]
-) -> MatchRecognizePlanError:
-    """PREV, NEXT, FIRST or LAST in an aggregate."""
-    return MatchRecognizePlanError(
-        f"{navigation} cannot stand in aggregate {aggregate} in {clause}",
-        *spans,
-        notes=("an aggregate is over columns of the rows that are mapped to one variable",),
-        hint="compute the value as a column of the input, e.g. with LAG, and aggregate that",
-    )
+# CLASSIFIER(A.x), MATCHED_ROWS(A.x).
+expression_for_variable = plan_error(
+    "{function} in {clause} takes a pattern variable, not an expression",
+    hint="write {function}() or {function}(A)",
+)
 
-
-def expression_for_variable(function: str, clause: str, span: Span) -> MatchRecognizePlanError:
-    """CLASSIFIER(A.x), MATCHED_ROWS(A.x)."""
-    return MatchRecognizePlanError(
-        f"{function} in {clause} takes a pattern variable, not an expression",
-        span,
-        hint=f"write {function}() or {function}(A)",
-    )
-
-
-def matched_rows_of_unfinished_match(clause: str, span: Span) -> MatchRecognizePlanError:
-    """MATCHED_ROWS() in DEFINE."""
-    return MatchRecognizePlanError(
-        f"MATCHED_ROWS cannot stand in {clause}",
-        span,
-        notes=("it is the whole match, which is known when its last row is",),
-        hint=f"in {clause} write an aggregate of the rows so far, such as collect_list(A.x)",
-    )
+# MATCHED_ROWS() in DEFINE.
+matched_rows_of_unfinished_match = plan_error(
+    "MATCHED_ROWS cannot stand in {clause}",
+    notes=("it is the whole match, which is known when its last row is",),
+    hint="in {clause} write an aggregate of the rows so far, such as collect_list(A.x)",
+)
 
 
 def constant_key(text: str, clause: str, span: Span) -> MatchRecognizePlanError:
@@ -126,14 +115,12 @@ def semantics_before(
     )
 
 
-def final_in_define(function: str, span: Span) -> MatchRecognizePlanError:
-    """FINAL in a condition, when the rest of the match is not known yet."""
-    return MatchRecognizePlanError(
-        f"FINAL cannot stand before {function} in {part('DEFINE')}",
-        span,
-        notes=("while rows are being matched only the rows so far are known",),
-        hint=f"leave FINAL out: everything in {part('DEFINE')} is RUNNING",
-    )
+# FINAL in a condition, when the rest of the match is not known yet.
+final_in_define = plan_error(
+    "FINAL cannot stand before {function} in {part[DEFINE]}",
+    notes=("while rows are being matched only the rows so far are known",),
+    hint="leave FINAL out: everything in {part[DEFINE]} is RUNNING",
+)
 
 
 def nondeterministic(function: str, span: Span) -> MatchRecognizePlanError:
@@ -164,86 +151,381 @@ def window_function(
     ).named("MATCH_RECOGNIZE_UNSUPPORTED_WINDOW_FUNCTION")
 
 
-def correlated_subquery(name: str, clause: str, span: Span) -> MatchRecognizeUnsupportedError:
-    """A subquery that looks at a row of the match."""
-    return MatchRecognizeUnsupportedError(
-        f"subquery in {clause} that refers to pattern variable `{name}` is not supported",
-        span,
-        hint="join the input with the subquery's table first",
-    )
+# A subquery that looks at a row of the match.
+correlated_subquery = unsupported(
+    "subquery in {clause} that refers to pattern variable `{name}` is not supported",
+    hint="join the input with the subquery's table first",
+    order="name clause",
+)
+
+# RESPECT NULLS of an aggregate that collects values.
+kept_nulls = unsupported(
+    "RESPECT NULLS of {function} in {clause} is not supported",
+    hint="collect what is never NULL, such as {function}(struct(A.x))",
+)
+
+# MATCH_NUMBER() in a navigation, or in an aggregate over a frame.
+match_number_inside = unsupported(
+    "MATCH_NUMBER() in the argument of {function} in {clause} is not supported",
+    hint="write MATCH_NUMBER() outside {function}: it is the same on every row of a match",
+)
+
+# MATCH_STATUS() or MATCH_TIMEOUT() in a navigation or an aggregate.
+ending_inside = unsupported(
+    "{inner}() in the argument of {function} in {clause} is not supported",
+    hint="write {inner}() outside {function}: it is the same on every row of a run",
+)
+
+# MATCH_STATUS() or MATCH_TIMEOUT() in DEFINE.
+ending_in_define = plan_error(
+    "{function}() in DEFINE",
+    notes=("how a run ends is not known before it has ended",),
+    hint="write it in MEASURES",
+)
+
+# MATCH_ROW_NUMBER() in an aggregate in DEFINE, or in a navigation.
+row_number_inside = unsupported(
+    "MATCH_ROW_NUMBER() in the argument of {function} in {clause} is not supported",
+    hint="write MATCH_ROW_NUMBER() by itself, or in an aggregate in MEASURES",
+)
+
+# Navigation, an aggregate or a window function in PARTITION BY, ORDER BY or WITHIN.
+reads_rows_of_a_match = plan_error(
+    "{function} cannot stand in {clause}",
+    notes=("{clause} is evaluated before the match, on each row by itself",),
+    hint="compute it as a column of the input, in a subquery before the clause",
+)
+
+# `*` where one value is wanted.
+star_outside_count = plan_error(
+    "`*` cannot stand in {function} in {clause}",
+    hint="write count(*) or count(A.*), or name the columns",
+)
+
+# `struct(A.*)` outside any navigation.
+bare_star = unsupported(
+    "all columns of a row, `*`, outside a navigation are not supported in {clause}",
+    hint="write LAST(struct(A.*)), or name the columns",
+)
 
 
-def kept_nulls(function: str, clause: str, span: Span) -> MatchRecognizeUnsupportedError:
-    """RESPECT NULLS of an aggregate that collects values."""
-    return MatchRecognizeUnsupportedError(
-        f"RESPECT NULLS of {function} in {clause} is not supported",
-        span,
-        hint=f"collect what is never NULL, such as {function}(struct(A.x))",
-    )
+_PLAIN = "compare plain values computed from each, such as to_json(x), size(x) or x.field"
+_ONE_TYPE = "compute values of one type as columns of the input, and combine these"
+NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
+_TIMES = ("date", "timestamp", "timestamp_ntz")
+_COMPARISONS = ("=", "<=>", "<>", "!=", "<", "<=", ">", ">=", "IF")
 
 
-def match_number_inside(function: str, clause: str, span: Span) -> MatchRecognizeUnsupportedError:
-    """MATCH_NUMBER() in a navigation, or in an aggregate over a frame."""
-    return MatchRecognizeUnsupportedError(
-        f"MATCH_NUMBER() in the argument of {function} in {clause} is not supported",
-        span,
-        hint=f"write MATCH_NUMBER() outside {function}: it is the same on every row of a match",
-    )
+def cure(operator: str, left: str, right: str) -> str:
+    """What to write instead of an operator between values of two types."""
+    return written_in(_template(operator, left, right))
 
 
-def ending_inside(
-    inner: str, function: str, clause: str, span: Span
-) -> MatchRecognizeUnsupportedError:
-    """MATCH_STATUS() or MATCH_TIMEOUT() in a navigation or an aggregate."""
-    return MatchRecognizeUnsupportedError(
-        f"{inner}() in the argument of {function} in {clause} is not supported",
-        span,
-        hint=f"write {inner}() outside {function}: it is the same on every row of a run",
-    )
+def _template(operator: str, left: str, right: str) -> str:
+    kinds = {kind(left), kind(right)}
+    for both, found in _CURES.items():
+        if kinds == both:
+            return found if operator in _COMPARISONS else _COMPUTED.get(both, found)
+    if kinds == {"number"} or kinds == {"string"}:
+        return _cast("DOUBLE")
+    if kinds == {"collated"} or kinds == {"collated", "string"}:
+        return _cast("STRING")
+    if "string" in kinds and not kinds & {"other", "collated"}:
+        (other,) = (name for name in (left, right) if kind(name) != "string")
+        type_name = "DOUBLE" if kind(other) == "number" else other.upper()
+        return _cast(type_name, " for the string")
+    return _PLAIN if "other" in kinds else _ONE_TYPE
 
 
-def ending_in_define(function: str, span: Span) -> MatchRecognizePlanError:
-    """MATCH_STATUS() or MATCH_TIMEOUT() in DEFINE."""
+def number_of(type_name: str) -> str | None:
+    """A number that stands for a value A.x of a type, or None."""
+    match kind(type_name):
+        case "number" | "string" | "boolean" | "collated":
+            return "CAST(A.x AS DOUBLE)"
+        case "date":
+            return "unix_date(A.x)"
+        case "timestamp" | "timestamp_ntz":
+            return "unix_timestamp(A.x)"
+        case "other":
+            return "size(A.x)"
+    return None
+
+
+def kind(type_name: str) -> str:
+    """The kind of a type: types of one kind have the same cures."""
+    word = type_name.split("(", maxsplit=1)[0].lower()
+    if word in NUMBERS:
+        return "number"
+    if word in (*_TIMES, "string", "boolean", "binary", "time"):
+        return word
+    if word.startswith("string collate"):
+        return "collated"
+    if word.startswith("interval "):
+        return "months" if "month" in word or "year" in word else "interval"
+    return "other"
+
+
+def _cast(type_name: str, of: str = "") -> str:
+    return f"write a CAST around {{word.one_value}}, such as CAST({{word.one}} AS {type_name}){of}"
+
+
+_DATE_AS_TIMESTAMP = _cast("TIMESTAMP", " for the date")
+_DIFFERENCE = (
+    "write the difference of two times: {word.current} - {word.before} > INTERVAL '30' DAY"
+)
+_SECONDS = "write seconds: unix_timestamp({word.later}) - unix_timestamp({word.earlier})"
+_CURES = {
+    frozenset({"interval", "number"}): (
+        "write INTERVAL '30' DAY for a number of days, "
+        "or compare datediff({word.later}, {word.earlier})"
+    ),
+    frozenset({"months", "number"}): "write INTERVAL '3' MONTH for a number of months",
+    frozenset({"date", "number"}): "write a date for the number, or unix_date({word.one}) for days",
+    frozenset({"timestamp", "number"}): (
+        "write a timestamp for the number, or unix_timestamp({word.one}) for seconds"
+    ),
+    frozenset({"timestamp_ntz", "number"}): (
+        "write a timestamp for the number, or unix_timestamp({word.one}) for seconds"
+    ),
+    frozenset({"date", "timestamp"}): _DATE_AS_TIMESTAMP,
+    frozenset({"date", "timestamp_ntz"}): _cast("TIMESTAMP_NTZ", " for the date"),
+    frozenset({"timestamp", "timestamp_ntz"}): _cast("TIMESTAMP", " for the timestamp_ntz"),
+    frozenset({"date", "interval"}): _DIFFERENCE,
+    frozenset({"timestamp", "interval"}): _DIFFERENCE,
+    frozenset({"timestamp_ntz", "interval"}): _DIFFERENCE,
+    frozenset({"boolean", "number"}): _cast("INT", " for the boolean"),
+    frozenset({"binary", "string"}): _cast("STRING", " for the binary"),
+    frozenset({"date"}): "write the days between them: datediff({word.later}, {word.earlier})",
+    frozenset({"timestamp"}): _DIFFERENCE,
+    frozenset({"timestamp_ntz"}): _DIFFERENCE,
+    frozenset({"interval"}): _SECONDS,
+}
+_COMPUTED = {
+    frozenset({"interval", "number"}): _SECONDS,
+    frozenset({"timestamp", "number"}): "write INTERVAL '30' DAY for a number of days",
+    frozenset({"timestamp_ntz", "number"}): "write INTERVAL '30' DAY for a number of days",
+    frozenset({"date", "number"}): "write unix_date({word.one}) for days as a number",
+    frozenset({"date", "interval"}): _DATE_AS_TIMESTAMP,
+}
+
+
+# Errors that Spark's own analysis of a part of the query brings up.
+
+BEFORE_THE_MATCH = ("PARTITION BY", "ORDER BY", "WITHIN")
+_CALLS = ("MATCH_NUMBER", "CLASSIFIER", "MATCH_ROW_NUMBER", "MATCHED_ROWS")
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What an expression could have meant: the input's columns, variables of PATTERN, measures.
+
+    keys: names that PARTITION BY gives to columns of the result. call: of the function
+    around the expression, up to there, or with which it is compared. example: the column that a
+    cure names. over_window: whether the function is one over a row pattern window.
+    """
+
+    columns: tuple[str, ...]
+    variables: tuple[str, ...]
+    measures: tuple[str, ...]
+    keys: tuple[str, ...] = ()
+    call: str = ""
+    example: str = "x"
+    over_window: bool = False
+
+
+PRINTED_QUOTES = {"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"'}
+
+
+def unknown_column(
+    name: str, clause: str, known: Names, span: Span | None
+) -> MatchRecognizePlanError:
+    """A name that is neither a column of the input nor qualified by a pattern variable."""
+    qualifier, _, column = name.rpartition(".")
+    if qualifier and clause in BEFORE_THE_MATCH and qualifier.upper() in known.variables:
+        return _variable_before_the_match(qualifier, column, clause, span)
+    if qualifier and qualifier.upper() in known.variables:
+        not_there = _variable_over_window if known.over_window else _variable_not_read
+        return not_there(qualifier, span)
+    if qualifier and column in known.columns:
+        return _unknown_qualifier(qualifier, column, clause, known, span)
+    near = nearest(column, known.columns)
+    notes: tuple[str, ...] = ()
+    hint = f"write {near}" if near else "write one of these"
+    if name.upper() in _CALLS:
+        hint = f"write {name}()"
+        if name.upper() == "CLASSIFIER":
+            hint = or_dialect(hint, "snowflake")
+    elif name.upper() in known.variables:
+        notes = (f"`{name}` is a pattern variable, which stands for rows",)
+        hint = _instead_of_variable(name, known)
+    elif name in known.measures:
+        notes = (f"`{name}` is a measure; measures cannot read one another",)
+        hint = f"repeat its expression, or compute with {name} in the SELECT around the clause"
+    elif name in known.keys:
+        notes = (f"`{name}` is a name that PARTITION BY gives to a column of the result",)
+        hint = f"repeat the expression that stands before AS {name}"
     return MatchRecognizePlanError(
-        f"{function}() in DEFINE",
+        f"unknown column `{name}` in {part(clause)}",
         span,
-        notes=("how a run ends is not known before it has ended",),
-        hint="write it in MEASURES",
-    )
+        notes=(*notes, f"the input has: {listed(known.columns)}"),
+        hint=hint,
+    ).under(name)
 
 
-def row_number_inside(function: str, clause: str, span: Span) -> MatchRecognizeUnsupportedError:
-    """MATCH_ROW_NUMBER() in an aggregate in DEFINE, or in a navigation."""
-    return MatchRecognizeUnsupportedError(
-        f"MATCH_ROW_NUMBER() in the argument of {function} in {clause} is not supported",
-        span,
-        hint="write MATCH_ROW_NUMBER() by itself, or in an aggregate in MEASURES",
-    )
+def _instead_of_variable(name: str, known: Names) -> str:
+    """What to write for a variable where a value should stand."""
+    match known.call:
+        case "":
+            return f"write a column of its row: {name}.{known.example}"
+        case "CLASSIFIER(":
+            return f"write its name as a string: CLASSIFIER() = '{name.upper()}'"
+        case "COUNT(":
+            return f"write COUNT({name}.*) for the number of its rows"
+        case call:
+            return f"write a column of its rows: {call}{name}.{known.example})"
 
 
-def reads_rows_of_a_match(function: str, clause: str, span: Span) -> MatchRecognizePlanError:
-    """Navigation, an aggregate or a window function in PARTITION BY, ORDER BY or WITHIN."""
+def unknown_type_column(name: str, columns: Iterable[str]) -> MatchRecognizePlanError:
+    """type_column= is no column of the DataFrame."""
+    columns = tuple(columns)
+    near = nearest(name, columns)
     return MatchRecognizePlanError(
-        f"{function} cannot stand in {clause}",
-        span,
-        notes=(f"{clause} is evaluated before the match, on each row by itself",),
-        hint="compute it as a column of the input, in a subquery before the clause",
+        f"unknown column `{name}` in type_column",
+        notes=(f"the input has: {listed(columns)}",),
+        hint=f"write {here().option('type_column', near)}" if near else "write one of these",
     )
 
 
-def star_outside_count(function: str, clause: str, span: Span) -> MatchRecognizePlanError:
-    """`*` where one value is wanted."""
+def _variable_before_the_match(
+    qualifier: str, column: str, clause: str, span: Span | None
+) -> MatchRecognizePlanError:
     return MatchRecognizePlanError(
-        f"`*` cannot stand in {function} in {clause}",
+        f"pattern variable `{qualifier}` cannot stand in {part(clause)}",
         span,
-        hint="write count(*) or count(A.*), or name the columns",
+        notes=(f"{part(clause)} is evaluated before the match, on each row by itself",),
+        hint=f"write {column}",
+    ).under(qualifier)
+
+
+def _variable_not_read(qualifier: str, span: Span | None) -> MatchRecognizePlanError:
+    """AVG(A.x, B.x), of which only the first is known to be an argument."""
+    return MatchRecognizePlanError(
+        f"a column of pattern variable `{qualifier}` where none is read",
+        span,
+        hint="look how many arguments the function takes",
+    ).under(qualifier)
+
+
+def _variable_over_window(qualifier: str, span: Span | None) -> MatchRecognizePlanError:
+    """sum(A.x) OVER w, where A is a variable of the window's pattern and no relation."""
+    return MatchRecognizePlanError(
+        f"pattern variable `{qualifier}` in a function over a window",
+        span,
+        notes=("outside of MEASURES, functions know the rows of the match, but no variables",),
+        hint="write it as a measure of the window: MEASURES ... AS m, then m OVER w",
+    ).under(qualifier)
+
+
+def _unknown_qualifier(
+    qualifier: str, column: str, clause: str, known: Names, span: Span | None
+) -> MatchRecognizePlanError:
+    near = nearest(qualifier, known.variables)
+    return MatchRecognizePlanError(
+        f"unknown pattern variable `{qualifier}` in {part(clause)}",
+        span,
+        notes=(f"{part('PATTERN')} has: {listed(known.variables)}",),
+        hint=f"write {near}.{column}"
+        if near
+        else f"write {column}, or add {qualifier} to {part('PATTERN')}",
+    ).under(qualifier)
+
+
+def ambiguous_column(name: str, clause: str, span: Span | None) -> MatchRecognizePlanError:
+    """A name that several columns of the input have."""
+    return MatchRecognizePlanError(
+        f"column `{name}` in {part(clause)} is ambiguous",
+        span,
+        notes=("several columns of the input have this name",),
+        hint="rename them in a subquery before the clause: SELECT a.x, b.x AS x2 FROM ...",
+    ).under(name)
+
+
+def doubtful_column(name: str, clause: str, span: Span | None) -> MatchRecognizePlanError:
+    """A word such as `current_date` that is a value of the query and a column of the input."""
+    return MatchRecognizePlanError(
+        f"`{name}` in {part(clause)} is a column of the input and a value that Spark knows",
+        span,
+        hint=f"write A.{name}, with the pattern variable whose row is meant, for the column, "
+        f"or {name}() for the value",
+    ).under(name)
+
+
+def unknown_function(
+    name: str, clause: str, known: Iterable[str], span: Span | None
+) -> MatchRecognizePlanError:
+    """A call of what is neither a function of Spark's nor a registered one."""
+    near = nearest(name, (one for one in known if _similar(name, one)))
+    own = f"if {name} is a function of your own, register it with spark.udf.register"
+    return MatchRecognizePlanError(
+        f"unknown function `{name}` in {part(clause)}",
+        span,
+        hint=cure_of(name) or (f"write {near}" if near else own),
+    ).under(name)
+
+
+def _similar(name: str, function: str) -> bool:
+    """Whether a function may be meant: a short name is like too many to have a wrong letter."""
+    swapped = sorted(name.upper()) == sorted(function.upper())
+    longer = len(function) - len(name)
+    return -2 <= longer <= 2 and (len(name) > 4 or swapped or longer == 1)
+
+
+def not_sortable(clause: str, type_name: str, span: Span | None) -> MatchRecognizePlanError:
+    """A key of a type that has no order."""
+    sortable = "CAST(x AS STRING)" if type_name == "interval" else "to_json(x)"
+    return MatchRecognizePlanError(
+        f"{part(clause)} has a key of type {type_name}, which Spark cannot sort",
+        span,
+        notes=(f"rows are sorted by both, {part('PARTITION BY')} and {part('ORDER BY')}",),
+        hint=f"write an expression of another type, such as {sortable}",
     )
 
 
-def bare_star(clause: str, span: Span) -> MatchRecognizeUnsupportedError:
-    """`struct(A.*)` outside any navigation."""
-    return MatchRecognizeUnsupportedError(
-        f"all columns of a row, `*`, outside a navigation are not supported in {clause}",
+def refused_by_spark(
+    clause: str, sentence: str, span: Span | None, function: str = ""
+) -> MatchRecognizePlanError:
+    """An expression that Spark's analyzer does not accept, in its own words.
+
+    function: what it says it about, where that is the call of a function.
+    """
+    return MatchRecognizePlanError(
+        f"Spark refuses an expression in {part(clause)}: {sentence}",
         span,
-        hint="write LAST(struct(A.*)), or name the columns",
+        hint=cure_of_quotes(sentence) or _OF_WORDS.get(sentence) or cure_of_arguments(function),
     )
+
+
+_OF_WORDS = {
+    "Syntax error at or near 'NULL'": "write IS NULL or IS NOT NULL",
+    "Syntax error at or near '!'": "write <> for what is not equal, NOT for what is not true",
+}
+
+
+def cure_of_quotes(sentence: str) -> str | None:
+    """What to write where a word processor has put its own quotes, or None.
+
+    >>> cure_of_quotes("Syntax error at or near '‘'"), cure_of_quotes("Syntax error")
+    ("write ' for ‘", None)
+    """
+    found = next((one for one in PRINTED_QUOTES if one in sentence), None)
+    return None if found is None else f"write {PRINTED_QUOTES[found]} for {found}"
+
+
+def cure_of_typed_literal(type_name: str) -> str | None:
+    """What to write where Spark takes a word for the type of a literal, as in `IN (SELECT 'a')`.
+
+    >>> cure_of_typed_literal('"SELECT"')
+    "give the text a name: SELECT 'a' AS name"
+    """
+    is_query = type_name.strip('"').upper() == "SELECT"
+    return "give the text a name: SELECT 'a' AS name" if is_query else None

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from matchrec.errors.surface import here
+
 OF_THE_CLAUSE = {
     "MATCH_PROCTIME": "current_timestamp()",  # Flink
     "MATCH_RECOGNIZE_NEXT": "NEXT(x)",  # Databricks
@@ -237,7 +239,7 @@ READ_BY = {  # what `dialect=` understands, of the products that have the name
     "databricks": "MATCH_RECOGNIZE_NEXT MATCH_RECOGNIZE_PREV",
     "snowflake": """
         ARRAY_CONSTRUCT BITAND BITOR BITSHIFTLEFT BITSHIFTRIGHT BITXOR BOOLAND_AGG BOOLOR_AGG
-        DATE_FROM_PARTS DAYOFWEEKISO DIV0 DIV0NULL EDITDISTANCE GET_PATH IFF MATCH_SEQUENCE_NUMBER
+        DATE_FROM_PARTS DIV0 DIV0NULL EDITDISTANCE GET_PATH IFF MATCH_SEQUENCE_NUMBER
         OBJECT_CONSTRUCT TIMESTAMP_NTZ_FROM_PARTS TO_DECIMAL TO_NUMERIC ZEROIFNULL
         """,
     "trino": """
@@ -268,13 +270,13 @@ def cure_of_arguments(name: str) -> str | None:
 
 
 def cure_of_table(name: str) -> str | None:
-    """What to write for a table that another engine has by itself, or None.
+    """What to write for a table that is not there, if the name tells, or the surface has tables.
 
     >>> cure_of_table("`dual`")
     'leave FROM dual out: SELECT without FROM gives one row, or pass dialect="oracle"'
     """
     if name.strip("`").upper() != "DUAL":
-        return None
+        return here().table(name.replace("`", "")) if name else None
     return or_dialect("leave FROM dual out: SELECT without FROM gives one row", "oracle")
 
 
@@ -284,9 +286,8 @@ def or_dialect(cure: str | None, *dialects: str) -> str:
     >>> or_dialect("write CLASSIFIER()", "snowflake")
     'write CLASSIFIER(), or pass dialect="snowflake"'
     """
-    *others, last = (f'"{one}"' for one in dialects)
-    names = f"{', '.join(others)} or {last}" if others else last
-    return f"{cure}, or pass dialect={names}" if cure else f"pass dialect={names}"
+    passed = f"pass {here().option('dialect', *dialects)}"
+    return f"{cure}, or {passed}" if cure else passed
 
 
 def _written(cure: str | None) -> str | None:

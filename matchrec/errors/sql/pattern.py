@@ -1,12 +1,19 @@
-"""Errors in the text of a row pattern."""
+"""Errors in a row pattern, of NOT in it, of navigation among its rows, and of frames of rows.
 
-from matchrec.errors.arguments import shown
+`name` is the variable that NOT forbids, or the function that navigates.
+"""
+
+from __future__ import annotations
+
+from matchrec.errors.calls import shown
 from matchrec.errors.kinds import (
     MatchRecognizeParseError,
     MatchRecognizePlanError,
     MatchRecognizeUnsupportedError,
 )
-from matchrec.errors.language import current
+from matchrec.errors.language import part
+from matchrec.errors.message import parse_error, plan_error, unsupported
+from matchrec.errors.sql.foreign_names import or_dialect
 from matchrec.source import Span
 
 
@@ -56,70 +63,47 @@ _MEANT = {
 }
 
 
-def empty_alternative(span: Span) -> MatchRecognizeParseError:
-    """`(A | )`."""
-    return MatchRecognizeParseError(
-        "`|` in PATTERN has nothing on one side",
-        span,
-        hint="write () for an alternative without rows, (A | ()), or remove the `|`",
-    )
+# `(A | )`.
+empty_alternative = parse_error(
+    "`|` in PATTERN has nothing on one side",
+    hint="write () for an alternative without rows, (A | ()), or remove the `|`",
+)
 
+# `{- -}`.
+empty_exclusion = parse_error(
+    "exclusion with nothing in it in PATTERN", hint="write {- A -}, or leave the exclusion out"
+)
 
-def empty_exclusion(span: Span) -> MatchRecognizeParseError:
-    """`{- -}`."""
-    return MatchRecognizeParseError(
-        "exclusion with nothing in it in PATTERN",
-        span,
-        hint="write {- A -}, or leave the exclusion out",
-    )
+# A quoted name without its second quote.
+unclosed_name = parse_error("quoted name in PATTERN is not closed", hint="add the second quote")
 
+# `{--`, which SQL reads as a brace and a comment.
+comment_after_brace = parse_error(
+    "`{--` in PATTERN: `--` starts a comment", hint="write {- A -} for an exclusion"
+)
 
-def unclosed_name(span: Span) -> MatchRecognizeParseError:
-    """A quoted name without its second quote."""
-    return MatchRecognizeParseError(
-        "quoted name in PATTERN is not closed", span, hint="add the second quote"
-    )
+# `/*` without `*/`.
+unclosed_comment = parse_error(
+    "comment in PATTERN is not closed", hint="add `*/` where the comment ends"
+)
 
+# A quoted name with nothing between the quotes.
+empty_name = parse_error(
+    "pattern variable without a name in PATTERN",
+    hint="write a name between the quotes, or () for a pattern without rows",
+)
 
-def comment_after_brace(span: Span) -> MatchRecognizeParseError:
-    """`{--`, which SQL reads as a brace and a comment."""
-    return MatchRecognizeParseError(
-        "`{--` in PATTERN: `--` starts a comment",
-        span,
-        hint="write {- A -} for an exclusion",
-    )
+# `(`, `{-` or `PERMUTE(` that is never closed.
+unclosed_bracket = parse_error(
+    "`{opening}` is not closed in PATTERN", hint="add `{closing}` where the group ends"
+)
 
-
-def unclosed_comment(span: Span) -> MatchRecognizeParseError:
-    """`/*` without `*/`."""
-    return MatchRecognizeParseError(
-        "comment in PATTERN is not closed", span, hint="add `*/` where the comment ends"
-    )
-
-
-def empty_name(span: Span) -> MatchRecognizeParseError:
-    """A quoted name with nothing between the quotes."""
-    return MatchRecognizeParseError(
-        "pattern variable without a name in PATTERN",
-        span,
-        hint="write a name between the quotes, or () for a pattern without rows",
-    )
-
-
-def unclosed_bracket(opening: str, closing: str, span: Span) -> MatchRecognizeParseError:
-    """`(`, `{-` or `PERMUTE(` that is never closed."""
-    return MatchRecognizeParseError(
-        f"`{opening}` is not closed in PATTERN", span, hint=f"add `{closing}` where the group ends"
-    )
-
-
-def unopened_bracket(opening: str, closing: str, span: Span) -> MatchRecognizeParseError:
-    """`)` or `-}` that closes nothing."""
-    return MatchRecognizeParseError(
-        f"`{closing}` in PATTERN closes nothing",
-        span,
-        hint=f"remove it, or add `{opening}` where the group starts",
-    )
+# `)` or `-}` that closes nothing.
+unopened_bracket = parse_error(
+    "`{closing}` in PATTERN closes nothing",
+    hint="remove it, or add `{opening}` where the group starts",
+    order="opening closing",
+)
 
 
 def wrong_bracket(opening: Span, closing: Span, pair: str, found: str) -> MatchRecognizeParseError:
@@ -133,29 +117,22 @@ def wrong_bracket(opening: Span, closing: Span, pair: str, found: str) -> MatchR
     )
 
 
-def group_of_regular_expressions(span: Span) -> MatchRecognizeParseError:
-    """`(?:A|B)`."""
-    return MatchRecognizeParseError(
-        "`(?` of regular expressions in PATTERN", span, hint="write a group as (A | B)"
-    )
+# `(?:A|B)`.
+group_of_regular_expressions = parse_error(
+    "`(?` of regular expressions in PATTERN", hint="write a group as (A | B)"
+)
 
+# A quantifier with nothing before it.
+nothing_to_repeat = parse_error(
+    "quantifier `{quantifier}` in PATTERN has nothing to repeat",
+    hint="write it after a variable or a group: A{quantifier}",
+)
 
-def nothing_to_repeat(quantifier: str, span: Span) -> MatchRecognizeParseError:
-    """A quantifier with nothing before it."""
-    return MatchRecognizeParseError(
-        f"quantifier `{quantifier}` in PATTERN has nothing to repeat",
-        span,
-        hint=f"write it after a variable or a group: A{quantifier}",
-    )
-
-
-def two_quantifiers(first: str, second: str, span: Span) -> MatchRecognizeParseError:
-    """`A**`: a quantifier directly after another."""
-    return MatchRecognizeParseError(
-        f"two quantifiers, `{first}` and `{second}`, for one part of PATTERN",
-        span,
-        hint=f"keep one, or write parentheses: (A{first}){second}",
-    )
+# `A**`: a quantifier directly after another.
+two_quantifiers = parse_error(
+    "two quantifiers, `{first}` and `{second}`, for one part of PATTERN",
+    hint="keep one, or write parentheses: (A{first}){second}",
+)
 
 
 def bounds_reversed(least: int, most: int, span: Span | None) -> MatchRecognizeParseError:
@@ -167,22 +144,17 @@ def bounds_reversed(least: int, most: int, span: Span | None) -> MatchRecognizeP
     )
 
 
-def bound_is_zero(span: Span | None) -> MatchRecognizeParseError:
-    """`{0}`, `{,0}`."""
-    return MatchRecognizeParseError(
-        "quantifier in PATTERN allows at most 0 repetitions; the least upper bound is 1",
-        span,
-        hint="write () for a pattern without rows, or leave the part out",
-    )
+# `{0}`, `{,0}`.
+bound_is_zero = parse_error(
+    "quantifier in PATTERN allows at most 0 repetitions; the least upper bound is 1",
+    hint="write () for a pattern without rows, or leave the part out",
+)
 
-
-def bound_too_large(limit: int, span: Span | None) -> MatchRecognizeUnsupportedError:
-    """`{99999999999}`."""
-    return MatchRecognizeUnsupportedError(
-        f"quantifier in PATTERN has a bound over {limit:,}",
-        span,
-        hint="lower it, or write {n,} for no upper bound",
-    )
+# `{99999999999}`.
+bound_too_large = unsupported(
+    "quantifier in PATTERN has a bound over {limit:,}",
+    hint="lower it, or write {n,} for no upper bound",
+)
 
 
 def malformed_quantifier(span: Span) -> MatchRecognizeParseError:
@@ -194,22 +166,17 @@ def malformed_quantifier(span: Span) -> MatchRecognizeParseError:
     )
 
 
-def parameter_without_name(mark: str, span: Span) -> MatchRecognizeParseError:
-    """`{:}`."""
-    return MatchRecognizeParseError(
-        f"`{mark}` without a name in a quantifier in PATTERN",
-        span,
-        hint="write {:name}, {:low,:high}, or {?} for a value by its place",
-    )
+# `{:}`.
+parameter_without_name = parse_error(
+    "`{mark}` without a name in a quantifier in PATTERN",
+    hint="write {:name}, {:low,:high}, or {?} for a value by its place",
+)
 
-
-def foreign_parameter(name: str, span: Span | None) -> MatchRecognizeUnsupportedError:
-    """`{@n}`, BigQuery's parameter, in Spark SQL."""
-    return MatchRecognizeUnsupportedError(
-        f"parameter `@{name}` in PATTERN is of another SQL",
-        span,
-        hint=f'write :{name}, or pass dialect="bigquery"',
-    )
+# `{@n}`, BigQuery's parameter, in Spark SQL.
+foreign_parameter = unsupported(
+    "parameter `@{name}` in PATTERN is of another SQL",
+    hint="write :{name}, or pass {option[dialect=bigquery]}",
+)
 
 
 def value_is_no_bound(parameter: str, value: object, span: Span | None) -> MatchRecognizePlanError:
@@ -222,37 +189,215 @@ def value_is_no_bound(parameter: str, value: object, span: Span | None) -> Match
     )
 
 
-def comma_outside_permute(span: Span) -> MatchRecognizeParseError:
-    """A comma between variables."""
-    return MatchRecognizeParseError(
-        "unexpected `,` in PATTERN",
-        span,
-        hint="write A B for one after the other, PERMUTE(A, B) for any order",
-    )
+# A comma between variables.
+comma_outside_permute = parse_error(
+    "unexpected `,` in PATTERN",
+    hint="write A B for one after the other, PERMUTE(A, B) for any order",
+)
+
+# `PERMUTE()` or `PERMUTE(A, )`.
+empty_permutation_part = parse_error(
+    "PERMUTE in PATTERN has a part with nothing in it",
+    hint="write the parts with commas between them: PERMUTE(A, B)",
+)
+
+# Groups in groups beyond the limit.
+nested_too_deep = unsupported(
+    "PATTERN is nested more than {limit} groups deep", hint="remove groups that hold one part only"
+)
+
+# A row pattern whose automaton would outgrow a limit; `what` is what there are too many of.
+pattern_too_large = plan_error(
+    "{word.pattern} is too large: its automaton has over {limit:,} {what}",
+    hint="lower the bounds of nested {n,m}, or the number of parts of PERMUTE",
+    order="what limit",
+)
+
+# `NOT )`, `NOT (A B)`, `NOT (A | B+)`.
+nothing_negated = parse_error(
+    "NOT in PATTERN is about one row: a variable, or one of several",
+    hint="write NOT B, or NOT (B | C); if a variable is called NOT, write it in backticks",
+)
+
+# `NOT B+`.
+negation_repeated = parse_error(
+    "NOT in PATTERN matches no row, so it has no quantifier",
+    hint="write NOT B once; it forbids each such row by itself",
+)
+
+# `NOT B A` where rows follow each other.
+negation_at_start = unsupported(
+    "NOT in PATTERN with no row of the match before it",
+    hint="write it after a variable, A NOT B; what the first row must not be belongs in its "
+    "condition, and the row before it is read with PREV",
+)
+
+# `A (NOT B | NOT C)` at the end.
+several_ends = unsupported(
+    "PATTERN may end with one NOT or with another", hint="end it with one NOT, such as NOT (B | C)"
+)
+
+# NOT where rows are skipped and preferred matches are asked for.
+preferred_negation = unsupported(
+    "NOT in PATTERN where rows are skipped is tested on all matches, not on preferred ones",
+    hint="write ALL MATCHES or NON-OVERLAPPING MATCHES after the event selection",
+)
+
+# `(A NOT B)+ C` where rows are skipped.
+nested_negation = unsupported(
+    "NOT inside a group, an exclusion or PERMUTE, where rows are skipped",
+    hint="write it between two parts of the whole pattern, A NOT B C",
+)
+
+# `A NOT B C?` where rows are skipped. side: before or after.
+negation_beside_optional = unsupported(
+    "NOT in PATTERN where all that stands {side} it may have no rows, and rows are skipped",
+    hint="write a variable {side} it that has a row in every match",
+)
+
+# `A NOT B` where rows are skipped, without WITHIN. end: beginning or end.
+negation_without_window = plan_error(
+    "NOT {name} at the {end} of PATTERN has no WITHIN, and rows are skipped",
+    hint="add WITHIN: such a row must not come in the window of the match",
+)
+
+# `A NOT B C A` where rows are skipped. name: that stands before and after NOT.
+variable_on_both_sides = unsupported(
+    "`{name}` stands before NOT and after it, where rows are skipped",
+    hint="use another variable with the condition of `{name}` on one side",
+)
+
+# `A NOT B C B` where rows are skipped.
+negated_and_mapped = unsupported(
+    "`{name}` stands under NOT and by itself, where rows are skipped",
+    hint="use another variable with the condition of `{name}` under NOT",
+)
+
+# A variable under NOT where one with rows is asked for.
+negated_variable = plan_error(
+    "`{name}` in {clause} stands under NOT in PATTERN: no row is mapped to it",
+    hint="name a variable that has rows",
+)
+
+# What the condition of a variable under NOT cannot read.
+reads_forbidden_row = unsupported(
+    "{what} in the condition of `{name}`, which stands under NOT", hint="{hint}"
+)
+
+# A navigation that reads nothing from the row it finds.
+no_column = plan_error(
+    "{function} in {clause} reads no column",
+    hint="write {function}(A.x) or {function}(CLASSIFIER())",
+)
+
+# Navigation in navigation, other than FIRST or LAST directly in PREV or NEXT.
+wrong_nesting = plan_error(
+    "{inner} cannot stand in {outer} in {clause}",
+    notes=("only PREV and NEXT may hold another navigation: FIRST or LAST, and nothing else",),
+    hint="write PREV(FIRST(A.x, 2), 3), with the whole expression in the inner one",
+    order="outer inner clause",
+)
+
+# An offset that is no whole number, or not known before the match.
+bad_offset = plan_error(
+    "offset of {function} in {clause} is `{written}`, not a constant whole number of rows",
+    hint="write a number from 0 on; left out, it is {default}",
+    order="function written clause default",
+)
+
+# PREV(x, 9223372036854775807).
+offset_too_large = unsupported(
+    "offset of {function} in {clause} is over {limit:,}",
+    hint="write a number of rows that a partition can have",
+    order="function clause limit",
+)
 
 
-def empty_permutation_part(span: Span) -> MatchRecognizeParseError:
-    """`PERMUTE()` or `PERMUTE(A, )`."""
-    return MatchRecognizeParseError(
-        "PERMUTE in PATTERN has a part with nothing in it",
-        span,
-        hint="write the parts with commas between them: PERMUTE(A, B)",
-    )
-
-
-def nested_too_deep(limit: int, span: Span) -> MatchRecognizeUnsupportedError:
-    """Groups in groups beyond the limit."""
-    return MatchRecognizeUnsupportedError(
-        f"PATTERN is nested more than {limit} groups deep",
-        span,
-        hint="remove groups that hold one part only",
-    )
-
-
-def pattern_too_large(what: str, limit: int, span: Span | None) -> MatchRecognizePlanError:
-    """A row pattern whose automaton would outgrow a limit; `what` is what there are too many of."""
+def negative_offset(
+    function: str, written: str, rows: str, clause: str, span: Span
+) -> MatchRecognizePlanError:
+    """An offset below 0: so many `rows` the other way."""
+    opposite = {"PREV": "NEXT", "NEXT": "PREV", "FIRST": "LAST", "LAST": "FIRST"}[function]
     return MatchRecognizePlanError(
-        f"{current().pattern} is too large: its automaton has over {limit:,} {what}",
+        f"offset of {function} in {clause} is `{written}`; the least offset is 0",
         span,
-        hint="lower the bounds of nested {n,m}, or the number of parts of PERMUTE",
+        hint=f"write {opposite}(x, {rows}) to go the other way",
     )
+
+
+def wrong_number_of_arguments(
+    function: str, expected: str, given: int, clause: str, span: Span
+) -> MatchRecognizePlanError:
+    """Too many arguments, or too few."""
+    return MatchRecognizePlanError(
+        f"{function} in {clause} takes {expected}, {given} given", span, hint=_USAGE.get(function)
+    )
+
+
+_USAGE = {
+    "PREV": "write PREV(A.x) or PREV(A.x, 2)",
+    "NEXT": "write NEXT(A.x) or NEXT(A.x, 2)",
+    "FIRST": "write FIRST(A.x) or FIRST(A.x, 2)",
+    "LAST": "write LAST(A.x) or LAST(A.x, 2)",
+    "CLASSIFIER": "write CLASSIFIER() or CLASSIFIER(A)",
+    "MATCH_NUMBER": "write MATCH_NUMBER()",
+    "MATCH_ROW_NUMBER": "write MATCH_ROW_NUMBER()",
+    "MATCHED_ROWS": "write MATCHED_ROWS() or MATCHED_ROWS(A)",
+    "count": or_dialect("write count(*) for all rows, count(A.*) for the rows of A", "trino"),
+}
+
+
+def modifier_of_navigation(
+    function: str, modifier: str, clause: str, span: Span
+) -> MatchRecognizeParseError:
+    """DISTINCT, FILTER, IGNORE NULLS with a navigation."""
+    modifier = f"{modifier} NULLS" if modifier in ("IGNORE", "RESPECT") else modifier
+    hint = _MODIFIED.get((function, modifier), f"remove {modifier}")
+    return MatchRecognizeParseError(
+        f"{modifier} with {function} in {clause}",
+        span,
+        notes=(f"{function} reads one row of the match and takes an offset only",),
+        hint=hint.format(define=part("DEFINE")),
+    )
+
+
+_MODIFIED = {
+    ("FIRST", "FILTER"): "test the row in {define}, or write min_by(A.x, order) FILTER (WHERE ...)",
+    ("LAST", "FILTER"): "test the row in {define}, or write max_by(A.x, order) FILTER (WHERE ...)",
+    ("FIRST", "IGNORE NULLS"): "write min_by(A.x, order) FILTER (WHERE A.x IS NOT NULL)",
+    ("LAST", "IGNORE NULLS"): "write max_by(A.x, order) FILTER (WHERE A.x IS NOT NULL)",
+}
+
+
+EXAMPLE = "OVER (ROWS BETWEEN 2 PRECEDING AND CURRENT ROW)"
+
+
+def no_frame(span: Span) -> MatchRecognizeUnsupportedError:
+    """OVER without a frame of rows, or with more than that."""
+    return MatchRecognizeUnsupportedError(
+        f"OVER in {part('DEFINE')} without a frame of rows, and nothing else, is not supported",
+        span,
+        notes=("the rows are those of the clause's PARTITION BY and ORDER BY",),
+        hint=f"write {EXAMPLE}",
+    ).named("MATCH_RECOGNIZE_UNSUPPORTED_WINDOW_FUNCTION")
+
+
+def frame_without_rows(span: Span) -> MatchRecognizePlanError:
+    """A frame that ends before it starts."""
+    return MatchRecognizePlanError(
+        "this frame ends before it starts", span, hint=f"write {EXAMPLE}, the earlier row first"
+    )
+
+
+# OVER after an aggregate of one variable's rows.
+frame_of_variable = unsupported(
+    "OVER after an aggregate over the rows of `{name}` is not supported",
+    notes=("a frame is made of the rows of the partition, whatever is mapped",),
+    hint="remove `{name}.`, or remove OVER",
+)
+
+# DISTINCT with OVER, which Spark does not have.
+distinct_with_frame = unsupported(
+    "DISTINCT in an aggregate with OVER is not supported",
+    hint="write size(collect_set(x) OVER (...)) for the count of distinct values",
+)

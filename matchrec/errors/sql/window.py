@@ -11,6 +11,8 @@ from matchrec.errors.kinds import (
     listed,
     nearest,
 )
+from matchrec.errors.language import as_note
+from matchrec.errors.message import parse_error, plan_error, unsupported
 from matchrec.source import Span
 
 _FRAMES = (
@@ -18,32 +20,23 @@ _FRAMES = (
     "AND CURRENT ROW"
 )
 
+# A window in a query that does not begin with SELECT.
+window_without_select = unsupported(
+    "PATTERN in a window outside of a SELECT is not supported",
+    hint="write SELECT ... OVER w FROM t WINDOW w AS (...)",
+)
 
-def window_without_select(span: Span) -> MatchRecognizeUnsupportedError:
-    """A window in a query that does not begin with SELECT."""
-    return MatchRecognizeUnsupportedError(
-        "PATTERN in a window outside of a SELECT is not supported",
-        span,
-        hint="write SELECT ... OVER w FROM t WINDOW w AS (...)",
-    )
+# SELECT m OVER (...) without FROM after the select list.
+window_without_relation = unsupported(
+    "SELECT with PATTERN in a window, but without a FROM after its list",
+    hint="write SELECT ... FROM t",
+)
 
-
-def window_without_relation(span: Span) -> MatchRecognizeUnsupportedError:
-    """SELECT m OVER (...) without FROM after the select list."""
-    return MatchRecognizeUnsupportedError(
-        "SELECT with PATTERN in a window, but without a FROM after its list",
-        span,
-        hint="write SELECT ... FROM t",
-    )
-
-
-def joined_rows(span: Span) -> MatchRecognizeUnsupportedError:
-    """FROM a JOIN b, FROM a, b, LATERAL VIEW."""
-    return MatchRecognizeUnsupportedError(
-        "PATTERN in a window over several relations is not supported",
-        span,
-        hint="join them in a subquery: FROM (SELECT ... FROM a JOIN b ...) AS t",
-    )
+# FROM a JOIN b, FROM a, b, LATERAL VIEW.
+joined_rows = unsupported(
+    "PATTERN in a window over several relations is not supported",
+    hint="join them in a subquery: FROM (SELECT ... FROM a JOIN b ...) AS t",
+)
 
 
 def grouped_rows(word: str, span: Span) -> MatchRecognizeUnsupportedError:
@@ -60,21 +53,17 @@ def grouped_rows(word: str, span: Span) -> MatchRecognizeUnsupportedError:
     )
 
 
-def duplicate_window(name: str, span: Span) -> MatchRecognizeParseError:
-    """WINDOW w AS (...), w AS (...)."""
-    return MatchRecognizeParseError(
-        f"window `{name}` is defined twice in WINDOW", span, hint="give one of them another name"
-    )
+# WINDOW w AS (...), w AS (...).
+duplicate_window = parse_error(
+    "window `{name}` is defined twice in WINDOW", hint="give one of them another name"
+)
 
-
-def derived_window(name: str, span: Span) -> MatchRecognizeUnsupportedError:
-    """OVER (w ORDER BY x), where w has PATTERN."""
-    return MatchRecognizeUnsupportedError(
-        f"a window that is derived from `{name}`, which has PATTERN",
-        span,
-        notes=("a window that has a frame cannot be extended",),
-        hint=f"derive both from a window without PATTERN, or write OVER {name}",
-    )
+# OVER (w ORDER BY x), where w has PATTERN.
+derived_window = unsupported(
+    "a window that is derived from `{name}`, which has PATTERN",
+    notes=("a window that has a frame cannot be extended",),
+    hint="derive both from a window without PATTERN, or write OVER {name}",
+)
 
 
 def unknown_base(name: str, known: Iterable[str], span: Span) -> MatchRecognizePlanError:
@@ -86,74 +75,57 @@ def unknown_base(name: str, known: Iterable[str], span: Span) -> MatchRecognizeP
     )
 
 
-def second_keys(part: str, name: str, span: Span) -> MatchRecognizeParseError:
-    """OVER (v PARTITION BY x ...), or ORDER BY where v has one."""
-    return MatchRecognizeParseError(
-        f"{part} in a window that is derived from `{name}`",
-        span,
-        notes=("only ORDER BY can be added, where there is none",),
-        hint=f"remove {part}, or write all of the window without `{name}`",
-    )
+# OVER (v PARTITION BY x ...), or ORDER BY where v has one.
+second_keys = parse_error(
+    "{part} in a window that is derived from `{name}`",
+    notes=("only ORDER BY can be added, where there is none",),
+    hint="remove {part}, or write all of the window without `{name}`",
+)
 
+# A row pattern window that is derived from one with a frame.
+base_with_frame = parse_error(
+    "a window with PATTERN that is derived from `{name}`, which has a frame",
+    hint="remove the frame of `{name}`",
+)
 
-def base_with_frame(name: str, span: Span) -> MatchRecognizeParseError:
-    """A row pattern window that is derived from one with a frame."""
-    return MatchRecognizeParseError(
-        f"a window with PATTERN that is derived from `{name}`, which has a frame",
-        span,
-        hint=f"remove the frame of `{name}`",
-    )
+# WHERE m OVER w > 1.
+call_in_wrong_place = unsupported(
+    "a call over a window with PATTERN stands in the SELECT list or in ORDER BY only",
+    hint="test it in a query around this one: SELECT * FROM (SELECT ...) WHERE ...",
+)
 
+# `* EXCEPT (x)` beside a call over a row pattern window.
+star_with_changes = unsupported(
+    "* {word} in a SELECT with PATTERN in a window is not supported",
+    hint="name the columns, or write it in a query around this one",
+)
 
-def call_in_wrong_place(span: Span) -> MatchRecognizeUnsupportedError:
-    """WHERE m OVER w > 1."""
-    return MatchRecognizeUnsupportedError(
-        "a call over a window with PATTERN stands in the SELECT list or in ORDER BY only",
-        span,
-        hint="test it in a query around this one: SELECT * FROM (SELECT ...) WHERE ...",
-    )
+# PATTERN in a window, but no ROWS BETWEEN.
+window_without_frame = parse_error(
+    "a window with PATTERN, but without a frame",
+    notes=(_FRAMES,),
+    hint="write ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING after MEASURES",
+)
 
+# RANGE, GROUPS, another start than CURRENT ROW, EXCLUDE.
+wrong_frame = parse_error(
+    "frame `{text}` of a window with PATTERN",
+    notes=(
+        _FRAMES,
+        "a match begins at the current row",
+    ),
+    hint="write ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING",
+)
 
-def star_with_changes(word: str, span: Span) -> MatchRecognizeUnsupportedError:
-    """`* EXCEPT (x)` beside a call over a row pattern window."""
-    return MatchRecognizeUnsupportedError(
-        f"* {word} in a SELECT with PATTERN in a window is not supported",
-        span,
-        hint="name the columns, or write it in a query around this one",
-    )
-
-
-def window_without_frame(span: Span) -> MatchRecognizeParseError:
-    """PATTERN in a window, but no ROWS BETWEEN."""
-    return MatchRecognizeParseError(
-        "a window with PATTERN, but without a frame",
-        span,
-        notes=(_FRAMES,),
-        hint="write ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING after MEASURES",
-    )
-
-
-def wrong_frame(text: str, span: Span) -> MatchRecognizeParseError:
-    """RANGE, GROUPS, another start than CURRENT ROW, EXCLUDE."""
-    return MatchRecognizeParseError(
-        f"frame `{text}` of a window with PATTERN",
-        span,
-        notes=(_FRAMES, "a match begins at the current row"),
-        hint="write ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING",
-    )
-
-
-def misplaced_frame(span: Span) -> MatchRecognizeParseError:
-    """ROWS BETWEEN before MEASURES, or after AFTER MATCH."""
-    return MatchRecognizeParseError(
-        "the frame of a window with PATTERN stands in the wrong place",
-        span,
-        notes=(
-            "the order is: PARTITION BY, ORDER BY, MEASURES, ROWS BETWEEN,",
-            "AFTER MATCH SKIP, INITIAL or SEEK, PATTERN, SUBSET, DEFINE",
-        ),
-        hint="write it after MEASURES and before AFTER MATCH SKIP",
-    )
+# ROWS BETWEEN before MEASURES, or after AFTER MATCH.
+misplaced_frame = parse_error(
+    "the frame of a window with PATTERN stands in the wrong place",
+    notes=(
+        "the order is: PARTITION BY, ORDER BY, MEASURES, ROWS BETWEEN,",
+        "AFTER MATCH SKIP, INITIAL or SEEK, PATTERN, SUBSET, DEFINE",
+    ),
+    hint="write it after MEASURES and before AFTER MATCH SKIP",
+)
 
 
 def not_in_window(what: str, span: Span) -> MatchRecognizeUnsupportedError:
@@ -173,42 +145,30 @@ _INSTEAD = {
 }
 
 
-def not_with_seek(what: str, span: Span | None) -> MatchRecognizeUnsupportedError:
-    """What SEEK cannot go with."""
-    return MatchRecognizeUnsupportedError(
-        f"{what} in a window with SEEK is not supported",
-        span,
-        hint="write INITIAL, or leave SEEK out",
-    )
+# What SEEK cannot go with.
+not_with_seek = unsupported(
+    "{what} in a window with SEEK is not supported", hint="write INITIAL, or leave SEEK out"
+)
 
+# avg(x) OVER (ROWS ...) in DEFINE of a window.
+frame_in_condition = unsupported(
+    "OVER in DEFINE of a window with PATTERN is not supported",
+    notes=("a match sees the rows of the window's frame only",),
+    hint="compute it in a subquery: FROM (SELECT *, avg(x) OVER (...) AS y FROM t)",
+)
 
-def frame_in_condition(span: Span | None) -> MatchRecognizeUnsupportedError:
-    """avg(x) OVER (ROWS ...) in DEFINE of a window."""
-    return MatchRecognizeUnsupportedError(
-        "OVER in DEFINE of a window with PATTERN is not supported",
-        span,
-        notes=("a match sees the rows of the window's frame only",),
-        hint="compute it in a subquery: FROM (SELECT *, avg(x) OVER (...) AS y FROM t)",
-    )
+# A function of several rows, of which PREV or NEXT may lie outside of the frame.
+rows_beyond_frame = unsupported(
+    "{function} of a row that may lie outside of the window's frame",
+    notes=("only from the row that is tested is it known how far the frame goes",),
+    hint="write {function}(x) of that row, or move functions into it: {function}(upper(x))",
+)
 
-
-def rows_beyond_frame(function: str, span: Span | None) -> MatchRecognizeUnsupportedError:
-    """A function of several rows, of which PREV or NEXT may lie outside of the frame."""
-    return MatchRecognizeUnsupportedError(
-        f"{function} of a row that may lie outside of the window's frame",
-        span,
-        notes=("only from the row that is tested is it known how far the frame goes",),
-        hint=f"write {function}(x) of that row, or move functions into it: {function}(upper(x))",
-    )
-
-
-def next_in_own_frame(span: Span | None) -> MatchRecognizeUnsupportedError:
-    """NEXT in a measure, where each row says how long its frame is."""
-    return MatchRecognizeUnsupportedError(
-        "NEXT in MEASURES of a window whose rows say how long their frames are",
-        span,
-        hint="write a number of rows, AND 5 FOLLOWING, or AND UNBOUNDED FOLLOWING",
-    )
+# NEXT in a measure, where each row says how long its frame is.
+next_in_own_frame = unsupported(
+    "NEXT in MEASURES of a window whose rows say how long their frames are",
+    hint="write a number of rows, AND 5 FOLLOWING, or AND UNBOUNDED FOLLOWING",
+)
 
 
 def qualified_measure(name: str, span: Span) -> MatchRecognizeParseError:
@@ -236,39 +196,136 @@ def unknown_measure(
     )
 
 
-def measure_of_plain_window(name: str, span: Span) -> MatchRecognizePlanError:
-    """M OVER v, where v has no PATTERN."""
-    return MatchRecognizePlanError(
-        f"`{name}` before OVER is no function, and the window has no PATTERN",
-        span,
-        notes=("measures are those of a window with PATTERN in the same SELECT",),
-        hint=f"name that window, or call a function: max({name}) OVER ...",
-    )
+# M OVER v, where v has no PATTERN.
+measure_of_plain_window = plan_error(
+    "`{name}` before OVER is no function, and the window has no PATTERN",
+    notes=("measures are those of a window with PATTERN in the same SELECT",),
+    hint="name that window, or call a function: max({name}) OVER ...",
+)
+
+# upper(x) OVER w, prev(x) OVER w, first_value(x) IGNORE NULLS OVER w.
+not_over_rows = unsupported(
+    "`{name}` over a window with PATTERN is not supported",
+    notes=(
+        "there may stand: a measure, an aggregate, first_value, last_value, nth_value;",
+        "row_number, rank, dense_rank, percent_rank, cume_dist, ntile, lag, lead",
+    ),
+    hint="write it as a measure of the window: MEASURES ... AS m, then m OVER w",
+)
+
+# A window whose rows have no order.
+needs_order = parse_error("a window with PATTERN, but without ORDER BY", hint="add ORDER BY")
+
+# why, coverage or convert of a query with a row pattern window.
+window_asked_about = unsupported(
+    "{call} of a window with PATTERN is not supported",
+    hint="ask about the same pattern in FROM t MATCH_RECOGNIZE (...)",
+)
 
 
-def not_over_rows(name: str, span: Span) -> MatchRecognizeUnsupportedError:
-    """upper(x) OVER w, prev(x) OVER w, first_value(x) IGNORE NULLS OVER w."""
-    return MatchRecognizeUnsupportedError(
-        f"`{name}` over a window with PATTERN is not supported",
-        span,
-        notes=(
-            "there may stand: a measure, an aggregate, first_value, last_value, nth_value;",
-            "row_number, rank, dense_rank, percent_rank, cume_dist, ntile, lag, lead",
-        ),
-        hint="write it as a measure of the window: MEASURES ... AS m, then m OVER w",
-    )
+# Errors and notes about queries of other products.
 
 
-def needs_order(span: Span | None) -> MatchRecognizeParseError:
-    """A window whose rows have no order."""
+def _sql_of(product: str) -> str:
+    """What a message calls the SQL of a product; some are called by it."""
+    return product if product.endswith("SQL") else f"{product.removeprefix('the ')} SQL"
+
+
+def unreadable(product: str, reason: str, span: Span) -> MatchRecognizeParseError:
+    """A fragment of a query that sqlglot cannot read in the product's dialect."""
     return MatchRecognizeParseError(
-        "a window with PATTERN, but without ORDER BY", span, hint="add ORDER BY"
+        f"cannot read this as {_sql_of(product)}", span, notes=(as_note(reason),)
     )
 
 
-def window_asked_about(call: str) -> MatchRecognizeUnsupportedError:
-    """why, coverage or convert of a query with a row pattern window."""
+def without_equivalent(
+    product: str, name: str | None, reason: str, span: Span, cure: str | None = None
+) -> MatchRecognizeUnsupportedError:
+    """What the other product lacks, or sqlglot would make something else of. name: of a call."""
+    what = "this" if name is None else f"this {name}"
     return MatchRecognizeUnsupportedError(
-        f"{call} of a window with PATTERN is not supported",
-        hint="ask about the same pattern in FROM t MATCH_RECOGNIZE (...)",
+        f"{_sql_of(product)} has no equivalent of {what}", span, notes=(reason,), hint=cure
     )
+
+
+def moved(product: str, span: Span) -> MatchRecognizeUnsupportedError:
+    """A fragment of a query whose parts come in another order in the other dialect."""
+    return MatchRecognizeUnsupportedError(
+        f"cannot translate this to {_sql_of(product)}: translation would reorder its parts",
+        span,
+        hint="write the query around the clause as Spark SQL",
+    )
+
+
+# An option of the clause that is not known.
+unknown_option = unsupported(
+    "unknown option of MATCH_RECOGNIZE", hint="write {known} = TRUE, or remove it"
+)
+
+
+def no_windows(product: str, span: Span) -> MatchRecognizeUnsupportedError:
+    """PATTERN in a window, which the product does not have."""
+    return MatchRecognizeUnsupportedError(
+        f"{_sql_of(product)} has no PATTERN in windows",
+        span,
+        hint="write FROM t MATCH_RECOGNIZE (...)",
+    )
+
+
+# LIMIT DURATION without a unit and a number.
+malformed_duration = parse_error(
+    "malformed LIMIT DURATION", hint="write LIMIT DURATION (minute, 5)"
+)
+
+# A clause over events that are ordered by nothing that a table has.
+ordered_by_arrival = unsupported(
+    "{product} orders events by the time at which they arrive, which a table does not say",
+    hint="write TIMESTAMP BY and a column of the table after its name",
+)
+
+# Events with a time of their own for each key, in one order with those of other keys.
+own_time = unsupported(
+    "each `{key}` has a time of its own, but PARTITION BY has not this key",
+    hint="add {key} to PARTITION BY, or leave OVER out",
+)
+
+# A function of Flink SQL's windows of time that Spark cannot say.
+no_window_of_time = unsupported(
+    "no {name}, a window of time of Flink SQL",
+    hint="write window(ts, '10 minutes') of Spark, as a column or in GROUP BY",
+)
+
+# `TABLE(SESSION(...))`, whose windows Spark knows in GROUP BY only.
+no_table_of_windows = unsupported(
+    "no table of {name} windows of Flink SQL",
+    hint="write GROUP BY SESSION(ts, INTERVAL '10' MINUTE), with SESSION_START and SESSION_END",
+)
+
+# The length of a window of time that is not a number of one unit.
+no_length_of_window = unsupported(
+    "the length of a window must be an interval of one unit", hint="write INTERVAL '90' MINUTE"
+)
+
+# A conversion to a product whose queries are only read.
+not_written = unsupported("queries are read from {product}, not written for it")
+
+# A part of the clause that the other product does not have.
+not_in = unsupported("{product} has no {what}")
+
+# `.` in PATTERN beside Classifier(), of Azure Stream Analytics.
+name_of_any_row = unsupported(
+    "`.` in PATTERN has no name that Classifier() could give",
+    hint="write a name that DEFINE does not mention",
+)
+
+# `FROM input PARTITION BY key` before a clause, of Azure Stream Analytics.
+divided_input = unsupported(
+    "PARTITION BY of an input is not supported",
+    hint="leave it out here, and write PARTITION BY in the clause",
+)
+
+# TIMESTAMP BY in a query that no clause follows, of Azure Stream Analytics.
+time_of_step = unsupported(
+    "TIMESTAMP BY stands where no MATCH_RECOGNIZE follows",
+    hint="write it right before MATCH_RECOGNIZE, as in FROM step TIMESTAMP BY time",
+)

@@ -1,1 +1,1 @@
-"""Steps and code over registers, compiled: what they do for a row that a run tries to map."""
+"""Compiled code that computes conditions: the register machine, and mathematics as Spark has it."""

@@ -2,9 +2,12 @@
 
     products     the products, each with its defaults and names
     translate    query or clause → edits of its text, and notes on what differs
-    clause       the parts of a clause; additions of one product; limits of another
+    spellings    what sqlglot does not read, in words that it does
+    clause_edits the parts of a clause, and of a row pattern window
+    limits       additions to the clause of one product, and what another one lacks
     fragments    what sqlglot translates, one expression or query at a time
-    rules        what sqlglot does not translate, product by product
+    rules        what of the clause's own expressions sqlglot does not translate
+    differences  what of all else it translates otherwise: warned of, or refused
 
 Nothing is dropped: what need not change stays as it was written, and every place of the new text
 leads back to the old one.

@@ -1,13 +1,16 @@
-"""Edits of a text, and the way back: where in the text before them a place of the new text is."""
+"""Edits of a text, the way back to the text before them, and notes on what differs."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
 from functools import cached_property
 
+from sqlglot import Token
+
 from matchrec.dataclass import dataclass
-from matchrec.source import Span
+from matchrec.source import Source, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +25,8 @@ class Edit:
 class Edited:
     """A text with edits, which do not overlap and come in the order of the text.
 
+    first: what the text was made of by other edits, if it was.
+
     >>> edited = Edited("SELECT a::int FROM t", (Edit(Span(7, 13), "CAST(a AS INT)"),))
     >>> edited.text
     'SELECT CAST(a AS INT) FROM t'
@@ -29,17 +34,23 @@ class Edited:
     Span(start=19, end=20)
     """
 
-    original: str
+    written: str
     edits: tuple[Edit, ...]
+    first: Edited | None = None
+
+    @property
+    def original(self) -> str:
+        """The text before all edits."""
+        return self.first.original if self.first else self.written
 
     @cached_property
     def text(self) -> str:
         """The text after the edits."""
         parts, at = [], 0
         for edit in self.edits:
-            parts += [self.original[at : edit.span.start], edit.text]
+            parts += [self.written[at : edit.span.start], edit.text]
             at = edit.span.end
-        return "".join([*parts, self.original[at:]])
+        return "".join([*parts, self.written[at:]])
 
     @cached_property
     def _starts(self) -> list[int]:
@@ -57,7 +68,8 @@ class Edited:
         """
         start = self._place(span.start)
         last = self._place(max(span.start, span.end - 1))
-        return Span(start.start, max(start.end, last.end))
+        found = Span(start.start, max(start.end, last.end))
+        return self.first.before(found) if self.first else found
 
     def _place(self, at: int) -> Span:
         """The original character for a new one, or the span of the edit that it comes from."""
@@ -81,28 +93,111 @@ class Edited:
         return self.before(span)
 
 
-@dataclass(frozen=True)
-class EditedTwice:
-    """A text with edits, and edits of that text."""
-
-    first: Edited
-    second: Edited
-
-    @property
-    def original(self) -> str:
-        """The text before all edits."""
-        return self.first.original
-
-    @property
-    def text(self) -> str:
-        """The text after all edits."""
-        return self.second.text
-
-    def before(self, span: Span) -> Span:
-        """See `Edited.before`."""
-        return self.first.before(self.second.before(span))
-
-
 def edited(text: str, edits: Iterable[Edit]) -> Edited:
     """The text with edits, in any order."""
     return Edited(text, tuple(sorted(edits, key=lambda one: (one.span.start, one.span.end))))
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What differs, in one sentence. span: of the text that was translated.
+
+    is_met: whether it is the same when the query runs here; only its text means something else.
+    """
+
+    message: str
+    span: Span
+    is_met: bool = False
+
+    def shown(self, source: Source) -> str:
+        """The sentence and its place."""
+        return f"{self.message}\n{source.excerpt(self.span)}"
+
+
+# From a text and its translation to the edits that lead from one to the other, token by token.
+
+NEAR = 2  # tokens
+
+Tokenizer = Callable[[str], Sequence[Token]]
+
+
+def edits_between(
+    old: str, new: str, tokens: tuple[Tokenizer, Tokenizer], anchors: frozenset[str] = frozenset()
+) -> Iterator[Edit]:
+    """The edits that make `new` of `old`, but for layout. tokens: what finds those of each text.
+
+    anchors: words that stand once in both texts, in the same order; no edit touches them. Raises
+    ValueError where they do not.
+    """
+    before, after = tokens[0](old), tokens[1](new)
+    for left, right in _segments(before, after, anchors):
+        yield from _segment(old, new, before[slice(*left)], after[slice(*right)])
+
+
+_Range = tuple[int, int]
+
+
+def _segments(
+    before: Sequence[Token], after: Sequence[Token], anchors: frozenset[str]
+) -> Iterator[tuple[_Range, _Range]]:
+    """The ranges of tokens between the anchors."""
+    left, right = (
+        [i for i, one in enumerate(side) if one.text in anchors] for side in (before, after)
+    )
+    if [before[i].text for i in left] != [after[i].text for i in right]:
+        raise ValueError("the translation moves what must stay")
+    starts = zip([-1, *left], [-1, *right], strict=True)
+    ends = zip([*left, len(before)], [*right, len(after)], strict=True)
+    for (a, b), (c, d) in zip(starts, ends, strict=True):
+        yield (a + 1, c), (b + 1, d)
+
+
+def _segment(old: str, new: str, before: Sequence[Token], after: Sequence[Token]) -> Iterator[Edit]:
+    keys = [_written(old, one) for one in before], [_written(new, one) for one in after]
+    for (i, j), (k, m) in _changes(*keys):
+        text = new[after[k].start : after[m - 1].end + 1] if m > k else ""
+        start, end = _place(old, before, i, j)
+        if text and _gap(new, after, k) and not (start and old[start - 1].isspace()):
+            text = f" {text}"
+        if text and _gap(new, after, m) and not old[end : end + 1].isspace():
+            text = f"{text} "
+        if not text and old[max(0, start - 1) : start].isspace() and old[end : end + 1].isspace():
+            end += 1
+        yield Edit(Span(start, end), text)
+
+
+def _place(text: str, tokens: Sequence[Token], start: int, end: int) -> _Range:
+    """The characters of tokens; of none, where they would follow the token before."""
+    if end > start:
+        return tokens[start].start, tokens[end - 1].end + 1
+    if start > 0:
+        return (tokens[start - 1].end + 1,) * 2
+    return (tokens[0].start if tokens else len(text),) * 2
+
+
+def _gap(text: str, tokens: Sequence[Token], index: int) -> bool:
+    """Whether there is a blank before a token that is not the first one."""
+    return 0 < index < len(tokens) and text[tokens[index].start - 1].isspace()
+
+
+def _changes(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[_Range, _Range]]:
+    """What differs; differences with few like tokens between them are one."""
+    waiting: tuple[_Range, _Range] | None = None
+    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    for kind, i, j, k, m in matcher.get_opcodes():
+        if kind == "equal":
+            if waiting and j - i > NEAR:
+                yield waiting
+                waiting = None
+        elif waiting:
+            waiting = (waiting[0][0], j), (waiting[1][0], m)
+        else:
+            waiting = (i, j), (k, m)
+    if waiting:
+        yield waiting
+
+
+def _written(text: str, token: Token) -> str:
+    """A token as written; case counts in quotes only."""
+    written = text[token.start : token.end + 1]
+    return written if written[:1] in "'\"`" else written.upper()

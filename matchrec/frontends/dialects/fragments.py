@@ -1,32 +1,167 @@
-"""Fragments of a query, each translated by itself, around the holes that are not its own."""
+"""Fragments of a query, each translated by sqlglot, around the holes that are not its own.
+
+Functions of row patterns bear marks meanwhile: `LAST(x, 1)` would lose its offset in Spark's
+dialect.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import partial
+from typing import Any, ClassVar
 
+from sqlglot import Dialect as SqlglotDialect
+from sqlglot import ErrorLevel, Parser, Token, exp
+from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError, TokenError, UnsupportedError
+from sqlglot.parsers.spark import SparkParser
 
 from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeUnsupportedError
-from matchrec.errors.sql import dialects as errors
-from matchrec.frontends.dialects.alignment import edits_between
-from matchrec.frontends.dialects.edits import Edit, Edited, edited
-from matchrec.frontends.dialects.notes import Note
-from matchrec.frontends.dialects.product import Product
-from matchrec.frontends.dialects.rules.columns import Kinds, KnownColumns, Tables, no_tables
+from matchrec.errors.sql import window as errors
+from matchrec.frontends.dialects.edits import Edit, Edited, Note, edited, edits_between
+from matchrec.frontends.dialects.products import Product
 from matchrec.frontends.dialects.rules.of_products import rules_between
-from matchrec.frontends.dialects.rules.place import Place
-from matchrec.frontends.dialects.sqlglot_translation import tokens_in, translated
-from matchrec.frontends.lexing.sqlglot_parser import reason_of, stopped_at
-from matchrec.frontends.lexing.token_sequence import TokenSequence, sequence_of
+from matchrec.frontends.dialects.rules.place import (
+    VARIABLE,
+    AbsentError,
+    Kinds,
+    KnownColumns,
+    Place,
+    Rule,
+    Tables,
+    masked,
+    name_of,
+    no_tables,
+)
+from matchrec.frontends.lexing.sqlglot_columns import reason_of, stopped_at
+from matchrec.frontends.lexing.token_sequence import TokenSequence, sequence_of, tokens_by
+from matchrec.frontends.lexing.tokens import SEMANTICS
 from matchrec.source import Span
+
+
+def _str_to_map(arguments: list[exp.Expr]) -> exp.Expr:
+    """`STR_TO_MAP(x)` with the marks between entries and before values that Flink has."""
+    usual = (exp.Literal.string(mark) for mark in (",", "=")[len(arguments) - 1 :])
+    parts = [*arguments, *usual]
+    return exp.StrToMap(this=parts[0], pair_delim=parts[1], key_value_delim=parts[2])
+
+
+class FlinkSql(Spark):
+    """Flink SQL, of which sqlglot has no dialect, and which it finds by this name.
+
+    Spark's but for texts, in which `'\\d'` is a backslash and a letter, types of texts, quotients
+    and arguments that are left out.
+    """
+
+    TYPED_DIVISION = True  # of integers it is an integer
+    SAFE_DIVISION = False
+    INDEX_OFFSET = 1  # of an array's first element
+    REGEXP_EXTRACT_DEFAULT_GROUP = 0  # the whole match
+
+    class Tokenizer(Spark.Tokenizer):
+        """Reads `''` in a text as a quote, and nothing else otherwise than it is written."""
+
+        STRING_ESCAPES: ClassVar[list[str]] = ["'"]
+
+    class Parser(SparkParser):
+        """Keeps `VARCHAR(3)`, which Spark's takes for any text."""
+
+        FUNCTIONS: ClassVar[Any] = SparkParser.FUNCTIONS | {"STR_TO_MAP": _str_to_map}
+        _parse_types = Parser._parse_types
+
+
+def tokens_in(text: str, product: Product) -> list[Token]:
+    """The tokens of a text. Raises sqlglot's TokenError."""
+    return tokens_by(SqlglotDialect.get_or_raise(product.sqlglot).tokenize, text)
+
+
+def translated(text: str, place: Place, rules: Sequence[Rule]) -> str | None:
+    """The text as the product that `place` writes reads it, None where it reads it as it is.
+
+    rules: what is rewritten in between. Raises sqlglot's ParseError for what is not in the dialect
+    of the product that is read, and its UnsupportedError for what the other dialect cannot say.
+    """
+    read, write = place.read, place.write
+    functions = None if place.clause is None else read.functions
+    tree = _parsed(masked(text, tokens_in(text, read), functions), read)
+    for rule in rules:
+        tree = _applied(rule, tree, place)
+    result = _generated(tree, write, place)
+    is_unlike = read.lacks_dialect and "[" in text  # which sqlglot reads as Spark's, too
+    if is_unlike or not (read.is_spark and write.is_spark):
+        return result
+    return None if result == _read_and_written(text, place) else result
+
+
+def _read_and_written(text: str, place: Place) -> str | None:
+    """The text as the product that is written would write it; None where it cannot read it."""
+    product = place.write
+    try:
+        functions: dict[str, str] | None = None if place.clause is None else {}
+        marked = masked(text, tokens_in(text, product), functions)
+        return _generated(_parsed(marked, product), product, place)
+    except (ParseError, TokenError, UnsupportedError):
+        return None
+
+
+def _parsed(text: str, product: Product) -> exp.Expr:
+    dialect = SqlglotDialect.get_or_raise(product.sqlglot)
+    found = dialect.parser().parse(tokens_in(text, product), text)
+    trees = [tree for tree in found if tree is not None]
+    if len(trees) != 1:
+        raise ParseError("one statement or expression is expected")
+    return trees[0].copy()  # a part that its parser has put in two places is two
+
+
+def _generated(tree: exp.Expr, product: Product, place: Place) -> str:
+    return _written(_rewritten(tree, partial(_unmarked, place=place)), product, place)
+
+
+def _written(tree: exp.Expr, product: Product, place: Place) -> str:
+    """The text of a tree; what sqlglot calls unsupported is an error where Spark will read it."""
+    dialect = SqlglotDialect.get_or_raise(product.sqlglot)
+    generator = dialect.generator(comments=False, unsupported_level=ErrorLevel.IGNORE)
+    text = generator.generate(tree)
+    reasons = tuple(dict.fromkeys(generator.unsupported_messages))
+    if reasons and product.has_functions_of_spark:
+        raise UnsupportedError("; ".join(reasons))
+    for reason in reasons:
+        place.remark(reason)
+    return text
+
+
+def _rewritten(tree: exp.Expr, change: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
+    """The tree with a change made to each node, inner ones first, which sees what is around it."""
+    for node in reversed(list(tree.dfs())):
+        new = change(node)
+        if new is node:
+            continue
+        if node is tree:
+            return new
+        node.replace(new)
+    return tree
+
+
+def _applied(rule: Rule, tree: exp.Expr, place: Place) -> exp.Expr:
+    return _rewritten(tree, lambda node: rule(node, place))
+
+
+def _unmarked(node: exp.Expr, place: Place) -> exp.Expr:
+    if isinstance(node, exp.Identifier) and node.name.startswith(VARIABLE):
+        return exp.to_identifier(node.name.removeprefix(VARIABLE))
+    name = name_of(node)
+    if name is None:
+        return node
+    if name in SEMANTICS and len(node.expressions) == 1:
+        return exp.var(f"{name} {_written(node.expressions[0], place.write, place)}")
+    return exp.Anonymous(this=name, expressions=node.expressions)
+
 
 _HOLE = "hole_of_match_recognize_"
 _SELECT = "SELECT * FROM "
-_ABSENT = re.compile(r"no ([A-Za-z_. ]+?)[(:]")  # what a rule refuses by name
+_PASSED = "write what {} has for it: unrecognised functions are passed through"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +267,11 @@ class Fragments:
         rules = rules_between(self.read, self.write)
         text = self.text[span.start : span.end]
         tokens = sequence_of(tokens_in(text, self.read), text)
-        named = _named_in(str(error), tokens)
+        named = _place_of(error.words, tokens) if isinstance(error, AbsentError) else None
         if named is not None:
-            return errors.cannot_say(self.write.title, str(error), named.shifted(span.start))
+            return errors.without_equivalent(
+                self.write.title, None, str(error), named.shifted(span.start)
+            )
         calls = [index for index in range(len(tokens)) if tokens.is_call(index)]
         for start in sorted(calls, key=lambda index: tokens.pairs[index + 1] - index):
             call = tokens.span(start, tokens.pairs[start + 1] + 1)
@@ -142,23 +279,19 @@ class Fragments:
                 translated(text[call.start : call.end], place, rules)
             except UnsupportedError as found:
                 name, where = tokens.key(start), call.shifted(span.start)
-                titles = self.read.title, self.write.title
-                return errors.cannot_call(titles, name, str(found), where)
+                return errors.without_equivalent(
+                    self.write.title, name, str(found), where, _PASSED.format(self.write.title)
+                )
             except (ParseError, TokenError):
                 continue
-        return errors.cannot_say(self.write.title, str(error), span)
+        return errors.without_equivalent(self.write.title, None, str(error), span)
 
 
-def _named_in(reason: str, tokens: TokenSequence) -> Span | None:
-    """Where the words stand that a reason says there are none of: `no ROWNUM: ...`."""
-    found = _ABSENT.match(reason)
-    words = found.group(1).upper() if found else None
-    for start in range(len(tokens)):
-        for end in range(start + 1, min(start + 4, len(tokens)) + 1):
-            span = tokens.span(start, end)
-            if tokens.text_at(span).upper() == words:
-                return span
-    return None
+def _place_of(words: str, tokens: TokenSequence) -> Span | None:
+    """Where words stand first."""
+    keys = words.upper().replace(".", " . ").split()
+    places = (at for at in range(len(tokens)) if tokens.says(at, *keys))
+    return next((tokens.span(at, at + len(keys)) for at in places), None)
 
 
 def _outermost(spans: Sequence[Span]) -> list[Span]:

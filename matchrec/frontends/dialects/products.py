@@ -1,10 +1,114 @@
-"""The products whose queries are read and written."""
+"""Products: how their SQL is read, and what it means where nothing is written."""
 
 from __future__ import annotations
 
-from matchrec.frontends.dialects.product import SPARK, Addition, Nulls, Product
-from matchrec.frontends.lexing.function_names import NAVIGATION
+import re
+from dataclasses import field
+from enum import Enum
+
+from matchrec.dataclass import dataclass
+from matchrec.frontends.lexing.tokens import NAVIGATION
 from matchrec.plan.clauses import ColumnOrder, SkipTo
+
+
+class Nulls(Enum):
+    """Where NULL comes in ORDER BY when nothing is said."""
+
+    SMALL = "before all values, or after them where the order descends"
+    LARGE = "after all values, or before them where the order descends"
+    LAST = "after all values"
+
+
+class Addition(Enum):
+    """What one product has added to the clause or has before it; the value names it in messages."""
+
+    LONGEST_MATCH = "OPTIONS (use_longest_match = ...)"
+    DURATION = "LIMIT DURATION"
+    TIMESTAMP_BY = "TIMESTAMP BY"
+    PIPES = "|> MATCH_RECOGNIZE"
+    EMPTY_ALTERNATIVES = "PATTERN (a | )"
+    ANY_ROW = "PATTERN (.)"
+    BRACKETS = "[name]"
+    DOLLAR_NAMES = "$rowtime"
+    SLASH_COMMENTS = "//"
+    HASH_COMMENTS = "#"
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """A system whose queries are read and written; its rules are in `rules/of_products.py`.
+
+    name: as `dialect=` has it. title: in messages. sqlglot: the name of sqlglot's dialect.
+    is_spark: its SQL is Spark's but for what the rules say, so what Spark reads alike stays as it
+    is. divides_integers: whether `/` of two integers is an integer. skip: where the search goes on
+    where AFTER MATCH is left out. quote: what stands around a name. parameter: its mark.
+    functions: names of functions of row patterns here, each with the name by which the rules know
+    it. additions: what it adds to the clause. columns: their order with ALL ROWS.
+
+    keeps_case           whether CLASSIFIER names a variable as it was written, not in upper case
+    defines_more         whether DEFINE may have variables that PATTERN has not
+    has_exclusive_loops  whether a greedy quantifier never gives rows back
+    within_includes      whether WITHIN holds for the last moment of its interval
+    finds_empty          whether a match may have no rows
+    repeats_keys         whether a key that is written twice comes out twice
+    has_windows_of_time  whether it has TUMBLE and the like
+    has_row_pattern_windows  whether PATTERN may stand in OVER and WINDOW
+    lacks_dialect        whether sqlglot has none, so that it is ours: Spark's with other tables
+    collects_nulls       whether ARRAY_AGG keeps NULLs
+    joins_without_nulls  whether CONCAT_WS leaves NULLs out
+    extremes_of_nulls    whether GREATEST and LEAST are NULL if one of their values is
+    names_with_as        whether AS must stand before the name of a measure
+    divides_sequences    whether `A B | C` in PATTERN is `A (B | C)`, as its page says
+    has_bare_rows        whether the rows of a clause may have no column, which COUNT(*) needs not
+    is_written           whether queries are converted to it, too
+    """
+
+    name: str
+    title: str
+    sqlglot: str
+    is_spark: bool = False
+    nulls: Nulls = Nulls.SMALL
+    divides_integers: bool = False
+    skip: SkipTo = SkipTo.PAST_LAST_ROW
+    quote: str = "`"
+    parameter: str = ":"
+    functions: dict[str, str] = field(default_factory=dict)
+    additions: frozenset[Addition] = frozenset()
+    columns: ColumnOrder = ColumnOrder.STANDARD
+    keeps_case: bool = False
+    defines_more: bool = False
+    has_exclusive_loops: bool = False
+    within_includes: bool = False
+    finds_empty: bool = True
+    repeats_keys: bool = False
+    has_windows_of_time: bool = False
+    has_row_pattern_windows: bool = False
+    lacks_dialect: bool = False
+    collects_nulls: bool = False
+    joins_without_nulls: bool = True
+    extremes_of_nulls: bool = True
+    names_with_as: bool = False
+    divides_sequences: bool = False
+    has_bare_rows: bool = False
+    is_written: bool = True
+
+    @property
+    def has_functions_of_spark(self) -> bool:
+        """Whether a function means what Spark means by its name."""
+        return self.is_spark and not self.lacks_dialect
+
+
+SPARK = Product(
+    "spark",
+    "Spark SQL",
+    "spark",
+    is_spark=True,
+    has_row_pattern_windows=True,
+    extremes_of_nulls=False,
+)
+
+
+# The products whose queries are read and written.
 
 _LAG_AND_LEAD = {"LAG": "PREV", "LEAD": "NEXT"}
 
@@ -45,7 +149,6 @@ PRODUCTS = {
             },
             columns=ColumnOrder.INPUT_FIRST,
             defines_more=True,
-            counts_boundaries=True,
             additions=frozenset({Addition.SLASH_COMMENTS}),
             joins_without_nulls=False,
             divides_sequences=True,
@@ -66,7 +169,7 @@ PRODUCTS = {
         Product(
             "flink",
             "Flink SQL",
-            "flinksql",  # ours: lexing/flink_sql.py, which `sqlglot_translation` loads
+            "flinksql",  # ours, in `fragments.py`
             is_spark=True,
             divides_integers=True,
             skip=SkipTo.NEXT_ROW,
@@ -110,3 +213,38 @@ PRODUCTS = {
         ),
     )
 }
+
+
+# Spellings by which a query that cannot be read shows whose SQL it may be.
+
+SIGNS = {
+    "azure": r"\bTIMESTAMP\s+BY\b | \bLIMIT\s+DURATION\b",
+    "oracle": r"""
+        \bCONNECT\s+BY\b | \bFROM\s+dual\b | \w\# | \bNUMTO(DS|YM)INTERVAL\b | \bTRUNC\s*\(
+        | \bTO_(DS|YM)INTERVAL\b | \bTO_(CHAR|DATE|NUMBER)\s*\( | \bSYSDATE\b
+        | interval\ day\ to\ second\ and\ \w+
+        | INTERVAL\ DAY\ TO\ SECOND .* mismatch | mismatch .* \b(DATE|INTERVAL|TIMESTAMP)
+        """,
+    "snowflake": r"""
+        \bMATCH_SEQUENCE_NUMBER\b | \bLAG\s*\( | \bLEAD\s*\( | \bOVER\s*\(\s*ROWS\b | \bIFF\s*\(
+        """,
+    "trino": r"\bdate_(add|diff|trunc)\s*\(\s*' | \barray_agg\s*\([^()]*\bORDER\s+BY\b",
+    "flink": r"""
+        \b(TUMBLE|HOP|CUMULATE|DESCRIPTOR)\s*\( | \bMATCH_(ROWTIME|PROCTIME)\b | \browtime\b
+        """,
+    "bigquery": r"""
+        \bUNNEST\s*\(\s*\[ | \bARRAY_LENGTH\b | \buse_longest_match\b | @\w
+        | \b(DATE|TIMESTAMP|DATETIME)_DIFF\s*\(
+        """,
+    "databricks": r"\bMATCH_RECOGNIZE_(NEXT|PREV|FIRST|LAST)\b",
+}
+
+
+def products_shown(text: str) -> tuple[str, ...]:
+    """The names of products whose spellings a query has, or what is said against it.
+
+    >>> products_shown("SELECT * FROM dual"), products_shown("SELECT 1")
+    (('oracle',), ())
+    """
+    flags = re.VERBOSE | re.IGNORECASE | re.DOTALL
+    return tuple(name for name, sign in SIGNS.items() if re.search(sign, text, flags))

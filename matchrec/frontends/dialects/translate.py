@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
+from functools import partial
+from itertools import pairwise
 
 from sqlglot import Token as SqlglotToken
 from sqlglot import TokenType
@@ -15,37 +17,41 @@ from sqlglot.errors import TokenError
 
 from matchrec.dataclass import dataclass
 from matchrec.errors.kinds import shown_in
-from matchrec.errors.sql import dialects as errors
-from matchrec.errors.sql.syntax import unreadable_text
-from matchrec.frontends.dialects.clause.clause_edits import clause_edits
-from matchrec.frontends.dialects.clause.event_time import (
-    EventTime,
-    before_keys,
-    check_times,
-    find_event_time,
-)
-from matchrec.frontends.dialects.clause.row_pattern_windows import (
+from matchrec.errors.sql import window as errors
+from matchrec.errors.sql.clause import unexpected_token, unreadable_text
+from matchrec.frontends.dialects.clause_edits import (
     calls_over,
+    clause_edits,
     in_order,
     inside,
     window_edits,
     windows_between,
 )
-from matchrec.frontends.dialects.clause.short_forms import clauses_of, written_out
-from matchrec.frontends.dialects.edits import Edit, Edited, EditedTwice, edited
-from matchrec.frontends.dialects.fragments import Fragments
-from matchrec.frontends.dialects.notes import Note
-from matchrec.frontends.dialects.pipes import pipe_edits
-from matchrec.frontends.dialects.product import Addition, Product
-from matchrec.frontends.dialects.rules.columns import ClauseKinds, Kinds, Tables, no_tables
-from matchrec.frontends.dialects.sqlglot_translation import tokens_in
-from matchrec.frontends.dialects.windows_of_time import window_edits as time_edits
-from matchrec.frontends.lexing.sqlglot_tokens import find_frames, renamed
-from matchrec.frontends.lexing.token_sequence import TokenSequence, sequence_of
-from matchrec.frontends.sql.clause.sections import all_tokens, cut_out_tokens
-from matchrec.frontends.sql.query.brackets import refuse_unbalanced
-from matchrec.frontends.sql.query.cuts import Cut, find_clauses
-from matchrec.frontends.sql.query.relation import find_relation
+from matchrec.frontends.dialects.differences import found_differences
+from matchrec.frontends.dialects.edits import Edit, Edited, Note, edited
+from matchrec.frontends.dialects.fragments import Fragments, tokens_in
+from matchrec.frontends.dialects.limits import (
+    EventTime,
+    before_keys,
+    check_times,
+    find_event_time,
+)
+from matchrec.frontends.dialects.products import SPARK, Addition, Product
+from matchrec.frontends.dialects.rules.place import ClauseKinds, Kinds, Tables, no_tables
+from matchrec.frontends.dialects.spellings import clauses_of, pipe_edits, written_out
+from matchrec.frontends.dialects.spellings import window_edits as time_edits
+from matchrec.frontends.lexing.token_sequence import (
+    TokenSequence,
+    find_frames,
+    renamed,
+    sequence_of,
+)
+from matchrec.frontends.lexing.tokens import words
+from matchrec.frontends.row_pattern import parameters_in
+from matchrec.frontends.sql.grammar import all_tokens, cut_out_tokens
+from matchrec.frontends.sql.locate import parse
+from matchrec.frontends.sql.lower import lower
+from matchrec.frontends.sql.relation import Cut, find_clauses, find_start, refuse_unbalanced
 from matchrec.source import Origin, Source, Span
 
 Edits = Callable[[TokenSequence, Fragments], Iterator[Edit]]
@@ -58,7 +64,7 @@ class Translation:
     missed: columns whose types are not known and would tell what some expressions mean.
     """
 
-    edited: Edited | EditedTwice
+    edited: Edited
     notes: tuple[Note, ...] = ()
     missed: frozenset[str] = frozenset()
 
@@ -87,24 +93,83 @@ def translate_query(
 ) -> Translation:
     """A query with clauses anywhere, or without any."""
     if read is write:
+        _check(text, read)
         return Translation(edited(text, ()))
     own = known or Knowledge()
     with shown_in(Source(text)):
         tokens = product_tokens(text, read)
         if not write.is_written:
             raise errors.not_written(write.title, tokens[0].span)
+        if read is SPARK:
+            _check(text, read)
         refuse_unbalanced(tokens)
+        notes = _differences(tokens, read, write)
         times = _times(tokens, read, write, own)
         pipes = pipe_edits(tokens) if Addition.PIPES in read.additions else ()
         forms = written_out(tokens, clauses_of(tokens), read.additions)
-        others = (one for one in forms if not any(time.span.holds(one.span) for time in times))
+        signs = _joined_signs(tokens, read)
+        others = (
+            one for one in (*forms, *signs) if not any(time.span.holds(one.span) for time in times)
+        )
         written = edited(text, (*pipes, *times, *others))
 
     def edits(tokens: TokenSequence, fragments: Fragments) -> Iterator[Edit]:
         fragments = replace(fragments, values=own.values, tables=own.tables)
         return _query_edits(tokens, fragments, own.kinds)
 
-    return _of_written_out(written, tokens, (read, write), edits)
+    found = _of_written_out(written, tokens, (read, write), edits)
+    return replace(found, notes=(*notes, *found.notes))
+
+
+def _differences(tokens: TokenSequence, read: Product, write: Product) -> tuple[Note, ...]:
+    """Notes on what a text uses and sqlglot's translation makes something else of.
+
+    Raises MatchRecognizeUnsupportedError where a note would not be enough.
+    """
+    notes = []
+    for row, span in found_differences(tokens, read, write):
+        if row.is_refused and write.has_functions_of_spark:
+            raise errors.without_equivalent(write.title, row.name, row.sentence, span, row.hint)
+        cure = f": {row.hint}" if row.hint else ""
+        notes.append(Note(f"{row.name}: {row.sentence}{cure}", span))
+    return tuple(notes)
+
+
+_STATEMENTS = words(
+    """
+    SELECT WITH FROM VALUES TABLE MAP REDUCE ( BEGIN EXPLAIN INSERT UPDATE DELETE MERGE CREATE ALTER
+    REPLACE CACHE DECLARE SET EXECUTE
+    """
+)
+
+
+def _check(text: str, product: Product) -> None:
+    """Raises MatchRecognizeParseError for what is no query, and what clauses in it get wrong."""
+    with shown_in(Source(text)):
+        tokens = product_tokens(text, product)
+        first = next((one for one in tokens.tokens if one.key != ";"), None)
+        if first is None or first.key not in _STATEMENTS:
+            written = first.text if first else text
+            raise unexpected_token(written, "the query", first.span if first else tokens.whole)
+        refuse_unbalanced(tokens)
+    if product is SPARK:
+        query = parse(text, [name for name, _ in find_frames(tokens.sqlglot)])
+        with shown_in(query.source):
+            for site in query.sites:
+                bounds = {one.name: 1 for one in parameters_in(site.clause.pattern)}
+                lower(site.clause, bounds)
+
+
+def _joined_signs(tokens: TokenSequence, read: Product) -> Iterator[Edit]:
+    """`x < = 3`, which is one sign to all but Spark, and Spark's parser has none of two."""
+    if read.is_spark:
+        return
+    for one, other in pairwise(tokens.tokens):
+        if (one.key, other.key) in _SIGNS and one.span.end < other.span.start:
+            yield Edit(one.span.to(other.span), f"{one.key}{other.key}")
+
+
+_SIGNS = frozenset({("<", "="), (">", "="), ("!", "="), ("<", ">")})
 
 
 def _times(
@@ -121,12 +186,14 @@ def translate_clause(
     """What stands between the parentheses of a clause. columns: of its input, if they are known."""
     with shown_in(Source(text)):
         tokens = product_tokens(text, read)
+        notes = _differences(tokens, read, write)
         written = edited(text, written_out(tokens, ((0, len(tokens)),), read.additions))
 
     def edits(tokens: TokenSequence, fragments: Fragments) -> Iterator[Edit]:
-        return clause_edits(all_tokens(tokens), fragments, columns)
+        return clause_edits(all_tokens(tokens), fragments, lambda: columns or {})
 
-    return _of_written_out(written, tokens, (read, write), edits)
+    found = _of_written_out(written, tokens, (read, write), edits)
+    return replace(found, notes=(*notes, *found.notes))
 
 
 def _of_written_out(
@@ -139,16 +206,9 @@ def _of_written_out(
         if written.edits:
             tokens = product_tokens(written.text, read)
         fragments = _fragments(tokens, read, write)
-        found = _translation(fragments, edits(tokens, fragments))
-    if not written.edits or isinstance(found.edited, EditedTwice):
-        return found
-    notes = tuple(replace(one, span=written.before(one.span)) for one in found.notes)
-    return replace(found, edited=EditedTwice(written, found.edited), notes=notes)
-
-
-def _translation(fragments: Fragments, edits: Iterator[Edit]) -> Translation:
-    found = edited(fragments.text, edits)
-    return Translation(found, tuple(dict.fromkeys(fragments.notes)), frozenset(fragments.missed))
+        found = replace(edited(written.text, edits(tokens, fragments)), first=written)
+    notes = (replace(one, span=written.before(one.span)) for one in fragments.notes)
+    return Translation(found, tuple(dict.fromkeys(notes)), frozenset(fragments.missed))
 
 
 def product_tokens(text: str, product: Product) -> TokenSequence:
@@ -185,8 +245,8 @@ def _query_edits(
     holes = (*wholes.values(), *insides, *calls_over(tokens, windows))
     yield from replace(fragments, windows=insides).query(tokens.whole, holes)
     for window in windows:
-        columns = known.get(window, ClauseKinds()).inputs
-        yield from window_edits(tokens, window, fragments, columns)
+        own = known.get(window, ClauseKinds()).inputs or {}
+        yield from window_edits(tokens, window, fragments, partial(dict, own))
     for cut, whole in wholes.items():
         relation = Span(whole.start, tokens[cut.word].span.start)
         time = _event_time(tokens, fragments.read, cut, whole)
@@ -201,7 +261,22 @@ def _query_edits(
             yield from fragments.query(query, inner)
         clause = cut_out_tokens(tokens, cut.opening, cut.closing)
         columns = known.get(cut, ClauseKinds()).inputs
-        yield from clause_edits(clause, fragments, columns, time)
+        inputs = partial(_kinds_of_table, tokens, relation, fragments)
+        yield from clause_edits(
+            clause, fragments, inputs if columns is None else partial(dict, columns), time
+        )
+
+
+def _kinds_of_table(tokens: TokenSequence, relation: Span, fragments: Fragments) -> Kinds:
+    """The columns of a relation that is a table's name alone; WITH may give it another meaning."""
+    start = tokens.index_at[relation.start]
+    last = max(index for index in range(len(tokens)) if relation.holds(tokens[index].span))
+    parts, dots = range(start, last + 1, 2), range(start + 1, last + 1, 2)
+    is_name = all(map(tokens.can_name, parts)) and all(tokens.key(at) == "." for at in dots)
+    if not is_name or any(token.key == "WITH" for token in tokens.tokens):
+        return {}
+    name = ".".join(f"`{tokens[at].name}`" for at in parts)
+    return fragments.tables(name) or {}
 
 
 def _query_in(tokens: TokenSequence, relation: Span) -> Span | None:
@@ -221,7 +296,7 @@ def _event_time(tokens: TokenSequence, read: Product, cut: Cut, whole: Span) -> 
 
 def _whole(tokens: TokenSequence, cut: Cut, read: Product) -> Span:
     """The characters of a clause and of the relation before it."""
-    start = find_relation(tokens, cut).start
+    start = find_start(tokens, cut)
     if Addition.TIMESTAMP_BY in read.additions:
         start = before_keys(tokens, start)
     return tokens.span(start, cut.closing + 1)

@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 from functools import cached_property
 
 from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.language import part
+from matchrec.errors.sql import clause as syntax_errors
 from matchrec.errors.sql import expression as errors
-from matchrec.errors.sql import syntax as syntax_errors
-from matchrec.frontends.lexing.dialect import SPARK, Dialect, DoubleQuotes
-from matchrec.frontends.lexing.function_names import AGGREGATES, OF_THE_MATCH, SEMANTICS, words
+from matchrec.frontends.lexing.names import with_names
 from matchrec.frontends.lexing.sqlglot_columns import WrittenColumn, find_columns
 from matchrec.frontends.lexing.token_sequence import TokenSequence, read_tokens
-from matchrec.frontends.lexing.tokens import CLOSING, OPENING, Token, TokenKind
-from matchrec.plan.text.parameters import parameter_name
-from matchrec.plan.text.sql_text import quoted, run_together
+from matchrec.frontends.lexing.tokens import (
+    AGGREGATES,
+    CLOSING,
+    OF_THE_MATCH,
+    OPENING,
+    SEMANTICS,
+    SPARK,
+    Dialect,
+    DoubleQuotes,
+    Token,
+    TokenKind,
+    words,
+)
+from matchrec.plan.expression import Piece, set_apart
+from matchrec.plan.text import parameter_name, quoted, run_together
 from matchrec.source import Span
 
 
@@ -148,7 +159,7 @@ def unknown_variable(analysis: Analysis, name: Token) -> MatchRecognizeError:
 def analyse(text: str, offset: int, scope: Scope) -> Analysis:
     """Tokens and columns of the expression `text`, which starts at `offset` of the query."""
     where = part(scope.clause.value)
-    tokens = read_tokens(text, scope.dialect, offset)
+    tokens = with_names(read_tokens(text, scope.dialect, offset))
     if not tokens.tokens:
         raise syntax_errors.missing_expression(where, Span(offset, offset + max(1, len(text))))
     columns: dict[int, WrittenColumn] = {}
@@ -186,10 +197,17 @@ def _refuse_malformed(analysis: Analysis) -> None:
             raise syntax_errors.unexpected_token(token.text, analysis.clause, token.span)
         if token.key == "->" and not _is_in_call(analysis, index):
             raise syntax_errors.unexpected_token(token.text, analysis.clause, token.span)
+        if index and _is_split_shift(*analysis.tokens[index - 1 : index + 1]):
+            raise syntax_errors.unexpected_token(token.text, analysis.clause, token.span)
         _refuse_double_quotes(analysis, index)
     for index, token in enumerate(analysis.tokens):
         if token.key in OPENING and index not in closed:
             raise syntax_errors.unclosed_bracket(token.text, analysis.clause, token.span)
+
+
+def _is_split_shift(one: Token, other: Token) -> bool:
+    """Whether two signs have a gap between them, which sqlglot would read as one."""
+    return one.key == other.key and one.key in ("<", ">") and one.span.end < other.span.start
 
 
 def _refuse_double_quotes(analysis: Analysis, index: int) -> None:
@@ -221,3 +239,27 @@ def _refuse_misplaced_semantics(analysis: Analysis, prefixes: frozenset[int]) ->
         ):
             span = token.span.to(following.span)
             raise errors.semantics_before(token.key, None, analysis.clause, span)
+
+
+# Text with other pieces in the places of some of its parts.
+
+
+def with_holes(
+    write: Callable[[Span], str], span: Span, holes: Iterable[tuple[Span, Iterable[Piece]]]
+) -> tuple[Piece, ...]:
+    """The text at `span`, as `write` gives it, with other pieces in the places of `holes`.
+
+    The holes come in order; one that starts inside of another is left out.
+
+    >>> text = "max(x) + 1"
+    >>> with_holes(lambda at: text[at.start : at.end], Span(0, 10), [(Span(0, 6), ("y", ""))])
+    ('y', ' + 1')
+    """
+    pieces: list[Piece] = []
+    position = span.start
+    for hole, inside in holes:
+        if hole.start >= position:
+            pieces += [write(Span(position, hole.start)), *inside]
+            position = hole.end
+    pieces.append(write(Span(position, span.end)))
+    return set_apart(pieces)

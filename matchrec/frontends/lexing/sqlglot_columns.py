@@ -1,31 +1,91 @@
 """What the sqlglot parser says of an expression: that it is SQL, where its columns are.
 
-sqlglot is called, never extended: the functions of a match get names that it does not know (it
-drops the offset of `LAST(x, 1)`), RUNNING and FINAL are left out, `{frame}` is a name. Only
-positions are taken from its tree; all text is the user's.
+sqlglot is called, never extended: the functions of a match and some others get names that it does
+not know (it drops the offset of `LAST(x, 1)`), RUNNING and FINAL are left out, `{frame}` is a name.
+Only positions are taken from its tree; all text is the user's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 
+from sqlglot import ErrorLevel, Parser, TokenType, exp
 from sqlglot import Token as SqlglotToken
-from sqlglot import TokenType, exp
-from sqlglot.errors import ParseError
+from sqlglot.dialects.spark import Spark
+from sqlglot.errors import ParseError, TokenError
 
 from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.sql import syntax as errors
-from matchrec.frontends.lexing.function_names import OF_THE_MATCH
-from matchrec.frontends.lexing.sqlglot_parser import (
-    is_unexpected_token,
-    reason_of,
-    sqlglot_parse,
-    stopped_at,
-)
-from matchrec.frontends.lexing.sqlglot_tokens import frame_at, renamed
-from matchrec.frontends.lexing.token_sequence import TokenSequence
+from matchrec.errors.sql import clause as errors
+from matchrec.frontends.lexing.token_sequence import TokenSequence, frame_at, renamed
+from matchrec.frontends.lexing.tokens import OF_THE_MATCH
 from matchrec.source import Span
+
+Trees = list[exp.Expr | None]
+_STUMBLES = (TokenError, LookupError, AttributeError, TypeError, ValueError, AssertionError)
+
+_ABOUT_ARGUMENTS = re.compile(
+    r"number of provided arguments|missing for <class 'sqlglot\.expressions\.(?!core\.)"
+)
+
+
+def sqlglot_parse(parse: Callable[[Parser], Trees]) -> Trees:
+    """What `parse` gives with the sqlglot parser.
+
+    How many arguments a function takes is for Spark to say, whose functions sqlglot does not know
+    in every version; only its errors of syntax count. On some texts that are no SQL it fails by
+    itself.
+    """
+    try:
+        return _parsed(parse, Spark().parser())
+    except ParseError as error:
+        if not _ABOUT_ARGUMENTS.search(_description(error)):
+            raise
+        lenient = Spark().parser(error_level=ErrorLevel.IGNORE)
+        try:
+            trees = _parsed(parse, lenient)
+        except ParseError:  # the compiled build, on a tree that lacks a part
+            raise error from None
+        if lenient.errors:
+            raise
+        return trees
+
+
+def _parsed(parse: Callable[[Parser], Trees], parser: Parser) -> Trees:
+    """What the parser gives; where it stumbles, such as over `map('a' x)`, that is no SQL."""
+    try:
+        return parse(parser)
+    except _STUMBLES as error:
+        raise ParseError("this is no SQL") from error
+
+
+def stopped_at(error: ParseError, tokens: Sequence[SqlglotToken]) -> SqlglotToken | None:
+    """The token at which the parser gave up, or None where it does not say."""
+    detail = error.errors[0] if error.errors else {}
+    place = (detail.get("line"), detail.get("col"))
+    return next((token for token in tokens if (token.line, token.col) == place), None)
+
+
+def is_unexpected_token(error: ParseError) -> bool:
+    """Whether the parser found nothing wrong but the token at which it gave up."""
+    return "Unexpected token" in _description(error)
+
+
+def reason_of(error: ParseError) -> str:
+    """What the parser says, without the names of its classes."""
+    reason = _description(error)
+    if "Required keyword" in reason:
+        return "something is missing before the end, or between two operators"
+    return reason
+
+
+def _description(error: ParseError) -> str:
+    return str((error.errors[0] if error.errors else {}).get("description") or error)
+
+
+UNKNOWN_TO_SQLGLOT = OF_THE_MATCH | {"DATE_TRUNC", "PERCENTILE", "TRUNC"}
+"""Functions whose names it does not get to see, as it would drop one of their arguments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +149,7 @@ def _renamed(text: TokenSequence, left_out: frozenset[int]) -> Iterator[SqlglotT
             yield renamed(token, TokenType.VAR, frame, tokens[index + 2].end)
             index += 2
         elif (
-            token.text.upper() in OF_THE_MATCH
+            token.text.upper() in UNKNOWN_TO_SQLGLOT
             and following is TokenType.L_PAREN
             and token.token_type is not TokenType.IDENTIFIER
             and not (index and tokens[index - 1].token_type is TokenType.DOT)

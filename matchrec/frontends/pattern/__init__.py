@@ -3,13 +3,20 @@
     Pattern.begin("a").where("x > 1").followed_by("b").one_or_more()
 
 is two stages, of which the second is looped; a group is a stage of stages. `builder` has the calls,
-`tree` what they build, `checks` what is refused, `durations` how long a window may be.
+`tree` what they build and how long a window may be, `checks` what is refused.
 """
 
-from matchrec.frontends.pattern.after_match import AfterMatch
-from matchrec.frontends.pattern.builder import Pattern
+from matchrec.frontends.pattern.builder import AfterMatch, Pattern
 from matchrec.frontends.pattern.lower import PatternQuery, lower_pattern
-from matchrec.frontends.pattern.tree import All, Condition, Contiguity, Either, Stage, Test, textual
+from matchrec.frontends.pattern.tree import (
+    All,
+    Condition,
+    Contiguity,
+    Either,
+    Stage,
+    Test,
+    textual,
+)
 
 __all__ = [
     "AfterMatch",

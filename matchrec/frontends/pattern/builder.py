@@ -6,31 +6,139 @@ Source: Flink CEP, "The Pattern API".
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
-from matchrec.arguments import Kind, OneOf, all_of, checked, instance_of, is_column, is_whole
+from matchrec.arguments import (
+    FLAG,
+    TEXT,
+    ArgumentKind,
+    OneOf,
+    all_of,
+    checked,
+    instance_of,
+    is_column,
+    is_whole,
+)
 from matchrec.dataclass import dataclass
+from matchrec.errors import stages as errors
 from matchrec.frontends.pattern import checks
-from matchrec.frontends.pattern.durations import DURATION, Duration, duration
-from matchrec.frontends.pattern.show import shown
-from matchrec.frontends.pattern.tree import All, Condition, Contiguity, Either, Stage, with_test
+from matchrec.frontends.pattern.tree import (
+    DURATION,
+    All,
+    Condition,
+    Contiguity,
+    Duration,
+    Either,
+    Stage,
+    duration,
+    shown,
+    with_test,
+)
+from matchrec.plan.clauses import SkipTo
 
-CONTENT = Kind(
+# After-match skip strategies: which matches a match leaves out.
+
+TO = ArgumentKind(
+    "what to skip to",
+    lambda value: value is None or isinstance(value, SkipTo),
+    'write AfterMatch.SKIP_TO_NEXT, or AfterMatch.skip_to_first("stage")',
+)
+
+NO_STAGE = ArgumentKind(
+    "None", lambda value: value is None, 'write AfterMatch.skip_to_first("stage")'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AfterMatch:
+    """An after-match skip strategy; matches come out in the order of their first events.
+
+    NO_SKIP: all matches. SKIP_TO_NEXT: one for each first event. SKIP_PAST_LAST_EVENT: none that
+    starts before the last one has ended. skip_to_first(stage), skip_to_last(stage): none that
+    starts before the first, or last, event of that stage in the last one.
+
+    >>> AfterMatch.skip_to_last("b").throw_on_miss()
+    AfterMatch.skip_to_last('b').throw_on_miss()
+    """
+
+    to: SkipTo | None = None
+    stage: str | None = None
+    throws: bool = False
+
+    NO_SKIP: ClassVar[AfterMatch]
+    SKIP_TO_NEXT: ClassVar[AfterMatch]
+    SKIP_PAST_LAST_EVENT: ClassVar[AfterMatch]
+
+    def __post_init__(self) -> None:
+        TO.check("AfterMatch", "to", self.to)
+        to_stage = self.to in (SkipTo.FIRST, SkipTo.LAST)
+        (TEXT if to_stage else NO_STAGE).check("AfterMatch", "stage", self.stage)
+        FLAG.check("AfterMatch", "throws", self.throws)
+
+    @staticmethod
+    @checked(stage=TEXT)
+    def skip_to_first(stage: str) -> AfterMatch:
+        """Nothing that starts before the first event of a stage; without one, as NO_SKIP.
+
+        >>> AfterMatch.skip_to_first("b")
+        AfterMatch.skip_to_first('b')
+        """
+        return AfterMatch(SkipTo.FIRST, stage)
+
+    @staticmethod
+    @checked(stage=TEXT)
+    def skip_to_last(stage: str) -> AfterMatch:
+        """Nothing that starts before the last event of a stage; without one, as NO_SKIP.
+
+        >>> AfterMatch.skip_to_last("b")
+        AfterMatch.skip_to_last('b')
+        """
+        return AfterMatch(SkipTo.LAST, stage)
+
+    def throw_on_miss(self) -> AfterMatch:
+        """A match without an event of the stage, or that starts with that event, is an error.
+
+        >>> AfterMatch.skip_to_first("b").throw_on_miss()
+        AfterMatch.skip_to_first('b').throw_on_miss()
+        """
+        if self.stage is None:
+            raise errors.throws_without_stage(repr(self))
+        return replace(self, throws=True)
+
+    def __repr__(self) -> str:
+        if self.stage is None:
+            return f"AfterMatch.{NAMES[self.to]}"
+        function = "skip_to_first" if self.to is SkipTo.FIRST else "skip_to_last"
+        suffix = ".throw_on_miss()" if self.throws else ""
+        return f"AfterMatch.{function}({self.stage!r}){suffix}"
+
+
+NAMES = {
+    None: "NO_SKIP",
+    SkipTo.NEXT_ROW: "SKIP_TO_NEXT",
+    SkipTo.PAST_LAST_ROW: "SKIP_PAST_LAST_EVENT",
+}
+AfterMatch.NO_SKIP = AfterMatch()
+AfterMatch.SKIP_TO_NEXT = AfterMatch(SkipTo.NEXT_ROW)
+AfterMatch.SKIP_PAST_LAST_EVENT = AfterMatch(SkipTo.PAST_LAST_ROW)
+
+
+CONTENT = ArgumentKind(
     "the name of a stage, or a Pattern as a group",
     lambda value: isinstance(value, str | Pattern),
     'write "name", or for a group Pattern.begin(...)...',
 )
-CONDITION = Kind(
+CONDITION = ArgumentKind(
     "SQL text, or a Column",
     lambda value: isinstance(value, str) or is_column(value),
     'write "price > 10", or col("price") > 10',
 )
-TIMES = Kind(
+TIMES = ArgumentKind(
     "a whole number, smaller than 2 to the power of 31",
     lambda value: is_whole(value) and value < 2**31,
     "write times(2), times(2, 4) or times_or_more(2)",
 )
-STAGES = Kind(
+STAGES = ArgumentKind(
     "the stages that calls have built",
     lambda value: isinstance(value, tuple) and all_of(instance_of(Stage), value),
     'write Pattern.begin("name")',
@@ -264,7 +372,7 @@ class Pattern:
         return shown(self.stages)
 
     def _repr_html_(self) -> str:
-        from matchrec.frontends.pattern.picture import html
+        from matchrec.frontends.pattern.tree import html
 
         return html(self.stages, repr(self))
 

@@ -8,11 +8,16 @@ from __future__ import annotations
 from itertools import takewhile
 from typing import Any
 
-from matchrec.errors import durations as durations_errors
 from matchrec.errors import stages as errors
-from matchrec.frontends.lexing.numbers import MOST
-from matchrec.frontends.pattern.durations import Duration
-from matchrec.frontends.pattern.tree import Contiguity, Stage, Test, all_stages, named_stages
+from matchrec.frontends.lexing.tokens import MOST
+from matchrec.frontends.pattern.tree import (
+    Contiguity,
+    Duration,
+    Stage,
+    Test,
+    all_stages,
+    named_stages,
+)
 
 KINDS = ("first_to_last", "previous_to_current")
 END_STATE = "$endState$"
@@ -140,7 +145,7 @@ def may_have_inner(stage: Stage, call: str) -> None:
 def may_be_near(stage: Stage) -> None:
     """The distance to the event before is that of events that are accepted."""
     if stage.is_group or (stage.negated and stage.contiguity is Contiguity.STRICT):
-        raise durations_errors.near_without_event(stage.label, is_group=stage.is_group)
+        raise errors.near_without_event(stage.label, is_group=stage.is_group)
 
 
 def windows(stages: tuple[Stage, ...]) -> None:
@@ -152,7 +157,7 @@ def windows(stages: tuple[Stage, ...]) -> None:
         comparable(whole, stage.near)
         comparable(whole, stage.gap)
         if stage.near is not None and stage.near > whole:
-            raise durations_errors.near_exceeds_whole(stage.label, str(stage.near), str(whole))
+            raise errors.near_exceeds_whole(stage.label, str(stage.near), str(whole))
 
 
 def whole_window(stages: tuple[Stage, ...]) -> Duration | None:
@@ -166,7 +171,7 @@ def whole_window(stages: tuple[Stage, ...]) -> Duration | None:
 def comparable(one: Duration | None, other: Duration | None) -> None:
     """Two windows of one pattern are both times or both numbers."""
     if one is not None and other is not None and one.is_time != other.is_time:
-        raise durations_errors.mixed_durations(str(one), str(other))
+        raise errors.mixed_durations(str(one), str(other))
 
 
 def complete(stages: tuple[Stage, ...]) -> None:
@@ -178,7 +183,7 @@ def complete(stages: tuple[Stage, ...]) -> None:
     trailing = list(takewhile(lambda stage: stage.negated, reversed(stages)))
     for stage in all_stages(stages):
         if stage.negated and stage.near is not None and stage not in trailing:
-            raise durations_errors.near_without_event(stage.label, is_group=False)
+            raise errors.near_without_event(stage.label, is_group=False)
     ends = whole_window(stages) is not None or any(one.near is not None for one in trailing)
     if last.negated and last.contiguity is Contiguity.RELAXED and not ends:
         raise errors.open_end(last.label)

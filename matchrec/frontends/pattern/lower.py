@@ -5,23 +5,29 @@ The conditions of a pattern stand one below the other in a text, so that errors 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import field, replace
 from functools import cached_property
 
 from matchrec.dataclass import dataclass
+from matchrec.errors import stages as errors
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import PATTERN_CALLS
 from matchrec.frontends.expressions.analysis import Clause, Scope
 from matchrec.frontends.expressions.expression import parse_scalar
-from matchrec.frontends.lexing.dialect import SPARK, Dialect
+from matchrec.frontends.lexing.tokens import SPARK, Dialect
 from matchrec.frontends.pattern import checks
-from matchrec.frontends.pattern.after_match import AfterMatch
-from matchrec.frontends.pattern.builder import Pattern
-from matchrec.frontends.pattern.conditions import later, refuse_other_rows, too_far, with_candidate
-from matchrec.frontends.pattern.durations import Duration
-from matchrec.frontends.pattern.measures import end_of, event_measures, match_measures
-from matchrec.frontends.pattern.tree import All, Condition, Either, Stage, Test, named_stages
+from matchrec.frontends.pattern.builder import AfterMatch, Pattern
+from matchrec.frontends.pattern.tree import (
+    All,
+    Condition,
+    Duration,
+    Either,
+    Stage,
+    Test,
+    named_stages,
+    steps_of,
+)
 from matchrec.plan.clauses import (
     Definition,
     MatchOutput,
@@ -32,15 +38,30 @@ from matchrec.plan.clauses import (
     SortItem,
     Within,
 )
-from matchrec.plan.combined import complement, joined
-from matchrec.plan.expression import End, Scalar, Term
+from matchrec.plan.expression import (
+    Aggregate,
+    Classifier,
+    ColumnReference,
+    End,
+    Ending,
+    MatchNumber,
+    Navigation,
+    Operation,
+    Piece,
+    Reference,
+    RowNumber,
+    Scalar,
+    Semantics,
+    Term,
+    comparison,
+    complement,
+    inner_references,
+    joined,
+    with_references,
+)
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.rules import check
 from matchrec.plan.stages import (
-    Contiguity,
-    Not,
-    Part,
-    Single,
     Skip,
     Staging,
     Steps,
@@ -49,6 +70,150 @@ from matchrec.plan.stages import (
     words,
 )
 from matchrec.source import Source, Span
+
+# Conditions of stages as expressions: what reads the candidate, and what reads events before it.
+#
+# The candidate is not mapped yet when its condition is evaluated: a plain column is read through
+# the test's own name, and a stage is the events accepted for it so far.
+
+CALLED = {Classifier: "CLASSIFIER", MatchNumber: "MATCH_NUMBER", RowNumber: "MATCH_ROW_NUMBER"}
+
+CANDIDATE = "candidate"
+"""Stands for the test's own name until that is known; no stage is called so with a colon."""
+
+_CANDIDATE = f":{CANDIDATE}"
+NOWHERE = Span(0, 0)
+
+
+def refuse_other_rows(scalar: Scalar, names: Mapping[str, str]) -> Scalar:
+    """The expression over the candidate and the stages. names: how stages may be written.
+
+    Raises MatchRecognizeError for what reads rows in any other way.
+    """
+    pieces = tuple(_read(piece, names) for piece in scalar.pieces)
+    if isinstance(scalar, Operation):
+        operands = tuple(refuse_other_rows(operand, names) for operand in scalar.operands)
+        return replace(scalar, operands=operands, pieces=pieces)
+    return _zero_of_none(replace(scalar, pieces=pieces))
+
+
+def _zero_of_none(term: Term) -> Scalar:
+    """A sum of no events is 0."""
+    sums = [one for one in term.pieces if isinstance(one, Aggregate) and one.function == "sum"]
+    bare = all(not one.strip(" ()\t\r\n") for one in term.pieces if isinstance(one, str))
+    if len(sums) != 1 or not bare:
+        return term
+    zero = Term(("0",), term.span)
+    return Operation("COALESCE", (term, zero), ("coalesce(", *term.pieces, ", 0)"), term.span)
+
+
+def _read(piece: Piece, names: Mapping[str, str]) -> Piece:
+    match piece:
+        case str():
+            return piece
+        case ColumnReference(navigation=navigation):
+            return replace(piece, navigation=_navigation(navigation, names, piece.span))
+        case Aggregate():
+            return _aggregate(piece, names)
+        case Ending():
+            raise AssertionError(piece)  # refused where it is read
+        case Classifier() | MatchNumber() | RowNumber():
+            raise errors.not_of_an_event(CALLED[type(piece)], piece.span)
+
+
+def _navigation(navigation: Navigation, names: Mapping[str, str], span: Span | None) -> Navigation:
+    if navigation.physical_offset:
+        raise errors.reads_neighbour(span)
+    if navigation.variable is not None:
+        return replace(navigation, variable=names[navigation.variable])
+    if navigation.end is End.FIRST or navigation.logical_offset:
+        raise errors.of_no_stage(navigation.end.value.lower(), span)
+    return replace(navigation, variable=_CANDIDATE)
+
+
+def _aggregate(aggregate: Aggregate, names: Mapping[str, str]) -> Aggregate:
+    for one in inner_references(aggregate):
+        if isinstance(one, MatchNumber):
+            raise errors.not_of_an_event(CALLED[MatchNumber], one.span)
+    if aggregate.variable is not None:
+        stage = names[aggregate.variable]
+        arguments = tuple(_of_stage(one, stage) for one in aggregate.arguments)
+        return replace(aggregate, variable=stage, arguments=arguments)
+    counted = _text(aggregate.arguments[0]) if len(aggregate.arguments) == 1 else ""
+    found = names.get(counted.replace("`", "")) or names.get(counted.upper())
+    if aggregate.function != "count" or found is None:
+        raise errors.of_no_stage(aggregate.function, aggregate.span)
+    return replace(aggregate, variable=found, arguments=())
+
+
+def _of_stage(term: Scalar, stage: str) -> Scalar:
+    """An argument whose columns are those of a stage's events."""
+    pieces = (
+        replace(one, navigation=replace(one.navigation, variable=stage))
+        if isinstance(one, ColumnReference)
+        else one
+        for one in term.pieces
+    )
+    return replace(term, pieces=tuple(pieces))
+
+
+def _text(term: Scalar) -> str:
+    piece = term.pieces[0]
+    return piece.argument if isinstance(piece, ColumnReference) and len(term.pieces) == 1 else ""
+
+
+def with_candidate(scalar: Scalar, test: str) -> Scalar:
+    """The condition of a test, which reads the candidate by its name."""
+    return with_references(scalar, lambda one: _named(one, test))
+
+
+def _named(reference: Reference, test: str) -> Reference:
+    if not isinstance(reference, ColumnReference) or reference.navigation.variable != _CANDIDATE:
+        return reference
+    return replace(reference, navigation=replace(reference.navigation, variable=test))
+
+
+def too_far(order: str, window: str) -> Operation:
+    """That the candidate does not lie less than `window` after the event accepted last."""
+    here = Term((ColumnReference(Navigation(_CANDIDATE), order),), NOWHERE)
+    end = Term((ColumnReference(Navigation(), later(order, window)),), NOWHERE)
+    return complement(comparison("<", here, end))
+
+
+def later(order: str, window: str) -> str:
+    """The time `window` after that of a row; a number does not overflow an int."""
+    return f"({order}) + ({window}L)" if window.isdigit() else f"({order}) + ({window})"
+
+
+FINAL = Semantics.FINAL
+
+
+def match_measures(order: str, stages: Iterable[str], columns: Iterable[str]) -> Iterator[Measure]:
+    """Number and times of a match, then for each stage the array of its events."""
+    yield measure("match_number", MatchNumber())
+    yield measure("start_time", ColumnReference(Navigation(end=End.FIRST, semantics=FINAL), order))
+    yield measure("end_time", ColumnReference(Navigation(semantics=FINAL), order))
+    event = f"struct({', '.join(columns)})"
+    for stage in stages:
+        term = Term((ColumnReference(Navigation(stage), event),), Span(0, 0))
+        yield measure(stage, Aggregate("collect_list", stage, (term,), FINAL))
+
+
+def event_measures() -> Iterator[Measure]:
+    """Number of the match, and the stage of an event."""
+    yield measure("match_number", MatchNumber())
+    yield measure("stage", Classifier(Navigation()))
+
+
+def measure(name: str, reference: Reference) -> Measure:
+    return Measure(name, Term((reference,), Span(0, 0)))
+
+
+def end_of(end: End, order: str, window: str) -> Term:
+    """When a window ends that begins at the first or at the last row of a match."""
+    navigation = Navigation(end=end, semantics=FINAL)
+    return Term((ColumnReference(navigation, later(order, window)),), Span(0, 0))
+
 
 EVERYWHERE = "TRUE"
 
@@ -81,7 +246,7 @@ def lower_pattern(query: PatternQuery) -> tuple[MatchPlan, Source]:
         checks.skip_target(stages, query.skip.stage, call)
     written = Written.of(stages)
     with shown_in(written.source, PATTERN_CALLS):
-        tests = Tests(query, written)
+        tests = TestDefinitions(query, written)
         steps = tests.steps(stages)
         window = checks.whole_window(stages)
         plan = MatchPlan(
@@ -158,7 +323,7 @@ def tests_of(condition: Condition | None) -> Iterator[Test]:
 
 
 @dataclass
-class Tests:
+class TestDefinitions:
     """The definitions of all tests so far, by name; near: windows between neighbours, by test."""
 
     query: PatternQuery
@@ -170,34 +335,11 @@ class Tests:
 
     def steps(self, stages: tuple[Stage, ...]) -> Steps:
         """The steps of a sequence of stages."""
-        return Steps(tuple(self.step(stage) for stage in stages))
+        return steps_of(stages, self.condition, self.until, self.distance)
 
-    def step(self, stage: Stage) -> Part | Not:
-        if stage.negated:
-            assert isinstance(stage.content, str)
-            test = self.define(f"{stage.content} where", self.scalar(stage.condition))
-            near = self.distance(f"{stage.content} near", stage.near)
-            return Not(stage.content, test, stage.contiguity is Contiguity.STRICT, near)
-        content = self.content(stage)
-        label = stage.content if isinstance(stage.content, str) else "group"
-        return Part(
-            content,
-            stage.contiguity,
-            stage.least,
-            stage.most,
-            stage.optional,
-            stage.greedy,
-            stage.inner or Contiguity.RELAXED,
-            self.until(stage, label),
-            self.distance(f"{label} near", stage.near),
-            self.distance(f"{label} gap", stage.gap),
-        )
-
-    def content(self, stage: Stage) -> Single | Steps:
-        if isinstance(stage.content, tuple):
-            return self.steps(stage.content)
-        name = stage.content
-        return Single(name, self.define(f"{name} where", self.scalar(stage.condition)))
+    def condition(self, stage: Stage) -> str:
+        """The test of a stage's events."""
+        return self.define(f"{stage.content} where", self.scalar(stage.condition))
 
     def until(self, stage: Stage, label: str) -> Until | None:
         if stage.until is None:

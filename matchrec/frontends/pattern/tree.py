@@ -2,13 +2,102 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from datetime import timedelta
+from fractions import Fraction
 from typing import Any
 
+from typing_extensions import assert_never
+
+from matchrec.arguments import ArgumentKind, is_number
 from matchrec.dataclass import dataclass
-from matchrec.frontends.pattern.durations import Duration
-from matchrec.plan.stages import Contiguity
+from matchrec.errors import stages as errors
+from matchrec.plan.stages import Contiguity, ForbiddenEvent, RepeatedPart, Single, Steps, Until
+from matchrec.plan.text import MICROSECONDS
+
+# How long a window is: a time, or a number in the unit of the order column.
+#
+# 10 minutes    1 hour 30 minutes    INTERVAL '10' SECONDS    500    timedelta(minutes=10)
+
+NUMBER = r"\d{1,40}(?:\.\d{1,40})?"
+MOST = 2**63  # of microseconds, or of the column's own unit
+AMOUNT = re.compile(rf"\s*'?({NUMBER})'?\s*([A-Za-z]+)\s*")
+DURATION = ArgumentKind(
+    "a length of time, or a finite number in the unit of the order column",
+    lambda value: isinstance(value, str | timedelta) or is_number(value),
+    'write e.g. "10 minutes", timedelta(minutes=10), or 500',
+)
+ALONE = re.compile(rf"\s*({NUMBER})\s*")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Duration:
+    """A distance along the order column.
+
+    is_time: whether `amount` is in microseconds, and not in the column's own unit.
+    """
+
+    is_time: bool
+    amount: Fraction
+
+    @property
+    def sql(self) -> str:
+        """The distance as Spark SQL."""
+        if not self.is_time:
+            whole = self.amount.denominator == 1
+            return str(self.amount.numerator) if whole else repr(float(self.amount))
+        units = (name for name in MICROSECONDS if name != "WEEK")
+        unit = next(name for name in units if self.amount % MICROSECONDS[name] == 0)
+        return f"INTERVAL {self.amount / MICROSECONDS[unit]} {unit}"
+
+    def __str__(self) -> str:
+        return self.sql.removeprefix("INTERVAL ").lower()
+
+
+def duration(value: object, call: str) -> Duration:
+    """The distance that an argument says. Raises MatchRecognizePlanError for what is none.
+
+    >>> duration("1 hour 30 minutes", "within").sql, duration(500, "within").sql
+    ('INTERVAL 90 MINUTE', '500')
+    """
+    length = read(value, call)
+    if length is None:
+        raise errors.not_a_duration(value, call)
+    if length.amount <= 0:
+        raise errors.not_a_positive_duration(value, call)
+    if length.amount >= MOST:
+        raise errors.too_long_duration(value, call)
+    return length
+
+
+def read(value: object, call: str) -> Duration | None:
+    """The distance, or None where there is none to be read."""
+    if isinstance(value, timedelta):
+        return Duration(True, Fraction(value // timedelta(microseconds=1)))
+    if isinstance(value, int):
+        return Duration(False, Fraction(value))
+    if isinstance(value, float):
+        return Duration(False, Fraction(str(value)))
+    assert isinstance(value, str), value
+    if alone := ALONE.fullmatch(value):
+        return Duration(False, Fraction(alone[1]))
+    text = re.sub(r"^\s*INTERVAL\b", "", value, flags=re.IGNORECASE)
+    amounts = list(AMOUNT.finditer(text))
+    if not amounts or "".join(one[0] for one in amounts) != text:
+        return None
+    total = sum(Fraction(one[1]) * unit(one[2], call) for one in amounts)
+    return Duration(True, Fraction(total)) if Fraction(total).denominator == 1 else None
+
+
+def unit(name: str, call: str) -> int:
+    """How many microseconds a unit has."""
+    singular = name.upper().removesuffix("S")
+    if singular not in MICROSECONDS:
+        raise errors.unknown_unit(name, [f"{one.lower()}s" for one in MICROSECONDS], call)
+    return MICROSECONDS[singular]
+
 
 __all__ = [
     "All",
@@ -164,3 +253,157 @@ def with_tests(stages: tuple[Stage, ...], change: Callable[[Test], Test]) -> tup
         )
 
     return tuple(stage_changed(stage) for stage in stages)
+
+
+# A pattern as the calls that build it.
+
+
+def shown(stages: tuple[Stage, ...]) -> str:
+    """The calls, in an order in which each is allowed."""
+    return "Pattern." + ".".join(
+        call for place, stage in enumerate(stages) for call in calls(stage, first=place == 0)
+    )
+
+
+def calls(stage: Stage, *, first: bool) -> Iterator[str]:
+    """The calls of one stage."""
+    content = repr(stage.content) if isinstance(stage.content, str) else shown(stage.content)
+    yield f"{'begin' if first else append_call(stage)}({content})"
+    yield from conditions(stage.condition)
+    if stage.quantified:
+        yield quantifier(stage)
+    if stage.optional and not is_from_none(stage):
+        yield "optional()"
+    if stage.greedy:
+        yield "greedy()"
+    if stage.inner is not None:
+        yield "consecutive()" if stage.inner is Contiguity.STRICT else "allow_combinations()"
+    if stage.until is not None:
+        yield f"until({value(stage.until)})"
+    if stage.within is not None:
+        yield f"within('{stage.within}')"
+    if stage.near is not None:
+        yield f"within('{stage.near}', 'previous_to_current')"
+
+
+def append_call(stage: Stage) -> str:
+    """The call that appends a stage."""
+    if not stage.negated:
+        return stage.contiguity.value
+    return "not_next" if stage.contiguity is Contiguity.STRICT else "not_followed_by"
+
+
+def is_from_none(stage: Stage) -> bool:
+    """Whether it is written `times(0, n)`."""
+    return stage.optional and stage.least == 1 and stage.most not in (1, None)
+
+
+def quantifier(stage: Stage) -> str:
+    """The call that repeats a stage."""
+    gap = f", gap='{stage.gap}'" if stage.gap is not None else ""
+    if stage.most is None and stage.least == 1:
+        return f"one_or_more({gap.removeprefix(', ')})"
+    if stage.most is None:
+        return f"times_or_more({stage.least}{gap})"
+    least = 0 if is_from_none(stage) else stage.least
+    most = "" if stage.most == least else f", {stage.most}"
+    return f"times({least}{most}{gap})"
+
+
+def conditions(condition: Condition | None) -> Iterator[str]:
+    """The calls of where and or_where, which are read from left to right."""
+    match condition:
+        case All((first, *others)):
+            yield from conditions(first)
+            yield from (f"where({value(one)})" for one in others)
+        case Either((first, *others)):
+            yield from conditions(first)
+            yield from (f"or_where({value(one)})" for one in others)
+        case Test():
+            yield f"where({value(condition)})"
+
+
+def value(condition: Condition) -> str:
+    """The argument of a call."""
+    assert isinstance(condition, Test), condition
+    return repr(condition.expression)
+
+
+def html(stages: tuple[Stage, ...], written: str) -> str:
+    """The diagram, and below it the calls as they are written."""
+    from matchrec.pictures.diagrams import draw_stages  # only a notebook draws
+    from matchrec.pictures.html import preformatted, wide
+
+    if not stages:
+        return preformatted(written)
+    return wide(draw_stages(outline(stages), dict(texts(stages)))) + preformatted(written)
+
+
+def outline(stages: tuple[Stage, ...]) -> Steps:
+    """The steps; in the places of tests stand the conditions themselves."""
+    return steps_of(
+        stages,
+        lambda stage: said(stage.condition),
+        lambda stage, _: None if stage.until is None else Until(said(stage.until), ""),
+        lambda *_: None,
+    )
+
+
+def steps_of(
+    stages: tuple[Stage, ...],
+    condition: Callable[[Stage], str],
+    until: Callable[[Stage, str], Until | None],
+    distance: Callable[[str, Duration | None], str | None],
+) -> Steps:
+    """The steps of a sequence of stages.
+
+    The three give the names of tests: of a stage's events, of what ends its loop, of a distance,
+    by what it is of.
+    """
+
+    def step(stage: Stage) -> RepeatedPart | ForbiddenEvent:
+        content, strict = stage.content, stage.contiguity is Contiguity.STRICT
+        label = content if isinstance(content, str) else "group"
+        if stage.negated:
+            return ForbiddenEvent(
+                label, condition(stage), strict, distance(f"{label} near", stage.near)
+            )
+        return RepeatedPart(
+            Single(content, condition(stage))
+            if isinstance(content, str)
+            else steps_of(content, condition, until, distance),
+            stage.contiguity,
+            stage.least,
+            stage.most,
+            stage.optional,
+            stage.greedy,
+            stage.inner or Contiguity.RELAXED,
+            until(stage, label),
+            distance(f"{label} near", stage.near),
+            distance(f"{label} gap", stage.gap),
+        )
+
+    return Steps(tuple(map(step, stages)))
+
+
+def texts(stages: tuple[Stage, ...]) -> Iterator[tuple[str, str]]:
+    """What is said of each condition, by what stands in the place of its test."""
+    for stage in stages:
+        yield from ((text, text) for text in map(said, (stage.condition, stage.until)))
+        if not isinstance(stage.content, str):
+            yield from texts(stage.content)
+
+
+def said(condition: Condition | None) -> str:
+    """A condition as one expression."""
+    match condition:
+        case None:
+            return "every event"
+        case Test(expression):
+            return str(expression)
+        case All(parts):
+            return " AND ".join(f"({said(part)})" for part in parts)
+        case Either(parts):
+            return " OR ".join(f"({said(part)})" for part in parts)
+        case _:
+            assert_never(condition)

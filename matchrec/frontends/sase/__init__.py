@@ -15,15 +15,14 @@ Source: Agrawal, Diao, Gyllstrom, Immerman, "Efficient Pattern Matching over Eve
 from __future__ import annotations
 
 from matchrec.errors.kinds import shown_in
-from matchrec.errors.sql.syntax import expression_nested_too_deep
+from matchrec.errors.sql.clause import expression_nested_too_deep
 from matchrec.frontends.sase.lower import lower
-from matchrec.frontends.sase.syntax.nodes import SaseQuery
-from matchrec.frontends.sase.syntax.parser import parse
+from matchrec.frontends.sase.nodes import SaseQuery
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.source import Source, Span
 
-__all__ = ["SaseQuery", "compile_sase", "lower", "parse"]
+__all__ = ["SaseQuery", "compile_sase", "lower"]
 
 
 def compile_sase(
@@ -34,6 +33,8 @@ def compile_sase(
     output: MatchOutput = MatchOutput.ALL,
 ) -> MatchPlan:
     """The plan of a query's text; errors show their lines of it."""
+    from matchrec.frontends.sase.parser import parse  # it loads lark
+
     with shown_in(Source(text)):
         try:
             return lower(parse(text), order_by, partition_by, type_column, output)

@@ -1,32 +1,38 @@
-"""Nodes of an expression → Scalar: identifiers and aggregates become references, the rest is text.
-
-    b.volume < 80%*a[a.LEN].volume      →      < (b.volume, * (0.8, LAST(a.volume)))
-
-What an identifier reads does not depend on where its conjunct is tested, see `placement`.
-"""
+"""Components and expressions of SASE+: variables of the plan, and references to their rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
+from typing import TypeVar
 
 from typing_extensions import assert_never
 
 from matchrec.dataclass import dataclass
-from matchrec.errors.sase import expression as errors
-from matchrec.frontends.expressions.combined import with_holes
-from matchrec.frontends.expressions.operations.operators import operation_of_call
-from matchrec.frontends.expressions.references.field_names import NAMING, named_field
-from matchrec.frontends.lexing.function_names import (
+from matchrec.errors import MatchRecognizeError
+from matchrec.errors.kinds import nearest
+from matchrec.errors.sase import expression as expression_errors
+from matchrec.errors.sase import query as query_errors
+from matchrec.frontends.expressions.analysis import with_holes
+from matchrec.frontends.expressions.operands import operation_of_call
+from matchrec.frontends.expressions.row_terms import NAMING, named_field
+from matchrec.frontends.lexing.tokens import (
     AGGREGATES,
     NONDETERMINISTIC,
     OF_THE_MATCH,
     WINDOW_ONLY,
 )
-from matchrec.frontends.sase.components import Components
-from matchrec.frontends.sase.syntax import nodes
-from matchrec.frontends.sase.syntax.nodes import Expression, Index
-from matchrec.frontends.sase.syntax.strings import in_single_quotes
+from matchrec.frontends.sase import nodes
+from matchrec.frontends.sase.nodes import (
+    Component,
+    Expression,
+    Index,
+    Name,
+    SaseQuery,
+    Where,
+    in_single_quotes,
+)
 from matchrec.plan.expression import (
     Aggregate,
     ColumnReference,
@@ -38,6 +44,150 @@ from matchrec.plan.expression import (
     Term,
 )
 from matchrec.source import Span
+
+# The components of SEQ, and the variables of the plan that stand for them.
+#
+# A Kleene plus `T+ a[]` is two primary variables, `a[1]` and `a[i]`, which the union variable `a`
+# joins; any other component is one variable of its name.
+
+CLOSING = "end of match"
+"""The variable whose condition must hold of a whole match."""
+
+
+@dataclass(frozen=True)
+class Components:
+    """What PATTERN declares, in order."""
+
+    written: tuple[Component, ...]
+
+    @cached_property
+    def positive(self) -> tuple[Component, ...]:
+        return tuple(one for one in self.written if not one.negated)
+
+    @cached_property
+    def negated(self) -> tuple[Component, ...]:
+        return tuple(one for one in self.written if one.negated)
+
+    @cached_property
+    def variables(self) -> tuple[str, ...]:
+        """The primary variables in the order in which rows are mapped to them."""
+        return tuple(variable for one in self.positive for variable in variables_of(one))
+
+    @cached_property
+    def places(self) -> tuple[str, ...]:
+        """Where a condition can be tested: as a row is mapped to a variable, then at the end."""
+        return (*self.variables, CLOSING)
+
+    @cached_property
+    def order(self) -> Mapping[str, int]:
+        """The number of every variable; that of the end of the match is one more."""
+        return {variable: number for number, variable in enumerate(self.variables)}
+
+    @cached_property
+    def by_variable(self) -> Mapping[str, Component]:
+        """The component of each primary variable."""
+        return {variable: one for one in self.positive for variable in variables_of(one)}
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, Component]:
+        return {one.name.text: one for one in self.written}
+
+    def named(self, name: str) -> Component | None:
+        """The component of a variable, as it is written in PATTERN."""
+        return self._by_name.get(name)
+
+    def following(self, name: str) -> str:
+        """The first place after all rows of a positive component."""
+        component = self.named(name)
+        assert component is not None
+        return self.places[self.order[variables_of(component)[-1]] + 1]
+
+    def neighbours(self, negated: Component) -> tuple[str | None, str | None]:
+        """The positive components around a negated one; None at the beginning and at the end."""
+        place = self.written.index(negated)
+        before = [one.name.text for one in self.written[:place] if not one.negated]
+        after = [one.name.text for one in self.written[place:] if not one.negated]
+        return _first(before[::-1]), _first(after)
+
+    def unknown(self, name: Name, clause: str) -> MatchRecognizeError:
+        """The error of a name that no component has."""
+        known = {one.name.text: one.written for one in self.written}
+        meant = nearest(name.text, known)
+        return query_errors.unknown_component(name.text, known.values(), meant, clause, name.span)
+
+
+T = TypeVar("T")
+
+
+def _first(items: list[T]) -> T | None:
+    return items[0] if items else None
+
+
+def variables_of(component: Component) -> tuple[str, ...]:
+    """The primary variables of a component."""
+    name = component.name.text
+    return (Index.FIRST.of(name), Index.CURRENT.of(name)) if component.kleene else (name,)
+
+
+def declared(query: SaseQuery) -> Components:
+    """The components of a query; refuses what no query may declare."""
+    components = Components(query.components)
+    _names_are_unique(components)
+    if not components.positive:
+        raise query_errors.nothing_positive(query.sequence_span)
+    if query.window is None:
+        _refuse_open_negations(components)
+    if query.where is not None:
+        _check_arguments(query.where, components)
+    return components
+
+
+def _names_are_unique(components: Components) -> None:
+    """No two names differ in case only: variables become columns, whose case does not count."""
+    seen: dict[str, Span] = {}
+    for component in components.written:
+        name = component.name
+        if name.text.upper() in seen:
+            raise query_errors.duplicate_variable(name.text, (seen[name.text.upper()], name.span))
+        seen[name.text.upper()] = name.span
+
+
+def _refuse_open_negations(components: Components) -> None:
+    for component in components.negated:
+        after, before = components.neighbours(component)
+        if after is None or before is None:
+            where = "beginning" if after is None else "end"
+            raise query_errors.negation_without_window(
+                component.name.text, where, component.event_type.span.to(component.name.span)
+            )
+
+
+def _check_arguments(where: Where, components: Components) -> None:
+    """The strategy lists each positive component once; negated ones may be left out."""
+    if where.arguments is None:
+        return
+    seen: dict[str, Span] = {}
+    for argument in where.arguments:
+        name = argument.name.text
+        component = components.named(name)
+        if component is None:
+            raise components.unknown(argument.name, "WHERE")
+        if component.kleene != argument.kleene:
+            raise query_errors.argument_written_otherwise(name, component.written, argument.span)
+        if name in seen:
+            raise query_errors.argument_twice(component.written, (seen[name], argument.span))
+        seen[name] = argument.span
+    missing = [one.written for one in components.positive if one.name.text not in seen]
+    if missing:
+        span = where.arguments[0].span.to(where.arguments[-1].span)
+        raise query_errors.arguments_missing(where.strategy.value, missing, span)
+
+
+# Nodes of an expression → Scalar: identifiers and aggregates become references, the rest is text.
+#
+#     b.volume < 80%*a[a.LEN].volume      →      < (b.volume, * (0.8, LAST(a.volume)))
+#
+# What an identifier reads does not depend on where its conjunct is tested, see `placement`.
 
 OVER_EVENTS = ("avg", "sum", "min", "max", "count")
 RANGES = (Index.SO_FAR, Index.ALL)
@@ -68,17 +218,17 @@ class ExpressionReader:
                 return self.length(name, span)
             case nodes.BareName(name):
                 if self.components.named(name.text) is None:
-                    raise errors.bare_name(name.text, self.clause, name.span)
+                    raise expression_errors.bare_name(name.text, self.clause, name.span)
                 return self.identifier(nodes.Identifier(name, Index.ALONE, None, name.span))
-            case nodes.Group(inner, span):
+            case nodes.Parenthesised(inner, span):
                 within = self.scalar(inner)
                 return replace(within, pieces=self.woven(span, (within,)), span=span)
-            case nodes.Call():
+            case nodes.FunctionCall():
                 return self.call(node)
-            case nodes.Apply(operator, operands, span):
+            case nodes.AppliedOperator(operator, operands, span):
                 return self.applied(operator, operands, span)
             case nodes.Equivalence(span=span):
-                raise errors.equivalence_inside(self.clause, span)
+                raise expression_errors.equivalence_inside(self.clause, span)
             case _:
                 assert_never(node)
 
@@ -100,7 +250,7 @@ class ExpressionReader:
         if found is None:
             raise self.components.unknown(name, self.clause)
         if found.negated and self.clause == "RETURN":
-            raise errors.negated_in_return(name.text, name.span)
+            raise expression_errors.negated_in_return(name.text, name.span)
         return found
 
     def identifier(self, node: nodes.Identifier) -> Term:
@@ -108,8 +258,10 @@ class ExpressionReader:
         if node.attribute is None:
             written = node.index.of(node.name.text)
             if node.index in RANGES:
-                raise errors.missing_attribute_of_several(written, self.clause, node.span)
-            raise errors.missing_attribute(written, self.clause, node.span)
+                raise expression_errors.missing_attribute_of_several(
+                    written, self.clause, node.span
+                )
+            raise expression_errors.missing_attribute(written, self.clause, node.span)
         return term_of(ColumnReference(navigation, node.attribute.sql, node.span), node.span)
 
     def navigation(self, node: nodes.Identifier) -> Navigation:
@@ -126,7 +278,9 @@ class ExpressionReader:
             case Index.PREVIOUS:
                 return Navigation(name, logical_offset=1)
             case _:
-                raise errors.range_outside_aggregate(node.index.of(name), self.clause, node.span)
+                raise expression_errors.range_outside_aggregate(
+                    node.index.of(name), self.clause, node.span
+                )
 
     def check_index(self, node: nodes.Identifier) -> None:
         """The index is one that the component has, and that means something in the clause."""
@@ -134,29 +288,31 @@ class ExpressionReader:
         component = self.component(node.name)
         if component.kleene and node.index is Index.ALONE:
             attribute = node.attribute.names[0] if node.attribute else None
-            raise errors.kleene_without_index(name, attribute, self.clause, node.span)
+            raise expression_errors.kleene_without_index(name, attribute, self.clause, node.span)
         if not component.kleene and node.index is not Index.ALONE:
-            raise errors.index_of_one_event(name, written, self.clause, node.span)
+            raise expression_errors.index_of_one_event(name, written, self.clause, node.span)
         if node.index in ELEMENTS and self.clause == "RETURN":
-            raise errors.element_in_return(name, written, node.span)
+            raise expression_errors.element_in_return(name, written, node.span)
 
     def length(self, name: nodes.Name, span: Span) -> Term:
         if not self.component(name).kleene:
-            raise errors.length_of_one_event(name.text, self.clause, span)
+            raise expression_errors.length_of_one_event(name.text, self.clause, span)
         if self.inside is not None:
-            raise errors.nested_aggregate(f"{name.text}.LEN", self.clause, span)
+            raise expression_errors.nested_aggregate(f"{name.text}.LEN", self.clause, span)
         return term_of(Aggregate("count", name.text, (), span=span), span)
 
     # Functions
 
-    def call(self, node: nodes.Call) -> Scalar:
+    def call(self, node: nodes.FunctionCall) -> Scalar:
         name = node.function.text
         if name.lower() in OVER_EVENTS:
             return self.aggregate(node)
         if name.upper() in AGGREGATES | OF_THE_MATCH | WINDOW_ONLY.keys():
-            raise errors.unknown_aggregate(name, OVER_EVENTS, self.clause, node.function.span)
+            raise expression_errors.unknown_aggregate(
+                name, OVER_EVENTS, self.clause, node.function.span
+            )
         if name.upper() in NONDETERMINISTIC and self.clause == "WHERE":
-            raise errors.nondeterministic(name, node.function.span)
+            raise expression_errors.nondeterministic(name, node.function.span)
         if name.upper() in NAMING and self.clause == "RETURN":
             fields = [self.field(name.upper(), *one) for one in enumerate(node.arguments, 1)]
             return Term(self.woven(node.span, fields), node.span)
@@ -172,13 +328,15 @@ class ExpressionReader:
         name = attribute.names[-1] if attribute else None
         return replace(part, pieces=named_field(function, place, name, part.pieces))
 
-    def aggregate(self, node: nodes.Call) -> Term:
+    def aggregate(self, node: nodes.FunctionCall) -> Term:
         """One of the five over `a[..i-1]`, the events so far, or `a[]`, all of them."""
         function = node.function.text.lower()
         if self.inside is not None:
-            raise errors.nested_aggregate(function, self.clause, node.span)
+            raise expression_errors.nested_aggregate(function, self.clause, node.span)
         if len(node.arguments) != 1:
-            raise errors.wrong_number_of_arguments(function, len(node.arguments), node.span)
+            raise expression_errors.wrong_number_of_arguments(
+                function, len(node.arguments), node.span
+            )
         (argument,) = node.arguments
         over = self.range_of(function, node)
         name = over.name.text
@@ -190,21 +348,23 @@ class ExpressionReader:
         reference = Aggregate(function, name, arguments, so_far=so_far, span=node.span)
         return term_of(reference, node.span)
 
-    def range_of(self, function: str, node: nodes.Call) -> nodes.Identifier:
+    def range_of(self, function: str, node: nodes.FunctionCall) -> nodes.Identifier:
         """The range over which an aggregate runs: that of all identifiers in it."""
         found = tuple(identifiers(node))
         for one in found:
             self.component(one.name)
             if one.index not in RANGES:
-                raise errors.aggregate_of_one_event(function, self.clause, one.span)
+                raise expression_errors.aggregate_of_one_event(function, self.clause, one.span)
             self.check_index(one)
         if not found:
-            raise errors.aggregate_of_one_event(function, self.clause, node.span)
+            raise expression_errors.aggregate_of_one_event(function, self.clause, node.span)
         first = found[0]
         for other in found[1:]:
             if (other.name.text, other.index) != (first.name.text, first.index):
                 ranges = (first.index.of(first.name.text), other.index.of(other.name.text))
-                raise errors.two_ranges(function, ranges, self.clause, (first.span, other.span))
+                raise expression_errors.two_ranges(
+                    function, ranges, self.clause, (first.span, other.span)
+                )
         return first
 
 
@@ -216,11 +376,11 @@ def term_of(reference: Reference, span: Span) -> Term:
 def operands_of(node: Expression) -> tuple[Expression, ...]:
     """The expressions directly below a node."""
     match node:
-        case nodes.Apply(operands=operands):
+        case nodes.AppliedOperator(operands=operands):
             return operands
-        case nodes.Call(arguments=arguments):
+        case nodes.FunctionCall(arguments=arguments):
             return arguments
-        case nodes.Group(inner=inner):
+        case nodes.Parenthesised(inner=inner):
             return (inner,)
         case _:
             return ()

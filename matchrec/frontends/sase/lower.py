@@ -6,17 +6,23 @@ equivalence tests finer partitions, and a negated component an absence.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import chain, product
+from math import prod
 
 from matchrec.dataclass import dataclass
 from matchrec.errors.sase import expression as expression_errors
 from matchrec.errors.sase import query as errors
-from matchrec.frontends.sase.components import CLOSING, Components, declared, variables_of
-from matchrec.frontends.sase.conjuncts import conjuncts
-from matchrec.frontends.sase.expressions import ExpressionReader, term_of
-from matchrec.frontends.sase.placement import place
-from matchrec.frontends.sase.syntax import nodes
-from matchrec.frontends.sase.syntax.nodes import EventWindow, SaseQuery, Strategy, TimeWindow
+from matchrec.frontends.sase import nodes
+from matchrec.frontends.sase.expressions import (
+    CLOSING,
+    Components,
+    ExpressionReader,
+    declared,
+    term_of,
+    variables_of,
+)
+from matchrec.frontends.sase.nodes import EventWindow, Index, SaseQuery, Strategy, TimeWindow
 from matchrec.plan.clauses import (
     Absence,
     Definition,
@@ -28,15 +34,19 @@ from matchrec.plan.clauses import (
     Subset,
     Within,
 )
-from matchrec.plan.combined import comparison, joined
 from matchrec.plan.expression import (
     Aggregate,
     ColumnReference,
     Navigation,
     Operation,
+    Reference,
     Scalar,
     Semantics,
     Term,
+    comparison,
+    joined,
+    negation,
+    references,
     with_final_semantics,
 )
 from matchrec.plan.match_plan import MatchPlan
@@ -63,7 +73,7 @@ def lower(
 
     order_by, partition_by, type_column: SQL over one row; an event's type is the value of the last.
 
-    >>> from matchrec.frontends.sase.syntax.parser import parse
+    >>> from matchrec.frontends.sase.parser import parse
     >>> query = parse("PATTERN SEQ(Stock+ a[], Stock b) WHERE skip_till_any_match { a[i].x > 1 }")
     >>> plan = lower(query, ("ts",), (), "event_type", MatchOutput.ALL)
     >>> plan.variables, plan.selection.value
@@ -162,9 +172,9 @@ def flattened(predicates: tuple[nodes.Expression, ...]) -> Iterator[nodes.Expres
     """The predicates between the ANDs."""
     for predicate in predicates:
         match predicate:
-            case nodes.Apply("AND", operands):
+            case nodes.AppliedOperator("AND", operands):
                 yield from flattened(operands)
-            case nodes.Group(inner):
+            case nodes.Parenthesised(inner):
                 yield from flattened((inner,)) if is_conjunction(inner) else (predicate,)
             case _:
                 yield predicate
@@ -172,8 +182,8 @@ def flattened(predicates: tuple[nodes.Expression, ...]) -> Iterator[nodes.Expres
 
 def is_conjunction(node: nodes.Expression) -> bool:
     """Whether parentheses around it do not matter in a conjunction."""
-    conjunction = isinstance(node, nodes.Apply) and node.operator == "AND"
-    return conjunction or isinstance(node, nodes.Equivalence | nodes.Group)
+    conjunction = isinstance(node, nodes.AppliedOperator) and node.operator == "AND"
+    return conjunction or isinstance(node, nodes.Equivalence | nodes.Parenthesised)
 
 
 def check_equivalences(
@@ -240,3 +250,113 @@ class Conditions:
 def reference(variable: str, sql: str, span: Span) -> Term:
     """A column of the last row of a variable."""
     return term_of(ColumnReference(Navigation(variable), sql, span), span)
+
+
+# Where a conjunct is tested: at its last identifier, the one that is bound latest.
+#
+#     b, a[1]                  as a row is mapped to that variable (begin edge)
+#     a[i], a[i-1], a[..i-1]   as a row is mapped to a[i] (take edge)
+#     a[a.LEN], a[], a.LEN     as a row begins the next component, or at the end (proceed edge)
+#
+# What mentions a negated variable is tested of the events that must not be there.
+# Source: section 3.2, step 2.
+
+
+@dataclass(frozen=True, slots=True)
+class EventReading:
+    """What a reference reads. element: it is `a[i]` and the like, of one event after another."""
+
+    variable: str
+    place: str
+    element: bool
+    span: Span
+
+
+def place(conjunct: Scalar, components: Components) -> str:
+    """The variable to whose condition a conjunct belongs."""
+    found = [reading(reference, components) for reference in references(conjunct)]
+    negated = [one for one in found if is_negated(one.variable, components)]
+    for other in negated[1:]:
+        if other.variable != negated[0].variable:
+            variables = (negated[0].variable, other.variable)
+            raise expression_errors.two_negated(variables, (negated[0].span, other.span))
+    order = components.order
+    last = negated[0] if negated else None
+    if last is None:
+        last = max(found, key=lambda one: order.get(one.place, len(order)), default=None)
+    if last is None:
+        return components.places[0]
+    for one in found:
+        if one.element and one.place != last.place:
+            raise expression_errors.element_elsewhere(one.variable, (one.span, last.span))
+    return last.place
+
+
+def is_negated(name: str, components: Components) -> bool:
+    """Whether a variable is that of a negated component."""
+    component = components.named(name)
+    return component is not None and component.negated
+
+
+def reading(reference: Reference, components: Components) -> EventReading:
+    """What a reference reads, and the place from which on it is bound."""
+    assert isinstance(reference, ColumnReference | Aggregate), reference
+    assert reference.span is not None
+    if isinstance(reference, Aggregate):
+        name, element = reference.variable, reference.so_far
+    else:
+        name, element = reference.navigation.variable, reference.navigation.logical_offset > 0
+    assert name is not None
+    component = components.by_variable.get(name)
+    if component is not None:
+        written = component.name.text
+        return EventReading(written, name, name == Index.CURRENT.of(written), reference.span)
+    component = components.named(name)
+    assert component is not None
+    if component.negated:
+        return EventReading(name, name, element=False, span=reference.span)
+    where = Index.CURRENT.of(name) if element else components.following(name)
+    return EventReading(name, where, element, reference.span)
+
+
+# The conjunctive normal form of conditions: those that must all hold, each a disjunction.
+#
+#     NOT (a.x = 1 OR b.y = 2)      →      NOT (a.x = 1),  NOT (b.y = 2)
+#
+# The laws of De Morgan and of distribution hold in three-valued logic. Source: section 3.2, step 2.
+
+MOST_CLAUSES = 32
+"""A disjunction that would be distributed over more conjunctions stays whole."""
+
+Clause = tuple[Scalar, ...]
+
+
+def conjuncts(condition: Scalar) -> tuple[Scalar, ...]:
+    """The conjuncts of a condition, from left to right."""
+    return tuple(joined("OR", clause) for clause in clauses(condition))
+
+
+def clauses(condition: Scalar) -> tuple[Clause, ...]:
+    """The same, each as the parts of a disjunction."""
+    match condition:
+        case Operation("AND", operands):
+            return tuple(chain.from_iterable(clauses(operand) for operand in operands))
+        case Operation("OR", operands):
+            return distributed(condition, operands)
+        case Operation("NOT", (Operation("NOT", (inner,)),)):
+            return clauses(inner)
+        case Operation("NOT", (Operation("AND", operands),)):
+            return clauses(joined("OR", [negation(operand) for operand in operands]))
+        case Operation("NOT", (Operation("OR", operands),)):
+            return clauses(joined("AND", [negation(operand) for operand in operands]))
+        case _:
+            return ((condition,),)
+
+
+def distributed(condition: Scalar, operands: Sequence[Scalar]) -> tuple[Clause, ...]:
+    """OR over the conjuncts of its operands."""
+    parts = [clauses(operand) for operand in operands]
+    number = prod(len(part) for part in parts)
+    if number == 1 or number > MOST_CLAUSES:
+        return ((condition,),)
+    return tuple(tuple(chain.from_iterable(choice)) for choice in product(*parts))

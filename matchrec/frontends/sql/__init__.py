@@ -1,33 +1,30 @@
 """SQL: query text in, clauses and the text around them out.
 
-    parse         query → Query: each clause as a node, in the order of evaluation
-    lower         clause → MatchPlan
-    windows       row pattern windows → clauses of their own, and columns in the place of calls
-    splice        the query's text with holes where relations and clauses stood
+    relation         where the clauses of a query and their relations stand
+    grammar          the tokens between a clause's parentheses → MatchRecognize
+    pattern_windows  row pattern windows → clauses of their own, columns in the place of calls
+    locate           query → Query: each clause as a node, in the order of evaluation
+    lower            clause → MatchPlan; lower_windows: that of a row pattern window
+    splice           the query's text with holes where relations and clauses stood
 
 Dropped: comments and layout inside clauses. Nothing else of the query is read, let alone changed.
 """
 
 from matchrec.errors.kinds import shown_in
-from matchrec.frontends.lexing.dialect import SPARK, Dialect
 from matchrec.frontends.lexing.token_sequence import read_tokens
-from matchrec.frontends.sql.clause.grammar import read_clause
-from matchrec.frontends.sql.clause.nodes import MatchRecognize
-from matchrec.frontends.sql.clause.sections import all_tokens
-from matchrec.frontends.sql.query.locate import may_have_clause, parse
-from matchrec.frontends.sql.query.nodes import Query, Site
-from matchrec.frontends.sql.script import gives_rows, split_script
+from matchrec.frontends.lexing.tokens import SPARK, Dialect
+from matchrec.frontends.sql.grammar import all_tokens, read_clause
+from matchrec.frontends.sql.locate import may_have_clause, parse
+from matchrec.frontends.sql.nodes import MatchRecognize, Query, Site
 from matchrec.source import Origin, Source
 
 __all__ = [
     "MatchRecognize",
     "Query",
     "Site",
-    "gives_rows",
     "may_have_clause",
     "parse",
     "parse_clause",
-    "split_script",
 ]
 
 

@@ -6,16 +6,17 @@ give the same value; it is FINAL in the plan. What is forbidden is refused by `p
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
+from matchrec.errors.sql import pattern as errors
 from matchrec.errors.sql.clause import search_outside_window, skip_among_all
 from matchrec.frontends.expressions.analysis import Clause, Scope
 from matchrec.frontends.expressions.expression import parse_row_expression, parse_scalar
-from matchrec.frontends.lexing.dialect import Dialect
-from matchrec.frontends.row_pattern.parameters import Values, fill_bounds
-from matchrec.frontends.sql.absences import check_absent_rows, of_forbidden_row, take_out_negations
-from matchrec.frontends.sql.clause.nodes import (
+from matchrec.frontends.lexing.tokens import Dialect
+from matchrec.frontends.row_pattern import Values, fill_bounds
+from matchrec.frontends.sql.nodes import (
     DefinitionNode,
     ExpressionText,
     MatchRecognize,
@@ -26,6 +27,7 @@ from matchrec.frontends.sql.clause.nodes import (
 )
 from matchrec.plan.clauses import (
     ONE_OF_A_ROW,
+    Absence,
     AfterMatchSkip,
     Definition,
     EventSelection,
@@ -37,10 +39,142 @@ from matchrec.plan.clauses import (
     SortItem,
     Within,
 )
-from matchrec.plan.expression import Scalar, with_final_semantics
+from matchrec.plan.expression import (
+    Aggregate,
+    Classifier,
+    ColumnReference,
+    End,
+    Reference,
+    Scalar,
+    references,
+    with_final_semantics,
+    with_references,
+)
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.pattern import RowPattern, negated_names, variable_names
+from matchrec.plan.pattern import (
+    Negation,
+    RowPattern,
+    concatenation,
+    may_be_empty,
+    negated_names,
+    negations,
+    top,
+    variable_names,
+)
 from matchrec.plan.rules import check
+
+# NOT in PATTERN where rows may be skipped: what must not lie between two rows of a match.
+#
+#     A NOT B C       no B between the last row of A and the first row of C
+#     A C NOT B       no B after the match, in its window; NOT B A C: none before it
+#
+# It is asked of finished matches, as negation in SASE+ is, so it stands between two parts of the
+# whole pattern. Where rows follow each other nothing lies between them, and NOT stays in the
+# pattern.
+
+Parts = Sequence[RowPattern]
+
+
+def take_out_negations(
+    pattern: RowPattern, selection: EventSelection, output: MatchOutput, *, windowed: bool
+) -> tuple[RowPattern, tuple[Absence, ...]]:
+    """The pattern of the rows, and what must be absent. windowed: whether there is a WITHIN.
+
+    Raises MatchRecognizeError for a NOT that cannot be asked of a finished match.
+    """
+    found = negations(pattern)
+    if not found or selection is EventSelection.STRICT_CONTIGUITY:
+        return pattern, ()
+    if output in ONE_OF_A_ROW:
+        raise errors.preferred_negation(found[0].span)
+    parts = top(pattern)
+    rest = concatenation(_of_rows(parts), pattern.span)
+    mapped = variable_names(rest)
+    if negations(rest) or not mapped:
+        nested = negations(rest) or found
+        raise errors.nested_negation(nested[0].span)
+    for one in found:
+        for name in one.names:
+            if name in mapped:
+                raise errors.negated_and_mapped(name, one.span)
+    return rest, tuple(_absences(parts, windowed=windowed))
+
+
+def _of_rows(parts: Parts) -> Iterator[RowPattern]:
+    return (part for part in parts if not isinstance(part, Negation))
+
+
+def _absences(parts: Parts, *, windowed: bool) -> Iterator[Absence]:
+    """What each NOT forbids, where it stands."""
+    for place, part in enumerate(parts):
+        if isinstance(part, Negation):
+            before, after = tuple(_of_rows(parts[:place])), tuple(_of_rows(parts[place:]))
+            if not windowed and not (before and after):
+                end = "end" if before else "beginning"
+                raise errors.negation_without_window(part.names[0], end, part.span)
+            names = _beside(before[::-1], "before", part), _beside(after, "after", part)
+            for name in names[0] or ():
+                if name in variable_names(concatenation(after)):
+                    raise errors.variable_on_both_sides(name, part.span)
+            yield from (Absence(name, *names, part.span) for name in part.names)
+
+
+def _beside(parts: Parts, side: str, negation: Negation) -> tuple[str, ...] | None:
+    """The variables of which one has the nearest row; None where no part stands there."""
+    if not parts:
+        return None
+    names: dict[str, None] = {}
+    for part in parts:
+        names.update(dict.fromkeys(variable_names(part)))
+        if not may_be_empty(part):
+            return tuple(names)
+    raise errors.negation_beside_optional(side, negation.span)
+
+
+def of_forbidden_row(condition: Scalar, name: str, pattern: RowPattern) -> Scalar:
+    """The condition of a variable under NOT, which names its row where it reads a column of it."""
+    if name not in negated_names(pattern):
+        return condition
+    return with_references(condition, lambda one: _of_forbidden_row(one, name))
+
+
+def _of_forbidden_row(reference: Reference, name: str) -> Reference:
+    if not isinstance(reference, ColumnReference):
+        return reference
+    navigation = reference.navigation
+    if navigation.variable is None and navigation.is_last:
+        return replace(reference, navigation=replace(navigation, variable=name))
+    return reference
+
+
+def check_absent_rows(plan: MatchPlan) -> None:
+    """Raises MatchRecognizeUnsupportedError for what counts a row that is not mapped."""
+    hint = "read rows of one variable of the match, such as LAST(A.x) or count(A.*)"
+    absent = {absence.variable for absence in plan.absences}
+    for one in plan.definitions:
+        for reference in references(one.condition) if one.variable in absent else ():
+            what = _unread(reference, one.variable)
+            if what is not None:
+                raise errors.reads_forbidden_row(what, one.variable, reference.span, hint)
+
+
+def _unread(reference: Reference, name: str) -> str | None:
+    """What of a reference is not known of a finished match, or None."""
+    match reference:
+        case ColumnReference(navigation=navigation) if not navigation.is_last:
+            if navigation.variable == name:
+                return "FIRST and LAST of the row itself"
+            counts_back = navigation.variable is None and navigation.end is End.LAST
+            return "LAST of all variables" if counts_back else None
+        case Classifier():
+            return "CLASSIFIER()"
+        case Aggregate(frame=None, function=function, variable=variable) if variable in (
+            None,
+            name,
+        ):
+            return f"{function} over the row itself"
+        case _:
+            return None
 
 
 def lower(clause: MatchRecognize, values: Values = MappingProxyType({})) -> MatchPlan:

@@ -1,16 +1,23 @@
-"""Aggregates that only Spark knows: a group by over the rows of each match.
+"""Aggregates that only Spark knows: folds of arrays that each output row carries.
 
-Every output row carries the rows of its match as an array; Spark explodes the array, and grouped
-again by the output row's number. A basic aggregate costs nothing of this.
+An output row brings the rows of its match as an array of structs, of which Spark's functions over
+arrays take the values that an aggregate is over and fold them: no row leaves its match, so none can
+lose its place, and nothing is shuffled. A group by over the rows, which may merge parts of a group
+in any order, is left to aggregates of which `OF_GROUPS` says that the order does not matter.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from pyspark.errors import AnalysisException
 from pyspark.sql import types
 
 from matchrec.compile.executable import Executable
+from matchrec.dataclass import dataclass
+from matchrec.errors.language import part
+from matchrec.errors.run.origins import origin, with_origin
 from matchrec.output.pieces import (
     AggregatePlace,
     Pieces,
@@ -21,9 +28,9 @@ from matchrec.output.pieces import (
     RowVariable,
 )
 from matchrec.output.reads import ReadMatchedRows
-from matchrec.plan.text.sql_text import string_literal
-from matchrec.plan.text.template import View, template
+from matchrec.plan.text import View, string_literal, template
 from matchrec.spark import wire
+from matchrec.spark.after.folds import FOLDS, Fold, Values, without_repeats
 from matchrec.spark.session import Runner
 from matchrec.spark.wire import SelectItem, select_list
 
@@ -31,34 +38,228 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 OUTPUT_ROW = "__id"  # known here only
+TAKEN = "__taken"  # what is taken of a row; known here only
 VARIABLE = f"{wire.MATCHED_ROW}.{wire.VARIABLE}"
 POSITION = f"{wire.MATCHED_ROW}.{wire.POSITION}"
+
+EXACT = """
+avg mean median mode percentile percentile_cont percentile_disc regr_avgx regr_avgy sum try_avg
+try_sum
+"""
+APPROXIMATE = """
+approx_count_distinct approx_percentile approx_top_k approx_top_k_accumulate approx_top_k_combine
+bitmap_and_agg bitmap_construct_agg bitmap_or_agg count_min_sketch histogram_numeric hll_sketch_agg
+hll_union_agg kll_merge_agg_bigint kll_merge_agg_double kll_merge_agg_float kll_sketch_agg_bigint
+kll_sketch_agg_double kll_sketch_agg_float percentile_approx schema_of_variant_agg
+theta_intersection_agg theta_sketch_agg theta_union_agg tuple_intersection_agg_double
+tuple_intersection_agg_integer tuple_sketch_agg_double tuple_sketch_agg_integer
+tuple_union_agg_double tuple_union_agg_integer vector_avg vector_sum
+"""
+OF_GROUPS = frozenset(EXACT.split() + APPROXIMATE.split())
+"""Aggregates of which the order of the rows is no part. Exact: percentiles and modes, which count
+values; sums of decimals, where they are of so many digits that arrays cannot say them. Approximate:
+within bounds that hold in any order; vectors are exact but for the last place of their numbers."""
+
+
+@dataclass(frozen=True)
+class MatchAggregates:
+    """The aggregates of a query that Spark computes, and the output rows that they are of.
+
+    kept: the names of all reads but the array of the rows. rows: that array.
+    """
+
+    runner: Runner
+    matched: DataFrame
+    executable: Executable
+    kept: tuple[str, ...]
+    rows: str
+
+    @property
+    def aggregates(self) -> tuple[RowAggregate, ...]:
+        return self.executable.aggregates
+
+    def compute(self) -> DataFrame:
+        """The kept reads and the aggregates. Raises what Spark refuses of its own aggregates."""
+        grouped = self.group(self.matched, self.kept, range(len(self.aggregates)))
+        results = [grouped.schema[wire.aggregate(i)].dataType for i in range(len(self.aggregates))]
+        found = map(fold_of, self.aggregates, results)
+        folds = {index: fold for index, fold in enumerate(found) if fold is not None}
+        if not folds:
+            return grouped
+        rest = [index for index in range(len(self.aggregates)) if index not in folds]
+        folded = self.fold(folds, results, (*self.kept, *([self.rows] if rest else [])))
+        if not rest:
+            return folded
+        return self.group(folded, (*self.kept, *map(wire.aggregate, folds)), rest)
+
+    def fold(
+        self, folds: Mapping[int, Fold], results: Sequence[types.DataType], kept: Sequence[str]
+    ) -> DataFrame:
+        """Some of the aggregates as folds, beside columns that are kept."""
+        taken = self.take_values(folds, kept)
+        values = {
+            index: self.values(taken, index, fold, results[index]) for index, fold in folds.items()
+        }
+        distinct = [index for index in folds if self.aggregates[index].call.distinct]
+        if distinct:
+            once = {index: without_repeats(values[index]) for index in distinct}
+            items = [SelectItem(once.get(i, one.sql), one.sql) for i, one in values.items()]
+            taken = taken.selectExpr(*kept, *map(str, items))
+        items = [
+            SelectItem(with_place(folds[i].sql(one), self.aggregates[i]), wire.aggregate(i))
+            for i, one in values.items()
+        ]
+        return self.runner.select(taken, [*kept, *map(str, items)])
+
+    def values(self, taken: DataFrame, index: int, fold: Fold, result: types.DataType) -> Values:
+        """What an aggregate is over, by the column of `taken` that holds it."""
+        one = self.aggregates[index]
+        array = taken.schema[wire.values(index)].dataType
+        assert isinstance(array, types.ArrayType)
+        legacy = self.runner.setting("spark.sql.legacy.statisticalAggregate") == "true"
+        return Values(
+            wire.values(index),
+            array.elementType,
+            result,
+            tuple(map(term_sql, one.arguments[fold.terms_of(len(one.arguments)) :])),
+            tuple(words for _, words in one.ordering),
+            one.call.ignore_nulls,
+            "double('NaN')" if legacy else "NULL",
+        )
+
+    def take_values(self, folds: Mapping[int, Fold], kept: Sequence[str]) -> DataFrame:
+        """The arrays of values that aggregates are over, beside columns that are kept.
+
+        Functions over arrays take neither subqueries nor Python's functions. Where a term has one,
+        rows leave the arrays and are brought back by their places.
+        """
+        arrays = [
+            SelectItem(
+                with_place(self.values_sql(index, fold), self.aggregates[index]),
+                wire.values(index),
+            )
+            for index, fold in folds.items()
+        ]
+        try:
+            frame = self.runner.select(self.matched, [*kept, *map(str, arrays)])
+            return self.runner.analyse(frame)
+        except AnalysisException:  # though Spark takes the same terms of the rows
+            return self.take_from_rows(folds, kept)
+
+    def values_sql(self, index: int, fold: Fold) -> str:
+        """The array of values that an aggregate is over, as SQL."""
+        one, row = self.aggregates[index], wire.MATCHED_ROW
+        test = rows_sql(one, self.executable.task.variables)
+        rows = f"filter({self.rows}, {row} -> {test})" if test else self.rows
+        terms = row_terms(one, fold)
+        if not terms:
+            return rows
+        return known_sql(f"transform({rows}, {row} -> {in_struct(terms)})", one, fold)
+
+    def take_from_rows(self, folds: Mapping[int, Fold], kept: Sequence[str]) -> DataFrame:
+        """As `take_values`, by rows that are grouped again and sorted by their places."""
+        fields, items = [f"{POSITION} AS p"], []
+        for index, fold in folds.items():
+            one = self.aggregates[index]
+            test = rows_sql(one, self.executable.task.variables) or "TRUE"
+            value = in_struct(row_terms(one, fold) or ["TRUE"])
+            fields.append(f"({test}) AS k{index}")
+            fields.append(f"CASE WHEN {test} THEN {value} END AS t{index}")
+            rows = f"filter({TAKEN}, x -> x.p IS NOT NULL AND x.k{index})"
+            values = known_sql(f"transform({rows}, x -> x.t{index})", one, fold)
+            items.append(SelectItem(values, wire.values(index)))
+        exploded = explode_rows(self.matched, kept, self.rows)
+        row = SelectItem(f"struct({', '.join(fields)})", TAKEN)
+        evaluated = self.runner.select(exploded, [OUTPUT_ROW, *kept, str(row)])
+        ordered = f"array_sort(collect_list({TAKEN}), (l, r) -> CAST(l.p - r.p AS INT))"
+        whole = group_rows(self.runner, evaluated, kept, [SelectItem(ordered, TAKEN)])
+        return whole.selectExpr(*kept, *map(str, items))
+
+    def group(self, frame: DataFrame, kept: Sequence[str], indices: Sequence[int]) -> DataFrame:
+        """Some of the aggregates as Spark's own over groups, beside columns that are kept."""
+        items = [
+            SelectItem(with_place(aggregate_sql(one), one), wire.aggregate(index))
+            for index in indices
+            for one in (self.aggregates[index],)
+        ]
+        return group_rows(self.runner, explode_rows(frame, kept, self.rows), kept, items)
 
 
 def aggregate_matches(runner: Runner, matched: DataFrame, executable: Executable) -> DataFrame:
     """Compute the aggregates of each match; the array of its rows goes, the other reads stay."""
     reads = executable.reads
     rows = next(i for i, read in enumerate(reads) if isinstance(read, ReadMatchedRows))
-    kept = [wire.read(i) for i in range(len(reads)) if i != rows]
+    kept = tuple(wire.read(i) for i in range(len(reads)) if i != rows)
+    return MatchAggregates(runner, matched, executable, kept, wire.read(rows)).compute()
+
+
+def fold_of(aggregate: RowAggregate, result: types.DataType) -> Fold | None:
+    """The fold that an aggregate is, or None where it is computed by groups."""
+    name = aggregate.call.function
+    fold = FOLDS.get(name)
+    if fold is not None and fold.keeps_digits(result):
+        return fold
+    assert name in OF_GROUPS, f"whether {name} depends on the order of the rows is not known"
+    return None
+
+
+def row_terms(aggregate: RowAggregate, fold: Fold) -> list[str]:
+    """What is evaluated on each row for a fold, as SQL: arguments, then what orders the rows."""
+    arguments = aggregate.arguments[: fold.terms_of(len(aggregate.arguments))]
+    terms = [term_sql(one) for one in arguments]
+    if len(terms) == 1 and not aggregate.ordering:
+        return terms
+    named = [f"{one} AS a{place}" for place, one in enumerate(terms)]
+    ordering = enumerate(term_sql(one) for one, _ in aggregate.ordering)
+    return [*named, *(f"{one} AS o{place}" for place, one in ordering)]
+
+
+def in_struct(terms: Sequence[str]) -> str:
+    """The one term, or a struct of several that have names."""
+    return terms[0] if len(terms) == 1 else f"struct({', '.join(terms)})"
+
+
+def known_sql(values: str, aggregate: RowAggregate, fold: Fold) -> str:
+    """An array without the values that do not count because they are NULL, as SQL."""
+    count = fold.terms_of(len(aggregate.arguments))
+    known = range(count) if fold.known is None else fold.known
+    if not known:
+        return values
+    if count + len(aggregate.ordering) == 1:
+        return f"array_compact({values})"
+    return f"filter({values}, x -> {' AND '.join(f'x.a{one} IS NOT NULL' for one in known)})"
+
+
+def explode_rows(frame: DataFrame, kept: Sequence[str], rows: str) -> DataFrame:
+    """The rows of all matches, each with the number of its output row and what is kept of it."""
     number = SelectItem("monotonically_increasing_id()", OUTPUT_ROW)
-    row = SelectItem(f"explode_outer({wire.read(rows)})", wire.MATCHED_ROW)
-    numbered = matched.selectExpr("*", str(number))
-    exploded = numbered.selectExpr(OUTPUT_ROW, *kept, str(row))
-    keys = [OUTPUT_ROW, *(name for name in kept if stays_not_null(matched.schema[name]))]
+    row = SelectItem(f"explode_outer({rows})", wire.MATCHED_ROW)
+    return frame.selectExpr("*", str(number)).selectExpr(OUTPUT_ROW, *kept, str(row))
+
+
+def group_rows(
+    runner: Runner, exploded: DataFrame, kept: Sequence[str], aggregates: Sequence[SelectItem]
+) -> DataFrame:
+    """One row for each output row again, with aggregates of its rows."""
+    fields = {name: exploded.schema[name] for name in kept}
+    keys = [OUTPUT_ROW, *(name for name in kept if stays_not_null(fields[name]))]
     items = [SelectItem(name, name) for name in keys[1:]]
-    items += [SelectItem(f"first({name})", name) for name in kept if name not in keys]
-    items += [
-        SelectItem(aggregate_sql(one), wire.aggregate(index))
-        for index, one in enumerate(executable.aggregates)
-    ]
+    items += [SelectItem(first_of(fields[name]), name) for name in kept if name not in keys]
     query = template(
         "SELECT ",
-        runner.written(select_list(items)),
+        runner.written(select_list([*items, *aggregates])),
         " FROM ",
         View("matchrec_exploded"),
         f" GROUP BY {', '.join(keys)}",
     )
     return runner.having(matchrec_exploded=exploded).sql(runner.in_scope(query))
+
+
+def first_of(field: types.StructField) -> str:
+    """A column that is the same on all rows of a group; an array that is never NULL stays so."""
+    found = f"first({field.name})"
+    is_list = isinstance(field.dataType, types.ArrayType) and not field.nullable
+    return f"coalesce({found}, array())" if is_list else found
 
 
 def stays_not_null(field: types.StructField) -> bool:
@@ -79,11 +280,18 @@ def stays_not_null(field: types.StructField) -> bool:
     return not field.nullable and isinstance(field.dataType, unchanged)
 
 
+def with_place(sql: str, aggregate: RowAggregate) -> str:
+    """SQL that says where the user wrote an aggregate that it computes."""
+    clause, call = part("MEASURES"), aggregate.call
+    return with_origin(sql, origin(f"`{call.function}` in {clause}", clause, call.span))
+
+
 def aggregate_sql(aggregate: RowAggregate) -> str:
     """An aggregate over the exploded rows, as SQL."""
     call = aggregate.call
     distinct = "DISTINCT " if call.distinct else ""
-    arguments = ", ".join(map(term_sql, aggregate.arguments)) or "*"
+    every_row = "*" if call.function == "count" else ""
+    arguments = ", ".join(map(term_sql, aggregate.arguments)) or every_row
     items = [f"{term_sql(term)} {words}" for term, words in aggregate.ordering]
     ordering = f" WITHIN GROUP (ORDER BY {', '.join(items)})" if items else ""
     nulls = " IGNORE NULLS" if call.ignore_nulls else ""
@@ -91,9 +299,14 @@ def aggregate_sql(aggregate: RowAggregate) -> str:
     return f"{call.function}({distinct}{arguments}){ordering}{rows}{nulls}"
 
 
-def rows_sql(aggregate: RowAggregate) -> str:
-    """Which of the match's rows an aggregate is over, as SQL."""
-    tests = [f"{VARIABLE} IN ({', '.join(map(string_literal, aggregate.variables))})"]
+def rows_sql(aggregate: RowAggregate, variables: Sequence[str] = ()) -> str:
+    """Which of the match's rows an aggregate is over, as SQL; empty where it is all of them.
+
+    variables: all that a row may be mapped to; none where there may be no row.
+    """
+    tests = []
+    if set(aggregate.variables) != set(variables):
+        tests.append(f"{VARIABLE} IN ({', '.join(map(string_literal, aggregate.variables))})")
     if aggregate.last is not None:
         tests.append(f"{POSITION} <= {wire.read(aggregate.last)}")
     if aggregate.condition is not None:

@@ -1,22 +1,24 @@
 """Spark's complaint about generated SQL → an error about the user's own text.
 
-Every expression of the user is tried by itself; the first that Spark refuses is the culprit.
+Every expression of the user is tried by itself, as SQL over one row, smallest parts first; the
+first that Spark refuses is the culprit.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pyspark.errors import PySparkException
 from pyspark.sql.types import NumericType
 
 from matchrec.conditions.within import end_columns
+from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import marker_without_value, unbound_parameter
 from matchrec.errors.conditions import not_boolean, not_measured_by, within_of_other_type
-from matchrec.errors.sql.analysis import (
+from matchrec.errors.sql.expression import (
     Names,
     ambiguous_column,
     not_sortable,
@@ -26,21 +28,134 @@ from matchrec.errors.sql.analysis import (
     unknown_type_column,
 )
 from matchrec.plan.clauses import RowExpression, RowsPerMatch
-from matchrec.plan.expression import ColumnReference, references
+from matchrec.plan.expression import (
+    Aggregate,
+    Classifier,
+    ColumnReference,
+    Reference,
+    Scalar,
+    conjuncts,
+    references,
+    render,
+    terms,
+)
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
-from matchrec.plan.text.parameters import marker_of
-from matchrec.spark.errors.written import (
-    Written,
-    conditions_over_one_row,
-    everything_written,
-    keys,
-)
-from matchrec.spark.relation import Relation
-from matchrec.spark.session import REFUSALS, SUBQUERY, quiet_analysis
+from matchrec.plan.text import as_operand, marker_of
+from matchrec.source import Span
+from matchrec.spark.session import REFUSALS, SUBQUERY, Relation, quiet_analysis
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenSql:
+    """SQL over one row that stands for something the user wrote, and where.
+
+    call: of the function around it, up to there, or with which it is compared. beside: the texts
+    with it.
+    """
+
+    clause: str
+    text: str
+    span: Span | None
+    call: str = ""
+    beside: tuple[str, ...] = ()
+
+
+def everything_written(plan: MatchPlan) -> Iterator[WrittenSql]:
+    """The parts of every expression, smallest first, so that the caret is under the culprit."""
+    yield from keys(plan)
+    yield from (WrittenSql("WITHIN", one.text, one.span) for one in plan.intervals)
+    for definition in plan.definitions:
+        yield from written_in("DEFINE", definition.condition)
+    for measure in plan.measures:
+        yield from written_in("MEASURES", measure.value)
+
+
+def keys(plan: MatchPlan) -> Iterator[WrittenSql]:
+    """What rows are sorted by."""
+    for part in plan.partition_by:
+        yield WrittenSql("PARTITION BY", part.text, part.span)
+    for part in plan.equal:
+        yield WrittenSql("[...]", part.text, part.span)
+    for item in plan.order_by:
+        yield WrittenSql("ORDER BY", item.expression.text, item.expression.span)
+
+
+def conditions_over_one_row(plan: MatchPlan) -> Iterator[WrittenSql]:
+    """The conditions that can be written over one row, each part of AND by itself."""
+    for definition in plan.definitions:
+        for part in conjuncts(definition.condition):
+            yield from over_one_row("DEFINE", part)
+
+
+def written_in(clause: str, scalar: Scalar) -> Iterator[WrittenSql]:
+    """The arguments of the references, then the whole expression, or the parts of its AND."""
+    beside = tuple(text for one in references(scalar) for text in arguments(one))
+    for reference in references(scalar):
+        call = call_around(reference, scalar)
+        for text in arguments(reference):
+            yield WrittenSql(clause, text, reference.span or scalar.span, call, beside)
+        if isinstance(reference, Aggregate):
+            yield WrittenSql(clause, over_all_rows(reference), reference.span or scalar.span)
+    for part in conjuncts(scalar):
+        yield from over_one_row(clause, part)
+
+
+def call_around(reference: Reference, scalar: Scalar) -> str:
+    """The aggregate that a reference is, or CLASSIFIER where that is compared with columns."""
+    terms_of = terms(reference) if isinstance(reference, Aggregate) else (scalar,)
+    if any(isinstance(one, Classifier) for term in terms_of for one in references(term)):
+        return "CLASSIFIER("
+    if not isinstance(reference, Aggregate):
+        return ""
+    return f"{reference.function.upper()}({'DISTINCT ' * reference.distinct}"
+
+
+def over_one_row(clause: str, scalar: Scalar) -> Iterator[WrittenSql]:
+    """The expression as if every reference read the row itself; nothing where it aggregates."""
+    if not any(isinstance(reference, Aggregate) for reference in references(scalar)):
+        yield WrittenSql(clause, render(scalar, stand_in), scalar.span)
+
+
+def arguments(reference: Reference) -> tuple[str, ...]:
+    match reference:
+        case ColumnReference(argument=argument):
+            return (argument,)
+        case Aggregate():
+            return tuple(one.argument for term in terms(reference) for one in columns_of(term))
+        case _:
+            return ()
+
+
+def over_all_rows(aggregate: Aggregate) -> str:
+    """The aggregate as a query of its own over the input."""
+    texts = [render(argument, stand_in) for argument in aggregate.arguments]
+    ordering = [f"{render(term, stand_in)} {words}" for term, words in aggregate.ordering]
+    distinct = "DISTINCT " if aggregate.distinct else ""
+    within = f" WITHIN GROUP (ORDER BY {', '.join(ordering)})" if ordering else ""
+    condition = aggregate.condition
+    where = f" FILTER (WHERE {render(condition, stand_in)})" if condition else ""
+    arguments = ", ".join(texts) or ("*" if aggregate.function == "count" else "")
+    nulls = " IGNORE NULLS" if aggregate.ignore_nulls else ""
+    return f"{aggregate.function}({distinct}{arguments}){within}{where}{nulls}"
+
+
+def columns_of(term: Scalar) -> Iterator[ColumnReference]:
+    return (one for one in references(term) if isinstance(one, ColumnReference))
+
+
+def stand_in(reference: Reference) -> str:
+    """Something of the reference's type over one row."""
+    match reference:
+        case ColumnReference(argument=argument):
+            return as_operand(argument)
+        case Aggregate():
+            raise AssertionError(reference)
+        case _:
+            return "''" if type(reference).__name__ == "Classifier" else "1L"
 
 
 def diagnose(
@@ -105,8 +220,8 @@ def refusal_of(texts: Sequence[str], relation: Relation) -> PySparkException | N
 
 
 def first_refused(
-    written: Sequence[Written], relation: Relation
-) -> tuple[Written, PySparkException] | None:
+    written: Sequence[WrittenSql], relation: Relation
+) -> tuple[WrittenSql, PySparkException] | None:
     """The first of several expressions that Spark refuses by itself, with what it says.
 
     What it takes together it takes one by one, so that few questions are asked about many.
@@ -121,7 +236,7 @@ def first_refused(
     return found or first_refused(written[middle:], relation)
 
 
-def is_over_window(written: Written, plan: MatchPlan) -> bool:
+def is_over_window(written: WrittenSql, plan: MatchPlan) -> bool:
     """Whether an expression stands in a function over a row pattern window."""
     in_function = written.clause == "MEASURES" and written.call != ""
     return in_function and plan.rows_per_match is RowsPerMatch.EACH_ROW
@@ -129,7 +244,7 @@ def is_over_window(written: Written, plan: MatchPlan) -> bool:
 
 def explain_refusal(
     refusal: PySparkException,
-    written: Written,
+    written: WrittenSql,
     plan: MatchPlan,
     known: tuple[Relation, InputColumns],
 ) -> MatchRecognizeError:
@@ -165,7 +280,7 @@ def explain_refusal(
     return refused_by_spark(written.clause, first_line(refusal), written.span, function_of(refusal))
 
 
-def example_for(written: Written, relation: Relation, columns: InputColumns) -> str:
+def example_for(written: WrittenSql, relation: Relation, columns: InputColumns) -> str:
     """A column that may have been meant: one beside it, or one that its function can take."""
     known = tuple(filter(None, map(columns.name, written.beside)))
     if written.call and not known:
@@ -180,7 +295,7 @@ def unbound_name(refusal: PySparkException) -> str | None:
     return found[1] if found else None
 
 
-def unbound_in(written: Written, name: str, known: tuple[str, ...]) -> MatchRecognizeError:
+def unbound_in(written: WrittenSql, name: str, known: tuple[str, ...]) -> MatchRecognizeError:
     """A parameter without a value in an expression of the user."""
     marker = marker_of(name)
     if marker is not None:
@@ -188,7 +303,7 @@ def unbound_in(written: Written, name: str, known: tuple[str, ...]) -> MatchReco
     return unbound_parameter(name, known, written.span).under(f":{name}")
 
 
-def is_sortable(key: Written, relation: Relation) -> bool:
+def is_sortable(key: WrittenSql, relation: Relation) -> bool:
     """Whether Spark can put rows together and in order by a key."""
     window = f"row_number() OVER (PARTITION BY {key.text} ORDER BY {key.text})"
     return refusal_of([window], relation) is None

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from matchrec.errors import MatchRecognizeRunError
-from matchrec.errors.environment import no_room_in_worker
+from matchrec.errors.calls import no_room_in_worker
 from matchrec.loading import for_good, without_collector
 
 T = TypeVar("T")

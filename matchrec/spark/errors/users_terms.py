@@ -19,9 +19,9 @@ from typing import Any
 from pyspark.errors import AnalysisException
 
 from matchrec.dataclass import dataclass
-from matchrec.errors.sql.analysis import cure_of_typed_literal
+from matchrec.errors.sql.expression import cure_of_typed_literal
 from matchrec.errors.sql.foreign_names import cure_of, cure_of_table
-from matchrec.plan.text.template import Instead, Template, View
+from matchrec.plan.text import Instead, Template, View
 from matchrec.source import Source, Span
 
 # The names that PySpark gives to views of its own, and the length of those over Spark Connect.

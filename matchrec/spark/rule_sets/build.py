@@ -2,58 +2,60 @@
 
 As with one query (`spark.execute`) everything is built at once and no job runs. Spark is asked for
 all rules together; only where it refuses is each tried by itself, to find the one that is to blame.
+Over a stream one operator holds the state of all rules, so there is one shuffle and one watermark.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import cache
 from typing import TYPE_CHECKING
 
-from pyspark.sql import types as spark_types
-
-from matchrec.compile.draft import Draft
-from matchrec.compile.executable import Executable
-from matchrec.compile.path import draft, link
+from matchrec.compile.executable import Executable, Output
+from matchrec.compile.path import Draft
 from matchrec.compile.rule_set import (
     RuleSet,
     SharedDrafts,
-    StreamedDrafts,
     further_keys,
     join_rules,
 )
-from matchrec.conditions.row_column import RowColumn, show_column
-from matchrec.conditions.split import Scope
-from matchrec.conditions.types import SPARKS_OWN, ValueType
-from matchrec.conditions.within import OrderType, check_order
+from matchrec.conditions.row_column import show_column
+from matchrec.conditions.types import SPARKS_OWN
 from matchrec.dataclass import dataclass
-from matchrec.errors.run.rule_sets import not_divided_by
+from matchrec.errors.run.failures import divided_over_stream, not_divided_by, taken_name
+from matchrec.output.reads import ReadIsMatched
+from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.spark.before.columns import Preparation, with_keys_once
-from matchrec.spark.before.sent import Prepared, send_rows
-from matchrec.spark.before.unsorted import Unsorted
-from matchrec.spark.crossing import crossing_schema, decode_columns, encode_columns
-from matchrec.spark.execute import check_steps, in_terms_of_the_query, is_streaming
-from matchrec.spark.options import Options
-from matchrec.spark.prepare import check_workers_may_sort, sorted_by_either, type_of_order
-from matchrec.spark.rule_sets.asked import Asked, Input, Rule, RuleSetOptions
-from matchrec.spark.rule_sets.packing import early_words, find_bits
-from matchrec.spark.rule_sets.prepare import prepare_sorted, prepare_unsorted
-from matchrec.spark.rule_sets.schema import Slots, find_slots, schema_of_rows
-from matchrec.spark.rule_sets.streams import bits_of, check_draft, match_events
-from matchrec.spark.rule_sets.worker import RuleSetWorker
-from matchrec.spark.session import REFUSALS, quiet_analysis, settings_of
+from matchrec.plan.text import quoted, string_literal
+from matchrec.spark import wire
+from matchrec.spark.crossing import crossing_schema
+from matchrec.spark.execute import projected, projection
+from matchrec.spark.prepare import Demand, Prepared, ScopeOf, prepare
+from matchrec.spark.question import Question, Rule, in_terms_of_the_query, is_streaming
+from matchrec.spark.rule_sets.keyed import ContiguousRule, RulesOfBucket, SelectingRule
+from matchrec.spark.rule_sets.schema import (
+    VARIABLE,
+    RowKind,
+    Slots,
+    find_slots,
+    schema_of_rows,
+)
+from matchrec.spark.rule_sets.worker import OnError, RuleOutput, RuleSetWorker
+from matchrec.spark.session import REFUSALS, quiet_analysis
 from matchrec.spark.streaming.execute import (
     check_executable,
     check_options,
     check_plan,
-    scope_of,
+    digest,
+    run_on_buckets,
+    send_stream,
 )
-from matchrec.spark.streaming.prepare import Events
-from matchrec.spark.transport import arrow_schema, map_in_arrow, runner_in_worker
+from matchrec.spark.streaming.prepare import check_one_row
+from matchrec.spark.transport import arrow_schema, map_rows
+from matchrec.spark.wire import SelectItem
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame
 
 
@@ -61,18 +63,27 @@ if TYPE_CHECKING:
 class BuiltRuleSet:
     """The rows of all rules, and what explains them.
 
-    rules: by name. drafts: theirs. executables: of each by itself. sorts: who sorts the rows,
-    empty of a stream.
+    drafts: of the rules, by name. executables: of each by itself. sorts: who sorts the rows, empty
+    of a stream.
     """
 
     rows: DataFrame
-    given: Input
+    question: Question
     rule_set: RuleSet
     slots: Slots
-    rules: Mapping[str, Rule]
-    drafts: Mapping[str, Draft]
+    shared: SharedDrafts
     executables: Mapping[str, Executable]
     sorts: str
+
+    @property
+    def drafts(self) -> Mapping[str, Draft]:
+        """Of the rules, by name."""
+        return self.shared.drafts
+
+    @property
+    def events(self) -> tuple[str, ...]:
+        """The names of the columns of a match's rows."""
+        return self.shared.events
 
     @property
     def is_stream(self) -> bool:
@@ -81,188 +92,247 @@ class BuiltRuleSet:
 
     def over(self, rows: DataFrame) -> BuiltRuleSet:
         """The same over rows of the workers that are elsewhere, in a session of their own."""
-        relation = self.given.relation
+        relation = self.question.relation
         runner = replace(relation.runner, spark=rows.sparkSession)
-        given = replace(self.given, relation=replace(relation, runner=runner))
-        return replace(self, rows=rows, given=given)
+        question = replace(self.question, relation=replace(relation, runner=runner))
+        return replace(self, rows=rows, question=question)
 
 
-def build_rule_set(rules: Sequence[Rule], given: Input, options: RuleSetOptions) -> BuiltRuleSet:
-    """All rules over one input. Raises MatchRecognizeError for whatever is wrong with a rule."""
-    asked = Asked(rules, given, options)
+def build_rule_set(question: Question, events: tuple[str, ...], on_error: OnError) -> BuiltRuleSet:
+    """All rules over one input. events: the columns of a match's rows.
+
+    Raises MatchRecognizeError for whatever is wrong with a rule.
+    """
+
+    def demand(scope: ScopeOf) -> Demand[SharedDrafts]:
+        return demand_rules(draft_rules(question, events, scope))
+
     with quiet_analysis():
-        check_streams(rules[0].plan, given)
-        if asked.is_stream:
-            return build_over_stream(asked)
-        return sorted_by_either(
-            options.sort, lambda: build_unsorted(asked), lambda reason: build_sorted(asked, reason)
-        )
+        check_streams(question.rules[0].plan, question)
+        if question.is_stream:
+            check_rules_may_stream(question)
+        prepared = prepare(question, demand)
+        return link_rules(prepared, on_error)
 
 
-def build_unsorted(asked: Asked) -> BuiltRuleSet:
-    """The set over rows that the workers sort. Raises where they cannot."""
-    check_workers_may_sort(asked.execution)
-    shared = draft_rules(asked, lambda _: Scope.SORTED)
-    return link_rules(asked, shared, prepare_unsorted(shared, asked.execution))
+def check_streams(plan: MatchPlan, question: Question) -> None:
+    """Raises where Spark makes no sense of what the rows are partitioned or sorted by."""
+    streams = MatchPlan(plan.pattern, plan.partition_by, plan.order_by)
+    with in_terms_of_the_query(streams, question.relation, question.columns):
+        texts = (*plan.partition_by, *(item.expression for item in plan.order_by))
+        _ = question.relation.select([one.text for one in texts]).schema
 
 
-def build_sorted(asked: Asked, reason: str) -> BuiltRuleSet:
-    """The set over rows that Spark sorts. reason: why."""
-    shared = draft_rules(asked, lambda _: Scope.NEIGHBOURS)
-    return link_rules(asked, shared, prepare_sorted(shared, asked.execution, reason))
-
-
-def build_over_stream(asked: Asked) -> BuiltRuleSet:
-    """All rules over a stream, in one stateful operator."""
-    check_options(Options(sort=asked.options.sort))
-    for rule in asked.rules:
+def check_rules_may_stream(question: Question) -> None:
+    """Raises MatchRecognizeError for rules whose rows cannot come little by little."""
+    check_options(question.options)
+    for rule in question.rules:
         with rule.naming():
             check_plan(rule.plan)
-    drafts = draft_rules(asked, scope_of).drafts
-    for rule in asked.rules:
+
+
+def draft_rules(question: Question, events: tuple[str, ...], scope: ScopeOf) -> SharedDrafts:
+    """The drafts of all rules. scope: of conditions that Spark computes, of a plan."""
+    drafts = {rule.name: question.draft(rule, scope(rule.plan)) for rule in question.rules}
+    if not question.is_stream:
+        return SharedDrafts(drafts, events)
+    for rule in question.rules:
         with rule.naming():
             check_draft(drafts[rule.name])
     every = {name: replace(one, relevant=()) for name, one in drafts.items()}  # for the watermark
-    shared = StreamedDrafts(every, asked.given.events)
-    return link_over_stream(asked, shared, Events(asked.given.relation, shared.plan))
+    return SharedDrafts(every, events)
 
 
-def draft_rules(asked: Asked, scope: Callable[[MatchPlan], Scope]) -> SharedDrafts:
-    """The drafts of all rules. scope: what Spark can compute before the match."""
-    order = cache(type_of_order(asked.given.relation))
-    drafts = {rule.name: draft_rule(rule, asked, scope(rule.plan), order) for rule in asked.rules}
-    return SharedDrafts(drafts, asked.given.events)
+def demand_rules(shared: SharedDrafts) -> Demand[SharedDrafts]:
+    """What Spark is to prepare for all rules."""
+    return Demand(shared, shared.drafts, shared.draft(), shared.columns, kept_rows(shared))
 
 
-def link_rules(asked: Asked, shared: SharedDrafts, preparation: Preparation) -> BuiltRuleSet:
+def kept_rows(shared: SharedDrafts) -> tuple[str, ...]:
+    """The test of rows that some rule needs, if not all are."""
+    tests = tuple(one.text for one in shared.relevant)
+    return (f"(({') OR ('.join(tests)}))",) if tests else ()
+
+
+def link_rules(prepared: Prepared[SharedDrafts], on_error: OnError) -> BuiltRuleSet:
     """What is drafted, over rows as they are prepared."""
-    prepared = prepare_columns(shared, preparation, asked.rules, asked.given)
-    types = prepared.types
-    executables = link_each(asked, shared, types)
-    rule_set = join_rules(shared, executables, types, find_bits(shared.conditions))
-    if isinstance(preparation, Unsorted):
-        rule_set = rule_set.with_keys_in_all_rows()
-    rows, slots = match_rules(rule_set, shared, preparation, prepared, asked.options)
-    rules = {rule.name: rule for rule in asked.rules}
-    sorts = preparation.sorts
-    return BuiltRuleSet(
-        rows, asked.given, rule_set, slots, rules, shared.drafts, executables, sorts
-    )
+    question, shared = prepared.question, prepared.demand.asked
+    executables = {rule.name: link_rule(prepared, rule) for rule in question.rules}
+    is_stream = prepared.preparation.is_stream
+    rule_set = join_rules(shared, executables)
+    match = match_events if is_stream else match_rules
+    rows, slots = match(prepared, rule_set, on_error)
+    sorts = "" if is_stream else prepared.preparation.sorts
+    return BuiltRuleSet(rows, question, rule_set, slots, shared, executables, sorts)
 
 
-def link_over_stream(asked: Asked, shared: SharedDrafts, events: Events) -> BuiltRuleSet:
-    """What is drafted, over a stream's events."""
-    types = prepare_columns(shared, events, asked.rules, asked.given).types
-    executables = link_each(asked, shared, types)
-    for rule in asked.rules:
-        with rule.naming():
-            check_executable(executables[rule.name], rule.plan)
-    rule_set = join_rules(shared, executables, types, bits_of(shared))
-    rows, slots = match_events(rule_set, shared, events, asked.options.on_error)
-    rules = {rule.name: rule for rule in asked.rules}
-    return BuiltRuleSet(rows, asked.given, rule_set, slots, rules, shared.drafts, executables, "")
-
-
-def link_each(
-    asked: Asked, shared: SharedDrafts, types: Mapping[RowColumn, ValueType]
-) -> dict[str, Executable]:
-    """The executables of all rules, each over its own columns."""
-    given, options = asked.given, asked.options
-    return {
-        rule.name: link_rule(rule, shared.drafts[rule.name], types, given, options)
-        for rule in asked.rules
-    }
-
-
-def check_streams(plan: MatchPlan, given: Input) -> None:
-    """Raises where Spark makes no sense of what the rows are partitioned or sorted by."""
-    alone = MatchPlan(plan.pattern, plan.partition_by, plan.order_by)
-    with in_terms_of_the_query(alone, given.relation, given.columns):
-        texts = (*plan.partition_by, *(item.expression for item in plan.order_by))
-        _ = given.relation.select([one.text for one in texts]).schema
-
-
-def draft_rule(rule: Rule, asked: Asked, scope: Scope, order: Callable[[str], OrderType]) -> Draft:
-    """The draft of a rule. Neighbours of rows are not looked at: other rules may need the row.
-
-    order: of the text of an order column, its type.
-    """
-    given = asked.given
-    with rule.naming(), in_terms_of_the_query(rule.plan, given.relation, given.columns):
-        check_steps(rule.plan, asked.options.max_steps)
-        check_order(rule.plan)
-        name_of = given.relation.name_of
-        drafted = draft(rule.plan, given.columns, name_of, scope=scope, type_of_order=order)
-    return replace(drafted, neighbours=())
-
-
-def prepare_columns(
-    shared: SharedDrafts, preparation: Preparation, rules: Sequence[Rule], given: Input
-) -> Prepared:
-    """All columns and words. Raises for the rule whose text Spark refuses, if there is one."""
-    columns = (*shared.columns, *early_words(shared.conditions))
-    try:
-        prepared = Prepared(preparation.dataframe(columns, shared.draft()), columns)
-        _ = prepared.fields
-    except REFUSALS:
-        for rule in rules:
-            refuse(rule, shared.drafts[rule.name], preparation, given)
-        raise
-    return prepared
-
-
-def refuse(rule: Rule, drafted: Draft, preparation: Preparation, given: Input) -> None:
-    """Raises MatchRecognizeError where Spark makes no sense of a rule by itself."""
-    kind = Events if isinstance(preparation, Events) else Preparation
-    with rule.naming(), in_terms_of_the_query(rule.plan, given.relation, given.columns):
-        alone = kind(given.relation, drafted.plan)
-        _ = alone.dataframe(drafted.columns(), drafted).schema
-
-
-def link_rule(
-    rule: Rule,
-    drafted: Draft,
-    types: Mapping[RowColumn, ValueType],
-    given: Input,
-    options: RuleSetOptions,
-) -> Executable:
+def link_rule(prepared: Prepared[SharedDrafts], rule: Rule) -> Executable:
     """The executable of one rule over its own columns."""
-    runner = given.relation.runner
-    with rule.naming(), in_terms_of_the_query(rule.plan, given.relation, given.columns):
-        for key in further_keys(drafted.plan):
-            if types[key].family in SPARKS_OWN:
-                raise not_divided_by(show_column(key), types[key].name)
-        ansi = runner.setting("spark.sql.ansi.enabled") == "true"
-        session = settings_of(runner)
-        found = link(drafted, types, options.engine, ansi=ansi, session=session)
-    return found.limit(options.max_steps)
+    plan = prepared.demand.drafts[rule.name].plan
+    with prepared.question.asking(rule):
+        for key in further_keys(plan):
+            if prepared.types[key].family in SPARKS_OWN:
+                raise not_divided_by(show_column(key), prepared.types[key].name)
+        found = prepared.link(rule)
+        if prepared.preparation.is_stream:
+            check_executable(found, plan)
+        return found
 
 
 def match_rules(
-    rule_set: RuleSet,
-    shared: SharedDrafts,
-    preparation: Preparation,
-    prepared: Prepared,
-    options: RuleSetOptions,
+    prepared: Prepared[SharedDrafts], rule_set: RuleSet, on_error: OnError
 ) -> tuple[DataFrame, Slots]:
     """The rows of a linked set, and the slots of what its rules read."""
-    columns = (*rule_set.columns, *early_words(shared.conditions))
-    drafted = shared.draft()
-    sent = send_rows(preparation, drafted, prepared, columns)
-    sorting = preparation.sorted_by(columns, drafted) if isinstance(preparation, Unsorted) else None
-    inputs = sent.fields[: len(rule_set.columns)]
-    slots = find_slots(rule_set, inputs)
-    schema = schema_of_rows(rule_set, inputs, slots)
-    sends = crossing_schema(schema)
-    worker = RuleSetWorker(
-        rule_set, slots.of_rule, arrow_schema(sends), options.on_error, sorting, sent.structs
-    )
-    return decode_columns(mapped(sent.rows, worker, sends), schema), slots
+    sent = prepared.send(rule_set.columns)
+    slots = find_slots(rule_set, sent.fields)
+    schema = schema_of_rows(rule_set, sent.fields, slots)
 
+    def worker(sends: pa.Schema) -> RuleSetWorker:
+        return RuleSetWorker(rule_set, slots.of_rule, sends, on_error, sent.incoming)
 
-def mapped(prepared: DataFrame, worker: RuleSetWorker, sends: spark_types.StructType) -> DataFrame:
-    """The rows as they cross."""
-    rule_set = worker.rule_set
-    crossing = with_keys_once(encode_columns(prepared), rule_set.once)
     name = f"match_recognize[{len(rule_set.rules)} rules]"
-    return map_in_arrow(crossing, runner_in_worker(worker), sends, name)
+    return map_rows(sent.rows, worker, schema, name), slots
+
+
+def match_events(
+    prepared: Prepared[SharedDrafts], rule_set: RuleSet, on_error: OnError
+) -> tuple[DataFrame, Slots]:
+    """The rows of a linked set, and the slots of what its rules read."""
+    events = send_stream(prepared, rule_set.columns)
+    slots = find_slots(rule_set, events.fields)
+    schema = schema_of_rows(rule_set, events.fields, slots)
+    sends = arrow_schema(crossing_schema(schema))
+    searches = tuple(
+        (SelectingRule if rule.executable.task.selects else ContiguousRule)(
+            rule.executable,
+            output=RuleOutput(rule_set, number, slots.of_rule[number], sends),
+        )
+        for number, rule in enumerate(rule_set.rules)
+    )
+    query = digest(rule_set, events.arriving)
+    bucket = RulesOfBucket(events.arriving, query, searches, rule_set, sends, on_error)
+    return run_on_buckets(events, bucket, f"{len(searches)} rules", schema), slots
+
+
+def check_draft(drafted: Draft) -> None:
+    """Raises MatchRecognizeError for a rule whose rows cannot come little by little."""
+    check_one_row((*drafted.columns(), *drafted.row_conditions), drafted.plan)
+    for key in further_keys(drafted.plan):
+        raise divided_over_stream(show_column(key))
+
+
+NAMES = ("rule", "match_number", "start_time", "end_time", "events", "message")
+
+
+def all_matches(built: BuiltRuleSet) -> DataFrame:
+    """One row per match of each rule."""
+    items = [
+        SelectItem(name_of_rule(built), "rule"),
+        *key_items(built),
+        SelectItem(wire.ROW_NUMBER, "match_number"),
+        SelectItem(wire.FIRST, "start_time"),
+        SelectItem(wire.LAST, "end_time"),
+        SelectItem(wire.EVENTS, "events"),
+    ]
+    return rows_of_kind(built, RowKind.MATCH).selectExpr(*map(str, items))
+
+
+def failures(built: BuiltRuleSet) -> DataFrame:
+    """One row per partition in which a rule failed."""
+    rule = SelectItem(name_of_rule(built), "rule")
+    items = [rule, *key_items(built), SelectItem(wire.MESSAGE, "message")]
+    return rows_of_kind(built, RowKind.FAILURE).selectExpr(*map(str, items))
+
+
+def check_measures(built: BuiltRuleSet) -> None:
+    """Raises MatchRecognizeError where Spark makes no sense of a measure of some rule.
+
+    It is asked for all measures at once, as each question costs it some time.
+    """
+    numbers = range(len(built.rule_set.rules))
+    texts = (one.sql for number in numbers for one in items_of_rule(built, number))
+    items = [str(SelectItem(text, wire.read(place))) for place, text in enumerate(texts)]
+    runner = built.question.relation.runner
+    try:
+        if items:
+            runner.analyse(runner.select(built.rows, items))
+    except REFUSALS:
+        for number in numbers:
+            result_of_rule(built, number)
+        raise
+    for number in numbers:
+        if built.rule_set.rules[number].executable.aggregates:
+            result_of_rule(built, number)
+
+
+def result_of_rule(built: BuiltRuleSet, number: int) -> DataFrame:
+    """What the rule would give by itself. Raises MatchRecognizeError for a measure of no sense."""
+    linked = built.rule_set.rules[number]
+    one_row = linked.executable.rows_per_match is RowsPerMatch.ONE_ROW
+    kinds = (RowKind.MATCH, RowKind.PARTIAL) if one_row else (RowKind.ROW,)
+    listed = ", ".join(str(int(kind)) for kind in kinds)
+    own = built.rows.where(f"{wire.KIND} IN ({listed}) AND {wire.RULE} = {number}")
+    question = built.question
+    with question.asking(question.rules[number]):
+        if linked.executable.aggregates:
+            matched = own.selectExpr(*reads_of_rule(built, number))
+            return projected(question.relation, linked.executable, matched)
+        items = [str(one) for one in items_of_rule(built, number)]
+        return question.runner.analyse(question.runner.select(own, items))
+
+
+def reads_of_rule(built: BuiltRuleSet, number: int) -> Iterator[str]:
+    """The slots of a rule's reads under the names of the reads."""
+    for place, slot in enumerate(built.slots.of_rule[number]):
+        yield f"{wire.read(slot)} AS {wire.read(place)}"
+
+
+def items_of_rule(built: BuiltRuleSet, number: int) -> list[SelectItem]:
+    """The columns of a rule's result over slots; none where Spark computes aggregates first."""
+    executable, slots = built.rule_set.rules[number].executable, built.slots.of_rule[number]
+    if executable.aggregates:
+        return []
+    mark = isinstance(executable.reads[-1], ReadIsMatched)
+    is_matched = wire.read(slots[-1]) if mark else None
+    return [projection(in_slots(output, slots), is_matched) for output in executable.outputs]
+
+
+def in_slots(output: Output, slots: tuple[int, ...]) -> Output:
+    """An output that reads the slots of its reads."""
+    pieces = (slots[one] if isinstance(one, int) else one for one in output.pieces)
+    return replace(output, pieces=tuple(pieces))
+
+
+def rows_of_kind(built: BuiltRuleSet, kind: RowKind) -> DataFrame:
+    return built.rows.where(f"{wire.KIND} = {int(kind)}")
+
+
+def name_of_rule(built: BuiltRuleSet) -> str:
+    """The name of a row's rule, as SQL."""
+    names = ", ".join(string_literal(rule.name) for rule in built.rule_set.rules)
+    return f"element_at(array({names}), {wire.RULE} + 1)"
+
+
+def key_items(built: BuiltRuleSet) -> Iterator[SelectItem]:
+    """The partition columns."""
+    plan = next(iter(built.drafts.values())).plan
+    for number, name in enumerate(key_names(plan, built.question)):
+        yield SelectItem(wire.key(number), quoted(name))
+
+
+def key_names(plan: MatchPlan, question: Question) -> Iterator[str]:
+    """The names of the partition columns in the result."""
+    for key in dict.fromkeys(plan.partition_by):
+        yield question.columns.name(key.text) or question.relation.name_of(key.text)
+
+
+def check_names(built: BuiltRuleSet) -> None:
+    """Raises where a column of the input would have the name of another one in the result."""
+    folded = built.question.columns.folded
+    plan = next(iter(built.drafts.values())).plan
+    for name in key_names(plan, built.question):
+        if folded(name) in map(folded, NAMES):
+            raise taken_name(name, "partition column")
+    for name in built.events:
+        if folded(name) == folded(VARIABLE):
+            raise taken_name(name, "column")

@@ -1,4 +1,5 @@
-"""The columns of the workers' rows: what every match has, and slots that the rules share.
+"""The rows of many rules: what every match has, and slots that the rules share.
+
 
     __rule      the number of the rule       __kind    what the row is, see `RowKind`
     __k0 ...    the partition's keys         __n       the number of the match
@@ -21,7 +22,7 @@ from pyspark.sql import types
 from matchrec.compile.rule_set import RuleSet
 from matchrec.dataclass import dataclass
 from matchrec.spark import wire
-from matchrec.spark.after.schema import schema_of_reads
+from matchrec.spark.types import schema_of_reads
 
 VARIABLE = "variable"
 
@@ -54,10 +55,9 @@ def find_slots(rule_set: RuleSet, inputs: Sequence[types.StructField]) -> Slots:
     places: dict[tuple[str, int], int] = {}
     of_rule = []
     for rule in rule_set.rules:
-        own = [inputs[place] for place in rule.columns]
         used: Counter[str] = Counter()
         slots = []
-        for field in schema_of_reads(rule.executable, own).fields:
+        for field in schema_of_reads(rule.executable, inputs).fields:
             kind = field.dataType.json()
             place = places.setdefault((kind, used[kind]), len(fields))
             if place == len(fields):

@@ -1,30 +1,46 @@
-"""The function that runs a rule set inside Spark's Python workers: rows in, matches out."""
+"""The function of a rule set that runs inside Spark's Python workers: all rules over each piece.
+
+Rows come once for all rules; one that divides the partitions further sees them divided. Of each
+rule come its matches, with what is asked of every match and what the rule reads, or its failure.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import field, replace
 from enum import Enum
 
 import numpy as np
 import pyarrow as pa
 
+from matchrec.compile.executable import Executable
 from matchrec.compile.rule_set import RuleSet
 from matchrec.dataclass import dataclass
+from matchrec.engine.matches import Matches, Numbering
+from matchrec.engine.nearby import set_nearby_bits
+from matchrec.engine.partitions import BoolArray, Frontier, IntArray, Partitions, WordArray
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.run.rule_sets import of_rule
+from matchrec.errors.run.failures import of_rule
+from matchrec.output.measures import Reader, counts_before
+from matchrec.output.rows import (
+    OutputRows,
+    one_row_each,
+)
+from matchrec.plan.clauses import RowsPerMatch
+from matchrec.plan.expression import End, Navigation, Semantics
 from matchrec.spark import wire
-from matchrec.spark.rule_sets.packing import word_columns, words_of
-from matchrec.spark.rule_sets.rows import SharedRows
-from matchrec.spark.rule_sets.schema import RowKind
-from matchrec.spark.rule_sets.search import Columns, RuleFailure, RuleSearch, constant
-from matchrec.spark.sorting.sort import sorted_batches
-from matchrec.spark.sorting.sorting import Sorting
-from matchrec.spark.wire import Struct
-from matchrec.spark.worker.arrays import column, with_structs
-from matchrec.spark.worker.batches import Piece, pieces
-from matchrec.spark.worker.matching import ROWS_A_CALL
+from matchrec.spark.rule_sets.schema import VARIABLE, RowKind
+from matchrec.spark.worker.arrays import arrow_of, codes_of, column, number_equal, offsets_of
+from matchrec.spark.worker.batches import Piece
+from matchrec.spark.worker.encode import partitions_of, satisfied_words
+from matchrec.spark.worker.gather import Gatherer
+from matchrec.spark.worker.match import Worker
+from matchrec.spark.worker.matching import Incoming
 
+FIRST = Navigation(end=End.FIRST, semantics=Semantics.FINAL)
+LAST = Navigation(semantics=Semantics.FINAL)
 ROWS_A_BATCH = 1 << 14
+Columns = dict[str, pa.Array]
 
 
 class OnError(Enum):
@@ -41,71 +57,232 @@ class OnError(Enum):
 class RuleSetWorker:
     """Runs all rules over one task's stream of batches.
 
-    slots: of each rule. schema: of the rows that come out. sorting: how the rows are to be sorted,
-    None of rows that Spark has sorted. structs: columns that cross in parts. rows_a_call: see
-    `worker.batches`.
+    slots: of each rule. schema: of the rows that come out.
     """
 
     rule_set: RuleSet
     slots: tuple[tuple[int, ...], ...]
     schema: pa.Schema
     on_error: OnError = OnError.RAISE
-    sorting: Sorting | None = None
-    structs: tuple[Struct, ...] = ()
-    rows_a_call: int = ROWS_A_CALL
+    incoming: Incoming = Incoming()
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Batches of rows, rule after rule for each piece."""
-        keys = tuple(map(wire.column, self.rule_set.once))
-        if self.sorting is not None:
-            batches = sorted_batches(batches, self.sorting)
-        for piece in pieces(batches, None, keys, rows_a_call=self.rows_a_call):
+        for piece in self.incoming.pieces(batches, None):
             yield from joined(self.rows_of_piece(piece))
 
     def rows_of_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
         """The rows of all rules, in small batches."""
-        names = word_columns(len(self.rule_set.columns), self.rule_set.conditions)
-        words = words_of(piece.table, names, self.rule_set.bits)
-        shared = SharedRows(with_structs(piece.table, self.structs), piece.starts, words)
+        words = satisfied_words(piece.table, len(self.rule_set.conditions), self.rule_set.bits)
+        shared = SharedRows(piece.table, piece.starts, words)
         divided: dict[tuple[int, ...], SharedRows] = {(): shared}
         for number, rule in enumerate(self.rule_set.rules):
             if rule.equal not in divided:
                 divided[rule.equal] = shared.divide(rule.equal)
-            for columns in self.rows_of_rule(number, shared, divided[rule.equal]):
-                yield self.batch(number, columns)
+            yield from self.rows_of_rule(number, shared, divided[rule.equal])
 
     def rows_of_rule(
-        self, number: int, shared: SharedRows, rows: SharedRows | None = None
-    ) -> Iterator[Columns]:
+        self, number: int, shared: SharedRows, rows: SharedRows
+    ) -> Iterator[pa.RecordBatch]:
         """The rows of one rule; where failures are kept, those of the partitions without one.
 
-        rows: the same as the rule divides them, if that is known.
+        rows: the same as the rule divides them.
         """
         rule = self.rule_set.rules[number]
-        if rows is None:
-            rows = shared.divide(rule.equal) if rule.equal else shared
-        found = RuleSearch.of(self.rule_set, rule, self.slots[number], rows).columns()
+        output = RuleOutput(self.rule_set, number, self.slots[number], self.schema)
+        found = RuleWorker(rule.executable, output=output, rows=rows).match_rows()
         try:
             yield from found if self.on_error is OnError.RAISE else list(found)
-        except RuleFailure as failure:
+        except MatchRecognizeError as error:
             if self.on_error is OnError.RAISE:
-                raise of_rule(rule.name, failure.error) from failure
-            yield from self.rows_without(number, shared, failure)
+                raise of_rule(rule.name, error) from error.__cause__
+            yield from self.rows_without_failure(number, shared, error)
 
-    def rows_without(
-        self, number: int, shared: SharedRows, failure: RuleFailure
-    ) -> Iterator[Columns]:
-        """The rows of a rule in all partitions but that of a failure, and the failure itself."""
-        failed = int(np.searchsorted(shared.starts, failure.row, side="right")) - 1
-        row = shared.table.slice(int(shared.starts[failed]), 1)
-        yield columns_of_failure(self.rule_set, row, failure.error)
-        for first, last in ((0, failed), (failed + 1, len(shared.starts) - 1)):
-            if first < last:
-                yield from self.rows_of_rule(number, shared.between(first, last))
+    def rows_without_failure(
+        self, number: int, shared: SharedRows, error: MatchRecognizeError
+    ) -> Iterator[pa.RecordBatch]:
+        """The rows of a rule that has failed in one of several partitions: of each half of them."""
+        count = len(shared.starts) - 1
+        if count == 1:
+            failed = columns_of_failure(self.rule_set, shared.table.slice(0, 1), error)
+            yield filled(self.schema, number, failed)
+            return
+        equal = self.rule_set.rules[number].equal
+        for half in (shared.between(0, count // 2), shared.between(count // 2, count)):
+            yield from self.rows_of_rule(number, half, half.divide(equal) if equal else half)
 
-    def batch(self, number: int, columns: Columns) -> pa.RecordBatch:
+
+@dataclass(frozen=True)
+class SharedRows:
+    """Rows of whole partitions.
+
+    table: the columns of the set. starts: as of `Partitions`. words: uint64[n, w], the bits of all
+    conditions. outer: int64[p], where partitions are divided for a rule, the one of the set that
+    each is a part of. computed: the bits of conditions over neighbours that the words have.
+    """
+
+    table: pa.Table
+    starts: IntArray
+    words: WordArray
+    outer: IntArray | None = None
+    computed: set[int] = field(default_factory=set)
+
+    def between(self, first: int, last: int) -> SharedRows:
+        """Those of some partitions of the set, from one on and before another one."""
+        begin, end = int(self.starts[first]), int(self.starts[last])
+        starts = self.starts[first : last + 1] - begin
+        return SharedRows(self.table.slice(begin, end - begin), starts, self.words[begin:end])
+
+    def divide(self, places: tuple[int, ...]) -> SharedRows:
+        """The same with partitions divided by equal values of some columns.
+
+        Those of one partition come in the order of their first rows.
+        """
+        outer = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+        codes = (codes_of(column(self.table, wire.column(place))) for place in places)
+        number, _ = number_equal([outer, *codes])
+        order = np.argsort(number, kind="stable")
+        begins = np.flatnonzero(np.diff(number[order], prepend=-1))
+        starts = np.append(begins, len(order)).astype(np.int64)
+        table = self.table.take(pa.array(order)).combine_chunks()
+        return SharedRows(table, starts, self.words[order], outer[order[begins]])
+
+    def piece(self) -> Piece:
+        """The rows as a worker of one query has them."""
+        covered: BoolArray = np.zeros(self.table.num_rows, np.bool_)
+        frontier = Frontier.of(self.starts)
+        return Piece(self.table, self.starts, frontier, 0, covered, self.table.num_rows)
+
+
+@dataclass(frozen=True)
+class RuleOutput:
+    """What makes rows of a set of a rule's matches.
+
+    number: of the rule. slots: its own. schema: of the rows.
+    """
+
+    rule_set: RuleSet
+    number: int
+    slots: tuple[int, ...]
+    schema: pa.Schema
+
+    @property
+    def executable(self) -> Executable:
+        """The rule's, over all columns of the set."""
+        return self.rule_set.rules[self.number].executable
+
+    def batches(
+        self, table: pa.Table, partitions: Partitions, matches: Matches, rows: OutputRows
+    ) -> Iterator[pa.RecordBatch]:
+        """Raises SumOverflow. rows: that come out for the matches."""
+        task = self.executable.task
+
+        def gatherer(rows: OutputRows) -> Gatherer:
+            reader = Reader(matches, rows, partitions, task.members, len(task.variables))
+            return Gatherer(self.executable, table, reader)
+
+        if self.executable.rows_per_match is RowsPerMatch.ONE_ROW:
+            each = gatherer(rows)
+            yield self.filled(self.of_matches(each) | self.reads(each))
+            return
+        if matches.count:
+            yield self.filled(self.of_matches(gatherer(one_row_each(matches))))
+        if rows.count:
+            kind = {wire.KIND: constant(RowKind.ROW, rows.count)}
+            yield self.filled(kind | self.reads(gatherer(rows)))
+
+    def filled(self, columns: Columns) -> pa.RecordBatch:
         """A batch with all columns, those that are not given NULL."""
-        return filled(self.schema, number, columns)
+        return filled(self.schema, self.number, columns)
+
+    def reads(self, gatherer: Gatherer) -> Columns:
+        """What the rule reads, by its slots."""
+        pairs = zip(self.slots, self.executable.reads, strict=True)
+        return {wire.read(slot): gatherer.column(read) for slot, read in pairs}
+
+    def of_matches(self, gatherer: Gatherer) -> Columns:
+        """What is asked of every match."""
+        reader, own = gatherer.match_reader, self.rule_set
+        keys = {
+            wire.key(i): gatherer.take_values(place, reader.rows.row)
+            for i, place in enumerate(own.keys)
+        }
+        numbers = reader.match_numbers()
+        kinds = np.where(numbers < 0, RowKind.PARTIAL, RowKind.MATCH)
+        return {
+            wire.KIND: pa.array(kinds.astype(np.int32)),
+            **keys,
+            wire.ROW_NUMBER: pa.array(numbers, mask=numbers < 0),
+            wire.FIRST: gatherer.take_values(own.order, reader.positions(FIRST)),
+            wire.LAST: gatherer.take_values(own.order, reader.positions(LAST)),
+            wire.EVENTS: self.events(gatherer, reader),
+        }
+
+    def events(self, gatherer: Gatherer, reader: Reader) -> pa.Array:
+        """For each match the array of its rows, without those of an exclusion."""
+        matches, shown = reader.matches, ~reader.matches.excluded
+        offsets, rows = matches.offsets, reader.mapped_rows()
+        classifiers = matches.classifiers
+        if not shown.all():
+            offsets = counts_before(shown)[offsets]
+            rows, classifiers = rows[shown], classifiers[shown]
+        index, places = arrow_of(rows), self.rule_set.events
+        fields = {name: gatherer.values(place).take(index) for name, place in places.items()}
+        fields[VARIABLE] = gatherer.variables.take(arrow_of(classifiers))
+        structs = pa.StructArray.from_arrays(list(fields.values()), list(fields))
+        return pa.ListArray.from_arrays(offsets_of(offsets), structs)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuleWorker(Worker):
+    """Searches for one rule. rows: those of a piece, divided as the rule needs them."""
+
+    output: RuleOutput
+    rows: SharedRows | None = None
+
+    def match_rows(self) -> Iterator[pa.RecordBatch]:
+        """Search the rows and yield those of the set. Raises MatchRecognizeRunError."""
+        assert self.rows is not None
+        piece, words = self.rows.piece(), self.rows.words
+        starts, frontier = piece.starts, piece.frontier
+        partitions = partitions_of(self.executable, piece.table, starts, frontier, words)
+        yield from self.match_partitions(piece, partitions)
+
+    def satisfy_nearby(self, partitions: Partitions) -> Partitions:
+        """Those over neighbours that no other rule has asked for are noted for all of them."""
+        if self.rows is not None:
+            rule, computed = self.output.rule_set.rules[self.output.number], self.rows.computed
+            own = zip(rule.nearby, self.executable.nearby, strict=True)
+            missing = {bit: one for bit, one in own if bit not in computed}
+            set_nearby_bits(partitions, missing)
+            computed.update(missing)
+        return partitions
+
+    def find_matches(self, partitions: Partitions, _piece: Piece) -> Iterator[Matches]:
+        """Matches with all of their rows, which are asked of each, numbered by the partitions of
+        the set.
+        """
+        found = self.executable.algorithm.search(self.executable.task, partitions)
+        outer = None if self.rows is None else self.rows.outer
+        return found if outer is None else number_by(outer, found)
+
+    def output_of(
+        self, piece: Piece, partitions: Partitions, matches: Matches, rows: OutputRows
+    ) -> Iterator[pa.RecordBatch]:
+        return self.output.batches(piece.table, partitions, matches, rows)
+
+
+def number_by(outer: IntArray, found: Iterable[Matches]) -> Iterator[Matches]:
+    """Number matches by the partitions of which those that are searched are parts."""
+    numbering = Numbering()
+    for matches in found:
+        of_outer = replace(matches, partition=outer[matches.partition])
+        yield replace(matches, number=numbering.number_matches(of_outer).number)
+
+
+def constant(number: int, count: int) -> pa.Array:
+    """The same number so many times."""
+    return pa.array(np.full(count, number, np.int32))
 
 
 def columns_of_failure(rule_set: RuleSet, row: pa.Table, error: MatchRecognizeError) -> Columns:
@@ -118,9 +295,9 @@ def columns_of_failure(rule_set: RuleSet, row: pa.Table, error: MatchRecognizeEr
 def filled(schema: pa.Schema, number: int, columns: Columns) -> pa.RecordBatch:
     """A batch of a rule's rows with all columns of a schema, those that are not given NULL."""
     count = len(columns[wire.KIND])
-    given = {wire.RULE: constant(number, count)} | columns
+    known = {wire.RULE: constant(number, count)} | columns
     arrays = [
-        cast(given[field.name], field.type) if field.name in given else pa.nulls(count, field.type)
+        cast(known[field.name], field.type) if field.name in known else pa.nulls(count, field.type)
         for field in schema
     ]
     return pa.RecordBatch.from_arrays(arrays, names=schema.names)

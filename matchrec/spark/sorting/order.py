@@ -1,23 +1,224 @@
-"""The rows of a table in order: which row comes when, and which begin a partition."""
+"""The rows of a table in order: which row comes when, and which begin a partition.
+
+The columns that sort a table become words: the codes of columns, packed in 64 bits. A column
+becomes parts, signed numbers that compare, one part after the other, as its values do. Of
+numbers in a range, a code is how far each is from the least, without the last bits if they are
+always the same. Or all bits in which some numbers differ, where these are fewer: of texts of
+digits, four of each byte. Codes are packed from the last column to the first, so that words compare
+as rows do, the first word first.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from matchrec.dataclass import dataclass
-from matchrec.engine.partitions import BoolArray, WordArray
-from matchrec.spark.sorting.kernels.radix import (
+from matchrec.engine.partitions import BoolArray, IntArray, WordArray
+from matchrec.spark import wire
+from matchrec.spark.sorting.kernels import (
     DIGIT,
     RowArray,
-    Rows,
-    Work,
+    SortRows,
+    SortWork,
+    add_codes,
     is_in_order,
     mark_changes,
+    measure,
+    read_bytes,
     sort_rows,
 )
-from matchrec.spark.sorting.sorting import Sorting
-from matchrec.spark.sorting.words import Word, words_of
+from matchrec.spark.sorting.sorting import SortColumn, Sorting
+from matchrec.spark.worker.arrays import (
+    arrow_of,
+    as_floats,
+    as_integers,
+    column,
+    decimal_words,
+    numbers_of,
+    ranks_of_repeated,
+    validity,
+)
+
+SHORT = 16  # bytes of texts that are sorted by their bytes
+LONG = 64  # bytes of those that are, if most texts differ; others are ranked
+SAMPLE = 1 << 14
+FIRST_BIT = np.int64(np.iinfo(np.int64).min)
+FIRST = -1 << 63  # the least number: subtracting it inverts the first bit
+ALL = (1 << 64) - 1
+BITS = 64
+
+
+def words_of(table: pa.Table, sorting: Sorting) -> list[Word]:
+    """The words of a table of at least one row, the last first; none where all rows are equal."""
+    words: list[Word] = []
+    for code in codes_of(table, sorting):
+        if not words or words[-1].bits + code.bits > BITS:
+            words.append(Word(np.zeros(table.num_rows, np.uint64), 0, 0))
+        words[-1] = words[-1].add(code)
+    return words
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """uint64[n], how many bits are used, and which of them are of keys."""
+
+    values: WordArray
+    bits: int
+    of_keys: int
+
+    def add(self, code: SortCode) -> Word:
+        """The same with a code that decides before the others."""
+        code.add_to(self.values, self.bits)
+        of_keys = self.of_keys | (code.all_bits << self.bits if code.of_key else 0)
+        return Word(self.values, self.bits + code.bits, of_keys)
+
+
+def codes_of(table: pa.Table, sorting: Sorting) -> Iterator[SortCode]:
+    """The codes of columns that are not the same in all rows, the last first."""
+    keys = len(sorting.keys)
+    for place, item in reversed([*enumerate(sorting.columns)]):
+        for code in codes_of_column(column(table, item.name), item, of_key=place < keys):
+            if code.bits:
+                yield code
+
+
+def codes_of_column(values: pa.Array, item: SortColumn, *, of_key: bool) -> Iterator[SortCode]:
+    """The codes of a column, the last first; before its values decides whether there is one."""
+    parts = parts_of(values)
+    if not values.null_count:
+        for part in reversed(parts):
+            yield code_of(part, falling=item.descending, of_key=of_key)
+        return
+    null = where_null(values)
+    known = null == 0
+    for part in reversed(parts):
+        least = part[known].min(initial=np.iinfo(np.int64).max)
+        yield code_of(np.where(known, part, least), falling=item.descending, of_key=of_key)
+    yield code_of(null, falling=item.nulls_first, of_key=of_key)
+
+
+@dataclass(frozen=True, slots=True)
+class SortCode:
+    """The codes of numbers: some bits of how far each is from the least.
+
+    kept: uint64[s, 3], see `add_codes`. bits: how many a code has. falling: they are inverted.
+    """
+
+    values: IntArray
+    least: int
+    kept: WordArray
+    bits: int
+    falling: bool
+    of_key: bool
+
+    @property
+    def all_bits(self) -> int:
+        """The greatest number of so many bits."""
+        return (1 << self.bits) - 1
+
+    def add_to(self, word: WordArray, place: int) -> None:
+        """Add the codes to words at bit `place`."""
+        flipped = np.uint64(self.all_bits if self.falling else 0)
+        add_codes(self.values, self.least, self.kept, flipped, place, word)
+
+
+def code_of(values: IntArray, *, falling: bool, of_key: bool) -> SortCode:
+    """The codes of numbers, at least one; they have no bits where all are equal."""
+    found = np.empty(3, np.int64)
+    measure(values, found)
+    least, most, differing = map(int, found)
+    runs = runs_of_bits(differing & ALL)
+    in_range = (most - least).bit_length() - (runs[0][0] if runs else 0)
+    bits = sum(length for _, length in runs)
+    if bits < in_range:
+        return SortCode(values, FIRST, kept_bits(runs), bits, falling, of_key)
+    runs = [(runs[0][0], in_range)] if runs else []
+    return SortCode(values, least, kept_bits(runs), in_range, falling, of_key)
+
+
+def parts_of(values: pa.Array) -> list[IntArray]:
+    """int64[n] each, the first one decides; what they hold where a value is NULL has no meaning."""
+    kind = values.type
+    if pa.types.is_floating(kind):
+        return [rising_floats(values)]
+    if pa.types.is_decimal(kind) and kind.precision > 18:
+        words = decimal_words(values)
+        return [np.ascontiguousarray(words[:, 1]), words[:, 0] ^ FIRST_BIT]
+    if is_text(kind):
+        return text_parts(values)
+    return [as_integers(values)]
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether values are bytes of any number, which compare byte by byte."""
+    binary = pa.types.is_binary(kind) or pa.types.is_large_binary(kind)
+    return bool(binary or pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def rising_floats(values: pa.Array) -> IntArray:
+    """The bits of floats, so that they rise with them; NaN is the greatest, -0.0 equals 0.0."""
+    floats = as_floats(values) + 0.0
+    floats[np.isnan(floats)] = np.nan
+    bits = floats.view(np.int64)
+    return np.asarray(bits ^ ((bits >> 63) & ~FIRST_BIT), np.int64)
+
+
+def text_parts(values: pa.Array) -> list[IntArray]:
+    """Their bytes, then their lengths; of long texts that are often equal the rank among all."""
+    lengths = as_integers(pc.binary_length(values))
+    longest = int(lengths.max())
+    if longest <= SHORT or (longest <= LONG and most_differ(values)):
+        return [*byte_parts(values, longest), lengths]
+    return [as_integers(ranks_of_repeated(values))]
+
+
+def most_differ(values: pa.Array) -> bool:
+    """Whether a quarter of the first texts or more differ, so that looking each up takes long."""
+    some = values.slice(0, SAMPLE)
+    return 4 * len(pc.unique(some)) > len(some)
+
+
+def byte_parts(values: pa.Array, longest: int) -> Iterator[IntArray]:
+    """Eight bytes each."""
+    _, offsets, content = values.buffers()
+    large = pa.types.is_large_binary(values.type) or pa.types.is_large_string(values.type)
+    ends = np.frombuffer(offsets, np.int64 if large else np.int32)
+    ends = ends[values.offset : values.offset + len(values) + 1]
+    for skipped in range(0, longest, 8):
+        numbers = np.empty(len(values), np.int64)
+        read_bytes(ends, np.frombuffer(content, np.uint8), skipped, numbers)
+        yield numbers
+
+
+def where_null(values: pa.Array) -> IntArray:
+    """int64[n], 1 where a value is NULL, else 0."""
+    return 1 - validity(values).astype(np.int64)
+
+
+def runs_of_bits(mask: int) -> list[tuple[int, int]]:
+    """From which bit on how many are set, from the last bit on.
+
+    >>> runs_of_bits(0b1100111)
+    [(0, 3), (5, 2)]
+    """
+    found = re.finditer("1+", f"{mask:b}"[::-1])
+    return [(one.start(), len(one.group())) for one in found]
+
+
+def kept_bits(runs: list[tuple[int, int]]) -> WordArray:
+    """What `add_codes` keeps, for runs of bits that are to follow each other."""
+    kept = np.empty((len(runs), 3), np.uint64)
+    to = 0
+    for place, (begin, length) in enumerate(runs):
+        kept[place] = begin, (1 << length) - 1, to
+        to += length
+    return kept
+
 
 FIRST_BITS = 10  # by which rows are divided first, so that parts are in cache
 BITS_OF_KEYS = range(8, 13)  # or by these, where keys have no more: parts may be in order already
@@ -53,17 +254,17 @@ def stacked(words: list[Word]) -> WordArray:
     return np.stack([one.values for one in reversed(words)])
 
 
-def sort(words: list[Word], count: int) -> Rows:
+def sort(words: list[Word], count: int) -> SortRows:
     """The rows in order, with their first words."""
-    given, ordered = empty_rows(count), empty_rows(count)
-    given.numbers[:] = np.arange(count, dtype=np.uint32)
+    rows, ordered = empty_rows(count), empty_rows(count)
+    rows.numbers[:] = np.arange(count, dtype=np.uint32)
     digits = np.empty(1 << DIGIT, np.int64)
     for word in words:
         first = first_bits(word, count)
         counts = np.empty(1 << first, np.int64)
-        sort_rows(word.values, word.bits - first, Work(given, ordered, counts, digits))
-        given, ordered = ordered, given
-    return given
+        sort_rows(word.values, word.bits - first, SortWork(rows, ordered, counts, digits))
+        rows, ordered = ordered, rows
+    return rows
 
 
 def first_bits(word: Word, count: int) -> int:
@@ -73,9 +274,9 @@ def first_bits(word: Word, count: int) -> int:
     return min(word.bits, most, count.bit_length())
 
 
-def empty_rows(count: int) -> Rows:
+def empty_rows(count: int) -> SortRows:
     """Room for rows."""
-    return Rows(np.empty(count, np.uint32), np.empty(count, np.uint64))
+    return SortRows(np.empty(count, np.uint32), np.empty(count, np.uint64))
 
 
 def begins(count: int, words: list[tuple[WordArray, int]]) -> BoolArray:
@@ -86,3 +287,44 @@ def begins(count: int, words: list[tuple[WordArray, int]]) -> BoolArray:
         if of_keys:
             mark_changes(values, np.uint64(of_keys), marks)
     return marks
+
+
+def sort_table(table: pa.Table, sorting: Sorting) -> pa.Table:
+    """The rows of a table of contiguous columns in order, the first of each partition marked."""
+    if not table.num_rows:
+        return table
+    order = order_of(table, sorting)
+    return with_begins(in_order(table, order, sorting), order)
+
+
+def in_order(table: pa.Table, order: Order, sorting: Sorting) -> pa.Table:
+    """The rows of a table in order."""
+    if order.rows is None:
+        return table
+    rows = arrow_of(order.rows)
+    columns = [
+        of_partitions(column(table, name), order)
+        if name in sorting.keys and is_text(table.schema.field(name).type)
+        else pc.take(column(table, name), rows, boundscheck=False)
+        for name in table.column_names
+    ]
+    return pa.Table.from_arrays(columns, schema=table.schema)
+
+
+def of_partitions(values: pa.Array, order: Order) -> pa.Array:
+    """A column that is the same in all rows of a partition: a text is looked up once for each."""
+    assert order.rows is not None
+    of_each = pc.take(values, arrow_of(order.rows[order.begins]), boundscheck=False)
+    partitions = np.cumsum(order.begins, dtype=np.int32) - np.int32(1)
+    return pc.take(of_each, arrow_of(partitions), boundscheck=False)
+
+
+def with_begins(table: pa.Table, order: Order) -> pa.Table:
+    """The same rows; bit 0 of the first bits says which are the first of a partition."""
+    if wire.FIRST_BITS not in table.column_names:
+        return table.append_column(wire.FIRST_BITS, arrow_of(order.begins.astype(np.int8)))
+    place = table.column_names.index(wire.FIRST_BITS)
+    field = table.schema.field(place)
+    bits = numbers_of(column(table, wire.FIRST_BITS))
+    marked = arrow_of((bits & ~1) | order.begins.astype(bits.dtype))
+    return table.set_column(place, field, marked)

@@ -1,25 +1,45 @@
 """A stream of record batches in any order → the same rows in order, partition by partition.
 
-Rows that fit into the budget are sorted in memory. Otherwise each full budget is sorted and
-spilled, then all spills are merged.
+Rows that fit into the budget are sorted in memory. Otherwise each full budget is sorted and spilled
+to a file, then all spills are merged, many to few before all of them are: spills are merged as soon
+as there are as many as a merge has room for, so are the spills that come of that, and so on. The
+files that are open at a time are few. A file has no name from the beginning where the system allows
+that, as Linux does: when it is closed, or its process is killed, nothing is left.
 
-Memory: three to four times the budget: the rows that are held, the same in order, what they are
-sorted by, and what Arrow keeps for later.
+What a merge gives next are the rows that are not after the last row in memory of any spill. How
+many these are of a spill is found by halving: a row from the middle of each is sorted together with
+the least of those last rows. So each row is sorted once, however the spills lie to each other. Of
+equal rows those of earlier spills come first.
+
+Cost: a row is written once for each level, which are few: with 32 spills to a merge, 256 MiB in
+memory and levels of 8 GiB and 256 GiB. Memory: three to four times the budget: the rows that are
+held, the same in order, what they are sorted by, and what Arrow keeps for later.
+Source: Knuth, The Art of Computer Programming, volume 3, 5.4.1, Multiway Merging.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator
-from contextlib import closing
+import errno
+import os
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import field
+from itertools import chain
+from tempfile import TemporaryFile
+from typing import IO
 
+import numpy as np
 import pyarrow as pa
 
 from matchrec.dataclass import dataclass
-from matchrec.spark.sorting.gather import sort_table
+from matchrec.engine.partitions import IntArray
+from matchrec.errors.calls import no_room_on_disk
+from matchrec.spark import wire
+from matchrec.spark.sorting.order import order_of, sort_table
 from matchrec.spark.sorting.sorting import Sorting
-from matchrec.spark.sorting.spilling import Spills
 
+FULL = (errno.ENOSPC, errno.EDQUOT)
+SPILLS_A_MERGE = 32
 BYTES_IN_MEMORY = 256 << 20
 ROWS_A_BATCH = 1 << 17
 
@@ -78,3 +98,162 @@ class Held:
         self.batches.clear()
         self.bytes = 0
         return table
+
+
+@dataclass(slots=True)
+class Spills:
+    """Spills by level, at most as many on each as a merge has room for; closing removes them."""
+
+    sorting: Sorting
+    budget: int
+    levels: list[list[Spill]] = field(default_factory=list)
+
+    def add(self, table: pa.Table) -> None:
+        """Sort more rows, and have them wait."""
+        sorted_rows = sort_table(table, self.sorting)
+        self.put(spill(iter([sorted_rows]), self.bytes_a_batch), 0)
+
+    def put(self, one: Spill, level: int) -> None:
+        """Have a spill wait on a level."""
+        if level == len(self.levels):
+            self.levels.append([])
+        spills = self.levels[level]
+        spills.append(one)
+        if len(spills) == SPILLS_A_MERGE:
+            merged = self.merge_to_one(spills)
+            spills.clear()
+            self.put(merged, level + 1)
+
+    def rows(self) -> Iterator[pa.Table]:
+        """All rows in order, and the first of each partition marked."""
+        spills = [one for level in reversed(self.levels) for one in level]  # as they have come
+        self.levels = [spills]
+        while len(spills) > SPILLS_A_MERGE:
+            spills[-SPILLS_A_MERGE:] = [self.merge_to_one(spills[-SPILLS_A_MERGE:])]
+        yield from merge(spills, self.sorting)
+
+    def merge_to_one(self, spills: list[Spill]) -> Spill:
+        """Merge spills that follow each other; they are closed."""
+        merged = spill(merge(spills, self.sorting), self.bytes_a_batch)
+        for one in spills:
+            one.close()
+        return merged
+
+    @property
+    def bytes_a_batch(self) -> int:
+        """So that a batch of each spill of a merge fits into the budget."""
+        return self.budget // SPILLS_A_MERGE
+
+    def close(self) -> None:
+        """Remove the files."""
+        for level in self.levels:
+            for one in level:
+                one.close()
+
+
+def merge(spills: Sequence[Spill], sorting: Sorting) -> Iterator[pa.Table]:
+    """The rows of spills in order, a table at a time; the first of each partition are marked."""
+    heads = [Head(one.batches()) for one in spills]
+    last: list[pa.RecordBatch] = []  # the row that came out last: it tells where a partition begins
+    while heads := [head for head in heads if head.is_there()]:
+        counts = rows_that_come_next(heads, sorting)
+        taken = [head.take(int(count)) for head, count in zip(heads, counts, strict=True)]
+        table = sort_table(pa.Table.from_batches([*last, *taken]).combine_chunks(), sorting)
+        yield table.slice(len(last))
+        last = table.take([table.num_rows - 1]).to_batches()
+
+
+def rows_that_come_next(heads: Sequence[Head], sorting: Sorting) -> IntArray:
+    """How many rows of each head are not after the last row of any."""
+    names = [*dict.fromkeys(item.name for item in sorting.columns), wire.FIRST_BITS]
+    batches = [head.rows.select(names) for head in heads if head.rows is not None]
+    rows = np.array([batch.num_rows for batch in batches], np.int64)
+    least = int(np.argmin(ranks(batches, rows - 1, sorting)))
+    low, high = np.zeros_like(rows), rows.copy()
+    low[least] = rows[least]
+    while (undecided := low < high).any():
+        middle = np.where(undecided, (low + high) // 2, rows - 1)
+        found = ranks(batches, middle, sorting)
+        comes = found < found[least]
+        low = np.where(undecided & comes, middle + 1, low)
+        high = np.where(undecided & ~comes, middle, high)
+    return low
+
+
+def ranks(batches: Sequence[pa.RecordBatch], rows: IntArray, sorting: Sorting) -> IntArray:
+    """The rank of a row of each batch among these rows."""
+    some = [batch.slice(int(row), 1) for batch, row in zip(batches, rows, strict=True)]
+    order = order_of(pa.Table.from_batches(some).combine_chunks(), sorting).rows
+    return np.arange(len(some)) if order is None else np.argsort(order)
+
+
+@dataclass(slots=True)
+class Head:
+    """The first rows of a spill that have not come out, as far as they are in memory."""
+
+    later: Iterator[pa.RecordBatch]
+    rows: pa.RecordBatch | None = None
+
+    def is_there(self) -> bool:
+        """Whether there are more rows; brings some into memory."""
+        if not self.rows:
+            self.rows = next(self.later, None)
+        return self.rows is not None
+
+    def take(self, count: int) -> pa.RecordBatch:
+        """The first rows, which have then come out."""
+        assert self.rows is not None
+        taken, self.rows = self.rows.slice(0, count), self.rows.slice(count)
+        return taken
+
+
+@dataclass(frozen=True, slots=True)
+class Spill:
+    """Rows in order in a file, batch by batch."""
+
+    file: IO[bytes]
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """The rows, from the first on."""
+        self.file.seek(0)
+        with pa.ipc.open_stream(self.file) as reader:
+            yield from reader
+
+    def close(self) -> None:
+        """Remove the file."""
+        self.file.close()
+
+
+def spill(tables: Iterator[pa.Table], bytes_a_batch: int) -> Spill:
+    """Write tables, at least one, to a file, in batches of about so many bytes.
+
+    Raises MatchRecognizeRunError where the disk is full.
+    """
+    place = folder()
+    with ExitStack() as undo, reporting_full_disk(place):
+        file = undo.enter_context(TemporaryFile(prefix="matchrec-", dir=place))
+        first = next(tables)
+        with pa.ipc.new_stream(file, first.schema) as writer:
+            for table in chain([first], tables):
+                rows = bytes_a_batch * table.num_rows // max(1, table.nbytes)
+                writer.write_table(table, max_chunksize=max(1, rows))
+        undo.pop_all()
+    return Spill(file)
+
+
+@contextmanager
+def reporting_full_disk(place: str | None) -> Iterator[None]:
+    """Raises MatchRecognizeRunError where a disk is full."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in FULL:
+            raise no_room_on_disk(place) from error
+        raise
+
+
+def folder() -> str | None:
+    """Where Spark has its workers write, one of the folders for each process; else the system's."""
+    folders = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")
+    able = [one for one in folders if os.access(one, os.W_OK)]
+    return able[os.getpid() % len(able)] if able else None

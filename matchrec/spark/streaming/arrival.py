@@ -1,35 +1,195 @@
-"""Events of a bucket of keys as they come: first in order, as far as the watermark has passed."""
+"""Events of a bucket of keys as they come: first in order, as far as the watermark has passed.
+
+What is known of many keys is held in flat arrays, the values of each key one after the other:
+
+    sizes [2, 0, 1]   values [a, b, c]   ->   key 0 has a and b, key 1 nothing, key 2 has c
+
+What is stored of a bucket between two micro-batches are bytes:
+
+    length of the header | header, JSON | arrays, one after the other | keys | rows, Arrow streams
+
+The header names what wrote it: the state of another query is refused, not misread.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
+from io import BytesIO
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
+from typing_extensions import Self
 
 from matchrec.dataclass import dataclass
 from matchrec.engine.partitions import IntArray
+from matchrec.errors.calls import state_of_another_query
 from matchrec.spark import wire
-from matchrec.spark.streaming.by_key import ByKey, positions_of, starts_of
-from matchrec.spark.streaming.memory import Memory
-from matchrec.spark.worker.arrays import (
-    as_integers,
-    codes_of,
-    column,
-    number_equal,
-    sort_keys,
-    validity,
-)
+from matchrec.spark.sorting.order import order_of
+from matchrec.spark.sorting.sorting import SortColumn, Sorting
+from matchrec.spark.worker.arrays import arrow_of, as_integers, codes_of, column, number_equal
+
+FORMAT = 3
+LENGTH = 4  # bytes of the length of the header
+
+
+Arrays = Mapping[str, npt.NDArray[Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
-    """A column beside the time that puts events of one time in order."""
+class Memory:
+    """A bucket between two micro-batches.
 
-    name: str
-    descending: bool = False
-    nulls_last: bool = False
+    passed: the watermark up to which rows have been put in order, in microseconds, or None. arrays:
+    the state of the search, by name. keys: those that have any, a row each. rows: those that the
+    search still needs, key after key, then those that wait.
+    """
+
+    passed: int | None
+    arrays: Arrays
+    keys: pa.Table
+    rows: pa.Table
+
+
+def dump(memory: Memory, query: str) -> bytes:
+    """Write a memory as bytes. query: a digest of the query that it belongs to."""
+    arrays = {name: np.ascontiguousarray(one) for name, one in memory.arrays.items()}
+    header = {
+        "format": FORMAT,
+        "query": query,
+        "passed": memory.passed,
+        "arrays": [[name, one.dtype.str, one.shape] for name, one in arrays.items()],
+    }
+    text = json.dumps(header).encode()
+    out = BytesIO()
+    out.write(len(text).to_bytes(LENGTH, "little") + text)
+    for one in arrays.values():
+        out.write(one.tobytes())
+    for table in (memory.keys, memory.rows):
+        with pa.ipc.new_stream(out, table.schema) as writer:
+            writer.write_table(table)
+    return out.getvalue()
+
+
+def load(data: bytes, query: str) -> Memory:
+    """Read a memory from its bytes. Raises MatchRecognizeRunError for those of another query."""
+    begin = LENGTH + int.from_bytes(data[:LENGTH], "little")
+    header: Mapping[str, Any] = json.loads(data[LENGTH:begin])
+    if (header["format"], header["query"]) != (FORMAT, query):
+        raise state_of_another_query()
+    arrays: dict[str, npt.NDArray[Any]] = {}
+    for name, kind, shape in header["arrays"]:
+        size = int(np.prod(shape))
+        one = np.frombuffer(data, np.dtype(kind), size, begin).reshape(shape)
+        arrays[name] = one.copy()
+        begin += one.nbytes
+    source = pa.BufferReader(pa.py_buffer(data).slice(begin))
+    tables = [pa.ipc.open_stream(source).read_all() for _ in range(2)]
+    return Memory(header["passed"], arrays, *tables)
+
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ByKey:
+    """Values of k keys. values: any[n, ...], key after key; sizes: int64[k], how many each has."""
+
+    values: Array
+    sizes: IntArray
+
+    @staticmethod
+    def one_each(values: Array) -> ByKey:
+        """One value of each key."""
+        return ByKey(values, np.ones(len(values), np.int64))
+
+    @staticmethod
+    def joined(parts: Sequence[Array]) -> ByKey:
+        """Those of some keys, at least one, each in an array."""
+        return ByKey(np.concatenate(parts), np.array([len(one) for one in parts], np.int64))
+
+    def take(self, keys: IntArray) -> ByKey:
+        """Those of some of the keys."""
+        return ByKey(self.values[positions_of(self.sizes, keys)], self.sizes[keys])
+
+    def followed_by(self, others: ByKey) -> ByKey:
+        """Those of further keys behind them."""
+        values = np.concatenate([self.values, others.values])
+        return ByKey(values, np.concatenate([self.sizes, others.sizes]))
+
+    def each(self) -> list[Array]:
+        """The values of each of one or more keys in an array."""
+        return np.split(self.values, np.cumsum(self.sizes)[:-1])
+
+
+States = Mapping[str, ByKey]  # what searches of some keys need, by name
+
+
+def take(states: States, keys: IntArray) -> States:
+    """The states of some of the keys."""
+    return {name: one.take(keys) for name, one in states.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class OfKeys:
+    """What is known of k keys: fields are arrays, one value of each key, or ByKey, or States."""
+
+    def take(self, keys: IntArray) -> Self:
+        """What is known of some of the keys."""
+        known = (getattr(self, field.name) for field in fields(self))
+        return type(self)(*(take_known(one, keys) for one in known))
+
+    def followed_by(self, others: Self) -> Self:
+        """The same, then what is known of further keys."""
+        names = [field.name for field in fields(self)]
+        pairs = ((getattr(self, name), getattr(others, name)) for name in names)
+        return type(self)(*(join_known(one, other) for one, other in pairs))
+
+
+def take_known(known: Any, keys: IntArray) -> Any:
+    """What is known of some of the keys."""
+    if isinstance(known, np.ndarray):
+        return known[keys]
+    return known.take(keys) if isinstance(known, ByKey) else take(known, keys)
+
+
+def join_known(known: Any, others: Any) -> Any:
+    """What is known of keys, then of others."""
+    if isinstance(known, np.ndarray):
+        return np.concatenate([known, others])
+    if isinstance(known, ByKey):
+        return known.followed_by(others)
+    return {name: one.followed_by(others[name]) for name, one in known.items()}
+
+
+def starts_of(sizes: IntArray) -> IntArray:
+    """int64[k + 1], where the values of each key start, then how many there are."""
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+def positions_of(sizes: IntArray, keys: IntArray) -> IntArray:
+    """Where the values of some keys stand among those of all."""
+    return ranges(starts_of(sizes)[keys], sizes[keys])
+
+
+def ranges(first: IntArray, sizes: IntArray) -> IntArray:
+    """So many positions from each first one on, range after range."""
+    shifts = np.repeat(first - starts_of(sizes)[:-1], sizes)
+    return np.asarray(shifts + np.arange(len(shifts)), np.int64)
+
+
+def plain_arrays(states: States) -> dict[str, Array]:
+    """The states as plain arrays by name."""
+    values = {f"{name} values": one.values for name, one in states.items()}
+    return values | {f"{name} sizes": one.sizes for name, one in states.items()}
+
+
+def states_in(arrays: Mapping[str, Array], names: Iterable[str]) -> States:
+    """The states that `plain_arrays` has made plain."""
+    return {name: ByKey(arrays[f"{name} values"], arrays[f"{name} sizes"]) for name in names}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +202,7 @@ class Arriving:
 
     schema: pa.Schema
     keys: tuple[str, ...]
-    orders: tuple[Order, ...]
+    orders: tuple[SortColumn, ...]
 
     def nothing(self) -> Memory:
         """What is known of a bucket before its first event."""
@@ -92,10 +252,6 @@ class Arrived:
         keys = np.arange(len(self.new))
         return np.append(np.repeat(keys, self.kept), np.repeat(keys, self.new))
 
-    def kept_of(self, keys: IntArray) -> ByKey:
-        """Which rows some keys have from before."""
-        return ByKey(positions_of(self.kept, keys), self.kept[keys])
-
     def known(self, keys: IntArray, kept: ByKey, watermark: int) -> Known:
         """Rows of some keys: those that are kept of each, and its new ones."""
         new = self.new[keys]
@@ -125,7 +281,7 @@ def arrange(
     both = pa.concat_tables([memory.keys, here.select(arriving.keys)]).combine_chunks()
     number, first = number_equal([codes_of(column(both, name)) for name in arriving.keys])
     number = number[memory.keys.num_rows :]
-    here = here.take(pa.array(order_events(here, arriving.orders, number)))
+    here = in_order(here, arriving.orders, number)
     kept = np.append(kept, np.zeros(len(first) - len(kept), np.int64))
     return Arrived(
         keys=both.take(pa.array(first)).combine_chunks(),
@@ -147,18 +303,12 @@ def times(rows: pa.Table) -> IntArray:
     return as_integers(column(rows, wire.MICROSECONDS)) if rows.num_rows else np.zeros(0, np.int64)
 
 
-def order_events(rows: pa.Table, orders: tuple[Order, ...], key: IntArray) -> IntArray:
-    """Sort the rows by the number of their key, by time, by `orders`, then by arrival: places."""
-    keys: list[Any] = [key, times(rows)]
-    for order in orders if rows.num_rows else ():
-        values = column(rows, order.name)
-        there = validity(values)
-        keys.append(~there if order.nulls_last else there)
-        ascending = sort_keys(values)
-        keys.append(descending(ascending) if order.descending else ascending)
-    return np.lexsort(keys[::-1]).astype(np.int64)
-
-
-def descending(keys: Any) -> IntArray:
-    """Numbers in the opposite order; NaN is first."""
-    return np.asarray(~np.unique(keys, return_inverse=True)[1], np.int64)
+def in_order(rows: pa.Table, orders: tuple[SortColumn, ...], key: IntArray) -> pa.Table:
+    """Sort the rows by the number of their key, by time, by `orders`, then by arrival."""
+    if not rows.num_rows:
+        return rows
+    time = SortColumn(wire.MICROSECONDS, descending=False, nulls_first=True)
+    sorting = Sorting((wire.ROW_NUMBER,), (time, *orders))
+    numbered = rows.append_column(wire.ROW_NUMBER, arrow_of(key))
+    order = order_of(numbered, sorting).rows
+    return rows if order is None else rows.take(arrow_of(order)).combine_chunks()

@@ -1,31 +1,53 @@
-"""The events of a bucket of keys from micro-batch to micro-batch.
+"""The events of a bucket of keys from micro-batch to micro-batch: what Spark's operator runs.
 
 Events wait until the watermark has passed them; then they are put in order and searched, those of
-all keys that have any at once. What the search still needs of each key is kept with its state.
+all keys that have any at once. Of several searches, one for each rule of a set, each goes on by
+itself, with the events that it looks at again and the new ones; what some search still needs is
+kept with its state. Keys that have neither new events nor a window that has ended are left alone.
 Nothing is at its end because a batch is: a window ends when the watermark passes its end, for which
 an event-time timer is set, one for all keys.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
+from pyspark.sql import types as spark_types
 
 from matchrec.dataclass import dataclass
 from matchrec.engine.partitions import IntArray
-from matchrec.spark.streaming.arrival import Arrived, Arriving, arrange, times
-from matchrec.spark.streaming.by_key import OfKeys, States, flat, states_in, take
-from matchrec.spark.streaming.memory import Arrays, Memory, dump, load
-from matchrec.spark.streaming.search import FOREVER, KeySearch
+from matchrec.spark import wire
+from matchrec.spark.streaming.arrival import (
+    Array,
+    Arrays,
+    Arrived,
+    Arriving,
+    ByKey,
+    Known,
+    Memory,
+    OfKeys,
+    States,
+    arrange,
+    dump,
+    load,
+    plain_arrays,
+    states_in,
+    take,
+    times,
+)
+from matchrec.spark.streaming.prepare import Flat
+from matchrec.spark.streaming.search import FOREVER, KeySearch, Left
+from matchrec.spark.transport import arrow_type, decode
 
 NO_KEYS = np.zeros(0, np.int64)
+PLACES = "places"
 
 
-class Group(Protocol):
+class GroupState(Protocol):
     """What is used of PySpark's GroupState."""
 
     @property
@@ -38,7 +60,7 @@ class Group(Protocol):
     def getCurrentWatermarkMs(self) -> int: ...  # noqa: N802
 
 
-def wake(group: Group, time: int, watermark: int) -> None:
+def wake(group: GroupState, time: int, watermark: int) -> None:
     """Ask to be called when the watermark has passed a time, in microseconds, if it ever does.
 
     Spark calls when the watermark is beyond the timer.
@@ -49,9 +71,102 @@ def wake(group: Group, time: int, watermark: int) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class Needs(OfKeys):
+    """What a search needs of some keys of the bucket.
+
+    keys: int64[p], ascending. states: of its search, and PLACES, its rows among all that have
+    arrived. next_end: see `Left`.
+    """
+
+    keys: IntArray
+    states: States
+    next_end: IntArray
+
+    def merged_with(self, others: Needs) -> Needs:
+        """The same with other keys, in their order."""
+        if not len(self.keys) or not len(others.keys):
+            return self if len(self.keys) else others
+        both = self.followed_by(others)
+        return both.take(np.argsort(both.keys))
+
+    def after(self, known: Known, left: Left) -> Needs:
+        """What is needed once the search has gone on. known: the rows that it had. left: by it."""
+        stay, left = left.without_idle()
+        places = ByKey(known.places[left.kept.values], left.kept.sizes)
+        return Needs(self.keys[stay], dict(left.states) | {PLACES: places}, left.next_end)
+
+
+@dataclass(frozen=True, slots=True)
+class KeptSearches:
+    """What is kept for all searches.
+
+    needs: of searches. failed: int64[f] of searches, the keys for which they have failed for good.
+    """
+
+    needs: Mapping[int, Needs]
+    failed: Mapping[int, IntArray]
+
+    def arrays(self) -> dict[str, Array]:
+        """What is needed as plain arrays by name.
+
+        The places of a search that is the only one are not among them: it needs all rows.
+        """
+        found = {"searches": np.array(sorted(self.needs), np.int64)}
+        for number, one in self.needs.items():
+            states = {name: of for name, of in one.states.items() if name != PLACES or self.shares}
+            own = {"keys": one.keys, "next end": one.next_end, **plain_arrays(states)}
+            found |= {f"{number} {name}": array for name, array in own.items()}
+        pairs = [(number, key) for number, keys in self.failed.items() for key in keys.tolist()]
+        return found | {"failed": np.array(pairs, np.int64).reshape(-1, 2)}
+
+    @property
+    def shares(self) -> bool:
+        """Whether several searches need rows."""
+        return len(self.needs) > 1
+
+    @staticmethod
+    def of(arrays: Arrays, searches: tuple[KeySearch, ...]) -> KeptSearches:
+        """What `arrays` has made plain; nothing of no arrays."""
+        needs = {}
+        numbers = arrays["searches"].tolist() if arrays else []
+        for number in numbers:
+            own = searches[number].nothing().keys() | ({PLACES} if len(numbers) > 1 else set())
+            found = states_in(arrays, [f"{number} {name}" for name in own])
+            states = {name.partition(" ")[2]: one for name, one in found.items()}
+            keys = arrays[f"{number} keys"]
+            if PLACES not in states:
+                sizes = arrays["rows"][keys]
+                states[PLACES] = ByKey(np.arange(sizes.sum()), sizes)
+            needs[number] = Needs(keys, states, arrays[f"{number} next end"])
+        failed, keys = arrays["failed"].T if arrays else (NO_KEYS, NO_KEYS)
+        return KeptSearches(needs, {one: keys[failed == one] for one in np.unique(failed).tolist()})
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """The keys for which there is something to search.
+
+    needs: of these. others: of all others, None where there are none.
+    """
+
+    needs: Needs
+    others: Needs | None
+
+    @staticmethod
+    def of(own: Needs, search: KeySearch, wanted: IntArray) -> Called:
+        """own: what the search needs. wanted: the keys, ascending."""
+        added = np.setdiff1d(wanted, own.keys)
+        whole = own.merged_with(nothing_needed(search, added)) if len(added) else own
+        is_called = np.isin(whole.keys, wanted)
+        if is_called.all():
+            return Called(whole, None)
+        return Called(whole.take(np.flatnonzero(is_called)), whole.take(np.flatnonzero(~is_called)))
+
+
+@dataclass(frozen=True, slots=True)
+class KeptEvents:
     """What is kept of a bucket. keys: which of those that have arrived; rows: which of theirs, key
-    after key. arrays: what there is of the search. next_end: see `Left`, the least of all.
+    after key. arrays: what there is of the searches. next_end: see `Left`, the least of all.
     """
 
     keys: IntArray
@@ -60,30 +175,29 @@ class Kept:
     next_end: int
 
 
-GoingOn = Generator[pa.RecordBatch, None, Kept]
+Outcome = tuple[Needs, IntArray]  # what is needed of keys, and those for which a search has failed
+GoingOn = Generator[pa.RecordBatch, None, Outcome]
 """The output rows of what is decided, and in the end what is kept."""
 
 
 @dataclass(frozen=True)
-class Bucket(ABC):
-    """What goes on with the events of a bucket. Picklable. query: a digest of what is asked."""
+class Bucket:
+    """What goes on with the events of a bucket. Picklable.
+
+    query: a digest of what is asked. searches: those of all rules, one of a query; each event is
+    kept once for all of them.
+    """
 
     arriving: Arriving
     query: str
+    searches: tuple[KeySearch, ...]
 
     @property
     def schema(self) -> pa.Schema:
         """Of the events."""
         return self.arriving.schema
 
-    @abstractmethod
-    def go_on(self, arrays: Arrays, arrived: Arrived, watermark: int) -> GoingOn:
-        """Search what has arrived. arrays: what was kept, none in the beginning.
-
-        Among those that are kept, "rows" says how many rows are of each key: int64[k].
-        """
-
-    def batch(self, new: Iterable[pa.RecordBatch], group: Group) -> Iterator[pa.RecordBatch]:
+    def batch(self, new: Iterable[pa.RecordBatch], group: GroupState) -> Iterator[pa.RecordBatch]:
         """The output rows of what is decided now; the state is kept in the group."""
         watermark = group.getCurrentWatermarkMs() * 1000
         memory = load(group.get[0], self.query) if group.exists else self.arriving.nothing()
@@ -99,54 +213,92 @@ class Bucket(ABC):
         group.update((dump(stored, self.query),))
         wake(group, int(times(arrived.later).min(initial=kept.next_end)), watermark)
 
+    def go_on(
+        self, arrays: Arrays, arrived: Arrived, watermark: int
+    ) -> Generator[pa.RecordBatch, None, KeptEvents]:
+        """Search what has arrived. arrays: what was kept, none in the beginning.
 
-@dataclass(frozen=True, slots=True)
-class Needs(OfKeys):
-    """What a search needs of the k keys of a bucket.
+        Among those that are kept, "rows" says how many rows are of each key: int64[k].
+        """
+        kept = KeptSearches.of(arrays, self.searches)
+        needs, failed = dict(kept.needs), dict(kept.failed)
+        for number, search in enumerate(self.searches):
+            own = needs.pop(number, None) or nothing_needed(search, NO_KEYS)
+            apart = failed.get(number, NO_KEYS)
+            wanted = np.append(np.flatnonzero(arrived.new), own.keys[own.next_end <= watermark])
+            called = Called.of(own, search, np.setdiff1d(wanted, apart))
+            found, added = called.needs, NO_KEYS
+            if len(found.keys):
+                found, added = yield from self.search(number, found, arrived, watermark)
+            after = found if called.others is None else called.others.merged_with(found)
+            if len(after.keys):
+                needs[number] = after
+            if len(added):
+                failed[number] = np.append(apart, added)
+        return stored(KeptSearches(needs, failed), arrived)
 
-    rows: int64[k], how many of each. next_end: int64[k], see `Left`.
-    """
+    def search(self, number: int, needs: Needs, arrived: Arrived, watermark: int) -> GoingOn:
+        """Let a search go on with one or more keys. Raises MatchRecognizeRunError."""
+        known = arrived.known(needs.keys, needs.states[PLACES], watermark)
+        left = yield from self.searches[number].search(needs.states, known)
+        return needs.after(known, left), NO_KEYS
 
-    states: States
-    rows: IntArray
-    next_end: IntArray
 
-    def arrays(self) -> Arrays:
-        """It as plain arrays by name."""
-        return {"rows": self.rows, "next end": self.next_end, **flat(self.states)}
+def nothing_needed(search: KeySearch, keys: IntArray) -> Needs:
+    """What a search needs of keys without events."""
+    nothing = dict(search.nothing()) | {PLACES: ByKey.joined([NO_KEYS])}
+    states = take(nothing, np.zeros(len(keys), np.int64))
+    return Needs(keys, states, np.full(len(keys), FOREVER))
+
+
+def stored(kept: KeptSearches, arrived: Arrived) -> KeptEvents:
+    """What is kept of the bucket: the keys of which anything is, and each row once."""
+    of_searches = [*kept.needs.values()]
+    keys = np.unique(
+        np.concatenate([NO_KEYS, *(one.keys for one in of_searches), *kept.failed.values()])
+    )
+    places = (one.states[PLACES].values for one in of_searches)
+    union = np.unique(np.concatenate([NO_KEYS, *places]))
+    key = arrived.key_of_rows()[union]
+    order = np.argsort(key, kind="stable")
+    place = np.empty(arrived.rows.num_rows, np.int64)
+    place[union[order]] = np.arange(len(union))
+
+    def renumbered(one: Needs) -> Needs:
+        places = one.states[PLACES]
+        states = dict(one.states) | {PLACES: ByKey(place[places.values], places.sizes)}
+        return Needs(np.searchsorted(keys, one.keys), states, one.next_end)
+
+    needs = {number: renumbered(one) for number, one in kept.needs.items()}
+    failed = {number: np.searchsorted(keys, one) for number, one in kept.failed.items()}
+    rows = np.bincount(np.searchsorted(keys, key), minlength=len(keys)).astype(np.int64)
+    arrays = KeptSearches(needs, failed).arrays() | {"rows": rows}
+    next_end = min((int(one.next_end.min()) for one in of_searches), default=FOREVER)
+    return KeptEvents(keys, union[order], arrays, next_end)
 
 
 @dataclass(frozen=True)
-class SearchedBucket(Bucket):
-    """One search over the events of a bucket."""
+class StreamWorker:
+    """Searches the events of a bucket. columns: those that cross, beside the time. Picklable."""
 
-    search: KeySearch
+    bucket: Bucket
+    columns: tuple[Flat, ...]
 
-    def needs(self, arrays: Arrays, keys: int) -> Needs:
-        """What is needed of so many keys, the first ones with state."""
-        if not arrays:
-            return self.nothing_of(keys)
-        states = states_in(arrays, self.search.nothing())
-        known = Needs(states, arrays["rows"], arrays["next end"])
-        added = keys - len(known.rows)
-        return known.followed_by(self.nothing_of(added)) if added else known
+    def run(self, frames: Iterable[pd.DataFrame], group: GroupState) -> Iterator[pd.DataFrame]:
+        """Output rows of what is complete now, as the bytes of an Arrow stream."""
+        batches = (self.batch(frame) for frame in frames if len(frame))
+        for batch in self.bucket.batch(batches, group):
+            out = pa.BufferOutputStream()
+            with pa.ipc.new_stream(out, batch.schema) as writer:
+                writer.write_batch(batch)
+            yield pd.DataFrame({"rows": [out.getvalue().to_pybytes()]})
 
-    def nothing_of(self, keys: int) -> Needs:
-        """What is needed of so many keys without events."""
-        states = take(self.search.nothing(), np.zeros(keys, np.int64))
-        return Needs(states, np.zeros(keys, np.int64), np.full(keys, FOREVER))
-
-    def go_on(self, arrays: Arrays, arrived: Arrived, watermark: int) -> GoingOn:
-        needs = self.needs(arrays, arrived.keys.num_rows)
-        has_any = (arrived.new > 0) | (needs.next_end <= watermark)
-        called, others = np.flatnonzero(has_any), np.flatnonzero(~has_any)
-        keys, rows, kept = others, arrived.kept_of(others).values, needs
-        if len(called):
-            known = arrived.known(called, arrived.kept_of(called), watermark)
-            left = yield from self.search.search(take(needs.states, called), known)
-            stay, left = left.without_idle()
-            keys = np.append(keys, called[stay])
-            rows = np.append(rows, known.places[left.kept.values])
-            after = Needs(left.states, left.kept.sizes, left.next_end)
-            kept = needs.take(others).followed_by(after)
-        return Kept(keys, rows, kept.arrays(), int(kept.next_end.min(initial=FOREVER)))
+    def batch(self, frame: pd.DataFrame) -> pa.RecordBatch:
+        """The events as they were before they crossed."""
+        time = Flat(wire.MICROSECONDS, wire.MICROSECONDS, spark_types.LongType())
+        columns = (*self.columns, time)
+        leaves = [leaf for one in columns for leaf in one.leaves()]
+        kinds = [arrow_type(kind) for _, _, kind in leaves]
+        flat = decode(frame, [name for _, name, _ in leaves], [one for one in kinds if one])
+        arrays = [one.array(flat) for one in columns]
+        return pa.RecordBatch.from_arrays(arrays, schema=self.bucket.schema)

@@ -17,23 +17,25 @@ import pyarrow as pa
 from pyspark.sql import types as spark_types
 
 from matchrec.compile.executable import Executable
-from matchrec.conditions.split import Scope
-from matchrec.engine.compiled import compile_task
-from matchrec.engine.incremental.search import keeps_values
-from matchrec.errors.streaming import backwards_in_time, cannot_stream, no_time
+from matchrec.compile.path import Draft
+from matchrec.conditions.row_column import RowColumn
+from matchrec.engine.incremental import keeps_values
+from matchrec.engine.records import compile_task
+from matchrec.errors.calls import backwards_in_time, cannot_stream, no_time
 from matchrec.output.reads import ReadAt
 from matchrec.plan.clauses import MatchOutput, RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import PartitionEnd, negations, walk
 from matchrec.spark import wire
-from matchrec.spark.options import Options
-from matchrec.spark.sessions.interpreter import able_workers
-from matchrec.spark.streaming.bucket import Bucket, SearchedBucket
-from matchrec.spark.streaming.contiguous import ContiguousSearch
+from matchrec.spark.crossing import crossing_schema, decode_columns
+from matchrec.spark.environment import able_workers
+from matchrec.spark.prepare import D, Prepared
+from matchrec.spark.question import Options
+from matchrec.spark.streaming.bucket import Bucket, StreamWorker
 from matchrec.spark.streaming.prepare import Crossed, send_events
-from matchrec.spark.streaming.search import KeySearch
+from matchrec.spark.streaming.search import ContiguousSearch, KeySearch
 from matchrec.spark.streaming.selecting import SelectingSearch
-from matchrec.spark.streaming.worker import StreamWorker
+from matchrec.spark.types import schema_of_reads
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -122,11 +124,6 @@ def check_options(options: Options) -> None:
         )
 
 
-def scope_of(plan: MatchPlan) -> Scope:
-    """What Spark computes conditions of: a search that keeps rows in a row reads neighbours."""
-    return Scope.NEIGHBOURS if plan.selects else Scope.ROW
-
-
 def ranks(executable: Executable) -> frozenset[int]:
     """The integer columns that are ranks, by their place among those that conditions read."""
     places = enumerate(executable.crossing.integers)
@@ -180,19 +177,23 @@ def reads_neighbours(executable: Executable) -> bool:
     return any(compiled.offsets) or any(reads)
 
 
-def match_events(
-    prepared: DataFrame, executable: Executable, plan: MatchPlan, schema: spark_types.StructType
-) -> DataFrame:
+def match_events(prepared: Prepared[Draft], executable: Executable) -> DataFrame:
     """The reads of the output rows, each as soon as it is complete.
 
     Raises MatchRecognizeError for what needs all rows at once.
     """
-    check_executable(executable, plan)
-    events = send_events(prepared, executable.crossing.columns, plan)
-    bucket = SearchedBucket(
-        events.arriving, digest(executable, events.arriving), search_of(executable)
-    )
+    check_executable(executable, prepared.preparation.plan)
+    events = send_stream(prepared, executable.crossing.columns)
+    schema = schema_of_reads(executable, events.fields)
+    query = digest(executable, events.arriving)
+    bucket = Bucket(events.arriving, query, (search_of(executable),))
     return run_on_buckets(events, bucket, f"PATTERN ({executable.pattern})", schema)
+
+
+def send_stream(prepared: Prepared[D], columns: tuple[RowColumn, ...]) -> Crossed:
+    """The events with these columns. Raises MatchRecognizeUnsupportedError as `send_events`."""
+    preparation = prepared.preparation
+    return send_events(preparation.dataframe(columns), columns, preparation.plan)
 
 
 def search_of(executable: Executable) -> KeySearch:
@@ -208,13 +209,17 @@ def digest(*asked: object) -> str:
 def run_on_buckets(
     events: Crossed, bucket: Bucket, name: str, schema: spark_types.StructType
 ) -> DataFrame:
-    """What comes out of the events of all keys. name: what Spark's own plan shows."""
+    """What comes out of the events of all keys. name: what Spark's own plan shows.
+
+    schema: of the rows that come out, once they are here.
+    """
     function = over_groups(StreamWorker(bucket, events.columns))
     function.__name__ = f"match_recognize[{name}]"
     groups = events.frame.groupBy(wire.BUCKET)
     with able_workers(events.frame.sparkSession):
         found = groups.applyInPandasWithState(function, FOUND, STATE, "append", "EventTimeTimeout")
-        return found.mapInArrow(unpack(), schema)
+        rows = found.mapInArrow(unpack(), crossing_schema(schema))
+    return decode_columns(rows, schema)
 
 
 def unpack() -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:

@@ -12,30 +12,32 @@ a hundred times what the search of its few new events does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 from pyspark.sql import types as spark_types
 
 from matchrec.conditions.row_column import RowColumn
 from matchrec.dataclass import dataclass
-from matchrec.errors.streaming import altered_in_stream, cannot_stream, no_watermark
+from matchrec.errors.calls import altered_in_stream, cannot_stream, no_watermark
 from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.text import quoted
 from matchrec.spark import wire
-from matchrec.spark.before.bits import bit_columns, null_columns
-from matchrec.spark.before.columns import Preparation
+from matchrec.spark.columns import Preparation
 from matchrec.spark.crossing import encode_columns
-from matchrec.spark.streaming.arrival import Arriving, Order
-from matchrec.spark.streaming.flat import Flat, flat
-from matchrec.spark.transport import encoded_field
+from matchrec.spark.names import bit_columns, null_columns
+from matchrec.spark.sorting.sorting import SortColumn
+from matchrec.spark.streaming.arrival import Arriving
+from matchrec.spark.transport import arrow_type, encoded_field
 from matchrec.spark.wire import SelectItem
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from matchrec.compile.draft import Draft
+    from matchrec.compile.path import Draft
 
 WATERMARK = "spark.watermarkDelayMs"  # in the metadata of a column that has one
 EPOCH = "TIMESTAMP_NTZ'1970-01-01 00:00:00'"
@@ -43,26 +45,88 @@ BUCKETS = 64  # the state depends on it; so many tasks at most have something to
 
 
 @dataclass(frozen=True)
+class Flat:
+    """A column. name: of it, which its fields extend. path: SQL. kind: its type in Spark.
+
+    fields: of a struct, each with its name there; then `name`_n says where the struct is NULL.
+    """
+
+    name: str
+    path: str
+    kind: spark_types.DataType
+    fields: tuple[tuple[str, Flat], ...] = ()
+
+    @property
+    def is_struct(self) -> bool:
+        """Whether it has fields, though it may be none of them."""
+        return isinstance(self.kind, spark_types.StructType)
+
+    def leaves(self) -> Iterator[tuple[str, str, spark_types.DataType]]:
+        """Path, name and type of each column that crosses."""
+        if self.is_struct:
+            yield f"{self.path} IS NULL", f"{self.name}_n", spark_types.BooleanType()
+            for _, one in self.fields:
+                yield from one.leaves()
+        else:
+            yield self.path, self.name, self.kind
+
+    def arrow(self) -> pa.DataType:
+        """The Arrow type. Raises ValueError with the name of the first type that has none."""
+        if self.is_struct:
+            return pa.struct([pa.field(name, one.arrow()) for name, one in self.fields])
+        kind = arrow_type(self.kind)
+        if kind is None:
+            raise ValueError(self.kind.simpleString())
+        return kind
+
+    def array(self, batch: pa.RecordBatch) -> pa.Array:
+        """The column out of those that crossed."""
+        if not self.is_struct:
+            return batch.column(self.name)
+        absent = batch.column(f"{self.name}_n")
+        if not self.fields:
+            nothing: list[dict[str, object] | None] = [
+                None if one else {} for one in absent.to_pylist()
+            ]
+            return pa.array(nothing, pa.struct([]))
+        arrays = [one.array(batch) for _, one in self.fields]
+        names = [name for name, _ in self.fields]
+        mask = pa.array(np.asarray(absent.to_numpy(zero_copy_only=False), np.bool_))
+        return pa.StructArray.from_arrays(arrays, names, mask=mask)
+
+
+def flat(name: str, path: str, kind: spark_types.DataType) -> Flat:
+    """A column with its fields."""
+    if not isinstance(kind, spark_types.StructType):
+        return Flat(name, path, kind)
+    fields = tuple(
+        (one.name, flat(f"{name}_{i}", f"{path}.{quoted(one.name)}", one.dataType))
+        for i, one in enumerate(kind.fields)
+    )
+    return Flat(name, path, kind, fields)
+
+
+@dataclass(frozen=True)
 class Events(Preparation):
-    """Computes columns and bits of a stream's events for one plan."""
+    """Computes columns and bits of a stream's events for one draft."""
 
     @property
     def is_stream(self) -> bool:
         return True
 
-    def sending(self, drafted: Draft) -> Draft:
-        """The draft without tests of rows: any row moves the watermark."""
-        return replace(drafted, relevant=(), neighbours=())
+    def with_draft(self, drafted: Draft) -> Events:
+        """The same for another draft, without its tests of rows: any row moves the watermark."""
+        return replace(self, drafted=replace(drafted, relevant=()))
 
-    def dataframe(self, columns: tuple[RowColumn, ...], drafted: Draft) -> DataFrame:
+    def dataframe(self, columns: tuple[RowColumn, ...]) -> DataFrame:
         """Columns __c0, ..., __bits0, ..., __o1, ..., __time, __k0, ... of keys that are none of
         the first, and __bucket. Events without a time are left out, and no others: Spark would put
         such a filter before the watermark, which must move on with every event.
         Raises one of Spark's `REFUSALS`, and MatchRecognizeError without a watermark.
         """
-        conditions = drafted.row_conditions
+        conditions = self.drafted.row_conditions
         check_one_row((*columns, *conditions), self.plan)
-        names = self.names(columns, drafted)
+        names = self.names(columns)
         inner = self.relation.select(map(str, names.rows()))
         first, *others = self.order_names(names)
         items = names.crossing(columns) + bit_columns("FALSE", map(names.over_window, conditions))
@@ -118,12 +182,13 @@ class Crossed:
     """Events as they cross to Spark's operator.
 
     frame: what crosses. columns: what it stands for, without the time. arriving: what events are
-    in the worker, with the time.
+    in the worker, with the time. fields: of the columns that were asked for.
     """
 
     frame: DataFrame
     columns: tuple[Flat, ...]
     arriving: Arriving
+    fields: tuple[spark_types.StructField, ...]
 
 
 def send_events(prepared: DataFrame, columns: tuple[RowColumn, ...], plan: MatchPlan) -> Crossed:
@@ -148,8 +213,11 @@ def send_events(prepared: DataFrame, columns: tuple[RowColumn, ...], plan: Match
     schema = pa.schema([*fields, pa.field(time.name, pa.int64())])
     events = frame.selectExpr(*map(str, apart)).selectExpr(*map(str, items))
     items_of = zip(orders, plan.order_by[1:], strict=True)
-    ordered = tuple(Order(name, one.descending, one.puts_nulls_last) for name, one in items_of)
-    return Crossed(events, flats, Arriving(schema, tuple(keys), ordered))
+    ordered = tuple(
+        SortColumn(name, one.descending, not one.puts_nulls_last) for name, one in items_of
+    )
+    asked = tuple(prepared.schema.fields[: len(columns)])
+    return Crossed(events, flats, Arriving(schema, tuple(keys), ordered), asked)
 
 
 def held(column: Flat, texts: dict[str, str]) -> pa.Field:

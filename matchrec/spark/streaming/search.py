@@ -1,25 +1,37 @@
-"""What goes on with the events of some keys, all at once, whatever it looks for."""
+"""What goes on with the events of some keys, all at once; and matches of rows in a row among them.
+
+The events that the watermark has passed are searched, with the open row after those of each key.
+The rows from the first undecided starting row on are kept, and those before it that conditions and
+measures look back on. A window ends when the watermark passes its end.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Generator
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 
-from matchrec.compile.executable import Executable
+from matchrec.compile.executable import Executable, Lookaround
 from matchrec.dataclass import dataclass
-from matchrec.engine.compiled import compile_task
-from matchrec.engine.partitions import BoolArray, IntArray
+from matchrec.engine.incremental import OpenRows, ask_open_row, with_open_rows
+from matchrec.engine.partitions import BoolArray, IntArray, Partitions
+from matchrec.engine.records import compile_task
 from matchrec.output.reads import ReadMatchNumber
 from matchrec.spark import wire
-from matchrec.spark.streaming.arrival import Known
-from matchrec.spark.streaming.by_key import ByKey, OfKeys, States
+from matchrec.spark.streaming.arrival import ByKey, Known, OfKeys, States, ranges
 from matchrec.spark.worker.arrays import as_integers, column
+from matchrec.spark.worker.batches import Piece
+from matchrec.spark.worker.encode import partitions_of
+from matchrec.spark.worker.match import Worker
 
 FOREVER = int(np.iinfo(np.int64).max)
+START = "start"  # of a key, the first undecided starting row, from the first row that is kept
+NUMBER = "number"  # how many matches were found
+COVERED = "covered"  # of each row that is kept, whether a match contains it, or it has come out
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +55,7 @@ class Left(OfKeys):
 
 
 Searching = Generator[pa.RecordBatch, None, Left]
+
 """The output rows of what is decided, and in the end what is left."""
 
 
@@ -90,3 +103,103 @@ def near_bounds(executable: Executable, rows: pa.Table) -> IntArray | None:
     if not rows.num_rows:
         return np.zeros((len(near), 0), np.int64)
     return np.stack([as_integers(column(rows, wire.column(i))) for i in near])
+
+
+@dataclass(frozen=True)
+class ContiguousSearch(KeySearch):
+    """Runs an executable of contiguous matches over the events of some keys. Picklable."""
+
+    def nothing(self) -> States:
+        return states_of(np.zeros((2, 1), np.int64), ByKey.joined([np.zeros(0, np.bool_)]))
+
+    def search(self, states: States, known: Known) -> Searching:
+        rows = SearchedRows.of(self, states, known)
+        yield from self.worker.match_partitions(rows.piece, rows.partitions)
+        return self.left(rows, known)
+
+    @cached_property
+    def worker(self) -> Worker:
+        """What searches."""
+        return Worker(self.open_executable)
+
+    @property
+    def open_executable(self) -> Executable:
+        """The executable with conditions that hold on the open row."""
+        task = ask_open_row(self.executable.task, len(self.executable.crossing.integers))
+        return replace(self.executable, task=task)
+
+    @cached_property
+    def lookaround(self) -> Lookaround:
+        """How many rows beside a match are read, at least the one before it where that is asked
+        for by `^`.
+        """
+        found = self.executable.lookaround
+        assert found is not None
+        anchored = int(self.executable.task.pattern.has_anchors)
+        return replace(found, before=max(found.before, anchored))
+
+    def left(self, rows: SearchedRows, known: Known) -> Left:
+        """What is needed further on, and when windows end."""
+        frontier, first = rows.piece.frontier, rows.piece.starts[:-1]
+        start = frontier.start - first
+        gone = np.maximum(0, start - self.lookaround.before)
+        sizes = known.sizes - gone
+        covered = rows.piece.covered[ranges(first + gone, sizes)]
+        ends = rows.bounds[frontier.start]
+        return Left(
+            states_of(np.stack([start - gone, frontier.number]), ByKey(covered, sizes)),
+            ByKey(ranges(known.starts[:-1] + gone, sizes), sizes),
+            np.where(ends > known.watermark, ends, FOREVER),  # what has ended waits for a row
+            self.may_forget(frontier.number),
+        )
+
+
+def states_of(counts: IntArray, covered: ByKey) -> States:
+    """The states of k keys. counts: int64[2, k]."""
+    start, number = counts
+    return {START: ByKey.one_each(start), NUMBER: ByKey.one_each(number), COVERED: covered}
+
+
+@dataclass(frozen=True, slots=True)
+class SearchedRows:
+    """Known events as what is searched, with an open row of each key.
+
+    bounds: when the windows end that begin with a row, in microseconds.
+    """
+
+    piece: Piece
+    partitions: Partitions
+    bounds: IntArray
+
+    @staticmethod
+    def of(search: ContiguousSearch, states: States, known: Known) -> SearchedRows:
+        """states: of the searches so far, over the first of the known rows of each key."""
+        table = with_blank_rows(known)
+        starts = known.starts + np.arange(len(known.starts))
+        first, blank = starts[:-1], starts[1:] - 1
+        found = partitions_of(search.executable, table, starts)
+        bounds = window_bounds(search.executable, table).copy()
+        bounds[blank] = FOREVER
+        may_grow = bounds > known.watermark
+        may_grow[blank] = False
+        if found.window_end is not None:
+            may_grow &= found.window_end >= np.repeat(blank, np.diff(starts))
+        open_rows = OpenRows(
+            np.maximum(first, blank - search.lookaround.after),
+            first + states[START].values,
+            states[NUMBER].values,
+        )
+        partitions = with_open_rows(found, open_rows, may_grow)
+        assert partitions.frontier is not None
+        covered = np.zeros(table.num_rows, np.bool_)
+        before = states[COVERED]
+        covered[ranges(first, before.sizes)] = before.values
+        fresh = int(known.new.sum())
+        piece = Piece(table, starts, partitions.frontier, None, covered, fresh)
+        return SearchedRows(piece, partitions, bounds)
+
+
+def with_blank_rows(known: Known) -> pa.Table:
+    """The rows and one more of each key, of NULLs."""
+    places = np.insert(np.arange(known.rows.num_rows), known.starts[1:], -1)
+    return known.rows.take(pa.array(places, mask=places < 0)).combine_chunks()

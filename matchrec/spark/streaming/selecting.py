@@ -9,34 +9,34 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import cached_property, partial
 
 import numpy as np
 import pyarrow as pa
 
 from matchrec.compile.executable import Executable
 from matchrec.dataclass import dataclass
-from matchrec.engine.compiled import compile_task
-from matchrec.engine.incremental.search import (
+from matchrec.engine.incremental import (
     Answer,
-    Call,
+    SearchCall,
+    SearchState,
+    arrays_of,
     find_possible_starts,
+    new_state,
     registers_of,
     search_further,
+    state_of,
     windows_between,
 )
-from matchrec.engine.incremental.state import SearchState, arrays_of, new_state, state_of
-from matchrec.engine.matches import Matches, RunFailure, no_matches
-from matchrec.engine.partitions import BoolArray, IntArray, Partitions
+from matchrec.engine.matches import Matches, no_matches
+from matchrec.engine.partitions import BoolArray, IntArray, Partitions, ends_by_number
+from matchrec.engine.records import compile_task
 from matchrec.engine.selection.skip import concatenate
-from matchrec.engine.windows import ends_by_number
-from matchrec.errors.run.failures import sum_too_large
-from matchrec.errors.run.place import Place
-from matchrec.output.aggregates import SumOverflow
+from matchrec.errors.run.place import RowPlace
 from matchrec.output.measures import Reader, counts_before
 from matchrec.output.rows import output_rows
 from matchrec.spark import wire
-from matchrec.spark.streaming.arrival import Known, times
-from matchrec.spark.streaming.by_key import Array, ByKey, States, ranges, take
+from matchrec.spark.streaming.arrival import Array, ByKey, Known, States, ranges, take, times
 from matchrec.spark.streaming.search import (
     FOREVER,
     KeySearch,
@@ -46,8 +46,8 @@ from matchrec.spark.streaming.search import (
     window_bounds,
 )
 from matchrec.spark.worker.encode import partitions_of, value_at
-from matchrec.spark.worker.failures import run_error
 from matchrec.spark.worker.gather import Gatherer
+from matchrec.spark.worker.match import naming_rows
 
 
 @dataclass(frozen=True)
@@ -71,13 +71,15 @@ class SelectingSearch(KeySearch):
         for place in others.tolist():
             state = state_of({name: each[place] for name, each in arrays.items()})
             own = rows.of_key(self.executable, place, state)
-            answer = self.answer(own, rows)
+            with naming_rows(partial(rows.place, self.executable, first=own.first)):
+                answer = search_further(self.executable.task, own.state, own.call())
             if answer.matches.count:
                 found.append(moved(answer.matches, place, own.first))
             left.append(self.left(own, answer))
         matches = concatenate(found)
         if matches.count:
-            yield from self.written(rows, matches)
+            with naming_rows(partial(rows.place, self.executable)):
+                yield from self.gather(rows, matches)
         return together(left).followed_by(after).take(np.argsort(np.append(others, quiet)))
 
     def find_quiet(self, states: States, known: Known, rows: KnownRows) -> BoolArray:
@@ -95,22 +97,6 @@ class SelectingSearch(KeySearch):
         after = dict(states) | {"counts": replace(states["counts"], values=counts.ravel())}
         nothing = ByKey(np.zeros(0, np.int64), np.zeros(len(new), np.int64))
         return Left(after, nothing, np.full(len(new), FOREVER), self.may_forget(counts[:, 1]))
-
-    def answer(self, rows: RowsOfKey, among: KnownRows) -> Answer:
-        """What the search of a key says. Raises MatchRecognizeRunError."""
-        try:
-            return search_further(self.executable.task, rows.state, rows.call())
-        except RunFailure as failure:
-            place = among.place(self.executable, rows.first + failure.row)
-            raise run_error(failure, place) from failure
-
-    def written(self, rows: KnownRows, matches: Matches) -> Iterator[pa.RecordBatch]:
-        """The output rows of what comes out. Raises MatchRecognizeRunError."""
-        try:
-            yield from self.gather(rows, matches)
-        except SumOverflow as overflow:
-            place = rows.place(self.executable, overflow.row)
-            raise sum_too_large(overflow.type_name, place) from overflow
 
     def gather(self, rows: KnownRows, matches: Matches) -> Iterator[pa.RecordBatch]:
         """The reads of what comes out."""
@@ -216,77 +202,67 @@ class KnownRows:
         if executable.window_rows is not None:
             ends = ends_by_number(numbers, executable.window_rows)
             partitions = replace(partitions, window_end=ends)
-        kept = len(state.numbers)
-        edges = Edges(executable, kept, numbers, bounds, self.times[rows], self.watermark)
         near = None if self.near is None else self.near[:, rows]
-        ended = np.asarray(bounds <= self.watermark)
+        times = self.times[rows]
         return RowsOfKey(
-            begin, state, partitions, numbers, bounds, near, edges, edges.stop(), ended
+            executable, begin, state, partitions, numbers, times, bounds, near, self.watermark
         )
 
-    def place(self, executable: Executable, row: int) -> Place:
-        """A row as its partition's keys and its number there."""
-        names = executable.crossing.keys
+    def place(self, executable: Executable, row: int, first: int = 0) -> RowPlace:
+        """A row as its partition's keys and its number there. row: after the first of its key."""
+        row, names = first + row, executable.crossing.keys
         keys = {name: value_at(self.table, wire.column(place), row) for name, place in names}
-        return Place(keys, int(self.numbers[row]) + 1, bool(executable.relevant))
+        return RowPlace(keys, int(self.numbers[row]) + 1, bool(executable.relevant))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RowsOfKey:
     """The known events of one key. first: where they are among those of all; others: see there.
-
-    stop: the row before which the search stops. ended: bool[n], whether the watermark has passed
-    the end of a row's window.
-    """
-
-    first: int
-    state: SearchState
-    partitions: Partitions
-    numbers: IntArray
-    bounds: IntArray
-    near: IntArray | None
-    edges: Edges
-    stop: int
-    ended: BoolArray
-
-    def call(self) -> Call:
-        """What the search is given."""
-        near = None if self.near is None else self.near <= self.edges.watermark
-        return Call(self.partitions, self.stop, self.ended, self.edges.needed(self.stop), near)
-
-
-@dataclass(frozen=True, slots=True)
-class Edges:
-    """Which of the known rows are searched, and which are kept afterwards.
 
     Absences before a match and after it are looked for in all its window: a row is searched
     when the window that begins with it has ended, and kept while a match may still lie in it.
     """
 
     executable: Executable
-    kept: int
+    first: int
+    state: SearchState
+    partitions: Partitions
     numbers: IntArray
-    bounds: IntArray
     times: IntArray
+    bounds: IntArray
+    near: IntArray | None
     watermark: int
 
+    def call(self) -> SearchCall:
+        """What the search is given."""
+        near = None if self.near is None else self.near <= self.watermark
+        return SearchCall(self.partitions, self.stop, self.ended, self.needed, near)
+
+    @cached_property
+    def ended(self) -> BoolArray:
+        """bool[n], whether the watermark has passed the end of a row's window."""
+        return np.asarray(self.bounds <= self.watermark)
+
+    @cached_property
     def stop(self) -> int:
-        """The row before which to stop."""
+        """The row before which the search stops."""
         rows, size = len(self.numbers), self.executable.window_rows
         if all(one.before is not None for one in self.executable.task.absent):
             return rows
+        kept = len(self.state.numbers)
         if size is not None:
-            return max(self.kept, rows - size + 1)
-        return max(self.kept, int(np.searchsorted(self.bounds, self.watermark, side="right")))
+            return max(kept, rows - size + 1)
+        return max(kept, int(np.searchsorted(self.bounds, self.watermark, side="right")))
 
-    def needed(self, stop: int) -> int:
+    @property
+    def needed(self) -> int:
         """The first row from which on all are kept."""
-        size = self.executable.window_rows
+        stop, size = self.stop, self.executable.window_rows
         if all(one.after is not None for one in self.executable.task.absent):
             return stop
         if size is not None:
-            behind = int(self.numbers[-1]) + 1 if len(self.numbers) else 0
-            number = int(self.numbers[stop]) if stop < len(self.numbers) else behind
+            end = int(self.numbers[-1]) + 1 if len(self.numbers) else 0
+            number = int(self.numbers[stop]) if stop < len(self.numbers) else end
             return min(stop, int(np.searchsorted(self.numbers, number - size, side="right")))
         time = min([self.watermark, *self.times[stop : stop + 1].tolist()])
         return min(stop, int(np.searchsorted(self.bounds, time, side="right")))

@@ -20,11 +20,11 @@ from dataclasses import field
 import numpy as np
 import pyarrow as pa
 
-from matchrec.compile.lookaround import Lookaround
+from matchrec.compile.executable import Lookaround
 from matchrec.dataclass import dataclass
 from matchrec.engine.partitions import NO_EDGE, BoolArray, Frontier, IntArray
 from matchrec.spark import wire
-from matchrec.spark.worker.arrays import arrow_of, column, numbers_of
+from matchrec.spark.worker.arrays import column, numbers_of
 
 
 @dataclass(slots=True)
@@ -59,17 +59,15 @@ class Piece:
 def pieces(
     batches: Iterable[pa.RecordBatch],
     lookaround: Lookaround | None,
-    keys: tuple[str, ...] = (),
     *,
     rows_a_call: int,
 ) -> Iterator[Piece]:
     """The rows in pieces; the next piece begins where the search of the last one has ended.
 
     The first bit of the first bits marks partition starts. lookaround: None where partitions must
-    be whole. keys: columns whose values come with the first row of a partition; pieces have them in
-    all of its rows. rows_a_call: how many rows are worth a call of the engine.
+    be whole. rows_a_call: how many rows are worth a call of the engine.
     """
-    waiting = Waiting(rows_a_call, keys)
+    waiting = Waiting(rows_a_call)
     for batch in batches:
         waiting.add(batch)
         if waiting.border >= rows_a_call:
@@ -95,7 +93,6 @@ class Waiting:
     """
 
     rows_a_call: int
-    keys: tuple[str, ...] = ()
     batches: list[pa.RecordBatch] = field(default_factory=list)
     rows: int = 0
     border: int = 0
@@ -142,8 +139,6 @@ class Waiting:
         covered[: len(self.covered)] = self.covered
         fresh = table.num_rows - len(self.covered)
         starts = np.append(starts, table.num_rows).astype(np.int64)
-        if self.keys:
-            table = with_keys(table, starts, self.keys)
         frontier = Frontier.of(starts, self.start, edge, self.number, self.steps)
         return Piece(table, starts, frontier, self.passed, covered, fresh)
 
@@ -155,31 +150,11 @@ class Waiting:
         )
         gone = max(start - max(1, lookaround.before), 0)
         _, self.batches = divide(self.batches, gone)
-        if gone and self.keys:
-            self.batches[0] = beginning_with(self.batches[0], piece.table, self.keys)
         self.rows -= gone
         self.start = start - gone
         self.passed += gone
         self.covered = piece.covered[gone:].copy()
         self.enough = self.rows + max(self.rows, self.rows_a_call)
-
-
-def with_keys(table: pa.Table, starts: IntArray, keys: tuple[str, ...]) -> pa.Table:
-    """The table whose partitions have the keys of their first row in all rows."""
-    first = arrow_of(np.repeat(starts[:-1], np.diff(starts)))
-    for name in keys:
-        place = table.schema.get_field_index(name)
-        table = table.set_column(place, table.schema.field(place), table.column(name).take(first))
-    return table
-
-
-def beginning_with(batch: pa.RecordBatch, table: pa.Table, keys: tuple[str, ...]) -> pa.RecordBatch:
-    """The batch with the keys of a table's first row in its own."""
-    columns = dict(zip(batch.schema.names, batch.columns, strict=True))
-    for name in keys:
-        key = table.column(name).slice(0, 1).combine_chunks()
-        columns[name] = pa.concat_arrays([key, columns[name].slice(1)])
-    return pa.RecordBatch.from_arrays(list(columns.values()), schema=batch.schema)
 
 
 def divide(

@@ -10,15 +10,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import field
 from time import perf_counter_ns
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
 
 from matchrec.dataclass import dataclass
+from matchrec.engine.kernels import layout
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import IntArray
-from matchrec.engine.selection.kernels import layout
 from matchrec.spark import wire
 
 KIND = pa.list_(pa.int64())
@@ -33,9 +33,6 @@ MATCHING = 5
 GATHERING = 6  # positions to Arrow columns
 OF_KERNELS = 7
 
-SO_FAR = {"rows": EVENTS, "matches": MATCHES}
-"""What accumulators say while an action runs, and where it stands in the column."""
-
 T = TypeVar("T")
 
 
@@ -43,12 +40,9 @@ T = TypeVar("T")
 class Tally:
     """The counters of one task. schema: of the worker's output, which ends with its counters, as
     Spark expects it, or as the output has it.
-
-    so_far: Spark's accumulators of `SO_FAR`, which the driver may look at; or none.
     """
 
     schema: pa.Schema
-    so_far: tuple[Any, ...] = ()
     numbers: list[int] = field(default_factory=lambda: [0] * OF_KERNELS)
     of_kernels: IntArray = field(default_factory=lambda: np.zeros(layout.COUNTERS, np.int64))
 
@@ -91,8 +85,6 @@ class Tally:
 
     def row(self) -> pa.RecordBatch:
         """The row of the counters, once all is counted."""
-        for accumulator, place in zip(self.so_far, SO_FAR.values(), strict=False):
-            accumulator.add(self.numbers[place])
         nothing = [empty(column.type) for column in self.schema][:-1]
         counters = pa.array([[*self.numbers, *self.of_kernels.tolist()]], KIND)
         return pa.RecordBatch.from_arrays([*nothing, counters], self.schema.names)

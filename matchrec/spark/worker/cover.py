@@ -12,25 +12,19 @@ from dataclasses import astuple, field, fields, replace
 import numpy as np
 import pyarrow as pa
 
-from matchrec.compile.counted import SUMS, Figures
-from matchrec.compile.coverage import CoverageTask
+from matchrec.compile.coverage import SUMS, CoverageTask, Figures
 from matchrec.dataclass import dataclass
-from matchrec.engine.contiguous import coverage as contiguous
-from matchrec.engine.contiguous.coverage import Counts
-from matchrec.engine.contiguous.kernels.coverage_layout import BEST_REMAINING, BEST_START
+from matchrec.engine.coverage import Counts, find_matches
 from matchrec.engine.interface import NearbyCondition
-from matchrec.engine.matches import RunFailure
+from matchrec.engine.kernels.counting import BEST_REMAINING, BEST_START
 from matchrec.engine.nearby import rows_that_satisfy, satisfy_nearby
 from matchrec.engine.partitions import IntArray, Partitions
-from matchrec.engine.selection import coverage as selection
 from matchrec.output.rows import matched_rows
 from matchrec.spark import wire
-from matchrec.spark.sorting.sort import sorted_batches
-from matchrec.spark.sorting.sorting import Sorting
-from matchrec.spark.worker.batches import Piece, pieces
+from matchrec.spark.worker.batches import Piece
 from matchrec.spark.worker.encode import partitions_of
-from matchrec.spark.worker.failures import place_of, run_error
-from matchrec.spark.worker.matching import ROWS_A_CALL
+from matchrec.spark.worker.match import naming_rows, place_of
+from matchrec.spark.worker.matching import Incoming
 
 NO_START = -1
 
@@ -47,23 +41,17 @@ class Nearest:
 class CoverageWorker:
     """Counts over one task's stream of batches.
 
-    schema: of the row. sorting: how the rows are to be sorted; None of rows that Spark has sorted.
-    rows_a_call: see `batches`.
+    schema: of the row.
     """
 
     task: CoverageTask
     schema: pa.Schema
-    sorting: Sorting | None = None
-    rows_a_call: int = ROWS_A_CALL
+    incoming: Incoming = Incoming()
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """One batch of one row."""
-        executable = self.task.executable
-        keys = tuple(map(wire.column, executable.crossing.once))
         figures, counts, nearest = Figures(), Counts.of(self.task.coverable), Nearest()
-        if self.sorting is not None:
-            batches = sorted_batches(batches, self.sorting)
-        for piece in pieces(batches, executable.lookaround, keys, rows_a_call=self.rows_a_call):
+        for piece in self.incoming.pieces(batches, self.task.executable.lookaround):
             figures = self.count_matches(piece, counts, count_rows(piece, figures))
             self.note_nearest(piece, counts, nearest)
             del piece  # a table less in memory while the next one grows
@@ -74,18 +62,14 @@ class CoverageWorker:
         executable, covered = self.task.executable, int(np.count_nonzero(piece.covered))
         partitions = partitions_of(executable, piece.table, piece.starts, piece.frontier)
         known = {0} if piece.frontier.number[:1].any() else set()
-        find_matches = selection.find_matches if self.task.selects else contiguous.find_matches
         matched, number, longest = set(known), 0, figures.longest
-        try:
+        with naming_rows(lambda row: place_of(executable, row, piece, partitions)):
             partitions = satisfy_nearby(partitions, executable.nearby, len(executable.conditions))
             for matches in find_matches(self.task.coverable, counts, partitions):
                 number += matches.count
                 longest = max(longest, int(np.diff(matches.offsets).max()))
                 matched.update(np.unique(matches.partition).tolist())
                 piece.covered[:] |= matched_rows(matches, partitions.rows)
-        except RunFailure as failure:
-            place = place_of(executable, failure.row, piece, partitions)
-            raise run_error(failure, place) from failure
         return replace(
             figures,
             matched_partitions=figures.matched_partitions + len(matched - known),

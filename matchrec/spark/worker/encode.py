@@ -1,11 +1,14 @@
-"""Arrow columns → the arrays that an engine sees.
+"""Arrow columns → the arrays that an engine sees, and where windows end.
 
 Integers, booleans, dates, timestamps and intervals become int64, floats float64. Values of any
 other sortable type become their rank among all values of the columns of that type that are read
-by run conditions.
+by run conditions. Windows are those of WITHIN, of a number of rows, and those that conditions say.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -13,15 +16,24 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from matchrec.compile.executable import Executable
+from matchrec.conditions.functions.comparisons import normalized, rank
+from matchrec.conditions.functions.function import Value
+from matchrec.engine.matches import FailureKind, RunFailure
 from matchrec.engine.partitions import (
+    FloatArray,
     Frontier,
     IntArray,
     Partitions,
     WordArray,
+    ends_after,
+    ends_by_distance,
+    window_ends,
 )
+from matchrec.plan.clauses import ConditionWindow, Form
 from matchrec.spark import wire
-from matchrec.spark.before.bits import BITS_A_COLUMN
+from matchrec.spark.names import BITS_A_COLUMN
 from matchrec.spark.worker.arrays import (
+    arrow_of,
     as_floats,
     as_integers,
     column,
@@ -30,8 +42,12 @@ from matchrec.spark.worker.arrays import (
     ranks_of_repeated,
     validity,
 )
-from matchrec.spark.worker.nested import Shape, rank_nested, shape
-from matchrec.spark.worker.windows import window_end
+
+SIGN = np.uint64(1 << 63)
+WORD = 64  # bits
+
+
+Shape = object  # equal for equal types
 
 
 def partitions_of(
@@ -41,7 +57,7 @@ def partitions_of(
     frontier: Frontier | None = None,
     satisfied: WordArray | None = None,
 ) -> Partitions:
-    """The engine's view of a table whose columns are those of `spark.before.columns`.
+    """The engine's view of a table whose columns are those of `spark.columns`.
 
     satisfied: the row conditions as an engine reads them, if no column of the table has them.
     """
@@ -99,18 +115,20 @@ def stacked(columns: list[npt.NDArray[np.generic]], rows: int, kind: type) -> np
     return np.ascontiguousarray(np.stack(columns).astype(kind, copy=False))
 
 
-def satisfied_words(table: pa.Table, conditions: int) -> WordArray:
-    """uint64[n, w]: bit c says that condition c holds; the first packed bit is dropped."""
-    flags = conditions + 1
-    columns = range((flags + BITS_A_COLUMN - 1) // BITS_A_COLUMN)
+def satisfied_words(table: pa.Table, conditions: int, bits: int = 0) -> WordArray:
+    """uint64[n, w]: bit c says that condition c holds; the first packed bit is dropped.
+
+    bits: how many there is to be room for, if for more.
+    """
+    columns = range((conditions + BITS_A_COLUMN) // BITS_A_COLUMN)
     packed = [as_integers(column(table, wire.bits(i))).view(np.uint64) for i in columns]
-    if len(packed) == 1:
-        return np.asarray((packed[0] >> np.uint64(1)).reshape(-1, 1), np.uint64)
-    words = np.zeros((table.num_rows, (conditions + 63) // 64), np.uint64)
-    for condition in range(conditions):
-        source, bit = divmod(condition + 1, BITS_A_COLUMN)
-        flag = (packed[source] >> np.uint64(bit)) & np.uint64(1)
-        words[:, condition // 64] |= flag << np.uint64(condition % 64)
+    words = np.zeros((table.num_rows, -(-max(1, conditions, bits) // WORD)), np.uint64)
+    words[:, 0] = packed[0] >> np.uint64(1)
+    for index, flags in enumerate(packed[1:], 1):
+        word, bit = divmod(index * BITS_A_COLUMN - 1, WORD)
+        words[:, word] |= flags << np.uint64(bit)
+        if bit + BITS_A_COLUMN > WORD and word + 1 < words.shape[1]:
+            words[:, word + 1] |= flags >> np.uint64(WORD - bit)
     return words
 
 
@@ -148,3 +166,159 @@ def ordered(values: pa.Array) -> list[object]:
     different = pc.unique(values.drop_null())
     found: list[object] = different.take(pc.sort_indices(different)).to_pylist()
     return found
+
+
+def shape(kind: pa.DataType) -> Shape:
+    """A type without the names of its parts, and whether they may be NULL."""
+    if not pa.types.is_nested(kind):
+        return kind
+    parts = (kind.field(number).type for number in range(kind.num_fields))
+    return (kind.id, *map(shape, parts))
+
+
+def rank_nested(columns: Sequence[pa.Array]) -> tuple[pa.Array, list[Value]]:
+    """The ranks of the values of columns of one shape, one column after the other: from 1 on, equal
+    ones alike, NULL for NULL. And the values by rank.
+
+    Zeros among them lose their sign. Maps have an order, too, which means nothing.
+    """
+    found = (one for column in columns for one in values_of(column))
+    values = [None if one is None else normalized(one) for one in found]
+    keys = [None if one is None else rank(one) for one in values]
+    of_key = {key: value for key, value in zip(keys, values, strict=True) if key is not None}
+    ordered = sorted(of_key)
+    numbers = {key: number for number, key in enumerate(ordered, 1)}
+    ranks = np.array([0 if key is None else numbers[key] for key in keys], np.int64)
+    return arrow_of(ranks, ranks == 0), [of_key[key] for key in ordered]
+
+
+def values_of(array: pa.Array) -> list[Value]:
+    """Values of any type, as `conditions.functions.function` has them."""
+    kind = array.type
+    if pa.types.is_nested(kind):
+        found = structs_of(array) if pa.types.is_struct(kind) else lists_of(array)
+        present: list[bool] = array.is_valid().to_pylist()
+        return [one if valid else None for one, valid in zip(found, present, strict=True)]
+    if pa.types.is_date32(kind):
+        array = array.view(pa.int32())
+    elif pa.types.is_temporal(kind):
+        array = array.view(pa.int64())
+    values: list[Value] = array.to_pylist()
+    return values
+
+
+def structs_of(array: pa.StructArray) -> list[Value]:
+    """Tuples of the fields."""
+    fields = [values_of(one) for one in array.flatten()]
+    return list(zip(*fields, strict=True)) if fields else [()] * len(array)
+
+
+def lists_of(array: pa.ListArray | pa.MapArray) -> list[Value]:
+    """Tuples of the elements, or of keys with their values."""
+    if pa.types.is_map(array.type):
+        elements = list(zip(values_of(array.keys), values_of(array.items), strict=True))
+    else:
+        elements = values_of(array.values)
+    return [tuple(elements[begin:end]) for begin, end in pairwise(array.offsets.to_pylist())]
+
+
+def window_end(executable: Executable, table: pa.Table, starts: IntArray) -> IntArray | None:
+    """For each row the first row that is outside of its windows; None without a window."""
+    whole, gap = window_of_match(executable, table, starts), executable.crossing.gap
+    if not gap:
+        return whole
+    order, bound = (column(table, wire.column(i)) for i in gap)
+    ends = ends_at_gaps(order, bound, starts)
+    return ends if whole is None else np.minimum(whole, ends)
+
+
+def ends_at_gaps(order: pa.Array, bound: pa.Array, starts: IntArray) -> IntArray:
+    """int64[n], for each row the next one that lies too far after the row before it, or which is
+    not of its partition.
+    """
+    order, bound = of_one_kind(order, bound)
+    known = validity(order)[1:] & validity(bound)[:-1]
+    if pa.types.is_floating(order.type):
+        near = as_sortable(as_floats(order))[1:] < as_sortable(as_floats(bound))[:-1]
+    else:
+        near = as_integers(order)[1:] < as_integers(bound)[:-1]
+    rows = len(order)
+    first = np.append(np.flatnonzero(~(near & known)) + 1, starts)  # of what follows no gap
+    borders = np.unique(first)
+    return borders[np.searchsorted(borders, np.arange(rows), side="right")]
+
+
+def of_one_kind(order: pa.Array, bound: pa.Array) -> tuple[pa.Array, pa.Array]:
+    """Two arrays of one type as they are, or as their ranks where they are no numbers."""
+    if pa.types.is_floating(order.type) or is_whole(order.type):
+        return order, bound
+    both = dense_ranks(pa.chunked_array([order, bound]).combine_chunks())
+    return both.slice(0, len(order)), both.slice(len(order))
+
+
+def window_of_match(executable: Executable, table: pa.Table, starts: IntArray) -> IntArray | None:
+    """The same of the window of a whole match."""
+    if executable.window_rows is not None:
+        return ends_after(starts, executable.window_rows)
+    if not executable.crossing.window:
+        return None
+    order, bound = (column(table, wire.column(i)) for i in executable.crossing.window)
+    if executable.crossing.condition_window is not None:
+        return ends_of_condition_window(executable.crossing.condition_window, order, starts)
+    if pa.types.is_floating(order.type):
+        keys, bounds = as_floats(order), as_floats(bound)
+        return window_ends(starts, keys, validity(order), bounds, validity(bound))
+    order, bound = of_one_kind(order, bound)
+    ends = as_integers(order), validity(order), as_integers(bound), validity(bound)
+    return window_ends(starts, *ends)
+
+
+def ends_of_condition_window(
+    window: ConditionWindow, order: pa.Array, starts: IntArray
+) -> IntArray:
+    """The same of a window that conditions say."""
+    valid = validity(order)
+    if not pa.types.is_floating(order.type):
+        keys = as_integers(order).view(np.uint64) ^ SIGN  # a difference of these does not overflow
+        ends = ends_by_distance(starts, keys, valid, np.uint64(window.limit))
+    elif window.form is Form.DIFFERENCE:
+        ends = ends_by_distance(starts, as_floats(order), valid, np.float64(window.limit))
+    else:
+        first = here = as_floats(order)
+        if window.form is Form.SUM:
+            first = first + window.limit
+        else:
+            here = here - window.limit
+        bounds = as_sortable(first) + (not window.strict)
+        ends = window_ends(starts, as_sortable(here), valid, bounds, valid)
+    return ends if window.tests_first else np.maximum(ends, np.arange(1, len(ends) + 1))
+
+
+def as_sortable(values: FloatArray) -> IntArray:
+    """int64 that compare as Spark compares floats: NaN is the greatest, and equals itself."""
+    bits = np.where(np.isnan(values), np.nan, values + 0.0).view(np.int64)
+    return bits ^ ((bits >> 63) & np.iinfo(np.int64).max)
+
+
+def check_window(executable: Executable, table: pa.Table, starts: IntArray) -> None:
+    """Raises RunFailure where what conditions compute would wrap around, as Spark's does not in
+    ANSI mode: then they would hold of rows again that are too far away.
+    """
+    window = executable.crossing.condition_window
+    if executable.ansi or window is None or not window.bits or not table.num_rows:
+        return
+    order = column(table, wire.column(executable.crossing.window[0]))
+    keys, valid = as_integers(order), validity(order)
+    most = (1 << window.bits - 1) - 1
+    if window.form is Form.SUM:
+        wraps = keys > most - window.limit - 1
+    elif window.form is Form.LESS:
+        wraps = keys < window.limit - most
+    else:
+        first = np.minimum.reduceat(np.where(valid, keys, np.iinfo(np.int64).max), starts[:-1])
+        first = np.repeat(first, np.diff(starts))
+        wraps = (keys > first) & ((keys - first).view(np.uint64) > most)
+    if (wraps & valid).any():
+        row = int(np.argmax(wraps & valid))
+        partition = int(np.searchsorted(starts, row, side="right")) - 1
+        raise RunFailure(FailureKind.WINDOW_WRAPS, partition, row, " and ".join(window.variables))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TypeVar
 
 import numpy as np
@@ -11,10 +11,24 @@ import pyarrow as pa
 
 from matchrec.compile.executable import Executable
 from matchrec.dataclass import dataclass
-from matchrec.engine.matches import Matches, RunFailure, no_matches
+from matchrec.engine.matches import FailureKind, Matches, RunFailure, no_matches
 from matchrec.engine.nearby import satisfy_nearby
 from matchrec.engine.partitions import NO_EDGE, IntArray, Partitions
-from matchrec.errors.run.failures import sum_too_large
+from matchrec.errors import MatchRecognizeError
+from matchrec.errors.run.failures import (
+    division_by_zero,
+    function_failed,
+    function_failed_under_ansi,
+    overflow_in_condition,
+    skip_to_first_row,
+    skip_to_no_row,
+    stage_is_first,
+    stage_missed,
+    sum_too_large,
+    too_many_steps,
+    window_wraps,
+)
+from matchrec.errors.run.place import RowPlace
 from matchrec.output.aggregates import SumOverflow
 from matchrec.output.chains import ChainReader
 from matchrec.output.measures import Reader
@@ -24,15 +38,61 @@ from matchrec.output.rows import (
     rows_that_come_out,
     unmatched_rows,
 )
-from matchrec.spark.wire import Struct
-from matchrec.spark.worker.arrays import with_structs
+from matchrec.spark import wire
 from matchrec.spark.worker.batches import Piece
-from matchrec.spark.worker.contiguous_runs import ContiguousRuns, find_contiguous_runs
 from matchrec.spark.worker.count import ENCODING, GATHERING, WAITING, Tally
-from matchrec.spark.worker.encode import partitions_of
-from matchrec.spark.worker.failures import place_of, run_error
+from matchrec.spark.worker.encode import check_window, partitions_of, value_at
 from matchrec.spark.worker.gather import Gatherer, chained
-from matchrec.spark.worker.windows import check_window
+
+WORDING = {
+    FailureKind.SKIP_TO_NO_ROW: skip_to_no_row,
+    FailureKind.SKIP_TO_FIRST_ROW: skip_to_first_row,
+    FailureKind.STAGE_MISSED: stage_missed,
+    FailureKind.STAGE_IS_FIRST: stage_is_first,
+    FailureKind.OVERFLOW: overflow_in_condition,
+    FailureKind.WINDOW_WRAPS: window_wraps,
+    FailureKind.DIVISION_BY_ZERO: division_by_zero,
+    FailureKind.TOO_MANY_STEPS: too_many_steps,
+}
+OF_FUNCTIONS = {
+    FailureKind.FUNCTION_FAILED: function_failed,
+    FailureKind.FUNCTION_FAILED_UNDER_ANSI: function_failed_under_ansi,
+}
+
+
+def run_error(failure: RunFailure, place: RowPlace) -> MatchRecognizeError:
+    """The error of a search that its rows have ended."""
+    if failure.kind in OF_FUNCTIONS:
+        return OF_FUNCTIONS[failure.kind](failure.detail, failure.reason, place)
+    return WORDING[failure.kind](failure.detail, place)
+
+
+@contextmanager
+def naming_rows(place: Callable[[int], RowPlace]) -> Iterator[None]:
+    """Raises MatchRecognizeError with the place of the row where a search or a sum fails inside."""
+    try:
+        yield
+    except RunFailure as failure:
+        raise run_error(failure, place(failure.row)) from failure
+    except SumOverflow as overflow:
+        raise sum_too_large(overflow.type_name, place(overflow.row)) from overflow
+
+
+def place_of(executable: Executable, row: int, piece: Piece, partitions: Partitions) -> RowPlace:
+    """A row as its partition's keys and its number there."""
+    keys = {
+        name: value_at(piece.table, wire.column(column), row)
+        for name, column in executable.crossing.keys
+    }
+    number: int | None
+    if piece.passed is None:
+        number = None
+    else:
+        partition = int(np.searchsorted(partitions.starts, row, side="right")) - 1
+        number = row - int(partitions.starts[partition]) + 1
+        number += piece.passed if partition == 0 else 0
+    return RowPlace(keys, number, bool(executable.relevant))
+
 
 T = TypeVar("T")
 
@@ -44,10 +104,9 @@ class Worker:
     executable: Executable
     tally: Tally | None = None
 
-    def run(self, found: Iterator[Piece], structs: Iterable[Struct]) -> Iterator[pa.RecordBatch]:
-        """The output of pieces; the counters are the last batch. structs: that come in parts."""
-        for piece in self.time_items(WAITING, found):
-            piece.table = with_structs(piece.table, structs)
+    def run(self, pieces: Iterator[Piece]) -> Iterator[pa.RecordBatch]:
+        """The output of pieces; the counters are the last batch."""
+        for piece in self.time_items(WAITING, pieces):
             for batch in self.match_piece(piece):
                 yield batch if self.tally is None else self.tally.with_counters(batch)
             del piece  # a table less in memory while the next one grows
@@ -56,43 +115,34 @@ class Worker:
 
     def match_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
         """Search a piece and yield its output rows."""
-        executable = self.executable
         with self.measure_time(ENCODING):
-            runs = (
-                find_contiguous_runs(piece.table, piece.starts) if executable.neighbours else None
-            )
-            starts = runs.starts if runs else piece.starts
-            if runs:
-                piece.frontier = runs.frontier(piece.frontier)
-            partitions = partitions_of(executable, piece.table, starts, piece.frontier)
-        yield from self.match_partitions(piece, partitions, runs)
+            partitions = partitions_of(self.executable, piece.table, piece.starts, piece.frontier)
+        yield from self.match_partitions(piece, partitions)
 
-    def match_partitions(
-        self, piece: Piece, partitions: Partitions, runs: ContiguousRuns | None = None
-    ) -> Iterator[pa.RecordBatch]:
-        """Search the partitions of a piece. runs: what they are, if not those of the query."""
-        executable, frontier = self.executable, piece.frontier
-        first = frontier.start.copy()
+    def match_partitions(self, piece: Piece, partitions: Partitions) -> Iterator[pa.RecordBatch]:
+        """Search the partitions of a piece."""
+        executable, first = self.executable, piece.frontier.start.copy()
         with_unmatched = executable.rows_per_match.shows_unmatched
-        try:
+        with naming_rows(lambda row: place_of(executable, row, piece, partitions)):
             check_window(executable, piece.table, piece.starts)
             with self.measure_time(ENCODING):
-                bits = len(executable.conditions)
-                partitions = satisfy_nearby(partitions, executable.nearby, bits)
-            found = self.find_matches(partitions, piece)
-            for matches in runs.number_matches(found, frontier) if runs else found:
+                partitions = self.satisfy_nearby(partitions)
+            for matches in self.find_matches(partitions, piece):
                 if with_unmatched:
                     piece.covered[:] |= rows_that_come_out(
                         matches, executable.rows_per_match, partitions.rows
                     )
                 with self.measure_time(GATHERING):
                     rows = output_rows(matches, executable.rows_per_match)
-                yield from self.gather(piece, partitions, matches, rows)
-        except RunFailure as failure:
-            place = place_of(executable, failure.row, piece, partitions)
-            raise run_error(failure, place) from failure
-        if with_unmatched:
-            yield from self.unmatched_rows(piece, partitions, first)
+                yield from self.output_of(piece, partitions, matches, rows)
+            if with_unmatched:
+                unmatched = self.unmatched_rows(piece, partitions, first)
+                yield from self.output_of(piece, partitions, no_matches(), unmatched)
+
+    def satisfy_nearby(self, partitions: Partitions) -> Partitions:
+        """The partitions with the conditions that the worker computes. Raises RunFailure."""
+        executable = self.executable
+        return satisfy_nearby(partitions, executable.nearby, len(executable.conditions))
 
     def find_matches(self, partitions: Partitions, piece: Piece) -> Iterator[Matches]:
         """Find the matches of a piece; they come in chunks."""
@@ -111,9 +161,7 @@ class Worker:
         """Time the block where counters are asked for."""
         return nullcontext() if self.tally is None else self.tally.measure_time(stage)
 
-    def unmatched_rows(
-        self, piece: Piece, partitions: Partitions, first: IntArray
-    ) -> Iterator[pa.RecordBatch]:
+    def unmatched_rows(self, piece: Piece, partitions: Partitions, first: IntArray) -> OutputRows:
         """The rows that no match covers, with every measure NULL.
 
         first: int64[p], where the search of each partition has begun. Rows before it have come out,
@@ -123,18 +171,7 @@ class Worker:
         end = np.where(frontier.edge == NO_EDGE, frontier.until, frontier.start)
         row = np.arange(partitions.rows)
         searched = (row >= np.repeat(first, lengths)) & (row < np.repeat(end, lengths))
-        covered = piece.covered | ~searched
-        yield from self.gather(piece, partitions, no_matches(), unmatched_rows(covered, partitions))
-
-    def gather(
-        self, piece: Piece, partitions: Partitions, matches: Matches, rows: OutputRows
-    ) -> Iterator[pa.RecordBatch]:
-        """What comes out of rows. Raises MatchRecognizeRunError for a sum that is too large."""
-        try:
-            yield from self.output_of(piece, partitions, matches, rows)
-        except SumOverflow as overflow:
-            place = place_of(self.executable, overflow.row, piece, partitions)
-            raise sum_too_large(overflow.type_name, place) from overflow
+        return unmatched_rows(piece.covered | ~searched, partitions)
 
     def output_of(
         self, piece: Piece, partitions: Partitions, matches: Matches, rows: OutputRows

@@ -14,21 +14,19 @@ import numpy as np
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from matchrec.compile.draft import Draft
 from matchrec.compile.executable import Executable
-from matchrec.compile.path import draft, link
+from matchrec.compile.path import Draft, draft, link
 from matchrec.conditions.row_column import RowColumn
-from matchrec.conditions.split import Scope
+from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import ValueType
 from matchrec.engine.nearby import satisfy_nearby
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.frontends.sql import parse_clause
 from matchrec.frontends.sql.lower import lower
 from matchrec.plan.resolve import InputColumns
-from matchrec.plan.text.template import template
-from matchrec.spark.before.columns import Preparation
-from matchrec.spark.relation import Relation
-from matchrec.spark.session import Runner
+from matchrec.plan.text import template
+from matchrec.spark.columns import Preparation
+from matchrec.spark.session import Relation, Runner
 from matchrec.spark.types import value_type
 from matchrec.spark.worker.encode import partitions_of
 from tests.generators.run_forms import Columns
@@ -114,14 +112,14 @@ class Conditions:
         return self.random.choice(forms).format(*parts)
 
 
-def drafted(condition: str, scope: Scope) -> Draft:
+def drafted(condition: str, scope: RowScope) -> Draft:
     """The draft of a query with one condition, from which no row stays behind."""
     text = f"PARTITION BY k ORDER BY t MEASURES 1 AS one PATTERN (B) DEFINE B AS {condition}"
     columns = InputColumns(("k", "t", *COLUMNS))
     return replace(draft(lower(parse_clause(text)), columns, str, scope=scope), relevant=())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Asked:
     """A condition, drafted for Spark's window and for the worker."""
 
@@ -138,7 +136,7 @@ def prepare(spark: SparkSession, draft: Draft, columns: Iterable[RowColumn]) -> 
     """Columns of all rows, sorted."""
     relation = Relation(Runner(spark), lambda items: template("SELECT ", items, " FROM awkward"))
     nothing = replace(draft, conditions=(), outputs=())
-    return Preparation(relation, draft.plan).dataframe(tuple(columns), nothing)
+    return Preparation(relation, nothing).dataframe(tuple(columns))
 
 
 def linked(asked: Iterable[Asked], types: Mapping[RowColumn, ValueType]) -> dict[Asked, Executable]:
@@ -168,7 +166,7 @@ def worker_bits(executable: Executable, prepared: Prepared) -> list[bool]:
 def test_the_worker_computes_what_sparks_window_does(spark: SparkSession, batch: int) -> None:
     random = Random(SEED + batch)
     texts = [Conditions(random).condition() for _ in range(min(CONDITIONS, BATCH))]
-    asked = {Asked(drafted(t, Scope.NEIGHBOURS), drafted(t, Scope.SORTED)): t for t in texts}
+    asked = {Asked(drafted(t, RowScope.NEIGHBOURS), drafted(t, RowScope.SORTED)): t for t in texts}
     plain = next(iter(asked)).ours
     with settings(spark, ansi__enabled="false", **INTERPRETED):
         create_rows(spark, random, "awkward", COLUMNS)

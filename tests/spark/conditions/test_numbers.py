@@ -36,7 +36,6 @@ CONDITIONS = """
     log2(y + A.y) < 9
     exp(x - A.x) > 1.5
     sqrt(x * A.x) > 1.5
-    cbrt(x * A.x) > 1.5
     power(x, A.i) > 1.5
     pow(x, A.x) > 1.5
     sign(x - A.x) = 1
@@ -45,23 +44,13 @@ CONDITIONS = """
     pmod(i, A.i) = 1
     pmod(x, A.x) > 1
     i DIV A.i = 1
-    hypot(x - A.x, y - A.y) < 100
-    atan2(x , A.x) < 0.5
     sin(x + A.x) < 0.5
     cos(x + A.x) < 0.5
-    tan(x + A.x) < 0.5
     asin(x - A.x) < 0.5
     acos(x - A.x) < 0.5
-    atan(x - A.x) < 0.5
-    sinh(x - A.x) < 0.5
-    acosh(x - A.x) < 0.5
-    degrees(x - A.x) < 5
     radians(x - A.x) < 0.05
-    rint(x - A.x) = 2
     isnan(x - A.x) OR isnull(x - A.x)
     nanvl(x - A.x, 0) > 1
-    expm1(x - A.x) > 0.1
-    log1p(x - A.x) > 0.1
     negative(x - A.x) > 0.1
     d / A.d > 1.5
     d / A.e > 1.5
@@ -74,7 +63,7 @@ CONDITIONS = """
     greatest(abs(w - A.w), 5) < 300
 """
 
-EXACT = ("exp", "ln", "log10", "log2", "sqrt", "cbrt", "atan", "degrees", "radians", "rint")
+EXACT = ("exp", "ln", "log10", "log2", "sqrt", "radians")
 
 
 @pytest.fixture(scope="module")
@@ -125,13 +114,10 @@ def test_what_java_prescribes_is_the_same_to_the_last_bit(
         "*",
         *(f"{one}(y) AS {one}" for one in EXACT),
         "power(y, x) AS power",
-        "hypot(x, y) AS hypot",
-        "atan2(x, y) AS atan2",
         "log(y, x) AS log",
     ).createOrReplaceTempView("computed")
     conditions = [f"{one}(y + 0 * A.t) <=> {one}" for one in EXACT]
-    conditions += ["power(y + 0 * A.t, x) <=> power", "hypot(x, y + 0 * A.t) <=> hypot"]
-    conditions += ["atan2(x, y + 0 * A.t) <=> atan2", "log(y + 0 * A.t, x) <=> log"]
+    conditions += ["power(y + 0 * A.t, x) <=> power", "log(y + 0 * A.t, x) <=> log"]
     found = holds_in_patterns(spark, "computed", conditions)
     rows = spark.table("computed").count() - 3
     assert len(found) == rows * len(conditions)

@@ -4,7 +4,7 @@ A record begins with `query PAGE, SECTION`, and its query is as the page prints 
 tables. The head of a file lists its pages, `# page PAGE: title`; `Rules` is none: queries of ours
 for what a page says in words. Rows are those that the page prints unless the note of the record, or
 the head of the file, says by hand. Other lines of a note: `# args: {"name": value}` and
-`# warns: words`.
+`# warns: words`, and `# refused: words`, where rows are those of the product.
 
     MATCHREC_EXAMPLES=1 pytest --collect-only -q tests/spark/dialects/test_documented.py
 """

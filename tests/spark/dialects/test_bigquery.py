@@ -14,7 +14,7 @@ from tests.spark.dialects.documented import answer
     [
         ("SUM(x HAVING MAX y)", "HAVING MAX"),
         ("ARRAY_AGG(DISTINCT x ORDER BY x)", "distinct values with ORDER BY or LIMIT"),
-        ("CAST(MAX(x) AS STRING FORMAT '9')", "no CAST with FORMAT: write TO_CHAR"),
+        ("CAST(MAX(x) AS STRING FORMAT '9')", r"no CAST with FORMAT\n +write TO_CHAR"),
         ("MAX(x + AVG(z) GROUP BY x)", "cannot read"),
         ("FIRST(MATCH_NUMBER() + x, 1)", r"MATCH_NUMBER\(\) in the argument of FIRST"),
     ],
@@ -35,26 +35,10 @@ def test_an_error_after_a_pipe_points_at_the_query(spark: SparkSession) -> None:
         matchrec.sql(spark, query, dialect="bigquery")
 
 
-def test_arrays_of_queries_over_elements(spark: SparkSession) -> None:
-    query = """SELECT
-          ARRAY(SELECT v * 2 FROM UNNEST(xs) AS v WHERE v > 1 ORDER BY v DESC LIMIT 2) AS twice,
-          ARRAY(SELECT AS STRUCT v, o FROM UNNEST(xs) v WITH OFFSET o ORDER BY o) AS places,
-          (SELECT SUM(s.x) FROM UNNEST(steps) AS s WHERE s.r < 3) AS first_two
+def test_elements_of_arrays(spark: SparkSession) -> None:
+    query = """SELECT xs, (SELECT SUM(s.x) FROM UNNEST(steps) AS s WHERE s.r < 3) AS first_two
         FROM UNNEST([1, 3, 2]) AS x MATCH_RECOGNIZE (ORDER BY x
           MEASURES ARRAY_AGG(x ORDER BY x DESC) AS xs,
             ARRAY_AGG(STRUCT(x, MATCH_ROW_NUMBER() AS r)) AS steps
           PATTERN (a+) DEFINE a AS x > 0)"""
-    assert answer(spark, query, "bigquery") == ["[6,4] [{3,0},{2,1},{1,2}] 3"]
-
-
-@pytest.mark.parametrize(
-    "query",
-    [
-        "SELECT v FROM UNNEST([1]) AS v, UNNEST([2]) AS w",
-        "SELECT o FROM UNNEST([1]) AS v WITH OFFSET AS o WHERE o > 1",
-        "SELECT v FROM UNNEST([1]) AS v ORDER BY v + 1",
-    ],
-)
-def test_other_arrays_of_queries_are_refused(spark: SparkSession, query: str) -> None:
-    with pytest.raises(matchrec.MatchRecognizeError, match=r"no ARRAY\(SELECT"):
-        matchrec.sql(spark, f"SELECT ARRAY({query}) AS a", dialect="bigquery")
+    assert answer(spark, query, "bigquery") == ["[3,2,1] 3"]

@@ -8,6 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 import matchrec
@@ -34,6 +35,12 @@ DIALECTS = Path(__file__).parents[3] / "docs" / "dialects.md"
 def test_example(spark: SparkSession, example: Example) -> None:
     make_tables(spark, example.product)
     record = example.record
+    if words := record.head.note_of("refused"):
+        raised = pytest.raises((matchrec.MatchRecognizeError, AnalysisException), match=words)
+        with warnings.catch_warnings(), raised:
+            warnings.simplefilter("ignore")
+            matchrec.sql(spark, record.sql, example.args, dialect=example.product)
+        return
     with warnings.catch_warnings():
         if words := record.head.note_of("warns"):
             warnings.filterwarnings("ignore", f".*{words}")

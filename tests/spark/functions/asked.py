@@ -18,7 +18,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from matchrec.conditions.functions.catalogue import FUNCTIONS
-from matchrec.conditions.functions.function import FunctionError, UndecidedError, Use, Value
+from matchrec.conditions.functions.function import FunctionError, FunctionUse, UndecidedError, Value
 from matchrec.conditions.types import Family, ValueType
 from tests.quick.scale import FULL
 
@@ -47,7 +47,7 @@ READ: Mapping[Family, str] = {
 class Case:
     """A function, by its name, of the arguments whose places `{0}`, `{1}` stand in the SQL.
 
-    words: see `Use`.
+    words: see `FunctionUse`.
     """
 
     name: str
@@ -55,7 +55,7 @@ class Case:
     places: tuple[int, ...]
     words: tuple[str, ...] = ()
 
-    def compute(self, use: Use) -> Callable[..., Value]:
+    def compute(self, use: FunctionUse) -> Callable[..., Value]:
         """What Python computes it with, NULLs and all."""
         function = FUNCTIONS[self.name]
         compute = function.build(use)
@@ -99,8 +99,8 @@ class Table:
         rows = [(*row, number) for number, row in enumerate(self.rows)]
         return spark.createDataFrame(rows, f"{schema}, n INT").cache()
 
-    def use(self, case: Case, ansi: bool, zone: str) -> Use:
-        return Use(tuple(self.types[one] for one in case.places), case.words, ansi, zone)
+    def use(self, case: Case, ansi: bool, zone: str) -> FunctionUse:
+        return FunctionUse(tuple(self.types[one] for one in case.places), case.words, ansi, zone)
 
     def text(self, case: Case) -> str:
         """The case over the columns of the frame."""

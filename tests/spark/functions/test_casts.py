@@ -10,15 +10,22 @@ import pytest
 from pyspark.sql import SparkSession
 
 from matchrec.conditions.functions.casts import CASTS, cast_type
-from matchrec.conditions.functions.function import Use, Value
-from matchrec.conditions.functions.type_names import (
+from matchrec.conditions.functions.function import FunctionUse, Value
+from matchrec.conditions.types import (
+    BIGINT,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
     FLOAT,
+    INT,
     SMALLINT,
+    STRING,
     TIMESTAMP,
     TIMESTAMP_NTZ,
     TINYINT,
+    ValueType,
+    decimal,
 )
-from matchrec.conditions.types import BIGINT, BOOLEAN, DATE, DOUBLE, INT, STRING, ValueType, decimal
 from tests.spark.functions import arguments as some
 from tests.spark.functions.asked import Case, Table
 
@@ -75,12 +82,12 @@ def test_casts(spark: SparkSession, type_: ValueType, rows: list[tuple[Value]]) 
         Case(name, f"{name}({{0}} AS {target})", (0,), (target,))
         for target in TARGETS
         for name in ("CAST", "TRY_CAST")
-        if cast_type(Use((type_,), (target,))) is not None
+        if cast_type(FunctionUse((type_,), (target,))) is not None
     ]
     cases += [
         Case(name, f"{name}({{0}})", (0,))
         for name, function in CASTS.items()
-        if "CAST" not in name and function.result(Use((type_,))) is not None
+        if "CAST" not in name and function.result(FunctionUse((type_,))) is not None
     ]
     zone = "America/New_York" if "time" in type_.name or "date" in type_.name else "UTC"
     Table((type_,), rows).check(spark, cases, zone)

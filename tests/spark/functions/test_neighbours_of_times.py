@@ -49,8 +49,6 @@ INSTANTS = (
     "2 * (B.t - A.t) > INTERVAL '2' DAY",
     "(B.t - A.t) / 2 > INTERVAL '2' DAY",
     "abs(A.t - B.t) > INTERVAL '2' DAY",
-    "timestamp_seconds(unix_seconds(A.t) + B.i) < B.t",
-    "next_day(greatest(A.d, B.d), 'MO') > date_add(B.d, 3)",
 )
 LOCAL_TIMES = (
     "timestampdiff(HOUR, A.l, B.l) > 20",

@@ -1,4 +1,4 @@
-"""LIKE and regular expressions, against Spark: what Python takes for Java's means the same."""
+"""LIKE and regular expressions, against Spark: what is taken means the same."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from matchrec.conditions.functions.function import FunctionError
-from matchrec.conditions.functions.texts.java_patterns import java_pattern
+from matchrec.conditions.functions.texts.patterns import known_pattern
 from matchrec.conditions.types import INT, STRING
 from tests.quick.scale import SEED, examples
 from tests.spark.functions import arguments as some
@@ -21,7 +21,7 @@ LIKED = (
 EXPRESSIONS = (
     "", "a", "^a", "b$", "a.b", "a*", "a+?", "(a|b)", "(a|b)+c", "[a-c]", "[^a-c]", "[\\d.]+",
     "\\w+", "\\s", "\\d{2,3}", "(\\w)(\\d)?", "(?i)AB", "(?s)a.b", "a|", "(?:ab)+", "(?<n>a)b",
-    "\\bab\\b", "a(?=b)", "(?<!a)b", "\\.", "\\$", "x{2}", "[-a]", "[a\\-z]", "^$", "$", ".",
+    "\\bab\\b", "\\.", "\\$", "x{2}", "[-a]", "[a\\-z]", "^$", "$", ".",
     "\\Aa\\z", "b\\Z", "\\u00e9", "\\x41", "[é日]", "😀", "(a)(b)(c)", "\\n", "[\\t ]+", "a{0}b",
     "(a?)b", "\\S+$", "}", "]",
 )  # fmt: skip
@@ -34,7 +34,8 @@ DIFFERENT = (
     "a++", "a*+", "[a[b]]", "[a&&b]", "\\p{L}", "(?m)^a", "(?x)a b", "\\Qa\\E", "(a*)*",
     "(a|b*)+", "\\1", "(a)\\1", "\\h", "\\R", "\\G", "a{,2}", "{", "(?>a)", "[]a]", "\\0", "a**",
     "(?<=a*)b", "(", ")", "[", "[z-a]", "\\", "\\B", "(?=(a))", "a{1001}", "\\ud800", "*a",
-    "[\\w-z]", "(?i:a)", "a(?i)b",
+    "[\\w-z]", "(?i:a)", "a(?i)b", "a(?=b)", "a(?!b)", "(?<=a)b", "(?<!a)b", "(?<a>a)(?<a>b)",
+    "((a{900}){900}){900}",
 )  # fmt: skip
 
 
@@ -43,11 +44,11 @@ def texts(drawn: random.Random) -> str:
 
 
 def expressions(drawn: random.Random) -> str:
-    """An expression that Python takes."""
+    """An expression that is taken."""
     while True:
         text = some.text_of(drawn, "aabbc.*+?|()[]^$\\dw1-{}2,:é", 8)
         try:
-            java_pattern(text)
+            known_pattern(text)
         except FunctionError:
             continue
         return text
@@ -72,9 +73,7 @@ def test_like_with_an_escape(spark: SparkSession, name: str) -> None:
 
 def test_expressions(spark: SparkSession) -> None:
     rows = some.rows((SEARCHED, EXPRESSIONS), (texts, expressions), 1000, most=examples(1000))
-    names = "regexp_like regexp_count regexp_substr regexp_instr split"
-    cases = [call(name, 0, 1) for name in names.split()]
-    cases += [Case("RLIKE", "{0} RLIKE {1}", (0, 1))]
+    cases = [call("regexp_like", 0, 1), Case("RLIKE", "{0} RLIKE {1}", (0, 1))]
     Table((STRING, STRING), rows).check(spark, cases)
 
 
@@ -86,44 +85,13 @@ def test_groups(spark: SparkSession) -> None:
         500,
         most=examples(1000),
     )
-    Table((STRING, STRING, INT), rows).check(
-        spark, [call("regexp_extract", 0, 1, 2), call("regexp_extract_all", 0, 1, 2)]
-    )
-
-
-def test_splits(spark: SparkSession) -> None:
-    limits = (0, 1, 2, 3, -1, None)
-    rows = some.rows(
-        (SEARCHED, (",", "a", "a*", "^", "b?", "[ab]", ""), limits),
-        (texts, expressions, lambda one: one.choice(limits)),
-        500,
-        most=examples(1000),
-    )
-    Table((STRING, STRING, INT), rows).check(spark, [call("split", 0, 1, 2)])
-
-
-def test_replacements(spark: SparkSession) -> None:
-    put = ("", "x", "<$0>", "$1", "\\$", "$", "\\", "${n}", "$12", "${m}", "$9", "a\\b$0$0")
-    rows = some.rows(
-        (SEARCHED, EXPRESSIONS, put),
-        (texts, expressions, lambda one: one.choice(put)),
-        500,
-        most=examples(1000),
-    )
-    Table((STRING,) * 3, rows).check(spark, [call("regexp_replace", 0, 1, 2)])
-
-
-@pytest.mark.parametrize("start", [1, 2, 3, 9])
-def test_replacements_from_a_place_on(spark: SparkSession, start: int) -> None:
-    rows = [(text, one, "<$0>", start) for text in SEARCHED for one in EXPRESSIONS[::4]]
-    case = Case("REGEXP_REPLACE", f"regexp_replace({{0}}, {{1}}, {{2}}, {start})", (0, 1, 2, 3))
-    Table((STRING, STRING, STRING, INT), rows).check(spark, [case])
+    Table((STRING, STRING, INT), rows).check(spark, [call("regexp_extract", 0, 1, 2)])
 
 
 @pytest.mark.parametrize("text", DIFFERENT)
 def test_what_is_read_in_different_ways_is_refused(text: str) -> None:
     with pytest.raises(FunctionError):
-        java_pattern(text)
+        known_pattern(text)
 
 
 def test_random_texts_are_taken_or_refused() -> None:
@@ -131,6 +99,6 @@ def test_random_texts_are_taken_or_refused() -> None:
     for _ in range(examples(10_000)):
         text = some.text_of(drawn, "ab.*+?|()[]^$\\dwbA1-{}2,:<>=!iQEé&", 10)
         try:
-            java_pattern(text)
+            known_pattern(text)
         except FunctionError:
             continue

@@ -216,7 +216,7 @@ def test_a_file_that_cannot_be_written(option: str, file: str, sentence: str, fi
     ("arguments", "sentence"),
     [
         (("dance",), "No such command 'dance'"),
-        (("run",), "Missing argument 'QUERY'"),
+        (("run",), "name the file of the query"),
         (("run", "-", "--limit", "0"), "'--limit'"),
         (("run", "-", "--engine", "x"), "'--engine'"),
         (("run", "-", "--format", "xml"), "'--format'"),

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 import subprocess
 import sys
+import time
 from io import StringIO
 from pathlib import Path
 
@@ -12,8 +15,8 @@ import pytest
 from rich.console import Console
 
 import matchrec
-from matchrec.cli import notices
-from matchrec.cli.failures import Exit, sentence_of_spark
+from matchrec.cli import failures
+from matchrec.cli.failures import ExitCode, sentence_of_spark
 from tests.quick.embedded import invoke
 
 STARTED = """
@@ -44,7 +47,7 @@ def test_what_needs_no_spark_loads_none(arguments: list[str]) -> None:
 def test_no_java(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAVA_HOME", str(files))
     result = program(files, "run", "streaks.sql", "--table", "t=prices.csv")
-    assert (result.returncode, result.stdout) == (Exit.FAILED, "")
+    assert (result.returncode, result.stdout) == (ExitCode.FAILED, "")
     assert "there is none in" in result.stderr
     assert "Traceback" not in result.stderr
 
@@ -71,20 +74,64 @@ def test_a_reader_may_stop_reading(files: Path) -> None:
     assert running.returncode == 0
 
 
+LONG = """
+SELECT * FROM (
+  SELECT a.id FROM range(100000000) AS a JOIN range(100000000) AS b ON hash(a.id, b.id) = 5)
+MATCH_RECOGNIZE (ORDER BY id MEASURES COUNT(*) AS n PATTERN (A+) DEFINE A AS id >= 0)
+"""
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_a_query_with_one_line(files: Path) -> None:
+    (files / "long.sql").write_text(LONG)
+    command = [sys.executable, "-m", "matchrec", "run", "long.sql", "--conf"]
+    command += ["spark.eventLog.enabled=true", "--conf", f"spark.eventLog.dir={files}", "--conf"]
+    command += ["spark.eventLog.compress=false"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(
+        command, cwd=files, text=True, start_new_session=True, **pipes
+    ) as running:
+        wait_for_job(files)
+        os.killpg(running.pid, signal.SIGINT)  # as a terminal does: Java and workers get it too
+        out, err = running.communicate(timeout=60)
+    assert err == "matchrec: interrupted; the jobs of the query are cancelled\n"
+    assert (running.returncode, out) == (ExitCode.INTERRUPTED, "")
+    assert any(has_ended(running.pid) for _ in range(100)), "Java ends, too"
+
+
+def has_ended(group: int) -> bool:
+    """Whether no process of a group is left; looks for a moment."""
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return True
+    time.sleep(0.3)
+    return False
+
+
+def wait_for_job(folder: Path) -> None:
+    """Returns once Spark has written down that a job of the query has begun, or after a minute."""
+    for _ in range(300):
+        logs = (path for path in folder.rglob("*local-*") if path.is_file())
+        if any("SparkListenerJobStart" in log.read_text(errors="replace") for log in logs):
+            return
+        time.sleep(0.2)
+
+
 def test_the_version() -> None:
     assert invoke("--version").stdout == f"matchrec {matchrec.__version__}\n"
 
 
 def test_help_says_the_exit_codes() -> None:
     said = re.findall(r"^    (\d+) ", invoke("--help").stdout, re.MULTILINE)
-    assert said == [str(code) for code in (0, *map(int, Exit))]
+    assert said == [str(code) for code in (0, *map(int, ExitCode))]
 
 
 def test_a_terminal_shows_carets_in_colour(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = StringIO()
     console = Console(file=shown, force_terminal=True, color_system="standard", highlight=False)
     monkeypatch.setattr("rich.console.Console", lambda **_: console)
-    notices.tell_failure("no [red]\n  line 1\n    SELECT 1^2\n           ^ ^^\n  hint")
+    failures.tell_failure("no [red]\n  line 1\n    SELECT 1^2\n           ^ ^^\n  hint")
     red, off = "\x1b[1;31m", "\x1b[0m"
     assert shown.getvalue().splitlines() == [
         f"{red}matchrec: {off}no [red]",

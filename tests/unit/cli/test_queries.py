@@ -132,3 +132,26 @@ def test_a_value_in_quotes_is_a_text_and_so_is_what_is_no_literal() -> None:
         "interval training",
         "O'Brien'",
     ]
+
+
+CLAUSE = "MATCH_RECOGNIZE (PARTITION BY sym ORDER BY ts MEASURES COUNT(*) AS n PATTERN (A) {0})"
+ADVICE = {
+    "SELECT * FROM t " + CLAUSE.format("DEFINE A AS price > :least"): "pass --param least=VALUE",
+    "SELECT * FROM t " + CLAUSE.format("DEFINE A AS price > ?"): "and pass --param name=VALUE",
+    "SELECT * FROM {u} " + CLAUSE.format(""): "write u without braces, and pass --table u=FILE",
+    "SELECT * FROM shares " + CLAUSE.format(""): "pass --table shares=FILE",
+    "SELECT * FROM shares": "pass --table shares=FILE",
+    "SELECT x FROM dual": "or pass --dialect oracle",
+}
+
+
+@pytest.mark.parametrize("query", ADVICE)
+def test_advice_is_in_options(embedded: Path, query: str) -> None:
+    result = invoke("run", "-", "--table", "t=prices.csv", given=query)
+    assert result.exit_code == 1
+    assert ADVICE[query] in result.stderr
+
+
+def test_advice_on_a_partition_is_in_options(embedded: Path) -> None:
+    said = refused("why", "streaks.sql", "--table", "t=prices.csv", code=1)
+    assert "write --partition sym=X" in said or "write --partition sym=Y" in said

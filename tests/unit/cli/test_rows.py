@@ -7,6 +7,8 @@ import json
 from io import StringIO
 from pathlib import Path
 
+import pytest
+
 from tests.quick.embedded import invoke
 
 AWKWARD = """
@@ -84,3 +86,27 @@ def test_a_table_is_aligned_and_reads_nothing_as_markup(embedded: Path) -> None:
 def test_a_table_in_a_file_is_as_wide_as_it_must_be(embedded: Path) -> None:
     query = "SELECT repeat('x', 500) AS s"
     assert printed("table", query).splitlines() == ["s", "x" * 500]
+
+
+HOSTILE = "SELECT '\\u001b]0;owned\\u0007 \\u001b[2J\\u009b1m' AS `a\x1b[2Jb`, 'two\\nlines' AS t"
+
+
+@pytest.mark.parametrize("form", ["table", "markdown"])
+def test_a_value_does_not_command_the_terminal(embedded: Path, form: str) -> None:
+    text = printed(form, HOSTILE)
+    assert not [one for one in text if one != "\n" and (ord(one) < 32 or 127 <= ord(one) < 160)]
+    assert "␛]0;owned␇ ␛" in text
+    assert "a␛" in text.splitlines()[0]
+
+
+def test_a_program_reads_the_value_itself(embedded: Path) -> None:
+    (row,) = json.loads(printed("json", HOSTILE))
+    assert row["a\x1b[2Jb"] == "\x1b]0;owned\x07 \x1b[2J\x9b1m"
+
+
+@pytest.mark.parametrize("query", ["SELECT `\x1b[2J` FROM VALUES (1) AS t(x)", "SELECT \x1b[2J"])
+def test_a_message_does_not_command_the_terminal(embedded: Path, query: str) -> None:
+    result = invoke("run", "-", given=query)
+    assert result.exit_code == 1
+    assert "\x1b" not in result.stderr
+    assert "␛[2J" in result.stderr

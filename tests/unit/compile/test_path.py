@@ -11,13 +11,13 @@ import pytest
 from matchrec.compile.executable import Executable
 from matchrec.compile.path import draft, link
 from matchrec.conditions.types import BIGINT
-from matchrec.engine import compiled
-from matchrec.engine.interface import Optimisations
-from matchrec.errors import MatchRecognizePlanError, MatchRecognizeUnsupportedError
+from matchrec.engine import records
+from matchrec.errors import MatchRecognizePlanError
 from matchrec.frontends.sql import parse
 from matchrec.frontends.sql.lower import lower
-from matchrec.nfa import closure, compiled_pattern
-from matchrec.plan.clauses import EventSelection, MatchOutput
+from matchrec.nfa import closure
+from matchrec.nfa import compile as nfa
+from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
 
@@ -46,10 +46,8 @@ PLANS = pytest.mark.parametrize(
 @PLANS
 def test_the_pattern_is_compiled_and_folded_once(plan: MatchPlan) -> None:
     with (
-        mock.patch.object(
-            compiled_pattern, "compile_program", wraps=compiled_pattern.compile_program
-        ) as compiling,
-        mock.patch.object(compiled_pattern, "fold", wraps=compiled_pattern.fold) as folding,
+        mock.patch.object(nfa, "compile_program", wraps=nfa.compile_program) as compiling,
+        mock.patch.object(nfa, "fold", wraps=nfa.fold) as folding,
     ):
         linked(plan)
     assert (compiling.call_count, folding.call_count) == (1, 1)
@@ -58,10 +56,10 @@ def test_the_pattern_is_compiled_and_folded_once(plan: MatchPlan) -> None:
 @PLANS
 def test_a_worker_compiles_nothing_again(plan: MatchPlan) -> None:
     received = pickle.loads(pickle.dumps(linked(plan)))
-    compiled._compile.cache_clear()
-    with mock.patch.object(compiled_pattern, "fold", side_effect=AssertionError):
-        first = compiled.compile_task(received.task, 1)
-        assert compiled.compile_task(received.task, 1) is first
+    records.compile_task.cache_clear()
+    with mock.patch.object(nfa, "fold", side_effect=AssertionError):
+        first = records.compile_task(received.task, 1)
+        assert records.compile_task(received.task, 1) is first
 
 
 @pytest.fixture
@@ -82,9 +80,3 @@ def test_choices_after_acceptances_are_not_limited(few_choices: int) -> None:
     """Where all matches are asked for there are so many; up to acceptances a state has one."""
     plan = planned("MEASURES A.t AS s PATTERN ((A??){70}) DEFINE A AS x = 1", ALL)
     assert sum(map(len, draft(plan, COLUMNS, str).pattern.folding.choices)) > few_choices
-
-
-def test_proceed_edges_stay_constrained_under_skip_till_next_match() -> None:
-    plan = replace(planned(SCAN), selection=EventSelection.SKIP_TILL_NEXT_MATCH)
-    with pytest.raises(MatchRecognizeUnsupportedError, match="proceed edges"):
-        draft(plan, COLUMNS, str, Optimisations(constrain_proceed=False))

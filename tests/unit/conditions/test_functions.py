@@ -5,11 +5,17 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from matchrec.conditions.functions.catalogue import FUNCTIONS
 from matchrec.conditions.functions.comparisons import COMPARISONS
-from matchrec.conditions.functions.decimals import DECIMALS
-from matchrec.conditions.residual import BASIC
+from matchrec.conditions.functions.numerals import DECIMALS
+from matchrec.conditions.residual import BASIC, Combined, Value
+from matchrec.conditions.split import split
 from matchrec.conditions.typing.calls import NEVER_PYTHONS
+from matchrec.errors import MatchRecognizeUnsupportedError
+from matchrec.frontends.sql import parse_clause
+from matchrec.frontends.sql.lower import lower
 
 PAGE = Path(__file__).parents[3] / "docs" / "supported.md"
 WRITTEN = {"[]": "x[i]", ".": "x.field"}
@@ -33,3 +39,41 @@ def test_the_page_lists_all_functions() -> None:
         if name not in {**COMPARISONS, **DECIMALS} and not name.startswith(OVERLOADS)
     }
     assert listed - {one.lower() for one in SPECIAL} == known
+
+
+OF_ONE_ROW = """
+    bin bit_count bit_get getbit conv factorial width_bucket octet_length bit_length initcap
+    lpad rpad overlay reverse repeat space substring_index translate find_in_set ascii chr char
+    soundex mask elt md5 sha sha1 sha2 crc32 base64 hex unhex hash xxhash64 format_string printf
+    url_encode url_decode luhn_check date_format from_unixtime make_timestamp make_timestamp_ltz
+    make_timestamp_ntz make_dt_interval make_ym_interval make_date date_from_unix_date
+    timestamp_seconds timestamp_millis timestamp_micros next_day regexp_extract_all regexp_count
+    regexp_substr regexp_instr array_remove array_append array_prepend array_repeat
+    array_compact sequence map_from_arrays map_from_entries map_concat map_entries map_keys
+    map_values cbrt expm1 log1p rint degrees tan cot sec csc atan sinh cosh tanh asinh acosh atanh
+    dayname monthname array_distinct array_sort
+"""
+OF_TWO = "hypot atan2 split array_except map from_utc_timestamp to_utc_timestamp"
+WITH_LAMBDAS = "zip_with map_filter transform_keys transform_values map_zip_with"
+CALLS = {
+    **dict.fromkeys(OF_ONE_ROW.split(), "{}(A.x || B.y)"),
+    **dict.fromkeys(OF_TWO.split(), "{}(A.x, B.y)"),
+    **dict.fromkeys(WITH_LAMBDAS.split(), "{}(A.x || B.y, (k, v) -> k)"),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_function_that_spark_alone_computes_is_refused_of_several_rows(name: str) -> None:
+    call = CALLS[name].format(name)
+    plan = lower(parse_clause(f"PATTERN (A B) DEFINE B AS {call} IS NULL"))
+    with pytest.raises(MatchRecognizeUnsupportedError) as caught:
+        split(plan)
+    assert caught.value.message.startswith(f"`{name.upper()}` in DEFINE combines several rows")
+    assert caught.value.hint.startswith("write the function around each navigation by itself")
+
+
+def test_of_one_row_spark_computes_it() -> None:
+    plan = lower(parse_clause("PATTERN (A B) DEFINE B AS md5(A.x || A.y) = md5(B.x)"))
+    ((step,),) = ([one.during] for one in split(plan))
+    assert isinstance(step, Combined)
+    assert [type(one) for one in step.operands] == [Value, Value]

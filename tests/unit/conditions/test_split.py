@@ -3,6 +3,7 @@
 import pytest
 
 from matchrec.compile.columns import step_columns
+from matchrec.conditions.guards import text_may_fail
 from matchrec.conditions.residual import (
     Combined,
     RunningAggregate,
@@ -12,7 +13,7 @@ from matchrec.conditions.residual import (
     values_in,
 )
 from matchrec.conditions.row_column import Shifted, show_column
-from matchrec.conditions.split import Scope, split
+from matchrec.conditions.split import RowScope, split
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.frontends.sql import parse_clause
 from matchrec.frontends.sql.lower import lower
@@ -59,7 +60,7 @@ def test_rows_at_a_fixed_distance_are_sparks() -> None:
 def test_of_a_stream_spark_computes_the_row_alone() -> None:
     """The engine reads the rows beside it."""
     text = "ORDER BY t PATTERN (A+ B+) DEFINE B AS x > 3 AND x < PREV(x) AND abs(PREV(x)) > 1"
-    (found,) = split(lower(parse_clause(text)), Scope.ROW)
+    (found,) = split(lower(parse_clause(text)), RowScope.ROW)
     assert found.before is not None
     assert found.before.text == "x > 3"
     assert isinstance(found.during, Combined)
@@ -77,7 +78,7 @@ def test_of_a_stream_spark_computes_the_row_alone() -> None:
 def sorted_split_b(condition: str) -> SplitCondition:
     """The same where the worker sorts the rows."""
     text = f"ORDER BY t PATTERN (A+ B+) DEFINE B AS {condition}"
-    (only,) = split(lower(parse_clause(text)), Scope.SORTED)
+    (only,) = split(lower(parse_clause(text)), RowScope.SORTED)
     return only
 
 
@@ -180,12 +181,37 @@ def test_two_positions_are_combined_by_the_engine() -> None:
         ("x < 9 AND -x < A.y", "CASE WHEN x < 9 THEN -x END"),
         ("x < 9 AND abs(x) < A.y", "CASE WHEN x < 9 THEN abs(x) END"),
         ("x < 9 AND kind = A.kind || 'a-b'", "kind"),  # a sign in quotes is no sign
+        ("x < 9 AND upper(kind) = A.kind", "upper(kind)"),
+        ("x < 9 AND new_in_spark(x) < A.y", "CASE WHEN x < 9 THEN new_in_spark(x) END"),
+        ("x < 9 AND try_divide(x, z) < A.y", "try_divide(x, z)"),
+        ("x < 9 AND day > DATE '2024-01-01' = A.y", "day > DATE '2024-01-01'"),
+        ("x < 9 AND (kind RLIKE '^a') = A.y", "(kind RLIKE '^a')"),
+        ("x < 9 AND (kind RLIKE v) = A.y", "CASE WHEN x < 9 THEN (kind RLIKE v) END"),
     ],
 )
 def test_what_may_fail_is_computed_where_its_guards_hold(condition: str, column: str) -> None:
     step = split_b(condition).during
     assert step is not None
     assert column in [show_column(one) for one in step_columns(step)]
+
+
+@pytest.mark.parametrize(
+    ("text", "fails"),
+    [
+        ("upper(name) LIKE 'f(%' AND (x) IN (1, 2)", False),
+        ("name LIKE pattern", True),
+        ("upper(name)", False),
+        ("my.upper(name)", True),
+        ("`upper`(name)", True),
+        ("x + 1", True),
+        ("try_to_date(name)", False),
+        ("parse_json(name)", True),
+        ("x::int", True),
+        ("x IN (SELECT max(y) FROM o)", False),
+    ],
+)
+def test_a_function_that_is_not_known_may_fail(text: str, fails: bool) -> None:
+    assert text_may_fail(text) is fails
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from matchrec.conditions.run_condition import (
     Compare,
     Constant,
     Narrow,
-    Read,
+    ReadValue,
     Reduce,
     RunExpression,
     Widen,
@@ -20,8 +20,7 @@ from matchrec.conditions.run_condition import (
 )
 from matchrec.conditions.split import split
 from matchrec.conditions.types import FLOAT, Family, Kind, ValueType
-from matchrec.conditions.typing.formulas import constant_of
-from matchrec.conditions.typing.late import type_late
+from matchrec.conditions.typing.late import constant_of, type_late
 from matchrec.conditions.typing.steps import StepTyper
 from matchrec.conditions.typing.typer import IN_UTC, Typer
 from matchrec.errors import MatchRecognizeError
@@ -123,7 +122,7 @@ def test_integers_stay_integers() -> None:
 
 def test_an_integer_beside_a_float_is_widened() -> None:
     expression = compared("d > FIRST(A.i)")
-    assert isinstance(expression.left, Read)
+    assert isinstance(expression.left, ReadValue)
     assert expression.left.kind is Kind.FLOATING
     assert isinstance(expression.right, Widen)
 
@@ -176,7 +175,7 @@ def test_two_decimals_are_brought_to_one_scale() -> None:
     expression = compared("m > LAST(A.n)")
     assert isinstance(expression.left, Arithmetic)
     assert expression.left.right == Constant(100, Kind.INTEGER)
-    assert isinstance(expression.right, Read)
+    assert isinstance(expression.right, ReadValue)
 
 
 def test_decimals_too_wide_for_an_int64_are_cast_by_spark_and_ranked() -> None:
@@ -260,7 +259,7 @@ def test_between_and_in_are_comparisons() -> None:
 
 @pytest.mark.parametrize(
     "condition",
-    ["s > LAST(A.i)", "ts > LAST(A.day)", "sum(A.s) > 1", "m / LAST(A.ts) > i", "b + sum(A.b)"],
+    ["s - LAST(A.i) > 1", "ts > LAST(A.day)", "sum(A.s) > 1", "m / LAST(A.ts) > i", "b + sum(A.b)"],
 )
 def test_what_the_engine_cannot_do_is_an_error_that_says_how_to_write_it(condition: str) -> None:
     with pytest.raises(MatchRecognizeError) as caught:

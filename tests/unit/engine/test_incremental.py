@@ -12,15 +12,22 @@ import pyarrow as pa
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from matchrec.engine.compiled import compile_task
-from matchrec.engine.engines import BreadthFirst
-from matchrec.engine.incremental.search import Call, find_possible_starts, search_further
-from matchrec.engine.incremental.state import SearchState, arrays_of, new_state, state_of
+from matchrec.engine.engines import Engine
+from matchrec.engine.incremental import (
+    SearchCall,
+    SearchState,
+    arrays_of,
+    find_possible_starts,
+    new_state,
+    search_further,
+    state_of,
+)
 from matchrec.engine.interface import Task
 from matchrec.engine.matches import Matches, RunFailure
 from matchrec.engine.partitions import IntArray, Partitions
+from matchrec.engine.records import compile_task
 from matchrec.plan.clauses import EventSelection, MatchOutput
-from matchrec.spark.streaming.memory import Memory, dump, load
+from matchrec.spark.streaming.arrival import Memory, dump, load
 from tests.generators.selection import cases, sequences
 from tests.quick.scale import examples
 from tests.references.event_selection import SelectionQuery
@@ -61,7 +68,9 @@ def test_pieces_give_what_the_whole_gives(
     for partition in range(len(rows.rows.words)):
         whole = one_partition(rows.partitions(asked.variables), partition)
         try:
-            expected = listed(list(search(BreadthFirst(), asked, whole)), np.arange(whole.rows))
+            expected = listed(
+                list(search(Engine("breadth_first"), asked, whole)), np.arange(whole.rows)
+            )
         except RunFailure:
             continue
         assert in_pieces(asked, whole, pieces) == expected
@@ -107,14 +116,14 @@ def in_pieces(asked: Task, whole: Partitions, pieces: list[tuple[int, bool]]) ->
     return found
 
 
-def may_begin(asked: Task, call: Call) -> bool:
+def may_begin(asked: Task, call: SearchCall) -> bool:
     """Whether a run may begin with a row; none of a key of which nothing is kept is then live."""
     return bool(find_possible_starts(asked, call.partitions).any())
 
 
 def call_of(
     asked: Task, whole: Partitions, numbers: IntArray, moment: tuple[int, int, bool]
-) -> Call:
+) -> SearchCall:
     """moment: how many rows are kept, how many have come, whether the clock says so first."""
     kept, come, clock = moment
     assert whole.window_end is not None
@@ -127,7 +136,7 @@ def call_of(
     if any(one.after is None for one in asked.absent):
         next_row = numbers[stop] if stop < len(numbers) else come
         needed = int(np.searchsorted(true_end, next_row, side="right"))
-    return Call(known, stop, ended, min(stop, needed))
+    return SearchCall(known, stop, ended, min(stop, needed))
 
 
 def through_bytes(state: SearchState) -> SearchState:

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from matchrec.engine.contiguous.kernels.starts import finish_match, is_anchored
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.buffer import compact, unwind
-from matchrec.engine.kernels.memo import has_failed, remember_failure
+from matchrec.engine.kernels.mapping import has_failed, is_anchored, remember_failure
+from matchrec.engine.kernels.preferred import compact, unwind
+from matchrec.engine.kernels.starts import finish_match
+from matchrec.engine.matches import find_targets, skip_rule
 from matchrec.engine.selection.kernels.order import mark_equal, settle_ties
-from matchrec.engine.skipping import find_targets, skip_rule
 from matchrec.jit.decorators import kernel
 from matchrec.nfa.closure import GUARD_END, GUARD_START
 from matchrec.plan.clauses import SkipTo
@@ -64,7 +64,7 @@ def test_a_finished_match_sets_the_next_starting_row() -> None:
         found = np.zeros((4, 2), np.int64)
         progress = np.zeros(layout.PROGRESS_SIZE, np.int64)
         finish = callable_kernel(finish_match)
-        status = finish(skip_rule(to), targets, False, found, taken, progress, 10, length)
+        status = finish(skip_rule(to), targets, False, found, taken, progress, 10, length, None)
         assert found[:, 0].tolist()[:3] == [0, 1, 10]
         assert found[layout.FOUND_OFFSET, 1] == length
         return status, int(progress[layout.START])
@@ -91,5 +91,5 @@ def test_compacting_keeps_what_runs_and_the_best_match_reach() -> None:
     assert runs[0, :, layout.RUN_NODE].tolist() == [2, 3]
     assert progress[layout.BEST_NODE] == 1
     taken = np.zeros(4, np.int32)
-    callable_kernel(unwind)(nodes, 2, taken, 1, 3)
+    callable_kernel(unwind)(nodes, 2, layout.LINK_CHOICE, taken, 1, 3)
     assert taken.tolist() == [0, 7, 9, 6]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.next_start import (
+from matchrec.engine.kernels.starts import (
     NO_ROW,
     distance_to_next_start,
     go_on_from,

@@ -10,15 +10,14 @@ import numpy as np
 import pytest
 
 from matchrec.conditions.operations import Comparison, Reduction
-from matchrec.conditions.run_condition import Compare, Constant, Read, Reduce, RunExpression
+from matchrec.conditions.run_condition import Compare, Constant, ReadValue, Reduce, RunExpression
 from matchrec.conditions.types import Kind
-from matchrec.engine.choose import choose
-from matchrec.engine.engines import ENGINES, Backtracking, BreadthFirst
-from matchrec.engine.interface import Engine, Room
+from matchrec.engine.engines import ENGINES, Engine, choose
+from matchrec.engine.interface import Room
 from matchrec.engine.matches import FailureKind, RunFailure
 from matchrec.engine.partitions import Partitions
 from matchrec.errors import MatchRecognizePlanError
-from matchrec.frontends.row_pattern.grammar import parse_row_pattern
+from matchrec.frontends.row_pattern import parse_row_pattern
 from matchrec.plan.clauses import AfterMatchSkip, EventSelection, SkipTo
 from matchrec.plan.expression import End, Navigation
 from tests.tasks.contiguous import Query, query, run_engine, search, words
@@ -60,8 +59,8 @@ def listed(engine: Engine, query: Query, rows: Partitions) -> list[tuple[int, ..
 
 ABOVE = Compare(
     Comparison.GREATER_OR_EQUAL,
-    Read(0, Kind.INTEGER),
-    Read(0, Kind.INTEGER, Navigation("A", End.FIRST)),
+    ReadValue(0, Kind.INTEGER),
+    ReadValue(0, Kind.INTEGER, Navigation("A", End.FIRST)),
 )
 RARE: RunExpression = Compare(
     Comparison.LESS, Reduce(Reduction.SUM, "B", 0, Kind.INTEGER), Constant(40, Kind.INTEGER)
@@ -82,16 +81,20 @@ def test_engines_agree_on_many_rows(
     rows = partitions(bits(4_000, 0.6, 0.8, 0.05), 700, values)
     sought = Query(parse_row_pattern(text), skip, run_conditions=run_conditions)
     small = Room(rows=500, matches=50, memory=2)
-    found = listed(Backtracking(), sought, rows)
+    found = listed(Engine("backtracking"), sought, rows)
     assert len(found) > 5
-    for engine in (Backtracking(small), BreadthFirst(), BreadthFirst(room=small)):
+    for engine in (
+        Engine("backtracking", small),
+        Engine("breadth_first"),
+        Engine("breadth_first", small),
+    ):
         assert listed(engine, sought, rows) == found
 
 
 @engines
 def test_chunks_are_bounded_and_overlapping_matches_too(engine: Engine) -> None:
     rows = partitions(np.ones(3_000, np.int64), 3_000)
-    bounded = type(engine)(room=Room(rows=5_000, matches=100))  # type: ignore[call-arg]
+    bounded = replace(engine, room=Room(rows=5_000, matches=100))
     chunks = list(search(bounded, Query(parse_row_pattern("A+"), NEXT_ROW).task(), rows))
     assert sum(chunk.count for chunk in chunks) == 3_000
     assert max(len(chunk.classifiers) for chunk in chunks) <= 5_000
@@ -101,7 +104,7 @@ def test_chunks_are_bounded_and_overlapping_matches_too(engine: Engine) -> None:
 @engines
 def test_a_match_larger_than_a_chunk_is_found_whole(engine: Engine) -> None:
     rows = partitions(np.ones(10_000, np.int64), 10_000)
-    small = type(engine)(room=Room(rows=16, matches=4))  # type: ignore[call-arg]
+    small = replace(engine, room=Room(rows=16, matches=4))
     (chunk,) = search(small, query("A+").task(), rows)
     assert len(chunk.classifiers) == 10_000
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from matchrec.engine.engines import ENGINES, BreadthFirst
+from matchrec.engine.engines import ENGINES, Engine
 from matchrec.engine.interface import Room
-from matchrec.engine.selection import breadth_first
-from matchrec.engine.selection.kernels import layout
-from matchrec.engine.selection.records import prepare_input
+from matchrec.engine.kernels import layout
+from matchrec.engine.records import prepare_input
+from matchrec.engine.selection import searches
 from tests.cases.pattern_notation import Question
 from tests.tasks.contiguous import search
 from tests.tasks.patterns import searchable
@@ -24,24 +24,24 @@ def test_little_is_held(skip: str) -> None:
     calls = "begin(a).one_or_more().allow_combinations().followed_by_any(b).within(9)"
     task, partitions = searchable(Question(calls, skip, timeouts=False, words=WORDS))
     room = Room(matches=10)
-    arrays = prepare_input(task, partitions, merge_runs=True)
-    search = breadth_first.Search(task, arrays, room, None)
-    skipping, most, count = breadth_first.ReleasingSearch(search, (room, room)), 0, 0
+    arrays = prepare_input(task, partitions)
+    search = searches.RunsSearch(task, arrays, room, None)
+    skipping, most, count = searches.ReleasingSearch(search, (room, room)), 0, 0
     for matches in skipping.find_matches():
         count += matches.count
-        most = max(most, *(one.count for one in skipping.held))
+        most = max(most, skipping.held.count)
     assert count >= ROWS / 4
     assert most < 300
 
 
 def test_runs_that_a_match_leaves_no_room_for_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(breadth_first, "ROOM", Room(matches=10))
+    monkeypatch.setattr(searches, "ROOM", Room(matches=10))
     calls = 'begin(a).followed_by_any("b").where("is_b AND x IS NULL AND last(a.x) IS NULL")'
     reads = {}
     for skip in ("", "past last event"):
         task, partitions = searchable(Question(calls, skip, timeouts=False, words=WORDS))
         counters = np.zeros(layout.COUNTERS, np.int64)
-        for _ in search(BreadthFirst(merge_runs=False), task, partitions, counters):
+        for _ in search(Engine("breadth_first"), task, partitions, counters):
             pass
         reads[skip] = counters[layout.READS]
     assert reads["past last event"] < ROWS * 30 < reads[""]

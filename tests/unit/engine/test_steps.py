@@ -10,12 +10,10 @@ import pytest
 from matchrec.conditions.operations import Comparison, Reduction
 from matchrec.conditions.run_condition import Compare, Constant, Reduce, RunExpression
 from matchrec.conditions.types import Kind
-from matchrec.engine.cost import classify_time
-from matchrec.engine.engines import ENGINES
-from matchrec.engine.interface import Engine, Room, Task
+from matchrec.engine.engines import ENGINES, Engine, classify_time
+from matchrec.engine.interface import Room, Task
 from matchrec.engine.matches import FailureKind, RunFailure
-from matchrec.engine.partial.search import PartialSearch
-from matchrec.engine.partial.starts import Covered, find_starts
+from matchrec.engine.partial import Covered, PartialSearch, find_starts
 from matchrec.engine.partitions import Frontier, Partitions
 from matchrec.plan.clauses import PartialMatches
 from tests.tasks.contiguous import query, search

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from matchrec.errors.sql.foreign_names import CURES, READ_BY
-from matchrec.frontends.dialects.product import SPARK
-from matchrec.frontends.dialects.products import PRODUCTS
+from matchrec.frontends.dialects.products import PRODUCTS, SPARK
 from matchrec.frontends.dialects.translate import translate_query
 
 ARGUMENTS = ("x", "x, y", "s, 'x'", "'%Y', s", "x, y, x", "1, 2, 3, 4, 5, 6", "")

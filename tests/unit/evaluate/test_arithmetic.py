@@ -37,9 +37,9 @@ from matchrec.evaluate.instructions import (
     VALUE,
     WHY,
 )
-from matchrec.evaluate.kernels.comparison import compare, order_of_floats, order_of_integers
-from matchrec.evaluate.kernels.conditions import combine
-from matchrec.evaluate.mathematics.functions import compute_arithmetic
+from matchrec.evaluate.kernels.arithmetic import compare, order_of_floats, order_of_integers
+from matchrec.evaluate.kernels.functions import compute_arithmetic
+from matchrec.evaluate.kernels.machine import combine
 from matchrec.jit.callbacks import pointer_to
 from matchrec.jit.decorators import kernel
 from tests.references.matcher import wrapped

@@ -1,7 +1,6 @@
 from matchrec.evaluate import instructions as op
-from matchrec.evaluate.liveness import Move, live_registers, needed_before, useful_steps
-from matchrec.evaluate.meanings import FirstRow, LastRow
-from matchrec.evaluate.registers import Registers, Step
+from matchrec.evaluate.link import Move, live_registers, needed_before, useful_steps
+from matchrec.evaluate.registers import FirstRow, LastRow, Registers, Step
 
 A, B = 0, 1
 

@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from matchrec.evaluate.instructions import NARROW, NARROW_INTEGER
-from matchrec.evaluate.mathematics.functions import NO_RESULT, ROUNDING, compute
+from matchrec.evaluate.kernels.functions import NO_RESULT, ROUNDING, compute
 from matchrec.jit.callbacks import pointer_to
 from tests.quick.scale import examples
 

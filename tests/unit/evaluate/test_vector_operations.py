@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matchrec.conditions.operations import ArithmeticOperator
-from matchrec.evaluate.vector_operations import compute_integers
+from matchrec.evaluate.vectors import compute_integers
 from tests.references.matcher import wrapped
 
 LEAST, MOST = -(2**63), 2**63 - 1

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from matchrec.compile.counted import Figures, NearestStart
-from matchrec.explanation.coverage.figures import (
+from matchrec.compile.coverage import Figures, NearestStart
+from matchrec.explanation.coverage import (
     ClauseCoverage,
-    Ending,
     OccurrenceCoverage,
     Reason,
+    RunEnding,
+    draw,
+    show_funnel,
 )
-from matchrec.explanation.coverage.picture import draw
-from matchrec.explanation.coverage.text import show
 
 
 @pytest.mark.parametrize(
@@ -26,10 +26,10 @@ from matchrec.explanation.coverage.text import show
     ],
 )
 def test_reasons_in_words(reason: Reason, awaited: tuple[str, ...], said: str) -> None:
-    assert str(Ending(reason, awaited, 1, 1)) == said
+    assert str(RunEnding(reason, awaited, 1, 1)) == said
 
 
-def occurrence(number: int, came: int, *endings: Ending) -> OccurrenceCoverage:
+def occurrence(number: int, came: int, *endings: RunEnding) -> OccurrenceCoverage:
     ended = sum(one.count for one in endings)
     return OccurrenceCoverage(
         number, "AB"[number - 1] if number else None, came, ended, endings, ()
@@ -40,8 +40,8 @@ def funnel(nearest: NearestStart | None = None, held: int = 10) -> ClauseCoverag
     """A thousand rows without a match, one of which came to A."""
     figures = Figures(rows=1000, partitions=1, largest=1000, held=held)
     places = (
-        occurrence(0, 1000, Ending(Reason.FALSE, ("A",), 2, 999)),
-        occurrence(1, 1, Ending(Reason.OUT_OF_WINDOW, ("B",), 1, 1)),
+        occurrence(0, 1000, RunEnding(Reason.FALSE, ("A",), 2, 999)),
+        occurrence(1, 1, RunEnding(Reason.OUT_OF_WINDOW, ("B",), 1, 1)),
         occurrence(2, 0),
     )
     return ClauseCoverage("A B", figures, places, nearest)
@@ -49,7 +49,7 @@ def funnel(nearest: NearestStart | None = None, held: int = 10) -> ClauseCoverag
 
 def test_one_row_of_many_still_has_a_bar_and_decides_what_is_said() -> None:
     nearest = NearestStart(1, {"k": "x", "l": None}, {"t": "7"})
-    assert show(funnel(nearest)).splitlines() == [
+    assert show_funnel(funnel(nearest)).splitlines() == [
         "row pattern",
         "  A B",
         "rows",
@@ -69,7 +69,7 @@ def test_one_row_of_many_still_has_a_bar_and_decides_what_is_said() -> None:
 
 
 def test_a_search_that_looks_far_is_remarked() -> None:
-    lines = show(funnel(held=2_000_000)).splitlines()
+    lines = show_funnel(funnel(held=2_000_000)).splitlines()
     assert lines[4].startswith("  2,000,000 were held by a worker at once")
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from matchrec.explanation.drawing.lines import program_lines
-from matchrec.explanation.drawing.repeats import find_repeats, said_once
-from matchrec.frontends.row_pattern.grammar import parse_row_pattern
+from matchrec.explanation.program import find_repeats, program_lines, said_once
+from matchrec.frontends.row_pattern import parse_row_pattern
 from matchrec.nfa.compile import compile_program
 from matchrec.nfa.program import NO_FORMULAS, Program
 from matchrec.plan.pattern import variable_names

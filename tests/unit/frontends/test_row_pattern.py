@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import shown_in
-from matchrec.frontends.row_pattern.grammar import DEEPEST, parse_row_pattern
+from matchrec.frontends.row_pattern import DEEPEST, parse_row_pattern
 from matchrec.plan.pattern import (
     Alternation,
     Concatenation,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from matchrec.frontends.sql import parse
-from matchrec.plan.use import KeyTest
+from matchrec.plan.match_plan import KeyTest
 
 CLAUSE = "t MATCH_RECOGNIZE (PARTITION BY k ORDER BY o MEASURES A.x AS a, A.y AS b PATTERN (A))"
 

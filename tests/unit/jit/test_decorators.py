@@ -9,7 +9,7 @@ import numpy as np
 from matchrec.jit import kept
 from matchrec.jit.bits import bits_of, float_of
 from matchrec.jit.decorators import inlined, inner, kernel
-from matchrec.jit.parts import dispatcher_of
+from matchrec.jit.kept import dispatcher_of
 
 
 class Record(NamedTuple):

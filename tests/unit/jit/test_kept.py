@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pytest
 from numba.core import config, event
 
-from matchrec.jit import alone, announcing, kept
+from matchrec.jit import kept
 from matchrec.jit.decorators import allocating, kernel
 
 THREE = np.array([5, 6, 7])
@@ -64,7 +64,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[
     """Has functions kept in an empty folder; gives their files in it."""
     monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path / "cache"))
     cache = tmp_path / "cache"
-    return lambda: sorted(file for file in cache.rglob("*.*") if file.name != alone.LOCKS)
+    return lambda: sorted(file for file in cache.rglob("*.*") if file.name != kept.LOCKS)
 
 
 Place = Callable[[], list[Path]]
@@ -149,7 +149,7 @@ def summed(folder: Path, **environment: str) -> tuple[str, bool]:
     result = subprocess.run(
         command, env=inherited | environment, capture_output=True, text=True, check=True
     )
-    return result.stdout.strip(), announcing.LINE in result.stderr
+    return result.stdout.strip(), kept.LINE in result.stderr
 
 
 def make_unwritable(folder: Path) -> None:
@@ -235,7 +235,7 @@ def test_what_allocates_is_kept_too(place: Place, compiled: list[str]) -> None:
 def test_compiling_is_said_once(
     place: Place, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    announcing.say.cache_clear()
+    kept.say.cache_clear()
     kernel(added)(THREE)
     kernel(added)(THREE.astype(np.int32))
-    assert capsys.readouterr().err == f"{announcing.LINE}\n"
+    assert capsys.readouterr().err == f"{kept.LINE}\n"

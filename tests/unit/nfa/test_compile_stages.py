@@ -5,17 +5,16 @@ from __future__ import annotations
 import pytest
 
 from matchrec.errors import MatchRecognizePlanError
-from matchrec.nfa.compile_stages import compile_stages
-from matchrec.nfa.places import Windows, compose_tests, fold_places
-from matchrec.plan.stages import Contiguity, Not, Part, Single, Steps
+from matchrec.nfa.compile_stages import Windows, compile_stages, compose_tests, fold_places
+from matchrec.plan.stages import Contiguity, ForbiddenEvent, RepeatedPart, Single, Steps
 
 STRICT, RELAXED, ANY = Contiguity
 NAMES = ("a", "b", "c")
 VARIABLES = (*NAMES, "A", "B", "C")
 
 
-def single(name: str, contiguity: Contiguity = RELAXED, **fields: object) -> Part:
-    return Part(Single(name, name.upper()), contiguity, **fields)  # type: ignore[arg-type]
+def single(name: str, contiguity: Contiguity = RELAXED, **fields: object) -> RepeatedPart:
+    return RepeatedPart(Single(name, name.upper()), contiguity, **fields)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -36,7 +35,7 @@ def single(name: str, contiguity: Contiguity = RELAXED, **fields: object) -> Par
             ),
         ),
         (
-            (single("a"), Not("c", "C", only_next=True), single("b", ANY)),
+            (single("a"), ForbiddenEvent("c", "C", only_next=True), single("b", ANY)),
             (
                 "a start|take a -> c|ignore -> a|c|proceed -> b|proceed -> stop|b|take b -> end"
                 "|ignore -> b|end final|stop"
@@ -44,14 +43,14 @@ def single(name: str, contiguity: Contiguity = RELAXED, **fields: object) -> Par
         ),
     ],
 )
-def test_program(steps: tuple[Part | Not, ...], text: str) -> None:
+def test_program(steps: tuple[RepeatedPart | ForbiddenEvent, ...], text: str) -> None:
     program = compile_stages(Steps(steps), VARIABLES)
     assert "|".join(line.strip() for line in str(program).split("\n")) == text
 
 
 def test_empty_repetitions_of_a_group_make_no_cycle() -> None:
     body = Steps((single("a", optional=True), single("b", optional=True)))
-    steps = Steps((Part(body, RELAXED, 2, None), single("c", STRICT)))
+    steps = Steps((RepeatedPart(body, RELAXED, 2, None), single("c", STRICT)))
     program = compile_stages(steps, VARIABLES).check()
     folding = fold_places(program, compose_tests(steps, VARIABLES), Windows(False, ()))
     assert {choice.variable for choice in folding.choices[0]} <= {0, 1, 2}
@@ -62,7 +61,7 @@ def test_many_repetitions_are_no_deep_recursion() -> None:
     assert (
         len(compile_stages(Steps((single("a", least=3000, most=3000),)), VARIABLES).states) == 3001
     )
-    group = Part(Steps((single("a", least=50, most=50),)), RELAXED, least=50, most=50)
+    group = RepeatedPart(Steps((single("a", least=50, most=50),)), RELAXED, least=50, most=50)
     assert len(compile_stages(Steps((group,)), VARIABLES).states) == 2501
     with pytest.raises(MatchRecognizePlanError, match="over 5,000 states"):
         compile_stages(Steps((single("a", least=10**9, most=10**9),)), VARIABLES)

@@ -1,6 +1,6 @@
 import pytest
 
-from matchrec.frontends.row_pattern.grammar import parse_row_pattern
+from matchrec.frontends.row_pattern import parse_row_pattern
 from matchrec.nfa import facts
 from matchrec.nfa.closure import Folded
 from matchrec.nfa.compile import compile_program
@@ -70,3 +70,10 @@ def test_check_refuses_a_cycle_of_proceed_edges() -> None:
 @pytest.mark.parametrize("text", ["(A?){30} A{30}", "((A*)* (B*)*)*", "PERMUTE(A, B, C, D, E)"])
 def test_programs_stay_small(text: str) -> None:
     assert sum(map(len, folded(text))) < 250
+
+
+def test_what_may_stand_beside_what() -> None:
+    found = facts.FollowSets.of(folded("A B* (C | D)"))
+    a, b, c, d = range(4)
+    assert (found.first, found.last) == ({a}, {c, d})
+    assert found.pairs == {(a, b), (a, c), (a, d), (b, b), (b, c), (b, d)}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from matchrec.frontends.row_pattern.grammar import parse_row_pattern
+from matchrec.frontends.row_pattern import parse_row_pattern
 from matchrec.nfa.closure import GUARD_END, GUARD_START, Folded, fold
 from matchrec.nfa.compile import compile_program
 from matchrec.plan.pattern import variable_names

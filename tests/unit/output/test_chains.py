@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from matchrec.engine.engines import Backtracking
+from matchrec.engine.engines import Engine
 from matchrec.engine.interface import Room
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import Partitions
-from matchrec.frontends.row_pattern.grammar import parse_row_pattern
+from matchrec.frontends.row_pattern import parse_row_pattern
 from matchrec.output.aggregates import AggregateReader
 from matchrec.output.chains import (
     ChainAggregates,
@@ -65,7 +65,7 @@ def test_chains_are_read_as_the_rows_written_out(
     query, partitions = case
     task, rows = query.task(), partitions.rows
     room = data.draw(st.sampled_from([Room(), Room(rows=3, matches=2, memory=1)]))
-    engine = Backtracking(room)
+    engine = Engine("backtracking", room)
     chained = list(search(engine, replace(task, chained=True), partitions))
     plain = list(search(engine, task, partitions))
     variable = data.draw(st.sampled_from([None, *query.variables]))
@@ -110,7 +110,7 @@ def at(values: np.ndarray, index: np.ndarray) -> np.ndarray:
 def test_a_row_is_searched_once_for_each_state(text: str) -> None:
     query = Query(parse_row_pattern(text), NEXT_ROW)
     rows = Rows((tuple([frozenset("AB")] * 2_000),)).partitions(query.variables)
-    (found,) = search(Backtracking(), replace(query.task(), chained=True), rows)
+    (found,) = search(Engine("backtracking"), replace(query.task(), chained=True), rows)
     assert found.rows is not None
     assert found.offsets[-1] > 20 * rows.rows
     assert len(found.rows) <= 51 * rows.rows if "50" in text else 4 * rows.rows

@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 import pytest
 
 from matchrec.frontends.pattern import Pattern
-from matchrec.frontends.row_pattern.grammar import parse_row_pattern
-from matchrec.pictures.row_pattern import draw_row_pattern
+from matchrec.frontends.row_pattern import parse_row_pattern
+from matchrec.pictures.diagrams import draw_row_pattern
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from matchrec.frontends.row_pattern.grammar import parse_row_pattern
-from matchrec.plan.precedence import always_precedes
+from matchrec.frontends.row_pattern import parse_row_pattern
+from matchrec.plan.pattern import always_precedes
 
 
 @pytest.mark.parametrize(

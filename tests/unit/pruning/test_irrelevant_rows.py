@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from matchrec.compile.path import draft
 from matchrec.conditions.row_column import show_column
-from matchrec.conditions.split import Scope
-from matchrec.frontends.row_pattern.grammar import parse_row_pattern
+from matchrec.conditions.split import RowScope
+from matchrec.frontends.row_pattern import parse_row_pattern
 from matchrec.frontends.sql import parse
 from matchrec.frontends.sql.lower import lower
 from matchrec.plan.clauses import AfterMatchSkip, SkipTo
@@ -196,8 +196,8 @@ def test_what_is_sent_of_a_query(text: str, relevant: list[str]) -> None:
     assert shown == [text.replace("`", "") for text in relevant]
 
 
-@pytest.mark.parametrize("scope", Scope)
-def test_a_loop_that_reads_another_row_leaves_none_out(scope: Scope) -> None:
+@pytest.mark.parametrize("scope", RowScope)
+def test_a_loop_that_reads_another_row_leaves_none_out(scope: RowScope) -> None:
     clause = f"PARTITION BY k ORDER BY t MEASURES A.t AS s {FUNNEL}, X AS e <> 'b' AND t > PREV(t)"
     plan = lower(parse(f"SELECT * FROM events MATCH_RECOGNIZE ({clause})").sites[0].clause)
     assert not draft(plan, InputColumns(()), str, scope=scope).relevant

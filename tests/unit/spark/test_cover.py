@@ -11,11 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from matchrec.compile.counted import Figures
-from matchrec.compile.coverage import CoverageTask, draft_coverage, link_coverage
+from matchrec.compile.coverage import CoverageTask, Figures, draft_coverage, link_coverage
 from matchrec.compile.path import draft, link
 from matchrec.conditions.row_column import row_column, show_column
-from matchrec.conditions.split import Scope
+from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import Family, ValueType
 from matchrec.errors import MatchRecognizeRunError
 from matchrec.frontends.sql import parse_clause
@@ -24,7 +23,7 @@ from matchrec.plan.resolve import InputColumns
 from matchrec.spark import wire
 from matchrec.spark.sorting.sorting import SortColumn, Sorting
 from matchrec.spark.worker.cover import CoverageWorker, add_up
-from matchrec.spark.worker.matching import ROWS_A_CALL
+from matchrec.spark.worker.matching import ROWS_A_CALL, Incoming
 from tests.quick.scale import examples
 
 INT = ValueType(Family.INTEGER, "int", 32)
@@ -76,7 +75,8 @@ def counted(
     task: CoverageTask, rows: Sequence[Row], rows_a_call: int = ROWS_A_CALL, size: int = 1000
 ) -> tuple[Figures, list[object], list[object]]:
     """The figures, the counts by occurrence, and what is said of the nearest run."""
-    (batch,) = CoverageWorker(task, SCHEMA, rows_a_call=rows_a_call).run(batches(rows, size))
+    worker = CoverageWorker(task, SCHEMA, Incoming(rows_a_call=rows_a_call))
+    (batch,) = worker.run(batches(rows, size))
     (row,) = batch.to_pylist()
     figures, counts = add_up(task, [row[wire.COUNTERS]])
     told = [counts.came.tolist(), counts.ended.tolist(), counts.parts_false.tolist()]
@@ -159,17 +159,14 @@ UNSORTED = st.lists(
 Unsorted = tuple[str, int, str, int | None]
 
 
-def nearby_task(pattern: str, skip: str, scope: Scope) -> CoverageTask:
+def nearby_task(pattern: str, skip: str, scope: RowScope) -> CoverageTask:
     more = ", D AS x >= FIRST(x)" if "D" in pattern else ""
     clause = parse_clause(NEARBY.format(pattern=pattern, skip=skip, more=more))
     asked = draft_coverage(draft(lower(clause), COLUMNS, str, scope=scope))
     types = dict.fromkeys(asked.drafted.columns(), INT) | {
         row_column("`k`"): ValueType(Family.STRING, "string")
     }
-    task = link_coverage(asked, link(asked.drafted, types, "auto", ansi=True))
-    if scope is Scope.NEIGHBOURS:
-        return task
-    return replace(task, executable=task.executable.with_keys_in_all_rows())
+    return link_coverage(asked, link(asked.drafted, types, "auto", ansi=True))
 
 
 def names_of(task: CoverageTask) -> list[str]:
@@ -193,7 +190,7 @@ def told_by(
         for place, name in enumerate(names_of(task))
     }
     table = pa.table(columns | {wire.FIRST_BITS: pa.array(bits, pa.int32())})
-    worker = CoverageWorker(task, SCHEMA, sorting, rows_a_call)
+    worker = CoverageWorker(task, SCHEMA, Incoming(sorting, (), rows_a_call))
     (batch,) = worker.run(table.to_batches(max_chunksize=3))
     (row,) = batch.to_pylist()
     figures, counts = add_up(task, [row[wire.COUNTERS]])
@@ -238,9 +235,9 @@ def truths(rows: Sequence[Unsorted]) -> Iterator[tuple[bool, dict[str, bool]]]:
 def test_workers_that_sort_count_the_same(rows: list[Unsorted], pattern: str, skip: str) -> None:
     """Spark's rows are in order and have the bits of all conditions; a worker's have neither."""
     in_order = sorted(rows, key=lambda row: row[:2])  # of equal ones, as they have come
-    by_spark = nearby_task(pattern, skip, Scope.NEIGHBOURS)
+    by_spark = nearby_task(pattern, skip, RowScope.NEIGHBOURS)
     expected = told_by(by_spark, in_order, None, ROWS_A_CALL)
-    task = nearby_task(pattern, skip, Scope.SORTED)
+    task = nearby_task(pattern, skip, RowScope.SORTED)
     place = {name: wire.column(i) for i, name in enumerate(names_of(task))}
     order = SortColumn(place["t"], descending=False, nulls_first=True)
     for rows_a_call in (2, ROWS_A_CALL):

@@ -9,10 +9,10 @@ import pytest
 
 from matchrec.errors import MatchRecognizeRunError
 from matchrec.errors.run.failures import division_by_zero
-from matchrec.errors.run.place import Place
+from matchrec.errors.run.place import RowPlace
 from matchrec.spark.errors import failing
 
-PLACE = Place({"`k`": "a"}, 3)
+PLACE = RowPlace({"`k`": "a"}, 3)
 LIMIT = 300 << 20
 
 
@@ -62,7 +62,7 @@ def test_a_text_that_was_cut_off_has_no_fields() -> None:
 
 
 def test_a_row_among_relevant_ones_has_no_number() -> None:
-    assert division_by_zero("B", Place({}, 3, relevant_only=True)).row_number is None
+    assert division_by_zero("B", RowPlace({}, 3, relevant_only=True)).row_number is None
 
 
 def test_fields_survive_pickling() -> None:

@@ -9,7 +9,7 @@ PLANNING = """
 import sys
 import matchrec
 from matchrec.compile.path import draft, link
-from matchrec.conditions.split import Scope
+from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import BIGINT
 from matchrec.frontends.sql import parse
 from matchrec.frontends.sql.lower import lower
@@ -20,7 +20,7 @@ matchrec.sql
     "SELECT * FROM t MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts MEASURES LAST(UP.x) AS top "
     "PATTERN (DOWN+ UP+) DEFINE DOWN AS x < PREV(x), UP AS x > PREV(x))"
 ).sites
-for scope in (Scope.SORTED, Scope.NEIGHBOURS):
+for scope in (RowScope.SORTED, RowScope.NEIGHBOURS):
     drafted = draft(lower(site.clause), InputColumns(("k", "ts", "x"), "t"), str, scope=scope)
     link(drafted, dict.fromkeys(drafted.columns(), BIGINT), "auto", ansi=True)
 print(*(name.removeprefix("matchrec.") for name in sys.modules if name.startswith("matchrec.")))
@@ -49,14 +49,13 @@ OF_OTHER_QUERIES = (
     "conditions.functions.texts",
     "explanation",
     "frontends.dialects.rules",
+    "frontends.dialects.fragments",
     "frontends.dialects.translate",
-    "frontends.lexing.flink_sql",
     "frontends.pattern",
     "frontends.sase",
-    "frontends.sql.windows.lower",
-    "frontends.sql.windows.sites",
+    "frontends.sql.lower_windows",
+    "frontends.sql.pattern_windows",
     "nfa.compile_stages",
-    "nfa.places",
     "pictures",
     "plan.stages",
     "spark.counters",

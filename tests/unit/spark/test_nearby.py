@@ -11,11 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from matchrec.compile.executable import Executable
-from matchrec.compile.lookaround import Lookaround
+from matchrec.compile.executable import Executable, Lookaround
 from matchrec.compile.path import draft, link
 from matchrec.conditions.row_column import row_column, show_column
-from matchrec.conditions.split import Scope
+from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import BIGINT, DOUBLE, FLOAT, INT, STRING, ValueType, decimal
 from matchrec.errors import MatchRecognizeRunError, MatchRecognizeUnsupportedError
 from matchrec.explanation.clause import ExplainedClause
@@ -23,7 +22,7 @@ from matchrec.frontends.sql import parse_clause
 from matchrec.frontends.sql.lower import lower
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
-from matchrec.spark.worker.matching import Matching
+from matchrec.spark.worker.matching import Incoming, Matching
 from tests.quick.scale import examples
 
 V_SHAPE = "PATTERN (S D+ U+) DEFINE D AS x < PREV(x), U AS x > PREV(x)"
@@ -46,7 +45,7 @@ def linked(
     ansi: bool = False,
 ) -> Executable:
     columns = InputColumns(("k", "t", "x", "y", "name"))
-    drafted = draft(planned(text), columns, str, scope=Scope.SORTED)
+    drafted = draft(planned(text), columns, str, scope=RowScope.SORTED)
     assert drafted.needs_spark is None
     known = {row_column(written(name)): one for name, one in (types or {}).items()}
     found = {column: known.get(column, BIGINT) for column in drafted.columns()}
@@ -80,7 +79,7 @@ def batches(
 
 def found_by(executable: Executable, partitions: list[list[int]], size: int) -> list[list[int]]:
     """First and last row of each match, by its partition."""
-    matching = Matching(pickle.loads(pickle.dumps(executable)), rows_a_call=size)
+    matching = Matching(pickle.loads(pickle.dumps(executable)), Incoming(rows_a_call=size))
     found = list(matching.run(batches(executable, partitions, size)))
     reads = [[value for batch in found for value in batch.column(i).to_pylist()] for i in range(3)]
     return sorted(map(list, zip(*reads, strict=True)))
@@ -147,7 +146,7 @@ def test_to_an_engine_they_look_only_at_the_data() -> None:
     executable = linked(V_SHAPE)
     assert executable.task.looks_only_at_data
     assert executable.algorithm.name == "memoised"
-    assert executable.neighbours == executable.relevant == ()
+    assert executable.relevant == ()
     explained = str(ExplainedClause(planned(V_SHAPE), executable))
     assert (
         "computed in the worker before the match\n"
@@ -186,7 +185,7 @@ def test_arithmetic_with_constants_is_computed_where_the_column_is(
 
 def test_what_is_of_several_rows_and_not_known_needs_spark() -> None:
     plan = planned("PATTERN (A) DEFINE A AS x > 1 AND levenshtein(name, PREV(name)) > 1")
-    drafted = draft(plan, InputColumns(("k", "t", "x", "name")), str, scope=Scope.SORTED)
+    drafted = draft(plan, InputColumns(("k", "t", "x", "name")), str, scope=RowScope.SORTED)
     assert drafted.needs_spark == (
         "only Spark computes levenshtein(`name`, PREV(`name`)), which is of several rows"
     )

@@ -2,56 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, replace
+from dataclasses import replace
+from random import Random
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from matchrec.compile.rule_set import BitNumbers
-from matchrec.conditions.row_column import RowColumn, Shifted, row_column
+from matchrec.conditions.row_column import RowColumn, Shifted
 from matchrec.conditions.run_condition import Constant
 from matchrec.conditions.types import Kind
 from matchrec.engine.interface import NearbyCondition
 from matchrec.spark import wire
-from matchrec.spark.rule_sets.packing import (
-    early_words,
-    find_bits,
-    word_columns,
-    words_of,
-)
-from matchrec.spark.rule_sets.rows import SharedRows
+from matchrec.spark.rule_sets.worker import SharedRows
 from matchrec.spark.worker.arrays import codes_of
+from matchrec.spark.worker.encode import satisfied_words
 
-
-def early(count: int) -> tuple[RowColumn, ...]:
-    return tuple(row_column(f"a > {number}") for number in range(count))
-
-
-def late(count: int) -> tuple[RowColumn, ...]:
-    shifted = (Shifted("a", 0), " < ", Shifted("a", -1), " + ")
-    return tuple(RowColumn((*shifted, str(number))) for number in range(count))
-
-
-def test_conditions_on_one_row_fill_words_before_the_others() -> None:
-    conditions = early(63), late(62)
-    bits, end = astuple(find_bits(conditions))
-    assert len(early_words(conditions)) == 2
-    assert list(word_columns(5, conditions)) == ["__c5", "__c6", "__bits0", "__bits1"]
-    assert bits[:63] == (*range(62), 64)
-    assert bits[63:] == (*range(129, 190), 192)  # the first bit of late words marks partitions
-    assert end == 193
-
-
-def test_without_a_condition_on_several_rows_no_word_is_of_such() -> None:
-    conditions = early(42), late(0)
-    assert find_bits(conditions).end == 42
-    assert list(word_columns(5, conditions)) == ["__c5"]
+FALLS = RowColumn((Shifted("a", 0), " < ", Shifted("a", -1)))
 
 
 def test_equal_conditions_over_neighbours_of_rows_that_are_divided_alike_are_one_bit() -> None:
     numbers = BitNumbers({}, 3)
-    falls = NearbyCondition(Constant(1, Kind.INTEGER), None, late(1)[0], "A")
+    falls = NearbyCondition(Constant(1, Kind.INTEGER), None, FALLS, "A")
     assert numbers.number_nearby(falls, ()) == 3
     assert numbers.number_nearby(replace(falls, variable="B"), ()) == 3
     assert numbers.number_nearby(falls, (1,)) == 4
@@ -59,11 +32,22 @@ def test_equal_conditions_over_neighbours_of_rows_that_are_divided_alike_are_one
     assert numbers.end == 6
 
 
-def test_words_are_the_columns_bit_for_bit() -> None:
-    values = [[1, 2, 3], [1 << 61, 0, 5]]
-    table = pa.table({"__c0": pa.array(values[0], pa.int8()), "__bits0": pa.array(values[1])})
-    words = words_of(table, ("__c0", "__bits0"), 129)
-    assert words.tolist() == [[1, 1 << 61, 0], [2, 0, 0], [3, 5, 0]]
+@pytest.mark.parametrize("conditions", [0, 1, 61, 62, 64, 126, 200])
+def test_words_have_the_bits_of_the_columns_without_the_first(conditions: int) -> None:
+    chosen = Random(conditions)
+    rows = [[chosen.random() < 0.5 for _ in range(conditions)] for _ in range(20)]
+    columns = {
+        wire.bits(one): pa.array([number_of([True, *row][first : first + 62]) for row in rows])
+        for one, first in enumerate(range(0, conditions + 1, 62))
+    }
+    words = satisfied_words(pa.table(columns), conditions, conditions + 3)
+    assert words.shape == (20, -(-(conditions + 3) // 64))
+    numbers = (number_of(row) for row in rows)
+    assert [sum(int(one) << 64 * i for i, one in enumerate(row)) for row in words] == [*numbers]
+
+
+def number_of(flags: list[bool]) -> int:
+    return sum(1 << bit for bit, flag in enumerate(flags) if flag)
 
 
 @pytest.mark.parametrize(

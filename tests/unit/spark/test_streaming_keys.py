@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from matchrec.spark.streaming.by_key import ByKey, ranges
+from matchrec.spark.streaming.arrival import ByKey, ranges
 from matchrec.spark.worker.arrays import codes_of, number_equal
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from matchrec.conditions.row_column import row_column
-from matchrec.spark.before.unsorted import fields_by_name
+from matchrec.spark.columns import fields_by_name
 from matchrec.spark.wire import Struct
 from matchrec.spark.worker.arrays import with_structs
 

@@ -1,20 +1,24 @@
-"""Days, months and years of the Gregorian calendar, for all of time; Python's dates end with 9999.
+"""Days of the Gregorian calendar, for all of time, and local times of the session's time zone.
 
-A day is counted from 1970-01-01. Source: Spark's dates are those of ISO 8601, also before 1582.
+Python's dates end with 9999. A day is counted from 1970-01-01. Spark's dates are those of ISO 8601,
+also before 1582. A local time that a zone leaves out is as much later as it leaves out, and one
+that it has twice is the first. Source: java.time.ZonedDateTime.ofLocal, which Spark uses.
 """
 
 from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta, timezone, tzinfo
+from functools import cache
+from zoneinfo import ZoneInfo, available_timezones
+
+from matchrec.conditions.functions.function import FunctionError
+from matchrec.dataclass import dataclass
 
 DAYS_OF_400_YEARS = 146_097
 DAYS_BEFORE_1970 = 719_468  # from 0000-03-01, with which a year ends with its leap day
 DAY = 86_400_000_000  # in microseconds
 SECOND = 1_000_000
-
-MONTHS = [
-    "January", "February", "March", "April", "May", "June", "July", "August", "September",
-    "October", "November", "December",
-]  # fmt: skip
-WEEK_DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 
 
 def day_of(year: int, month: int, day: int) -> int:
@@ -65,10 +69,10 @@ def week_day(day: int) -> int:
     return (day + 3) % 7
 
 
-def iso_week(day: int) -> tuple[int, int]:
-    """The year and the number of the week, of which the year has the Thursday."""
+def iso_week(day: int) -> int:
+    """The number of the week in the year that has its Thursday."""
     thursday = day - week_day(day) + 3
-    return date_of(thursday)[0], (day_of_year(thursday) - 1) // 7 + 1
+    return (day_of_year(thursday) - 1) // 7 + 1
 
 
 def show_day(day: int) -> str:
@@ -91,3 +95,98 @@ def show_time(microseconds: int) -> str:
     minutes, second = divmod(seconds, 60)
     text = f"{show_day(day)} {minutes // 60:02d}:{minutes % 60:02d}:{second:02d}"
     return f"{text}.{fraction:06d}".rstrip("0") if fraction else text
+
+
+CYCLE = DAYS_OF_400_YEARS * DAY  # after which the calendar and the rules of zones repeat
+EARLIEST = -62_104_060_800 * SECOND  # 0002-01-01
+LATEST = 253_370_764_800 * SECOND  # 9999-01-01
+EPOCH = datetime(1970, 1, 1)
+OFFSET = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d{1,2})(?::?(\d{2}))?(?::?(\d{2}))?")
+
+FIXED = {"EST": "-05:00", "MST": "-07:00", "HST": "-10:00"}
+"""What Spark makes of short names, of which Python has regions. Other short names are not known.
+
+Source: java.time.ZoneId.SHORT_IDS.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Zone:
+    """A time zone. Instants and local times are microseconds since 1970 began."""
+
+    rules: tzinfo
+
+    def offset_at(self, instant: int) -> int:
+        """How much later local times are than those of UTC."""
+        moved = datetime.fromtimestamp(0, timezone.utc) + timedelta(microseconds=in_range(instant))
+        return microseconds_of(moved.astimezone(self.rules).utcoffset())
+
+    def offset_before(self, local: int, fold: int = 0) -> int:
+        """The offset with which a local time is read; `fold` 1: the one after a change."""
+        there = EPOCH + timedelta(microseconds=in_range(local))
+        return microseconds_of(there.replace(tzinfo=self.rules, fold=fold).utcoffset())
+
+    def local(self, instant: int) -> int:
+        return instant + self.offset_at(instant)
+
+    def instant(self, local: int) -> int:
+        return local - self.offset_before(local)
+
+    def start_of(self, day: int) -> int:
+        """The instant with which a day begins, which need not be midnight."""
+        local = day * DAY
+        late = self.instant(local)
+        if self.local(late) == local:
+            return late
+        early, offset = local - self.offset_before(local, 1), self.offset_at(late)
+        while early < late:  # when the clocks are changed
+            middle = (early + late) // 2
+            early, late = (
+                (early, middle) if self.offset_at(middle) == offset else (middle + 1, late)
+            )
+        return late
+
+
+def in_range(instant: int) -> int:
+    """A time of the same place in the cycle that Python has as a date."""
+    while instant < EARLIEST:
+        instant += CYCLE * max(1, (EARLIEST - instant) // CYCLE)
+    while instant >= LATEST:
+        instant -= CYCLE * max(1, (instant - LATEST) // CYCLE)
+    return instant
+
+
+def microseconds_of(offset: timedelta | None) -> int:
+    assert offset is not None
+    return offset // timedelta(microseconds=1)
+
+
+@cache
+def find_zone(name: str) -> Zone:
+    """The zone of that name, in any case: a region or an offset."""
+    name = FIXED.get(name.upper(), name)
+    if name.upper() in ("Z", "UTC", "GMT", "UT"):
+        return Zone(timezone.utc)
+    found = OFFSET.fullmatch(name.upper())
+    if found is not None:
+        sign, hours, minutes, seconds = found.groups()
+        offset = timedelta(hours=int(hours), minutes=int(minutes or 0), seconds=int(seconds or 0))
+        return Zone(timezone(-offset if sign == "-" else offset))
+    regions = {region.lower(): region for region in available_timezones()}
+    if name.lower() not in regions:
+        raise FunctionError(f"Python has no time zone `{name}`")
+    return Zone(ZoneInfo(regions[name.lower()]))
+
+
+def is_known(name: str) -> bool:
+    """Whether Python has the zone."""
+    try:
+        find_zone(name)
+    except FunctionError:
+        return False
+    return True
+
+
+def has_one_offset(name: str) -> bool:
+    """Whether a zone's clocks are never changed."""
+    return is_known(name) and isinstance(find_zone(name).rules, timezone)

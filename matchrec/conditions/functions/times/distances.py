@@ -7,29 +7,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from matchrec.conditions.functions.function import Compute, Function, Result, Use
-from matchrec.conditions.functions.numerals import fits
+from matchrec.conditions.functions.function import Compute, Function, FunctionUse, Result
+from matchrec.conditions.functions.numerals import wrap
 from matchrec.conditions.functions.times.calendar import (
     DAY,
     SECOND,
+    Zone,
     date_of,
+    find_zone,
     length_of_month,
     months_of,
 )
-from matchrec.conditions.functions.times.zones import Zone, find_zone
 from matchrec.conditions.types import BIGINT, DOUBLE, INT, TIMES, Family, ValueType
 
 UTC = find_zone("UTC")
 MINUTE, HOUR = 60 * SECOND, 3600 * SECOND
 
 
-def zone_of(use: Use, place: int = 0) -> Zone:
+def zone_of(use: FunctionUse, place: int = 0) -> Zone:
     """The zone in which an argument is read: a local time is in none."""
     local = use.types[place].family is not Family.TIMESTAMP
     return UTC if local else find_zone(use.time_zone)
 
 
-def as_local(use: Use, place: int = 0) -> Callable[[int], int]:
+def as_local(use: FunctionUse, place: int = 0) -> Callable[[int], int]:
     """A day, an instant or a local time as a local time in microseconds."""
     if use.types[place].family is Family.DATE:
         return lambda day: day * DAY
@@ -37,7 +38,7 @@ def as_local(use: Use, place: int = 0) -> Callable[[int], int]:
     return (lambda time: time) if zone is UTC else zone.local
 
 
-def as_instant(use: Use, place: int = 0) -> Callable[[int], int]:
+def as_instant(use: FunctionUse, place: int = 0) -> Callable[[int], int]:
     """A day, an instant or a local time as an instant."""
     zone = find_zone(use.time_zone)
     match use.types[place].family:
@@ -49,7 +50,7 @@ def as_instant(use: Use, place: int = 0) -> Callable[[int], int]:
             return lambda instant: instant
 
 
-def as_day(use: Use, place: int = 0) -> Callable[[int], int]:
+def as_day(use: FunctionUse, place: int = 0) -> Callable[[int], int]:
     """Its local day."""
     if use.types[place].family is Family.DATE:
         return lambda day: day
@@ -60,17 +61,17 @@ def as_day(use: Use, place: int = 0) -> Callable[[int], int]:
 def of_times(type_: ValueType, *families: frozenset[Family]) -> Result:
     """A result of a type where the arguments are of these families."""
 
-    def result(use: Use) -> ValueType | None:
+    def result(use: FunctionUse) -> ValueType | None:
         known = zip(use.types, families, strict=False)
         return type_ if all(one.family in family for one, family in known) else None
 
     return result
 
 
-def of_time(type_: ValueType, compute: Compute, read: Callable[[Use], Compute]) -> Function:
+def of_time(type_: ValueType, compute: Compute, read: Callable[[FunctionUse], Compute]) -> Function:
     """A function of one time, which `read` brings to what it is computed of."""
 
-    def build(use: Use) -> Compute:
+    def build(use: FunctionUse) -> Compute:
         reads = read(use)
         return lambda time: compute(reads(time))
 
@@ -104,7 +105,7 @@ UNITS = {
 MONTHS = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}
 
 
-def distance(use: Use) -> Compute:
+def distance(use: FunctionUse) -> Compute:
     """TIMESTAMPDIFF: whole units between the local times of two instants."""
     (unit,) = use.words
     zone = find_zone(use.time_zone)
@@ -119,17 +120,17 @@ def distance(use: Use) -> Compute:
     return compute
 
 
-def distance_type(use: Use) -> ValueType | None:
+def distance_type(use: FunctionUse) -> ValueType | None:
     known = bool(use.words) and use.words[0] in UNITS.keys() | MONTHS.keys()
     return of_times(BIGINT, TIMES, TIMES)(use) if known else None
 
 
-def days_between(use: Use) -> Compute:
+def days_between(use: FunctionUse) -> Compute:
     ends, starts = as_day(use), as_day(use, 1)
-    return lambda end, start: ends(end) - starts(start)
+    return lambda end, start: wrap(ends(end) - starts(start), INT.bits)
 
 
-def months_between(use: Use) -> Compute:
+def months_between(use: FunctionUse) -> Compute:
     """With a fraction of 31 days, rounded to eight places unless a third argument is false."""
     zone = find_zone(use.time_zone)
     ends, starts = as_instant(use), as_instant(use, 1)
@@ -164,15 +165,6 @@ def half_up(number: float) -> float:
 
 def number_of_instant(divisor: int) -> Function:
     return of_time(BIGINT, lambda instant: instant // divisor, as_instant)
-
-
-def instant_of(factor: int) -> Compute:
-    def compute(number: int) -> int:
-        if not fits(number * factor, 64):
-            raise OverflowError
-        return number * factor
-
-    return compute
 
 
 SECONDS_TOWARD_ZERO = of_time(BIGINT, lambda instant: toward_zero(instant, SECOND), as_instant)

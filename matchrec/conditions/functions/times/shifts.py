@@ -5,18 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from matchrec.conditions.functions.function import (
-    AnsiError,
-    Compute,
-    Function,
-    Use,
-    function,
-    gives,
-)
+from matchrec.conditions.functions.function import Compute, Function, FunctionUse, Parameter
 from matchrec.conditions.functions.numerals import fits, wrap
 from matchrec.conditions.functions.times.calendar import (
     DAY,
     SECOND,
+    Zone,
     add_months,
     date_of,
     day_of,
@@ -28,25 +22,14 @@ from matchrec.conditions.functions.times.distances import (
     UNITS,
     as_day,
     as_instant,
-    instant_of,
     of_time,
     of_times,
     toward_zero,
     zone_of,
 )
-from matchrec.conditions.functions.times.zones import Zone
-from matchrec.conditions.functions.type_names import TIMESTAMP
-from matchrec.conditions.types import DATE, TIMES, Family, ValueType
+from matchrec.conditions.types import BIGINT, DATE, INT, STRING, TIMES, TIMESTAMP, Family, ValueType
 
-WHOLE = frozenset({Family.INTEGER})
 TEXT = frozenset({Family.STRING})
-WEEK_DAYS = {
-    name[:letters]: number
-    for number, name in enumerate(
-        ["MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY"]
-    )
-    for letters in (2, 3, None)
-}
 
 
 def later(zone: Zone, instant: int, local: int) -> int:
@@ -74,7 +57,7 @@ def checked(number: int, bits: int = 64) -> int:
     return number
 
 
-def shift(use: Use) -> Compute:
+def shift(use: FunctionUse) -> Compute:
     """TIMESTAMPADD."""
     (unit,) = use.words
     zone = zone_of(replace(use, types=(shift_type(use) or TIMESTAMP,)))
@@ -84,13 +67,13 @@ def shift(use: Use) -> Compute:
         if unit in MONTHS:
             return add_months_to(zone, read(time), count * MONTHS[unit])
         if UNITS[unit] < DAY:
-            return checked(read(time) + count * UNITS[unit])
-        return add_span(zone, read(time), count * UNITS[unit])
+            return checked(read(time) + checked(count * UNITS[unit]))
+        return add_span(zone, read(time), checked(count * UNITS[unit]))
 
     return compute
 
 
-def shift_type(use: Use) -> ValueType | None:
+def shift_type(use: FunctionUse) -> ValueType | None:
     """Of the time; a day becomes an instant."""
     number, time = use.types
     known = bool(use.words) and use.words[0] in UNITS.keys() | MONTHS.keys()
@@ -99,35 +82,22 @@ def shift_type(use: Use) -> ValueType | None:
     return TIMESTAMP if time.family is Family.DATE else time
 
 
-def on_day(compute: Compute) -> Function:
-    """A function of a day and a number that gives a day."""
+def on_day(compute: Compute, parameter: Parameter = Family.INTEGER) -> Function:
+    """A function of a day and a number that gives a day; a bigint is cast to INT or refused."""
 
-    def build(use: Use) -> Compute:
+    def build(use: FunctionUse) -> Compute:
         day = as_day(use)
         return lambda time, *others: compute(day(time), *others)
 
-    return Function((None, Family.INTEGER), of_times(DATE, TIMES), build)
+    def result(use: FunctionUse) -> ValueType | None:
+        return DATE if use.types[0].family in TIMES and use.types[1].bits <= INT.bits else None
+
+    return Function((None, parameter), result, build)
 
 
 def last_day(day: int) -> int:
     year, month, _ = date_of(day)
     return day_of(year, month, length_of_month(year, month))
-
-
-def next_day(use: Use) -> Compute:
-    """The first such day of a week after a day; without one an error under ANSI, else NULL."""
-    read = as_day(use)
-
-    def compute(time: int, name: str) -> int | None:
-        wanted = WEEK_DAYS.get(name.upper())
-        if wanted is None:
-            if use.ansi:
-                raise AnsiError(f"ILLEGAL_DAY_OF_WEEK: {name!r}")
-            return None
-        day = read(time)
-        return day + (wanted - week_day(day) - 1) % 7 + 1
-
-    return compute
 
 
 DAY_UNITS = {
@@ -149,12 +119,12 @@ def first_day(day: int, unit: str) -> int | None:
     return day_of(year, (month - 1) // months * months + 1, 1)
 
 
-def truncate_day(use: Use) -> Compute:
+def truncate_day(use: FunctionUse) -> Compute:
     read = as_day(use)
     return lambda time, unit: first_day(read(time), unit)
 
 
-def truncate(use: Use) -> Compute:
+def truncate(use: FunctionUse) -> Compute:
     """DATE_TRUNC: the first instant of the unit."""
     instant, zone = as_instant(use, 1), zone_of(replace(use, types=(TIMESTAMP,)))
 
@@ -172,34 +142,16 @@ def truncate(use: Use) -> Compute:
     return compute
 
 
-def make_day(use: Use) -> Compute:
-    """A day that there is; else an error under ANSI, or NULL."""
-
-    def compute(year: int, month: int, day: int) -> int | None:
-        known = 1 <= month <= 12 and 1 <= day <= length_of_month(year, month)
-        if not known and use.ansi:
-            raise AnsiError(f"DATETIME_FIELD_OUT_OF_BOUNDS: {year}-{month}-{day}")
-        return day_of(year, month, day) if known else None
-
-    return compute
-
-
 DATE_ADD = on_day(lambda day, days: wrap(day + days, 32))
 
 
 TIME_SHIFTS: Mapping[str, Function] = {
-    "TIMESTAMPADD": Function((None, None), shift_type, shift),
+    "TIMESTAMPADD": Function((BIGINT, None), shift_type, shift),
     "DATE_ADD": DATE_ADD,
     "DATEADD": DATE_ADD,
     "DATE_SUB": on_day(lambda day, days: wrap(day - days, 32)),
-    "ADD_MONTHS": on_day(lambda day, months: checked(add_months(day, months), 32)),
+    "ADD_MONTHS": on_day(lambda day, months: checked(add_months(day, months), 32), INT),
     "LAST_DAY": of_time(DATE, last_day, as_day),
-    "NEXT_DAY": Function((None, Family.STRING), of_times(DATE, TIMES, TEXT), next_day),
-    "TRUNC": Function((None, Family.STRING), of_times(DATE, TIMES, TEXT), truncate_day),
-    "DATE_TRUNC": Function((Family.STRING, None), of_times(TIMESTAMP, TEXT, TIMES), truncate),
-    "DATE_FROM_UNIX_DATE": function((Family.INTEGER,), DATE, lambda day: day),
-    "TIMESTAMP_SECONDS": function((None,), of_times(TIMESTAMP, WHOLE), instant_of(SECOND)),
-    "TIMESTAMP_MILLIS": function((None,), of_times(TIMESTAMP, WHOLE), instant_of(1000)),
-    "TIMESTAMP_MICROS": function((None,), of_times(TIMESTAMP, WHOLE), instant_of(1)),
-    "MAKE_DATE": Function((Family.INTEGER,) * 3, gives(DATE), make_day),
+    "TRUNC": Function((None, STRING), of_times(DATE, TIMES, TEXT), truncate_day),
+    "DATE_TRUNC": Function((STRING, None), of_times(TIMESTAMP, TEXT, TIMES), truncate),
 }

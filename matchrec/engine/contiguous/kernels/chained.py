@@ -18,20 +18,28 @@ found: int64[5, m + 1], with a row more than `layout` says.
 
 import numpy as np
 
-from matchrec.engine.contiguous.kernels.starts import (
+from matchrec.engine.kernels import layout
+from matchrec.engine.kernels.layout import (
+    ChoiceArray,
+    FoundArrays,
+    Partition,
+    RowArrays,
+    Rules,
+    Work,
+)
+from matchrec.engine.kernels.mapping import is_anchored
+from matchrec.engine.kernels.starts import (
     NO_MATCH,
     NO_ROOM,
+    NO_ROW,
     UNDECIDED,
     UNKNOWN,
     count_match,
+    distance_to_next_start,
     go_on_without,
-    is_anchored,
     note,
     search_partitions,
 )
-from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.layout import ChainWork, ChoiceArray, Found, Partition, Rows, Rules
-from matchrec.engine.kernels.next_start import NO_ROW, distance_to_next_start
 from matchrec.engine.partitions import IntArray
 from matchrec.jit.decorators import inlined, inner, kernel, spliced
 
@@ -55,15 +63,21 @@ FIRST_NODE = 3
 
 
 @kernel
-def search(rules: Rules, rows: Rows, work: ChainWork, output: Found) -> int:
+def search(rules: Rules, rows: RowArrays, work: Work, output: FoundArrays) -> int:
     """Search from `progress` on until all is done or something is full; return the status."""
     work.progress[layout.MEMO_TO] = work.progress[layout.START]
-    return search_partitions(search_start, rules, rows, work, output, None)
+    return search_partitions(search_start, rules, rows, work, output, None, None)
 
 
 @spliced
 def search_start(
-    partition: Partition, rules: Rules, rows: Rows, work: ChainWork, output: Found, _: None
+    partition: Partition,
+    rules: Rules,
+    rows: RowArrays,
+    work: Work,
+    output: FoundArrays,
+    _registers: None,
+    _counting: None,
 ) -> int:
     """Write out the preferred match at progress[START], and go on to the next starting row."""
     length = follow(partition, rules, rows, work)
@@ -73,7 +87,7 @@ def search_start(
 
 
 @inlined
-def write_chain(length: int, rules: Rules, work: ChainWork, output: Found) -> int:
+def write_chain(length: int, rules: Rules, work: Work, output: FoundArrays) -> int:
     """Write out the match that begins with the rows that `follow` has gone, and skip to the next.
 
     DONE, OUTPUT_FULL or a failure.
@@ -94,10 +108,10 @@ def write_chain(length: int, rules: Rules, work: ChainWork, output: Found) -> in
 
 
 @inlined
-def follow(partition: Partition, rules: Rules, rows: Rows, work: ChainWork) -> int:
+def follow(partition: Partition, rules: Rules, rows: RowArrays, work: Work) -> int:
     """Go the preferred way from progress[START] on until it is known how it goes on.
 
-    How many rows, whose choices are in `path`; then progress[BEST_NODE] is what is known there.
+    How many rows, whose choices are in `path`; then progress[KNOWN] is what is known there.
     """
     first, program, satisfied = rules.first, rules.program, rows.satisfied
     known, path, progress = work.known, work.path, work.progress
@@ -115,7 +129,7 @@ def follow(partition: Partition, rules: Rules, rows: Rows, work: ChainWork) -> i
             guard = program[choice, layout.GUARD]
             if guard == 0 or is_anchored(guard, row, partition.lower, partition.upper):
                 if program[choice, layout.TARGET] == layout.ACCEPT:
-                    progress[layout.BEST_NODE] = ENDS
+                    progress[layout.KNOWN] = ENDS
                     return int(row - start)
                 mask = program[choice, layout.MASK]
                 if (
@@ -136,7 +150,7 @@ def follow(partition: Partition, rules: Rules, rows: Rows, work: ChainWork) -> i
             path[row - start] = choice
             row += 1
             if beyond != UNKNOWN:
-                progress[layout.BEST_NODE] = beyond
+                progress[layout.KNOWN] = beyond
                 return int(row - start)
             if row == partition.edge:
                 return UNDECIDED
@@ -156,11 +170,11 @@ def follow(partition: Partition, rules: Rules, rows: Rows, work: ChainWork) -> i
 
 
 @inner
-def chain(length: int, rules: Rules, work: ChainWork, nodes: ChoiceArray) -> int:
+def chain(length: int, rules: Rules, work: Work, nodes: ChoiceArray) -> int:
     """Write out the rows that `follow` has gone, from the last one on; the first one's node."""
     program, known, path, progress = rules.program, work.known, work.path, work.progress
     start = progress[layout.START]
-    beyond = progress[layout.BEST_NODE]
+    beyond = progress[layout.KNOWN]
     for index in range(length - 1, -1, -1):
         choice = path[index]
         learn(known, progress, program[choice, layout.MEMO], start + index + 1, beyond)

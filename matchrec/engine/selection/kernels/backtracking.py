@@ -1,203 +1,360 @@
-"""One run at a time, where rows may be skipped or all matches are asked for.
+"""Depth-first search where rows may be skipped or all matches are asked for: one run at a time.
 
 From each starting row the search goes depth first: the choices that a row satisfies in preferment
 order, then skipping it. `path` is the stack of what is postponed: going back, the search tries what
 comes after the choice in it. registers[d] is the computation state after d rows. Where what comes
 looks only at the data, a state and row that have led to no match are remembered.
 
-Cost: exponential at worst; rows are read again for each way that leads past them.
-Source: SASE+, "Backtracking algorithm".
+The kernels of `starting_rows` go through it. What only one of them needs, `counting` or `wanted`,
+is compiled for it alone.
+
+Cost: exponential at worst; rows are read again for each way that leads past them. Where computation
+states are kept, that of those that differ. Sources: SASE+, "Backtracking algorithm", "Merging
+equivalent runs".
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
-from matchrec.engine.contiguous.kernels.starts import is_anchored, whole_partition
+from matchrec.engine.kernels import counting as counted
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.mapping import OnRun, Places, on_run_of
-from matchrec.engine.kernels.memo import forget, has_failed, remember_failure
-from matchrec.engine.partitions import IntArray
-from matchrec.engine.selection.kernels import layout as own
-from matchrec.engine.selection.kernels.choosing import may_map, note_failure
-from matchrec.engine.selection.kernels.layout import Found, Negation, Rows, Rules, Work
-from matchrec.engine.selection.kernels.matches import (
-    closes,
-    keep_better,
-    lacks_absent,
-    write_best,
-    write_path,
+from matchrec.engine.kernels.counting import NO_CHOICE, StartCounting
+from matchrec.engine.kernels.layout import (
+    FoundArrays,
+    NegationArrays,
+    RowArrays,
+    Rules,
+    Wanted,
+    Work,
 )
-from matchrec.engine.selection.kernels.skipping import skip
+from matchrec.engine.kernels.mapping import (
+    OnRun,
+    RegisterPlaces,
+    has_failed,
+    may_map,
+    note_failure,
+    note_state,
+    on_run_of,
+    partition_at,
+    remember_failure,
+    takes_too_many_steps,
+)
+from matchrec.engine.partitions import IntArray
+from matchrec.engine.selection.kernels.matches import (
+    FORBIDDEN,
+    UNTIL,
+    arrive,
+    complete,
+    is_match,
+    is_nearest,
+    keep_match,
+    lacks_absent,
+    note,
+    note_reaction,
+    take,
+)
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.jit.decorators import kernel, spliced
-from matchrec.nfa.outcomes import A_MATCH
+from matchrec.jit.decorators import inner, spliced
+from matchrec.nfa.program import A_MATCH
 
 BLOCKED = 1  # the run may not skip the row
 STOPPED = 3  # nor go on with it, it may only be completed by it
-ACCEPTED = -1  # what `search_from` answers at the preferred match, beside a status
-
-
-@kernel
-def search(rules: Rules, rows: Rows, work: Work, output: Found, negation: Negation | None) -> int:
-    """Search from `progress` on until all is done or something is full; return the status."""
-    progress, counters, window_end = work.progress, work.counters, rows.window_end
-    while progress[layout.PARTITION] < rows.starts.shape[0] - 1:
-        partition = whole_partition(rows.starts, progress)
-        on_run = on_run_of(partition, rules, rows, work)
-        while progress[layout.START] < partition.upper or progress[layout.BEST_START] >= 0:
-            start = progress[layout.START]
-            matches, mapped = progress[layout.MATCHES], progress[layout.MAPPED]
-            best_end = min(progress[layout.BEST_END], partition.upper - 1)
-            if progress[layout.BEST_START] >= 0 and start > best_end:
-                status = finish_best(work, output)
-            else:
-                if window_end[start] != progress[own.WINDOW]:
-                    forget(start, progress)  # what failed was in a smaller one
-                    progress[own.WINDOW] = window_end[start]
-                status = layout.DONE
-                for first in range(rules.starts):
-                    if status == layout.DONE:
-                        status = search_from(first, rules, rows, work, output, negation, on_run)
-                if status == layout.DONE:
-                    progress[layout.START] = start + 1
-                elif status == ACCEPTED:
-                    status = write_path(progress[own.BEST_LENGTH], work.path, progress, output)
-                    if status == layout.DONE:
-                        status = skip(start, rules, work)
-            if status != layout.DONE:
-                progress[layout.MATCHES], progress[layout.MAPPED] = matches, mapped
-                return status
-            counters[own.MATCHES_FOUND] += progress[layout.MATCHES] - matches
-        progress[layout.PARTITION] += 1
-        progress[layout.NUMBER] = 0
-        progress[layout.START] = partition.upper
-        forget(partition.upper, progress)
-    return layout.DONE
-
-
-@spliced
-def finish_best(work: Work, output: Found) -> int:
-    """Write out the best match and go on after it; DONE or OUTPUT_FULL."""
-    progress = work.progress
-    progress[own.COMPLETED] = progress[layout.BEST_END]
-    status = write_best(work.path, progress, output)
-    if status == layout.DONE:
-        progress[layout.START] = progress[layout.BEST_END] + 1
-        progress[layout.BEST_START] = -1
-        forget(progress[layout.START], progress)
-    return status
+ACCEPTED = -1  # what `search_from` answers where it is over, beside a status
 
 
 @spliced
 def search_from(
     first: int,
+    end: int,
     rules: Rules,
-    rows: Rows,
+    rows: RowArrays,
     work: Work,
-    output: Found,
-    negation: Negation | None,
-    on_run: OnRun,
+    output: FoundArrays,
+    negation: NegationArrays | None,
+    counting: StartCounting | None,
+    wanted: Wanted | None,
 ) -> int:
-    """Search for matches from progress[START] and state `first` on: DONE, ACCEPTED or a status.
+    """Search from progress[START] and state `first` on: DONE, a status, or ACCEPTED if it is over.
 
-    One loop over choices, forward, over skipped rows, and back.
+    Then progress[BEST_LENGTH] is how many rows the path has. It is over at the preferred match;
+    with `counting` at any match, and without one the nearest run is kept; with `wanted` at the
+    preferred run that is live at `end`, and no match is looked for. end: the row before which runs
+    end.
+
+    One loop over choices, forward, over skipped rows, and back, so that what it keeps from row to
+    row is in machine registers. Where two `if` stand in place of one `and`, the first leaves out
+    what is not asked for.
     """
     program, path, progress = rules.program, work.path, work.progress
     states, goes_on, waits, ends = rules.first, rules.goes_on, rules.waits, rules.ends
-    memo, last_live, satisfied = work.memo, work.last_live, rows.satisfied
-    start = progress[layout.START]
-    end = rows.run_end[start]
+    start, last_live = progress[layout.START], work.last_live
     row, state, depth = start, first, np.int64(0)
     choice = states[first]
     blocked = matches = reads = forks = deepest = np.int64(0)
     status = np.int64(layout.DONE)
+    if counting is not None:
+        arrive(np.int64(NO_CHOICE), state, row, depth, counting)
     while True:
         last, kind = states[state + 1], ends[state]
-        if last_live.shape[0] > 0:
-            last_live[start] = max(last_live[start], row)
-        if progress[layout.BEST_START] >= 0:
-            # What completes earlier is better, or with the same start the least positions.
-            end = min(end, progress[layout.BEST_END] + int(progress[layout.BEST_START] == start))
-        while choice < last:
-            target = program[choice, layout.TARGET]
-            if target == layout.ACCEPT:
-                status = accept(row, depth, choice, rules, rows, work, output, negation, on_run)
-                if status == ACCEPTED:
-                    matches += 1
-                    if rules.output == own.PREFERRED:
-                        break
-                elif status != layout.DONE:
-                    return status
-            elif row < end and (blocked != STOPPED or target < 0 or not goes_on[target]):
-                if depth == path.shape[1]:
-                    return layout.PATH_FULL
-                answer = may_map(choice, Places(depth, depth + 1), row, rules, satisfied, on_run)
-                if answer == HOLDS and target >= 0:
-                    blocked = max(blocked, program[choice, layout.BLOCKS])
-                    bit = program[choice, layout.MEMO]
-                    if bit < 0 or not has_failed(memo, progress, bit, row + 1):
-                        break
-                elif answer == HOLDS:
-                    before = progress[layout.MATCHES]
-                    blocked = react(target, kind, row, depth, blocked, path, progress, output)
-                    if blocked < 0:
-                        return layout.OUTPUT_FULL
-                    matches += progress[layout.MATCHES] - before
-                    if target == own.ENDS or target == own.TIMES_OUT or target == own.CUTS:
-                        choice = last
-                        break
-                elif answer != HOLDS_NOT:
-                    return note_failure(answer, choice, row, progress)
-            choice += 1
-        if status == ACCEPTED and rules.output == own.PREFERRED:
+        if wanted is None:
+            if last_live.shape[0] > 0:
+                last_live[start] = max(last_live[start], row)
+            best = progress[layout.BEST_START]
+            if best >= 0:
+                # What completes earlier is better, or with the same start the least positions.
+                end = min(end, progress[layout.BEST_END] + int(best == start))
+        at = Position(row, state, choice, depth, blocked, matches)
+        tried = try_choices(at, end, rules, rows, work, output, negation, counting, wanted)
+        choice, blocked, matches, status = tried.choice, tried.blocked, tried.matches, tried.status
+        if status == ACCEPTED:
+            progress[layout.BEST_LENGTH] = depth
             break
+        if status != layout.DONE:
+            return status
         reads += 1
         if choice < last:
-            push(choice, row, depth, 4 * matches + blocked, path)
             depth, row = depth + 1, row + 1
             if depth > deepest:
                 deepest = depth
             state = program[choice, layout.TARGET]
-            blocked = 0 if goes_on[state] else BLOCKED
+            if counting is not None:
+                take(choice, depth, counting)
+                arrive(choice, state, row, depth, counting)
+            blocked = np.int64(0 if goes_on[state] else BLOCKED)
             choice = states[state]
             continue
-        if depth == 0:
-            status = np.int64(layout.DONE)
-            break
-        if row < end and blocked == 0 and waits[state] >= 0:
+        if depth > 0 and row < end and blocked == 0 and waits[state] >= 0:
             row, state = row + 1, waits[state]
             choice = states[state]
             continue
-        if row >= end and kind != 0:
+        if counting is not None:
+            if depth > 0 and row >= end and kind == A_MATCH:
+                progress[layout.BEST_LENGTH] = depth
+                status = np.int64(ACCEPTED)
+                break
+            if is_nearest(depth, path, counting.nearest):
+                counting.nearest[UNTIL] = min(row, end) + 1
+        elif depth > 0 and row >= end and kind != 0:
             if complete(kind, row, depth, path, progress, output) != layout.DONE:
                 return layout.OUTPUT_FULL
             matches += 1
+        if depth == 0:
+            break
         depth -= 1
-        row, choice = path[own.ROWS, depth], path[own.CHOICES, depth]
-        blocked = path[own.MARKS, depth] & 3
-        if path[own.MARKS, depth] >> 2 == matches and not remember(choice, row, rules, work):
+        row, choice = path[layout.PATH_ROWS, depth], path[layout.PATH_CHOICES, depth]
+        marks = path[layout.PATH_MARKS, depth]
+        if marks >> 2 == matches and not remember(choice, row, rules, work):
             return layout.MEMO_FULL
-        state, choice = program[choice, layout.SOURCE], choice + 1
+        state, blocked, choice = program[choice, layout.SOURCE], marks & 3, choice + 1
         forks += 1
     count_steps(reads, forks, depth, deepest, work.counters)
     return int(status)
 
 
+class Position(NamedTuple):
+    """Where a run is: on a row, in a state, about to try a choice.
+
+    depth: how many rows it has mapped. blocked: whether it may skip the row. matches: how many were
+    found from its starting row.
+    """
+
+    row: int
+    state: int
+    choice: int
+    depth: int
+    blocked: int
+    matches: int
+
+
+class Tried(NamedTuple):
+    """What has come of the choices of a state.
+
+    choice: that has mapped the row; the one after the last if none has. status: DONE, ACCEPTED
+    where the search is over, or another one.
+    """
+
+    choice: int
+    blocked: int
+    matches: int
+    status: int
+
+
+@spliced
+def try_choices(
+    at: Position,
+    end: int,
+    rules: Rules,
+    rows: RowArrays,
+    work: Work,
+    output: FoundArrays,
+    negation: NegationArrays | None,
+    counting: StartCounting | None,
+    wanted: Wanted | None,
+) -> Tried:
+    """Try the choices of a state from one on, until one maps the row; it is in the path then."""
+    program, path, progress = rules.program, work.path, work.progress
+    on_run = on_run_of(partition_at(rows, progress), rules, rows, work)
+    row, depth, choice, blocked, matches = at.row, at.depth, at.choice, at.blocked, at.matches
+    last, kind = rules.first[at.state + 1], rules.ends[at.state]
+    status = np.int64(layout.DONE)
+    if wanted is not None:
+        if row == end:
+            choice = last
+            if wanted.live[at.state] != 0:
+                status = np.int64(ACCEPTED)
+    while choice < last:
+        target = program[choice, layout.TARGET]
+        if target == layout.ACCEPT:
+            if wanted is None:
+                answer = is_match(choice, row, depth, rules, rows, work, negation, on_run)
+                if answer > layout.CONDITION_FAILED:
+                    status = np.int64(answer)
+                    break
+                if answer == HOLDS:
+                    matches += 1
+                    if counting is not None or rules.output == layout.PREFERRED:
+                        status = np.int64(ACCEPTED)
+                        break
+                    if keep_match(row, depth, rules, work, output) != layout.DONE:
+                        status = np.int64(layout.OUTPUT_FULL)
+                        break
+                if counting is not None:
+                    if answer == FORBIDDEN:
+                        note(counted.FORBIDDEN, depth, path, counting.nearest)
+        elif row < end and (blocked != STOPPED or target < 0 or not rules.goes_on[target]):
+            answer = ask(choice, row, depth, rules, rows, work, on_run, counting, wanted)
+            if answer < 0:
+                status = np.int64(-answer)
+                break
+            if answer == HOLDS and target >= 0:
+                blocked = max(blocked, program[choice, layout.BLOCKS])
+                push(choice, row, depth, 4 * matches + blocked, path)
+                answer = open_way(choice, row, depth, rules, rows, work, on_run, counting, wanted)
+                if answer < 0:
+                    status = np.int64(-answer)
+                    break
+                if answer == HOLDS:
+                    break
+            elif answer == HOLDS:
+                if counting is not None:
+                    if target == layout.COMPLETES_HERE:
+                        status = np.int64(ACCEPTED)
+                        break
+                    note_reaction(target, depth, path, counting.nearest)
+                else:
+                    outcome = outcome_of(target, kind)
+                    if outcome != 0:
+                        if complete(outcome, row, depth, path, progress, output) != layout.DONE:
+                            status = np.int64(layout.OUTPUT_FULL)
+                            break
+                        matches += 1
+                blocked = block(target, blocked)
+                if target == layout.ENDS or target == layout.TIMES_OUT or target == layout.CUTS:
+                    choice = last
+                    break
+        choice += 1
+    return Tried(choice, blocked, matches, status)
+
+
+@spliced
+def ask(
+    choice: int,
+    row: int,
+    depth: int,
+    rules: Rules,
+    rows: RowArrays,
+    work: Work,
+    on_run: OnRun,
+    counting: StartCounting | None,
+    wanted: Wanted | None,
+) -> int:
+    """Whether a run of `depth` rows may map a row by a choice: HOLDS, HOLDS_NOT, or - status.
+
+    How often that is asked is limited where starting rows are counted, and for live runs.
+    """
+    progress = work.progress
+    answer = np.int64(HOLDS)
+    if depth == work.path.shape[1]:
+        answer = np.int64(-layout.PATH_FULL)
+    if counting is not None:
+        if takes_too_many_steps(progress):
+            answer = np.int64(-layout.TOO_MANY_STEPS)
+    if wanted is not None:
+        if rules.instructions.shape[0] > 0 and takes_too_many_steps(progress):
+            answer = np.int64(-layout.TOO_MANY_STEPS)
+    if answer == HOLDS:
+        places = RegisterPlaces(depth, depth + 1)
+        answer = np.int64(may_map(choice, places, row, rules, rows.satisfied, on_run))
+        if answer != HOLDS and answer != HOLDS_NOT:
+            answer = -note_failure(answer, choice, row, progress)
+    return int(answer)
+
+
+@spliced
+def open_way(
+    choice: int,
+    row: int,
+    depth: int,
+    rules: Rules,
+    rows: RowArrays,
+    work: Work,
+    on_run: OnRun,
+    counting: StartCounting | None,
+    wanted: Wanted | None,
+) -> int:
+    """Whether it matters how a run goes on that has mapped a row: HOLDS, HOLDS_NOT or - status.
+
+    Not where that is known to fail, where something is there that must not be, or where one with
+    the same future has come there. The row is the one in the path after `depth` others.
+    """
+    progress, bit = work.progress, rules.program[choice, layout.MEMO]
+    answer = np.int64(HOLDS)
+    if bit >= 0 and has_failed(work.memo, progress, bit, row + 1):
+        answer = np.int64(HOLDS_NOT)
+    if counting is not None:
+        if is_forbidden(depth + 1, rules.program, rows.window_end, work.path, counting, on_run):
+            note(counted.FORBIDDEN, depth, work.path, counting.nearest)
+            answer = np.int64(HOLDS_NOT)
+        else:
+            answer = np.int64(note_state(choice, row, depth, rules, work))
+    if wanted is not None:
+        if answer == HOLDS and bit < 0:
+            answer = np.int64(note_state(choice, row, depth, rules, work))
+    return int(answer)
+
+
+@inner
+def is_forbidden(
+    length: int,
+    program: IntArray,
+    window_end: IntArray,
+    path: IntArray,
+    counting: StartCounting,
+    on_run: OnRun,
+) -> bool:
+    """Whether something that must not be is among the rows of a run, as far as that is decided."""
+    return lacks_absent(0, length, length, counting.between, program, window_end, path, on_run) != (
+        HOLDS
+    )
+
+
 @spliced
 def count_steps(reads: int, forks: int, depth: int, deepest: int, counters: IntArray) -> None:
     """Count what a search from one starting row has done, which went back for each fork."""
-    counters[own.READS] += reads
-    counters[own.FORKS] += forks
-    counters[own.RUNS_CREATED] += forks + 1
-    counters[own.NODES_CREATED] += forks + depth
-    counters[own.MOST_LIVE] = max(counters[own.MOST_LIVE], deepest)
+    counters[layout.READS] += reads
+    counters[layout.FORKS] += forks
+    counters[layout.RUNS_CREATED] += forks + 1
+    counters[layout.NODES_CREATED] += forks + depth
+    counters[layout.MOST_LIVE] = max(counters[layout.MOST_LIVE], deepest)
 
 
 @spliced
 def push(choice: int, row: int, depth: int, marks: int, path: IntArray) -> None:
     """Map a row in the path."""
-    path[own.ROWS, depth] = row
-    path[own.CHOICES, depth] = choice
-    path[own.MARKS, depth] = marks
+    path[layout.PATH_ROWS, depth] = row
+    path[layout.PATH_CHOICES, depth] = choice
+    path[layout.PATH_MARKS, depth] = marks
 
 
 @spliced
@@ -211,85 +368,19 @@ def remember(choice: int, row: int, rules: Rules, work: Work) -> bool:
 
 
 @spliced
-def react(
-    target: int,
-    end: int,
-    row: int,
-    depth: int,
-    blocked: int,
-    path: IntArray,
-    progress: IntArray,
-    output: Found,
-) -> int:
-    """What a row that is not mapped makes of `blocked`; a match that it completes is written out.
+def outcome_of(target: int, end: int) -> int:
+    """What a run is that a row which is not mapped completes, 0 where it completes none.
 
-    end: what a run is whose window ends in its state. -1 where the output is full.
+    end: what a run is whose window ends in its state.
     """
-    if target == own.CUTS:
+    if target == layout.COMPLETES_HERE:
+        return A_MATCH
+    return end if target == layout.TIMES_OUT else 0
+
+
+@spliced
+def block(target: int, blocked: int) -> int:
+    """What a row that is not mapped makes of `blocked`."""
+    if target == layout.CUTS:
         return blocked
-    if target == own.COMPLETES_HERE or (target == own.TIMES_OUT and end != 0):
-        kind = A_MATCH if target == own.COMPLETES_HERE else end
-        if complete(kind, row, depth, path, progress, output) != layout.DONE:
-            return -1
-    return STOPPED if target == own.STOPS else max(blocked, BLOCKED)
-
-
-@spliced
-def complete(
-    kind: int, row: int, depth: int, path: IntArray, progress: IntArray, output: Found
-) -> int:
-    """Write out the path as what `kind` says, complete at a row; DONE or OUTPUT_FULL."""
-    progress[own.COMPLETED] = row
-    progress[own.MATCH_KIND] = kind
-    return write_path(depth, path, progress, output)
-
-
-@spliced
-def accept(
-    row: int,
-    depth: int,
-    choice: int,
-    rules: Rules,
-    rows: Rows,
-    work: Work,
-    output: Found,
-    negation: Negation | None,
-    on_run: OnRun,
-) -> int:
-    """The path as a match, if its last row is the one before `row`: ACCEPTED, DONE or a status."""
-    path, progress = work.path, work.progress
-    program, asked = rules.program, rules.output
-    window_end, satisfied = rows.window_end, rows.satisfied
-    guard = program[choice, layout.GUARD]
-    if guard != 0 and not is_anchored(guard, row, on_run.given.lower, on_run.given.upper):
-        return layout.DONE
-    if depth == 0 and asked == own.PREFERRED:
-        progress[own.BEST_LENGTH] = 0
-        return ACCEPTED
-    if depth == 0:
-        return layout.DONE
-    if path[own.ROWS, depth - 1] != row - 1 or window_end[path[own.ROWS, 0]] < row:
-        return layout.DONE
-    tie = progress[layout.BEST_START] >= 0 and row - 1 == progress[layout.BEST_END]
-    if tie and path[own.ROWS, 0] != progress[layout.BEST_START]:
-        return layout.DONE
-    if progress[layout.BEST_START] >= 0 and row - 1 > progress[layout.BEST_END]:
-        return layout.DONE
-    answer = closes(row - 1, depth, negation, satisfied, on_run)
-    if answer == HOLDS:
-        answer = lacks_absent(0, depth, depth, negation, program, window_end, path, on_run)
-    if answer == HOLDS_NOT:
-        return layout.DONE
-    if answer != HOLDS:
-        return note_failure(answer, path[own.CHOICES, depth - 1], row - 1, progress)
-    if asked == own.ALL:
-        status = complete(A_MATCH, row - 1, depth, path, progress, output)
-        return ACCEPTED if status == layout.DONE else status
-    if asked == own.PREFERRED:
-        progress[own.BEST_LENGTH] = depth
-    else:
-        if not tie:
-            progress[layout.BEST_START] = -1
-        keep_better(0, depth, path, progress)
-        progress[layout.BEST_END] = row - 1
-    return ACCEPTED
+    return STOPPED if target == layout.STOPS else max(blocked, BLOCKED)

@@ -1,4 +1,4 @@
-"""All runs at once, row by row, where rows may be skipped or all matches are asked for.
+"""All runs at once, row by row, where all matches are asked for.
 
 Each row goes to every run: for each choice that the row satisfies a run goes on with it, and where
 the row may be skipped the run waits. Runs stand in the order of depth-first search: earlier starts
@@ -15,50 +15,75 @@ many runs, with it exponentially many unless they merge.
 Source: SASE+, "Basic algorithm", "Merging equivalent runs".
 """
 
+from __future__ import annotations
+
 import numpy as np
 
-from matchrec.engine.contiguous.kernels.starts import whole_partition
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.mapping import OnRun, Places, copy_registers, on_run_of
-from matchrec.engine.kernels.merging import NONE, Merging, find_twin, merging_of
-from matchrec.engine.selection.kernels import layout as own
-from matchrec.engine.selection.kernels.buffer import add_node
-from matchrec.engine.selection.kernels.choosing import may_map, note_failure
-from matchrec.engine.selection.kernels.layout import Found, Negation, Rows, Rules, Work
-from matchrec.engine.selection.kernels.matches import closes, write_best
-from matchrec.engine.selection.kernels.skipping import next_row_alone
-from matchrec.engine.selection.kernels.unwinding import unwind_matches
+from matchrec.engine.kernels.layout import (
+    FoundArrays,
+    NegationArrays,
+    RowArrays,
+    Rules,
+    Work,
+)
+from matchrec.engine.kernels.mapping import (
+    NONE,
+    Merging,
+    OnRun,
+    RegisterPlaces,
+    copy_registers,
+    find_twin,
+    may_map,
+    merging_of,
+    note_failure,
+    on_run_of,
+    partition_at,
+)
+from matchrec.engine.selection.kernels.matches import (
+    add_node,
+    closes,
+    unwind_matches,
+    write_best,
+)
+from matchrec.engine.selection.kernels.order import next_row_alone
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.jit.decorators import kernel, spliced
 from matchrec.nfa.closure import GUARD_END
-from matchrec.nfa.outcomes import A_MATCH
+from matchrec.nfa.program import A_MATCH
 
 ROWS_APART = 8  # how many rows apart runs are told apart, a power of two
 
 
 @kernel
-def search(rules: Rules, rows: Rows, work: Work, output: Found, negation: Negation | None) -> int:
+def search(
+    rules: Rules,
+    rows: RowArrays,
+    work: Work,
+    output: FoundArrays,
+    negation: NegationArrays | None,
+) -> int:
     """Search from `progress` on until all is done or something is full; return the status."""
     progress, counters, nodes = work.progress, work.counters, work.nodes
     flushes, asked = int(rules.flushes), rules.output
     while progress[layout.PARTITION] < rows.starts.shape[0] - 1:
-        partition = whole_partition(rows.starts, progress)
+        partition = partition_at(rows, progress)
         on_run = on_run_of(partition, rules, rows, work)
-        end = partition.upper + flushes if progress[own.STOP] < 0 else progress[own.STOP]
+        end = partition.upper + flushes if progress[layout.STOP] < 0 else progress[layout.STOP]
         while True:
             row = progress[layout.START]
             if row >= end:
                 break
-            if progress[layout.COUNT] == 0 and asked != own.GRAPH:
-                progress[own.ALONE_FROM] = row
-                counters[own.NODES_PRUNED] += progress[layout.NODES]
+            if progress[layout.COUNT] == 0 and asked != layout.GRAPH:
+                progress[layout.ALONE_FROM] = row
+                counters[layout.NODES_PRUNED] += progress[layout.NODES]
                 progress[layout.NODES] = 0
             elif 2 * progress[layout.NODES] > nodes.shape[0]:
                 return layout.NODES_FULL
             noted, number = progress[layout.NODES], progress[layout.NUMBER]
             matches, mapped = progress[layout.MATCHES], progress[layout.MAPPED]
             progress[layout.STAMP] += 1
-            progress[own.COMPLETED] = row
+            progress[layout.COMPLETED] = row
             status = step(row, rules, rows, work, output, negation, on_run)
             progress[layout.BEST_START] = -1
             if status != layout.DONE:
@@ -70,11 +95,11 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found, negation: Negati
             progress[layout.BANK] = 1 - progress[layout.BANK]
             progress[layout.COUNT] = progress[layout.RUNS]
             progress[layout.START] = row + 1
-            if progress[own.ALONE] != 0:
+            if progress[layout.ALONE] != 0:
                 next_row_alone(end, matches, rules, work, output)
-        if progress[own.STOP] >= 0:
+        if progress[layout.STOP] >= 0:
             return layout.DONE
-        counters[own.MATCHES_FOUND] += progress[layout.NUMBER]
+        counters[layout.MATCHES_FOUND] += progress[layout.NUMBER]
         progress[layout.PARTITION] += 1
         progress[layout.NUMBER] = 0
         progress[layout.START] = partition.upper
@@ -86,21 +111,23 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found, negation: Negati
 def step(
     row: int,
     rules: Rules,
-    rows: Rows,
+    rows: RowArrays,
     work: Work,
-    output: Found,
-    negation: Negation | None,
+    output: FoundArrays,
+    negation: NegationArrays | None,
     on_run: OnRun,
 ) -> int:
     """Give a row, or the end of the partition, to all runs and to new ones; DONE or a status."""
     progress, runs, nodes = work.progress, work.runs, work.nodes
     program, states, goes_on = rules.program, rules.first, rules.goes_on
     waits, ends, merging = rules.waits, rules.ends, merging_of(rules, work)
-    satisfied, run_end, last_live = rows.satisfied, rows.run_end, work.last_live
+    satisfied, window_end, last_live = rows.satisfied, rows.window_end, work.last_live
     bank, count, noted = progress[layout.BANK], progress[layout.COUNT], progress[layout.NODES]
     alive = offered = reads = forks = begun = np.int64(0)
-    merges = rules.merge_runs and (row & (ROWS_APART - 1) == 0 or count >= 2 * progress[own.MERGED])
-    begins = row < on_run.given.upper and (count == 0 or progress[own.ALONE] == 0)
+    merges = rules.merge_runs and (
+        row & (ROWS_APART - 1) == 0 or count >= 2 * progress[layout.MERGED]
+    )
+    begins = row < on_run.given.upper and (count == 0 or progress[layout.ALONE] == 0)
     for run in range(count + rules.starts if begins else count):
         state, node, start = run - count, -1, row
         place = 2 * runs.shape[1]
@@ -110,7 +137,7 @@ def step(
             start = live[layout.RUN_START]
             if last_live.shape[0] > 0:
                 last_live[start] = row
-        ended, kind = run_end[start] <= row, ends[state]
+        ended, kind = window_end[start] <= row, ends[state]
         if ended and (run >= count or kind == 0):
             continue
         reads += not ended
@@ -123,7 +150,7 @@ def step(
                 return layout.RUNS_FULL
             after = (1 - bank) * runs.shape[1] + alive
             chosen, onward, is_match = node, -1, ended
-            progress[own.MATCH_KIND] = kind if ended else A_MATCH
+            progress[layout.MATCH_KIND] = kind if ended else A_MATCH
             if choice == last and not ended and blocked == 0 and run < count:
                 onward = waits[state]
                 copy_registers(place, after, on_run.registers)
@@ -131,12 +158,14 @@ def step(
                 onward = program[choice, layout.TARGET]
                 if onward == layout.ACCEPT or (stopped and onward >= 0 and goes_on[onward]):
                     continue
-                answer = may_map(choice, Places(place, after), row, rules, satisfied, on_run)
+                answer = may_map(
+                    choice, RegisterPlaces(place, after), row, rules, satisfied, on_run
+                )
                 if answer == HOLDS_NOT:
                     continue
                 if answer != HOLDS:
                     return note_failure(answer, choice, row, progress)
-                if onward == own.CUTS:
+                if onward == layout.CUTS:
                     choice = last - 1
                     continue
                 if onward >= 0:
@@ -148,10 +177,10 @@ def step(
                     is_match = guard == 0 or (guard == GUARD_END and row + 1 == on_run.given.upper)
                 else:
                     blocked = np.int64(1)
-                    stopped |= onward == own.STOPS
-                    is_match = onward == own.COMPLETES_HERE
-                    if onward == own.TIMES_OUT:
-                        progress[own.MATCH_KIND], is_match = kind, kind != 0
+                    stopped |= onward == layout.STOPS
+                    is_match = onward == layout.COMPLETES_HERE
+                    if onward == layout.TIMES_OUT:
+                        progress[layout.MATCH_KIND], is_match = kind, kind != 0
             ways += onward >= 0
             if is_match:
                 progress[layout.ROW], progress[layout.CHOICE] = row, choice  # if it fails
@@ -159,7 +188,7 @@ def step(
                 status = accept(chosen, at, last_row, rules, rows, work, output, negation, on_run)
                 if status != layout.DONE:
                     return status
-            if onward == own.ENDS or onward == own.TIMES_OUT:
+            if onward == layout.ENDS or onward == layout.TIMES_OUT:
                 break
             if onward >= 0 and (choice == last or goes_on[onward]):
                 offered += 1
@@ -181,7 +210,7 @@ def finish_step(
     noted: int,
     merges: bool,
     work: Work,
-    output: Found,
+    output: FoundArrays,
 ) -> int:
     """Write out the best match of a row, if any, and count what was done; DONE or OUTPUT_FULL.
 
@@ -191,19 +220,19 @@ def finish_step(
     progress, counters = work.progress, work.counters
     nodes, merged = progress[layout.NODES] - noted, offered - alive
     if merges:
-        progress[own.MERGED] = alive
+        progress[layout.MERGED] = alive
     if progress[layout.BEST_START] >= 0:
         if write_best(work.path, progress, output) != layout.DONE:
             return layout.OUTPUT_FULL
         alive = np.int64(0)  # the search goes on after the match
     progress[layout.RUNS] = alive
-    counters[own.READS] += reads
+    counters[layout.READS] += reads
     if nodes + merged > 0:  # which is seldom so
-        counters[own.MERGES] += merged
-        counters[own.FORKS] += forks
-        counters[own.RUNS_CREATED] += forks + begun
-        counters[own.NODES_CREATED] += nodes
-        counters[own.MOST_LIVE] = max(counters[own.MOST_LIVE], alive)
+        counters[layout.MERGES] += merged
+        counters[layout.FORKS] += forks
+        counters[layout.RUNS_CREATED] += forks + begun
+        counters[layout.NODES_CREATED] += nodes
+        counters[layout.MOST_LIVE] = max(counters[layout.MOST_LIVE], alive)
     return layout.DONE
 
 
@@ -213,10 +242,10 @@ def accept(
     place: int,
     row: int,
     rules: Rules,
-    rows: Rows,
+    rows: RowArrays,
     work: Work,
-    output: Found,
-    negation: Negation | None,
+    output: FoundArrays,
+    negation: NegationArrays | None,
     on_run: OnRun,
 ) -> int:
     """Take the matches of a run that has arrived in an accepting state; DONE or a status."""
@@ -225,9 +254,6 @@ def accept(
         return layout.DONE
     if answer != HOLDS:
         return layout.CONDITION_FAILED + answer
-    if rules.output == own.COUNT_ONLY:
-        work.progress[layout.NUMBER] += 1
-        return layout.DONE
     return unwind_matches(node, row, place, rows.window_end, rules, work, output, negation, on_run)
 
 
@@ -252,7 +278,7 @@ def add_run(
     other = runs[bank, twin]
     if start < other[layout.RUN_START]:
         start = other[layout.RUN_START]
-    joined = add_node(own.JOIN, 0, other[layout.RUN_NODE], node, start, nodes, progress)
+    joined = add_node(layout.JOIN, 0, other[layout.RUN_NODE], node, start, nodes, progress)
     if joined < 0:
         return -1
     other[layout.RUN_NODE] = joined

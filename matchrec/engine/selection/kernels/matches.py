@@ -1,21 +1,44 @@
-"""What both algorithms do with a finished match: test it as a whole, and write it out."""
+"""What is done with a finished match: it is tested as a whole, and written out.
+
+A run that shares its rows leads from its last pointer to its matches: to one, or where runs have
+merged to one for each. And what a trace asks of conditions, one question at a time.
+
+Source: SASE+, "The shared versioned match buffer" (retrieval) and "Merging equivalent runs".
+"""
+
+from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from matchrec.engine.kernels import counting as counted
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.layout import ChoiceArray
-from matchrec.engine.kernels.mapping import OnRun
+from matchrec.engine.kernels.counting import NearestRun, StartCounting, count_nearest
+from matchrec.engine.kernels.layout import (
+    FoundArrays,
+    NegationArrays,
+    Partition,
+    RowArrays,
+    Rules,
+    Work,
+)
+from matchrec.engine.kernels.mapping import (
+    OnRun,
+    RegisterPlaces,
+    is_anchored,
+    may_map,
+    note_failure,
+    on_run_of,
+    partition_at,
+)
 from matchrec.engine.partitions import IntArray
-from matchrec.engine.selection.kernels import layout as own
-from matchrec.engine.selection.kernels.layout import Found, Negation
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.evaluate.kernels.conditions import holds
-from matchrec.jit.decorators import inner, kernel, spliced
+from matchrec.evaluate.kernels.machine import holds
+from matchrec.jit.decorators import inlined, inner, kernel, spliced
+from matchrec.nfa.program import A_MATCH
 
-Values = npt.NDArray[np.generic]
+FORBIDDEN = -1  # what `is_match` answers of a path that is only as a whole no match
 
 # For what is asked less often than whether a row may be mapped.
 holds_apart = inner(holds.py_func)  # type: ignore[attr-defined]
@@ -23,7 +46,7 @@ holds_apart = inner(holds.py_func)  # type: ignore[attr-defined]
 
 @spliced
 def closes(
-    row: int, place: int, negation: Negation | None, satisfied: IntArray, on_run: OnRun
+    row: int, place: int, negation: NegationArrays | None, satisfied: IntArray, on_run: OnRun
 ) -> int:
     """Whether the run at `place`, whose last row is `row`, is a match: HOLDS or another answer."""
     if negation is None:
@@ -31,14 +54,14 @@ def closes(
     closing = negation.closing
     if closing.shape[0] == 0:
         return HOLDS
-    mask = closing[0, own.CLOSING_MASK]
-    if satisfied[row, closing[0, own.CLOSING_WORD]] & mask != mask:
+    mask = closing[0, layout.CLOSING_MASK]
+    if satisfied[row, closing[0, layout.CLOSING_WORD]] & mask != mask:
         return HOLDS_NOT
-    code = Code(closing[0, own.CLOSING_CODE], closing[0, own.CLOSING_CODE_END])
+    code = CodeRange(closing[0, layout.CLOSING_CODE], closing[0, layout.CLOSING_CODE_END])
     return evaluate(code, place, row, on_run)
 
 
-class Code(NamedTuple):
+class CodeRange(NamedTuple):
     """The instructions begin .. end - 1."""
 
     begin: int
@@ -46,7 +69,7 @@ class Code(NamedTuple):
 
 
 @spliced
-def evaluate(code: Code, place: int, row: int, on_run: OnRun) -> int:
+def evaluate(code: CodeRange, place: int, row: int, on_run: OnRun) -> int:
     """The answer of a condition on the registers at `place`: HOLDS, HOLDS_NOT or an error."""
     instructions, registers, stack = on_run.instructions, on_run.registers, on_run.stack
     begin, end, given = code.begin, code.end, on_run.given
@@ -58,7 +81,7 @@ def lacks_absent(
     first: int,
     length: int,
     place: int,
-    negation: Negation | None,
+    negation: NegationArrays | None,
     program: IntArray,
     window_end: IntArray,
     path: IntArray,
@@ -75,7 +98,7 @@ def lacks_absent(
         begin, end = enclosed_rows(index, first, length, lower, negation, program, window_end, path)
         if begin >= end:
             continue
-        code = Code(absent[index, own.ABSENT_CODE], absent[index, own.ABSENT_CODE_END])
+        code = CodeRange(absent[index, layout.ABSENT_CODE], absent[index, layout.ABSENT_CODE_END])
         row = following[index, begin]
         while row < end:
             answer = evaluate(code, place, row, on_run)
@@ -91,20 +114,20 @@ def enclosed_rows(
     first: int,
     length: int,
     lower: int,
-    negation: Negation,
+    negation: NegationArrays,
     program: IntArray,
     window_end: IntArray,
     path: IntArray,
 ) -> tuple[int, int]:
     """The rows among which an absence is looked for: the first, and the one after the last."""
-    members, kind = negation.members, negation.absent[index, own.KIND]
+    members, kind = negation.members, negation.absent[index, layout.ABSENT_KIND]
     last = first + length - 1
-    if kind == own.AT_THE_END:
-        return path[own.ROWS, last] + 1, window_end[path[own.ROWS, first]]
-    if kind == own.AT_THE_BEGINNING:
-        end = path[own.ROWS, first]
-        return first_with_window(window_end, lower, end, path[own.ROWS, last]), end
-    choices = path[own.CHOICES]
+    if kind == layout.AT_THE_END:
+        return path[layout.PATH_ROWS, last] + 1, window_end[path[layout.PATH_ROWS, first]]
+    if kind == layout.AT_THE_BEGINNING:
+        end = path[layout.PATH_ROWS, first]
+        return first_with_window(window_end, lower, end, path[layout.PATH_ROWS, last]), end
+    choices = path[layout.PATH_CHOICES]
     at = last
     while at >= first and not members[index, 0, program[choices[at], layout.VARIABLE]]:
         at -= 1
@@ -114,7 +137,7 @@ def enclosed_rows(
         at += 1
     if after < first or at > last:
         return 0, 0
-    return path[own.ROWS, after] + 1, path[own.ROWS, at]
+    return path[layout.PATH_ROWS, after] + 1, path[layout.PATH_ROWS, at]
 
 
 @inner
@@ -132,14 +155,14 @@ def first_with_window(window_end: IntArray, begin: int, end: int, row: int) -> i
 @inner
 def keep_better(first: int, length: int, path: IntArray, progress: IntArray) -> None:
     """Make the match in `path` the best one, unless one is there whose rows come before its own."""
-    best_length = progress[own.BEST_LENGTH]
+    best_length = progress[layout.BEST_LENGTH]
     if progress[layout.BEST_START] >= 0 and not comes_before(path, first, length, best_length):
         return
-    progress[layout.BEST_START] = path[own.ROWS, first]
-    progress[own.BEST_LENGTH] = length
+    progress[layout.BEST_START] = path[layout.PATH_ROWS, first]
+    progress[layout.BEST_LENGTH] = length
     for index in range(length):
-        path[own.BEST_ROWS, index] = path[own.ROWS, first + index]
-        path[own.BEST_CHOICES, index] = path[own.CHOICES, first + index]
+        path[layout.PATH_BEST_ROWS, index] = path[layout.PATH_ROWS, first + index]
+        path[layout.PATH_BEST_CHOICES, index] = path[layout.PATH_CHOICES, first + index]
 
 
 @spliced
@@ -147,28 +170,28 @@ def comes_before(path: IntArray, first: int, length: int, best_length: int) -> b
     """Whether a match is lexicographically less than the best one by its row positions."""
     index = np.int64(0)
     while index < length and index < best_length:
-        if path[own.ROWS, first + index] != path[own.BEST_ROWS, index]:
-            return bool(path[own.ROWS, first + index] < path[own.BEST_ROWS, index])
+        if path[layout.PATH_ROWS, first + index] != path[layout.PATH_BEST_ROWS, index]:
+            return bool(path[layout.PATH_ROWS, first + index] < path[layout.PATH_BEST_ROWS, index])
         index += 1
     return length < best_length
 
 
 @spliced
-def write_path(length: int, path: IntArray, progress: IntArray, output: Found) -> int:
+def write_path(length: int, path: IntArray, progress: IntArray, output: FoundArrays) -> int:
     """Add the match in `path` to the output; DONE or OUTPUT_FULL."""
-    return write_match(own.ROWS, np.int64(0), length, path, progress, output)
+    return write_match(layout.PATH_ROWS, np.int64(0), length, path, progress, output)
 
 
 @spliced
-def write_best(path: IntArray, progress: IntArray, output: Found) -> int:
+def write_best(path: IntArray, progress: IntArray, output: FoundArrays) -> int:
     """Add the best match so far to the output; DONE or OUTPUT_FULL."""
-    length = progress[own.BEST_LENGTH]
-    return write_match(own.BEST_ROWS, np.int64(0), length, path, progress, output)
+    length = progress[layout.BEST_LENGTH]
+    return write_match(layout.PATH_BEST_ROWS, np.int64(0), length, path, progress, output)
 
 
 @inner
 def write_match(
-    which: int, first: int, length: int, path: IntArray, progress: IntArray, output: Found
+    which: int, first: int, length: int, path: IntArray, progress: IntArray, output: FoundArrays
 ) -> int:
     """Add a match to the output; DONE or OUTPUT_FULL.
 
@@ -187,16 +210,356 @@ def write_match(
     output.found[layout.FOUND_PARTITION, match] = progress[layout.PARTITION]
     output.found[layout.FOUND_START, match] = rows[0] if length > 0 else progress[layout.START]
     output.found[layout.FOUND_OFFSET, match + 1] = mapped + length
-    output.found[own.FOUND_COMPLETED, match] = progress[own.COMPLETED]
-    output.found[own.FOUND_KIND, match] = progress[own.MATCH_KIND]
+    output.found[layout.FOUND_COMPLETED, match] = progress[layout.COMPLETED]
+    output.found[layout.FOUND_KIND, match] = progress[layout.MATCH_KIND]
     progress[layout.MATCHES] = match + 1
     progress[layout.NUMBER] += 1
     progress[layout.MAPPED] = mapped + length
     return layout.DONE
 
 
+@spliced
+def unwind_matches(
+    node: int,
+    row: int,
+    place: int,
+    window_end: IntArray,
+    rules: Rules,
+    work: Work,
+    output: FoundArrays,
+    negation: NegationArrays | None,
+    on_run: OnRun,
+) -> int:
+    """Write out, or compare with the best, each match that ends at `node` with its row `row`.
+
+    A match is written to `path` from its end: what comes after a join serves both of its sides.
+    One whose window has ended is left out. DONE or a status.
+    """
+    nodes, path, ways = work.nodes, work.path, work.ways
+    progress, asked, program = work.progress, rules.output, rules.program
+    size = path.shape[1]
+    ways[0, 0], ways[0, 1] = node, 0
+    top = np.int64(1)
+    while top > 0:
+        top -= 1
+        at, length = ways[top, 0], ways[top, 1]
+        expired = is_expired(nodes, at, row, window_end)
+        while at >= 0 and not expired:
+            choice = nodes[at, layout.NODE_CHOICE]
+            if choice != layout.JOIN:
+                if length == size:
+                    return layout.PATH_FULL
+                length += 1
+                path[layout.PATH_ROWS, size - length] = nodes[at, layout.NODE_ROW]
+                path[layout.PATH_CHOICES, size - length] = choice
+                at = nodes[at, layout.NODE_BEFORE]
+                continue
+            if top == ways.shape[0]:
+                return layout.PATH_FULL
+            ways[top, 0], ways[top, 1] = nodes[at, layout.NODE_OTHER], length
+            top += 1
+            at = nodes[at, layout.NODE_BEFORE]
+            expired = is_expired(nodes, at, row, window_end)
+        if expired:
+            continue
+        answer = lacks_absent(
+            size - length, length, place, negation, program, window_end, path, on_run
+        )
+        if answer == HOLDS_NOT:
+            continue
+        if answer != HOLDS:
+            return layout.CONDITION_FAILED + answer
+        if asked == layout.GRAPH:
+            nodes[node, layout.NODE_OTHER] = layout.COMPLETES
+            continue
+        if asked == layout.NON_OVERLAPPING:
+            keep_better(size - length, length, path, progress)
+            continue
+        status = write_match(layout.PATH_ROWS, size - length, length, path, progress, output)
+        if status != layout.DONE:
+            return status
+    return layout.DONE
+
+
 @kernel
-def look_up(choices: ChoiceArray, of_choice: Values, target: Values) -> None:
-    """Fill `target` with what is known of each choice."""
-    for index in range(target.shape[0]):
-        target[index] = of_choice[choices[index]]
+def ask(choice: int, depth: int, row: int, rules: Rules, rows: RowArrays, work: Work) -> int:
+    """Whether a run of `depth` rows may map a row by a choice: HOLDS, HOLDS_NOT or an error.
+
+    If it may, registers[depth + 1] are those of the run after it.
+    """
+    partition = partition_at(rows, work.progress)
+    on_run = on_run_of(partition, rules, rows, work)
+    return may_map(choice, RegisterPlaces(depth, depth + 1), row, rules, rows.satisfied, on_run)
+
+
+@kernel
+def ask_whole(
+    depth: int,
+    row: int,
+    rules: Rules,
+    rows: RowArrays,
+    work: Work,
+    negation: NegationArrays | None,
+) -> int:
+    """Whether the path of `depth` rows, the last of them `row`, may be a match as a whole."""
+    partition = partition_at(rows, work.progress)
+    on_run = on_run_of(partition, rules, rows, work)
+    answer = closes(row, depth, negation, rows.satisfied, on_run)
+    if answer == HOLDS:
+        program, window_end, path = rules.program, rows.window_end, work.path
+        answer = lacks_absent(0, depth, depth, negation, program, window_end, path, on_run)
+    return answer
+
+
+@spliced
+def complete(
+    kind: int, row: int, depth: int, path: IntArray, progress: IntArray, output: FoundArrays
+) -> int:
+    """Write out the path as what `kind` says, complete at a row; DONE or OUTPUT_FULL."""
+    progress[layout.COMPLETED] = row
+    progress[layout.MATCH_KIND] = kind
+    return write_path(depth, path, progress, output)
+
+
+@spliced
+def is_match(
+    choice: int,
+    row: int,
+    depth: int,
+    rules: Rules,
+    rows: RowArrays,
+    work: Work,
+    negation: NegationArrays | None,
+    on_run: OnRun,
+) -> int:
+    """Whether the path is a match whose last row is the one before `row`, and none is better.
+
+    HOLDS, HOLDS_NOT, FORBIDDEN if only as a whole it is none, or a status.
+    """
+    path, progress, program = work.path, work.progress, rules.program
+    window_end = rows.window_end
+    guard = program[choice, layout.GUARD]
+    if guard != 0 and not is_anchored(guard, row, on_run.given.lower, on_run.given.upper):
+        return HOLDS_NOT
+    if depth == 0:
+        return HOLDS if rules.output == layout.PREFERRED else HOLDS_NOT
+    if path[layout.PATH_ROWS, depth - 1] != row - 1 or window_end[path[layout.PATH_ROWS, 0]] < row:
+        return HOLDS_NOT
+    if progress[layout.BEST_START] >= 0:
+        tie = row - 1 == progress[layout.BEST_END]
+        if row - 1 > progress[layout.BEST_END] or (
+            tie and path[layout.PATH_ROWS, 0] != progress[layout.BEST_START]
+        ):
+            return HOLDS_NOT
+    answer = closes(row - 1, depth, negation, rows.satisfied, on_run)
+    if answer == HOLDS:
+        answer = lacks_absent(0, depth, depth, negation, program, window_end, path, on_run)
+    if answer == HOLDS_NOT:
+        return FORBIDDEN
+    if answer == HOLDS:
+        return HOLDS
+    return int(note_failure(answer, path[layout.PATH_CHOICES, depth - 1], row - 1, progress))
+
+
+@spliced
+def keep_match(row: int, depth: int, rules: Rules, work: Work, output: FoundArrays) -> int:
+    """Write out the path as a match, or make it the best one; DONE or OUTPUT_FULL."""
+    path, progress = work.path, work.progress
+    if rules.output == layout.ALL:
+        return complete(A_MATCH, row - 1, depth, path, progress, output)
+    if row - 1 != progress[layout.BEST_END]:
+        progress[layout.BEST_START] = -1
+    keep_better(0, depth, path, progress)
+    progress[layout.BEST_END] = row - 1
+    return layout.DONE
+
+
+# The nearest run of a starting row that begins no match, kept while all runs are tried.
+#
+# A run ends with its window or its partition, or at a row that it may not skip.
+
+UNKNOWN = -1
+
+# Indices of `nearest`.
+REMAINING = 0
+DEPTH = 1
+ROW = 2  # the row after its last one
+CHOICE = 3  # by which that was mapped, NO_CHOICE of a run without rows
+STATE = 4
+UNTIL = 5  # the row before which it ended, past the last one if that did not; or UNKNOWN
+REASON = 6  # if it is known already, or UNKNOWN
+NEAREST_SIZE = 7
+
+
+@inlined
+def take(choice: int, depth: int, counting: StartCounting) -> None:
+    """Add to the trail of a run of `depth` rows the occurrence that its last row has taken."""
+    trails, occurrence = counting.trails, counting.taken[choice]
+    for word in range(trails.shape[1]):
+        trails[depth, word] = 0 if depth == 1 else trails[depth - 1, word]
+    trails[depth, occurrence >> 6] |= 1 << (occurrence & 63)
+
+
+@inlined
+def arrive(choice: int, state: int, row: int, depth: int, counting: StartCounting) -> None:
+    """Keep the run of `depth` rows that a choice has led to a state, if none is nearer."""
+    nearest, remaining = counting.nearest, counting.remaining[state]
+    longer = remaining == nearest[REMAINING] and depth > nearest[DEPTH]
+    if nearest[DEPTH] != UNKNOWN and remaining >= nearest[REMAINING] and not longer:
+        return
+    nearest[REMAINING] = remaining
+    nearest[DEPTH] = depth
+    nearest[ROW] = row
+    nearest[CHOICE] = choice
+    nearest[STATE] = state
+    nearest[UNTIL] = UNKNOWN
+    nearest[REASON] = UNKNOWN
+    trails = counting.trails
+    for word in range(trails.shape[1]):
+        trails[trails.shape[0] - 1, word] = 0 if depth == 0 else trails[depth, word]
+
+
+@inlined
+def is_nearest(depth: int, path: IntArray, nearest: IntArray) -> bool:
+    """Whether the run is the nearest one, and it is not known yet where that ended."""
+    if depth != nearest[DEPTH] or nearest[UNTIL] != UNKNOWN:
+        return False
+    if depth == 0:
+        return True
+    mapped = path[layout.PATH_CHOICES, depth - 1] == nearest[CHOICE]
+    return bool(mapped and path[layout.PATH_ROWS, depth - 1] == nearest[ROW] - 1)
+
+
+@inlined
+def note(reason: int, depth: int, path: IntArray, nearest: IntArray) -> None:
+    """Note why the run has ended, if it is the nearest one."""
+    if is_nearest(depth, path, nearest):
+        nearest[REASON] = reason
+
+
+@inlined
+def note_reaction(target: int, depth: int, path: IntArray, nearest: IntArray) -> None:
+    """Note what a row that is not mapped has ended, by what it does in place of a target."""
+    if target == layout.TIMES_OUT:
+        note(counted.OUT_OF_WINDOW, depth, path, nearest)
+    if target == layout.ENDS or target == layout.STOPS:
+        note(counted.FORBIDDEN, depth, path, nearest)
+
+
+@inner
+def count_start(
+    partition: Partition, rules: Rules, rows: RowArrays, progress: IntArray, counting: StartCounting
+) -> None:
+    """Count where the nearest run of a starting row ended, and what ended it."""
+    nearest, trail = counting.nearest, np.int64(counting.trails.shape[0] - 1)
+    choice, until = nearest[CHOICE], nearest[UNTIL]
+    run = NearestRun(choice, nearest[STATE], nearest[ROW], until, trail)
+    end = rows.window_end[progress[layout.START]]
+    otherwise = counted.ANCHORED if nearest[REMAINING] > 0 else counted.FORBIDDEN
+    reason = count_nearest(run, otherwise, partition.upper, end, rules, rows, progress, counting)
+    if nearest[REASON] != UNKNOWN:
+        reason = nearest[REASON]
+    counting.ended[choice + 1, reason] += 1
+
+
+# The shared versioned match buffer: rows of all runs as pointers to the row selected before.
+#
+# A pointer leads to the very pointer that its run made before, not to an entry of a stack, so no
+# version is needed to follow it: what the paper tells apart by Dewey numbers are different
+# pointers. Runs that part share what they have selected before; where runs merge, a join leads to
+# both. The numbers themselves are made for the compressed output.
+#
+# Source: SASE+, "The shared versioned match buffer", "Merging equivalent runs", "Memory
+# management".
+
+DEAD = -1
+IN_A_MATCH = 1
+
+
+@spliced
+def add_node(
+    choice: int,
+    row: int,
+    before: int,
+    other: int,
+    start: int,
+    nodes: IntArray,
+    progress: IntArray,
+) -> int:
+    """The number of a new node, or -1 where there is no room."""
+    node = progress[layout.NODES]
+    if node == nodes.shape[0]:
+        return -1
+    made = nodes[node]
+    made[layout.NODE_CHOICE] = choice
+    made[layout.NODE_ROW] = row
+    made[layout.NODE_BEFORE] = before
+    made[layout.NODE_OTHER] = other
+    made[layout.NODE_START] = start
+    progress[layout.NODES] = node + 1
+    return int(node)
+
+
+@inner
+def compact(
+    bank: int,
+    row: int,
+    window_end: IntArray,
+    runs: IntArray,
+    nodes: IntArray,
+    moved: IntArray,
+    progress: IntArray,
+    counters: IntArray,
+) -> None:
+    """Keep the nodes that a run in `bank` still reaches inside its window, or a kept match.
+
+    A node comes after those that it leads to, so one pass back marks and one pass forth slides. A
+    join with one side left is that side. Source: SASE+, "Memory management".
+    """
+    count = progress[layout.NODES]
+    for node in range(count):
+        moved[node] = 0 if nodes[node, layout.NODE_OTHER] == layout.COMPLETES else DEAD
+    for run in range(progress[layout.COUNT]):
+        if runs[bank, run, layout.RUN_STATE] >= 0:
+            moved[runs[bank, run, layout.RUN_NODE]] = 0
+    for node in range(count - 1, -1, -1):
+        if moved[node] != DEAD:
+            before, other = nodes[node, layout.NODE_BEFORE], nodes[node, layout.NODE_OTHER]
+            kept_whole = moved[node] == IN_A_MATCH or other == layout.COMPLETES
+            if before >= 0 and kept_whole:
+                moved[before] = IN_A_MATCH
+            elif before >= 0 and not is_expired(nodes, before, row, window_end):
+                moved[before] = max(moved[before], 0)
+            if other >= 0 and not is_expired(nodes, other, row, window_end):
+                moved[other] = 0
+    kept = 0
+    for node in range(count):
+        if moved[node] == DEAD:
+            continue
+        before, other = nodes[node, layout.NODE_BEFORE], nodes[node, layout.NODE_OTHER]
+        before = moved[before] if before >= 0 else DEAD
+        other = moved[other] if other >= 0 else other
+        if nodes[node, layout.NODE_CHOICE] == layout.JOIN and min(before, other) == DEAD:
+            moved[node] = max(before, other)
+            continue
+        for column in range(nodes.shape[1]):
+            nodes[kept, column] = nodes[node, column]
+        nodes[kept, layout.NODE_BEFORE] = before
+        nodes[kept, layout.NODE_OTHER] = other
+        moved[node] = kept
+        kept += 1
+    progress[layout.NODES] = kept
+    counters[layout.NODES_PRUNED] += count - kept
+    for run in range(progress[layout.COUNT]):
+        if runs[bank, run, layout.RUN_STATE] >= 0:
+            runs[bank, run, layout.RUN_NODE] = moved[runs[bank, run, layout.RUN_NODE]]
+
+
+# For a search that is called again afterwards: few need it.
+compact_apart = kernel(compact.py_func)  # type: ignore[attr-defined]
+
+
+@spliced
+def is_expired(nodes: IntArray, node: int, row: int, window_end: IntArray) -> bool:
+    """Whether the window of all that ends at a node has ended before `row`."""
+    return bool(window_end[nodes[node, layout.NODE_START]] <= row)

@@ -1,10 +1,28 @@
-"""The order of matches that end and start at the same rows, and which of them are equal."""
+"""The order of matches, which of them are equal, and which a skip strategy leaves.
+
+A skip strategy goes over the matches of a partition in the order of their first rows.
+A match is kept if it does not begin before the start bound, the next start of the matches kept
+before it; then it moves the bound to its own next start. It is released when no run is live that
+began before it. That matters to runs whose window ends meanwhile: they are kept if they do not
+begin before the bound of that time.
+
+So where no run comes out because its window has ended, what is kept can be found from one starting
+row after the other: no match that begins before the next start of one that is kept matters.
+
+Source: Flink CEP, "After Match Skip Strategy".
+"""
+
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from matchrec.engine.kernels import layout
+from matchrec.engine.kernels.layout import FoundArrays, Rules, Work
+from matchrec.engine.kernels.mapping import forget
+from matchrec.engine.kernels.starts import NO_ROW, go_on_from, next_start
 from matchrec.engine.partitions import BoolArray, IntArray
-from matchrec.jit.decorators import kernel, spliced
+from matchrec.jit.decorators import inner, kernel, spliced
 
 VariableArray = npt.NDArray[np.int16]
 
@@ -83,3 +101,104 @@ def compare(
         if variables[first + index] != variables[second + index]:
             return int(variables[first + index]) - int(variables[second + index])
     return 0
+
+
+class Ranked(NamedTuple):
+    """Matches of some partitions, by first row, then in the order of completion.
+
+    groups: int64[g + 1], partition g has matches groups[g] .. groups[g + 1] - 1. lowers: int64[g],
+    its first row. target: int64[m], the next start of each match, or NO_ROW.
+    """
+
+    groups: IntArray
+    lowers: IntArray
+    start: IntArray
+    completed: IntArray
+    target: IntArray
+
+
+@kernel
+def mark_kept(
+    ranked: Ranked, fails_on_miss: bool, kept: BoolArray, bounds: IntArray, last_live: IntArray
+) -> int:
+    """Mark in `kept` which matches are kept; the first one that misses its target, or -1.
+
+    bounds: int64[m, 2], the row at which a match is released, and the start bound from then on.
+    last_live: int64[n or 0], for each row the last at which a run is live that began there, if it
+    matters when matches are released.
+    """
+    groups, start, target = ranked.groups, ranked.start, ranked.target
+    for group in range(groups.shape[0] - 1):
+        bound, time, former = -1, -1, ranked.lowers[group]
+        for match in range(groups[group], groups[group + 1]):
+            first = start[match]
+            if first >= bound:
+                if fails_on_miss and (target[match] == NO_ROW or target[match] == first):
+                    return match
+                kept[match] = True
+                time = max(time, ranked.completed[match])
+                if last_live.shape[0] > 0:
+                    for row in range(max(former, bound), first):
+                        time = max(time, last_live[row])
+                former = first
+                bound = max(bound, target[match])
+            bounds[match, 0] = time
+            bounds[match, 1] = bound
+    return -1
+
+
+@spliced
+def skip(start: int, rules: Rules, work: Work) -> int:
+    """AFTER MATCH SKIP: set the next starting row after the match in `path`; DONE or a failure."""
+    path, progress, forgets = work.path, work.progress, rules.forgets
+    length = progress[layout.BEST_LENGTH]
+    mapped, rows = path[layout.PATH_CHOICES, :length], path[layout.PATH_ROWS, :length]
+    row = next_start(rules.skip, rules.program[:, layout.IS_TARGET], mapped, start, rows)
+    status = go_on_from(row, start, progress)
+    if forgets:
+        forget(progress[layout.START], progress)
+    return status
+
+
+@spliced
+def next_row_alone(end: int, matches: int, rules: Rules, work: Work, output: FoundArrays) -> None:
+    """Set the row that comes next, the runs of one starting row being followed alone.
+
+    That is the next start of its match that is complete first, if no run of its is needed after
+    that; of matches that are complete at once it is the least one. Without a match it is the row
+    after the starting row, as soon as no run is left. Where runs have looked at rows too often, all
+    are followed at once from there on: those of several starting rows may merge.
+
+    matches: how many there were before the last row. end: of the rows.
+    """
+    progress, start = work.progress, work.progress[layout.ALONE_FROM]
+    is_target = rules.program[:, layout.IS_TARGET]
+    onward = least_next_start(matches, rules.skip, is_target, progress, output)
+    if onward <= start:
+        if progress[layout.COUNT] > 0 and progress[layout.START] < end:
+            return
+        onward = start + 1
+        if work.counters[layout.READS] > progress[layout.ALONE]:
+            progress[layout.ALONE] = 0
+    progress[layout.COUNT] = 0
+    progress[layout.START] = onward
+
+
+@inner
+def least_next_start(
+    matches: int,
+    skip: layout.SkipRule,
+    is_target: IntArray,
+    progress: IntArray,
+    output: FoundArrays,
+) -> int:
+    """The least next start of the matches from number `matches` on, NO_ROW without any."""
+    least = np.int64(NO_ROW)
+    for match in range(matches, progress[layout.MATCHES]):
+        begin = output.found[layout.FOUND_OFFSET, match]
+        end = output.found[layout.FOUND_OFFSET, match + 1]
+        mapped, rows = output.taken[begin:end], output.rows[begin:end]
+        row = next_start(skip, is_target, mapped, rows[0], rows)
+        if match == matches or row < least:
+            least = np.int64(row)
+    return int(least)

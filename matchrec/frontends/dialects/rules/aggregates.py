@@ -1,42 +1,30 @@
-"""Rules for aggregates over the rows of a match: arrays and texts keep their order and NULLs.
+"""Rules for navigation and aggregates over the rows of a match, whose arrays keep order and NULLs.
 
 ARRAY_AGG(x ORDER BY y DESC LIMIT 2)     an array of structs of x and y, sorted, cut, and its x
 STRING_AGG(x, '-' ORDER BY y)            such an array without NULLs, joined
 ANY_VALUE(x HAVING MAX y)                MAX_BY(x, y)
+ARRAY_AGG(x) OVER w                      OVER behind the array that is made of it, inside
 """
 
 from __future__ import annotations
 
-from sqlglot import exp
+from collections.abc import Sequence
+
+from sqlglot import exp, parse_one
 from sqlglot.errors import UnsupportedError
 
-from matchrec.frontends.dialects.marks import called, name_of
-from matchrec.frontends.dialects.rules.collected import (
-    Collection,
-    all_items,
-    collection,
-    known_items,
-)
-from matchrec.frontends.dialects.rules.place import Place
-from matchrec.frontends.lexing.function_names import SEMANTICS
+from matchrec.dataclass import dataclass
+from matchrec.frontends.dialects.rules.place import Place, called, has_semantics, name_of
+from matchrec.frontends.lexing.tokens import SEMANTICS
+
+_ITEM, _KEY = "item", "key_"
+_WRITTEN_OUT = (exp.Nullif, exp.ArrayToString, exp.If)
 
 
 def count_of_rows(node: exp.Expr, _: Place) -> exp.Expr:
     """`count()` counts rows."""
     if isinstance(node, exp.Count) and node.this is None and not node.expressions:
         return exp.Count(this=exp.Star())
-    return node
-
-
-def count_in_pivot(node: exp.Expr, place: Place) -> exp.Expr:
-    """`PIVOT (COUNT(x) ...)`, which has no 0 in Spark."""
-    read, write = place.read, place.write
-    if isinstance(node, exp.Pivot) and node.find(exp.Count) and read.is_spark != write.is_spark:
-        lacks, has = (read, write) if read.is_spark else (write, read)
-        place.remark(
-            f"COUNT in PIVOT of no rows is NULL in {lacks.title}, and 0 in {has.title}: write "
-            "COALESCE(x, 0) of its column"
-        )
     return node
 
 
@@ -128,3 +116,198 @@ def semantics_of_aggregates(node: exp.Expr, _: Place) -> exp.Expr:
 def _or_null(items: exp.Expr) -> exp.Expr:
     """An array, NULL if it is empty."""
     return exp.Nullif(this=items, expression=exp.Array())
+
+
+def over_each_aggregate(node: exp.Expr, _: Place) -> exp.Expr:
+    """OVER and FILTER behind each aggregate of what an aggregate has become."""
+    is_behind = isinstance(node, exp.Window | exp.Filter) and isinstance(node.this, _WRITTEN_OUT)
+    if not is_behind:
+        return node
+    result: exp.Expr = node.this
+    for aggregate in list(result.find_all(exp.AggFunc)):
+        inner = aggregate.parent if isinstance(aggregate.parent, exp.Filter) else aggregate
+        outer = node.copy()
+        outer.set("this", inner.copy())
+        inner.replace(outer)
+    return result
+
+
+def final_aggregates(node: exp.Expr, place: Place) -> exp.Expr:
+    """An aggregate without RUNNING or FINAL is over all rows of the match."""
+    is_aggregate = place.is_seen_from_rows and isinstance(node, exp.AggFunc)
+    if not is_aggregate or has_semantics(node):
+        return node
+    return called("FINAL", node.copy())
+
+
+def running_aggregate(node: exp.Expr, place: Place) -> exp.Expr:
+    """An aggregate of a row of a match, which Databricks has of the whole match alone."""
+    if not place.is_seen_from_rows:
+        return node
+    if name_of(node) == "FINAL" and isinstance(node.expressions[0], exp.AggFunc):
+        return node.expressions[0]
+    is_final = node.parent is not None and name_of(node.parent) == "FINAL"
+    if isinstance(node, exp.AggFunc) and not is_final:
+        place.remark(
+            "an aggregate is over the whole match in Databricks, and up to its row in "
+            + place.read.title
+        )
+    return node
+
+
+def arrays_and_nulls(node: exp.Expr, place: Place) -> exp.Expr:
+    """`ARRAY_AGG(x)`, which keeps NULLs in some products."""
+    read, write = place.read, place.write
+    if not isinstance(node, exp.ArrayAgg) or isinstance(node.parent, exp.IgnoreNulls):
+        return node
+    if read.collects_nulls is not write.collects_nulls and not write.is_spark:
+        keeps, drops = (read, write) if read.collects_nulls else (write, read)
+        if place.clause is not None:
+            node.set("nulls_excluded", None)  # no aggregate has FILTER there
+        place.remark(
+            f"ARRAY_AGG keeps NULLs in {keeps.title}, and leaves them out in {drops.title}"
+        )
+    return node
+
+
+def aggregate_of_all_rows(node: exp.Expr, place: Place) -> exp.Expr:
+    """An aggregate in a clause, where some have neither DISTINCT nor FILTER."""
+    if place.clause is None or not isinstance(node, exp.AggFunc):
+        return node
+    for word, is_there in (
+        ("DISTINCT", isinstance(node.this, exp.Distinct)),
+        ("FILTER", isinstance(node.parent, exp.Filter)),
+    ):
+        if is_there:
+            raise UnsupportedError(f"no {word}: an aggregate of a clause is over all its rows")
+    return node
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """What an aggregate collects: `x`, `x ORDER BY y` or `x ORDER BY y LIMIT n`."""
+
+    value: exp.Expr
+    keys: tuple[exp.Expr, ...]
+    limit: exp.Expr | None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is all values, as they come."""
+        return not self.keys and self.limit is None
+
+    @property
+    def rows(self) -> exp.Expr:
+        """An array of structs, of the value and the keys of each row."""
+        keys = {f"{_KEY}{at}": key.this for at, key in enumerate(self.keys)}
+        return exp.ArrayAgg(this=struct({_ITEM: self.value, **keys}))
+
+
+def collection(argument: exp.Expr) -> Collection:
+    """What stands between the parentheses of an aggregate."""
+    limit = argument.expression if isinstance(argument, exp.Limit) else None
+    ordered = argument.this if isinstance(argument, exp.Limit) else argument
+    keys = tuple(ordered.expressions) if isinstance(ordered, exp.Order) else ()
+    value = ordered.this if isinstance(ordered, exp.Order) else ordered
+    if isinstance(value, exp.Distinct):
+        raise UnsupportedError("an array of distinct values with ORDER BY or LIMIT")
+    return Collection(value, keys, limit)
+
+
+def all_items(found: Collection) -> exp.Expr:
+    """An array of the values, with NULLs."""
+    if found.is_plain and isinstance(found.value, exp.Struct):
+        return exp.ArrayAgg(this=found.value.copy())
+    return _items(found, found.rows)
+
+
+def known_items(found: Collection) -> exp.Expr:
+    """An array of the values, without NULLs, which Spark's ARRAY_AGG leaves out."""
+    if found.is_plain:
+        return exp.ArrayAgg(this=found.value.copy())
+    return _items(
+        found,
+        exp.ArrayFilter(this=found.rows, expression=_function(f"row -> NOT row.{_ITEM} IS NULL")),
+    )
+
+
+def _items(found: Collection, rows: exp.Expr) -> exp.Expr:
+    """The values of an array of structs, in their order and no more than asked for."""
+    if found.keys:
+        rows = exp.Anonymous(this="ARRAY_SORT", expressions=[rows, _comparison(found.keys)])
+    if found.limit is not None:
+        first = exp.Literal.number(1)
+        rows = exp.Anonymous(this="SLICE", expressions=[rows, first, found.limit.copy()])
+    return exp.Transform(this=rows, expression=_function(f"row -> row.{_ITEM}"))
+
+
+def _function(written: str) -> exp.Expr:
+    """A function that is passed to another one."""
+    function: exp.Expr = parse_one(f"called({written})", read="spark").expressions[0]
+    return function.pop()
+
+
+def struct(fields: dict[str, exp.Expr]) -> exp.Expr:
+    """Values by the names of their fields."""
+    return exp.Struct(
+        expressions=[
+            exp.PropertyEQ(this=exp.to_identifier(name), expression=value.copy())
+            for name, value in fields.items()
+        ]
+    )
+
+
+def _comparison(keys: Sequence[exp.Expr]) -> exp.Expr:
+    """Which of two structs comes first: -1 the left one, 1 the right one, 0 if neither has to."""
+    cases = []
+    for at, key in enumerate(keys):
+        one, other = f"one.{_KEY}{at}", f"other.{_KEY}{at}"
+        null = -1 if key.args.get("nulls_first") else 1
+        less = 1 if key.args.get("desc") else -1
+        cases.append(
+            f"WHEN {one} IS NULL AND NOT {other} IS NULL THEN {null} "
+            f"WHEN {other} IS NULL AND NOT {one} IS NULL THEN {-null} "
+            f"WHEN {one} < {other} THEN {less} WHEN {one} > {other} THEN {-less}"
+        )
+    return _function(f"(one, other) -> CASE {' '.join(cases)} ELSE 0 END")
+
+
+def navigation_with_default(node: exp.Expr, _: Place) -> exp.Expr:
+    """`LAG(x, n, default)`: the default counts only where there is no such row, not for NULL."""
+    name = name_of(node)
+    if name not in ("PREV", "NEXT") or len(node.expressions) < 3:
+        return node
+    value, offset, default = node.expressions
+    exists = exp.Is(this=exp.paren(value.copy()), expression=exp.null())
+    absent = exp.Is(this=called(name, exists, offset.copy()), expression=exp.null())
+    return exp.If(this=absent, true=default, false=called(name, value, offset))
+
+
+def lag_and_lead(node: exp.Expr, place: Place) -> exp.Expr:
+    """`PREV` and `NEXT` under the names of the window functions."""
+    name = {"PREV": "LAG", "NEXT": "LEAD"}.get(name_of(node) or "")
+    if name and place.is_measure:
+        place.remark(f"{name} of MEASURES sees rows of the match alone in {place.write.title}")
+    return called(name, *node.expressions) if name else node
+
+
+def row_number_in_match(node: exp.Expr, _: Place) -> exp.Expr:
+    """`MATCH_SEQUENCE_NUMBER()`: the rows of the match up to the current one are counted."""
+    if name_of(node) != "ROW_NUMBER":
+        return node
+    if node.find_ancestor(exp.AggFunc):
+        return called("MATCH_ROW_NUMBER")
+    return called("RUNNING", exp.Count(this=exp.Star()))
+
+
+def quoted_variable(node: exp.Expr, place: Place) -> exp.Expr:
+    """A variable as `place` says that it was written."""
+    if not isinstance(node, exp.Identifier) or not isinstance(node.parent, exp.Column):
+        return node
+    column = node.parent
+    qualifies = node.arg_key == "table"
+    names = node.arg_key == "this" and name_of(column.parent or column) == "CLASSIFIER"
+    text = place.quoted.get(node.name.upper())
+    if text is None or not (qualifies or names):
+        return node
+    return exp.to_identifier(text, quoted=True)

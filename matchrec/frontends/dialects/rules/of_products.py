@@ -1,248 +1,422 @@
-"""Which rules each product has, in the order in which they are applied."""
+"""Rules of single products, and which rules each product has, in their order."""
 
 from __future__ import annotations
 
-from matchrec.frontends.dialects.product import Product
+import re
+
+from sqlglot import exp
+from sqlglot.dialects.snowflake import Snowflake
+from sqlglot.errors import UnsupportedError
+from sqlglot.time import format_time
+
+from matchrec.frontends.dialects.products import Product
+from matchrec.frontends.dialects.rules import oracle
 from matchrec.frontends.dialects.rules.aggregates import (
+    Collection,
+    aggregate_of_all_rows,
     arrays,
+    arrays_and_nulls,
     count_of_rows,
+    final_aggregates,
+    known_items,
+    lag_and_lead,
+    navigation_with_default,
     ordered_aggregates,
+    over_each_aggregate,
+    quoted_variable,
+    row_number_in_match,
+    running_aggregate,
     semantics_of_aggregates,
     texts,
     value_at_extreme,
 )
-from matchrec.frontends.dialects.rules.by_product.azure import (
-    functions_of_azure,
-    names_of_variables,
-    no_into,
-    time_of_event,
+from matchrec.frontends.dialects.rules.place import (
+    AbsentError,
+    Kind,
+    Place,
+    Rule,
+    called,
+    function_name,
+    has_semantics,
+    name_of,
+    plain_call,
 )
-from matchrec.frontends.dialects.rules.by_product.bigquery import (
-    array_of_elements,
-    dates_of_texts,
-    named_fields,
-    named_parameter,
-    numbers_in_format,
-    numbers_of_first_and_last,
-    parts_of_time,
-    text_of_json,
-    time_in_zone,
-    unnested_structs,
-    weeks_from_any_day,
-)
-from matchrec.frontends.dialects.rules.by_product.databricks import final_aggregates
-from matchrec.frontends.dialects.rules.by_product.flink import element as element_of_flink
-from matchrec.frontends.dialects.rules.by_product.flink import (
-    failing_cast,
-    match_rowtime,
-    moment_of_number,
-    no_hints,
-    no_versions,
-    nth_part,
-    processing_time,
-    rounded_time,
-)
-from matchrec.frontends.dialects.rules.by_product.oracle import ORACLE
-from matchrec.frontends.dialects.rules.by_product.snowflake import SNOWFLAKE
-from matchrec.frontends.dialects.rules.by_product.trino import (
-    counted_values,
-    first_of_match,
-    if_without_else,
-    joda_format,
-    mapped_values,
-    matching_elements,
-    navigation_inside,
-    numbered_elements,
-    seconds_since_1970,
-    several_extremes,
-    tried,
-)
-from matchrec.frontends.dialects.rules.by_product.trino import nth_part as nth_part_of_trino
-from matchrec.frontends.dialects.rules.navigation import (
-    lag_and_lead,
-    navigation_with_default,
-    row_number_in_match,
-)
-from matchrec.frontends.dialects.rules.of_all_products import COMMON
-from matchrec.frontends.dialects.rules.place import Rule
-from matchrec.frontends.dialects.rules.queries.qualify import qualified_rows
-from matchrec.frontends.dialects.rules.queries.windows import over_each_aggregate
-from matchrec.frontends.dialects.rules.values.arrays import arrays_of_flink, arrays_of_trino
-from matchrec.frontends.dialects.rules.values.casts import (
-    text_of_moment,
-    text_of_number_or_moment,
-    whole_number,
-)
-from matchrec.frontends.dialects.rules.values.formats import (
-    number_in_format,
-    part_of_text,
-    time_of_text,
-    unit_without_quotes,
-)
-from matchrec.frontends.dialects.rules.values.numbers import (
+from matchrec.frontends.dialects.rules.qualify import qualified_rows
+from matchrec.frontends.dialects.rules.values import (
+    added_time,
     average_of_decimals,
     average_of_integers,
-    quotient_of_decimals,
-)
-from matchrec.frontends.dialects.rules.values.texts import (
     bounded_text,
-    length_without_blanks,
-    nth_place,
-    part_from_zero,
-    text_of_subquery,
-)
-from matchrec.frontends.dialects.rules.values.times import (
-    added_time,
     counted_boundaries,
     crossed_boundaries,
     elapsed,
-    passed_months,
+    extremes,
+    number_of_text,
+    quotient,
+    quotient_of_decimals,
+    text_of_value,
     truncated_date,
+    whole_number,
+    whole_second,
 )
-from matchrec.frontends.dialects.rules.variables import quoted_variable
-from matchrec.frontends.dialects.rules.written import (
-    aggregate_of_all_rows,
-    arrays_and_nulls,
-    day_without_time,
-    days_between,
-    elapsed_time,
-    first_of_later_rows,
-    joined_text,
-    json_of_oracle,
-    keys_of_group,
-    match_of_oracle,
-    named_unit,
-    no_arrays,
-    running_aggregate,
-    whole_quotient,
+from matchrec.frontends.lexing.tokens import NAVIGATION, SEMANTICS
+
+# Rules of Flink SQL.
+
+
+def processing_time(node: exp.Expr, _: Place) -> exp.Expr:
+    """`PROCTIME()` and `MATCH_PROCTIME()`, which rows of a table do not have."""
+    name = function_name(node)
+    if name in ("MATCH_PROCTIME", "PROCTIME"):
+        raise UnsupportedError(f"no {name}, as rows have no time of processing: write now()")
+    return node
+
+
+def match_rowtime(node: exp.Expr, place: Place) -> exp.Expr:
+    """`MATCH_ROWTIME()` is the time of the last row, by which the clause orders."""
+    if function_name(node) != "MATCH_ROWTIME":
+        return node
+    if node.expressions:
+        return called("LAST", node.expressions[0].copy())
+    if place.order is None:
+        raise UnsupportedError("no MATCH_ROWTIME without ORDER BY")
+    return called("LAST", exp.column(place.order))
+
+
+def failing_cast(node: exp.Expr, _: Place) -> exp.Expr:
+    """`CAST(x AS t)`, which sqlglot reads as Hive's: NULL where x is no t."""
+    if isinstance(node, exp.TryCast) and not node.args.get("safe"):
+        return exp.cast(node.this.copy(), node.to.copy())
+    return node
+
+
+def constructed_map(node: exp.Expr, _: Place) -> exp.Expr:
+    """`MAP['a', 1]`, which sqlglot takes for elements of a column."""
+    column = node.this if isinstance(node, exp.Bracket) else None
+    is_word = isinstance(column, exp.Column) and not column.table and not column.this.quoted
+    is_map = column is not None and is_word and column.name.upper() == "MAP"
+    return plain_call("MAP", *node.expressions) if is_map else node
+
+
+_FLINK: tuple[Rule, ...] = (
+    failing_cast,
+    bounded_text,
+    constructed_map,
+    processing_time,
+    match_rowtime,
+    truncated_date,
+    added_time,
+    average_of_integers,
+    elapsed,
 )
+
+
+# Rules of Azure Stream Analytics.
+
+
+def names_of_variables(node: exp.Expr, place: Place) -> exp.Expr:
+    """`CLASSIFIER()` is the array of the names of all rows."""
+    if not place.is_measure or name_of(node) != "CLASSIFIER" or node.find_ancestor(exp.ArrayAgg):
+        return node
+    return exp.ArrayAgg(this=node.copy())
+
+
+def time_of_event(node: exp.Expr, place: Place) -> exp.Expr:
+    """`System.Timestamp()` is what TIMESTAMP BY names."""
+    is_called = isinstance(node, exp.Dot | exp.Column)
+    if not is_called or node.sql().upper().rstrip("()") != "SYSTEM.TIMESTAMP":
+        return node
+    if place.order is None:
+        raise AbsentError("System.Timestamp", "only in a clause, so name the time in MEASURES")
+    return exp.column(place.order)
+
+
+def joined_texts(node: exp.Expr, place: Place) -> exp.Expr:
+    """`a + 'text'` is `a || 'text'`."""
+    if isinstance(node, exp.Add) and Kind.TEXT in map(place.kind, (node.this, node.expression)):
+        return exp.DPipe(this=node.this.copy(), expression=node.expression.copy())
+    return node
+
+
+def no_into(node: exp.Expr, place: Place) -> exp.Expr:
+    """`SELECT * INTO output`: where the rows go is for the caller to say."""
+    if isinstance(node, exp.Select) and node.args.get("into"):
+        place.remark("INTO is left out: the rows are what the query gives", is_met=True)
+        node.set("into", None)
+    return node
+
+
+_AZURE: tuple[Rule, ...] = (
+    quoted_variable,
+    time_of_event,
+    names_of_variables,
+    counted_boundaries,
+    no_into,
+    joined_texts,
+    added_time,
+    crossed_boundaries,
+)
+
+
+# Rules of BigQuery.
+
+
+def named_parameter(node: exp.Expr, _: Place) -> exp.Expr:
+    """`@name` is `:name`."""
+    return exp.Placeholder(this=node.name) if isinstance(node, exp.Parameter) else node
+
+
+def numbers_of_first_and_last(node: exp.Expr, place: Place) -> exp.Expr:
+    """`FIRST(x + MATCH_ROW_NUMBER())`: numbers are of the row that FIRST and LAST find."""
+    name = name_of(node)
+    is_found = name in ("FIRST", "LAST") and len(node.expressions) == 1
+    if not is_found or not place.is_measure:
+        return node
+    calls = {name_of(one) for one in node.find_all(exp.Anonymous)}
+    if not calls & {"MATCH_NUMBER", "ROW_NUMBER"}:
+        return node
+    rows = Collection(node.expressions[0], (), None).rows
+    number = exp.Literal.number(1 if name == "FIRST" else -1)
+    found = exp.Anonymous(this="TRY_ELEMENT_AT", expressions=[rows, number])
+    return exp.Dot(this=found, expression=exp.to_identifier("item"))
+
+
+_BIGQUERY: tuple[Rule, ...] = (
+    quoted_variable,
+    numbers_of_first_and_last,
+    arrays,
+    texts,
+    over_each_aggregate,
+    value_at_extreme,
+    ordered_aggregates,
+    navigation_with_default,
+    row_number_in_match,
+    named_parameter,
+    added_time,
+    text_of_value,
+    crossed_boundaries,
+)
+
+
+# Rules of Snowflake, where some functions mean something else in each part of a clause.
+#
+# MEASURES    LAG and LEAD see the rows of the match, FIRST_VALUE and LAST_VALUE too
+# DEFINE      LAG, LEAD, FIRST_VALUE and LAST_VALUE see the rows of the partition
+
+_ALIKE = re.compile(r"%[YymBbdaHIMSfp](?!_)")  # what Spark writes as Snowflake does
+_ENDLESS = {
+    "kind": "ROWS",
+    "start": "UNBOUNDED",
+    "start_side": "PRECEDING",
+    "end": "UNBOUNDED",
+    "end_side": "FOLLOWING",
+}
+
+
+def first_and_last(node: exp.Expr, place: Place) -> exp.Expr:
+    """`FIRST_VALUE(x)` is `FIRST(x)`, and `LAST_VALUE(x)` is `LAST(x)`."""
+    name = {"FIRST_VALUE": "FIRST", "LAST_VALUE": "LAST"}.get(name_of(node) or "")
+    return called(name, *node.expressions) if name and place.is_measure else node
+
+
+def first_and_last_of_partition(node: exp.Expr, place: Place) -> exp.Expr:
+    """`FIRST_VALUE(x)` and `LAST_VALUE(x)` over all rows of the partition."""
+    name = name_of(node)
+    if not place.is_condition or name not in ("FIRST_VALUE", "LAST_VALUE"):
+        return node
+    if isinstance(node.parent, exp.Window):
+        return node
+    value = exp.Anonymous(this=name, expressions=node.expressions)
+    return exp.Window(this=value, spec=exp.WindowSpec(**_ENDLESS), over="OVER")
+
+
+def inside_of_match(node: exp.Expr, place: Place) -> exp.Expr:
+    """`LAG` and `LEAD`, or `PREV` and `NEXT`, of rows of the match only; else their default."""
+    if not place.is_measure:
+        return node
+    semantics, call = "", node
+    if name_of(node) in SEMANTICS:
+        semantics, call = str(name_of(node)), node.expressions[0]
+    elif has_semantics(node):
+        return node
+    name = name_of(call)
+    if name not in ("PREV", "NEXT"):
+        return node
+    value, offset, default = (*call.expressions, None, None)[:3]
+    offset = offset or exp.Literal.number(1)
+    if name == "PREV":
+        exists: exp.Expr = exp.GT(this=_rows(semantics), expression=offset.copy())
+    else:
+        last = exp.Add(this=_rows(semantics or "RUNNING"), expression=offset.copy())
+        exists = exp.LTE(this=last, expression=_rows("FINAL"))
+    value = called("FINAL", called("LAST", value)) if semantics == "FINAL" else value
+    return exp.If(this=exists, true=called(name, value, offset), false=default or exp.null())
+
+
+def _rows(semantics: str) -> exp.Expr:
+    """How many rows of the match there are."""
+    count = exp.Count(this=exp.Star())
+    return called(semantics, count) if semantics else count
+
+
+def bare_classifier(node: exp.Expr, place: Place) -> exp.Expr:
+    """`CLASSIFIER` without parentheses; around a clause it may be a column."""
+    if place.clause is None:
+        return node
+    is_bare = isinstance(node, exp.Column) and not node.table and not node.this.quoted
+    return called("CLASSIFIER") if is_bare and node.name.upper() == "CLASSIFIER" else node
+
+
+def listed_values(node: exp.Expr, place: Place) -> exp.Expr:
+    """`ARRAY_AGG(x) WITHIN GROUP (ORDER BY y)`, without NULLs."""
+    array = node.this if isinstance(node, exp.WithinGroup) else None
+    if not isinstance(array, exp.ArrayAgg) or not place.write.is_spark:
+        return node
+    keys = node.expression.expressions
+    if not isinstance(array.this, exp.Distinct):
+        return known_items(Collection(array.this, tuple(keys), None))
+    value, key = array.this.expressions[0], keys[0]
+    if len(keys) > 1 or key.this != value:
+        raise UnsupportedError("an array of distinct values in another order than their own")
+    ascends = exp.false() if key.args.get("desc") else exp.true()
+    return plain_call("SORT_ARRAY", exp.ArrayUniqueAgg(this=value.copy()), ascends)
+
+
+def days_between_dates(node: exp.Expr, place: Place) -> exp.Expr:
+    """`d - e` of two dates is a number of days."""
+    if not isinstance(node, exp.Sub) or not place.write.is_spark:
+        return node
+    dates = node.this, node.expression
+    if set(map(place.kind, dates)) != {Kind.DATE}:
+        return node
+    later, earlier = (plain_call("UNIX_DATE", one) for one in dates)
+    return exp.paren(exp.Sub(this=later, expression=earlier), copy=False)
+
+
+def formatted_time(node: exp.Expr, _: Place) -> exp.Expr:
+    """`TO_CHAR(time, 'YYYY-MM-DD')`, where the format is one of times; a cast without one."""
+    if isinstance(node, exp.ToChar) and not node.args.get("format"):
+        return exp.cast(node.this.copy(), "text")
+    pattern = node.args.get("format") if isinstance(node, exp.ToChar) else None
+    if not isinstance(pattern, exp.Literal):
+        return node
+    written = format_time(pattern.name, Snowflake.TIME_MAPPING) or ""
+    if "%" not in written:
+        return node
+    if re.search(r"[A-Za-z%]", _ALIKE.sub("", written)):
+        raise UnsupportedError(f"the format {pattern.name} of a time: write its parts one by one")
+    return exp.TimeToStr(this=node.this, format=exp.Literal.string(written))
+
+
+_SNOWFLAKE: tuple[Rule, ...] = (
+    listed_values,
+    number_of_text,
+    first_and_last,
+    first_and_last_of_partition,
+    inside_of_match,
+    navigation_with_default,
+    row_number_in_match,
+    bare_classifier,
+    formatted_time,
+    text_of_value,
+    truncated_date,
+    added_time,
+    days_between_dates,
+    crossed_boundaries,
+)
+
+
+# Rules of Trino.
+
+_NOT_NULL_FOR_NULL = (exp.Coalesce, exp.Is, exp.Case, exp.If, exp.NullSafeEQ, exp.NullSafeNEQ)
+
+
+def first_of_match(node: exp.Expr, place: Place) -> exp.Expr:
+    """`FIRST(x, n)` finds rows after the current one also with running semantics."""
+    if not place.is_seen_from_rows or has_semantics(node):
+        return node
+    if name_of(node) == "FIRST":
+        return called("FINAL", node.copy())
+    if name_of(node) == "RUNNING" and name_of(node.expressions[0]) == "FIRST":
+        return called("FINAL", node.expressions[0].copy())
+    return node
+
+
+def first_of_later_rows(node: exp.Expr, place: Place) -> exp.Expr:
+    """`FIRST(A.x)` of a row before all rows of A, which Trino finds."""
+    is_running = node.parent is None or name_of(node.parent) != "FINAL"
+    if name_of(node) != "FIRST" or not place.is_seen_from_rows or not is_running:
+        return node
+    names_variable = any(one.table for one in node.find_all(exp.Column))
+    if names_variable or len(node.expressions) > 1:
+        place.remark("FIRST finds rows after the row of the measure, too, in Trino")
+    return node
+
+
+def navigation_inside(node: exp.Expr, _: Place) -> exp.Expr:
+    """`PREV(coalesce(x, 7))` is 7 where there is no such row: it is `coalesce(PREV(x), 7)`."""
+    if name_of(node) not in NAVIGATION or not node.expressions:
+        return node
+    value = node.expressions[0]
+    if not value.find(*_NOT_NULL_FOR_NULL) or any(
+        name_of(one) in NAVIGATION for one in value.find_all(exp.Anonymous)
+    ):
+        return node
+    inside = value.copy()
+    for column in list(inside.find_all(exp.Column)):
+        column.replace(called(name_of(node) or "", column.copy(), *node.copy().expressions[1:]))
+    return inside if inside.find(exp.Anonymous) else node
+
+
+_TRINO: tuple[Rule, ...] = (
+    count_of_rows,
+    text_of_value,
+    navigation_inside,
+    ordered_aggregates,
+    arrays,
+    over_each_aggregate,
+    semantics_of_aggregates,
+    added_time,
+    truncated_date,
+    bounded_text,
+    first_of_match,
+    elapsed,
+    average_of_decimals,
+    quotient_of_decimals,
+)
+
+
+# Which rules each product has, in the order in which they are applied.
 
 READS: dict[str, tuple[Rule, ...]] = {
     "databricks": (final_aggregates,),
-    "snowflake": SNOWFLAKE,
-    "oracle": ORACLE,
-    "trino": (
-        count_of_rows,
-        tried,
-        nth_part_of_trino,
-        nth_place,
-        part_from_zero,
-        arrays_of_trino,
-        text_of_number_or_moment,
-        passed_months,
-        navigation_inside,
-        several_extremes,
-        if_without_else,
-        counted_values,
-        mapped_values,
-        ordered_aggregates,
-        arrays,
-        over_each_aggregate,
-        semantics_of_aggregates,
-        added_time,
-        truncated_date,
-        seconds_since_1970,
-        matching_elements,
-        numbered_elements,
-        joda_format,
-        bounded_text,
-        first_of_match,
-        elapsed,
-        average_of_decimals,
-        quotient_of_decimals,
-    ),
-    "flink": (
-        failing_cast,
-        processing_time,
-        match_rowtime,
-        rounded_time,
-        truncated_date,
-        arrays_of_flink,
-        no_hints,
-        no_versions,
-        nth_part,
-        element_of_flink,
-        moment_of_number,
-        numbered_elements,
-        added_time,
-        average_of_integers,
-        elapsed,
-    ),
-    "bigquery": (
-        quoted_variable,
-        weeks_from_any_day,
-        parts_of_time,
-        time_in_zone,
-        numbers_in_format,
-        numbers_of_first_and_last,
-        arrays,
-        texts,
-        over_each_aggregate,
-        text_of_json,
-        named_fields,
-        value_at_extreme,
-        ordered_aggregates,
-        navigation_with_default,
-        row_number_in_match,
-        named_parameter,
-        added_time,
-        unnested_structs,
-        array_of_elements,
-        dates_of_texts,
-        text_of_moment,
-        nth_place,
-        crossed_boundaries,
-    ),
-    "azure": (
-        quoted_variable,
-        time_of_event,
-        names_of_variables,
-        counted_boundaries,
-        no_into,
-        length_without_blanks,
-        functions_of_azure,
-        added_time,
-        crossed_boundaries,
-    ),
+    "snowflake": _SNOWFLAKE,
+    "oracle": oracle.READS,
+    "trino": _TRINO,
+    "flink": _FLINK,
+    "bigquery": _BIGQUERY,
+    "azure": _AZURE,
 }
 """What is rewritten of the expressions of a product."""
 
+COMMON: tuple[Rule, ...] = (whole_second, quotient, extremes)
+"""What is rewritten of the expressions of any product."""
+
 WRITES: dict[str, tuple[Rule, ...]] = {
-    "snowflake": (lag_and_lead, arrays_and_nulls, elapsed_time, named_unit, number_in_format),
-    "oracle": (
-        qualified_rows,
-        keys_of_group,
-        json_of_oracle,
-        match_of_oracle,
-        days_between,
-        no_arrays,
-        aggregate_of_all_rows,
-        whole_quotient,
-        joined_text,
-        named_unit,
-        unit_without_quotes,
-        number_in_format,
-        part_of_text,
-        time_of_text,
-        day_without_time,
-    ),
+    "snowflake": (lag_and_lead, arrays_and_nulls),
+    "oracle": (qualified_rows, aggregate_of_all_rows),
     "trino": (
         qualified_rows,
-        keys_of_group,
         ordered_aggregates,
         arrays_and_nulls,
         first_of_later_rows,
         aggregate_of_all_rows,
-        named_unit,
-        unit_without_quotes,
-        number_in_format,
-        part_of_text,
     ),
-    "bigquery": (arrays_and_nulls, named_unit, number_in_format),
-    "databricks": (running_aggregate, text_of_subquery),
-    "spark": (qualified_rows, text_of_subquery),
+    "bigquery": (arrays_and_nulls,),
+    "databricks": (running_aggregate,),
+    "spark": (qualified_rows,),
 }
-"""What is rewritten of expressions for a product."""
+"""What is rewritten of the clause's own expressions for a product."""
 
 
 def rules_between(read: Product, write: Product) -> tuple[Rule, ...]:

@@ -1,19 +1,395 @@
-"""The place of an expression: all that a rule may ask about it, and what rules say of it."""
+"""What rules may ask: the kinds of expressions, and where one stands; marks that pass sqlglot."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
+from enum import Enum
 
-from sqlglot import exp
+from sqlglot import Token, TokenType, exp
+from sqlglot.errors import UnsupportedError
 
 from matchrec.dataclass import dataclass
-from matchrec.frontends.dialects.product import Product
-from matchrec.frontends.dialects.rules.columns import KnownColumns
-from matchrec.frontends.dialects.rules.kinds import Kind, kind_of
-from matchrec.frontends.sql.clause.nodes import MatchRecognize
-from matchrec.frontends.sql.clause.sections import Part
+from matchrec.frontends.dialects.edits import Edit, edited
+from matchrec.frontends.dialects.products import Product
+from matchrec.frontends.lexing.token_sequence import TokenSequence, sequence_of
+from matchrec.frontends.lexing.tokens import OF_THE_MATCH, SEMANTICS, TokenKind, words
+from matchrec.frontends.sql.grammar import ClausePart
+from matchrec.frontends.sql.nodes import MatchRecognize
 from matchrec.plan.clauses import RowsPerMatch
+from matchrec.source import Span
+
+Columns = Callable[[exp.Column], "Kind | None"]
+"""The kind of a column where it stands, None where it is not known."""
+
+
+class Kind(Enum):
+    """What a value is; a difference is of two timestamps: an interval, or a number of days."""
+
+    INTEGER = "integer"
+    FRACTION = "number with a fraction"
+    DECIMAL = "decimal"
+    DATE = "date"
+    TIMESTAMP = "timestamp"
+    TIMESTAMP_NTZ = "timestamp without time zone"
+    INTERVAL = "interval"
+    DIFFERENCE = "difference of timestamps"
+    TEXT = "text"
+    OTHER = "other"
+
+
+NUMBERS = frozenset({Kind.INTEGER, Kind.FRACTION, Kind.DECIMAL})
+_BY_WEIGHT = (Kind.FRACTION, Kind.DECIMAL, Kind.INTEGER)  # what a number and another one give
+TIMESTAMPS = frozenset({Kind.TIMESTAMP, Kind.TIMESTAMP_NTZ})
+TIMES = TIMESTAMPS | {Kind.DATE}
+
+_GIVING = {
+    Kind.INTEGER: """
+        Count CountIf Length Extract ApproxDistinct ArraySize DateDiff DatetimeDiff TimestampDiff
+        TsOrDsDiff StrPosition Levenshtein Year Quarter Month Week Day DayOfMonth DayOfWeek
+        DayOfWeekIso DayOfYear Hour Minute RowNumber MATCH_NUMBER ROW_NUMBER UNIX_DATE UNIX_MICROS
+        DAY_OF_WEEK DAYOFWEEKISO MOD WEEKDAY
+        """,
+    Kind.FRACTION: "Avg MonthsBetween Round",
+    Kind.INTERVAL: "Interval MAKE_DT_INTERVAL MAKE_YM_INTERVAL",
+    Kind.TIMESTAMP: "CurrentTimestamp Systimestamp StrToTime",
+    Kind.DATE: "CurrentDate StrToDate DateStrToDate LastDay",
+    Kind.TEXT: """
+        DPipe Concat Lower Upper Substring Left Right Trim Replace SplitPart GroupConcat
+        RegexpExtract RegexpReplace JSONExtract JSONExtractScalar ToChar TimeToStr CLASSIFIER
+        GET_JSON_OBJECT MATCH_STATUS
+        """,
+}
+_OF_CALLS = {name: kind for kind, names in _GIVING.items() for name in names.split()}
+"""By sqlglot's classes, and by the names of functions that it does not know."""
+
+_SAME_AS_OPERAND = words(
+    """
+    FIRST LAST PREV NEXT RUNNING FINAL TRUNC ADD_MONTHS FIRST_VALUE LAST_VALUE Paren Neg Min Max Sum
+    Abs AnyValue ArgMax ArgMin DateTrunc TimestampTrunc FirstValue LastValue Lag Lead IgnoreNulls
+    Nullif Filter Window
+    """
+)
+_DECIMALS = {exp.DType.DECIMAL, exp.DType.BIGDECIMAL, exp.DType.MONEY, exp.DType.SMALLMONEY}
+_WITHOUT_ZONE = {exp.DType.TIMESTAMPNTZ, exp.DType.DATETIME}
+_OF_TYPES = (
+    (exp.DataType.INTEGER_TYPES, Kind.INTEGER),
+    (_DECIMALS, Kind.DECIMAL),
+    (exp.DataType.REAL_TYPES - _DECIMALS, Kind.FRACTION),
+    (exp.DataType.TEXT_TYPES, Kind.TEXT),
+    ({exp.DType.DATE}, Kind.DATE),
+    (_WITHOUT_ZONE, Kind.TIMESTAMP_NTZ),
+    (exp.DataType.TEMPORAL_TYPES - {exp.DType.TIME, exp.DType.TIMETZ}, Kind.TIMESTAMP),
+)
+_OF_NAMES = {
+    **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), Kind.INTEGER),
+    **dict.fromkeys(("float", "double"), Kind.FRACTION),
+    "decimal": Kind.DECIMAL,
+    **dict.fromkeys(("string", "varchar", "char"), Kind.TEXT),
+    "date": Kind.DATE,
+    "timestamp": Kind.TIMESTAMP,
+    "timestamp_ntz": Kind.TIMESTAMP_NTZ,
+    "interval": Kind.INTERVAL,
+}
+
+
+def kind_of_type(type_: exp.DataType) -> Kind:
+    """The kind of a type's values."""
+    if isinstance(type_.this, exp.Interval):
+        return Kind.INTERVAL
+    return next((kind for types, kind in _OF_TYPES if type_.this in types), Kind.OTHER)
+
+
+def kind_named(name: str) -> Kind:
+    """The kind of a type by the name that Spark has for it."""
+    return _OF_NAMES.get(name.partition("(")[0].partition(" ")[0], Kind.OTHER)
+
+
+def kind_of(node: exp.Expr | None, columns: Columns) -> Kind | None:
+    """The kind of an expression, None where it is not known."""
+    match node:
+        case exp.Column():
+            return columns(node)
+        case exp.Literal():
+            return _of_literal(node)
+        case exp.Cast():
+            return kind_of_type(node.to)
+        case exp.Add() | exp.Sub() | exp.Mul() | exp.Div() | exp.IntDiv() | exp.Mod():
+            return _of_arithmetic(node, columns)
+        case exp.Coalesce() | exp.If() | exp.Case() | exp.Greatest() | exp.Least():
+            return _of_first(_results(node), columns)
+        case exp.Predicate():
+            return Kind.OTHER
+        case exp.Anonymous():
+            name, operand = name_of(node) or function_name(node), next(iter(node.expressions), None)
+        case exp.Expr():
+            name, operand = type(node).__name__, node.this
+        case _:
+            return None
+    return kind_of(operand, columns) if name in _SAME_AS_OPERAND else _OF_CALLS.get(name)
+
+
+def _of_literal(node: exp.Literal) -> Kind:
+    if node.is_string:
+        return Kind.TEXT
+    if node.name.isdigit():
+        return Kind.INTEGER
+    return Kind.FRACTION if "E" in node.name.upper() else Kind.DECIMAL
+
+
+def _of_arithmetic(node: exp.Expr, columns: Columns) -> Kind | None:
+    """Of two numbers, a number; otherwise the kind of what is moved, or of what lies between."""
+    left, right = kind_of(node.this, columns), kind_of(node.expression, columns)
+    if left in NUMBERS and right in NUMBERS:
+        if {left, right} == {Kind.INTEGER} and isinstance(node, exp.Div):
+            return Kind.FRACTION
+        return next(kind for kind in _BY_WEIGHT if kind in (left, right))
+    if left in TIMES and right in TIMES:
+        return Kind.DIFFERENCE
+    if left is None or right is None:
+        return None
+    return right if left in NUMBERS else left
+
+
+def _of_first(nodes: list[exp.Expr], columns: Columns) -> Kind | None:
+    found = (kind_of(node, columns) for node in nodes)
+    return next((kind for kind in found if kind), None)
+
+
+def _results(node: exp.Expr) -> list[exp.Expr]:
+    """What an expression may be."""
+    match node:
+        case exp.Case():
+            found = [branch.args["true"] for branch in node.args["ifs"]]
+            return [*found, *filter(None, [node.args.get("default")])]
+        case exp.If():
+            return [*filter(None, [node.args["true"], node.args.get("false")])]
+    return [node.this, *node.expressions]
+
+
+Kinds = Mapping[str, Kind]
+"""The kinds of columns by their names in lower case."""
+
+Tables = Callable[[str], Kinds | None]
+"""The columns of a table by its name as Spark writes it, None where they are not known."""
+
+
+def no_kinds() -> Kinds:
+    """The columns of an input of which none is known."""
+    return {}
+
+
+def no_tables(_: str) -> None:
+    """Of a text that no session reads, no table is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClauseKinds:
+    """The columns of a clause's input, and those of its rows; None where they are not known."""
+
+    inputs: Kinds | None = None
+    outputs: Kinds | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KnownColumns:
+    """What an expression may name.
+
+    inputs: gives those of the clause in which it stands; None outside of clauses. sources: the
+    columns of relations outside, by the names that these have in FROM. tables: of all others.
+    missed: columns whose kinds were asked for and are not known.
+    """
+
+    inputs: Callable[[], Kinds] | None = None
+    sources: Mapping[str, Kinds] = field(default_factory=dict)
+    tables: Tables = no_tables
+    missed: list[str] = field(default_factory=list)
+
+    def kind(self, column: exp.Column) -> Kind | None:
+        """The kind of a column; one that is not known is noted."""
+        found = self._known(column)
+        if found is None:
+            self.missed.append(column.name)
+        return found
+
+    def has(self, select: exp.Select, name: str) -> bool | None:
+        """Whether something that a query reads has a column of this name, None if not known."""
+        found = {self._has(one, name.lower()) for one in _relations(select)}
+        if True in found:
+            return True
+        if None in found:
+            self.missed.append(name)
+            return None
+        return False
+
+    def _has(self, relation: exp.Expr, name: str) -> bool | None:
+        """Whether what stands after FROM has a column, None where that is not known."""
+        query, names = _query_of(relation)
+        if names:
+            return name in names
+        if query is None:
+            kinds = self._of_table(relation)
+            return None if kinds is None else name in kinds
+        if not isinstance(query, exp.Select):
+            return None
+        if any(item.alias_or_name.lower() == name for item in query.expressions):
+            return True
+        return self.has(query, name) if query.is_star else False
+
+    def _of_table(self, relation: exp.Expr) -> Kinds | None:
+        """The columns of a clause's rows, or of a table."""
+        if relation.name in self.sources:
+            return self.sources[relation.name]
+        if not isinstance(relation, exp.Table) or not isinstance(relation.this, exp.Identifier):
+            return None
+        return self.tables(exp.table_name(relation, "spark", identify=True))
+
+    def _known(self, column: exp.Column) -> Kind | None:
+        if self.inputs is not None:
+            return self.inputs().get(column.name.lower())
+        select = column.find_ancestor(exp.Select)
+        return None if select is None else self.of_input(select, column.name.lower())
+
+    def of_input(self, select: exp.Select, name: str) -> Kind | None:
+        """The kind of a column that a query reads, if all that have it agree."""
+        found = {self._of_relation(one, name) for one in _relations(select)} - {_ABSENT}
+        kind = found.pop() if len(found) == 1 else None
+        return None if kind is _ABSENT else kind
+
+    def _of_relation(self, relation: exp.Expr, name: str) -> Kind | None:
+        """The kind of a column of what stands after FROM; `_ABSENT` if it has no such column."""
+        query, names = _query_of(relation)
+        if names:
+            return None if name in names else _ABSENT
+        if query is not None:
+            return self._of_output(query, name)
+        kinds = self._of_table(relation)
+        return None if kinds is None else kinds.get(name, _ABSENT)
+
+    def _of_output(self, query: exp.Expr, name: str) -> Kind | None:
+        """The kind of a column that a query gives."""
+        if not isinstance(query, exp.Select):
+            return None
+        for item in query.expressions:
+            if item.alias_or_name.lower() == name:
+                return kind_of(item.unalias(), self._known)
+        return self.of_input(query, name) if query.is_star else _ABSENT
+
+
+_ABSENT = Kind.OTHER  # of a column that is not there; what is of no kind is not asked for
+
+
+def _relations(select: exp.Select) -> list[exp.Expr]:
+    """What a query reads."""
+    found = [select.args.get("from_"), *select.args.get("joins", ())]
+    return [one.this for one in found if one is not None]
+
+
+def _query_of(relation: exp.Expr) -> tuple[exp.Expr | None, list[str]]:
+    """The query that a relation is, itself or by WITH, and the names that it gives to columns."""
+    named = relation if isinstance(relation, exp.Subquery) else _named_query(relation)
+    names = relation.alias_column_names or (named.alias_column_names if named else [])
+    query = None if named is None else named.this
+    while isinstance(query, exp.SetOperation):
+        query = query.this
+    return query, [name.lower() for name in names]
+
+
+def _named_query(relation: exp.Expr) -> exp.CTE | None:
+    """What WITH has given the name of a relation."""
+    inside: exp.CTE | None = relation.find_ancestor(exp.CTE)
+    scope = relation.find_ancestor(exp.Query)
+    while scope is not None and not relation.args.get("db"):
+        for one in scope.ctes:
+            if one is inside:  # which knows those before it, not itself
+                inside = inside.find_ancestor(exp.CTE)
+                break
+            if one.alias.lower() == relation.name.lower():
+                found: exp.CTE = one
+                return found
+        scope = scope.find_ancestor(exp.Query)
+    return None
+
+
+# Marks on what sqlglot does not know, drops or takes for others, while it has a fragment.
+#
+# Functions of row patterns, and pattern variables that are words of SQL: `START.price`.
+
+MARK = "ROW_PATTERN_FUNCTION_"
+VARIABLE = "ROW_PATTERN_VARIABLE_"
+
+
+def called(name: str, *arguments: exp.Expr) -> exp.Expr:
+    """A call of a function of row patterns."""
+    return exp.Anonymous(this=MARK + name, expressions=list(arguments))
+
+
+def plain_call(name: str, *arguments: exp.Expr) -> exp.Expr:
+    """A call of a function of Spark's that sqlglot is to write as it is."""
+    return exp.Anonymous(this=name, expressions=[one.copy() for one in arguments])
+
+
+def name_of(node: exp.Expr) -> str | None:
+    """The name of the function of row patterns that a node calls, or None."""
+    name = function_name(node)
+    return name.removeprefix(MARK) if name.startswith(MARK) else None
+
+
+def function_name(node: exp.Expr) -> str:
+    """The name, in upper case, of a function that sqlglot does not know; else nothing."""
+    return str(node.this).upper() if isinstance(node, exp.Anonymous) else ""
+
+
+def has_semantics(node: exp.Expr) -> bool:
+    """Whether RUNNING or FINAL stands before it."""
+    return node.parent is not None and name_of(node.parent) in SEMANTICS
+
+
+def masked(text: str, tokens: Sequence[Token], functions: Mapping[str, str] | None) -> str:
+    """The text with marks on functions of row patterns; RUNNING and FINAL become calls.
+
+    tokens: of the text. functions: as a product knows them, by the names that rules have for them;
+    None outside of clauses, where RUNNING and FINAL are names.
+    """
+    return edited(text, _marks(sequence_of(tokens, text), functions)).text
+
+
+def _marks(tokens: TokenSequence, functions: Mapping[str, str] | None) -> Iterator[Edit]:
+    semantics = SEMANTICS if functions is not None else frozenset()
+    functions = functions or {}
+    keywords = {one.start for one in tokens.sqlglot if one.token_type is not TokenType.VAR}
+    for index, token in enumerate(tokens.tokens):
+        word, opening = token.key, index + 2
+        if tokens.is_call(index) and (word in OF_THE_MATCH or word in functions):
+            yield Edit(token.span, MARK + functions.get(word, word))
+        elif _qualifies(tokens, index) and token.span.start in keywords:
+            yield Edit(token.span, VARIABLE + token.text)
+        elif (
+            word in semantics
+            and tokens.key(index - 1) != "."
+            and tokens.key(opening) == "("
+            and opening in tokens.pairs
+        ):
+            end = tokens[tokens.pairs[opening]].span.end
+            yield Edit(Span(token.span.start, tokens[index + 1].span.start), f"{MARK}{word}(")
+            yield Edit(Span(end, end), ")")
+
+
+def _qualifies(tokens: TokenSequence, index: int) -> bool:
+    """Whether a word stands before a dot and after none."""
+    is_word = tokens[index].kind is TokenKind.WORD
+    return is_word and tokens.key(index + 1) == "." and tokens.key(index - 1) != "."
+
+
+# The place of an expression: all that a rule may ask about it, and what rules say of it.
+
+
+class AbsentError(UnsupportedError):
+    """What a rule refuses by the words that a query has for it."""
+
+    def __init__(self, words: str, cure: str) -> None:
+        super().__init__(f"no {words}: {cure}")
+        self.words = words
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +411,7 @@ class Place:
     read: Product
     write: Product
     clause: MatchRecognize | None = None
-    part: Part | None = None
+    part: ClausePart | None = None
     columns: KnownColumns = field(default_factory=KnownColumns)
     quoted: Mapping[str, str] = field(default_factory=dict)
     remarks: list[Remark] = field(default_factory=list)
@@ -43,12 +419,12 @@ class Place:
     @property
     def is_measure(self) -> bool:
         """Whether it is one of MEASURES."""
-        return self.part is Part.MEASURES
+        return self.part is ClausePart.MEASURES
 
     @property
     def is_condition(self) -> bool:
         """Whether it is one of DEFINE."""
-        return self.part is Part.DEFINE
+        return self.part is ClausePart.DEFINE
 
     @property
     def is_seen_from_rows(self) -> bool:
@@ -62,7 +438,7 @@ class Place:
         keys = self.clause.order_by if self.clause else ()
         return keys[0].expression.text if keys else None
 
-    def within(self, clause: MatchRecognize, part: Part) -> Place:
+    def within(self, clause: MatchRecognize, part: ClausePart) -> Place:
         """The same in a part of a clause, with no remarks yet."""
         return replace(self, clause=clause, part=part, remarks=[])
 

@@ -12,12 +12,10 @@ from hypothesis import strategies as st
 
 from matchrec.conditions.split import split
 from matchrec.errors import MatchRecognizeError
-from matchrec.frontends.sase import compile_sase, parse
-from matchrec.frontends.sase.components import Components
-from matchrec.frontends.sase.conjuncts import MOST_CLAUSES, conjuncts
-from matchrec.frontends.sase.expressions import ExpressionReader
-from matchrec.frontends.sase.syntax.expected import in_words
-from matchrec.frontends.sase.syntax.parser import _grammar
+from matchrec.frontends.sase import compile_sase
+from matchrec.frontends.sase.expressions import Components, ExpressionReader
+from matchrec.frontends.sase.lower import MOST_CLAUSES, conjuncts
+from matchrec.frontends.sase.parser import _grammar, in_words, parse
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.expression import Operation, Scalar, references, render, subexpressions
 from matchrec.plan.match_plan import MatchPlan

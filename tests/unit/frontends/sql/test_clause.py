@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import shown_in
-from matchrec.frontends.lexing.dialect import Dialect, DoubleQuotes
 from matchrec.frontends.lexing.token_sequence import read_tokens
-from matchrec.frontends.lexing.tokens import TokenKind
+from matchrec.frontends.lexing.tokens import Dialect, DoubleQuotes, TokenKind
 from matchrec.frontends.sql import parse_clause
-from matchrec.frontends.sql.clause.nodes import (
+from matchrec.frontends.sql.lower import lower
+from matchrec.frontends.sql.nodes import (
     DefinitionNode,
     ExpressionText,
     MatchRecognize,
@@ -26,7 +26,6 @@ from matchrec.frontends.sql.clause.nodes import (
     SortKey,
     WindowNode,
 )
-from matchrec.frontends.sql.lower import lower
 from matchrec.plan.clauses import (
     OF_CLAUSES,
     AfterMatchSkip,

@@ -10,18 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matchrec.errors import MatchRecognizeError
-from matchrec.frontends.sql import gives_rows, parse, split_script
+from matchrec.frontends.sql import parse
 from matchrec.frontends.sql.lower import lower
-from matchrec.frontends.sql.query.nodes import Query
-from matchrec.frontends.sql.query.rows_alone import rows_alone
-from matchrec.frontends.sql.query.splice import (
+from matchrec.frontends.sql.nodes import Query
+from matchrec.frontends.sql.splice import (
     fill_frames,
     markers_of_outer,
     outer,
+    rows_alone,
     rows_of,
     select_from,
 )
-from matchrec.plan.text.template import Template, View
+from matchrec.plan.text import Template, View
 from tests.generators.clause_text import clause_text
 from tests.quick.scale import examples
 from tests.unit import golden_text
@@ -194,51 +194,6 @@ def test_markers_keep_their_place_when_the_text_is_cut_up() -> None:
 def test_statements_of_which_spark_keeps_the_text(statement: str, keeps: bool) -> None:
     assert parse(statement.format("t MATCH_RECOGNIZE (PATTERN (A))")).keeps_text is keeps
     assert parse(statement.format("{df}"), ["df"]).keeps_text is keeps
-
-
-def test_a_script_is_cut_into_its_statements() -> None:
-    clause = "t MATCH_RECOGNIZE (PATTERN (A) DEFINE A AS CASE WHEN x > 1 THEN TRUE END)"
-    query, insert = f"(SELECT ';' FROM {clause})", "WITH a AS (SELECT 1) INSERT INTO b FROM a"
-    script = f"BEGIN\n  DROP VIEW v; {query};\n{insert};END;"
-    statements = split_script(script)
-    written = ["DROP VIEW v", query, insert]
-    assert [one.strip() for one in statements] == written
-    assert [len(one) - len(one.lstrip()) for one in statements] == [
-        script.index(one) for one in written
-    ]
-    assert [gives_rows(one) for one in statements] == [False, True, False]
-
-
-def test_statements_that_sqlglot_takes_as_one_string() -> None:
-    statements = ["SHOW TABLES", "EXPLAIN SELECT * FROM t MATCH_RECOGNIZE (PATTERN (A))"]
-    found = split_script(f"BEGIN {'; '.join(statements)}; END")
-    assert [one.strip() for one in found] == statements
-
-
-@pytest.mark.parametrize(
-    "text", ["SELECT 1", "BEGIN SELECT 1; END", "BEGIN SELECT 'MATCH_RECOGNIZE (PATTERN (A))'; END"]
-)
-def test_no_script_with_a_clause(text: str) -> None:
-    assert split_script(text) == ()
-
-
-@pytest.mark.parametrize(
-    "statement",
-    ["DECLARE x = 1", "IF x > 1 THEN SELECT 1", "a: BEGIN", "SET x = 1", "WHILE x > 1 DO SELECT 1"],
-)
-def test_what_directs_a_script_is_refused(statement: str) -> None:
-    script = f"BEGIN {statement}; SELECT * FROM t MATCH_RECOGNIZE (PATTERN (A)); END"
-    with pytest.raises(
-        MatchRecognizeError, match="in a script with MATCH_RECOGNIZE is not"
-    ) as caught:
-        split_script(script)
-    [span] = caught.value.spans
-    assert span.start == 6
-
-
-def test_a_bracket_of_a_script_that_is_not_closed() -> None:
-    with pytest.raises(MatchRecognizeError, match="MATCH_RECOGNIZE is not closed"):
-        split_script("BEGIN SELECT * FROM t MATCH_RECOGNIZE (PATTERN (A); END")
 
 
 PLACES = [

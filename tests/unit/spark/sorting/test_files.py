@@ -15,7 +15,7 @@ import pytest
 
 from matchrec.errors import MatchRecognizeRunError
 from matchrec.spark import wire
-from matchrec.spark.sorting import spills
+from matchrec.spark.sorting import sort as spills
 from matchrec.spark.sorting.sort import sorted_batches
 from matchrec.spark.sorting.sorting import SortColumn, Sorting
 
@@ -98,7 +98,7 @@ def test_a_full_disk_is_said(local: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_few_files_are_open_at_a_time(local: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("matchrec.spark.sorting.spilling.SPILLS_A_MERGE", 4)
+    monkeypatch.setattr("matchrec.spark.sorting.sort.SPILLS_A_MERGE", 4)
     most = 0
 
     def watched() -> Iterator[pa.RecordBatch]:

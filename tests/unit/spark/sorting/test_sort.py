@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matchrec.spark import wire
-from matchrec.spark.sorting import spilling
+from matchrec.spark.sorting import sort as spilling
 from matchrec.spark.sorting.sort import sorted_batches
-from tests.quick.scale import examples
+from tests.quick.scale import copies_of, examples
 from tests.references.sorting import first_rows, sorted_rows
 from tests.unit.spark.sorting.values import Rows, rows
 
@@ -54,3 +54,12 @@ def test_rows_come_in_order_through_files(given_rows: Rows, budget: int, at_once
     with patch.object(spilling, "SPILLS_A_MERGE", at_once):
         found = [*sorted_batches(iter(given_rows.batches), given_rows.sorting, budget, 16)]
     check(given_rows, found, 16)
+
+
+@settings(max_examples=examples(16), deadline=None)
+@given(given_rows=rows().filter(lambda one: one.count), budget=st.sampled_from([2000, 50_000]))
+def test_thousands_of_rows_come_in_order_through_many_files(given_rows: Rows, budget: int) -> None:
+    """See `tests/tasks/copies.py`."""
+    many = given_rows.times(copies_of(given_rows.count))
+    found = [*sorted_batches(iter(many.batches), many.sorting, budget, 128)]
+    check(many, found, 128)

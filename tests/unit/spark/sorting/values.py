@@ -73,6 +73,17 @@ class Rows:
     def count(self) -> int:
         return sum(batch.num_rows for batch in self.batches)
 
+    def times(self, copies: int) -> Rows:
+        """So many copies of the rows, each numbered on."""
+        table = pa.concat_tables([pa.Table.from_batches(self.batches)] * copies).combine_chunks()
+        place = table.schema.get_field_index("row")
+        table = table.set_column(place, "row", pa.array(range(table.num_rows), pa.int32()))
+        keys, order = (
+            [one._replace(values=[*one.values] * copies) for one in items]
+            for items in (self.keys, self.order)
+        )
+        return Rows(table.to_batches(max_chunksize=100), self.sorting, keys, order)
+
 
 @st.composite
 def rows(draw: Callable[..., Any]) -> Rows:

@@ -1,0 +1,249 @@
+"""Matches by how far acceptance is, where conditions look only at the data.
+
+`known` says how many rows a run in a state is away from an acceptance, from a row on: from the
+nearest one, for preferred matches inside windows, or from the farthest one, for the longest match
+of each starting row. It is found out when it is asked for, depth first. The search then steps row
+by row to the first choice from which the goal can be reached, and never goes back.
+
+*Nearest*: the goal is the window's end or a row before it. A distance holds for every starting row.
+It is found out no further than to a horizon after the window's end: a window that ends after that
+sets a new one, twice as far, and then only what was too far is asked again. So each pair of state
+and row is looked at a few times, however long the windows are.
+
+*Farthest*: the goal is where the longest match ends. The horizon is where the window does, and a
+distance holds for the starting rows whose windows end together.
+
+Cost: rows x choices, and the rows of the matches; farthest, in windows, times the rows of a window.
+"""
+
+import numpy as np
+
+from matchrec.engine.kernels import layout
+from matchrec.engine.kernels.layout import FoundArrays, Partition, RowArrays, Rules, Work
+from matchrec.engine.kernels.mapping import is_anchored
+from matchrec.engine.kernels.starts import (
+    NO_MATCH,
+    NO_ROOM,
+    UNDECIDED,
+    UNKNOWN,
+    begin_start,
+    go_on_without,
+    note,
+    search_partitions,
+    write_path,
+)
+from matchrec.engine.partitions import IntArray
+from matchrec.jit.decorators import inlined, inner, kernel, spliced
+
+NEVER = 2**31 - 1  # no acceptance can be reached, of nearest ones
+NONE = -1  # the same, of farthest ones
+TOO_FAR = NEVER - 1  # none up to the horizon, or rows from the edge on decide
+NONE_FROM_HERE = UNKNOWN - 1  # NONE_FROM_HERE - k is kept of a state: none up to k rows on
+
+
+@kernel
+def search(rules: Rules, rows: RowArrays, work: Work, output: FoundArrays) -> int:
+    """Search from `progress` on until all is done or something is full; return the status."""
+    return search_partitions(search_start, rules, rows, work, output, None, None)
+
+
+@spliced
+def search_start(
+    partition: Partition,
+    rules: Rules,
+    rows: RowArrays,
+    work: Work,
+    output: FoundArrays,
+    _registers: None,
+    _counting: None,
+) -> int:
+    """Write out the match at progress[START], and go on to the next starting row."""
+    goal = find_goal(partition, rules, rows, work)
+    length = goal
+    if goal >= 0:
+        length = np.int64(walk(goal, partition, rules, rows, work))
+    if length < 0:
+        return go_on_without(length, work.progress)
+    return write_path(length, rules, work, output)
+
+
+@spliced
+def find_goal(partition: Partition, rules: Rules, rows: RowArrays, work: Work) -> int:
+    """The row before which the match ends, or of nearest ones its window; or what is below 0.
+
+    That is NO_MATCH, NO_ROOM, or UNDECIDED, where rows from `edge` on decide.
+    """
+    progress = work.progress
+    start = progress[layout.START]
+    if rules.output != layout.LONGEST:
+        bound = rows.window_end[start]
+        if bound > progress[layout.HORIZON]:
+            end = min(partition.upper, partition.edge)
+            progress[layout.HORIZON] = min(end, 2 * bound - start + 16)
+        return int(bound)
+    progress[layout.HORIZON] = begin_start(rows, partition, progress)
+    away = measure(0, start, partition, rules, rows, work)
+    if away == NO_ROOM:
+        return NO_ROOM
+    if away == TOO_FAR:
+        return UNDECIDED
+    return NO_MATCH if away == NONE else int(start + away)
+
+
+@spliced
+def walk(goal: int, partition: Partition, rules: Rules, rows: RowArrays, work: Work) -> int:
+    """Length of the preferred match at progress[START] that ends at `goal`; nearest: or before it.
+
+    Its choices are in `path`. NO_MATCH where there is none; NO_ROOM; UNDECIDED.
+    """
+    first, program, satisfied = rules.first, rules.program, rows.satisfied
+    path, start = work.path, work.progress[layout.START]
+    longest = rules.output == layout.LONGEST
+    row = start
+    state = np.int64(0)
+    while True:
+        if row >= partition.edge:
+            return UNDECIDED
+        chosen = -1
+        for choice in range(first[state], first[state + 1]):
+            guard = program[choice, layout.GUARD]
+            if guard != 0 and not is_anchored(guard, row, partition.lower, partition.upper):
+                continue
+            target = program[choice, layout.TARGET]
+            if target == layout.ACCEPT:
+                if longest and row < goal:
+                    continue
+                return int(row - start)
+            mask = program[choice, layout.MASK]
+            if row >= goal or satisfied[row, program[choice, layout.WORD]] & mask != mask:
+                continue
+            away = measure(target, row + 1, partition, rules, rows, work)
+            if away == NO_ROOM:
+                return NO_ROOM
+            if away == TOO_FAR and goal >= partition.edge:
+                return UNDECIDED
+            end = row + 1 + away
+            if end == goal or (end < goal and not longest):
+                chosen = choice
+                break
+        if chosen < 0:
+            return NO_MATCH
+        if row - start == path.shape[0]:
+            return no_room(row, work.progress)
+        path[row - start] = chosen
+        row += 1
+        state = program[chosen, layout.TARGET]
+
+
+@inlined
+def measure(
+    state: int, row: int, partition: Partition, rules: Rules, rows: RowArrays, work: Work
+) -> int:
+    """How many rows a run in `state` at `row` is away from the acceptance, or NO_ROOM."""
+    away = look(state, row, partition, rules, work)
+    return explore(state, row, partition, rules, rows, work) if away == UNKNOWN else away
+
+
+@inner
+def explore(
+    state: int, row: int, partition: Partition, rules: Rules, rows: RowArrays, work: Work
+) -> int:
+    """The same, where it is unknown.
+
+    Depth first, so that what comes later is known when a pair of state and row is left.
+    """
+    first, program, satisfied = rules.first, rules.program, rows.satisfied
+    path, before, progress = work.path, work.best_before, work.progress
+    longest = rules.output == layout.LONGEST
+    nothing = np.int64(NONE if longest else NEVER)
+    start = progress[layout.START]
+    begin = row
+    choice = first[state]
+    best = nothing
+    if row - start >= path.shape[0]:
+        return no_room(row, progress)
+    while True:
+        while choice < first[state + 1]:
+            mask = program[choice, layout.MASK]
+            guard = program[choice, layout.GUARD]
+            if satisfied[row, program[choice, layout.WORD]] & mask == mask and (
+                guard == 0 or is_anchored(guard, row, partition.lower, partition.upper)
+            ):
+                target = program[choice, layout.TARGET]
+                away = np.int64(0)
+                if target != layout.ACCEPT:
+                    away = np.int64(look(target, row + 1, partition, rules, work))
+                    if away == UNKNOWN:
+                        break
+                    away = np.int64(one_more(away, longest))
+                best = max(best, away) if longest else min(best, away)
+            choice += 1
+        if choice < first[state + 1]:
+            path[row - start] = choice
+            before[row - start] = best
+            row += 1
+            if row - start == path.shape[0]:
+                return no_room(row, progress)
+            state = program[choice, layout.TARGET]
+            choice = first[state]
+            best = nothing
+            continue
+        keep(state, row, best, work)
+        if row == begin:
+            return int(best)
+        row -= 1
+        choice = path[row - start]
+        state = program[choice, layout.SOURCE]
+        away, known = one_more(best, longest), np.int64(before[row - start])
+        best = max(known, away) if longest else min(known, away)
+        choice += 1
+
+
+@inlined
+def no_room(row: int, progress: IntArray) -> int:
+    """Say how many rows the arrays must hold."""
+    progress[layout.NEEDED] = row + 2 - progress[layout.START]
+    return NO_ROOM
+
+
+@inlined
+def one_more(away: int, longest: bool) -> int:
+    """The distance from one row before."""
+    return away if away >= TOO_FAR or (longest and away == NONE) else away + 1
+
+
+@inlined
+def look(state: int, row: int, partition: Partition, rules: Rules, work: Work) -> int:
+    """What is known of a state and row: a distance, that there is none, TOO_FAR or UNKNOWN."""
+    first, program = rules.first, rules.program
+    known, progress = work.known, work.progress
+    longest = rules.output == layout.LONGEST
+    if row < progress[layout.MEMO_TO]:
+        away = known[row & (known.shape[0] - 1), state]
+        if away >= 0 or (longest and away == NONE):
+            return int(away)
+        if row - away + NONE_FROM_HERE == progress[layout.HORIZON]:
+            return TOO_FAR
+    if row >= partition.edge:
+        return TOO_FAR
+    ends_here = row == progress[layout.HORIZON]
+    if longest and not ends_here:
+        return UNKNOWN
+    for choice in range(first[state], first[state + 1]):
+        if program[choice, layout.TARGET] == layout.ACCEPT:
+            guard = program[choice, layout.GUARD]
+            if guard == 0 or is_anchored(guard, row, partition.lower, partition.upper):
+                return 0
+    if not ends_here:
+        return UNKNOWN
+    if longest:
+        return NONE
+    return NEVER if row == partition.upper else TOO_FAR
+
+
+@inlined
+def keep(state: int, row: int, away: int, work: Work) -> None:
+    """Note what has been found out: a distance, or up to which row there is none."""
+    progress = work.progress
+    kept = away if away != TOO_FAR else NONE_FROM_HERE - (progress[layout.HORIZON] - row)
+    note(work.known, progress, state, row, kept)

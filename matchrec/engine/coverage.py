@@ -1,0 +1,235 @@
+"""Finds matches, and counts how far each starting row came that begins none.
+
+One algorithm, whichever would run the query: the depth-first searches of both engines' rooms, which
+count on the way. Where matches are contiguous these are the preferred ones. Where rows may be
+skipped or all matches are asked for, every row is a starting row, whatever AFTER MATCH says, and
+one match of it is enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from matchrec.dataclass import dataclass
+from matchrec.engine.contiguous.kernels import backtracking as contiguous
+from matchrec.engine.contiguous.kernels.backtracking import END_SIZE, KNOWN_TRAIL
+from matchrec.engine.interface import Condition, Room, Staged, Task
+from matchrec.engine.kernels import counting as own
+from matchrec.engine.kernels import layout
+from matchrec.engine.kernels.counting import StartCounting
+from matchrec.engine.kernels.layout import ProgramTables
+from matchrec.engine.matches import Matches
+from matchrec.engine.partitions import IntArray, Partitions
+from matchrec.engine.records import prepare_input, word_and_mask
+from matchrec.engine.search import PathSearch
+from matchrec.engine.selection.kernels.matches import NEAREST_SIZE
+from matchrec.engine.selection.kernels.starting_rows import search_matches
+from matchrec.nfa.facts import UNREACHABLE
+
+WORD = 64
+NO_START = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Coverable:
+    """A task, and what its choices and conditions are to the one who wrote the query.
+
+    taken, remaining, nearer: see `nfa.occurrences`. occurrences: how many there are. parts: of each
+    variable's condition, the row conditions that it is made of by their index, None for all that
+    depends on the run.
+    """
+
+    task: Task
+    occurrences: int
+    taken: tuple[int, ...]
+    remaining: tuple[int, ...]
+    nearer: tuple[tuple[int, ...], ...]
+    parts: tuple[tuple[int | None, ...], ...]
+
+    @property
+    def words(self) -> int:
+        """How many words a trail has."""
+        return -(-max(1, self.occurrences) // WORD)
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many starting rows came to each occurrence, and where and why others ended.
+
+    Arrays as in `StartCounting`. Searches of several pieces add to the same counts.
+    """
+
+    came: IntArray
+    ended: IntArray
+    parts_false: IntArray
+    best: IntArray
+
+    @classmethod
+    def of(cls, coverable: Coverable) -> Counts:
+        """Counts of nothing."""
+        parts = sum(map(len, coverable.parts))
+        return cls(
+            np.zeros(coverable.occurrences, np.int64),
+            np.zeros((len(coverable.taken) + 1, own.REASONS), np.int64),
+            np.zeros((coverable.occurrences + 1, parts), np.int64),
+            np.array([UNREACHABLE, -1], np.int64),
+        )
+
+
+def find_matches(
+    coverable: Coverable, counts: Counts, partitions: Partitions, room: Room | None = None
+) -> Iterator[Matches]:
+    """Matches in chunks, as an algorithm gives them; starting rows are counted on the way.
+
+    Raises RunFailure.
+    """
+    search = SelectionCoverage if coverable.task.selects else ContiguousCoverage
+    return search(coverable, counts, partitions, room or Room()).find_matches()
+
+
+class CoverageSearch(PathSearch):
+    """The path of the one run, and what is counted and kept for that."""
+
+    def __init__(
+        self, coverable: Coverable, counts: Counts, partitions: Partitions, room: Room
+    ) -> None:
+        task = coverable.task
+        if task.stages is not None:
+            task = replace(task, stages=Staged())  # what times out is no match
+        arrays = prepare_input(task, partitions, selects=task.selects)
+        self.words = coverable.words
+        program, tables = arrays.compiled.program, arrays.compiled.tables
+        self.counting = new_counting(coverable, counts, program, tables)
+        super().__init__(task, arrays, room)
+        if self.keeps_states:
+            # a failure found where equal runs were left out would not tell the nearest run
+            self.remember_nothing()
+        self.enlarge_seen(room.memory)
+
+
+class ContiguousCoverage(CoverageSearch):
+    """Beside each row of the path the nearest run from there on."""
+
+    kernel = staticmethod(contiguous.search)
+
+    def __init__(
+        self, coverable: Coverable, counts: Counts, partitions: Partitions, room: Room
+    ) -> None:
+        super().__init__(coverable, counts, partitions, room)
+        self.enlarge_known(room.memory)
+
+    @property
+    def keeps_states(self) -> bool:
+        """Where the ways multiply, and not all failures can be remembered."""
+        multiplies = self.task.pattern.is_exponentially_ambiguous
+        return multiplies and not self.arrays.compiled.remembers_all
+
+    @property
+    def extras(self) -> tuple[Any, ...]:
+        """The registers, and what is counted."""
+        return self.work.registers, self.counting
+
+    def enlarge_path(self, size: int) -> None:
+        """Make room for so many rows, and the nearest run from each and from the one after them."""
+        super().enlarge_path(size)
+        ends = np.empty((size + 1, END_SIZE), np.int64)
+        trails = np.empty((size + 1, self.words), np.int64)
+        self.counting = self.counting._replace(ends=ends, trails=trails)
+
+    def enlarge_known(self, rows: int) -> None:
+        """Room for the nearest runs beside the failures of so many rows."""
+        size = rows, 8 * self.arrays.compiled.memo_bytes, KNOWN_TRAIL + self.words
+        self.counting = self.counting._replace(known=np.empty(size, np.int64))
+
+    def grow(self, status: int) -> None:
+        """At least double what is full; the search of the starting row begins again."""
+        super().grow(status)
+        if status == layout.MEMO_FULL:
+            self.enlarge_known(len(self.work.memo))
+
+
+class SelectionCoverage(CoverageSearch):
+    """The trail of the run, and the nearest run of the starting row."""
+
+    kernel = staticmethod(search_matches)
+
+    def __init__(
+        self, coverable: Coverable, counts: Counts, partitions: Partitions, room: Room
+    ) -> None:
+        super().__init__(coverable, counts, partitions, room)
+        self.remember_nothing()  # a failure would not tell the nearest run
+        self.counting = self.counting._replace(between=self.decided_when_mapped())
+
+    @property
+    def keeps_states(self) -> bool:
+        """Not where an absence depends on the run: then runs differ by where their rows are."""
+        between = [one for one in self.task.absent if one.after is not None]
+        between = [one for one in between if one.before is not None]
+        return len(between) == len(self.decided_when_mapped().absent)
+
+    @property
+    def extras(self) -> tuple[Any, ...]:
+        """The negation, and what is counted."""
+        return self.arrays.negation, self.counting
+
+    def decided_when_mapped(self) -> layout.NegationArrays:
+        """The absences between rows whose conditions look only at the data."""
+        negation = self.arrays.negation
+        if negation is None:
+            nothing, none = np.empty((0, layout.ABSENT_SIZE), np.int64), np.empty((0, 1), np.int64)
+            return layout.NegationArrays(nothing, np.empty((0, 2, 0), np.bool_), none, none)
+        absent = negation.absent
+        at_once = absent[:, layout.ABSENT_KIND] == layout.IN_THE_MIDDLE
+        at_once &= absent[:, layout.ABSENT_CODE] == absent[:, layout.ABSENT_CODE_END]
+        members, following = negation.members[at_once], negation.following[at_once]
+        return negation._replace(absent=absent[at_once], members=members, following=following)
+
+    def enlarge_path(self, size: int) -> None:
+        """Make room for so many rows of a run, each with its registers and its trail."""
+        super().enlarge_path(size)
+        trails = np.zeros((size + 2, self.words), np.int64)
+        self.counting = self.counting._replace(trails=trails)
+
+
+def new_counting(
+    coverable: Coverable, counts: Counts, program: IntArray, tables: ProgramTables
+) -> StartCounting:
+    """What is counted, without what a search keeps for it."""
+    nearer = [choice for each in coverable.nearer for choice in each]
+    first = np.cumsum([0, *map(len, coverable.nearer)])
+    remaining, nearer_first, ways, taken = (
+        np.array(one, np.int64) for one in (coverable.remaining, first, nearer, coverable.taken)
+    )
+    parts_first, parts = parts_of(coverable)
+    nothing = np.empty((0, 0), np.int64)
+    return StartCounting(
+        remaining=remaining,
+        nearer_first=nearer_first,
+        nearer=ways,
+        taken=taken,
+        targets=program[:, layout.TARGET].copy(),
+        asked=tables.test.astype(np.int64),
+        parts_first=parts_first,
+        parts=parts,
+        came=counts.came,
+        ended=counts.ended,
+        parts_false=counts.parts_false,
+        best=counts.best,
+        trails=nothing,
+        ends=nothing,
+        known=np.empty((0, 0, 0), np.int64),
+        nearest=np.zeros(NEAREST_SIZE, np.int64),
+        between=None,
+    )
+
+
+def parts_of(coverable: Coverable) -> tuple[IntArray, IntArray]:
+    """`parts_first` and `parts` of `StartCounting`."""
+    parts = [part for parts in coverable.parts for part in parts]
+    rows = [(*word_and_mask(Condition(part)), NO_START) for part in parts]
+    first = np.cumsum([0, *map(len, coverable.parts)])
+    return first.astype(np.int64), np.array(rows, np.int64).reshape(-1, own.PART_SIZE)

@@ -1,0 +1,410 @@
+"""Search a partition whose rows come little by little: breadth-first, stopped and resumed.
+
+The live runs, their registers and the shared buffer are those of a search over all rows; between
+two calls they are kept with the rows that they still lead to. The end of the rows that are there is
+not the end of the partition: only a window that has ended by the clock ends runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from matchrec.conditions.operations import Comparison
+from matchrec.conditions.run_condition import Compare, Constant, Or, ReadValue
+from matchrec.conditions.types import Kind
+from matchrec.dataclass import dataclass
+from matchrec.engine.interface import Condition, Room, Task
+from matchrec.engine.kernels import layout
+from matchrec.engine.matches import Matches, Numbering, no_matches
+from matchrec.engine.partitions import BoolArray, Frontier, IntArray, Partitions
+from matchrec.engine.records import (
+    CompiledTask,
+    SearchInput,
+    compile_task,
+    prepare_input,
+    satisfied_of,
+)
+from matchrec.engine.selection.searches import LiveRuns, RunsSearch
+from matchrec.engine.selection.skip import (
+    Release,
+    SearchPosition,
+    concatenate,
+    release_matches,
+    sort_matches,
+)
+from matchrec.evaluate.registers import FirstRow, LastRow, Reduced
+from matchrec.nfa.program import NOT_NEAR
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchState:
+    """A partition's search between two calls; rows are positions among those that are kept.
+
+    done: how many rows have been searched. numbered: the last match number. numbers: int64[k], of
+    the rows that are kept, as they came, from 0. start_bounds: int64[b, 2], the number of the row
+    at which a match was released, and of the row before which no match may begin from then on.
+    held: matches that wait for runs that began earlier; they are complete at the numbers of rows.
+    """
+
+    done: int
+    numbered: int
+    numbers: IntArray
+    live_runs: LiveRuns
+    start_bounds: IntArray
+    held: Matches
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing has been begun that is not at its end."""
+        return not len(self.live_runs.runs) and not self.held.count
+
+
+def new_state(registers: int) -> SearchState:
+    """Of a partition without rows."""
+    live = LiveRuns(
+        np.empty((0, layout.RUN_SIZE), np.int64),
+        np.empty((0, registers), np.int64),
+        np.empty((0, layout.NODE_SIZE), np.int64),
+    )
+    none = np.zeros(0, np.int64)
+    return SearchState(0, 0, none, live, np.zeros((0, 2), np.int64), no_matches())
+
+
+HELD = tuple(one.name for one in fields(Matches) if getattr(no_matches(), one.name) is not None)
+
+
+def arrays_of(state: SearchState) -> dict[str, Array]:
+    """The state as arrays by name."""
+    arrays: dict[str, Array] = {
+        "counts": np.array([state.done, state.numbered], np.int64),
+        "numbers": state.numbers,
+        "runs": state.live_runs.runs,
+        "registers": state.live_runs.registers,
+        "nodes": state.live_runs.nodes,
+        "start bounds": state.start_bounds,
+    }
+    return arrays | {f"held.{name}": getattr(state.held, name) for name in HELD}
+
+
+def state_of(arrays: Mapping[str, Array]) -> SearchState:
+    """The state that `arrays_of` has taken apart."""
+    kept: dict[str, Any] = {name: arrays[f"held.{name}"] for name in HELD}
+    held = replace(no_matches(), **kept)
+    done, numbered = arrays["counts"].tolist()
+    live = LiveRuns(arrays["runs"], arrays["registers"], arrays["nodes"])
+    return SearchState(done, numbered, arrays["numbers"], live, arrays["start bounds"], held)
+
+
+ROOM = Room(rows=1 << 14, matches=1 << 10, memory=1 << 6)
+TO_THE_END = -1  # no row to stop at: the partition is at its end
+
+
+@dataclass(frozen=True, slots=True)
+class SearchCall:
+    """The rows of one call, and where the search stops.
+
+    partitions: one, the rows that are kept, then new ones. stop: the row to stop at; the conditions
+    of absences may look at those from there on. ended: bool[n], whether a window that begins with a
+    row has ended by the clock, though rows in it may come after `stop`. needed: the first row from
+    which on all are kept, at most `stop`. near: bool[w, n], whether a window between neighbours
+    that begins with a row has ended by the clock; None without such windows.
+    """
+
+    partitions: Partitions
+    stop: int
+    ended: BoolArray
+    needed: int
+    near: BoolArray | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a call found, and what the next one needs.
+
+    matches: that come out, numbered. state: of the search. kept: int64[k], positions of the rows
+    before `stop` that must be there the next time, ascending.
+    """
+
+    matches: Matches
+    state: SearchState
+    kept: IntArray
+
+
+def search_further(task: Task, state: SearchState, call: SearchCall) -> Answer:
+    """Search the new rows, and end the runs whose windows have ended. Raises RunFailure."""
+    arrays = prepare_input(task, call.partitions)
+    live, found, last_live = search_rows(task, arrays, state, call)
+    numbers = all_numbers(state, call)
+    if task.stages is None or task.stages.skip is None:
+        matches = concatenate([sort_matches(one) for one in found])
+        release = Release(matches, no_matches(), state.start_bounds, -1)
+    else:
+        release = release_found(
+            task, state, (found, numbers), (live.first_rows, last_live, call.stop)
+        )
+    after = live.keep(live.starts >= release.settled)
+    if len(after.runs) < len(live.runs):
+        after = compact(task, arrays, after, call)
+    numbering = Numbering()
+    numbering.partition, numbering.found = 0, state.numbered
+    numbered = numbering.number_matches(release.matches)
+    registers, held = row_registers(arrays.compiled), release.held
+    needed = after.needed_rows(registers), held.start, held.rows
+    kept = find_kept_rows(needed, call, contiguous=bool(task.absent))
+    places = np.full(len(numbers), -1, np.int64)
+    places[kept] = np.arange(len(kept))
+    assert held.rows is not None
+    then = SearchState(
+        done=state.done + call.stop - len(state.numbers),
+        numbered=max(state.numbered, int(numbered.number.max(initial=-1))),
+        numbers=numbers[kept],
+        live_runs=after.move(places, registers),
+        start_bounds=release.start_bounds,
+        held=replace(held, start=places[held.start], rows=places[held.rows]),
+    )
+    return Answer(numbered, then, kept)
+
+
+def find_possible_starts(task: Task, partitions: Partitions) -> BoolArray:
+    """bool[n], false where the conditions on a row say that no run begins with it."""
+    compiled = compile_task(task, len(partitions.integers))
+    ways = compiled.program[: compiled.tables.first[compiled.folding.starts]]
+    if (ways[:, layout.TARGET] < 0).any():
+        return np.ones(partitions.rows, np.bool_)
+    satisfied, found = satisfied_of(partitions), np.zeros(partitions.rows, np.bool_)
+    for word, mask in ways[:, [layout.WORD, layout.MASK]].tolist():
+        found |= satisfied[:, word] & mask == mask
+    return found
+
+
+def release_found(
+    task: Task,
+    state: SearchState,
+    matches: tuple[list[Matches], IntArray],
+    position: tuple[IntArray, IntArray, int],
+) -> Release:
+    """Release what a skip strategy has decided on, with bounds and completing rows as numbers.
+
+    matches: that have been found, and the numbers of all rows. position: the first rows of the live
+    runs, when runs were last live, and the row to stop at. Raises RunFailure.
+    """
+    assert task.stages is not None
+    assert task.stages.skip is not None
+    (found, numbers), (first_rows, last_live, stop) = matches, position
+    shift = state.done - len(state.numbers)
+    bounds = positions_of(state.start_bounds, numbers, shift)
+    waiting = replace(state.held, completed=shift_rows(state.held.completed, -shift))
+    release = release_matches(
+        task,
+        task.stages.skip,
+        concatenate([waiting, *found]),
+        SearchPosition(stop, first_rows, last_live, bounds),
+    )
+    held = replace(release.held, completed=shift_rows(release.held.completed, shift))
+    bounds = numbers_of(release.start_bounds, numbers, shift)
+    return replace(release, held=held, start_bounds=bounds)
+
+
+def search_rows(
+    task: Task, arrays: SearchInput, state: SearchState, call: SearchCall
+) -> tuple[LiveRuns, list[Matches], IntArray]:
+    """The runs that are live after the new rows, what was found, and when runs were last live."""
+    live, start = state.live_runs, len(state.numbers)
+    found: list[Matches] = [no_matches()]
+    last_live = np.zeros(0, np.int64)
+    if call.stop > start:
+        search = resume(task, arrays, live, (start, call.stop))
+        found += search.find_matches()
+        search.prune()
+        live, last_live = search.live_runs(), search.work.last_live
+    ended = call.ended[live.starts] & (arrays.rows.window_end[live.starts] <= call.stop)
+    if call.near is not None:
+        ended |= find_ended_near(arrays.compiled, live, call.near)
+    if not ended.any():
+        return live, found, last_live
+    if arrays.rules.flushes:
+        search = resume(task, arrays, live.keep(ended), (call.stop, TO_THE_END))
+        found += search.find_matches()
+        later = search.work.last_live
+        last_live = np.maximum(later, last_live) if len(last_live) else later
+    return compact(task, arrays, live.keep(~ended), call), found, last_live
+
+
+def find_ended_near(compiled: CompiledTask, live: LiveRuns, ended: BoolArray) -> BoolArray:
+    """bool[r], whether a window between neighbours has ended that a run waits in."""
+    found = np.zeros(len(live.runs), np.bool_)
+    waiting, window = windows_between(compiled, live)
+    found[waiting] = ended[window, live.last_rows[waiting]]
+    return found
+
+
+def windows_between(compiled: CompiledTask, live: LiveRuns) -> tuple[IntArray, IntArray]:
+    """The runs that wait in a window between neighbours, and which one it is."""
+    near = np.array(compiled.folding.near, np.int64)[live.runs[:, layout.RUN_STATE]]
+    waiting = np.flatnonzero(near != NOT_NEAR)
+    return waiting, near[waiting]
+
+
+def compact(task: Task, arrays: SearchInput, live: LiveRuns, call: SearchCall) -> LiveRuns:
+    """The same runs without the nodes to which none of them leads."""
+    search = resume(task, arrays, live, (call.stop, call.stop))
+    search.prune()
+    return search.live_runs()
+
+
+def resume(task: Task, arrays: SearchInput, live: LiveRuns, rows: tuple[int, int]) -> RunsSearch:
+    """A search that goes on with live runs. rows: where it goes on, and where it stops."""
+    search = RunsSearch(task, arrays, ROOM, None)
+    count, nodes = len(live.runs), len(live.nodes)
+    while search.work.runs.shape[1] < 2 * count:
+        search.grow(layout.RUNS_FULL)
+    while len(search.work.nodes) < 4 * nodes:
+        search.enlarge_nodes(2 * len(search.work.nodes))
+    search.work.nodes[:nodes] = live.nodes
+    search.work.progress[layout.NODES] = nodes
+    search.restore(live)
+    search.work.progress[[layout.START, layout.STOP]] = rows
+    return search
+
+
+def row_registers(compiled: CompiledTask) -> IntArray:
+    """The registers that hold rows."""
+    meanings = compiled.linked.meanings if compiled.linked else ()
+    held = [number for number, one in meanings if isinstance(one, FirstRow | LastRow)]
+    return np.array(held, np.int64)
+
+
+def find_kept_rows(
+    needed: Iterable[IntArray | None], call: SearchCall, *, contiguous: bool
+) -> IntArray:
+    """The rows before the one to stop at that are needed further on, ascending.
+
+    contiguous: those between them as well.
+    """
+    keep = np.zeros(len(call.ended) + 1, np.bool_)
+    for rows in needed:
+        keep[rows] = True
+    first = np.flatnonzero(keep)[:1] if contiguous else np.zeros(0, np.int64)
+    keep[min([call.needed, *first]) :] = True
+    return np.flatnonzero(keep[: call.stop])
+
+
+def all_numbers(state: SearchState, call: SearchCall) -> IntArray:
+    """The numbers of all rows."""
+    new = len(call.ended) - len(state.numbers)
+    return np.concatenate([state.numbers, np.arange(state.done, state.done + new)])
+
+
+def shift_rows(rows: IntArray | None, distance: int) -> IntArray:
+    """The rows so many places further on."""
+    assert rows is not None
+    return rows + distance
+
+
+def numbers_of(bounds: IntArray, numbers: IntArray, shift: int) -> IntArray:
+    """Start bounds as numbers of rows; the row after all others has a number too."""
+    following = np.append(numbers, numbers[-1] + 1 if len(numbers) else shift)
+    first = np.where(bounds[:, 1] >= 0, following[bounds[:, 1]], -1)
+    return np.stack([bounds[:, 0] + shift, first], axis=1)
+
+
+def positions_of(bounds: IntArray, numbers: IntArray, shift: int) -> IntArray:
+    """Start bounds as positions of rows, the inverse of `numbers_of`."""
+    first = np.where(bounds[:, 1] >= 0, np.searchsorted(numbers, bounds[:, 1]), -1)
+    return np.stack([bounds[:, 0] - shift, first], axis=1)
+
+
+def registers_of(task: Task, integers: int) -> int:
+    """How many registers a run has."""
+    linked = compile_task(task, integers).linked
+    return len(linked.initial) if linked else 0
+
+
+def keeps_values(task: Task, columns: frozenset[int]) -> bool:
+    """Whether a run keeps values of some integer columns, apart from the rows that have them."""
+    if not columns:
+        return False
+    linked = compile_task(task, 1 + max(columns)).linked
+    kept = [meaning for _, meaning in linked.meanings] if linked else []
+    return any(
+        isinstance(one, Reduced) and one.kind is Kind.INTEGER and one.column in columns
+        for one in kept
+    )
+
+
+# A contiguous search over the rows of partitions that have come so far, of which more may come.
+#
+# After those of each stands the open row, which any variable may take. A search that takes it ends
+# without a decision, and begins again at its starting row when there are more rows; what is found
+# without it is found whatever comes.
+#
+#     PATTERN (A B+)   rows A B B   the loop takes the open row: undecided
+#     PATTERN (A B)    rows A B     a match, as nothing preferred takes the open row
+#
+# Every algorithm searches so that does so for parts of a partition, see `Frontier.edge`.
+# Cost: that of the rows from the first undecided starting row on, each time.
+
+
+def ask_open_row(task: Task, integers: int) -> Task:
+    """The task whose conditions hold on the open row, which a column after `integers` others marks.
+
+    integers: how many integer columns conditions on the run read.
+    """
+    mark = ReadValue(integers, Kind.INTEGER)
+    is_open = Compare(Comparison.EQUAL, mark, Constant(1, Kind.INTEGER))
+
+    def or_open(condition: Condition) -> Condition:
+        if condition.run_condition is None:
+            return condition
+        return replace(condition, run_condition=Or((is_open, condition.run_condition)))
+
+    return replace(task, conditions=tuple(map(or_open, task.conditions)))
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRows:
+    """The open row of each of p partitions, and where its search begins.
+
+    row: int64[p]; only the rows before it are known. Those after it but for the partition's last
+    one, which is none of its rows, are there for NEXT. start: int64[p], the next starting row.
+    number: int64[p], how many matches were found before.
+    """
+
+    row: IntArray
+    start: IntArray
+    number: IntArray
+
+    def frontier(self) -> Frontier:
+        """From where to where to search."""
+        steps = np.zeros(len(self.row), np.int64)
+        return Frontier(self.start.copy(), self.row, self.row + 1, self.number.copy(), steps)
+
+
+def with_open_rows(partitions: Partitions, given: OpenRows, may_grow: BoolArray) -> Partitions:
+    """The partitions as far as they are known, each with its open row and its frontier.
+
+    may_grow: bool[n], whether the window that begins with a row may have more rows than are here.
+    """
+    rows, window_end = partitions.rows, partitions.window_end
+    satisfied = partitions.satisfied.copy()
+    satisfied[given.row] = np.iinfo(np.uint64).max
+    mark = np.zeros((1, rows), np.int64)
+    mark[0, given.row] = 1
+    if window_end is not None:
+        ends = np.repeat(partitions.starts[1:], np.diff(partitions.starts))
+        window_end = np.where(may_grow, ends, window_end)
+    return replace(
+        partitions,
+        satisfied=satisfied,
+        integers=np.concatenate([partitions.integers, mark]),
+        integers_valid=np.concatenate([partitions.integers_valid, np.ones((1, rows), np.bool_)]),
+        window_end=window_end,
+        frontier=given.frontier(),
+    )

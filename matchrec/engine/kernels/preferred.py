@@ -1,0 +1,477 @@
+"""All runs at once, row by row, for the preferred match: one pass over the rows for all starts.
+
+Runs are kept in preferment order, and those of earlier starting rows come first, so the first one
+that accepts beats all after it, and the match is final when no run before it lives. Until a run
+has accepted, each row starts a run of its own, the least preferred one.
+
+What was reached after the best match and died has failed; that is remembered, because the next
+search comes there again. A failing condition ends the search only when all runs before it died:
+depth-first search would not have met it earlier. With windows, whose ends never go back, a run that
+began later lives longer: runs merge where their windows end together, and nothing is remembered.
+
+With `waits` rows may be skipped: a run goes on waiting after all that it does with a row, and it
+accepts only on the row after its last one. Without, nothing of that is compiled.
+
+Where the longest match of a starting row is asked for, a run that accepts beats those of later
+starting rows only, and the others of its own row go on until all of them died.
+
+A condition that fails (overflow, division by zero) waits in the place of its run: what is preferred
+to it may still match.
+
+Rows of all runs are nodes of a shared buffer that point back to the row before. Runs that part
+share the nodes before they part; each node has one predecessor, as there is one preferred way to a
+computation state. A node comes after its predecessor, so sliding the living nodes together keeps
+that order.
+
+Cost: rows x choices where conditions look only at the data, in windows times the rows of a window,
+else rows x runs; runs of equal computation states merge. Sources: SASE+, "Basic algorithm",
+"Merging equivalent runs" and "The shared versioned match buffer"; with nothing that depends on the
+run, it is the machine of Pike and Thompson.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from matchrec.engine.kernels import layout
+from matchrec.engine.kernels.layout import (
+    ChoiceArray,
+    FoundArrays,
+    Partition,
+    RowArrays,
+    Rules,
+    RunArray,
+    Work,
+)
+from matchrec.engine.kernels.mapping import (
+    NONE,
+    RegisterPlaces,
+    ask_run,
+    copy_registers,
+    end_of_window,
+    find_twin,
+    has_failed,
+    is_anchored,
+    merging_of,
+    on_run_of,
+    remember_failure,
+    takes_too_many_steps,
+)
+from matchrec.engine.kernels.starts import finish_match, has_room, search_partitions
+from matchrec.engine.partitions import IntArray
+from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
+from matchrec.jit.decorators import inner, kernel, spliced
+from matchrec.nfa.program import A_MATCH
+
+_DEAD = -1
+
+
+@kernel
+def compact(
+    bank: int,
+    count: int,
+    nodes: ChoiceArray,
+    moved: ChoiceArray,
+    runs: IntArray,
+    progress: IntArray,
+) -> None:
+    """Keep the nodes that the first runs in `bank` and the best match reach."""
+    for node in range(progress[layout.NODES]):
+        moved[node] = _DEAD
+    for run in range(count + 1):
+        node = np.int64(-1)
+        if run < count and runs[bank, run, layout.RUN_STATE] >= 0:
+            node = runs[bank, run, layout.RUN_NODE]
+        elif run == count and progress[layout.BEST_START] >= 0:
+            node = progress[layout.BEST_NODE]
+        while node >= 0 and moved[node] == _DEAD:  # what is before a marked one is marked
+            moved[node] = 0
+            node = np.int64(nodes[node, layout.LINK_BEFORE])
+    kept = 0
+    for node in range(progress[layout.NODES]):
+        if moved[node] != _DEAD:
+            predecessor = nodes[node, layout.LINK_BEFORE]
+            for column in range(nodes.shape[1]):
+                nodes[kept, column] = nodes[node, column]
+            nodes[kept, layout.LINK_BEFORE] = moved[predecessor] if predecessor >= 0 else -1
+            moved[node] = kept
+            kept += 1
+    progress[layout.NODES] = kept
+    for run in range(count):
+        node = runs[bank, run, layout.RUN_NODE]
+        if runs[bank, run, layout.RUN_STATE] >= 0 and node >= 0:
+            runs[bank, run, layout.RUN_NODE] = moved[node]
+    if progress[layout.BEST_START] >= 0 and progress[layout.BEST_NODE] >= 0:
+        progress[layout.BEST_NODE] = moved[progress[layout.BEST_NODE]]
+
+
+@inner
+def unwind(nodes: ChoiceArray, node: int, column: int, to: Any, begin: int, length: int) -> None:
+    """Write a column of the `length` nodes that end at `node`, from `begin` on."""
+    for index in range(begin + length - 1, begin - 1, -1):
+        to[index] = nodes[node, column]
+        node = nodes[node, layout.LINK_BEFORE]
+
+
+# What `expand` answers, beside the statuses of `layout`.
+GOES_ON = 0
+CUTS_OFF = -1  # no less preferred run matters any more
+
+
+class Run(NamedTuple):
+    """A run: a row of `runs`, and the place of its registers."""
+
+    state: int
+    node: int
+    start: int
+    place: int
+
+
+@spliced
+def expand(
+    run: Run,
+    bank: int,
+    row: int,
+    partition: Partition,
+    rules: Rules,
+    rows: RowArrays,
+    work: Work,
+    registers: RunArray,
+    waits: RunArray,
+) -> int:
+    """Add what follows from a run at `row` to the runs in `bank`; GOES_ON, CUTS_OFF or a status."""
+    first, program, satisfied = rules.first, rules.program, rows.satisfied
+    runs, nodes, progress = work.runs, work.nodes, work.progress
+    longest = rules.output == layout.LONGEST
+    bound = end_of_window(rows.window_end, run.start, partition.upper)
+    blocked = np.int64(0)
+    arrived = True
+    if waits is not None:
+        arrived = run.node < 0 or nodes[run.node, layout.LINK_ROW] == row - 1
+    for choice in range(first[run.state], first[run.state + 1]):
+        guard = program[choice, layout.GUARD]
+        if guard != 0 and not is_anchored(guard, row, partition.lower, partition.upper):
+            continue
+        target = program[choice, layout.TARGET]
+        if target == layout.ACCEPT and longest:
+            note_longer(run, row, progress)
+            continue
+        if target == layout.ACCEPT:
+            if not arrived:
+                continue
+            progress[layout.BEST_START] = run.start
+            progress[layout.BEST_END] = row
+            progress[layout.BEST_NODE] = run.node
+            if progress[layout.MEMO_FROM] <= row:
+                progress[layout.MEMO_FROM] = row + 1
+            return CUTS_OFF
+        mask = program[choice, layout.MASK]
+        if row >= bound or satisfied[row, program[choice, layout.WORD]] & mask != mask:
+            continue
+        bit = program[choice, layout.MEMO]
+        if rows.window_end.shape[0] > 0 or longest:
+            bit = layout.NOT_REMEMBERED
+        if bit >= 0 and has_failed(work.memo, progress, bit, row + 1):
+            continue
+        place = progress[layout.RUNS]
+        if place == runs.shape[1]:
+            return layout.RUNS_FULL
+        if registers is not None:
+            if waits is None:
+                if takes_too_many_steps(progress):
+                    return layout.TOO_MANY_STEPS
+            places = RegisterPlaces(run.place, bank * runs.shape[1] + place)
+            on_run = on_run_of(partition, rules, rows, work)
+            answer = ask_run(choice, places, row, rules, on_run)
+            if answer == HOLDS_NOT:
+                continue
+            if answer != HOLDS:
+                progress[layout.ROW] = row
+                failed = -(layout.CONDITION_FAILED + answer)
+                return wait(failed, choice, run.start, bank, runs, progress)
+        if waits is not None:
+            blocked |= program[choice, layout.BLOCKS]
+        runs[bank, place, layout.RUN_STATE] = target
+        runs[bank, place, layout.RUN_START] = run.start
+        if has_twin(bank, row, bound, rules, rows, work, registers, waits):
+            continue
+        remembered = bit < 0 or progress[layout.BEST_START] < 0
+        if not remembered and not remember_failure(work.memo, progress, bit, row + 1):
+            progress[layout.NEEDED] = row + 2 - progress[layout.START]
+            return layout.MEMO_FULL
+        node = progress[layout.NODES]
+        nodes[node, layout.LINK_CHOICE] = choice
+        nodes[node, layout.LINK_BEFORE] = run.node
+        if waits is not None:
+            nodes[node, layout.LINK_ROW] = row
+        runs[bank, place, layout.RUN_NODE] = node
+        progress[layout.NODES] += 1
+        progress[layout.RUNS] += 1
+    if waits is not None:
+        if run.node >= 0 and row < bound and blocked == 0 and waits[run.state] >= 0:
+            return skip_row(run, bank, bound, rules, rows, work, registers, waits)
+    return GOES_ON
+
+
+@spliced
+def skip_row(
+    run: Run,
+    bank: int,
+    bound: int,
+    rules: Rules,
+    rows: RowArrays,
+    work: Work,
+    registers: RunArray,
+    waits: RunArray,
+) -> int:
+    """Add the run as it is to the runs in `bank`: GOES_ON or RUNS_FULL."""
+    runs, progress = work.runs, work.progress
+    place = progress[layout.RUNS]
+    if place == runs.shape[1]:
+        return layout.RUNS_FULL
+    copy_registers(run.place, bank * runs.shape[1] + place, registers)
+    runs[bank, place, layout.RUN_STATE] = waits[run.state]
+    runs[bank, place, layout.RUN_NODE] = run.node
+    runs[bank, place, layout.RUN_START] = run.start
+    last = work.nodes[run.node, layout.LINK_ROW]
+    if not has_twin(bank, last, bound, rules, rows, work, registers, waits):
+        progress[layout.RUNS] += 1
+    return GOES_ON
+
+
+@spliced
+def has_twin(
+    bank: int,
+    row: int,
+    bound: int,
+    rules: Rules,
+    rows: RowArrays,
+    work: Work,
+    registers: RunArray,
+    waits: RunArray,
+) -> bool:
+    """Whether a run before the one that comes next in `bank` has its future; if not, it is noted.
+
+    row: that it has mapped last. bound: the end of its window.
+    """
+    runs, progress = work.runs, work.progress
+    place, stamp = progress[layout.RUNS], progress[layout.STAMP]
+    state = runs[bank, place, layout.RUN_STATE]
+    if registers is None:
+        return has_come(state, bound, work.come, stamp)
+    if not rules.merge_runs:
+        return False
+    twin = find_twin(bank, place, state, merging_of(rules, work), stamp, rows.window_end)
+    if waits is None:
+        return twin != NONE
+    if twin == NONE:
+        return False
+    other = work.nodes[runs[bank, twin, layout.RUN_NODE], layout.LINK_ROW]
+    work.counters[layout.MERGES] += other == row
+    return bool(other == row)
+
+
+@spliced
+def note_longer(run: Run, row: int, progress: IntArray) -> None:
+    """Make a run that accepts the best match, unless one is before it that is as long.
+
+    Of the runs that are looked at, those of one starting row come one after the other, and none is
+    of a later starting row than the best match.
+    """
+    if progress[layout.BEST_START] != run.start or progress[layout.BEST_END] < row:
+        progress[layout.BEST_START] = run.start
+        progress[layout.BEST_END] = row
+        progress[layout.BEST_NODE] = run.node
+
+
+@spliced
+def has_come(state: int, bound: int, come: IntArray, stamp: int) -> bool:
+    """Whether a run has come to a state at this row, with a window that ends there; now one has."""
+    if come[state, layout.COME_AT] == stamp and come[state, layout.COME_WINDOW] == bound:
+        return True
+    come[state, layout.COME_AT] = stamp
+    come[state, layout.COME_WINDOW] = bound
+    return False
+
+
+@inner
+def wait(state: int, choice: int, start: int, bank: int, runs: IntArray, progress: IntArray) -> int:
+    """Keep a run whose condition has failed after the runs preferred to it, or fail with the last.
+
+    It cuts off all runs after it, so only one is ever kept; progress[ROW] says where it has failed.
+    """
+    run = progress[layout.RUNS]
+    if run == 0:
+        progress[layout.CHOICE] = choice
+        return -state
+    if run == runs.shape[1]:
+        return layout.RUNS_FULL
+    runs[bank, run, layout.RUN_STATE] = state
+    runs[bank, run, layout.RUN_NODE] = choice
+    runs[bank, run, layout.RUN_START] = start
+    progress[layout.RUNS] += 1
+    return CUTS_OFF
+
+
+@kernel
+def search(
+    rules: Rules,
+    rows: RowArrays,
+    work: Work,
+    output: FoundArrays,
+    registers: RunArray,
+    waits: RunArray,
+) -> int:
+    """Search from `progress` on until all is done or something is full; return the status.
+
+    waits: see `Rules`, None where no row may be skipped.
+    """
+    return search_partitions(search_start, rules, rows, work, output, registers, waits)
+
+
+@spliced
+def search_start(
+    partition: Partition,
+    rules: Rules,
+    rows: RowArrays,
+    work: Work,
+    output: FoundArrays,
+    registers: RunArray,
+    waits: RunArray,
+) -> int:
+    """Write out the first match from progress[START] on, and go on to the next starting row."""
+    status = find_match(partition, rules, rows, work, registers, waits)
+    if status != layout.DONE or work.progress[layout.BEST_START] < 0:
+        return int(status)
+    return write_best(rules, work, output, waits)
+
+
+@spliced
+def write_best(rules: Rules, work: Work, output: FoundArrays, waits: RunArray) -> int:
+    """Write out the best match, as `finish_match`: DONE, OUTPUT_FULL or a failure."""
+    progress, nodes, node = work.progress, work.nodes, work.progress[layout.BEST_NODE]
+    start = progress[layout.BEST_START]
+    length = progress[layout.BEST_END] - start
+    found, taken, mapped = output.found, output.taken, progress[layout.MAPPED]
+    if waits is not None:
+        length = count_rows(nodes, node)
+    if not has_room(found, taken, progress, length):
+        progress[layout.START] = start
+        progress[layout.NEEDED] = length
+        return layout.OUTPUT_FULL
+    unwind(nodes, node, layout.LINK_CHOICE, taken, mapped, length)
+    is_target = rules.program[:, layout.IS_TARGET]
+    skip, forgets = rules.skip, rules.forgets
+    if waits is not None:
+        unwind(nodes, node, layout.LINK_ROW, output.rows, mapped, length)
+        found[layout.FOUND_KIND, progress[layout.MATCHES]] = A_MATCH
+        work.counters[layout.MATCHES_FOUND] += 1
+        rows = output.rows[mapped : mapped + length]
+        return finish_match(skip, is_target, forgets, found, taken, progress, start, length, rows)
+    return finish_match(skip, is_target, forgets, found, taken, progress, start, length, None)
+
+
+@inner
+def count_rows(nodes: ChoiceArray, node: int) -> int:
+    """How many rows lead to a node."""
+    length = 0
+    while node >= 0:
+        length += 1
+        node = nodes[node, layout.LINK_BEFORE]
+    return length
+
+
+@spliced
+def find_match(
+    partition: Partition,
+    rules: Rules,
+    rows: RowArrays,
+    work: Work,
+    registers: RunArray,
+    waits: RunArray,
+) -> int:
+    """Find the first match from progress[START] on that begins before `until`. DONE or a status.
+
+    It is progress[BEST_...]. Where there is none, progress[START] is the row after all starts.
+    After NODES_FULL the search goes on where it was, after another status it begins again from the
+    first starting row that lives.
+    """
+    runs, progress = work.runs, work.progress
+    longest = rules.output == layout.LONGEST
+    bank, count, row = progress[layout.BANK], progress[layout.COUNT], progress[layout.NEXT_ROW]
+    progress[layout.COUNT] = 0
+    if count == 0:
+        row = progress[layout.START]
+        progress[layout.BEST_START] = -1
+    answer = np.int64(GOES_ON)
+    while True:
+        wants_more = progress[layout.BEST_START] < 0
+        if count == 0 and not wants_more:
+            return layout.DONE
+        if count == 0:
+            progress[layout.NODES] = 0
+        if progress[layout.NODES] + runs.shape[1] > work.nodes.shape[0]:
+            progress[layout.BANK] = bank
+            progress[layout.COUNT] = count
+            progress[layout.NEXT_ROW] = row
+            return layout.NODES_FULL
+        if row >= partition.edge:
+            answer = np.int64(layout.MORE_ROWS)
+            break
+        begins = int(wants_more and row < partition.until)
+        if count + begins == 0:
+            progress[layout.START] = row
+            return layout.DONE
+        progress[layout.STAMP] += 1
+        progress[layout.RUNS] = 0
+        for index in range(count + begins):
+            run = Run(np.int64(0), np.int64(-1), row, 2 * runs.shape[1])
+            if index < count:
+                run = Run(
+                    runs[bank, index, layout.RUN_STATE],
+                    runs[bank, index, layout.RUN_NODE],
+                    runs[bank, index, layout.RUN_START],
+                    bank * runs.shape[1] + index,
+                )
+            if longest and 0 <= progress[layout.BEST_START] < run.start:
+                break
+            if run.state < 0:
+                answer = np.int64(wait(run.state, run.node, run.start, 1 - bank, runs, progress))
+            else:
+                answer = np.int64(
+                    expand(run, 1 - bank, row, partition, rules, rows, work, registers, waits)
+                )
+            if answer != GOES_ON:
+                break
+        if waits is not None:
+            count_step(count + begins, progress, work.counters)
+        if answer > GOES_ON:
+            break
+        bank = 1 - bank
+        count = progress[layout.RUNS]
+        row += 1
+    begin_again(bank, count, row, runs, progress)
+    return int(answer)
+
+
+@inner
+def count_step(reads: int, progress: IntArray, counters: IntArray) -> None:
+    """Count what was done on a row."""
+    counters[layout.READS] += reads
+    counters[layout.RUNS_CREATED] += progress[layout.RUNS]
+    counters[layout.MOST_LIVE] = max(counters[layout.MOST_LIVE], progress[layout.RUNS])
+
+
+@spliced
+def begin_again(bank: int, count: int, row: int, runs: IntArray, progress: IntArray) -> None:
+    """Go back to the first starting row that lives, of a search that cannot look at `row`.
+
+    What it has remembered of runs that still live is no failure yet.
+    """
+    if count > 0:
+        row = runs[bank, 0, layout.RUN_START]
+    elif progress[layout.BEST_START] >= 0:
+        row = progress[layout.BEST_START]
+    progress[layout.START] = row
+    progress[layout.MEMO_FROM] = row
+    progress[layout.MEMO_TO] = row

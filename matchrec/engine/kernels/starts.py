@@ -1,0 +1,277 @@
+"""What every search does around a match: go from partition to partition and write matches out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from matchrec.engine.kernels import layout
+from matchrec.engine.kernels.layout import (
+    ChoiceArray,
+    FoundArrays,
+    Partition,
+    RowArrays,
+    Rules,
+    RunArray,
+    SkipRule,
+    Work,
+)
+from matchrec.engine.kernels.mapping import end_of_window, partition_at
+from matchrec.engine.partitions import BoolArray, IntArray
+from matchrec.jit.decorators import inlined, inner, kernel, spliced
+
+# A search from a starting row answers how many rows it has gone, this, or NO_MATCH - status.
+NO_MATCH = -1
+NO_ROOM = NO_MATCH - layout.MEMO_FULL
+UNDECIDED = NO_MATCH - layout.MORE_ROWS
+
+Values = npt.NDArray[np.generic]
+
+UNKNOWN = -2  # of a state and row nothing has been found out
+
+
+@spliced
+def search_partitions(
+    search_start: Any,
+    rules: Rules,
+    rows: RowArrays,
+    work: Work,
+    output: FoundArrays,
+    given: Any,
+    hook: Any,
+) -> int:
+    """Search from `progress` on until all is done or something is full; return the status.
+
+    search_start: a compiled function that searches from progress[START] on and either sets the next
+    starting row and answers DONE, or answers another status. given, hook: what it takes besides,
+    which may be None.
+    """
+    progress = work.progress
+    partitions = rows.starts.shape[0] - 1
+    while progress[layout.PARTITION] < partitions:
+        if progress[layout.PARTITION] >= 0:
+            partition = partition_at(rows, progress)
+            status = np.int64(layout.DONE)
+            while status == layout.DONE and progress[layout.START] < partition.until:
+                status = np.int64(search_start(partition, rules, rows, work, output, given, hook))
+            if status != layout.DONE and status != layout.MORE_ROWS:
+                return int(status)
+        go_to_next_partition(rows.frontier, progress)
+    return layout.DONE
+
+
+@inner
+def go_to_next_partition(frontier: IntArray, progress: IntArray) -> None:
+    """Note how far the search of a partition has come, and go on to the next one, if any.
+
+    A search that follows all runs at once counts the rows that it has looked at.
+    """
+    number = progress[layout.PARTITION]
+    if number >= 0:
+        start, until = progress[layout.START], frontier[layout.FRONTIER_UNTIL, number]
+        frontier[layout.FRONTIER_START, number] = start if start < until else until
+        frontier[layout.FRONTIER_NUMBER, number] = progress[layout.NUMBER]
+        frontier[layout.FRONTIER_STEPS, number] = progress[layout.STEP_COUNT]
+    number += 1
+    progress[layout.PARTITION] = number
+    if number == frontier.shape[1]:
+        return
+    start = frontier[layout.FRONTIER_START, number]
+    progress[layout.START] = start
+    progress[layout.NUMBER] = frontier[layout.FRONTIER_NUMBER, number]
+    progress[layout.STEP_COUNT] = frontier[layout.FRONTIER_STEPS, number]
+    progress[layout.MEMO_FROM] = start
+    progress[layout.MEMO_TO] = start
+    progress[layout.HORIZON] = start
+
+
+@spliced
+def go_on_without(answer: int, progress: IntArray) -> int:
+    """Status of a search that answered less than a length; without a match, the next row starts."""
+    if answer == NO_MATCH:
+        progress[layout.START] += 1
+        return layout.DONE
+    return NO_MATCH - answer
+
+
+@spliced
+def write_path(length: int, rules: Rules, work: Work, output: FoundArrays) -> int:
+    """Write out the match that `path` leads through from the starting row on, as `finish_match`.
+
+    DONE, OUTPUT_FULL or a failure.
+    """
+    path, taken, progress = work.path, output.taken, work.progress
+    start = progress[layout.START]
+    if not has_room(output.found, taken, progress, length):
+        progress[layout.NEEDED] = length
+        return layout.OUTPUT_FULL
+    mapped = progress[layout.MAPPED]
+    for index in range(length):
+        taken[mapped + index] = path[index]
+    is_target = rules.program[:, layout.IS_TARGET]
+    skip, forgets, found = rules.skip, rules.forgets, output.found
+    return finish_match(skip, is_target, forgets, found, taken, progress, start, length, None)
+
+
+@spliced
+def has_room(found: IntArray, taken: ChoiceArray, progress: IntArray, length: int) -> bool:
+    """Whether one more match of `length` rows fits into the output."""
+    return bool(
+        progress[layout.MATCHES] < found.shape[1] - 1
+        and progress[layout.MAPPED] + length <= taken.shape[0]
+    )
+
+
+@inner
+def finish_match(
+    skip: SkipRule,
+    is_target: IntArray,
+    forgets: bool,
+    found: IntArray,
+    taken: ChoiceArray,
+    progress: IntArray,
+    start: int,
+    length: int,
+    rows: RunArray,
+) -> int:
+    """Count the match whose choices are at the end of the output; set the next starting row.
+
+    rows: its positions, None where they follow each other.
+    """
+    begin = progress[layout.MAPPED]
+    progress[layout.MAPPED] = begin + length
+    mapped = taken[begin : begin + length]
+    row = next_start(skip, is_target, mapped, start, rows)
+    if forgets:
+        progress[layout.MEMO_FROM] = row
+        progress[layout.MEMO_TO] = row
+    return count_match(found, progress, start, length, row)
+
+
+@spliced
+def count_match(found: IntArray, progress: IntArray, start: int, length: int, row: int) -> int:
+    """Count a match of `length` rows; go on from `row`: DONE or a failure."""
+    match = progress[layout.MATCHES]
+    progress[layout.NUMBER] += 1
+    found[layout.FOUND_PARTITION, match] = progress[layout.PARTITION]
+    found[layout.FOUND_NUMBER, match] = progress[layout.NUMBER]
+    found[layout.FOUND_START, match] = start
+    found[layout.FOUND_OFFSET, match + 1] = found[layout.FOUND_OFFSET, match] + length
+    progress[layout.MATCHES] = match + 1
+    return go_on_from(row, start, progress)
+
+
+@inlined
+def note(known: ChoiceArray, progress: IntArray, state: int, row: int, what: int) -> None:
+    """Note in a ring what a state and row lead to; rows that are new are unknown but for that."""
+    size, states = known.shape
+    if row >= progress[layout.MEMO_TO]:
+        for new in range(max(progress[layout.MEMO_TO], progress[layout.START]), row + 1):
+            for other in range(states):
+                known[new & (size - 1), other] = UNKNOWN
+        progress[layout.MEMO_TO] = row + 1
+    known[row & (size - 1), state] = what
+
+
+@spliced
+def begin_start(rows: RowArrays, partition: Partition, progress: IntArray) -> int:
+    """The row before which a match ends that starts at progress[START].
+
+    What has been found out in a window with another end is forgotten.
+    """
+    start = progress[layout.START]
+    bound = end_of_window(rows.window_end, start, partition.upper)
+    if bound != progress[layout.MEMO_WINDOW]:
+        progress[layout.MEMO_FROM] = start
+        progress[layout.MEMO_TO] = start
+        progress[layout.MEMO_WINDOW] = bound
+    return bound
+
+
+@kernel
+def look_up(choices: ChoiceArray, of_choice: Values, target: Values) -> None:
+    """Fill `target` with what is known of each choice: all matches have many rows."""
+    for index in range(target.shape[0]):
+        target[index] = of_choice[choices[index]]
+
+
+# Where the search goes on after a match, by two numbers that say what a skip strategy is.
+#
+# The search goes on `past` rows after the first or the last target. A target is a row of the match:
+# any row, or where the strategy names a variable one that is mapped to it.
+#
+#     strategy         backwards  past  targets
+#     TO NEXT ROW      False      1     all rows
+#     PAST LAST ROW    True       1     all rows
+#     TO FIRST v       False      0     rows mapped to v
+#     TO LAST v        True       0     rows mapped to v
+#
+# A strategy of this form needs nothing here. Any other one is a branch of `next_start`, and of
+# `distance_to_next_start`, which says the same row by row for matches that share their rows.
+#
+# Source: ISO/IEC 19075-5, AFTER MATCH SKIP; Flink CEP, "After Match Skip Strategy".
+
+NO_ROW = -1  # where the search goes on if the match has no target
+
+
+@spliced
+def next_start(
+    skip: SkipRule, is_target: Any, mapped: Any, start: int, rows: IntArray | None
+) -> int:
+    """The row from which the search goes on after a match, NO_ROW where the match has no target.
+
+    mapped: int[k], the choice or the variable by which each row is mapped. is_target: bool or int
+    array, whether rows mapped by each of these are targets. start: the match's starting row. rows:
+    int64[k], positions of the rows, None where they follow the starting row without a gap.
+    """
+    length = mapped.shape[0]
+    if length == 0:
+        return start + 1
+    index = length - 1 if skip.backwards else 0
+    step = -1 if skip.backwards else 1
+    while 0 <= index < length and not is_target[mapped[index]]:
+        index += step
+    if index < 0 or index == length:
+        return NO_ROW
+    row = start + index if rows is None else rows[index]
+    return int(row + skip.past)
+
+
+@inlined
+def distance_to_next_start(skip: SkipRule, is_target: bool, rest: int) -> int:
+    """How many rows after a row of a match the search goes on, if from `rest` rows after the next.
+
+    NO_ROW where neither the row nor those after it are targets.
+    """
+    if is_target and (rest == NO_ROW or not skip.backwards):
+        return skip.past
+    return rest if rest == NO_ROW else rest + 1
+
+
+@spliced
+def go_on_from(row: int, start: int, progress: IntArray) -> int:
+    """Set the next starting row after the match that starts at `start`: DONE or a failure."""
+    if row > start:
+        progress[layout.START] = row
+        return layout.DONE
+    progress[layout.ROW] = start
+    return layout.SKIP_TO_NO_ROW if row == NO_ROW else layout.SKIP_TO_FIRST_ROW
+
+
+@kernel
+def next_starts(
+    skip: SkipRule,
+    is_target: BoolArray,
+    start: IntArray,
+    offsets: IntArray,
+    mapped: Any,
+    rows: Any,
+    found: IntArray,
+) -> None:
+    """Fill `found` with the `next_start` of each match; arrays as in `matches.Matches`."""
+    for match in range(start.shape[0]):
+        begin, end = offsets[match], offsets[match + 1]
+        own = None if rows is None else rows[begin:end]
+        found[match] = next_start(skip, is_target, mapped[begin:end], start[match], own)

@@ -1,0 +1,417 @@
+"""A task over some partitions, as the records that kernels read.
+
+With event selection no array is missing: without conditions on the run, a row of registers is
+empty; without a window, it ends with the partition. Searches without it have None for what they do
+not need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from matchrec.dataclass import dataclass
+from matchrec.engine.interface import Absent, Condition, Staged, Task
+from matchrec.engine.kernels import layout
+from matchrec.engine.kernels.layout import ProgramTables, program_tables
+from matchrec.engine.matches import find_targets, skip_rule
+from matchrec.engine.partitions import BoolArray, Frontier, IntArray, Partitions
+from matchrec.evaluate.formulas import RowValues
+from matchrec.evaluate.instructions import MATCH_NUMBER, READ
+from matchrec.evaluate.kernels.functions import mathematics_of
+from matchrec.evaluate.link import LinkedConditions, Move, Ways, link_conditions
+from matchrec.jit.callbacks import NO_CALLBACK
+from matchrec.nfa.closure import GUARD_END, Folding
+from matchrec.nfa.facts import live_states
+from matchrec.nfa.program import TIMED_OUT
+from matchrec.plan.clauses import EventSelection, MatchOutput
+
+if TYPE_CHECKING:
+    from matchrec.evaluate.python_calls import PythonCalls
+
+
+def negation_of(
+    task: Task, compiled: CompiledTask, satisfied: IntArray
+) -> layout.NegationArrays | None:
+    """What a match as a whole is tested by, as the kernels read it; None where it is not."""
+    if not task.absent and task.closing is None:
+        return None
+    absent = [absent_row(one, compiled) for one in task.absent]
+    return layout.NegationArrays(
+        np.array(absent, np.int64).reshape(-1, layout.ABSENT_SIZE),
+        membership(task),
+        closing_row(task, compiled),
+        following_rows(task, satisfied),
+    )
+
+
+def absent_row(absent: Absent, compiled: CompiledTask) -> list[int]:
+    """One row of `absent`."""
+    kind = layout.IN_THE_MIDDLE
+    if absent.after is None:
+        kind = layout.AT_THE_BEGINNING
+    elif absent.before is None:
+        kind = layout.AT_THE_END
+    return [kind, *code_of(absent.variable, compiled)]
+
+
+def closing_row(task: Task, compiled: CompiledTask) -> IntArray:
+    """The condition of the match as a whole, or no row."""
+    rows = []
+    if task.closing is not None:
+        row_condition = word_and_mask(task.conditions[task.closing])
+        rows.append([*row_condition, *code_of(task.closing, compiled)])
+    return np.array(rows, np.int64).reshape(-1, layout.CLOSING_SIZE)
+
+
+def code_of(variable: int, compiled: CompiledTask) -> tuple[int, int]:
+    """Where the code of a variable's condition is."""
+    return compiled.linked.code[variable] if compiled.linked else (0, 0)
+
+
+def membership(task: Task) -> BoolArray:
+    """bool[a, 2, v]: which variables stand before an absence, and which after it."""
+    members = np.zeros((len(task.absent), 2, len(task.variables)), np.bool_)
+    for place, absent in enumerate(task.absent):
+        for side, ids in enumerate((absent.after, absent.before)):
+            members[place, side, list(ids or ())] = True
+    return members
+
+
+def following_rows(task: Task, satisfied: IntArray) -> IntArray:
+    """int64[a, n + 1]: from each row on the next one that satisfies the row condition, or n."""
+    rows = len(satisfied)
+    following = np.full((len(task.absent), rows + 1), rows, np.int64)
+    for place, absent in enumerate(task.absent):
+        word, mask = word_and_mask(task.conditions[absent.variable])
+        here = np.where(satisfied[:, word] & mask == mask, np.arange(rows), rows)
+        following[place, :rows] = np.minimum.accumulate(here[::-1])[::-1]
+    return following
+
+
+OUTPUTS = {
+    MatchOutput.PREFERRED: layout.PREFERRED,
+    MatchOutput.ALL: layout.ALL,
+    MatchOutput.NON_OVERLAPPING: layout.NON_OVERLAPPING,
+    MatchOutput.GRAPH: layout.GRAPH,
+    MatchOutput.LONGEST: layout.LONGEST,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SearchInput:
+    """A task over some partitions, as the kernels read them. ends, frontier: see `Partitions`.
+
+    selects: whether with event selection. python: what Python computes for conditions on the run;
+    None without such.
+    """
+
+    selects: bool
+    compiled: CompiledTask
+    rules: layout.Rules
+    rows: layout.RowArrays
+    negation: layout.NegationArrays | None
+    ends: IntArray | None
+    frontier: Frontier | None
+    python: PythonCalls | None
+
+    def show_to_python(self, work: Callable[[], layout.Work]) -> None:
+        """Let what Python computes see the runs and the match of a search. work: as it is now.
+
+        Without event selection, runs of different starting rows are never searched at once.
+        """
+        if self.python is None:
+            return
+        progress = work().progress
+        self.python.registers = lambda: work().registers
+        self.python.match_number = lambda: int(progress[layout.NUMBER]) + 1
+        if not self.selects:
+            self.python.begins = lambda: (progress[layout.PARTITION], progress[layout.START])
+
+
+def prepare_input(task: Task, partitions: Partitions, *, selects: bool = True) -> SearchInput:
+    """The arrays of a task and its partitions. selects: for a search with event selection."""
+    compiled = compile_task(task, len(partitions.integers))
+    linked = compiled.linked
+    rules = rules_of(compiled, task.output, task.stages is not None)
+    rows = rows_of(partitions) if selects else contiguous_rows(partitions, compiled)
+    negation = negation_of(task, compiled, rows.satisfied)
+    python = None
+    if linked is not None:
+        from matchrec.evaluate.python_calls import PythonCalls  # loads all functions
+
+        source = RowValues(rows.columns, rows.valid, partitions.ranked)
+        python = PythonCalls(linked, source, lambda: None)
+        rows = rows._replace(mathematics=mathematics_of(linked), python=python.pointer)
+    if not selects:
+        rules = rules._replace(accepts=None, goes_on=None, waits=None, ends=None)
+        if linked is None:
+            rules = rules._replace(instructions=None, live_first=None, live=None)
+    ends, frontier = partitions.ends, partitions.frontier
+    return SearchInput(selects, compiled, rules, rows, negation, ends, frontier, python)
+
+
+@lru_cache(maxsize=1024)  # a stream asks key after key
+def rules_of(compiled: CompiledTask, output: MatchOutput, has_stages: bool) -> layout.Rules:
+    """The query as its kernels read it; of a known one, the same again."""
+    linked, tables = compiled.linked, compiled.tables
+    states = len(tables.first) - 1
+    flushes = bool(compiled.ends.any())
+    return layout.Rules(
+        first=tables.first,
+        program=compiled.program,
+        output=OUTPUTS[output],
+        skip=compiled.skip,
+        merge_runs=output is not MatchOutput.GRAPH and not flushes,
+        starts=compiled.folding.starts,
+        tests_before_mapping=has_stages,
+        accepts=accepting_guards(compiled),
+        goes_on=is_waited_in(tables, states),
+        waits=compiled.waits,
+        ends=compiled.ends,
+        flushes=flushes,
+        forgets=compiled.counts_matches,
+        instructions=linked.instructions if linked else np.empty((0, 5), np.int64),
+        live_first=linked.live_first if linked else np.zeros(states + 1, np.int64),
+        live=linked.live_registers if linked else np.empty(0, np.int64),
+    )
+
+
+def rows_of(partitions: Partitions) -> layout.RowArrays:
+    """The partitions as kernels with event selection read them."""
+    starts = plain(partitions.starts, np.int64)
+    columns, valid = columns_of(partitions)
+    window_end = partitions.window_end
+    if window_end is None:
+        window_end = np.repeat(starts[1:], np.diff(starts))
+    return layout.RowArrays(
+        starts,
+        frontier_of(replace(partitions, frontier=None)),
+        satisfied_of(partitions),
+        plain(window_end, np.int64),
+        columns,
+        valid,
+        NO_CALLBACK,
+        NO_CALLBACK,
+    )
+
+
+def contiguous_rows(partitions: Partitions, compiled: CompiledTask) -> layout.RowArrays:
+    """The partitions as kernels without event selection read them."""
+    columns, valid = (None, None) if compiled.linked is None else columns_of(partitions)
+    return layout.RowArrays(
+        plain(partitions.starts, np.int64),
+        frontier_of(partitions),
+        satisfied_of(partitions),
+        window_end_of(partitions),
+        columns,
+        valid,
+        None,
+        None,
+    )
+
+
+def is_waited_in(tables: ProgramTables, states: int) -> IntArray:
+    """int64[s], whether a run in a state looks at further rows: all but those that only accept."""
+    looking = tables.source[tables.target != layout.ACCEPT]
+    return np.isin(np.arange(states), looking).astype(np.int64)
+
+
+def accepting_guards(compiled: CompiledTask) -> IntArray:
+    """int64[s]: the weakest guard under which a run that arrives in a state accepts, or -1."""
+    guards = np.full(len(compiled.tables.first) - 1, -1, np.int64)
+    accepting = compiled.tables.target == layout.ACCEPT
+    for state, guard in zip(
+        compiled.tables.source[accepting], compiled.tables.guard[accepting], strict=True
+    ):
+        if guard in (0, GUARD_END):
+            guards[state] = guard if guards[state] < 0 else min(guards[state], guard)
+    return guards
+
+
+# A task as the arrays that kernels read.
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CompiledTask:
+    """A task without its names; of equal tasks the same object, by which others are remembered.
+
+    linked: what depends on the run, None where nothing does.
+
+    folding: the states between two rows. waits: int64[s], the state in which a run waits that skips
+    a row, -1 where it may not. ends: int64[s], see `Folding`, of what must come out.
+    """
+
+    folding: Folding
+    tables: ProgramTables
+    program: IntArray
+    skip: layout.SkipRule
+    linked: LinkedConditions | None
+    waits: IntArray
+    ends: IntArray
+
+    @property
+    def remembers_all(self) -> bool:
+        """Whether failures are remembered in every state that can be reached twice."""
+        return bool(np.array_equal(self.program[:, layout.MEMO], self.tables.memo))
+
+    @property
+    def offsets(self) -> tuple[int, ...]:
+        """How far from a row of the run, or from the candidate row, conditions read."""
+        if self.linked is None:
+            return ()
+        code = self.linked.all_code
+        return tuple(code[code[:, 0] == READ, 3].tolist())
+
+    @property
+    def counts_matches(self) -> bool:
+        """Whether a condition reads how many matches there were before."""
+        return self.linked is not None and MATCH_NUMBER in self.linked.operations
+
+    @property
+    def memo_bytes(self) -> int:
+        """Bytes that a row of remembered failures takes."""
+        return -(-(int(self.program[:, layout.MEMO].max(initial=-1)) + 1) // 8)
+
+
+@lru_cache(maxsize=1024)  # a worker asks batch after batch, and of a set rule after rule
+def compile_task(task: Task, integers: int) -> CompiledTask:
+    """The arrays of a task over `integers` integer columns; of a known one, the same again."""
+    folding, members = task.pattern.folding, task.members
+    folded = folding.choices
+    tables = program_tables(folded, selects=task.selects)
+    choices = _choices(tables, task)
+    skip = (task.stages and task.stages.skip) or task.after_match
+    choices[:, layout.IS_TARGET] = find_targets(skip.variable, members, tables.variable)
+    linked = None
+    if not task.looks_only_at_data:
+        run_conditions = [condition.run_condition for condition in task.conditions]
+        last = tuple(absent.variable for absent in task.absent)
+        last += () if task.closing is None else (task.closing,)
+        ends = tuple(s for s, ways in enumerate(folded) if any(c.accepts for c in ways))
+        asked = _asked_before(tables, folding)
+        ways = Ways(_moves(tables, task.stages), len(folded), last, ends, asked)
+        linked = link_conditions(run_conditions, members, integers, ways)
+        _add_links(choices, tables, linked)
+    waits, ends_of_runs = _waiting(task)
+    rule = skip_rule(skip.to)
+    return CompiledTask(folding, tables, choices, rule, linked, waits, ends_of_runs)
+
+
+def _waiting(task: Task) -> tuple[IntArray, IntArray]:
+    """`waits` and `ends` of a compiled task.
+
+    Of all matches, a run comes out beside them that is live where its window ends, if that is asked
+    for.
+    """
+    folding, states = task.pattern.folding, len(task.pattern.folding.choices)
+    if task.stages is None:
+        strict = task.selection is EventSelection.STRICT_CONTIGUITY
+        waits = np.full(states, -1) if strict else np.arange(states)
+        times_out = task.partial is not None and task.output is MatchOutput.ALL
+        live = live_states(folding.choices) if times_out else np.zeros(states)
+        return waits.astype(np.int64), np.where(live, TIMED_OUT, 0).astype(np.int64)
+    ends = np.array(folding.ends, np.int64)
+    if not task.stages.timeouts:
+        ends[ends >= TIMED_OUT] = 0
+    return np.array([-1 if one is None else one for one in folding.waits], np.int64), ends
+
+
+def _asked_before(tables: ProgramTables, folding: Folding) -> tuple[tuple[int, int], ...]:
+    """Of stages, each state with the variables whose conditions are asked in it."""
+    if not folding.waits:
+        return ()
+    asked = tables.test >= 0
+    return tuple(zip(tables.source[asked].tolist(), tables.test[asked].tolist(), strict=True))
+
+
+def _choices(tables: ProgramTables, task: Task) -> IntArray:
+    """The program with its row conditions."""
+    choices = np.zeros((len(tables.target), layout.CHOICE_SIZE), np.int64)
+    choices[:, layout.SOURCE] = tables.source
+    choices[:, layout.TARGET] = tables.target
+    choices[:, layout.VARIABLE] = tables.variable
+    choices[:, layout.GUARD] = tables.guard
+    choices[:, layout.MEMO] = tables.memo
+    loops = np.isin(tables.source, tables.source[tables.again])
+    if task.stages is not None:
+        choices[:, layout.BLOCKS] = tables.blocks
+    elif task.selection is not EventSelection.SKIP_TILL_ANY_MATCH:
+        choices[:, layout.BLOCKS] = tables.again | ~loops
+    for choice, test in zip(choices, tables.test, strict=True):
+        if test >= 0:
+            choice[[layout.WORD, layout.MASK]] = word_and_mask(task.conditions[test])
+    return choices
+
+
+def word_and_mask(condition: Condition) -> tuple[int, int]:
+    """Where the bit of a row condition is; mask 0 where there is none."""
+    if condition.row_condition is None:
+        return 0, 0
+    bit = np.uint64(1 << condition.row_condition % 64)
+    return condition.row_condition // 64, int(bit.astype(np.int64))
+
+
+def _moves(tables: ProgramTables, stages: Staged | None) -> tuple[Move, ...]:
+    """The choices that map a row, in order; of stages, tests are asked before that."""
+    tests = tables.test if stages is None else tables.variable
+    columns = tables.source, tables.variable, tables.target, tests
+    return tuple(
+        Move(int(source), int(variable), int(target), int(test))
+        for source, variable, target, test in zip(*columns, strict=True)
+        if target >= 0
+    )
+
+
+def _add_links(choices: IntArray, tables: ProgramTables, linked: LinkedConditions) -> None:
+    """Say of each choice where its instructions are; forget no failure that a register decides."""
+    mapping = tables.target >= 0
+    choices[mapping, layout.STEPS : layout.STEPS_END + 1] = np.reshape(linked.steps, (-1, 2))
+    code = np.reshape(linked.code, (-1, 2))
+    asked = tables.test >= 0
+    choices[asked, layout.CODE : layout.CODE_END + 1] = code[tables.test[asked]]
+    live = np.diff(linked.live_first) > 0
+    forgotten = np.flatnonzero(mapping)[live[tables.target[mapping]]]
+    choices[forgotten, layout.MEMO] = layout.NOT_REMEMBERED
+
+
+def frontier_of(partitions: Partitions) -> IntArray:
+    """How far searches have come as a kernel notes it: int64[5, p]."""
+    one = partitions.frontier or Frontier.of(partitions.starts)
+    return np.stack([one.start, one.until, one.edge, one.number, one.steps])
+
+
+def satisfied_of(partitions: Partitions) -> IntArray:
+    """The row conditions as a kernel reads them; it reads word 0 even where nothing is needed."""
+    if partitions.satisfied.shape[1] == 0:
+        return np.zeros((partitions.rows, 1), np.int64)
+    return plain(partitions.satisfied, np.uint64).view(np.int64)
+
+
+def window_end_of(partitions: Partitions) -> IntArray:
+    """Where windows end as a kernel reads it; nothing where there are none."""
+    if partitions.window_end is None:
+        return np.empty(0, np.int64)
+    return plain(partitions.window_end, np.int64)
+
+
+def columns_of(partitions: Partitions) -> tuple[IntArray, BoolArray]:
+    """All columns as bits, and their validity: the integer ones, then the floating ones."""
+    integers = plain(partitions.integers, np.int64)
+    floats = plain(partitions.floats, np.float64).view(np.int64)
+    valid = partitions.integers_valid, partitions.floats_valid
+    if len(floats) == 0:
+        return integers, plain(valid[0], np.bool_)
+    if len(integers) == 0:
+        return floats, plain(valid[1], np.bool_)
+    return np.concatenate([integers, floats]), plain(np.concatenate(valid), np.bool_)
+
+
+def plain(array: npt.NDArray[Any], dtype: type) -> npt.NDArray[Any]:
+    """A contiguous array of `dtype`, as kernels take it, copied only if it must be."""
+    return np.ascontiguousarray(array, dtype)

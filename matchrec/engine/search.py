@@ -1,0 +1,295 @@
+"""One search: the records that a kernel reads, the arrays that it works in, the loop around it.
+
+A kernel searches all partitions in one call. When the output is full, the matches so far are handed
+on and the kernel is called again, so that the matches of a chunk, not all of them, are in memory;
+when its own memory is full, that grows. Only what must be in one chunk makes chunks grow: a match,
+and with event selection those of a starting row or of a row that completes them.
+
+With event selection matches are handed on in the order in which they are complete: by partition,
+last row, first row, then row positions, then variables; equal ones once.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from matchrec.conditions.functions.function import AnsiError
+from matchrec.engine.interface import Room, Task
+from matchrec.engine.kernels import layout
+from matchrec.engine.kernels.mapping import SEEN_REGISTERS
+from matchrec.engine.kernels.starts import Values, look_up
+from matchrec.engine.matches import FailureKind, Matches, RunFailure
+from matchrec.engine.partitions import IntArray
+from matchrec.engine.records import SearchInput
+from matchrec.nfa.program import A_MATCH, FIRST_NEAR, TIMED_OUT
+from matchrec.plan.clauses import MatchOutput
+
+_FAILURES = {
+    layout.SKIP_TO_NO_ROW: FailureKind.SKIP_TO_NO_ROW,
+    layout.SKIP_TO_FIRST_ROW: FailureKind.SKIP_TO_FIRST_ROW,
+    layout.OVERFLOW: FailureKind.OVERFLOW,
+    layout.DIVISION_BY_ZERO: FailureKind.DIVISION_BY_ZERO,
+    layout.FUNCTION_FAILED: FailureKind.FUNCTION_FAILED,
+    layout.TOO_MANY_STEPS: FailureKind.TOO_MANY_STEPS,
+}
+CONDITION_FAILURES = (layout.OVERFLOW, layout.DIVISION_BY_ZERO, layout.FUNCTION_FAILED)
+
+
+class KernelSearch(ABC):
+    """One search of one task. kernel: what searches, in `work`.
+
+    room: of a chunk, and at first. counters: to which it adds, at its end, what it has counted.
+    """
+
+    kernel: ClassVar[Callable[..., int]]
+
+    def __init__(
+        self, task: Task, arrays: SearchInput, room: Room, counters: IntArray | None = None
+    ) -> None:
+        self.task, self.arrays, self.room, self.counters = task, arrays, room, counters
+        self.rules, self.tables = arrays.rules, arrays.compiled.tables
+        self.work = initial_work(task, arrays)
+        arrays.show_to_python(lambda: self.work)
+
+    @property
+    def progress(self) -> IntArray:
+        """See `kernels.layout`."""
+        return self.work.progress
+
+    @property
+    def extras(self) -> tuple[Any, ...]:
+        """What the kernel takes beside the records that all of them take."""
+        return ()
+
+    @property
+    def is_ranked(self) -> bool:
+        """Whether somebody ranks matches by the row at which they are complete."""
+        return self.task.output is not MatchOutput.PREFERRED
+
+    def find_matches(self) -> Iterator[Matches]:
+        """The matches in chunks, as the kernel finds them. Raises RunFailure."""
+        progress = self.progress
+        matches = rows = 0  # at least
+        status = layout.OUTPUT_FULL
+        while status == layout.OUTPUT_FULL:
+            matches, rows = max(matches, self.room.matches), max(rows, self.room.rows)
+            output = self.output(matches, rows)
+            output.found[layout.FOUND_OFFSET, 0] = 0
+            progress[[layout.MATCHES, layout.MAPPED]] = 0
+            status = self.advance(output)
+            while layout.OUTPUT_FULL < status < layout.SKIP_TO_NO_ROW:
+                self.grow(status)
+                status = self.advance(output)
+            self.raise_failure(status)
+            if progress[layout.MATCHES]:
+                yield self.matches(output)
+            elif status == layout.OUTPUT_FULL:
+                matches, rows = 2 * matches, max(2 * rows, int(progress[layout.NEEDED]))
+        self.finish()
+
+    def advance(self, output: layout.FoundArrays) -> int:
+        """Call the kernel on an output; return its status."""
+        return int(self.kernel(self.rules, self.arrays.rows, self.work, output, *self.extras))
+
+    @abstractmethod
+    def grow(self, status: int) -> None:
+        """Enlarge what `status` says is full."""
+
+    def output(self, matches: int, rows: int) -> layout.FoundArrays:
+        """An empty output for so many matches and mapped rows."""
+        selects, taken = self.arrays.selects, np.empty(rows, np.int32)
+        size = layout.FOUND_SIZE if selects else layout.CONTIGUOUS_FOUND_SIZE
+        positions = np.empty(rows, np.int64) if selects else None
+        return layout.FoundArrays(np.empty((size, matches + 1), np.int64), taken, positions)
+
+    def matches(self, output: layout.FoundArrays) -> Matches:
+        """The matches in an output; with event selection, without numbers."""
+        count, mapped = self.progress[[layout.MATCHES, layout.MAPPED]]
+        found = output.found[:, :count]
+        matches = Matches(
+            partition=found[layout.FOUND_PARTITION],
+            number=found[layout.FOUND_NUMBER],
+            start=found[layout.FOUND_START],
+            offsets=output.found[layout.FOUND_OFFSET, : count + 1],
+            classifiers=np.empty(mapped, np.int16),
+            excluded=np.zeros(mapped, np.bool_),
+        )
+        self.look_up(self.tables.variable, output.taken, matches.classifiers)
+        if self.tables.excluded.any():
+            self.look_up(self.tables.excluded, output.taken, matches.excluded)
+        if not self.arrays.selects:
+            return matches
+        matches = replace(
+            matches,
+            number=np.zeros(count, np.int64),
+            rows=output.rows[:mapped],
+            completed=found[layout.FOUND_COMPLETED] if self.is_ranked else None,
+            kind=found[layout.FOUND_KIND],
+        )
+        return matches if self.arrays.ends is None else by_first_end(matches, self.arrays.ends)
+
+    def look_up(self, of_choice: Values, choices: layout.ChoiceArray, found: Values) -> None:
+        """Fill `found` with what is known of each choice: all matches have many rows."""
+        if self.arrays.selects:
+            look_up(choices, of_choice, found)
+        else:
+            found[:] = of_choice[choices[: len(found)]]
+
+    def raise_failure(self, status: int) -> None:
+        """Raises RunFailure where a status says that something has failed."""
+        kind = _FAILURES.get(status)
+        if kind is None:
+            return
+        progress, task = self.progress, self.task
+        detail = task.after_match.variable or ""
+        if status in CONDITION_FAILURES:
+            detail = task.variables[self.tables.test[progress[layout.CHOICE]]]
+        partition, row = progress[[layout.PARTITION, layout.ROW]]
+        if kind is FailureKind.TOO_MANY_STEPS:
+            row, detail = progress[layout.START], str(task.max_steps)
+        reason = ""
+        if kind is FailureKind.FUNCTION_FAILED:
+            assert self.arrays.python is not None
+            error = self.arrays.python.failed()
+            reason = str(error)
+            if isinstance(error, AnsiError):
+                kind = FailureKind.FUNCTION_FAILED_UNDER_ANSI
+        raise RunFailure(kind, int(partition), int(row), detail, reason)
+
+    def finish(self) -> None:
+        """Move the frontier; add what has been counted, if anyone asks, of live runs the most."""
+        frontier, moved = self.arrays.frontier, self.arrays.rows.frontier
+        if frontier is not None and not self.arrays.selects:
+            frontier.start[:] = moved[layout.FRONTIER_START]
+            frontier.number[:] = moved[layout.FRONTIER_NUMBER]
+            frontier.steps[:] = moved[layout.FRONTIER_STEPS]
+        done, most = self.work.counters, layout.MOST_LIVE
+        if self.counters is not None and done is not None:
+            live = max(self.counters[most], done[most])
+            self.counters += done
+            self.counters[most] = live
+
+    def new_registers(self, places: int, initial: int) -> layout.RunArray:
+        """Registers for so many runs, at one place those of a run before its first row."""
+        linked = self.arrays.compiled.linked
+        if linked is None:
+            return np.empty((places, 0), np.int64) if self.arrays.selects else None
+        registers: IntArray = np.empty((places, len(linked.initial)), np.int64)
+        registers[initial] = linked.initial
+        return registers
+
+    def new_memo(self, rows: int) -> layout.ByteArray:
+        """Room for the failures of so many rows, none of which is remembered."""
+        return np.zeros((rows, self.arrays.compiled.memo_bytes), np.uint8)
+
+    def enlarge_memo(self) -> None:
+        """Room for the failures of more rows, none of which is remembered."""
+        self.work = self.work._replace(memo=self.new_memo(self.doubled(len(self.work.memo))))
+
+    def doubled(self, size: int) -> int:
+        """A size that has been doubled, as often as it takes until what is needed has room."""
+        size *= 2
+        while size < self.progress[layout.NEEDED]:
+            size *= 2
+        return size
+
+
+def initial_work(task: Task, arrays: SearchInput) -> layout.Work:
+    """What every search works in. Whoever goes on from it makes the arrays that are its own."""
+    rows = arrays.rows.starts[-1] if needs_release_times(task) else 0
+    stack = arrays.python.stack if arrays.python else None
+    if arrays.selects and stack is None:
+        stack = np.zeros((2, 1), np.int64)
+    progress = np.zeros(layout.PROGRESS_SIZE, np.int64)
+    progress[[layout.START, layout.MEMO_FROM, layout.MEMO_TO]] = arrays.rows.starts[0]
+    progress[[layout.BEST_START, layout.MEMO_WINDOW, layout.STOP, layout.UNFINISHED_IN]] = -1
+    progress[layout.PARTITION] = -1
+    progress[layout.MATCH_KIND] = A_MATCH
+    progress[layout.STEP_LIMIT] = min(task.max_steps or layout.NO_LIMIT, layout.NO_LIMIT)
+    return layout.Work(
+        progress=progress,
+        stack=stack,
+        counters=np.zeros(layout.COUNTERS, np.int64) if arrays.selects else None,
+        last_live=np.full(rows, -1, np.int64) if arrays.selects else None,
+    )
+
+
+def needs_release_times(task: Task) -> bool:
+    """Whether it matters when a match is released: runs that time out before it come out too."""
+    return task.stages is not None and task.stages.timeouts and task.stages.skip is not None
+
+
+def by_first_end(matches: Matches, ends: IntArray) -> Matches:
+    """The same, each run that timed out by the first window of those that end at that time.
+
+    So that a run which waited in several places is the same where it timed out at the same time.
+    """
+    assert matches.kind is not None
+    assert matches.rows is not None
+    timed_out = np.flatnonzero(matches.kind >= FIRST_NEAR)
+    last = matches.rows[matches.offsets[timed_out + 1] - 1]
+    near = ends[1:, last]
+    time = near[matches.kind[timed_out] - FIRST_NEAR, np.arange(len(timed_out))]
+    kind = matches.kind.copy()
+    whole = ends[0, matches.start[timed_out]] <= time
+    kind[timed_out] = np.where(whole, TIMED_OUT, FIRST_NEAR + (near == time).argmax(axis=0))
+    return replace(matches, kind=kind)
+
+
+class PathSearch(KernelSearch):
+    """The path of the one run, its computation state at each depth, the failures remembered."""
+
+    def __init__(
+        self, task: Task, arrays: SearchInput, room: Room, counters: IntArray | None = None
+    ) -> None:
+        super().__init__(task, arrays, room, counters)
+        if task.absent or needs_release_times(task):
+            self.remember_nothing()  # a way that leads to no match may still matter
+        self.work = self.work._replace(memo=self.new_memo(room.memory))
+        self.enlarge_path(room.memory)
+
+    @property
+    def keeps_states(self) -> bool:
+        """Whether computation states are kept as well that a starting row has seen."""
+        return False
+
+    def remember_nothing(self) -> None:
+        """Try each way again wherever it is come to."""
+        program = self.rules.program.copy()
+        program[:, layout.MEMO] = layout.NOT_REMEMBERED
+        self.rules = self.rules._replace(program=program)
+
+    def grow(self, status: int) -> None:
+        """At least double what is full; the search of the starting row begins again.
+
+        A larger ring begins empty: what must be found out again is no more than what fitted.
+        """
+        if status == layout.MEMO_FULL:
+            self.enlarge_memo()
+            self.progress[layout.MEMO_TO] = self.progress[layout.START]
+        elif status == layout.RUNS_FULL:
+            self.enlarge_seen(2 * len(self.work.seen))
+        else:
+            assert status == layout.PATH_FULL, status
+            self.enlarge_path(2 * self.work.path.shape[-1])
+
+    def enlarge_path(self, size: int) -> None:
+        """Make room for so many rows of a match, each with its registers."""
+        path: layout.RunArray = np.empty(size, np.int32)
+        if self.arrays.selects:
+            path = np.empty((layout.PATH_SIZE, size), np.int64)
+            if self.work.path is not None:  # with the best match so far
+                path[:, : self.work.path.shape[1]] = self.work.path
+        self.work = self.work._replace(path=path, registers=self.new_registers(size + 1, 0))
+
+    def enlarge_seen(self, states: int) -> None:
+        """An empty table of computation states, which is full with half as many."""
+        registers = self.work.registers
+        columns = SEEN_REGISTERS + (0 if registers is None else registers.shape[1])
+        seen = np.zeros((states if self.keeps_states else 0, columns), np.int64)
+        self.work = self.work._replace(seen=seen)

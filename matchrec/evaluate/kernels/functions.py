@@ -1,0 +1,164 @@
+"""Mathematical functions of floats, compiled apart from the kernels, which call them by a pointer.
+
+What Spark has from Java's StrictMath is the same to the last bit; sine and its relatives, which
+Java computes as the processor likes, may differ in the last two.
+
+A float is rounded as the decimal that it is written as, half up: 0.15 is a little less than fifteen
+hundredths, but is written 0.15, and rounds to 0.2. A float is written as 0.15 if it is the float
+nearest to that; so it is compared with the floats nearest to the decimals around it, which are
+quotients of whole numbers, rounded once.
+"""
+
+from __future__ import annotations
+
+import math
+from math import floor, inf, nan
+from typing import Any
+
+import numpy as np
+
+from matchrec.conditions.operations import MathFunction
+from matchrec.evaluate import instructions as op
+from matchrec.evaluate.instructions import NO_RESULT
+from matchrec.evaluate.kernels.arithmetic import calculate
+from matchrec.evaluate.kernels.strict_math import (
+    exp,
+    ln,
+    log10,
+    power,
+)
+from matchrec.evaluate.link import LinkedConditions
+from matchrec.jit.bits import bits_of, float_of
+from matchrec.jit.callbacks import NO_CALLBACK, pointer_to
+from matchrec.jit.decorators import inner
+
+_MOST = 2.0**48  # below which decimals of one more place are further apart than floats
+
+
+@inner
+def round_half_up(x: float, places: int) -> float:
+    """The float with so many decimal places, NaN where that is uncertain.
+
+    places: negative for tens and hundreds.
+    """
+    if x != x or x == inf or x == -inf:
+        return x
+    if places > 18 or places < -18:
+        return nan
+    size = abs(x)
+    scale = 10.0 ** abs(places)
+    scaled = size * scale if places >= 0 else size / scale
+    if scaled >= _MOST:
+        return nan
+    least = float(floor(scaled))
+    if size < _unscaled(least, scale, places):
+        least -= 1.0
+    elif size >= _unscaled(least + 1.0, scale, places):
+        least += 1.0
+    half = _unscaled(2.0 * least + 1.0, 2.0 * scale, places)
+    if places < 0:
+        half = (2.0 * least + 1.0) * (scale / 2.0)
+    rounded = _unscaled(least + 1.0 if size >= half else least, scale, places)
+    return -rounded if x < 0 else rounded
+
+
+@inner
+def _unscaled(number: float, scale: float, places: int) -> float:
+    return number / scale if places >= 0 else number * scale
+
+
+# The places of the functions in the enum.
+(
+    _SQRT, _EXP, _LN, _LOG, _LOG2, _LOG10, _POWER, _SIGN, _FLOOR, _CEILING, ROUNDING, _RADIANS,
+    _SIN, _COS, _ASIN, _ACOS,
+) = range(len(MathFunction))  # fmt: skip
+
+
+def mathematics_of(linked: LinkedConditions) -> Any:
+    """The pointer to the functions that conditions use; those of arithmetic compile fast."""
+    arithmetic = {one for one in linked.functions if one >= op.ARITHMETIC}
+    if op.ROUND in linked.operations or linked.functions - arithmetic:
+        return pointer_to(compute)
+    return pointer_to(compute_arithmetic) if arithmetic else NO_CALLBACK
+
+
+def compute_arithmetic(function: int, left: int, right: int) -> int:
+    """As `compute`, of arithmetic alone."""
+    return calculate(function, left, right)
+
+
+def compute(function: int, left: int, right: int) -> int:
+    """The bits of a function of two floats, or NO_RESULT.
+
+    Functions of one look at the left one only. The right one of ROUND is how many places are left.
+    FLOOR and CEILING answer the integer, and NARROW_INTEGER is of one.
+    """
+    if function >= op.ARITHMETIC:
+        return calculate(function, left, right)
+    if function == op.NARROW_INTEGER:  # at once: by way of a float it would be rounded twice
+        return bits_of(np.float64(np.float32(left)))
+    x, y = float_of(left), float_of(right)
+    if function == op.NARROW:
+        return bits_of(np.float64(np.float32(x)))
+    if function == _FLOOR:
+        return whole(math.floor(x), x)
+    if function == _CEILING:
+        return whole(math.ceil(x), x)
+    if function == ROUNDING:
+        rounded = round_half_up(x, right)
+        return NO_RESULT if rounded != rounded and x == x else bits_of(rounded)
+    if function <= _POWER:
+        if has_no_logarithm(function, x, y):
+            return NO_RESULT
+        return bits_of(power_or_logarithm(function, x, y))
+    if function == _SIGN:
+        return bits_of(x if x == 0 or x != x else math.copysign(1.0, x))
+    return bits_of(angle(function, x))
+
+
+@inner
+def has_no_logarithm(function: int, x: float, y: float) -> bool:
+    """Whether Spark's logarithm is NULL."""
+    if function == _LOG:
+        return not (x > 0 or x != x) or not (y > 0 or y != y)
+    return _LN <= function <= _LOG10 and x <= 0
+
+
+@inner
+def power_or_logarithm(function: int, x: float, y: float) -> float:
+    """A root, a power or a logarithm; of LOG, x is the base."""
+    if function == _SQRT:
+        return math.sqrt(x)
+    if function == _EXP:
+        return exp(x)
+    if function == _LN:
+        return ln(x)
+    if function == _LOG:
+        return ln(y) / ln(x)
+    if function == _LOG2:
+        return ln(x) / ln(2.0)
+    if function == _LOG10:
+        return log10(x)
+    return power(x, y)
+
+
+@inner
+def angle(function: int, x: float) -> float:
+    """Functions of an angle, and those that give one."""
+    if function == _RADIANS:
+        return x * (math.pi / 180.0)
+    if function == _SIN:
+        return math.sin(x)
+    if function == _COS:
+        return math.cos(x)
+    return math.asin(x) if function == _ASIN else math.acos(x)
+
+
+@inner
+def whole(found: float, x: float) -> int:
+    """A float as a 64-bit integer; the nearest one where it is too large, 0 for NaN."""
+    if x != x:
+        return 0
+    if x >= 2.0**63 or x < -(2.0**63):
+        return 2**63 - 1 if x > 0 else -(2**63)
+    return int(found)

@@ -1,0 +1,272 @@
+"""Logarithms and powers to the last bit as Java's StrictMath has them.
+
+A mathematics library rounds about one result in ten of these otherwise, by the last bit. Floats are
+taken apart by frexp and put together by ldexp, so that the same text runs in Python and compiled.
+
+Source: the algorithms of fdlibm (Sun Microsystems, 1993), which the Java standard prescribes.
+"""
+
+from __future__ import annotations
+
+import math
+from math import floor, frexp, inf, isinf, isnan, ldexp, nan
+
+from matchrec.jit.decorators import inner
+
+_LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
+_INVERSE_LN2 = 1.44269504088896338700
+_LARGEST_EXPONENT, _LEAST_EXPONENT = 7.09782712893383973096e02, -7.45133219101941108420e02
+_HALF_LN2, _THREE_HALVES_LN2 = float.fromhex("0x1.62e43p-2"), float.fromhex("0x1.0a2b2p+0")
+_ABOVE_HALF = float.fromhex("0x1.00001p-1")
+
+_LOG10_2_HIGH, _LOG10_2_LOW = 3.01029995663611771306e-01, 3.69423907715893078616e-13
+_INVERSE_LN10 = 4.34294481903251816668e-01
+
+
+@inner
+def exp(x: float) -> float:
+    """E to the power of x."""
+    if isnan(x):
+        return x
+    if x > _LARGEST_EXPONENT:
+        return inf
+    if x < _LEAST_EXPONENT:
+        return 0.0
+    size, k, high, low = abs(x), 0, 0.0, 0.0
+    if size >= _HALF_LN2:
+        sign = 1.0 if x > 0 else -1.0
+        if size < _THREE_HALVES_LN2:
+            k = int(sign)
+            high, low = x - sign * _LN2_HIGH, sign * _LN2_LOW
+        else:
+            k = int(_INVERSE_LN2 * x + sign * 0.5)
+            high, low = x - k * _LN2_HIGH, k * _LN2_LOW
+        x = high - low
+    elif size < 2.0**-28:
+        return 1.0 + x
+    c = x - _exp_remainder(x * x)
+    if k == 0:
+        return 1.0 - ((x * c) / (c - 2.0) - x)
+    return _scaled(1.0 - ((low - (x * c) / (2.0 - c)) - high), k)
+
+
+@inner
+def _exp_remainder(t: float) -> float:
+    return t * (
+        1.66666666666666019037e-01
+        + t
+        * (
+            -2.77777777770155933842e-03
+            + t
+            * (
+                6.61375632143793436117e-05
+                + t * (-1.65339022054652515390e-06 + t * 4.13813679705723846039e-08)
+            )
+        )
+    )
+
+
+@inner
+def _scaled(x: float, k: int) -> float:
+    """X times two to the power of k, rounded once."""
+    if k >= -1021:
+        return ldexp(x, k)
+    return ldexp(x, k + 1000) * 2.0**-1000
+
+
+@inner
+def ln(x: float) -> float:
+    """The natural logarithm."""
+    if isnan(x) or x == inf:
+        return x
+    if x <= 0:
+        return -inf if x == 0 else nan
+    half, exponent = frexp(x)
+    k = exponent - 1
+    one = 2.0 * half  # 1 <= one < 2
+    top = int((one - 1.0) * 1048576.0)  # the first 20 bits of its fraction
+    if top + 0x95F64 >= 0x100000:
+        one = half
+        k += 1
+    f = one - 1.0
+    if (top + 2) % 0x100000 < 3:
+        return _ln_near_one(f, k)
+    s = f / (2.0 + f)
+    z = s * s
+    w = z * z
+    odd = w * (
+        3.999999999940941908e-01 + w * (2.222219843214978396e-01 + w * 1.531383769920937332e-01)
+    )
+    even = z * (
+        6.666666666666735130e-01
+        + w
+        * (2.857142874366239149e-01 + w * (1.818357216161805012e-01 + w * 1.479819860511658591e-01))
+    )
+    rest = even + odd
+    if 0x6147A <= top <= 0x6B851:
+        return _ln_between(f, s, rest, k)
+    if k == 0:
+        return f - s * (f - rest)
+    return k * _LN2_HIGH - ((s * (f - rest) - k * _LN2_LOW) - f)
+
+
+@inner
+def _ln_near_one(f: float, k: int) -> float:
+    if f == 0:
+        return k * _LN2_HIGH + k * _LN2_LOW
+    rest = f * f * (0.5 - 0.33333333333333333 * f)
+    if k == 0:
+        return f - rest
+    return k * _LN2_HIGH - ((rest - k * _LN2_LOW) - f)
+
+
+@inner
+def _ln_between(f: float, s: float, rest: float, k: int) -> float:
+    square = 0.5 * f * f
+    if k == 0:
+        return f - (square - s * (square + rest))
+    return k * _LN2_HIGH - ((square - (s * (square + rest) + k * _LN2_LOW)) - f)
+
+
+@inner
+def log10(x: float) -> float:
+    """The logarithm to base 10."""
+    if not 0 < x < inf:
+        return ln(x)
+    half, exponent = frexp(x)
+    k = exponent - 1
+    negative = 1 if k < 0 else 0
+    near_one = half if negative else 2.0 * half
+    y = float(k + negative)
+    return (y * _LOG10_2_LOW + _INVERSE_LN10 * ln(near_one)) + y * _LOG10_2_HIGH
+
+
+@inner
+def power(x: float, y: float) -> float:
+    """X to the power of y. Where y is 2**31 or more, to the last bit but one."""
+    if y == 0:
+        return 1.0
+    if isnan(x) or isnan(y) or (abs(x) == 1.0 and isinf(y)):
+        return nan
+    if y == 1.0:
+        return x
+    if y == 2.0:
+        return x * x
+    if y == -1.0 and x != 0:
+        return 1.0 / x
+    if y == 0.5 and x != -inf:
+        return math.sqrt(x + 0.0) if x >= 0 else nan
+    odd = abs(y) < 2.0**53 and y == floor(y) and y % 2.0 == 1.0
+    if x == 0 or isinf(x) or isinf(y):
+        return _power_of_limits(abs(x), y, odd and math.copysign(1.0, x) < 0)
+    if x < 0 and y != floor(y):
+        return nan
+    size = _power_of_size(abs(x), y)
+    return -size if x < 0 and odd else size
+
+
+@inner
+def _power_of_limits(size: float, y: float, negates: bool) -> float:
+    """Where x is 0 or infinite, or y infinite."""
+    grows = (size > 1) == (y > 0)
+    result = inf if grows else 0.0
+    return -result if negates else result
+
+
+@inner
+def _power_of_size(x: float, y: float) -> float:
+    if abs(y) > 2.0**31:
+        return _library_power(x, y)
+    high, low = _log2(x)
+    first = shortened(y)
+    rest = (y - first) * high + y * low
+    product = first * high
+    z = rest + product
+    if z >= 1024.0 and (z > 1024.0 or rest + 8.0085662595372944372e-17 > z - product):
+        return inf
+    if z <= -1075.0 and (z < -1075.0 or rest <= z - product):
+        return 0.0
+    return _exp2(product, rest, z)
+
+
+@inner
+def _library_power(x: float, y: float) -> float:
+    """About x to the power of y; too large ones are infinite."""
+    if y * math.log(x) > 709.0:
+        return inf
+    return math.pow(x, y)
+
+
+@inner
+def _log2(x: float) -> tuple[float, float]:
+    """The logarithm to base 2 of a positive number, in two parts."""
+    half, exponent = frexp(x)
+    n, ax = exponent - 1, 2.0 * half
+    top = int((ax - 1.0) * 1048576.0)
+    k, base, high_k, low_k = 0, 1.0, 0.0, 0.0
+    word = 0x3FF00000 | top
+    if top > 0x3988E:
+        if top < 0xBB67A:
+            k, base = 1, 1.5
+            high_k, low_k = 5.84962487220764160156e-01, 1.35003920212974897128e-08
+        else:
+            n += 1
+            ax = half
+            word -= 0x100000
+    u, v = ax - base, 1.0 / (ax + base)
+    s = u * v
+    s_high = shortened(s)
+    t_high = of_high_word(((word >> 1) | 0x20000000) + 0x80000 + (k << 18))
+    t_low = ax - (t_high - base)
+    s_low = v * ((u - s_high * t_high) - s_high * t_low)
+    r = _log2_rest(s * s) + s_low * (s_high + s)
+    square = s_high * s_high
+    t_high = shortened(3.0 + square + r)
+    t_low = r - ((t_high - 3.0) - square)
+    u, v = s_high * t_high, s_low * t_high + t_low * s
+    p_high = shortened(u + v)
+    p_low = v - (p_high - u)
+    z_high = 9.61796700954437255859e-01 * p_high
+    z_low = -7.02846165095275826516e-09 * p_high + p_low * 9.61796693925975554329e-01 + low_k
+    high = shortened(((z_high + z_low) + high_k) + float(n))
+    return high, z_low - (((high - float(n)) - high_k) - z_high)
+
+
+@inner
+def _log2_rest(s: float) -> float:
+    tail = 2.30660745775561754067e-01 + s * 2.06975017800338417784e-01
+    middle = 3.33333329818377432918e-01 + s * (2.72728123808534006489e-01 + s * tail)
+    return s * s * (5.99999999999994648725e-01 + s * (4.28571428578550184252e-01 + s * middle))
+
+
+@inner
+def _exp2(product: float, rest: float, z: float) -> float:
+    """Two to the power of product + rest, of which z is the sum."""
+    n = 0
+    if abs(z) >= _ABOVE_HALF:
+        n = int(abs(z) + 0.5)
+        n = -n if z < 0 else n
+        product -= float(n)
+    t = shortened(rest + product)
+    u = t * 6.93147182464599609375e-01
+    v = (rest - (t - product)) * 6.93147180559945286227e-01 + t * -1.90465429995776804525e-09
+    z = u + v
+    w = v - (z - u)
+    t1 = z - _exp_remainder(z * z)
+    r = (z * t1) / (t1 - 2.0) - (w + z * w)
+    return ldexp(1.0 - (r - z), n)
+
+
+@inner
+def shortened(x: float) -> float:
+    """The float without the lower half of its bits."""
+    half, exponent = frexp(x)
+    return ldexp(float(int(ldexp(half, 21))), exponent - 21)
+
+
+@inner
+def of_high_word(word: int) -> float:
+    """The float whose upper half is this word, and whose lower half is 0."""
+    if word < 0x100000:
+        return ldexp(float(word), -1042)
+    return ldexp(1.0 + (word & 0xFFFFF) / 1048576.0, (word >> 20) - 1023)

@@ -1,0 +1,520 @@
+"""Coverage: how far the starting rows of a query come, and what ends them.
+
+What the workers have counted goes in; a funnel comes out, as text, table and picture.
+
+    summary   counts → figures          text      the lines, and the answer at their end
+    figures   what is said of a clause  picture   SVG
+    coverage  all clauses of a query
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import field, replace
+from enum import Enum
+from functools import partial
+from html import escape
+from textwrap import indent
+from typing import Any
+
+from matchrec.arguments import SESSION, ArgumentKind, all_of, instance_of
+from matchrec.compile.coverage import Counted, Figures, NearestStart, parts_of
+from matchrec.dataclass import dataclass
+from matchrec.engine.kernels import counting as layout
+from matchrec.explanation.formulas import show_test
+from matchrec.nfa.facts import UNREACHABLE
+from matchrec.pictures.html import preformatted, wide
+from matchrec.plan.pattern import show
+from matchrec.plan.show import show_scalar
+from matchrec.plan.stages import Single, Staging
+from matchrec.plan.stages import parts as stage_parts
+from matchrec.source import printable
+
+# What `coverage` says of a clause, in numbers.
+
+QUERY = "matchrec.why(spark, query"
+
+
+class Reason(Enum):
+    """Why a run came no nearer to a match: see `coverage_layout`."""
+
+    FALSE = layout.FALSE
+    NO_ROW = layout.NO_ROW
+    OUT_OF_WINDOW = layout.OUT_OF_WINDOW
+    ANCHORED = layout.ANCHORED
+    FORBIDDEN = layout.FORBIDDEN
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnding:
+    """What ended some runs. awaited: the variables that would have brought them nearer to a match.
+
+    remaining: how many rows a match still needed at least.
+    """
+
+    reason: Reason
+    awaited: tuple[str, ...]
+    remaining: int
+    count: int
+
+    def __str__(self) -> str:
+        """The reason in words."""
+        names = either(self.awaited)
+        match self.reason:
+            case Reason.FALSE if len(self.awaited) == 1:
+                return f"{names} was not true"
+            case Reason.FALSE:
+                return f"none of {', '.join(self.awaited)} was true"
+            case Reason.NO_ROW:
+                return f"the partition ended before {names}"
+            case Reason.OUT_OF_WINDOW:
+                return f"the window ended before {names}"
+            case Reason.ANCHORED:
+                return "^ or $ was not there"
+            case Reason.FORBIDDEN:
+                return f"what must not be there came before {names}"
+
+
+@dataclass(frozen=True, slots=True)
+class FalsePart:
+    """A part of a condition that has several, and for how many of the runs it was not true.
+
+    What depends on the run is one part, which counts where all others were true.
+    """
+
+    variable: str
+    text: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class OccurrenceCoverage:
+    """An occurrence of a variable in PATTERN; number 0 is what comes before any row.
+
+    came: starting rows whose match, or whose nearest run, has a row there. ended: those that began
+    no match and whose nearest run had its last row there. endings, false_parts: why, the most
+    frequent first.
+    """
+
+    number: int
+    variable: str | None
+    came: int
+    ended: int
+    endings: tuple[RunEnding, ...]
+    false_parts: tuple[FalsePart, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ClauseCoverage:
+    """How far the starting rows of one clause came.
+
+    occurrences: in the order of PATTERN, after what comes before any row. nearest: the starting row
+    that came nearest to a match and began none, if one has got any row. question: the call of `why`
+    about one of its rows, without that. selects: whether rows may be skipped or all matches are
+    asked for; `figures.matches` are starting rows that begin one then.
+    """
+
+    pattern: str
+    figures: Figures
+    occurrences: tuple[OccurrenceCoverage, ...]
+    nearest: NearestStart | None
+    question: str = QUERY
+    selects: bool = False
+
+    @property
+    def tried(self) -> int:
+        """The starting rows from which a match was sought; the others are inside of matches."""
+        return self.occurrences[0].came
+
+    @property
+    def without_match(self) -> int:
+        """The starting rows of these that began no match."""
+        return self.tried - self.figures.matches
+
+    @property
+    def summary(self) -> str:
+        """How many of the starting rows begin a match, in one line."""
+        begin = f"{self.figures.matches:,} of {self.tried:,} starting rows begin a match"
+        return f"{self.pattern}, {begin}"
+
+
+def either(names: tuple[str, ...]) -> str:
+    """One of several names, in words."""
+    return " or ".join(names) or "the end of the match"
+
+
+# The funnel of a clause as text, which ends with what ended most starting rows.
+
+BAR = 20
+LARGE = 1_000_000  # rows that a worker held at once
+
+
+def show_funnel(clause: ClauseCoverage) -> str:
+    """All that is said of a clause."""
+    parts = (
+        ("row pattern", [clause.pattern]),
+        ("rows", list(row_lines(clause))),
+        ("starting rows: how many came so far, and ended there", list(funnel_lines(clause))),
+        ("what ended most of them", list(answer_lines(clause))),
+    )
+    return "\n".join(
+        f"{title}\n" + "\n".join(f"  {line}" for line in lines) for title, lines in parts if lines
+    )
+
+
+def row_lines(clause: ClauseCoverage) -> Iterator[str]:
+    """Rows, partitions and matches, and what is strange about them."""
+    found = clause.figures
+    alone = found.partitions - found.matched_partitions
+    yield (
+        f"{found.rows:,} in {counted(found.partitions, 'partition')}, {alone:,} of them without a"
+        f" match; the largest has {found.largest:,}"
+    )
+    if clause.selects:
+        begin = "row begins" if found.matches == 1 else "rows begin"
+        yield f"{found.matches:,} starting {begin} a match"
+    elif found.matches:
+        yield (
+            f"{counted(found.matches, 'match', 'matches')} over {counted(found.covered, 'row')};"
+            f" the longest has {found.longest:,}"
+        )
+    if found.ties:
+        yield (
+            f"{counted(found.ties, 'tie')} in ORDER BY, so the result may differ each time: add a"
+            " column that tells these rows apart"
+        )
+    if found.held >= LARGE:
+        yield (
+            f"{found.held:,} were held by a worker at once, as a search looked that far: bound it"
+            " by WITHIN or by a quantifier such as {1,100}"
+        )
+
+
+def funnel_lines(clause: ClauseCoverage) -> Iterator[str]:
+    """A line for each occurrence, with bars, then the matches."""
+    if not clause.tried:
+        return
+    names = [one.variable or "tried" for one in clause.occurrences]
+    width, digits = max(map(len, [*names, "matches"])), len(f"{clause.tried:,}")
+    for name, one in zip(names, clause.occurrences, strict=True):
+        line = f"{name:<{width}} {one.came:>{digits},} {bar(one.came, clause.tried)}"
+        yield f"{line:<{width + digits + BAR + 3}}{why(one)}".rstrip()
+    matches = clause.figures.matches
+    yield f"{'matches':<{width}} {matches:>{digits},} {bar(matches, clause.tried)}".rstrip()
+    inside = clause.figures.rows - clause.tried
+    if inside > 0:
+        yield f"{inside:,} other rows were not tried: they are inside of matches"
+
+
+def bar(part: int, whole: int) -> str:
+    """A bar whose length is a share; never empty for something."""
+    return "█" * (max(1, round(BAR * part / whole)) if part else 0)
+
+
+def why(one: OccurrenceCoverage) -> str:
+    """How many ended at an occurrence, and what ended most of them."""
+    if not one.ended:
+        return ""
+    most = one.endings[0]
+    if len(one.endings) == 1:
+        return f"{one.ended:,} ended: {most}"
+    return f"{one.ended:,} ended: {most} ({most.count:,})"
+
+
+def answer_lines(clause: ClauseCoverage) -> Iterator[str]:
+    """What a reader who misses rows wants to know."""
+    if not clause.tried:
+        yield "there are no rows"
+        return
+    if not clause.without_match:
+        yield "nothing: every one of them begins a match"
+        return
+    decisive = decisive_occurrence(clause)
+    most = decisive.endings[0]
+    where = f"after {decisive.variable}" if decisive.variable else "before any row"
+    if not clause.figures.matches:
+        yield f"no match: of those that came nearest to one, {decisive.ended:,} ended {where}"
+    else:
+        yield f"{decisive.ended:,} of {clause.without_match:,} without a match ended {where}"
+    yield f"{most}: {most.count:,}"
+    yield from part_lines(decisive)
+    if clause.nearest is not None:
+        yield from nearest_lines(clause.nearest, clause.question)
+
+
+def decisive_occurrence(clause: ClauseCoverage) -> OccurrenceCoverage:
+    """Without any match, where the runs ended that came nearest to one; else where most ended."""
+    ended = [one for one in clause.occurrences if one.ended]
+    if clause.figures.matches:
+        return max(ended, key=lambda one: one.ended)
+    return min(ended, key=lambda one: (min(e.remaining for e in one.endings), -one.ended))
+
+
+def part_lines(one: OccurrenceCoverage) -> Iterator[str]:
+    """Which parts of conditions that have several were not true."""
+    for part in one.false_parts:
+        yield f"  {part.variable}: {part.text} was not true: {part.count:,}"
+
+
+def nearest_lines(nearest: NearestStart, asked: str) -> Iterator[str]:
+    """The starting row at which to look."""
+    if nearest.remaining >= UNREACHABLE:
+        return
+    yield f"nearest to a match: the starting row {named(nearest)}"
+    yield f"  it needed {counted(nearest.remaining, 'more row')} at least"
+    yield f"  {question(nearest, asked)} says why"
+
+
+def question(nearest: NearestStart, asked: str) -> str:
+    """The call of `why` that tells of a starting row. asked: the call without the row."""
+    partition = f", partition={nearest.partition}" if nearest.partition else ""
+    values = tuple(nearest.order.values())
+    row = f", row={(values[0] if len(values) == 1 else values)!r}" if values else ""
+    return f"{asked}{partition}{row})"
+
+
+def named(nearest: NearestStart) -> str:
+    """A row by its order and its partition."""
+    return " of ".join(filter(None, map(equalities, (nearest.order, nearest.partition))))
+
+
+def equalities(values: dict[str, str | None]) -> str:
+    """Columns and their values."""
+    return ", ".join(
+        f"{name} = {'NULL' if value is None else value}" for name, value in values.items()
+    )
+
+
+def counted(number: int, thing: str, things: str | None = None) -> str:
+    """A number of things."""
+    return f"{number:,} {thing if number == 1 else things or thing + 's'}"
+
+
+# The funnel of a clause as a picture, an SVG text.
+
+LINE, BAR_HEIGHT, BARS, MARGIN, CHARACTER = 26, 18, 320, 8, 7.5
+CAME, MATCHED = "#7a9cc6", "#5a9e6f"
+FONT = 'font-family="sans-serif" font-size="13" fill="#2b2f36"'
+
+
+def draw(clause: ClauseCoverage) -> str:
+    """A bar for each occurrence, as long as its share of the starting rows, then the matches."""
+    bars = [(one.variable or "tried", one.came, why(one), CAME) for one in clause.occurrences]
+    bars.append(("matches", clause.figures.matches, "", MATCHED))
+    first = width_of(name for name, *_ in bars)
+    width = first + BARS + width_of(reason for *_, reason, _ in bars)
+    height = LINE * len(bars) + MARGIN
+    ground = f'<rect width="{width}" height="{height}" fill="white"/>'
+    lines = (
+        line
+        for number, (name, came, reason, colour) in enumerate(bars)
+        for line in draw_bar((name, came, reason), clause.tried, (first, LINE * number + 4), colour)
+    )
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" {FONT}>'
+    return "\n".join([head, f"<title>{escape(clause.pattern)}</title>", ground, *lines, "</svg>"])
+
+
+def width_of(texts: Iterable[str]) -> int:
+    """Room for the longest of some texts, with a margin on both sides."""
+    return round(max(map(len, texts)) * CHARACTER) + 2 * MARGIN
+
+
+def draw_bar(
+    labelled: tuple[str, int, str], whole: int, place: tuple[int, int], colour: str
+) -> Iterator[str]:
+    """A bar with its name before it, its number in it and the reason after it.
+
+    place: of its upper left corner.
+    """
+    name, part, reason = labelled
+    left, top = place
+    length = round(BARS * part / whole) if whole else 0
+    base = top + BAR_HEIGHT - 4
+    yield f'<text x="{left - MARGIN}" y="{base}" text-anchor="end">{escape(name)}</text>'
+    yield f'<rect x="{left}" y="{top}" width="{length}" height="{BAR_HEIGHT}" fill="{colour}"/>'
+    yield f'<text x="{left + 6}" y="{base}">{part:,}</text>'
+    yield f'<text x="{left + BARS + MARGIN}" y="{base}" fill="#666">{escape(reason)}</text>'
+
+
+# What `coverage` gives: the funnels of a query's clauses.
+
+CLAUSES = ArgumentKind(
+    "what has been covered",
+    lambda given: isinstance(given, dict) and all_of(instance_of(ClauseCoverage), given.values()),
+    "write matchrec.coverage(spark, query)",
+)
+SCHEMA = (
+    "clause INT, occurrence INT, variable STRING, came BIGINT, ended BIGINT, "
+    "ended_because STRING, ended_because_of BIGINT"
+)
+
+
+@dataclass(frozen=True, repr=False)
+class Coverage:
+    """How far the starting rows of a query came; prints as text, shows as a picture in a notebook.
+
+    clauses: by their number in the query, from 1. session: of Spark, which makes DataFrames.
+
+    >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
+    >>> covered = matchrec.coverage(spark, '''
+    ...     SELECT * FROM {ticks} MATCH_RECOGNIZE (
+    ...         ORDER BY day MEASURES COUNT(*) AS days
+    ...         PATTERN (DOWN{3}) DEFINE DOWN AS price < PREV(price)
+    ...     )''', ticks=ticks)
+    >>> sorted(covered.clauses)
+    [1]
+    """
+
+    clauses: dict[int, ClauseCoverage]
+    session: Any = field(compare=False)
+
+    def __post_init__(self) -> None:
+        CLAUSES.check("Coverage", "clauses", self.clauses)
+        SESSION.check("Coverage", "session", self.session)
+
+    def __str__(self) -> str:
+        if len(self.clauses) == 1:
+            return printable(show_funnel(next(iter(self.clauses.values()))))
+        return "\n\n".join(
+            f"clause {number}\n{indent(printable(show_funnel(clause)), '  ')}"
+            for number, clause in self.clauses.items()
+        )
+
+    def __repr__(self) -> str:
+        return f"<Coverage: {'; '.join(one.summary for one in self.clauses.values())}>"
+
+    def frame(self) -> Any:
+        """A DataFrame of Spark with a row for each occurrence of a variable in PATTERN.
+
+        Occurrence 0 is before any row.
+        ended_because: what ended most of the starting rows that ended there, and how many it ended.
+
+        >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
+        >>> covered = matchrec.coverage(spark, '''
+        ...     SELECT * FROM {ticks} MATCH_RECOGNIZE (
+        ...         ORDER BY day MEASURES COUNT(*) AS days
+        ...         PATTERN (DOWN{3}) DEFINE DOWN AS price < PREV(price)
+        ...     )''', ticks=ticks)
+        >>> covered.frame().select("occurrence", "variable", "came", "ended").show()
+        +----------+--------+----+-----+
+        |occurrence|variable|came|ended|
+        +----------+--------+----+-----+
+        |         0|    NULL|   4|    2|
+        |         1|    DOWN|   2|    2|
+        +----------+--------+----+-----+
+        """
+        rows = [
+            (
+                number,
+                one.number,
+                one.variable,
+                one.came,
+                one.ended,
+                str(one.endings[0]) if one.ended else None,
+                one.endings[0].count if one.ended else 0,
+            )
+            for number, clause in self.clauses.items()
+            for one in clause.occurrences
+        ]
+        return self.session.createDataFrame(rows, SCHEMA)
+
+    def picture(self) -> str:
+        """A funnel for each clause, as SVG.
+
+        >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
+        >>> covered = matchrec.coverage(spark, '''
+        ...     SELECT * FROM {ticks} MATCH_RECOGNIZE (
+        ...         ORDER BY day MEASURES COUNT(*) AS days
+        ...         PATTERN (DOWN{3}) DEFINE DOWN AS price < PREV(price)
+        ...     )''', ticks=ticks)
+        >>> print(covered.picture())
+        <svg ...
+        """
+        return "\n".join(map(draw, self.clauses.values()))
+
+    def _repr_html_(self) -> str:
+        return wide(self.picture()) + preformatted(str(self))
+
+
+__all__ = ["Coverage"]
+
+
+# What the workers have counted → what `coverage` says of a clause.
+
+NO_ROW_YET = 0  # of counts by choice and by occurrence
+
+
+def summarise(counted: Counted, question: str = QUERY) -> ClauseCoverage:
+    """The funnel of a clause. question: see `ClauseCoverage`."""
+    endings = endings_by_occurrence(counted)
+    names = counted.asked.drafted.plan.variables
+    variables = [names[variable] for variable in counted.asked.occurrences.variables]
+    ended = [sum(one.count for one in group) for group in endings]
+    tried = sum(ended) + counted.figures.matches
+    came = [tried, *counted.counts.came.tolist()]
+    occurrences = tuple(
+        OccurrenceCoverage(
+            number, variable, came[number], ended[number], endings[number], parts(counted, number)
+        )
+        for number, variable in enumerate([None, *variables])
+    )
+    pattern = show(counted.asked.drafted.plan.pattern)
+    selects = counted.task.selects
+    return ClauseCoverage(pattern, counted.figures, occurrences, counted.nearest, question, selects)
+
+
+def endings_by_occurrence(counted: Counted) -> list[tuple[RunEnding, ...]]:
+    """Why runs ended whose last row had taken each occurrence, the most frequent reason first."""
+    occurrences = counted.asked.occurrences
+    choices = [choice for state in occurrences.pattern.folding.choices for choice in state]
+    states = [0, *(choice.target for choice in choices)]
+    places = [NO_ROW_YET, *(taken + 1 for taken in occurrences.taken)]
+    found: list[Counter[RunEnding]] = [Counter() for _ in range(len(occurrences.variables) + 1)]
+    for state, place, counts in zip(states, places, counted.counts.ended.tolist(), strict=True):
+        for reason in Reason:
+            if state is not None and counts[reason.value]:
+                found[place][ending(counted, state, reason)] += counts[reason.value]
+    return [tuple(replace(one, count=n) for one, n in group.most_common()) for group in found]
+
+
+def ending(counted: Counted, state: int, reason: Reason) -> RunEnding:
+    """An ending in a state, of no run yet."""
+    occurrences, names = counted.asked.occurrences, counted.asked.drafted.plan.variables
+    nearer = (names[occurrences.variables[occurrences.taken[i]]] for i in occurrences.nearer[state])
+    return RunEnding(reason, tuple(dict.fromkeys(nearer)), occurrences.remaining[state], 0)
+
+
+def parts(counted: Counted, number: int) -> tuple[FalsePart, ...]:
+    """The parts of conditions that were not true after an occurrence, the most frequent first."""
+    counts = counted.counts.parts_false[number].tolist()
+    known = list(all_parts(counted))
+    several = Counter(variable for variable, _ in known)
+    found = [
+        FalsePart(variable, text, count)
+        for (variable, text), count in zip(known, counts, strict=True)
+        if count and several[variable] > 1
+    ]
+    return tuple(sorted(found, key=lambda part: -part.count))
+
+
+def all_parts(counted: Counted) -> Iterator[tuple[str, str]]:
+    """The parts of all conditions: the variable, and the part as it was written."""
+    plan = counted.asked.drafted.plan
+    conditions = {one.variable: one for one in counted.asked.drafted.conditions}
+    stages = {} if plan.staging is None else stages_by_test(plan.staging)
+    for variable in plan.variables:
+        show_part = partial(show_test, test=variable) if plan.staging else show_scalar
+        for text in parts_of(conditions.get(variable), show_part):
+            yield stages.get(variable, variable), text
+
+
+def stages_by_test(staging: Staging) -> dict[str, str]:
+    """The names of stages, by those of the tests that their rows satisfy."""
+    found = {}
+    for part in stage_parts(staging.steps):
+        if isinstance(part.content, Single):
+            found[part.content.test] = part.content.name
+            if part.until is not None and part.until.take is not None:
+                found[part.until.take] = part.content.name
+    return found

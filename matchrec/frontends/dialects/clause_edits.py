@@ -1,0 +1,425 @@
+"""The clause of one product → the same clause as another one reads it, as edits of the text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from matchrec.dataclass import dataclass
+from matchrec.errors.sql import window as errors
+from matchrec.errors.sql.window import not_in
+from matchrec.frontends.dialects.edits import Edit, Note, edited
+from matchrec.frontends.dialects.fragments import Fragments
+from matchrec.frontends.dialects.limits import (
+    EventTime,
+    Feature,
+    check_keys,
+    check_limits,
+    neighbours,
+    option_edits,
+    order_edit,
+    ordered_by,
+    repeated_variables,
+    without_additions,
+)
+from matchrec.frontends.dialects.products import Addition, Nulls, Product
+from matchrec.frontends.dialects.rules.place import Kinds, KnownColumns, Place, no_kinds
+from matchrec.frontends.dialects.spellings import (
+    alternative_edits,
+    alternative_notes,
+    calls_classifier,
+    names_edits,
+    variable_places,
+    variables_as_written,
+)
+from matchrec.frontends.lexing.token_sequence import TokenSequence, read_tokens
+from matchrec.frontends.lexing.tokens import TokenKind
+from matchrec.frontends.pattern.tree import duration
+from matchrec.frontends.row_pattern import parameters_in
+from matchrec.frontends.sql.grammar import ClausePart, ClauseTokens, find_sections, read_clause
+from matchrec.frontends.sql.nodes import ExpressionText, MatchRecognize
+from matchrec.frontends.sql.pattern_windows import FoundWindow, clause_of_own, find_pattern_windows
+from matchrec.frontends.sql.relation import Cut
+from matchrec.plan.clauses import MatchOutput, RowsPerMatch
+from matchrec.plan.pattern import (
+    Quantified,
+    RowPattern,
+    Variable,
+    may_be_empty,
+    show_name,
+    top,
+    variable_names,
+)
+from matchrec.source import Span
+
+# What is not written in a clause and means something else elsewhere, and what is not used.
+
+_LEAST_TIME = "INTERVAL '0.000001' SECOND"
+
+
+def default_edits(
+    tokens: ClauseTokens, clause: MatchRecognize, read: Product, write: Product
+) -> Iterator[Edit]:
+    """What is not written and would mean something else in the other product."""
+    for key in clause.order_by:
+        here, there = (_nulls_first(one, descends=bool(key.descending)) for one in (read, write))
+        if key.nulls_first is None and here is not there:
+            yield Edit(Span(key.span.end, key.span.end), f" NULLS {'FIRST' if here else 'LAST'}")
+    if clause.within and read.within_includes and not write.within_includes:
+        end = clause.within.span.end
+        yield Edit(Span(end, end), f" + {_LEAST_TIME}")
+    elif clause.within and write.within_includes and not read.within_includes:
+        yield Edit(clause.within.span, _with_last_moment(clause.within))
+    if read.has_bare_rows and not write.has_bare_rows:
+        yield from _least_measure(tokens, clause)
+    if clause.after_match is None and read.skip is not write.skip:
+        start = tokens[tokens.index_at[clause.pattern_span.start] - 1].span.start
+        yield Edit(Span(start, start), f"AFTER MATCH SKIP {read.skip.value}\n")
+    if write.names_with_as:
+        starts = (one.span.start for one in clause.measures)
+        names = (at for at in starts if tokens[tokens.index_at[at] - 1].key != "AS")
+        yield from (Edit(Span(at, at), "AS ") for at in names)
+
+
+def _with_last_moment(within: ExpressionText) -> str:
+    """The longest interval that is shorter, as one literal: rows have times in milliseconds.
+
+    >>> _with_last_moment(ExpressionText("INTERVAL 1 HOUR", Span(0, 15)))
+    "INTERVAL '0 00:59:59.999' DAY TO SECOND"
+    """
+    length = duration(within.text, "WITHIN")
+    seconds, milliseconds = divmod(math.ceil(length.amount / 1000) - 1, 1000)
+    minutes, second = divmod(seconds, 60)
+    hours, minute = divmod(minutes, 60)
+    day, hour = divmod(hours, 24)
+    digits = f"({len(str(day))})" if day > 99 else ""
+    time = f"{day} {hour:02}:{minute:02}:{second:02}.{milliseconds:03}"
+    return f"INTERVAL '{time}' DAY{digits} TO SECOND"
+
+
+def _least_measure(tokens: ClauseTokens, clause: MatchRecognize) -> Iterator[Edit]:
+    """A measure where rows would have no column, which COUNT(*) around the clause needs not."""
+    is_one_row = clause.rows_per_match in (None, RowsPerMatch.ONE_ROW)
+    if clause.measures or clause.partition_by or not is_one_row:
+        return
+    end = max((key.span.end for key in clause.order_by), default=tokens.inside.start)
+    start = next(one.span.start for one in tokens.tokens if one.span.start >= end)
+    yield Edit(Span(start, start), "MEASURES MATCH_NUMBER() AS match_number ")
+
+
+def _nulls_first(product: Product, *, descends: bool) -> bool:
+    """Whether NULL comes before all values where nothing is said."""
+    return {Nulls.SMALL: not descends, Nulls.LARGE: descends, Nulls.LAST: False}[product.nulls]
+
+
+def output_notes(
+    tokens: ClauseTokens, clause: MatchRecognize, read: Product, write: Product
+) -> Iterator[Note]:
+    """What of the rows that come out differs in the other product."""
+    if write.keeps_case and not read.keeps_case and calls_classifier(tokens):
+        case = f"CLASSIFIER() names a variable as it is written in {write.title}, in upper case in "
+        yield Note(case + read.title, clause.pattern_span)
+    if read.finds_empty is not write.finds_empty and may_be_empty(clause.pattern):
+        with_them, without = (read, write) if read.finds_empty else (write, read)
+        empty = f"{with_them.title} finds empty matches, {without.title} does not"
+        yield Note(empty, clause.pattern_span)
+    if clause.rows_per_match not in (None, RowsPerMatch.ONE_ROW):
+        yield from _column_notes(clause, read, write)
+
+
+def _column_notes(clause: MatchRecognize, read: Product, write: Product) -> Iterator[Note]:
+    """What differs in the columns of ALL ROWS PER MATCH."""
+    if read.columns is not write.columns:
+        orders = (f"{one.title}: {one.columns.value}" for one in (read, write))
+        message = f"`*` has its columns in another order: {'; '.join(orders)}"
+        yield Note(message, clause.pattern_span, is_met=True)
+    if read.repeats_keys is not write.repeats_keys:
+        twice, once = (read, write) if read.repeats_keys else (write, read)
+        message = f"a key that is written twice comes out twice in {twice.title}, once in "
+        yield from (Note(message + once.title, span) for span in _repeated_keys(clause))
+
+
+def _repeated_keys(clause: MatchRecognize) -> Iterator[Span]:
+    """Where a key of PARTITION BY or ORDER BY stands that has been written before."""
+    seen = set()
+    keys = (key.expression for key in clause.partition_by)
+    for key in (*keys, *(one.expression for one in clause.order_by)):
+        name = key.text.upper()
+        if name in seen:
+            yield key.span
+        seen.add(name)
+
+
+def without_unused(
+    tokens: ClauseTokens, clause: MatchRecognize
+) -> tuple[MatchRecognize, list[Span]]:
+    """The clause without definitions of variables that PATTERN has not, and what to take out."""
+    used = set(variable_names(clause.pattern))
+    kept = tuple(one for one in clause.definitions if one.variable in used)
+    if len(kept) == len(clause.definitions):
+        return clause, []
+    if not kept:
+        keyword = find_sections(tokens)[ClausePart.DEFINE].keyword
+        end = clause.definitions[-1].condition.span.end
+        return replace(clause, definitions=()), [Span(keyword.start, end)]
+    spans, before = [], None
+    following = (*(one.span.start for one in clause.definitions[1:]), None)
+    for one, after in zip(clause.definitions, following, strict=True):
+        if one in kept:
+            before = one.condition.span.end
+        elif after is not None and before is None:
+            spans.append(Span(one.span.start, after))
+        else:
+            spans.append(Span(before or one.span.start, one.condition.span.end))
+            before = one.condition.span.end
+    return replace(clause, definitions=kept), spans
+
+
+# Greedy loops of Flink SQL, which never give back a row that they could take.
+#
+# `PATTERN (A+ C)` there: the row of C must not be one that A could go on with. Elsewhere a loop
+# gives rows back where the rest of the pattern needs them. In conditions of others this is
+#
+#     SUBSET loop_A_C = (A, C)  DEFINE C AS (...) AND NOT COALESCE(condition of A, FALSE)
+#
+# where the union variable stands for A: its rows are those of A with the current row.
+# Source: Flink CEP, NFACompiler: a greedy state is left on the negation of its condition.
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """A row of `follower` that may come right after a greedy loop.
+
+    between: the variables that have no rows then. most: of the loop's rows, None for no limit.
+    is_repeated: whether the follower may have several rows.
+    """
+
+    loop: str
+    follower: str
+    between: tuple[str, ...]
+    most: int | None
+    is_repeated: bool
+
+    @property
+    def union(self) -> str:
+        """The variable of the loop's rows with the follower's."""
+        return show_name(f"LOOP_{self.loop}_{self.follower}")
+
+
+def exclusive_loop_edits(
+    clause: MatchRecognize, written: Callable[[ExpressionText], str]
+) -> Iterator[Edit]:
+    """What makes greedy loops exclusive. written: a condition in the language to write."""
+    exits = tuple(_exits(clause.pattern))
+    if not exits:
+        return
+    for span in repeated_variables(clause.pattern):
+        raise not_in("Flink SQL", Feature.REPEATED.value, span)
+    names = ", ".join(f"{one.union} = {_members(one)}" for one in exits)
+    place = clause.windows[-1].span.end if clause.windows else clause.pattern_span.end
+    yield Edit(Span(place, place), f" SUBSET {names}")
+    conditions = {one.variable: one.condition for one in clause.definitions}
+    new = []
+    for follower in dict.fromkeys(one.follower for one in exits):
+        guards = (_guard(one, conditions, written) for one in exits if one.follower == follower)
+        text = " AND ".join(guards)
+        if follower in conditions:
+            span = conditions[follower].span
+            yield Edit(Span(span.start, span.start), "(")
+            yield Edit(Span(span.end, span.end), f") AND {text}")
+        else:
+            new.append(f"{show_name(follower)} AS {text}")
+    if new and clause.definitions:
+        end = clause.definitions[-1].condition.span.end
+        yield Edit(Span(end, end), "".join(f", {one}" for one in new))
+
+
+def exclusive_loop_notes(clause: MatchRecognize, write: Product) -> Iterator[Note]:
+    """What is lost where greedy loops are exclusive in the other product alone."""
+    for one in _exits(clause.pattern):
+        yield Note(
+            f"a loop never gives rows back in {write.title}: no row that `{one.loop}` could go on "
+            f"with is a row of `{one.follower}`",
+            clause.pattern_span,
+        )
+
+
+def _members(one: Exit) -> str:
+    return f"({show_name(one.loop)}, {show_name(one.follower)})"
+
+
+def _guard(
+    one: Exit, conditions: dict[str, ExpressionText], written: Callable[[ExpressionText], str]
+) -> str:
+    """That the loop could not take the row."""
+    condition = conditions.get(one.loop)
+    parts = [f"COUNT({show_name(name)}.*) = 0" for name in one.between]
+    if one.is_repeated:
+        parts.append(f"COUNT({show_name(one.follower)}.*) = 1")
+    if one.most is not None:
+        parts.append(f"COUNT({show_name(one.loop)}.*) < {one.most}")
+    if condition is not None:
+        parts.append(f"({_of_union(written(condition), one)})")
+    return f"NOT COALESCE({' AND '.join(parts) or 'TRUE'}, FALSE)"
+
+
+def _of_union(condition: str, one: Exit) -> str:
+    """A condition of the loop with the union variable in its place."""
+    tokens = read_tokens(condition)
+    edits = [
+        Edit(token.span, one.union)
+        for index, token in enumerate(tokens.tokens)
+        if token.is_name and token.variable == one.loop and tokens.key(index + 1) == "."
+    ]
+    return edited(condition, edits).text
+
+
+def _exits(pattern: RowPattern) -> Iterator[Exit]:
+    """Which variables may follow a loop at once, in a pattern as Flink has them: of variables."""
+    parts = top(pattern)
+    for index, part in enumerate(parts):
+        if not isinstance(part, Quantified) or not isinstance(part.part, Variable):
+            continue
+        if not part.greedy or part.least == part.most or (part.least, part.most) == (0, 1):
+            continue
+        between: list[str] = []
+        for follower in parts[index + 1 :]:
+            inner = follower.part if isinstance(follower, Quantified) else follower
+            if not isinstance(inner, Variable) or inner.name == part.part.name:
+                break
+            repeated = isinstance(follower, Quantified) and follower.most != 1
+            yield Exit(part.part.name, inner.name, tuple(between), part.most, repeated)
+            if not isinstance(follower, Quantified) or follower.least > 0:
+                break
+            between.append(inner.name)
+
+
+def clause_edits(
+    tokens: ClauseTokens,
+    fragments: Fragments,
+    columns: Callable[[], Kinds] = no_kinds,
+    time: EventTime | None = None,
+) -> Iterator[Edit]:
+    """The edits of a clause. columns: gives those of its input. time: of the events before it."""
+    read, write = fragments.read, fragments.write
+    tokens, additions = without_additions(tokens, read.additions, fragments.values)
+    clause = read_clause(tokens)
+    for one in additions:
+        yield from one.edits(clause.pattern_span)
+    if read.defines_more and not write.defines_more:
+        clause, unused = without_unused(tokens, clause)
+        yield from (Edit(span, "") for span in unused)
+    added = ((one.feature, one.span) for one in additions if one.feature)
+    check_limits(clause, write, (*added, *neighbours(clause, read)))
+    keeps_case = read.keeps_case and not write.keeps_case
+    written = variables_as_written(tokens, clause) if keeps_case else {}
+    place = Place(read, write, clause, columns=KnownColumns(columns), quoted=written)
+    if Addition.TIMESTAMP_BY in read.additions:
+        if time is None:
+            raise errors.ordered_by_arrival(read.title, clause.span)
+        check_keys(clause, time)
+        place = place.within(ordered_by(clause, time), ClausePart.ORDER_BY)
+        yield order_edit(tokens, fragments.expression_text(time.time.span, place))
+    yield from _expression_edits(clause, fragments, place)
+    spans = tuple(node.span for _, node in expressions(clause))
+    yield from names_edits(tokens, spans, write.quote, variable_places(clause, written))
+    yield from bound_edits(clause, write.parameter)
+    yield from default_edits(tokens, clause, read, write)
+    yield from alternative_edits(fragments.text, clause.pattern, read, write)
+    yield from _loop_edits(clause, fragments, place)
+    if clause.output is MatchOutput.LONGEST and Addition.LONGEST_MATCH in write.additions:
+        yield from option_edits(tokens, clause.pattern_span)
+    fragments.notes.extend(output_notes(tokens, clause, read, write))
+    fragments.notes.extend(alternative_notes(fragments.text, clause.pattern, read, write))
+    if write.has_exclusive_loops and not read.has_exclusive_loops:
+        fragments.notes.extend(exclusive_loop_notes(clause, write))
+
+
+def _loop_edits(clause: MatchRecognize, fragments: Fragments, place: Place) -> Iterator[Edit]:
+    """What makes greedy loops exclusive for a product where they are not. place: as before."""
+
+    def condition(node: ExpressionText) -> str:
+        return fragments.expression_text(node.span, place.within(clause, ClausePart.DEFINE))
+
+    if place.read.has_exclusive_loops and not place.write.has_exclusive_loops:
+        yield from exclusive_loop_edits(clause, condition)
+
+
+def _expression_edits(clause: MatchRecognize, fragments: Fragments, place: Place) -> Iterator[Edit]:
+    """The edits of all expressions. place: in the clause."""
+    seen = place.clause or clause
+    for part, node in expressions(clause):
+        yield from fragments.expression(node.span, place.within(seen, part))
+
+
+def bound_edits(clause: MatchRecognize, mark: str) -> Iterator[Edit]:
+    """Another mark before the names of parameters that are bounds of quantifiers."""
+    places = {one.span: one for one in parameters_in(clause.pattern)}  # `{:n}` is both bounds
+    for span, one in places.items():
+        if one.mark not in ("?", mark) and span is not None:
+            yield Edit(span, f"{mark}{one.name}")
+
+
+def expressions(clause: MatchRecognize) -> Iterator[tuple[ClausePart, ExpressionText]]:
+    """Every expression of a clause, and in which part it stands."""
+    yield from ((ClausePart.PARTITION_BY, key.expression) for key in clause.partition_by)
+    yield from ((ClausePart.ORDER_BY, key.expression) for key in clause.order_by)
+    yield from ((ClausePart.MEASURES, measure.expression) for measure in clause.measures)
+    yield from ((ClausePart.DEFINE, definition.condition) for definition in clause.definitions)
+    yield from ((ClausePart.WITHIN, window.interval) for window in clause.windows)
+
+
+# Row pattern windows of a query that is translated: sqlglot does not know them.
+
+
+def windows_between(tokens: TokenSequence, fragments: Fragments) -> tuple[FoundWindow, ...]:
+    """The windows of a query. Raises where one of the two products has none."""
+    windows = find_pattern_windows(tokens)
+    for product in (fragments.read, fragments.write):
+        if windows and not product.has_row_pattern_windows:
+            raise errors.no_windows(product.title, tokens[windows[0].opening].span)
+    return windows
+
+
+def in_order(
+    clauses: Sequence[Cut], windows: Sequence[FoundWindow]
+) -> tuple[Cut | FoundWindow, ...]:
+    """Clauses and windows in the order in which they are evaluated."""
+
+    def end(one: Cut | FoundWindow) -> int:
+        return one.closing + 1 if isinstance(one, Cut) else one.select.rows_end
+
+    return tuple(sorted((*clauses, *windows), key=end))
+
+
+def inside(tokens: TokenSequence, window: FoundWindow) -> Span:
+    """What stands between the parentheses of a window."""
+    return tokens.span(window.opening + 1, window.closing)
+
+
+def calls_over(tokens: TokenSequence, windows: Sequence[FoundWindow]) -> Iterator[Span]:
+    """The calls over the rows of matches, with OVER."""
+    for window in windows:
+        for call in window.calls:
+            if not call.is_of_partition(tokens):
+                yield tokens.span(call.start, call.end)
+
+
+def window_edits(
+    tokens: TokenSequence, window: FoundWindow, fragments: Fragments, columns: Callable[[], Kinds]
+) -> Iterator[Edit]:
+    """The edits of a window and of the calls over it. columns: gives those of its input."""
+    own = clause_of_own(tokens, window)
+    yield from clause_edits(own, fragments, columns)
+    clause = read_clause(own)
+    known = KnownColumns(columns)
+    place = Place(fragments.read, fragments.write, clause, columns=known)
+    for call in window.calls:
+        name = tokens[call.start]
+        if tokens.key(call.over - 1) != ")" and name.kind is TokenKind.QUOTED:
+            quote = fragments.write.quote
+            yield Edit(name.span, f"{quote}{name.text.replace(quote, 2 * quote)}{quote}")
+        elif tokens.key(call.over - 1) == ")" and not call.is_of_partition(tokens):
+            span = tokens.span(call.start, call.over)
+            yield from fragments.expression(span, place.within(clause, ClausePart.MEASURES))

@@ -1,0 +1,134 @@
+"""What sqlglot's translation means otherwise: one table, and where a query uses a row of it.
+
+The table is `differences.txt`. A query that uses a row is warned of, with the place, or refused by
+the name of what it uses; where it is converted to a product that is not Spark, it gets a note.
+
+>>> from matchrec.frontends.dialects.products import PRODUCTS
+>>> from matchrec.frontends.lexing.token_sequence import read_tokens
+>>> tokens = read_tokens("SELECT SPLIT_PART(x, ',', 2) FROM t")
+>>> for row, span in found_differences(tokens, PRODUCTS["trino"], PRODUCTS["spark"]):
+...     print(span.start, row.sentence)
+7 a part that is not there is NULL in Trino, and the empty text in Spark
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
+
+from matchrec.dataclass import dataclass
+from matchrec.frontends.dialects.products import Product
+from matchrec.frontends.lexing.token_sequence import TokenSequence
+from matchrec.source import Span
+
+_COUNT = re.compile(r"=(\d+)|(\d+)\+")
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A row of the table.
+
+    words: that follow each other in a query; after the name of a function stands its parenthesis.
+    where: an expression for what stands in the call, or after the words. least, most: how many
+    arguments the call has. cure: what to write instead, nothing where there is none.
+    """
+
+    products: frozenset[str]
+    words: tuple[str, ...]
+    where: re.Pattern[str] | None
+    least: int
+    most: float
+    is_refused: bool
+    sentence: str
+    cure: str
+
+    @property
+    def is_call(self) -> bool:
+        """Whether it is of a function."""
+        return self.words[-1] == "(" and len(self.words) == 2
+
+    @property
+    def name(self) -> str:
+        """What a query uses, as a message names it."""
+        return " ".join(self.words).removesuffix(" (")
+
+    @property
+    def hint(self) -> str | None:
+        """What to write, if there is something."""
+        return f"write {self.cure}" if self.cure else None
+
+    def span_in(self, tokens: TokenSequence, index: int) -> Span | None:
+        """The characters that use it at a token, None where it is not used."""
+        end = index + len(self.words)
+        if not tokens.says(index, *self.words):
+            return None
+        if not self.is_call:
+            rest = tokens.text_at(tokens.span(end, len(tokens))) if end < len(tokens) else ""
+            return tokens.span(index, end) if self._holds(rest) else None
+        closing = tokens.pairs.get(end - 1)
+        if closing is None or not tokens.is_call(index):
+            return None
+        count = len(tokens.separated(end, closing)) if closing > end else 0
+        inside = tokens.text_at(tokens.span(end, closing)) if closing > end else ""
+        holds = self.least <= count <= self.most and self._holds(inside)
+        return tokens.span(index, closing + 1) if holds else None
+
+    def _holds(self, text: str) -> bool:
+        return self.where is None or self.where.search(text) is not None
+
+
+def found_differences(
+    tokens: TokenSequence, read: Product, write: Product
+) -> Iterator[tuple[Difference, Span]]:
+    """What a query uses, in the order of its text. tokens: as the product that is read has them."""
+    keys = _asked(read, write)
+    rows: dict[str, list[Difference]] = {}
+    for row in table() if keys else ():
+        if not keys.isdisjoint(row.products):
+            rows.setdefault(row.words[0], []).append(row)
+    for index in range(len(tokens)):
+        for row in rows.get(tokens.key(index), ()):
+            span = row.span_in(tokens, index)
+            if span is not None:
+                yield row, span
+
+
+def _asked(read: Product, write: Product) -> frozenset[str]:
+    """What rows of a translation say in their first column."""
+    of_read = set() if read.has_functions_of_spark else {read.name, "others"}
+    of_write = set() if write.has_functions_of_spark else {f">{write.name}", ">others"}
+    return frozenset(of_read | of_write)
+
+
+@cache
+def table() -> tuple[Difference, ...]:
+    """All rows."""
+    text = files("matchrec.frontends.dialects").joinpath("differences.txt").read_text("utf-8")
+    lines = (line for line in text.splitlines() if line and not line.startswith("#"))
+    return tuple(map(_row, lines))
+
+
+def _row(line: str) -> Difference:
+    products, words, where, answer, sentence, cure = (one.strip() for one in _parts(line))
+    count = _COUNT.fullmatch(where)
+    least, most = 0, float("inf")
+    if count:
+        least = int(count[1] or count[2])
+        most = least if count[1] else most
+    expression = re.compile(where, re.IGNORECASE | re.DOTALL) if where and not count else None
+    return Difference(
+        frozenset(products.split()),
+        tuple(words.split()),
+        expression,
+        least,
+        most,
+        answer == "refused",
+        sentence,
+        cure,
+    )
+
+
+def _parts(line: str) -> list[str]:
+    return re.split(r" \|(?= |$)", line)

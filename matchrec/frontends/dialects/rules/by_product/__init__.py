@@ -1,1 +1,0 @@
-"""Rules that one product alone has."""

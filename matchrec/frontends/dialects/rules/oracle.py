@@ -1,0 +1,654 @@
+"""Rules of Oracle: its times; rows of dual, by ROWNUM and by `(+)`; texts, of which '' is NULL.
+
+Its DATE has a time of day, `-` of two gives days, `+` a number moves by days:
+
+d - e < 30           d - e < INTERVAL '30' DAY
+(d - e) * 24         ((UNIX_MICROS(d) - UNIX_MICROS(e)) / 86400000000) * 24
+d + 1/24             d + INTERVAL '1' DAY * (1 / 24)
+
+Spark's timestamps are Oracle's DATE and TIMESTAMP, whose difference is an interval. What it is
+compared or computed with tells which one was meant; where nothing does, it is an interval.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from enum import Enum
+from functools import reduce
+
+from sqlglot import exp
+from sqlglot.dialects.oracle import Oracle
+from sqlglot.errors import UnsupportedError
+from sqlglot.time import format_time
+from sqlglot.transforms import eliminate_join_marks
+
+from matchrec.frontends.dialects.rules.aggregates import (
+    over_each_aggregate,
+    semantics_of_aggregates,
+)
+from matchrec.frontends.dialects.rules.place import (
+    NUMBERS,
+    TIMES,
+    AbsentError,
+    Kind,
+    Place,
+    Rule,
+    function_name,
+    plain_call,
+)
+from matchrec.frontends.dialects.rules.values import bounded_text, microseconds, number_of_text
+
+MICROSECONDS_A_DAY = 86_400_000_000
+
+_DAYS = (
+    "the difference of two dates is a number of days in Oracle, and an interval in Spark SQL; the "
+    "types of these columns are not known"
+)
+_AMBIGUOUS = (
+    "the difference of two timestamps is an interval, as for Oracle's TIMESTAMP; write "
+    "`(a - b) * 1` for days, as for its DATE"
+)
+_DURATION = re.compile(r"[+-]?\d+ \d{1,2}:\d\d(:\d\d(\.\d+)?)?")
+_SIDES: dict[type[exp.Expr], tuple[str, ...]] = {
+    exp.Between: ("this", "low", "high"),
+    **dict.fromkeys((exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE), ("this", "expression")),
+}
+_OF_NUMBERS = (
+    *(exp.Mul, exp.Div, exp.Mod, exp.Round, exp.Trunc, exp.Ceil, exp.Floor),
+    *(exp.Abs, exp.Sign, exp.Sum, exp.Avg, exp.Sqrt, exp.Pow, exp.ToNumber),
+)
+_UNITS = {
+    **dict.fromkeys(("DD", "DDD", "J"), "DAY"),
+    **dict.fromkeys(("MM", "MON", "MONTH", "RM"), "MONTH"),
+    **dict.fromkeys(("YYYY", "YY", "YEAR", "SYYYY", "Y"), "YEAR"),
+    **dict.fromkeys(("HH", "HH12", "HH24"), "HOUR"),
+    "Q": "QUARTER",
+    "IW": "WEEK",
+    "MI": "MINUTE",
+}
+_UNKNOWN = "TRUNC takes a number or a date: the types of these columns are not known"
+_TIME_OF_DAY = re.compile(r"%[HIMSfp]")
+_UNSAID = re.compile(r"%-?[CGUVWcgnrstuwxz]")  # what Spark cannot write
+_NAMES = re.compile(r"(?i:MON|DAY|DY)|\b[ap]m\b")
+_NOON_OF_SPARK = re.compile(r"\b[AP]M\b")  # which is always so
+_NOON = re.compile(r"\b[AP]M\b", re.IGNORECASE)
+_TEXT = re.compile(r'"([^"]*)"')
+_OUTSIDE_OF_TEXT = re.compile(r'[^"]+(?=(?:"[^"]*"[^"]*)*$)')
+_QUOTE = "'"
+_READ = re.compile(r"%-?[A-Za-z]|'(?:[^']|'')*'|RR|S+")
+_DIGITS_OF_SECOND = re.compile(r"%f|FF(\d?)")
+_PADDED_NUMBERS = re.compile(r"%([dmHIMSj])")
+_PADDED_NAMES = re.compile(r"MONTH|DAY", re.IGNORECASE)
+_CASES = {(True, False): exp.Upper, (False, True): exp.Lower}  # by isupper() and islower()
+
+
+class Use(Enum):
+    """What a difference of times has to be, by what stands around it."""
+
+    NUMBER = "a number of days"
+    INTERVAL = "an interval"
+    EITHER = "either"
+
+
+def durations(node: exp.Expr, place: Place) -> exp.Expr:
+    """What a difference of times is compared with: days or the text of a duration → an interval."""
+    sides = _SIDES.get(type(node), ())
+    parts = {side: node.args[side] for side in sides}
+    if not any(_is_difference(part.unnest(), place) for part in parts.values()):
+        return node
+    for side, part in parts.items():
+        if isinstance(part, exp.Literal) and part.is_string and _DURATION.fullmatch(part.name):
+            node.set(side, day_to_second(part.name))
+        elif place.kind(part) in NUMBERS:
+            node.set(side, days(part.copy()))
+    return node
+
+
+def _is_difference(node: exp.Expr, place: Place) -> bool:
+    """Whether it is the difference of two times, of which nothing has been computed yet."""
+    return (
+        isinstance(node, exp.Sub)
+        and {
+            place.kind(node.this),
+            place.kind(node.expression),
+        }
+        <= TIMES
+    )
+
+
+def differences(node: exp.Expr, place: Place) -> exp.Expr:
+    """`d - e` as a number of days, where a number is wanted, or where both have no time of day."""
+    if not isinstance(node, exp.Sub):
+        return node
+    of_both = place.kind(node.this), place.kind(node.expression)
+    kinds = set(of_both)
+    if not kinds <= TIMES:
+        if kinds <= TIMES | {None}:
+            place.remark(_DAYS)
+        return node
+    use = _use(node, place)
+    operands = tuple(zip(_operands(node), of_both, strict=True))
+    if use is Use.EITHER and all(_is_date(one) or kind is Kind.DATE for one, kind in operands):
+        use = Use.NUMBER
+    if use is Use.INTERVAL:
+        return node
+    if kinds == {Kind.DATE}:
+        return _paren(exp.Sub, *(_function("UNIX_DATE", one) for one in _operands(node)))
+    if use is Use.EITHER:
+        place.remark(_AMBIGUOUS)
+        return node
+    micros = (microseconds(one, kind) for one, kind in operands)
+    return _paren(exp.Div, _paren(exp.Sub, *micros), exp.Literal.number(MICROSECONDS_A_DAY))
+
+
+def _is_date(node: exp.Expr) -> bool:
+    """Whether it is a DATE, whatever Spark's type for it is: SYSDATE, TRUNC(...) or a cast."""
+    is_sysdate = isinstance(node, exp.CurrentTimestamp) and node.args.get("sysdate")
+    return bool(is_sysdate or _is_trunc(node) or isinstance(node, exp.TimestampTrunc))
+
+
+def _is_trunc(node: exp.Expr) -> bool:
+    return isinstance(node, exp.DateTrunc) or function_name(node) == "TRUNC"
+
+
+def _use(node: exp.Expr, place: Place) -> Use:
+    """What stands around a difference asks for."""
+    above = node.parent
+    if above is None or isinstance(above, (exp.Alias, exp.Select)):
+        return Use.EITHER
+    if isinstance(above, (*_SIDES, exp.Extract)):
+        return Use.INTERVAL
+    if isinstance(above, _OF_NUMBERS) or _is_trunc(above):
+        return Use.NUMBER
+    if isinstance(above, (exp.Add, exp.Sub, exp.Coalesce)):
+        others = [one for one in above.iter_expressions() if one is not node]
+        kinds = {place.kind(one) for one in others}
+        if kinds & NUMBERS:
+            return Use.NUMBER
+        if kinds & {Kind.INTERVAL, *TIMES}:
+            return Use.INTERVAL
+    return _use(above, place)
+
+
+def shifts(node: exp.Expr, place: Place) -> exp.Expr:
+    """`d + n` and `d - n`, so many days later or earlier."""
+    if not isinstance(node, (exp.Add, exp.Sub)):
+        return node
+    kinds = place.kind(node.this), place.kind(node.expression)
+    time, number = _operands(node)
+    if isinstance(node, exp.Add) and kinds[0] in NUMBERS:
+        time, number, kinds = number, time, kinds[::-1]
+    if kinds[0] not in TIMES or kinds[1] not in NUMBERS:
+        return node
+    if kinds[0] is Kind.DATE:
+        if kinds[1] is Kind.INTEGER:
+            return type(node)(this=time, expression=number)
+        time = exp.cast(time, "timestamp")
+    return type(node)(this=time, expression=days(number))
+
+
+def days(number: exp.Expr) -> exp.Expr:
+    """So many days as an interval."""
+    if isinstance(number, exp.Literal) and number.name.isdigit():
+        return exp.Interval(this=exp.Literal.string(number.name), unit=exp.var("DAY"))
+    one = exp.Interval(this=exp.Literal.string("1"), unit=exp.var("DAY"))
+    simple = isinstance(number, (exp.Literal, exp.Column, exp.Paren, exp.Func))
+    return exp.Mul(this=one, expression=number if simple else exp.paren(number, copy=False))
+
+
+def day_to_second(text: str) -> exp.Expr:
+    """The interval that a text like `0 01:00:00.00` means."""
+    unit = exp.IntervalSpan(this=exp.var("DAY"), expression=exp.var("SECOND"))
+    return exp.Interval(this=exp.Literal.string(text), unit=unit)
+
+
+def _operands(node: exp.Expr) -> tuple[exp.Expr, exp.Expr]:
+    return node.this.copy(), node.expression.copy()
+
+
+def _function(name: str, argument: exp.Expr) -> exp.Expr:
+    return exp.Anonymous(this=name, expressions=[argument])
+
+
+def _paren(operator: type[exp.Expr], left: exp.Expr, right: exp.Expr) -> exp.Expr:
+    return exp.paren(operator(this=left, expression=right), copy=False)
+
+
+def truncated(node: exp.Expr, place: Place) -> exp.Expr:
+    """`TRUNC(x)`, `TRUNC(x, n)` of a number and `TRUNC(d)`, `TRUNC(d, 'HH24')` of a date."""
+    value, second = _truncation(node)
+    if value is None:
+        return node
+    kind = place.kind(value)
+    if kind is None and isinstance(second, exp.Literal | exp.Var) and not second.is_number:
+        kind = Kind.TIMESTAMP
+    if kind in TIMES:
+        return _truncated_time(value.copy(), kind, second)
+    if kind not in NUMBERS:
+        place.remark(_UNKNOWN)
+        arguments = [one.copy() for one in (value, second) if one]
+        return exp.Anonymous(this="TRUNC", expressions=arguments)
+    return _truncated_number(value.copy(), second)
+
+
+def _truncation(node: exp.Expr) -> tuple[exp.Expr | None, exp.Expr | None]:
+    """What a call of TRUNC takes, as sqlglot reads it."""
+    match node:
+        case exp.Anonymous(this="TRUNC", expressions=[value, *rest]):
+            return value, rest[0] if rest else None
+        case exp.Trunc():
+            return node.this, node.args.get("decimals")
+        case exp.DateTrunc():
+            return node.this, node.args.get("unit")
+    return None, None
+
+
+def _truncated_time(time: exp.Expr, kind: Kind | None, unit: exp.Expr | None) -> exp.Expr:
+    name = "DAY" if unit is None else _UNITS.get(unit.name.upper())
+    if unit is not None and unit.name.upper() in ("DAY", "DY", "D"):
+        raise UnsupportedError(f"no TRUNC to {unit}, a week of the session's: write 'IW'")
+    if name is None:
+        raise UnsupportedError(f"no TRUNC to {unit}")
+    if kind is Kind.DATE and name == "DAY" and not isinstance(time, exp.Cast):
+        return time
+    return exp.Anonymous(this="DATE_TRUNC", expressions=[exp.Literal.string(name), time])
+
+
+def date_with_time(node: exp.Expr, place: Place) -> exp.Expr:
+    """`CAST(x AS DATE)` keeps the time of day, but for fractions of a second."""
+    if not isinstance(node, exp.Cast) or not node.is_type("date"):
+        return node
+    if place.kind(node.this) in (Kind.DATE, Kind.TEXT):
+        return node
+    return exp.TimestampTrunc(this=exp.cast(node.this, "timestamp"), unit=exp.var("SECOND"))
+
+
+def _truncated_number(number: exp.Expr, places: exp.Expr | None) -> exp.Expr:
+    """A number without its fraction, or without the digits after so many places."""
+    if places is None:
+        return exp.cast(number, "bigint")
+    power = exp.Pow(this=exp.Literal.number(10), expression=places.copy())
+    product = exp.Mul(this=exp.paren(number), expression=power)
+    return exp.paren(exp.Div(this=exp.cast(product, "bigint"), expression=power.copy()))
+
+
+def text_of_number(number: exp.Expr, place: Place) -> exp.Expr:
+    """A number as Oracle writes it: neither `11.50` nor `0.5`, but `11.5` and `.5`."""
+    text: exp.Expr = exp.cast(number.copy(), "text")
+    if place.kind(number) not in (Kind.DECIMAL, Kind.FRACTION) or not place.write.is_spark:
+        return text
+    for pattern, rest in ((r"\.0+$|(\.[0-9]*[1-9])0+$", "$1"), (r"^(-?)0\.", "$1.")):
+        found = (exp.Literal.string(one) for one in (pattern, rest))
+        text = plain_call("REGEXP_REPLACE", text, *found)
+    return text
+
+
+def timestamp_literal(node: exp.Expr, _: Place) -> exp.Expr:
+    """`TIMESTAMP '2011-04-01 10:00:00'`, whose fraction of a second may be left out."""
+    is_literal = isinstance(node, exp.StrToTime) and isinstance(node.this, exp.Literal)
+    if is_literal and node.args["format"].name == "%Y-%m-%d %H:%M:%S.%f":
+        return exp.cast(node.this, "timestamp")
+    return node
+
+
+def parsed_time(node: exp.Expr, place: Place) -> exp.Expr:
+    """`TO_DATE(x, 'yyyy-mm-dd')`, in whatever case; with a time of day where its format has one."""
+    if not isinstance(node, exp.StrToDate | exp.StrToTime):
+        return node
+    pattern = _words(node.args.get("format"))
+    if not pattern or "RR" in _upper(pattern):
+        raise UnsupportedError("a time without a format, or with RR: write YYYY")
+    read = _complete(_read(_upper(pattern), place), pattern, place)
+    has_time = isinstance(node, exp.StrToTime) or _TIME_OF_DAY.search(read)
+    parsed = exp.StrToTime if has_time else exp.StrToDate
+    return parsed(this=node.this, format=exp.Literal.string(read))
+
+
+def formatted_time(node: exp.Expr, place: Place) -> exp.Expr:
+    """`TO_CHAR(time, 'YYYY-MM-DD')`, where the format is one of times."""
+    pattern = _format(node)
+    upper = _upper(pattern).replace("RR", "YY")
+    is_bare = upper.startswith("FM")  # neither blanks after names nor zeros before numbers
+    written = _read(upper.removeprefix("FM"), place)
+    if "%" not in written:
+        if place.write.is_spark and re.search("[A-PR-Z]", upper):
+            raise _not_said(pattern)
+        return node
+    if _PADDED_NAMES.search(_TEXT.sub("", pattern)) and not is_bare:
+        raise UnsupportedError(
+            "names of months and days, which Oracle pads: write MON or DY, or FM before the format"
+        )
+    written = _complete(written, pattern, place)
+    if _UNSAID.search(written):
+        raise _not_said(pattern)
+    if is_bare:
+        written = _PADDED_NUMBERS.sub(r"%-\1", written)
+    text = exp.TimeToStr(this=node.this, format=exp.Literal.string(written))
+    return _in_case_of(re.sub("^FM", "", pattern, flags=re.IGNORECASE), text)
+
+
+def _upper(pattern: str) -> str:
+    """A format in capitals, but for texts in quotes."""
+    return _OUTSIDE_OF_TEXT.sub(lambda part: part[0].upper(), pattern)
+
+
+def _read(upper: str, place: Place) -> str:
+    """A format with sqlglot's marks for its parts, and digits of a second as Spark writes them."""
+    if "SSSSS" in upper:  # the seconds of the day
+        raise _not_said(upper)
+    read = format_time(upper, Oracle.TIME_MAPPING) or ""
+    if not place.write.is_spark:
+        return read.replace("FF", "%f")
+    return _DIGITS_OF_SECOND.sub(lambda found: "S" * int(found[1] or 6), read)
+
+
+def _in_case_of(pattern: str, text: exp.Expr) -> exp.Expr:
+    """A text with the names in it as a pattern writes its own: `MON`, `Mon` or `mon`."""
+    bare = _TEXT.sub("", pattern)
+    cases = {_CASES.get((name.isupper(), name.islower())) for name in _NAMES.findall(bare)}
+    case = next(iter(cases), None)
+    others = "".join([*_TEXT.findall(pattern), *_NOON_OF_SPARK.findall(bare)])
+    is_changed = (case is exp.Upper and others.upper() != others) or (
+        case is exp.Lower and others.lower() != others
+    )
+    if len(cases) > 1 or is_changed:
+        raise UnsupportedError("names of months, days and AM in different cases")
+    return case(this=text) if case else text
+
+
+def _complete(read: str, pattern: str, place: Place) -> str:
+    """What sqlglot has read of a pattern, with AM and with texts in quotes."""
+    found = _NOON.sub("%p", read)
+    is_mistaken = any("%" in one for one in _TEXT.findall(found))
+    if place.write.is_spark:
+        found = _TEXT.sub(lambda text: f"'{text[1].replace(_QUOTE, _QUOTE * 2)}'", found)
+    if is_mistaken or re.search(r'[A-Za-z"]', _READ.sub("", found)):
+        raise _not_said(pattern)
+    return found
+
+
+def _not_said(pattern: str) -> UnsupportedError:
+    return UnsupportedError(f"the format {pattern} of a time: write its parts one by one")
+
+
+def _format(node: exp.Expr) -> str:
+    """The format of TO_CHAR in Oracle's words."""
+    if isinstance(node, exp.ToChar):
+        return _literal(node.args.get("format"))
+    return _words(node.args.get("format")) if isinstance(node, exp.TimeToStr) else ""
+
+
+def _literal(node: exp.Expr | None) -> str:
+    """The text of a literal, nothing of anything else."""
+    return node.name if isinstance(node, exp.Literal) and node.is_string else ""
+
+
+def _words(read: exp.Expr | None) -> str:
+    """A format, of which sqlglot has read a part, in Oracle's words."""
+    return format_time(_literal(read), Oracle.INVERSE_TIME_MAPPING) or ""
+
+
+def text_of_date(node: exp.Expr, place: Place) -> exp.Expr:
+    """`TO_CHAR(d)` has Oracle's format DD-MON-RR; of what is no time it is a cast."""
+    if not isinstance(node, exp.ToChar) or node.args.get("format"):
+        return node
+    if place.kind(node.this) not in TIMES:
+        return text_of_number(node.this, place)
+    return exp.Upper(this=exp.TimeToStr(this=node.this, format=exp.Literal.string("%d-%b-%y")))
+
+
+# Rows of dual, by ROWNUM and by `(+)`; texts.
+
+_COUNTERS = frozenset({"LEVEL", "ROWNUM"})
+_LISTS = frozenset({"odcinumberlist", "odcivarchar2list", "odcidatelist", "dbms_debug_vc2coll"})
+_MAY_BE_EMPTY = (exp.Substring, exp.Trim, exp.Replace, exp.Translate, exp.RegexpReplace)
+_REPLACING = (exp.Replace, exp.RegexpReplace)
+
+
+def row_generator(node: exp.Expr, place: Place) -> exp.Expr:
+    """`FROM dual CONNECT BY LEVEL <= n` is the numbers from 1 to n, as is ROWNUM in its place."""
+    connect = node.args.get("connect") if isinstance(node, exp.Select) else None
+    if connect is None:
+        return node
+    if not place.write.is_spark:
+        raise AbsentError("CONNECT BY", "write the rows as VALUES")
+    end = None if connect.args.get("start") else _end_of_numbers(connect.args["connect"])
+    if end is None or not _reads_dual(node):
+        raise AbsentError("CONNECT BY", "only of dual; write WITH RECURSIVE")
+    last = exp.cast(exp.paren(end), "bigint")
+    end = exp.Add(this=last, expression=exp.Literal.number(1))
+    numbers = exp.Anonymous(this="RANGE", expressions=[exp.Literal.number(1), end])
+    alias = exp.TableAlias(this=exp.to_identifier("dual"), columns=[exp.to_identifier("level")])
+    node.set("connect", None)
+    counters = _COUNTERS if node.args.get("where") is None else {"LEVEL"}
+    for column in [one for one in node.find_all(exp.Column) if one.name.upper() in counters]:
+        name = exp.column("level")
+        is_item = isinstance(column.parent, exp.Alias) or column.parent is node
+        column.replace(name if is_item else exp.cast(name, "int"))  # tells rules of dates the type
+    node.set("from_", exp.From(this=exp.Table(this=numbers, alias=alias)))
+    return node
+
+
+def _end_of_numbers(condition: exp.Expr) -> exp.Expr | None:
+    """The last of the numbers for which `LEVEL <= n` holds."""
+    if not isinstance(condition, (exp.GT, exp.GTE, exp.LT, exp.LTE)):
+        return None
+    counter, bound = condition.this, condition.expression
+    if isinstance(condition, (exp.GT, exp.GTE)):
+        counter, bound = bound, counter
+    if not isinstance(counter, exp.Column) or counter.name.upper() not in _COUNTERS:
+        return None
+    end: exp.Expr = bound.copy()
+    if isinstance(condition, (exp.GTE, exp.LTE)):
+        return end
+    return exp.Sub(this=exp.paren(end), expression=exp.Literal.number(1))
+
+
+def _reads_dual(query: exp.Expr) -> bool:
+    source = query.args.get("from_")
+    is_dual = source is None or source.this.name.upper() == "DUAL"
+    return is_dual and not query.args.get("joins")
+
+
+def no_dual(node: exp.Expr, _: Place) -> exp.Expr:
+    """`FROM dual` is nothing: a query without FROM has one row."""
+    if not isinstance(node, exp.Select):
+        return node
+    source = node.find(exp.From)
+    if source is None or source.parent is not node or node.args.get("joins"):
+        return node
+    if source.this.name.lower() == "dual" and source.arg_key:
+        node.set(source.arg_key, None)
+    return node
+
+
+def numbered_rows(node: exp.Expr, _: Place) -> exp.Expr:
+    """`SELECT ROWNUM, x FROM (SELECT ... ORDER BY x)` numbers rows in the order of the subquery."""
+    rows = _ordered_rows(node) if isinstance(node, exp.Select) else None
+    counters = [one for one in node.find_all(exp.Column, exp.Pseudocolumn) if _is_rownum(one)]
+    own = [one for one in counters if one.parent_select is node]
+    if rows is None or not own:
+        return node
+    for one in own:
+        number = exp.Window(this=exp.RowNumber(), order=rows.copy(), over="OVER")
+        one.replace(exp.alias_(number, "rownum") if one.parent is node else number)
+    if node.args.get("limit"):
+        node.set("order", rows.copy())
+    return node
+
+
+def _ordered_rows(query: exp.Select) -> exp.Order | None:
+    """The order of the subquery that is all that a query reads, by columns that it gives."""
+    source = query.args["from_"].this if query.args.get("from_") else None
+    inner = source.this if isinstance(source, exp.Subquery) else None
+    order = inner.args.get("order") if isinstance(inner, exp.Select) else None
+    parts = ("joins", "where", "group", "order", "connect")
+    if order is None or inner is None or any(map(query.args.get, parts)):
+        return None
+    found = exp.Order(expressions=[one.copy() for one in order.expressions])
+    for key in found.expressions:
+        name = _name_of_key(key.this, inner)
+        if name is None:  # a column that no one sees outside of the query
+            if query.is_star or inner.args.get("distinct") or inner.args.get("group"):
+                return None
+            name = f"key_{len(inner.expressions)}"
+            inner.append("expressions", exp.alias_(key.this.copy(), name))
+        key.set("this", exp.column(name))
+    return found
+
+
+def _name_of_key(key: exp.Expr, query: exp.Select) -> str | None:
+    """The name of the column that has what a query is ordered by."""
+    same = (one.alias_or_name for one in query.expressions if one.unalias() == key)
+    is_named = isinstance(key, exp.Column) and (query.is_star or key.name in query.named_selects)
+    return next(same, None) or (key.name if is_named else None)
+
+
+def _is_rownum(node: exp.Expr | None) -> bool:
+    is_column = isinstance(node, exp.Pseudocolumn | exp.Column) and not node.args.get("table")
+    return is_column and node is not None and node.name.upper() == "ROWNUM"
+
+
+def no_row_order(node: exp.Expr, _: Place) -> exp.Expr:
+    """Other `ROWNUM`, which Spark SQL has not."""
+    if _is_rownum(node):
+        raise AbsentError("ROWNUM", "write row_number() OVER (ORDER BY ...), or LIMIT")
+    return node
+
+
+def listed_values(node: exp.Expr, place: Place) -> exp.Expr:
+    """`TABLE(sys.odcinumberlist(1, 2))`, rows with a column_value each."""
+    calls = node.this.expressions if isinstance(node, exp.Table) and _is_table(node.this) else []
+    values = calls[0].find(exp.Anonymous) if calls else None
+    if values is None or values.name.lower() not in _LISTS:
+        return node
+    if not place.write.is_spark:
+        raise UnsupportedError("no list as a table: write the rows as VALUES")
+    rows = plain_call("EXPLODE", exp.Array(expressions=values.expressions))
+    alias = exp.to_identifier(node.alias or "listed_values")
+    names = [exp.to_identifier("column_value")]
+    return exp.Table(this=rows, alias=exp.TableAlias(this=alias, columns=names))
+
+
+def _is_table(call: exp.Expr) -> bool:
+    return function_name(call) == "TABLE" and len(call.expressions) == 1
+
+
+def no_join_marks(node: exp.Expr, _: Place) -> exp.Expr:
+    """`a.x = b.x(+)` is a LEFT JOIN of b."""
+    marked = isinstance(node, exp.Select) and any(
+        one.args.get("join_mark") for one in node.find_all(exp.Column) if one.parent_select is node
+    )
+    if not marked:
+        return node
+    found = eliminate_join_marks(node.copy())
+    found.set("joins", list(_by_what_they_read(found)))
+    return found
+
+
+def _by_what_they_read(select: exp.Expr) -> Iterator[exp.Join]:
+    """The joins of a query, each after those of the relations that its condition names."""
+    waiting: list[exp.Join] = list(select.args.get("joins") or ())
+    waiting.sort(key=lambda one: one.side == "LEFT")
+    known = {select.args["from_"].alias_or_name}
+    while waiting:
+        ready = (one for one in waiting if _names_in(one) <= known | {one.alias_or_name})
+        chosen = next(ready, waiting[0])
+        waiting.remove(chosen)
+        known.add(chosen.alias_or_name)
+        yield chosen
+
+
+def _names_in(join: exp.Join) -> set[str]:
+    condition = join.args.get("on")
+    return {one.table for one in condition.find_all(exp.Column)} - {""} if condition else set()
+
+
+def unusual_name(node: exp.Expr, _: Place) -> exp.Expr:
+    """`page#` is a name that Spark wants in quotes."""
+    if isinstance(node, exp.Identifier) and "#" in node.name:
+        node.set("quoted", True)
+    return node
+
+
+def empty_text(node: exp.Expr, _: Place) -> exp.Expr:
+    """`''` is NULL, so `x = ''` is never true; what REPLACE seeks and puts in may be nothing."""
+    if not isinstance(node, exp.Literal) or not node.is_string or node.name:
+        return node
+    stays = isinstance(node.parent, _REPLACING) and node.arg_key != "this"
+    return node if stays else exp.cast(exp.null(), "text")
+
+
+def nothing_is_null(node: exp.Expr, place: Place) -> exp.Expr:
+    """`SUBSTR(x, 9)` and the like in Oracle, NULL where the text that they give is empty."""
+    is_inside = isinstance(node.parent, exp.DPipe | exp.Concat)
+    if not isinstance(node, _MAY_BE_EMPTY) or is_inside or not place.write.is_spark:
+        return node
+    return exp.Nullif(this=node.copy(), expression=exp.Literal.string(""))
+
+
+def concatenation(node: exp.Expr, place: Place) -> exp.Expr:
+    """`a || b`, `CONCAT(a, b)`: NULL is the empty string, and the empty string is NULL."""
+    is_call = isinstance(node, exp.Concat)
+    if not (is_call or isinstance(node, exp.DPipe)) or isinstance(node.parent, exp.DPipe):
+        return node
+    found = node.expressions if is_call else node.flatten()
+    parts = [_written(part, place) for part in found]
+    text = _joined(parts, place)
+    if any(isinstance(part, exp.Literal) and part.name for part in parts):
+        return text
+    return exp.Nullif(this=text, expression=exp.Literal.string(""))
+
+
+def _written(part: exp.Expr, place: Place) -> exp.Expr:
+    """A part as Oracle writes it."""
+    is_number = place.kind(part) in (Kind.DECIMAL, Kind.FRACTION)
+    return text_of_number(part, place) if is_number else part.copy()
+
+
+def _joined(parts: list[exp.Expr], place: Place) -> exp.Expr:
+    """The texts one after the other, NULL as nothing."""
+    empty = exp.Literal.string("")
+    if place.write.joins_without_nulls:
+        return exp.Anonymous(this="CONCAT_WS", expressions=[empty, *parts])
+    return reduce(_joined_to, map(_or_empty, parts))
+
+
+def _joined_to(left: exp.Expr, right: exp.Expr) -> exp.Expr:
+    return exp.DPipe(this=left, expression=right)
+
+
+def _or_empty(part: exp.Expr) -> exp.Expr:
+    """A part as a text, the empty one instead of NULL."""
+    if isinstance(part, exp.Literal):
+        return part
+    text = exp.cast(part, "text")
+    return exp.Coalesce(this=text, expressions=[exp.Literal.string("")])
+
+
+READS: tuple[Rule, ...] = (
+    no_join_marks,
+    empty_text,
+    nothing_is_null,
+    over_each_aggregate,
+    semantics_of_aggregates,
+    row_generator,
+    listed_values,
+    numbered_rows,
+    no_row_order,
+    unusual_name,
+    concatenation,
+    timestamp_literal,
+    parsed_time,
+    formatted_time,
+    number_of_text,
+    no_dual,
+    bounded_text,
+    date_with_time,
+    durations,
+    differences,
+    shifts,
+    truncated,
+    text_of_date,
+)

@@ -1,1 +1,0 @@
-"""Rules for whole queries: QUALIFY, the rows that are fetched, recursive WITH, OVER and FILTER."""

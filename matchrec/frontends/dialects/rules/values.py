@@ -1,0 +1,331 @@
+"""Rules for numbers, dates and times, where sqlglot's translation to Spark means something else.
+
+CAST(2.7 AS INTEGER)       3 in Oracle, Snowflake, Trino and BigQuery; 2 in Spark and Flink
+CAST(x AS VARCHAR(3))      cuts what is longer, which Spark's does not
+7 / 2                      3 in Trino, Flink SQL and Azure
+GREATEST(x, NULL)          NULL but in Spark and Databricks
+DATEADD(minute, 5, t)      t + INTERVAL '5' MINUTE   sqlglot: DATE_ADD(t, 5), which adds days
+DATEDIFF(minute, s, t)     how often a minute begins between s and t: whole minutes of the two
+                           times, each without its seconds
+date_diff('minute', s, t)  how many minutes there are between s and t
+TIMESTAMPDIFF(MINUTE, s, t)  the same
+
+In DEFINE a difference may be of two rows, where it has to be one of numbers.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from sqlglot import exp
+from sqlglot.errors import UnsupportedError
+
+from matchrec.frontends.dialects.rules.place import TIMESTAMPS, Kind, Place, plain_call
+
+_ROUNDING = frozenset({"oracle", "snowflake", "trino", "bigquery"})
+_CUTTING = {"trino": "TRUNCATE"}  # TRUNC elsewhere
+_WHOLE = (exp.Round, exp.Trunc, exp.Ceil, exp.Floor)
+_UNCUT = frozenset({"oracle", "trino"})  # whose CAST cuts as well
+
+
+def whole_number(node: exp.Expr, place: Place) -> exp.Expr:
+    """`CAST(x AS INTEGER)` of a number with a fraction, rounded or cut as where it is read."""
+    if not isinstance(node, exp.Cast) or not node.is_type(*exp.DataType.INTEGER_TYPES):
+        return node
+    rounds, cuts = (one.name in _ROUNDING for one in (place.read, place.write))
+    if rounds == cuts or isinstance(node.this, _WHOLE):
+        return node
+    kind = place.kind(node.this)
+    if kind is None:
+        does, other = ("rounds", "cuts") if rounds else ("cuts", "rounds")
+        place.remark(
+            f"a cast to an integer {does} in {place.read.title}, and {other} in "
+            f"{place.write.title}; the types of these columns are not known"
+        )
+    if kind not in (Kind.FRACTION, Kind.DECIMAL):
+        return node
+    name = "ROUND" if rounds else _CUTTING.get(place.write.name, "TRUNC")
+    node.set("this", plain_call(name, node.this))
+    return node
+
+
+def bounded_text(node: exp.Expr, place: Place) -> exp.Expr:
+    """`CAST(x AS VARCHAR(3))` cuts what is longer, which Spark does not."""
+    if not isinstance(node, exp.Cast) or not node.is_type(*exp.DataType.TEXT_TYPES):
+        return node
+    if place.write.name in _UNCUT:
+        return node
+    length = node.to.expressions[0].this if node.to.expressions else None
+    if length is None:
+        return node
+    if node.is_type(exp.DType.CHAR, exp.DType.NCHAR) and not place.read.is_spark:
+        place.remark(f"CHAR(n) is filled with blanks in {place.read.title}, and here it is not")
+    return exp.Anonymous(this="LEFT", expressions=[exp.cast(node.this, "text"), length.copy()])
+
+
+def quotient(node: exp.Expr, place: Place) -> exp.Expr:
+    """`a / b` of integers becomes `a DIV b` where the other product would keep the fraction."""
+    read, write = place.read, place.write
+    if read.divides_integers == write.divides_integers or not isinstance(node, exp.Div):
+        return node
+    kinds = {place.kind(node.this), place.kind(node.expression)}
+    if kinds == {Kind.INTEGER} and read.divides_integers:
+        return exp.IntDiv(this=node.this, expression=node.expression)
+    if kinds <= {Kind.INTEGER, None}:
+        drops, keeps = (read, write) if read.divides_integers else (write, read)
+        place.remark(
+            f"the quotient of two integers is an integer in {drops.title}, and has a fraction in "
+            f"{keeps.title}"
+        )
+    return node
+
+
+def average_of_integers(node: exp.Expr, place: Place) -> exp.Expr:
+    """`AVG` of integers, which Flink gives without a fraction and its documentation with one."""
+    if isinstance(node, exp.Avg) and place.kind(node.this) is Kind.INTEGER:
+        place.remark("AVG of integers keeps its fraction, which Flink SQL drops")
+    return node
+
+
+def average_of_decimals(node: exp.Expr, place: Place) -> exp.Expr:
+    """`AVG` of decimals, which has as many digits as they in Trino, and four more in Spark."""
+    if isinstance(node, exp.Avg) and place.kind(node.this) in (Kind.DECIMAL, None):
+        place.remark(
+            "AVG of decimals has their number of digits in Trino, and four more in Spark SQL; for "
+            "DECIMAL(10, 2) write CAST(AVG(x) AS DECIMAL(10, 2))"
+        )
+    return node
+
+
+def quotient_of_decimals(node: exp.Expr, place: Place) -> exp.Expr:
+    """`a / b` of decimals, rounded in Trino to the digits of the one that has more of them."""
+    if not isinstance(node, exp.Div) or place.write.name == "trino":
+        return node
+    kinds = {place.kind(node.this), place.kind(node.expression)}
+    if Kind.DECIMAL not in kinds or not kinds <= {Kind.DECIMAL, Kind.INTEGER, None}:
+        return node
+    digits = _digits(node, place)
+    if digits is not None and place.write.is_spark:
+        return exp.cast(node.copy(), f"DECIMAL(38, {digits})")
+    place.remark(
+        "a quotient of decimals is rounded in Trino to the digits of the one that has more of "
+        f"them, and has more in {place.write.title}; for DECIMAL(10, 2) write "
+        "CAST(a / b AS DECIMAL(10, 2))"
+    )
+    return node
+
+
+def _digits(node: exp.Expr, place: Place) -> int | None:
+    """How many digits after the point a number has in Trino, None where that is not known."""
+    match node:
+        case exp.Literal() if not node.is_string:
+            return len(node.name.partition(".")[2])
+        case exp.Cast() if place.kind(node) is Kind.DECIMAL:
+            parameters = node.to.expressions
+            return int(parameters[1].name) if len(parameters) == 2 else 0
+        case exp.Paren() | exp.Neg() | exp.Abs() | exp.Min() | exp.Max() | exp.Sum():
+            return _digits(node.this, place)
+        case exp.Mul() | exp.Add() | exp.Sub() | exp.Div() | exp.Mod():
+            found = [_digits(one, place) for one in (node.this, node.expression)]
+            known = [one for one in found if one is not None]
+            if len(known) < len(found):
+                return None
+            return sum(known) if isinstance(node, exp.Mul) else max(known)
+    return 0 if place.kind(node) is Kind.INTEGER else None
+
+
+def extremes(node: exp.Expr, place: Place) -> exp.Expr:
+    """`GREATEST(a, b)` and `LEAST(a, b)`, NULL where one is NULL but in Spark and Databricks."""
+    if not isinstance(node, exp.Greatest | exp.Least):
+        return node
+    read, write = place.read, place.write
+    is_named = read.name == "snowflake" and node.args.get("ignore_nulls")
+    ignores = bool(is_named) or not read.extremes_of_nulls
+    node.set("ignore_nulls", ignores)
+    unsure = [one for one in (node.this, *node.expressions) if not isinstance(one, exp.Literal)]
+    if not unsure or ignores is not write.extremes_of_nulls or write.name == "snowflake":
+        return node
+    if ignores:
+        place.remark(f"{node.key.upper()} of values and a NULL is NULL in {write.title}")
+        return node
+    known = [exp.Not(this=exp.Is(this=one.copy(), expression=exp.null())) for one in unsure]
+    return exp.Case(ifs=[exp.If(this=exp.and_(*known), true=node.copy())])
+
+
+def number_of_text(node: exp.Expr, place: Place) -> exp.Expr:
+    """`TO_NUMBER(x)`, without a format a whole number in Snowflake, and any in Oracle."""
+    if not isinstance(node, exp.ToNumber) or node.args.get("format"):
+        return node
+    if place.read.name == "oracle":
+        return exp.cast(node.this, "double")
+    precision, scale = (node.args.get(one) for one in ("precision", "scale"))
+    sizes = [exp.DataTypeParam(this=one.copy()) for one in (precision, scale) if one]
+    type_ = exp.DataType(this=exp.DType.DECIMAL, expressions=sizes)
+    if node.args.get("safe"):
+        return exp.TryCast(this=node.this.copy(), to=type_, safe=True)
+    return exp.Cast(this=node.this.copy(), to=type_)
+
+
+_ADDED = (exp.DateAdd, exp.TimestampAdd, exp.DatetimeAdd, exp.TsOrDsAdd)
+_SUBTRACTED = (exp.DateSub, exp.TimestampSub, exp.DatetimeSub)
+_SHORT = {
+    "YY": "YEAR",
+    "YYYY": "YEAR",
+    "QQ": "QUARTER",
+    "MM": "MONTH",
+    "MON": "MONTH",
+    "WK": "WEEK",
+    "WW": "WEEK",
+    "DD": "DAY",
+    "D": "DAY",
+    "HH": "HOUR",
+    "MI": "MINUTE",
+    "N": "MINUTE",
+    "SS": "SECOND",
+    "S": "SECOND",
+    "MS": "MILLISECOND",
+    "MCS": "MICROSECOND",
+}
+_SECONDS = {"SECOND": 1, "MINUTE": 60, "HOUR": 3600}
+_COUNTED = frozenset(_SHORT.values())
+_DAY = 86_400
+_OF_OTHERS = {
+    "WEEK": (Decimal(7), "DAY"),
+    "QUARTER": (Decimal(3), "MONTH"),
+    "MILLISECOND": (Decimal("0.001"), "SECOND"),
+    "MICROSECOND": (Decimal("0.000001"), "SECOND"),
+}
+
+
+def unit_of(name: str) -> str:
+    """The name of a unit of time, of which products know shorter forms."""
+    upper = name.upper()
+    return _SHORT.get(upper, upper.removesuffix("S"))
+
+
+def added_time(node: exp.Expr, _: Place) -> exp.Expr:
+    """A time and an interval, added or subtracted by a function."""
+    adds = isinstance(node, _ADDED)
+    if not adds and not isinstance(node, _SUBTRACTED):
+        return node
+    amount, unit = node.expression, node.args.get("unit")
+    if isinstance(amount, exp.Interval):
+        amount, unit = amount.this, amount.args.get("unit")
+    if unit is None:
+        return node
+    interval = _interval(amount, unit_of(unit.name))
+    if adds:
+        return exp.paren(exp.Add(this=node.this, expression=interval))
+    return exp.paren(exp.Sub(this=node.this, expression=interval))
+
+
+def _interval(amount: exp.Expr, unit: str) -> exp.Expr:
+    if unit not in _COUNTED:
+        raise UnsupportedError(f"an interval in units of {unit}")
+    times, name = _OF_OTHERS.get(unit, (Decimal(1), unit))
+    sign, number = ("-", amount.this) if isinstance(amount, exp.Neg) else ("", amount.unnest())
+    if isinstance(number, exp.Literal) and _is_number(number.name):
+        count = f"{sign}{Decimal(number.name) * times:f}"
+        return exp.Interval(this=exp.Literal.string(count), unit=exp.var(name))
+    one = exp.Interval(this=exp.Literal.string(f"{times:f}"), unit=exp.var(name))
+    return exp.Mul(this=exp.paren(amount), expression=one)
+
+
+def _is_number(text: str) -> bool:
+    return text.replace(".", "", 1).isdigit()
+
+
+def crossed_boundaries(node: exp.Expr, _: Place) -> exp.Expr:
+    """DATEDIFF with a unit: how often one begins between two times."""
+    unit = node.args.get("unit")
+    if not isinstance(node, exp.DateDiff | exp.DatetimeDiff) or unit is None:
+        return node
+    name = unit_of(unit.name)
+    if name not in _COUNTED:
+        raise UnsupportedError(f"a difference in units of {name}")
+    if name == "DAY":
+        return exp.DateDiff(this=node.this, expression=node.expression)
+    ends = (exp.TimestampTrunc(this=one, unit=exp.var(name)) for one in _both(node))
+    return exp.TimestampDiff(this=next(ends), expression=next(ends), unit=exp.var(name))
+
+
+def counted_boundaries(node: exp.Expr, place: Place) -> exp.Expr:
+    """The same as a difference of numbers, each of one time: in DEFINE they may be of two rows."""
+    unit = node.args.get("unit")
+    seconds = _SECONDS.get(unit_of(unit.name)) if unit is not None else None
+    if not place.is_condition or not isinstance(node, exp.DateDiff):
+        return node
+    if unit is None or seconds is None:
+        return node
+    later, earlier = (_number(one, unit_of(unit.name), seconds) for one in _both(node))
+    return exp.paren(exp.Sub(this=later, expression=earlier))
+
+
+def _number(time: exp.Expr, unit: str, seconds: int) -> exp.Expr:
+    start = exp.TimestampTrunc(this=time, unit=exp.var(unit))
+    count = exp.Anonymous(this="UNIX_SECONDS", expressions=[start])
+    return count if seconds == 1 else exp.IntDiv(this=count, expression=exp.Literal.number(seconds))
+
+
+def _both(node: exp.Expr) -> tuple[exp.Expr, exp.Expr]:
+    return node.this, node.expression
+
+
+def elapsed(node: exp.Expr, place: Place) -> exp.Expr:
+    """`date_diff('second', a, b)` and `TIMESTAMPDIFF(SECOND, a, b)` of two timestamps in DEFINE."""
+    if not place.is_condition or not isinstance(node, exp.DateDiff | exp.TimestampDiff):
+        return node
+    unit = node.args.get("unit")
+    seconds = (_SECONDS | {"DAY": _DAY}).get(unit.name.upper()) if unit else None
+    kinds = place.kind(node.this), place.kind(node.expression)
+    if seconds is None or not set(kinds) <= TIMESTAMPS:
+        return node
+    later, earlier = map(microseconds, (node.this.copy(), node.expression.copy()), kinds)
+    length = exp.paren(exp.Sub(this=later, expression=earlier), copy=False)
+    micros = exp.Literal.number(seconds * 1_000_000)
+    return exp.paren(exp.IntDiv(this=length, expression=micros), copy=False)
+
+
+def microseconds(time: exp.Expr, kind: Kind | None) -> exp.Expr:
+    """The number of a time of this kind, in microseconds."""
+    if kind is Kind.TIMESTAMP_NTZ:  # as if it were of UTC, so that no hour is missing or twice
+        text = exp.Concat(expressions=[exp.cast(time, "text"), exp.Literal.string("Z")])
+        time = exp.cast(text, "timestamp")
+    elif kind not in TIMESTAMPS:
+        time = exp.cast(time, "timestamp")
+    return exp.Anonymous(this="UNIX_MICROS", expressions=[time])
+
+
+def truncated_date(node: exp.Expr, place: Place) -> exp.Expr:
+    """`date_trunc('week', d)` of a date is a date, where Spark makes a timestamp of it."""
+    is_date = isinstance(node, exp.TimestampTrunc) and place.kind(node.this) is Kind.DATE
+    return exp.cast(node.copy(), "date") if is_date else node
+
+
+def whole_second(node: exp.Expr, place: Place) -> exp.Expr:
+    """`EXTRACT(SECOND FROM t)`, of which Spark and Oracle have the fraction as well."""
+    read, write = place.read, place.write
+    is_part = isinstance(node, exp.Extract) and unit_of(node.this.name) == "SECOND"
+    if not is_part or not write.is_spark or read.has_functions_of_spark or read.name == "oracle":
+        return node
+    if place.kind(node.expression) in (Kind.INTERVAL, Kind.DIFFERENCE):
+        return node
+    return exp.Anonymous(this="SECOND", expressions=[node.expression.copy()])
+
+
+_TEXTS = {  # of a value that is cast to a text, by product
+    "snowflake": "a cast to text gives three digits of a second in Snowflake",
+    "bigquery": "a cast to text gives +00 after a timestamp in BigQuery",
+    "trino": "a cast to text gives 1.0E0 of a double, and all digits of a timestamp in Trino",
+}
+
+
+def text_of_value(node: exp.Expr, place: Place) -> exp.Expr:
+    """`CAST(x AS VARCHAR)` of a time, which has other digits elsewhere, or of a double in Trino."""
+    is_text = isinstance(node, exp.Cast) and node.is_type(*exp.DataType.TEXT_TYPES)
+    if not is_text or node.args.get("format") or place.read.name == place.write.name:
+        return node
+    others = {Kind.FRACTION} if place.read.name == "trino" else set()
+    if place.kind(node.this) in TIMESTAMPS | others:
+        place.remark(_TEXTS[place.read.name])
+    return node

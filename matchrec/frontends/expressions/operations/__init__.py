@@ -1,1 +1,0 @@
-"""The operations of an expression: tokens and references go in, operations come out."""

@@ -1,0 +1,547 @@
+"""Takes out of an expression what reads rows of a match: navigation, aggregates, columns.
+
+Everything that the standard forbids about them is refused here, because only here is it known how
+they were written.
+Source: ISO/IEC 19075-5, row pattern navigation operations; running versus final semantics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from matchrec.dataclass import dataclass
+from matchrec.errors.sql import clause as syntax_errors
+from matchrec.errors.sql import expression as expression_errors
+from matchrec.errors.sql import pattern as navigation_errors
+from matchrec.errors.sql import pattern as pattern_errors
+from matchrec.errors.sql.expression import column_in_double_quotes, match_number_inside
+from matchrec.frontends.expressions.analysis import Analysis, Clause, is_semantics, unknown_variable
+from matchrec.frontends.expressions.row_terms import (
+    Operand,
+    call_arguments,
+    one_variable,
+    read_classifier,
+    read_ending,
+    read_match_number,
+    read_matched_rows,
+    read_row_argument,
+    read_row_number,
+    refuse_suffix,
+    row_term,
+)
+from matchrec.frontends.lexing.token_sequence import TokenSequence
+from matchrec.frontends.lexing.tokens import (
+    AGGREGATES,
+    ENDINGS,
+    LOGICAL,
+    MOST,
+    NAVIGATION,
+    NONDETERMINISTIC,
+    OF_THE_MATCH,
+    PHYSICAL,
+    WINDOW_ONLY,
+    TokenKind,
+    whole_number,
+)
+from matchrec.plan.expression import (
+    Aggregate,
+    Classifier,
+    ColumnReference,
+    End,
+    Frame,
+    MatchNumber,
+    Navigation,
+    Piece,
+    Reference,
+    Semantics,
+    Term,
+    inner_references,
+    references,
+)
+from matchrec.source import Span
+
+# `avg(x) OVER (ROWS BETWEEN 2 PRECEDING AND CURRENT ROW)` in DEFINE: the rows of its frame.
+#
+# The frame is cut from the partition, in the clause's own order, whatever is mapped; so Spark
+# computes it for every row before the match.
+
+_ENDLESS = {"PRECEDING": -1, "FOLLOWING": 1}
+
+
+def is_frame(analysis: Analysis, index: int) -> bool:
+    """Whether OVER at `index` gives an aggregate of a condition its frame."""
+    closing = index - (3 if analysis.key(index - 1) == "NULLS" else 1)  # IGNORE NULLS
+    opening = analysis.openings.get(closing, 0)
+    return (
+        analysis.key(index) == "OVER"
+        and analysis.scope.clause is Clause.DEFINE
+        and analysis.is_call(opening - 1)
+        and analysis.key(opening - 1) in AGGREGATES
+    )
+
+
+def read_frame(analysis: Analysis, aggregate: Aggregate, index: int) -> tuple[Aggregate, int]:
+    """The aggregate over the frame whose OVER stands at `index`, and the token after it."""
+    opening = index + 1
+    closing = analysis.pairs.get(opening)
+    if analysis.key(opening) != "(" or closing is None:
+        raise pattern_errors.no_frame(analysis.tokens[index].span)
+    span = analysis.span(opening, closing + 1)
+    if aggregate.variable is not None:
+        raise pattern_errors.frame_of_variable(aggregate.variable, aggregate.span or span)
+    if aggregate.distinct:
+        raise pattern_errors.distinct_with_frame(aggregate.span or span)
+    for reference in inner_references(aggregate):
+        if isinstance(reference, MatchNumber) and reference.span is not None:
+            name = aggregate.function
+            raise match_number_inside(name, analysis.clause, reference.span)
+    frame = _frame(analysis, opening + 1, closing)
+    if frame is None:
+        raise pattern_errors.no_frame(span)
+    if None not in (frame.start, frame.end) and (frame.start or 0) > (frame.end or 0):
+        raise pattern_errors.frame_without_rows(span)
+    whole = analysis.span(analysis.index_at[(aggregate.span or span).start], closing + 1)
+    return replace(aggregate, frame=frame, span=whole), closing + 1
+
+
+def _frame(tokens: TokenSequence, start: int, end: int) -> Frame | None:
+    """The frame of tokens `start .. end`; None where they are none of ROWS."""
+    if tokens.key(start) != "ROWS":
+        return None
+    if tokens.key(start + 1) != "BETWEEN":
+        first = _bound(tokens, start + 1, end)
+        return Frame(first[0], 0) if first else None
+    middle = next((at for at in range(start, end) if tokens.key(at) == "AND"), end)
+    first, last = _bound(tokens, start + 2, middle), _bound(tokens, middle + 1, end)
+    return Frame(first[0], last[0]) if first and last else None
+
+
+def _bound(tokens: TokenSequence, start: int, end: int) -> tuple[int | None] | None:
+    """How many rows after the current one a bound lies, None for all; None where it is no bound."""
+    written, side = tokens.key(start), _ENDLESS.get(tokens.key(start + 1))
+    if end - start != 2:
+        return None
+    if (written, tokens.key(start + 1)) == ("CURRENT", "ROW"):
+        return (0,)
+    if side is None or written == "UNBOUNDED":
+        return (None,) if side else None
+    rows = whole_number(tokens[start].text) if tokens[start].text.isdigit() else None
+    return None if rows is None else (side * rows,)
+
+
+# Aggregates over the rows of one variable: calls, with what may follow them → references.
+
+COLLECTING = frozenset({"COLLECT_LIST", "ARRAY_AGG", "COLLECT_SET"})
+
+
+def read_aggregate(analysis: Analysis, index: int, semantics: Semantics) -> tuple[Aggregate, int]:
+    """The aggregate called at `index`, with what belongs to it, and the token after it."""
+    closing = analysis.pairs[index + 1]
+    function = analysis.tokens[index].text.lower()
+    distinct = analysis.key(index + 2) == "DISTINCT"
+    arguments = call_arguments(analysis, index)
+    if analysis.key(index + 2) in ("DISTINCT", "ALL") and arguments:
+        arguments = ((arguments[0][0] + 1, arguments[0][1]), *arguments[1:])
+    if not arguments and function == "count":
+        raise navigation_errors.wrong_number_of_arguments(
+            "count", "an argument", 0, analysis.clause, analysis.span(index, closing + 1)
+        )
+    suffix = _read_suffix(analysis, index, closing + 1)
+    _refuse_kept_nulls(analysis, index, suffix.end)
+    arguments, ignore_nulls = _without_nulls_treatment(analysis, arguments)
+    read = (_argument(analysis, index, argument) for argument in arguments)
+    aggregate = Aggregate(
+        function,
+        _variable(analysis, index, suffix.end, arguments),
+        tuple(term for term in read if term is not None),
+        semantics,
+        distinct,
+        suffix.condition,
+        suffix.ordering,
+        suffix.ignore_nulls or ignore_nulls,
+        span=analysis.span(index, suffix.end),
+    )
+    if is_frame(analysis, suffix.end):
+        return read_frame(analysis, aggregate, suffix.end)
+    return aggregate, suffix.end
+
+
+def _argument(analysis: Analysis, index: int, argument: tuple[int, int]) -> Term | None:
+    """One argument; None for the `*` of `count(*)` and `count(A.*)`."""
+    start, end = argument
+    if start == end:
+        token = analysis.tokens[end]
+        raise syntax_errors.unexpected_token(token.text, analysis.clause, token.span)
+    column = analysis.columns.get(start)
+    all_columns = analysis.key(start) == "*" or (column is not None and column.star)
+    if not all_columns:
+        return _term(analysis, Operand(index, start, end))
+    name = analysis.tokens[index].text
+    whole = analysis.key(index + 2) not in ("DISTINCT", "ALL") and analysis.key(end) == ")"
+    if analysis.key(index) != "COUNT" or not whole or start != index + 2:
+        raise expression_errors.star_outside_count(name, analysis.clause, analysis.span(start, end))
+    if column is not None and analysis.variable(column) is None:
+        qualifier = analysis.tokens[start]
+        raise unknown_variable(analysis, qualifier)
+    return None
+
+
+def _term(analysis: Analysis, operand: Operand) -> Term:
+    """What an aggregate evaluates on each row."""
+    read_row_argument(analysis, operand)
+    return row_term(analysis, operand, Semantics.RUNNING)
+
+
+def _variable(
+    analysis: Analysis, index: int, end: int, arguments: tuple[tuple[int, int], ...]
+) -> str | None:
+    """The one variable of the aggregate's arguments, condition and ordering."""
+    variable = one_variable(analysis, Operand(index, index, end))
+    star = next((start for start, _ in arguments if analysis.key(start) == "*"), None)
+    if star is not None and variable is not None:
+        there = next(c.span for c in analysis.columns_in(index, end))
+        raise expression_errors.two_variables(
+            analysis.tokens[index].text,
+            analysis.clause,
+            ("", variable),
+            (analysis.tokens[star].span, there),
+        )
+    return variable
+
+
+@dataclass(frozen=True, slots=True)
+class _Suffix:
+    """What follows an aggregate's parentheses, up to token `end`."""
+
+    end: int
+    condition: Term | None = None
+    ordering: tuple[tuple[Term, str], ...] = ()
+    ignore_nulls: bool = False
+
+
+def _read_suffix(analysis: Analysis, index: int, start: int) -> _Suffix:
+    suffix = _Suffix(start)
+    while True:
+        end = suffix.end
+        match analysis.key(end), analysis.key(end + 1), analysis.key(end + 2):
+            case "FILTER", "(", "WHERE":
+                closing = analysis.pairs[end + 1]
+                condition = _term(analysis, Operand(index, end + 3, closing))
+                suffix = replace(suffix, end=closing + 1, condition=condition)
+            case "WITHIN", "GROUP", "(":
+                closing = analysis.pairs[end + 2]
+                parts = analysis.separated(end + 5, closing)
+                ordering = tuple(_sort_item(analysis, index, part) for part in parts)
+                suffix = replace(suffix, end=closing + 1, ordering=ordering)
+            case ("IGNORE" | "RESPECT") as word, "NULLS", _:
+                suffix = replace(suffix, end=end + 2, ignore_nulls=word == "IGNORE")
+            case _:
+                return suffix
+
+
+def _refuse_kept_nulls(analysis: Analysis, index: int, end: int) -> None:
+    """RESPECT NULLS of an aggregate that otherwise leaves NULL out, which Spark has since 4.2."""
+    if analysis.key(index) not in COLLECTING:
+        return
+    for word in range(index, end - 1):
+        if analysis.says(word, "RESPECT", "NULLS"):
+            span = analysis.span(word, word + 2)
+            raise expression_errors.kept_nulls(analysis.tokens[index].text, analysis.clause, span)
+
+
+def _sort_item(analysis: Analysis, index: int, part: tuple[int, int]) -> tuple[Term, str]:
+    """One item of WITHIN GROUP (ORDER BY ...): what it sorts by, and the words after it."""
+    start, end = part
+    last = end
+    while last - 1 > start and analysis.key(last - 1) in ("ASC", "DESC", "NULLS", "FIRST", "LAST"):
+        last -= 1
+    words = " ".join(analysis.key(word) for word in range(last, end))
+    return _term(analysis, Operand(index, start, last)), words
+
+
+def _without_nulls_treatment(
+    analysis: Analysis, arguments: tuple[tuple[int, int], ...]
+) -> tuple[tuple[tuple[int, int], ...], bool]:
+    """The arguments of `any_value(x IGNORE NULLS)` without the last two words."""
+    if not arguments:
+        return arguments, False
+    start, end = arguments[-1]
+    word = analysis.key(end - 2)
+    if end - start < 3 or analysis.key(end - 1) != "NULLS" or word not in ("IGNORE", "RESPECT"):
+        return arguments, False
+    return (*arguments[:-1], (start, end - 2)), word == "IGNORE"
+
+
+# PREV, NEXT, FIRST and LAST: calls → what they read, on the row that they find.
+#
+# A navigation over an expression with CLASSIFIER in it reads several things of one row:
+#
+#     PREV(CLASSIFIER() || x)   →   IF(PREV(TRUE), PREV(CLASSIFIER()) || PREV(x), NULL)
+
+Change = Callable[[Navigation], Navigation]
+
+
+def read_navigation(analysis: Analysis, index: int, semantics: Semantics) -> tuple[Term, int]:
+    """What the navigation called at `index` reads, and the token after it."""
+    name = analysis.key(index)
+    closing = analysis.pairs[index + 1]
+    refuse_suffix(analysis, index, closing)
+    arguments = call_arguments(analysis, index)
+    span = analysis.span(index, closing + 1)
+    _refuse_nulls_treatment(analysis, index, arguments)
+    if not 1 <= len(arguments) <= 2:
+        raise pattern_errors.wrong_number_of_arguments(
+            name, "one or two arguments", len(arguments), analysis.clause, span
+        )
+    default = 1 if name in PHYSICAL else 0
+    offset = _offset(analysis, name, arguments[1], default) if len(arguments) == 2 else default
+    if name in PHYSICAL:
+        read = _physical_operand(analysis, index, arguments[0], semantics)
+        step = -offset if name == "PREV" else offset
+        found = _moved(read, lambda navigation: replace(navigation, physical_offset=step))
+    else:
+        read = _operand(analysis, index, arguments[0], semantics)
+        end = End(name)
+        found = _moved(read, lambda one: replace(one, end=end, logical_offset=offset))
+    return replace(found, span=span), closing + 1
+
+
+def _moved(term: Term, change: Change) -> Term:
+    """The same readings of another row."""
+    return replace(term, pieces=tuple(_moved_piece(piece, change) for piece in term.pieces))
+
+
+def _moved_piece(piece: Piece, change: Change) -> Piece:
+    match piece:
+        case ColumnReference(navigation=navigation) | Classifier(navigation=navigation):
+            return replace(piece, navigation=change(navigation))
+        case _:
+            return piece
+
+
+def _physical_operand(
+    analysis: Analysis, index: int, argument: tuple[int, int], semantics: Semantics
+) -> Term:
+    """What PREV or NEXT at `index` goes on from: FIRST or LAST, or else the last row."""
+    start, end = argument
+    prefixed = is_semantics(analysis, start)
+    inner = start + prefixed
+    if analysis.key(inner) in LOGICAL and _is_whole_call(analysis, inner, end):
+        seen = Semantics(analysis.key(start)) if prefixed else semantics
+        return read_navigation(analysis, inner, seen)[0]
+    return _operand(analysis, index, argument, semantics)
+
+
+def _operand(
+    analysis: Analysis, index: int, argument: tuple[int, int], semantics: Semantics
+) -> Term:
+    """What the navigation at `index` reads: CLASSIFIER, SQL over one row, or both together."""
+    start, end = argument
+    span = analysis.span(start, end)
+    prefixed = is_semantics(analysis, start)
+    if analysis.key(start + prefixed) == "CLASSIFIER" and _is_whole_call(
+        analysis, start + prefixed, end
+    ):
+        seen = Semantics(analysis.key(start)) if prefixed else semantics
+        return Term((read_classifier(analysis, start + prefixed, seen)[0],), span)
+    _refuse_nesting(analysis, index, argument)
+    operand = Operand(index, start, end)
+    read = read_row_argument(analysis, operand)
+    of_the_row = row_term(analysis, operand, semantics)
+    if any(isinstance(one, Classifier) for one in references(of_the_row)):
+        exists = ColumnReference(Navigation(read.variable, semantics=semantics), "TRUE")
+        return Term(("IF(", exists, ", ", *of_the_row.pieces, ", NULL)"), span)
+    if not read.has_column:
+        only = analysis.tokens[start]
+        if end == start + 1 and only.in_double_quotes:
+            raise column_in_double_quotes(only.text, analysis.clause, only.span)
+        call = analysis.span(index, analysis.pairs[index + 1] + 1)
+        raise pattern_errors.no_column(analysis.key(index), analysis.clause, call)
+    return Term((ColumnReference(Navigation(read.variable, semantics=semantics), read.text),), span)
+
+
+def _refuse_nesting(analysis: Analysis, index: int, argument: tuple[int, int]) -> None:
+    for inner in range(*argument):
+        if analysis.is_call(inner) and analysis.key(inner) in NAVIGATION:
+            spans = analysis.tokens[index].span, analysis.tokens[inner].span
+            names = analysis.key(index), analysis.key(inner)
+            raise pattern_errors.wrong_nesting(*names, analysis.clause, spans)
+
+
+def _is_whole_call(analysis: Analysis, index: int, end: int) -> bool:
+    return analysis.is_call(index) and analysis.pairs.get(index + 1) == end - 1
+
+
+def _offset(analysis: Analysis, name: str, argument: tuple[int, int], default: int) -> int:
+    start, end = argument
+    span = analysis.span(start, end)
+    written = analysis.written(span)
+    token = analysis.tokens[start]
+    rows = analysis[end - 1].text
+    if token.key == "-" and end == start + 2 and rows.isdigit():
+        raise pattern_errors.negative_offset(name, written, rows, analysis.clause, span)
+    if not (end == start + 1 and token.kind is TokenKind.NUMBER and token.text.isdigit()):
+        raise pattern_errors.bad_offset(name, written, analysis.clause, default, span)
+    offset = whole_number(token.text)
+    if offset is None:
+        raise pattern_errors.offset_too_large(name, analysis.clause, MOST, span)
+    return offset
+
+
+def _refuse_nulls_treatment(
+    analysis: Analysis, index: int, arguments: tuple[tuple[int, int], ...]
+) -> None:
+    """IGNORE NULLS or RESPECT NULLS in the parentheses of the call at `index`."""
+    for _, end in arguments:
+        word = analysis.key(end - 2)
+        if analysis.key(end - 1) == "NULLS" and word in ("IGNORE", "RESPECT"):
+            span = analysis.span(end - 2, end)
+            raise pattern_errors.modifier_of_navigation(
+                analysis.key(index), word, analysis.clause, span
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Hole:
+    """Tokens `start .. end` of an expression, and what they read of the match."""
+
+    start: int
+    end: int
+    read: Term
+
+
+def find_holes(analysis: Analysis) -> tuple[Hole, ...]:
+    """What an expression reads of a match, left to right; holes do not overlap."""
+    _refuse_everywhere(analysis)
+    return tuple(_holes(analysis))
+
+
+def refuse_references(analysis: Analysis) -> None:
+    """Refuses what reads rows of a match, in an expression that is evaluated before it."""
+    for index, token in enumerate(analysis.tokens):
+        if _in_subquery(analysis, index):
+            continue
+        if token.key == "OVER" and analysis.key(index - 1) == ")":
+            raise expression_errors.reads_rows_of_a_match(
+                "window function", analysis.clause, token.span
+            )
+        if is_reading_call(analysis, index):
+            raise expression_errors.reads_rows_of_a_match(token.text, analysis.clause, token.span)
+
+
+def _holes(analysis: Analysis) -> Iterator[Hole]:
+    index = 0
+    while index < len(analysis.tokens):
+        if analysis.is_subquery(index):
+            index = analysis.past(index)
+        elif hole := _hole_at(analysis, index):
+            yield hole
+            index = hole.end
+        else:
+            index += 1
+
+
+def _hole_at(analysis: Analysis, index: int) -> Hole | None:
+    prefixed = is_semantics(analysis, index)
+    semantics = Semantics(analysis.key(index)) if prefixed else Semantics.RUNNING
+    function = index + prefixed
+    if prefixed:
+        _refuse_semantics(analysis, index)
+    if is_reading_call(analysis, function):
+        read, end = _call(analysis, function, semantics)
+        return Hole(index, end, _spanned(read, analysis.span(index, end)))
+    column = analysis.columns.get(index)
+    if index == 0 and analysis.key(index) == "*":
+        raise expression_errors.bare_star(analysis.clause, analysis.span(index, index + 1))
+    if column is None or column.in_query:
+        return None
+    if column.star:
+        raise expression_errors.bare_star(analysis.clause, column.span)
+    end = analysis.after(index, column.span)
+    navigation = Navigation(analysis.variable(column))
+    argument = analysis.row_text(index, end)
+    reference = ColumnReference(navigation, argument, column.span)
+    return Hole(index, end, Term((reference,), column.span))
+
+
+def _spanned(term: Term, span: Span) -> Term:
+    """The same readings, all of them written at `span`."""
+    pieces = (one if isinstance(one, str) else replace(one, span=span) for one in term.pieces)
+    return Term(tuple(pieces), span)
+
+
+def is_reading_call(analysis: Analysis, index: int) -> bool:
+    """Whether a navigation, an aggregate or another function of the match is called at `index`."""
+    if not analysis.is_call(index):
+        return False
+    name = analysis.key(index)
+    quantifies = name in ("ANY", "SOME") and analysis.key(index - 1) in ("LIKE", "ILIKE", "RLIKE")
+    return name in OF_THE_MATCH or (name in AGGREGATES and not quantifies)
+
+
+def _call(analysis: Analysis, index: int, semantics: Semantics) -> tuple[Term, int]:
+    """What the call at `index` reads, and the token after it."""
+    name = analysis.key(index)
+    if name in NAVIGATION:
+        return read_navigation(analysis, index, semantics)
+    reference: Reference
+    if name == "CLASSIFIER":
+        reference, end = read_classifier(analysis, index, semantics)
+    elif name == "MATCH_NUMBER":
+        reference, end = read_match_number(analysis, index)
+    elif name in ENDINGS:
+        reference, end = read_ending(analysis, index)
+    elif name == "MATCH_ROW_NUMBER":
+        reference, end = read_row_number(analysis, index)
+    elif name == "MATCHED_ROWS":
+        reference, end = read_matched_rows(analysis, index)
+    else:
+        reference, end = read_aggregate(analysis, index, semantics)
+    return Term((reference,), analysis.span(index, end)), end
+
+
+def _refuse_semantics(analysis: Analysis, index: int) -> None:
+    """RUNNING and FINAL stand before FIRST, LAST, CLASSIFIER and aggregates; FINAL in MEASURES."""
+    function = analysis.key(index + 1)
+    written = analysis.tokens[index + 1].text
+    span = analysis.span(index, index + 2)
+    if not (function in LOGICAL or function in AGGREGATES or function == "CLASSIFIER"):
+        raise expression_errors.semantics_before(
+            analysis.key(index), written, analysis.clause, span
+        )
+    if analysis.key(index) == "FINAL" and analysis.scope.clause is Clause.DEFINE:
+        raise expression_errors.final_in_define(function, span)
+
+
+def _refuse_everywhere(analysis: Analysis) -> None:
+    """What may stand nowhere in an expression over a match, not even in an argument."""
+    for index, token in enumerate(analysis.tokens):
+        name = token.key
+        if is_semantics(analysis, index):
+            _refuse_semantics(analysis, index)
+        over = name == "OVER" and analysis.key(index - 1) in (")", "NULLS")
+        if over and not _in_subquery(analysis, index) and not is_frame(analysis, index):
+            raise expression_errors.window_function(None, analysis.clause, None, token.span)
+        if not analysis.is_call(index) or _in_subquery(analysis, index):
+            continue
+        if name in WINDOW_ONLY:
+            instead = WINDOW_ONLY[name]
+            raise expression_errors.window_function(
+                token.text, analysis.clause, instead, token.span
+            )
+        if name in NONDETERMINISTIC and analysis.scope.clause is Clause.DEFINE:
+            raise expression_errors.nondeterministic(token.text.lower(), token.span)
+    for column in analysis.columns.values():
+        variable = analysis.variable(column)
+        if column.in_query and variable is not None:
+            raise expression_errors.correlated_subquery(variable, analysis.clause, column.span)
+
+
+def _in_subquery(analysis: Analysis, index: int) -> bool:
+    opening = analysis.around[index]
+    while opening >= 0:
+        if analysis.is_subquery(opening):
+            return True
+        opening = analysis.around[opening]
+    return False

@@ -1,1 +1,0 @@
-"""What reads rows of a match: calls and columns of an expression go in, references come out."""

@@ -1,0 +1,309 @@
+"""What is evaluated on one row: the argument of a navigation or an aggregate, with its readings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from matchrec.dataclass import dataclass
+from matchrec.errors.sql import clause as syntax_errors
+from matchrec.errors.sql import expression as errors
+from matchrec.errors.sql import pattern as navigation_errors
+from matchrec.frontends.expressions.analysis import Analysis, Clause, unknown_variable, with_holes
+from matchrec.frontends.lexing.tokens import AGGREGATES, ENDINGS, NAVIGATION
+from matchrec.plan.expression import (
+    MATCHED_ROW,
+    MATCHED_ROWS,
+    Aggregate,
+    Classifier,
+    ColumnReference,
+    Ending,
+    EndingField,
+    MatchNumber,
+    Navigation,
+    Piece,
+    Reference,
+    RowNumber,
+    Semantics,
+    Term,
+)
+from matchrec.plan.text import quoted
+from matchrec.source import Span
+
+# Names that functions give to the fields of a struct after their arguments.
+#
+#     STRUCT(A.x, LAST(y))      →      STRUCT(? AS `x`, ? AS `col2`)
+#
+# Spark takes such a name from the column that it is given, which for what a match reads is one of
+# ours, so the name that the text means is written.
+
+NAMING = frozenset({"STRUCT", "ARRAYS_ZIP"})
+"""The functions that name fields after their arguments."""
+
+_ENDS = ("(", ",", ")")
+
+
+def with_field_name(
+    analysis: Analysis, start: int, end: int, read: tuple[Piece, ...]
+) -> tuple[Piece, ...]:
+    """What tokens `start .. end` read, with its name where it is a whole argument of a struct."""
+    function = analysis.around[start] - 1
+    is_whole = analysis.key(start - 1) in _ENDS and analysis.key(end) in _ENDS
+    if not is_whole or function < 0 or analysis.scope.clause is not Clause.MEASURES:
+        return read
+    if not analysis.is_call(function):
+        return read
+    column = analysis.columns.get(start)
+    if analysis.key(function) not in NAMING or (column is not None and column.star):
+        return read
+    arguments = analysis.separated(function + 2, analysis.pairs[function + 1])
+    place = [first for first, _ in arguments].index(start) + 1
+    name = analysis[analysis.index_at[column.parts[-1].start]].text if column else None
+    return named_field(analysis.key(function), place, name, read)
+
+
+def named_field(
+    function: str, place: int, name: str | None, read: tuple[Piece, ...]
+) -> tuple[Piece, ...]:
+    """An argument of one of `NAMING`, by its place from 1; name: of its column, if it is one."""
+    if function == "STRUCT":
+        return (*read, f" AS {quoted(name or f'col{place}')}")
+    if name is None:
+        return ("COALESCE(", *read, ")")
+    return ("STRUCT(", *read, f" AS {quoted(name)}).{quoted(name)}")
+
+
+# The argument of a navigation or an aggregate: SQL over one row, of one variable.
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """Tokens `start .. end`, which stand in the call at `function`."""
+
+    function: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class RowArgument:
+    """SQL over one row. variable: of all its columns; None is the universal one, or no column."""
+
+    text: str
+    variable: str | None
+    has_column: bool
+
+
+def read_row_argument(analysis: Analysis, operand: Operand) -> RowArgument:
+    """The argument, after refusing what looks at other rows, and columns of two variables."""
+    refuse_readings(analysis, operand)
+    columns = analysis.columns_in(operand.start, operand.end)
+    for column in columns:
+        if column.star and analysis.key(operand.function) == "COUNT":
+            function = analysis.tokens[operand.function].text
+            raise errors.star_outside_count(function, analysis.clause, column.span)
+    variable = one_variable(analysis, operand)
+    return RowArgument(analysis.row_text(operand.start, operand.end), variable, bool(columns))
+
+
+def one_variable(analysis: Analysis, operand: Operand) -> str | None:
+    """The variable to which all columns of the operand belong."""
+    columns = analysis.columns_in(operand.start, operand.end)
+    found: dict[str | None, Span] = {}
+    classifiers = dict(_classifiers(analysis, operand))
+    for column in columns:
+        if not any(span.start < column.span.start < span.end for span in classifiers):
+            found.setdefault(analysis.variable(column), column.span)
+    for span, variable in classifiers.items():
+        found.setdefault(variable, span)
+    if len(found) > 1:
+        (first, here), (second, there) = list(found.items())[:2]
+        function = analysis.tokens[operand.function].text
+        raise errors.two_variables(
+            function, analysis.clause, (first or "", second or ""), (here, there)
+        )
+    return next(iter(found), None)
+
+
+def _classifiers(analysis: Analysis, operand: Operand) -> Iterator[tuple[Span, str | None]]:
+    """Every CLASSIFIER call in the operand, with its variable."""
+    for index in range(operand.start, operand.end):
+        if analysis.is_call(index) and analysis.key(index) == "CLASSIFIER":
+            name = analysis.tokens[index + 2]
+            span = analysis.span(index, analysis.pairs[index + 1] + 1)
+            yield span, None if name.key == ")" else name.variable
+
+
+def refuse_readings(analysis: Analysis, operand: Operand) -> None:
+    """Navigation, aggregates, CLASSIFIER and MATCH_NUMBER in the operand."""
+    outer = analysis.tokens[operand.function]
+    aggregate = outer.key in AGGREGATES
+    index = operand.start
+    while index < operand.end:
+        if analysis.is_subquery(index):
+            index = analysis.past(index)
+            continue
+        if analysis.is_call(index):
+            _refuse_call(analysis, operand.function, index, aggregate)
+        index += 1
+
+
+def _refuse_call(analysis: Analysis, function: int, index: int, aggregate: bool) -> None:
+    outer, inner = analysis.tokens[function], analysis.tokens[index]
+    spans = outer.span, inner.span
+    clause = analysis.clause
+    of_measures = analysis.scope.clause is Clause.MEASURES
+    name = outer.text if aggregate else outer.key
+    match inner.key:
+        case "CLASSIFIER":
+            return
+        case "MATCH_NUMBER" if aggregate:
+            return
+        case "MATCH_ROW_NUMBER" if aggregate and of_measures:
+            return
+        case "MATCH_NUMBER":
+            raise errors.match_number_inside(name, clause, inner.span)
+        case key if key in ENDINGS:
+            raise errors.ending_inside(key, name, clause, inner.span)
+        case "MATCH_ROW_NUMBER":
+            raise errors.row_number_inside(name, clause, inner.span)
+        case "MATCHED_ROWS":
+            raise errors.aggregate_in(name, inner.key, clause, spans)
+        case key if key in NAVIGATION and aggregate:
+            raise errors.navigation_in_aggregate(name, key, clause, spans)
+        case key if key in NAVIGATION:
+            raise navigation_errors.wrong_nesting(name, key, clause, spans)
+        case key if key in AGGREGATES and analysis.key(index - 1) not in ("LIKE", "ILIKE"):
+            raise errors.aggregate_in(name, inner.text, clause, spans)
+
+
+# Expressions over one row of a match: its columns, its classifier, its match's number.
+
+SUFFIXES = frozenset({"FILTER", "IGNORE", "RESPECT", "WITHIN"})
+
+
+def row_term(analysis: Analysis, operand: Operand, semantics: Semantics) -> Term:
+    """What is evaluated on a row: text, with what it reads of the row as references.
+
+    `read_row_argument` has refused before what may not be read.
+    """
+    span = analysis.span(operand.start, operand.end)
+    holes = []
+    for index in range(operand.start, operand.end):
+        one = _reading(analysis, index, semantics)
+        if one is not None and one.span is not None:
+            end = analysis.after(index, one.span)
+            holes.append((one.span, with_field_name(analysis, index, end, (one,))))
+    return Term(with_holes(analysis.written, span, holes), span)
+
+
+def _reading(analysis: Analysis, index: int, semantics: Semantics) -> Reference | None:
+    """What is read of the row by what starts at a token."""
+    if analysis.is_call(index) and analysis.key(index) == "CLASSIFIER":
+        return read_classifier(analysis, index, semantics)[0]
+    if analysis.is_call(index) and analysis.key(index) == "MATCH_NUMBER":
+        return read_match_number(analysis, index)[0]
+    if analysis.is_call(index) and analysis.key(index) == "MATCH_ROW_NUMBER":
+        return RowNumber(without_arguments(analysis, index)[0])
+    column = analysis.columns.get(index)
+    if column is None or column.in_query:
+        return None
+    text = analysis.row_text(index, analysis.after(index, column.span))
+    navigation = Navigation(analysis.variable(column), semantics=semantics)
+    return ColumnReference(navigation, text, column.span)
+
+
+def read_classifier(analysis: Analysis, index: int, semantics: Semantics) -> tuple[Classifier, int]:
+    """The CLASSIFIER called at `index` and the token after it."""
+    variable, span, end = _of_variable(analysis, index)
+    return Classifier(Navigation(variable, semantics=semantics), span), end
+
+
+def read_matched_rows(analysis: Analysis, index: int) -> tuple[Aggregate, int]:
+    """The MATCHED_ROWS called at `index` and the token after it."""
+    variable, span, end = _of_variable(analysis, index)
+    if analysis.scope.clause is not Clause.MEASURES:
+        raise errors.matched_rows_of_unfinished_match(analysis.clause, span)
+    row = Term((ColumnReference(Navigation(variable), MATCHED_ROW, span),), span)
+    return Aggregate(MATCHED_ROWS, variable, (row,), Semantics.FINAL, span=span), end
+
+
+def _of_variable(analysis: Analysis, index: int) -> tuple[str | None, Span, int]:
+    """The variable that the call at `index` names, if any, its place, and the token after it."""
+    closing = analysis.pairs[index + 1]
+    refuse_suffix(analysis, index, closing)
+    span = analysis.span(index, closing + 1)
+    arguments = call_arguments(analysis, index)
+    if len(arguments) > 1:
+        raise navigation_errors.wrong_number_of_arguments(
+            analysis.key(index), "at most one variable", len(arguments), analysis.clause, span
+        )
+    variable = _variable(analysis, index, arguments[0]) if arguments else None
+    return variable, span, closing + 1
+
+
+def _variable(analysis: Analysis, index: int, argument: tuple[int, int]) -> str:
+    start, end = argument
+    token = analysis.tokens[start]
+    if end - start != 1 or not token.can_name:
+        span = analysis.span(start, end)
+        raise errors.expression_for_variable(analysis.key(index), analysis.clause, span)
+    if token.variable not in analysis.scope.variables:
+        raise unknown_variable(analysis, token)
+    return token.variable
+
+
+def read_match_number(analysis: Analysis, index: int) -> tuple[MatchNumber, int]:
+    """The MATCH_NUMBER called at `index` and the token after it."""
+    span, end = without_arguments(analysis, index)
+    return MatchNumber(span), end
+
+
+def read_ending(analysis: Analysis, index: int) -> tuple[Ending, int]:
+    """The MATCH_STATUS or MATCH_TIMEOUT called at `index` and the token after it."""
+    span, end = without_arguments(analysis, index)
+    if analysis.scope.clause is Clause.DEFINE:
+        raise errors.ending_in_define(analysis.key(index), span)
+    return Ending(EndingField(analysis.key(index)), span), end
+
+
+def read_row_number(analysis: Analysis, index: int) -> tuple[Aggregate, int]:
+    """The MATCH_ROW_NUMBER called at `index`, which is RUNNING count(*), and the token after it."""
+    span, end = without_arguments(analysis, index)
+    return Aggregate("count", None, (), span=span), end
+
+
+def without_arguments(analysis: Analysis, index: int) -> tuple[Span, int]:
+    """Where the call at `index` stands, and the token after it; it has no argument."""
+    closing = analysis.pairs[index + 1]
+    refuse_suffix(analysis, index, closing)
+    span = analysis.span(index, closing + 1)
+    if arguments := call_arguments(analysis, index):
+        name = analysis.key(index)
+        raise navigation_errors.wrong_number_of_arguments(
+            name, "no argument", len(arguments), analysis.clause, span
+        )
+    return span, closing + 1
+
+
+def call_arguments(analysis: Analysis, index: int) -> tuple[tuple[int, int], ...]:
+    """The index ranges of the arguments of the call at `index`."""
+    opening = index + 1
+    closing = analysis.pairs[opening]
+    if closing == opening + 1:
+        return ()
+    parts = analysis.separated(opening + 1, closing)
+    for start, end in parts:
+        if start == end:
+            token = analysis.tokens[end]
+            raise syntax_errors.unexpected_token(token.text, analysis.clause, token.span)
+    return parts
+
+
+def refuse_suffix(analysis: Analysis, index: int, closing: int) -> None:
+    """DISTINCT in the call at `index`, or FILTER and the like after it."""
+    for modifier in (index + 2, closing + 1):
+        key = analysis.key(modifier)
+        if (key == "DISTINCT" and modifier < closing) or (key in SUFFIXES and modifier > closing):
+            raise navigation_errors.modifier_of_navigation(
+                analysis.key(index), key, analysis.clause, analysis.tokens[modifier].span
+            )

@@ -1,0 +1,416 @@
+"""The PATTERN grammar: text of a row pattern → its tree, with the place of every node.
+
+    alternatives := parts ('|' parts)*            parts := quantified*
+    quantified   := primary (('*' | '+' | '?' | '{n}' | '{n,}' | '{,m}' | '{n,m}') '?'?)?
+    n, m         := number | ':' name | '?' | '@' name
+    primary      := name | negation | '^' | '$' | '()' | '(' alternatives ')'
+                  | '{-' alternatives '-}' | PERMUTE '(' alternatives (',' alternatives)* ')'
+    negation     := NOT (name | '(' name ('|' name)* ')')
+
+White space and comments may stand between any two symbols. A name without quotes folds to upper
+case and is no reserved word; one in backticks or double quotes keeps its case. An alternative of no
+rows is written `()`; only all of the pattern may be left out.
+Source: ISO/IEC 19075-5, row pattern syntax.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from matchrec.dataclass import dataclass
+from matchrec.errors import MatchRecognizeError
+from matchrec.errors.calls import marker_without_value, unbound_parameter
+from matchrec.errors.sql import pattern as errors
+from matchrec.frontends.lexing.tokens import MOST, Cursor, Token, TokenKind, whole_number
+from matchrec.plan.pattern import (
+    SIGNS,
+    Alternation,
+    Empty,
+    Exclusion,
+    Negation,
+    Parameter,
+    PartitionEnd,
+    PartitionStart,
+    Quantified,
+    RowPattern,
+    Variable,
+    alternation,
+    concatenation,
+    permutation,
+    replace_children,
+    walk,
+)
+from matchrec.plan.text import is_reserved, marker_of, parameter_name
+from matchrec.source import Span
+
+DEEPEST = 100
+"""Groups in groups; more would exceed the interpreter's stack in some later pass."""
+
+_ENDS = ("|", ",", ")", "-}")
+_PAIRS = {")": "( )", "-}": "{- -}"}
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The bounds of a quantifier as they are written."""
+
+    least: int | Parameter | None
+    most: int | Parameter | None
+
+    @property
+    def numbers(self) -> tuple[int, int | None]:
+        """Those that are numbers; in the place of a parameter stands no bound."""
+        least, most = (one if isinstance(one, int) else None for one in (self.least, self.most))
+        return least or 0, most
+
+    @property
+    def given(self) -> tuple[Parameter | None, Parameter | None]:
+        """Those that are parameters."""
+        least, most = (
+            one if isinstance(one, Parameter) else None for one in (self.least, self.most)
+        )
+        return least, most
+
+
+def parse_row_pattern(text: str, span: Span | None = None) -> RowPattern:
+    """The tree of the row pattern that stands at `span` of `text` (default: all of it).
+
+    >>> from matchrec.plan.pattern import show
+    >>> show(parse_row_pattern("(a|b) {- c -}*? |()| `d`{2,}"))
+    '(A | B) {- C -}*? | () | `d`{2,}'
+    """
+    return _Parser(text, pattern_tokens(text, span or Span(0, len(text)))).pattern()
+
+
+class _Parser(Cursor):
+    """One method per rule of the grammar."""
+
+    def __init__(self, text: str, tokens: tuple[Token, ...]) -> None:
+        super().__init__(tokens)
+        self.text = text
+        self.open: list[Token] = []
+
+    @property
+    def token(self) -> Token:
+        return self.tokens[self.position]
+
+    def advance(self) -> Token:
+        token = self.token
+        self.position += 1
+        return token
+
+    def span_from(self, start: int) -> Span:
+        """From the token at index `start` up to the one before the current token."""
+        here = self.tokens[start].span
+        return self.span(start, self.position) if self.position > start else here
+
+    def pattern(self) -> RowPattern:
+        tree = self.alternatives()
+        match self.key:
+            case "":
+                return tree
+            case ",":
+                raise errors.comma_outside_permute(self.token.span)
+            case closing:
+                opening = _PAIRS[closing].split()[0]
+                raise errors.unopened_bracket(opening, closing, self.token.span)
+
+    def alternatives(self) -> RowPattern:
+        start = self.position
+        parts = [self.parts()]
+        while self.key == "|":
+            if self.position == start:
+                raise errors.empty_alternative(self.token.span)
+            bar = self.position
+            self.advance()
+            parts.append(self.parts())
+            if self.position == bar + 1:
+                raise errors.empty_alternative(self.tokens[bar].span)
+        return alternation(parts, self.span_from(start))
+
+    def parts(self) -> RowPattern:
+        start = self.position
+        parts = []
+        while self.token.kind is not TokenKind.END and self.key not in _ENDS:
+            parts.append(self.quantified())
+        if not parts:
+            return Empty(Span(self.token.span.start, self.token.span.start))
+        return concatenation(parts, self.span_from(start))
+
+    def quantified(self) -> RowPattern:
+        start = self.position
+        part = self.primary()
+        if not self.at_quantifier():
+            return part
+        if isinstance(part, Negation):
+            raise errors.negation_repeated(self.span_from(start).to(self.token.span))
+        quantifier = self.position
+        bounds = self.quantifier()
+        span = self.span_from(quantifier)
+        greedy = not self.accept("?")
+        if self.at_quantifier():
+            self.refuse_second_quantifier(quantifier)
+        return Quantified(part, *bounds.numbers, greedy, self.span_from(start), bounds.given, span)
+
+    def at_quantifier(self) -> bool:
+        return self.key in ("*", "+", "?", "{")
+
+    def refuse_second_quantifier(self, first: int) -> None:
+        second = self.position
+        self.quantifier()
+        spans = [self.span(start, end) for start, end in ((first, second), (second, self.position))]
+        texts = [self.text[span.start : span.end] for span in spans]
+        raise errors.two_quantifiers(texts[0], texts[1], spans[0].to(spans[1]))
+
+    def quantifier(self) -> Bounds:
+        token = self.advance()
+        if token.key in SIGNS:
+            return Bounds(*SIGNS[token.key])
+        least = self.bound()
+        ranged = self.accept(",")
+        most = self.bound() if ranged else least
+        if not self.accept("}") or (least is None and not ranged):
+            self.refuse_braces(token)
+        span = token.span.to(self.tokens[self.position - 1].span)
+        found = Bounds(least, most)
+        if found.given == (None, None):
+            check_bounds(*found.numbers, span)
+        return found
+
+    def bound(self) -> int | Parameter | None:
+        if self.key in (":", "?", "@"):
+            return self.parameter(self.advance())
+        if self.token.kind is not TokenKind.NUMBER:
+            return None
+        token = self.advance()
+        number = whole_number(token.text)
+        if number is None:
+            raise errors.bound_too_large(MOST, token.span)
+        return number
+
+    def parameter(self, mark: Token) -> Parameter:
+        """`?`, `:name` or `@name`, whose first token was just read."""
+        if mark.key == "?":
+            return Parameter(parameter_name(mark.span), mark.key, mark.span)
+        if self.token.kind is not TokenKind.WORD:
+            raise errors.parameter_without_name(mark.text, mark.span)
+        name = self.advance()
+        return Parameter(name.text, mark.key, mark.span.to(name.span))
+
+    def refuse_braces(self, opening: Token) -> None:
+        end = self.text.find("}", opening.span.start, self.tokens[-1].span.end)
+        raise errors.malformed_quantifier(
+            Span(opening.span.start, end + 1 if end >= 0 else self.token.span.end)
+        )
+
+    def primary(self) -> RowPattern:
+        if self.at_quantifier():
+            start = self.position
+            before = self.tokens[start - 1] if start else self.token
+            if self.key == "?" and before.key == "(":
+                raise errors.group_of_regular_expressions(before.span.to(self.token.span))
+            self.quantifier()
+            span = self.span_from(start)
+            raise errors.nothing_to_repeat(self.text[span.start : span.end], span)
+        token = self.advance()
+        match token.key:
+            case "(":
+                return self.group(token, ")")
+            case "{-":
+                if self.key == "-}":
+                    raise errors.empty_exclusion(token.span.to(self.token.span))
+                part = self.group(token, "-}")
+                return Exclusion(part, token.span.to(self.tokens[self.position - 1].span))
+            case "^":
+                return PartitionStart(token.span)
+            case "$":
+                return PartitionEnd(token.span)
+        if not token.is_name:
+            raise errors.stray_character(token.text, token.span)
+        if token.key == "PERMUTE" and self.key == "(":
+            return self.permutation(token)
+        if token.kind is TokenKind.WORD and token.key == "NOT":
+            return self.negation(token)
+        if token.kind is TokenKind.WORD and is_reserved(token.text):
+            raise errors.reserved_word(token.key, "PATTERN", token.span)
+        return Variable(token.variable, token.span)
+
+    def negation(self, word: Token) -> RowPattern:
+        """What must not follow: the names of variables, after NOT."""
+        start = self.position
+        part = self.primary() if self.token.is_name or self.key == "(" else Empty()
+        names = part.parts if isinstance(part, Alternation) else (part,)
+        span = word.span.to(self.span_from(start)) if self.position > start else word.span
+        found = [one.name for one in names if isinstance(one, Variable)]
+        if len(found) < len(names):
+            raise errors.nothing_negated(span)
+        return Negation(tuple(dict.fromkeys(found)), span)
+
+    def group(self, opening: Token, closing: str) -> RowPattern:
+        self.enter(opening)
+        part = self.alternatives()
+        self.leave(closing)
+        if isinstance(part, Empty):
+            return Empty(opening.span.to(self.tokens[self.position - 1].span))
+        return part
+
+    def permutation(self, word: Token) -> RowPattern:
+        self.enter(self.advance())
+        parts = [self.permutation_part()]
+        while self.accept(","):
+            parts.append(self.permutation_part())
+        self.leave(")")
+        return permutation(parts, word.span.to(self.tokens[self.position - 1].span))
+
+    def permutation_part(self) -> RowPattern:
+        if self.key in (",", ")"):
+            raise errors.empty_permutation_part(self.token.span)
+        return self.alternatives()
+
+    def enter(self, opening: Token) -> None:
+        self.open.append(opening)
+        if len(self.open) > DEEPEST:
+            raise errors.nested_too_deep(DEEPEST, opening.span)
+
+    def leave(self, closing: str) -> None:
+        opening = self.open.pop()
+        match self.key:
+            case found if found == closing:
+                self.advance()
+            case "":
+                raise errors.unclosed_bracket(opening.text, closing, opening.span)
+            case ",":
+                raise errors.comma_outside_permute(self.token.span)
+            case found:
+                span = self.token.span
+                raise errors.wrong_bracket(opening.span, span, _PAIRS[closing], found)
+
+
+_TOKEN = re.compile(
+    r"""
+    (?P<blank>   \s+ | --[^\n]* )
+  | (?P<comment> /\* )
+  | (?P<trap>    \{-- )
+  | (?P<bound>   \{-?\s*[0-9]+\.[0-9]*[^}]*\}? | \{-\s*[0-9][^}]*\}? )
+  | (?P<symbol>  \{- | -\} | [()|*+?{},^$:@] )
+  | (?P<number>  [0-9]+ )
+  | (?P<name>    [^\W\d]\w* )
+  | (?P<quoted>  `(?:[^`]|``)*` | "(?:[^"]|"")*" )
+    """,
+    re.VERBOSE,
+)
+_COMMENT_MARK = re.compile(r"/\*|\*/")
+
+
+def pattern_tokens(text: str, span: Span) -> tuple[Token, ...]:
+    """The tokens of a row pattern and an END token after them, comments left out.
+
+    >>> [token.text for token in pattern_tokens("a?? {-b-}||$", Span(0, 12))]
+    ['a', '?', '?', '{-', 'b', '-}', '|', '|', '$', '']
+    """
+    tokens = []
+    position = span.start
+    while position < span.end:
+        match = _TOKEN.match(text, position, span.end)
+        if match is None:
+            raise _unreadable(text[position], Span(position, position + 1))
+        here = Span(*match.span())
+        position = here.end
+        match match.lastgroup:
+            case "blank":
+                continue
+            case "comment":
+                position = _comment_end(text, here, span.end)
+            case "trap":
+                raise errors.comment_after_brace(here)
+            case "bound":
+                raise errors.malformed_quantifier(here)
+            case kind:
+                tokens.append(_token(kind or "", match.group(), here))
+    return (*tokens, Token(TokenKind.END, "", Span(span.end, span.end)))
+
+
+def _unreadable(character: str, span: Span) -> MatchRecognizeError:
+    if character in '`"':
+        return errors.unclosed_name(span)
+    return errors.stray_character(character, span)
+
+
+def _comment_end(text: str, opening: Span, end: int) -> int:
+    """The position after a bracketed comment; they nest, as in Spark."""
+    depth = 0
+    for mark in _COMMENT_MARK.finditer(text, opening.start, end):
+        depth += 1 if mark.group() == "/*" else -1
+        if depth == 0:
+            return mark.end()
+    raise errors.unclosed_comment(opening)
+
+
+def _token(kind: str, text: str, span: Span) -> Token:
+    match kind:
+        case "name":
+            return Token(TokenKind.WORD, text, span)
+        case "number":
+            return Token(TokenKind.NUMBER, text, span)
+        case "quoted":
+            quote = text[0]
+            name = text[1:-1].replace(quote * 2, quote)
+            if not name:
+                raise errors.empty_name(span)
+            return Token(TokenKind.QUOTED, name, span)
+        case _:
+            return Token(TokenKind.SYMBOL, text, span)
+
+
+Values = Mapping[str, object]
+
+
+def parameters_in(pattern: RowPattern) -> Iterator[Parameter]:
+    """The parameters of all quantifiers, left to right."""
+    quantified = (node for node in walk(pattern) if isinstance(node, Quantified))
+    yield from (one for node in quantified for one in node.parameters if one is not None)
+
+
+def fill_bounds(pattern: RowPattern, values: Values) -> RowPattern:
+    """The pattern with the values of its parameters; a pattern without any is itself.
+
+    Raises MatchRecognizeError for what is no bound.
+    """
+    if next(parameters_in(pattern), None) is None:
+        return pattern
+    filled = replace_children(pattern, lambda part: fill_bounds(part, values))
+    if not isinstance(filled, Quantified):
+        return filled
+    low, high = filled.parameters
+    least = filled.least if low is None else value_of(low, values)
+    most = filled.most if high is None else least if high is low else value_of(high, values)
+    check_bounds(least, most, filled.bounds_span)
+    return replace(filled, least=least, most=most, parameters=(None, None))
+
+
+def value_of(parameter: Parameter, values: Values) -> int:
+    """The value of a parameter, a whole number that may be a bound."""
+    span = parameter.span
+    if parameter.mark == "@":
+        raise errors.foreign_parameter(parameter.name, span)
+    if parameter.name not in values:
+        marker = marker_of(parameter.name)
+        if marker is not None:
+            raise marker_without_value(marker)
+        raise unbound_parameter(parameter.name, values, span)
+    value = values[parameter.name]
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise errors.value_is_no_bound(parameter.written, value, span)
+    if value > MOST:
+        raise errors.bound_too_large(MOST, span)
+    return value
+
+
+def check_bounds(least: int, most: int | None, span: Span | None) -> None:
+    """Raises for bounds that no number of repetitions keeps to, or none but 0."""
+    if most == 0:
+        raise errors.bound_is_zero(span)
+    if most is not None and least > most:
+        raise errors.bounds_reversed(least, most, span)

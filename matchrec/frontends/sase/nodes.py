@@ -1,0 +1,263 @@
+"""Syntax nodes of SASE+: what was written, and where, with nothing looked up.
+
+Source: Agrawal et al., "Efficient Pattern Matching over Event Streams", section 2.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+
+from matchrec.dataclass import dataclass
+from matchrec.plan.text import quoted, string_literal
+from matchrec.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name as it is meant, without quotes."""
+
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class EventType:
+    """literal: the SQL string that the event type must equal, or None for events of any type."""
+
+    literal: str | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """One part of SEQ: `Stock a`, `Stock+ a[]` (kleene) or `~(Stock a)` (negated)."""
+
+    event_type: EventType
+    name: Name
+    kleene: bool
+    negated: bool = False
+
+    @property
+    def written(self) -> str:
+        """The variable as the strategy's list of components has it."""
+        return f"{self.name.text}[]" if self.kleene else self.name.text
+
+
+class Strategy(Enum):
+    """Event selection strategies. Source: section 2, "event selection strategy"."""
+
+    STRICT_CONTIGUITY = "strict_contiguity"
+    PARTITION_CONTIGUITY = "partition_contiguity"
+    SKIP_TILL_NEXT_MATCH = "skip_till_next_match"
+    SKIP_TILL_ANY_MATCH = "skip_till_any_match"
+
+
+class Index(Enum):
+    """Which events of a variable an identifier reads."""
+
+    ALONE = "b"
+    FIRST = "a[1]"
+    CURRENT = "a[i]"
+    PREVIOUS = "a[i-1]"
+    SO_FAR = "a[..i-1]"
+    LAST = "a[a.LEN]"
+    ALL = "a[]"
+
+    def of(self, variable: str) -> str:
+        """The identifier as one would write it."""
+        return variable if self is Index.ALONE else self.value.replace("a", variable)
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """An attribute, or a field of one, by the names on the way to it."""
+
+    names: tuple[str, ...]
+    span: Span
+
+    @property
+    def sql(self) -> str:
+        """The attribute as SQL over one row; quoted, because it may be called `from`."""
+        return ".".join(quoted(name) for name in self.names)
+
+
+@dataclass(frozen=True, slots=True)
+class Identifier:
+    """`a[i].price`; without an attribute it is the events themselves, as in `count(a[])`."""
+
+    name: Name
+    index: Index
+    attribute: Attribute | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Length:
+    """`a.LEN`: how many events a Kleene plus has in the end."""
+
+    name: Name
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class BareName:
+    """A name that is no identifier, because it says no variable."""
+
+    name: Name
+
+    @property
+    def span(self) -> Span:
+        return self.name.span
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Spark SQL over no event: a literal."""
+
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Percentage:
+    """`80%`: sql is `0.8`."""
+
+    sql: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedOperator:
+    """An operation; `operator` as in plan.Operation, None where only Spark knows what it does."""
+
+    operator: str | None
+    operands: tuple[Expression, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionCall:
+    """A function with its arguments, or an aggregate."""
+
+    function: Name
+    arguments: tuple[Expression, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Parenthesised:
+    """An expression in parentheses."""
+
+    inner: Expression
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Equivalence:
+    """`[symbol, day]`: all events of a match have equal values of each attribute."""
+
+    attributes: tuple[Attribute, ...]
+    span: Span
+
+
+Expression = (
+    Identifier
+    | Length
+    | BareName
+    | Text
+    | Percentage
+    | AppliedOperator
+    | FunctionCall
+    | Parenthesised
+    | Equivalence
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ListedComponent:
+    """A component in the strategy's list; kleene: it is written with `[]`."""
+
+    name: Name
+    kleene: bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """A strategy, the components that it lists (None: it has no list) and the predicates."""
+
+    strategy: Strategy
+    strategy_span: Span
+    arguments: tuple[ListedComponent, ...] | None
+    predicates: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TimeWindow:
+    """WITHIN a distance along the order column: sql is an interval or a number."""
+
+    sql: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class EventWindow:
+    """WITHIN so many events."""
+
+    events: int
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class ReturnItem:
+    """An output column; name_span: of the name, or of the expression that gives the name."""
+
+    expression: Expression
+    name: str
+    name_span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class SaseQuery:
+    """A whole query and its text."""
+
+    text: str
+    components: tuple[Component, ...]
+    sequence_span: Span
+    where: Where | None = None
+    window: TimeWindow | EventWindow | None = None
+    items: tuple[ReturnItem, ...] = ()
+
+    @property
+    def strategy(self) -> Strategy:
+        """The strategy of WHERE; without one it is skip till next match."""
+        return self.where.strategy if self.where else Strategy.SKIP_TILL_NEXT_MATCH
+
+
+# Strings of SASE+ as Spark SQL reads them in every session. Double quotes are for strings in SASE+;
+# in Spark SQL they are for names where the session says so.
+
+_STRING = re.compile(
+    r"""(r?)('(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*")""", re.IGNORECASE | re.DOTALL
+)
+_ESCAPED_OR_QUOTE = re.compile(r"\\.|'", re.DOTALL)
+
+
+def in_single_quotes(text: str) -> str:
+    r"""A literal's text with single quotes around each string.
+
+    >>> in_single_quotes('DATE "2024-01-31"'), in_single_quotes('"it\'s"')
+    ("DATE '2024-01-31'", "'it\\'s'")
+    """
+    return _STRING.sub(_single, text)
+
+
+def _single(found: re.Match[str]) -> str:
+    raw, string = found.groups()
+    if string.startswith("'"):
+        return found[0]
+    content = string[1:-1].replace('""', '"')
+    if raw:
+        return string_literal(content)
+    escaped = _ESCAPED_OR_QUOTE.sub(lambda one: "\\'" if one[0] == "'" else one[0], content)
+    return f"'{escaped}'"

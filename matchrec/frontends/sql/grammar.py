@@ -1,0 +1,630 @@
+"""Tokens of the clause → `MatchRecognize`. Only grammar: no name is looked up here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from enum import Enum
+from typing import NoReturn, TypeVar
+
+from matchrec.dataclass import dataclass
+from matchrec.errors import MatchRecognizeError
+from matchrec.errors.kinds import meant_keyword
+from matchrec.errors.sql import clause as errors
+from matchrec.errors.sql import clause as syntax_errors
+from matchrec.errors.sql import pattern as pattern_errors
+from matchrec.errors.sql.expression import column_in_double_quotes
+from matchrec.frontends.lexing.token_sequence import TokenSequence
+from matchrec.frontends.lexing.tokens import (
+    OF_THE_MATCH,
+    UNITS_OF_TIME,
+    Token,
+    TokenKind,
+    pair_brackets,
+    words,
+)
+from matchrec.frontends.row_pattern import parse_row_pattern
+from matchrec.frontends.sql.nodes import (
+    DefinitionNode,
+    ExpressionText,
+    MatchRecognize,
+    MeasureNode,
+    PartitionKey,
+    Search,
+    SortKey,
+    WindowNode,
+)
+from matchrec.plan.clauses import (
+    OF_CLAUSES,
+    AfterMatchSkip,
+    EventSelection,
+    MatchOutput,
+    PartialMatches,
+    RowsPerMatch,
+    SkipTo,
+    Subset,
+)
+from matchrec.plan.pattern import RowPattern
+from matchrec.plan.text import is_reserved
+from matchrec.source import Span
+
+# The parts of a clause: which word starts one, where each ends, and what stands outside of them.
+#
+# No word of the clause is reserved. `pattern`, `define`, `within`, `measures` and the others may
+# name columns and measures, so each is recognized by what stands around it.
+
+_OF_PATTERN = words("^ $ * + ? { |")
+_MEASURES = OF_THE_MATCH | words("RUNNING FINAL COUNT SUM AVG MIN MAX")
+
+
+def is_time(tokens: TokenSequence, index: int) -> bool:
+    """Whether a length of time without INTERVAL stands at `index`: `5 DAYS`, `'5' DAY`."""
+    inside = 0 <= index < len(tokens)
+    return inside and tokens[index].is_constant and tokens.key(index + 1) in UNITS_OF_TIME
+
+
+def is_distance(tokens: TokenSequence, index: int) -> bool:
+    """Whether an interval stands at `index`, with its word or without."""
+    return tokens.key(index) == "INTERVAL" or is_time(tokens, index)
+
+
+def pattern_outside(tokens: TokenSequence, word: int, wrong: int) -> MatchRecognizeError | None:
+    """The error of a symbol of PATTERN at `wrong`, outside of its parentheses; None of another.
+
+    word: the index of PATTERN.
+    """
+    if tokens.key(wrong) not in _OF_PATTERN:
+        return None
+    end = word + 1
+    while end < len(tokens) and _goes_on(tokens, end):
+        end = tokens.past(end)
+    text = tokens.text_at(tokens.span(word + 1, end))
+    return errors.pattern_goes_on(tokens[wrong].text, text, tokens[wrong].span)
+
+
+def _goes_on(tokens: TokenSequence, index: int) -> bool:
+    return tokens[index].kind is TokenKind.SYMBOL or tokens.key(index - 1) == "|"
+
+
+def part_outside(tokens: TokenSequence, index: int) -> str | None:
+    """A part of the clause that starts at `index`, where the query around it cannot go on so."""
+    match [tokens.key(at) for at in range(index, index + 3)]:
+        case "WITHIN", _, _ if is_distance(tokens, index + 1):
+            return "WITHIN"
+        case ("ONE", "ROW", "PER") | ("ALL", "ROWS", "PER"):
+            return f"{tokens.key(index)} {tokens.key(index + 1)} PER MATCH"
+        case "AFTER", "MATCH", "SKIP":
+            return "AFTER MATCH SKIP"
+        case "MEASURES", function, "(" if function in _MEASURES:
+            return "MEASURES"
+        case "MEASURES", _, ".":
+            return "MEASURES"
+    return None
+
+
+class ClausePart(Enum):
+    """The parts in their order, each with its name in messages."""
+
+    PARTITION_BY = "PARTITION BY"
+    ORDER_BY = "ORDER BY"
+    MEASURES = "MEASURES"
+    ROWS_PER_MATCH = "ONE ROW or ALL ROWS PER MATCH"
+    AFTER_MATCH = "AFTER MATCH SKIP"
+    SEARCH = "INITIAL or SEEK"
+    PATTERN = "PATTERN"
+    WITHIN = "WITHIN"
+    SUBSET = "SUBSET"
+    DEFINE = "DEFINE"
+
+
+_ORDER = tuple(ClausePart)
+_TWO_WORDS = (ClausePart.PARTITION_BY, ClausePart.ORDER_BY)
+_ONE_WORD = (ClausePart.MEASURES, ClausePart.WITHIN, ClausePart.SUBSET, ClausePart.DEFINE)
+_WORDS = {
+    ClausePart.PARTITION_BY: 2,
+    ClausePart.ORDER_BY: 2,
+    ClausePart.ROWS_PER_MATCH: 4,
+    ClausePart.AFTER_MATCH: 3,
+}
+_WITH_KEYWORD = (ClausePart.ROWS_PER_MATCH, ClausePart.AFTER_MATCH, ClausePart.SEARCH)
+_AFTER_PATTERN = (ClausePart.WITHIN, ClausePart.SUBSET, ClausePart.DEFINE)
+_NOT_AT_AN_END = words(
+    """
+    AND AS BETWEEN BY CASE COLLATE DISTINCT DIV ELSE ESCAPE FROM ILIKE IN IS LIKE NOT OR REGEXP
+    RLIKE THEN WHEN
+    """
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Tokens `start .. end` are what `part` holds. keyword: where it starts in the query."""
+
+    part: ClausePart
+    keyword: Span
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClauseTokens(TokenSequence):
+    """The tokens between the clause's parentheses, which stand at `inside` of the query."""
+
+    inside: Span
+
+    def ends_expression(self, index: int) -> bool:
+        """Whether an expression, or the clause's start, may end with the token at `index`."""
+        if index < 0:
+            return True
+        symbol = self[index].kind is TokenKind.SYMBOL
+        return self.key(index) in (")", "]", "?") if symbol else self.is_end_word(index)
+
+    def is_end_word(self, index: int) -> bool:
+        """Whether no operator and no AS stands at `index`, unless it is a column's field."""
+        return self.key(index) not in _NOT_AT_AN_END or self.key(index - 1) == "."
+
+
+def cut_out_tokens(query: TokenSequence, opening: int, closing: int) -> ClauseTokens:
+    """The tokens of the clause whose parentheses are at two indices of its query."""
+    tokens = query.tokens[opening + 1 : closing]
+    inside = Span(query[opening].span.end, query[closing].span.start)
+    return ClauseTokens(
+        query.text, tokens, pair_brackets(tokens), dialect=query.dialect, inside=inside
+    )
+
+
+def all_tokens(text: TokenSequence) -> ClauseTokens:
+    """The tokens of a clause of which nothing but the content is written."""
+    inside = Span(0, len(text.text))
+    return ClauseTokens(text.text, text.tokens, text.pairs, dialect=text.dialect, inside=inside)
+
+
+def find_sections(clause: ClauseTokens) -> dict[ClausePart, Section]:
+    """The parts that are written, after checking their order."""
+    if not clause.tokens:
+        raise errors.empty_clause(clause.inside)
+    starts = tuple(_starts(clause))
+    if not starts or starts[0][1] > 0:
+        _refuse_start(clause)
+    _check_order(clause, starts)
+    ends = [index for _, index in starts[1:]] + [len(clause)]
+    written = {
+        part: Section(part, _keyword(clause, part, index), _content(part, index), end)
+        for (part, index), end in zip(starts, ends, strict=True)
+    }
+    if ClausePart.PATTERN not in written:
+        _refuse_without_pattern(clause, written)
+    return written
+
+
+def _keyword(clause: ClauseTokens, part: ClausePart, index: int) -> Span:
+    return clause.span(index, min(index + _WORDS.get(part, 1), len(clause)))
+
+
+def _content(part: ClausePart, index: int) -> int:
+    return index if part in _WITH_KEYWORD else index + _WORDS.get(part, 1)
+
+
+def _starts(clause: ClauseTokens) -> Iterator[tuple[ClausePart, int]]:
+    """Where each part starts, left to right; brackets are skipped."""
+    index = 0
+    pattern_end = keyword_end = -1
+    while index < len(clause):
+        part = _part_at(clause, index, pattern_end)
+        first = index == keyword_end and not _starts_definition(clause, index)
+        if part in _ONE_WORD and (first or _is_variable(clause, index)):
+            part = None  # the first item of the part before, e.g. a column called measures
+        if part:
+            yield part, index
+            keyword_end = index + (2 if part in _TWO_WORDS else 1)
+        if part is ClausePart.PATTERN:
+            closing = clause.pairs.get(index + 1, -1)
+            if closing < 0:
+                raise errors.parenthesis_not_closed("PATTERN", clause[index + 1].span)
+            pattern_end = read_words_after_pattern(clause, closing)[1] - 1
+        index = clause.past(index)
+
+
+def read_words_after_pattern(
+    clause: ClauseTokens, closing: int
+) -> tuple[tuple[EventSelection | None, MatchOutput | None], int]:
+    """What the words after PATTERN's parenthesis say, and the token after them."""
+    selection, end = _one_of(tuple(EventSelection), clause, closing + 1)
+    output, end = _one_of(_OUTPUTS, clause, end)
+    return (selection, output), end
+
+
+_OUTPUTS = (MatchOutput.ALL, MatchOutput.NON_OVERLAPPING, MatchOutput.LONGEST)
+_Words = TypeVar("_Words", EventSelection, MatchOutput)
+
+
+def _one_of(
+    members: tuple[_Words, ...], clause: ClauseTokens, start: int
+) -> tuple[_Words | None, int]:
+    """The member whose words stand at `start`, and the token after them."""
+    for member in members:
+        written = member.value.replace("-", " - ").split()
+        if [clause.key(start + place) for place in range(len(written))] == written:
+            return member, start + len(written)
+    return None, start
+
+
+def _part_at(clause: ClauseTokens, index: int, pattern_end: int) -> ClausePart | None:
+    word, following = clause.key(index), clause.key(index + 1)
+    if clause.key(index - 1) in (".", "AS"):
+        return None
+    match word, following:
+        case "PARTITION", "BY":
+            return ClausePart.PARTITION_BY
+        case "ORDER", "BY":
+            return ClausePart.ORDER_BY
+        case (("ONE" | "ALL"), ("ROW" | "ROWS")):
+            return ClausePart.ROWS_PER_MATCH
+        case "AFTER", "MATCH":
+            return ClausePart.AFTER_MATCH
+        case (("INITIAL" | "SEEK"), "PATTERN") if clause.key(index + 2) == "(":
+            return ClausePart.SEARCH
+        case "PATTERN", "(":
+            return ClausePart.PATTERN
+        case "MEASURES", _ if _starts_measures(clause, index):
+            return ClausePart.MEASURES
+        case "WITHIN", _ if index - 1 == pattern_end or is_distance(clause, index + 1):
+            return ClausePart.WITHIN
+        case "SUBSET", _ if _starts_item(clause, index, pattern_end, "="):
+            return ClausePart.SUBSET
+        case "DEFINE", _ if _starts_item(clause, index, pattern_end, "AS"):
+            return ClausePart.DEFINE
+    return None
+
+
+def _starts_definition(clause: ClauseTokens, index: int) -> bool:
+    """`DEFINE A AS`, which can be nothing else."""
+    return (
+        clause.key(index) == "DEFINE"
+        and clause.can_name(index + 1)
+        and clause.key(index + 2) == "AS"
+    )
+
+
+def _is_variable(clause: ClauseTokens, index: int) -> bool:
+    """Whether `index` is the variable of SKIP TO, FIRST, LAST, or one of WITHIN ... FROM A TO B."""
+    before = [clause.key(i) for i in range(index - 3, index)]
+    skipped = before[1:] == ["SKIP", "TO"] or before in (
+        ["SKIP", "TO", "FIRST"],
+        ["SKIP", "TO", "LAST"],
+    )
+    is_to = (before[0], before[2]) == ("FROM", "TO")
+    return skipped or is_to or (before[2], clause.key(index + 1)) == ("FROM", "TO")
+
+
+def _starts_measures(clause: ClauseTokens, index: int) -> bool:
+    """Not a column: an expression ends before it and another starts after it."""
+    followed = index + 1 < len(clause) and clause.key(index + 1) not in (",", ")")
+    return clause.ends_expression(index - 1) and followed
+
+
+def _starts_item(clause: ClauseTokens, index: int, pattern_end: int, sign: str) -> bool:
+    """A name and `sign` follow, or what precedes can be nothing but a part's end."""
+    named = clause.can_name(index + 1) and clause.key(index + 2) == sign
+    return named or index - 1 == pattern_end or (clause.key(index - 1) == ")" and pattern_end >= 0)
+
+
+def _check_order(clause: ClauseTokens, starts: Sequence[tuple[ClausePart, int]]) -> None:
+    """Raises at the first part that stands there twice, or after one that it must precede."""
+    names = {part: _name(clause, part, index) for part, index in starts}
+    before: dict[ClausePart, Span] = {}
+    for part, index in starts:
+        keyword = _keyword(clause, part, index)
+        if part in before:
+            raise errors.written_twice(part.value, (before[part], keyword))
+        later = next((one for one in before if _ORDER.index(one) > _ORDER.index(part)), None)
+        if later:
+            order = [names[one] for one in _ORDER if one in names]
+            raise errors.out_of_order(names[later], names[part], order, keyword)
+        before[part] = keyword
+
+
+def _name(clause: ClauseTokens, part: ClausePart, index: int) -> str:
+    """What a message calls a part that is written."""
+    match part:
+        case ClausePart.ROWS_PER_MATCH:
+            return f"{clause.key(index)} {clause.key(index + 1)} PER MATCH"
+        case ClausePart.SEARCH:
+            return clause.key(index)
+        case _:
+            return str(part.value)
+
+
+def _refuse_start(clause: ClauseTokens) -> NoReturn:
+    token = clause[0]
+    if token.key == "PATTERN":
+        raise _without_parentheses(clause, 0)
+    raise errors.unexpected_start(token.text.upper(), token.span)
+
+
+def _without_parentheses(clause: ClauseTokens, index: int) -> MatchRecognizeError:
+    """The error of PATTERN at `index` that no parenthesis follows."""
+    opening = next((at for at in range(index, len(clause)) if clause.key(at) == "("), index)
+    between = [clause.key(at) for at in range(index + 1, opening)]
+    outside = pattern_outside(clause, index, index + 1) if set(between) == {"^"} else None
+    return outside or errors.pattern_without_parentheses(clause[index].span)
+
+
+def _refuse_without_pattern(clause: ClauseTokens, written: dict[ClausePart, Section]) -> None:
+    for index, token in enumerate(clause.tokens):
+        if token.key == "PATTERN" and clause.ends_expression(index - 1):
+            raise _without_parentheses(clause, index)
+        misspelt = token.key != "PATTERN" and meant_keyword(token.key) == "PATTERN"
+        if misspelt and clause.key(index + 1) == "(":
+            raise errors.misspelt_pattern(token.text, token.span)
+    after = [section for part, section in written.items() if part in _AFTER_PATTERN]
+    last = clause[-1].span
+    closing = Span(clause.inside.end, clause.inside.end + 1)
+    here = closing if closing.end <= len(clause.text) else last
+    raise errors.missing_pattern(after[0].keyword if after else here)
+
+
+def items_of(clause: ClauseTokens, section: Section) -> tuple[tuple[int, int], ...]:
+    """The index ranges between the commas of a section, none of them empty."""
+    if section.start == section.end:
+        raise errors.nothing_in(section.part.value, section.keyword)
+    parts = clause.separated(section.start, section.end)
+    for start, end in parts:
+        if start == end:
+            comma = end if end < section.end else end - 1
+            raise errors.nothing_beside_comma(section.part.value, clause[comma].span)
+    return parts
+
+
+def expression_at(clause: ClauseTokens, start: int, end: int) -> ExpressionText:
+    span = clause.span(start, end)
+    return ExpressionText(clause.text_at(span), span)
+
+
+def read_windows(clause: ClauseTokens, section: Section | None) -> tuple[WindowNode, ...]:
+    """The windows of a section, each of another kind or between other variables."""
+    if section is None:
+        return ()
+    found = tuple(_window(clause, *item) for item in items_of(clause, section))
+    first: dict[tuple[bool, str | None, str | None], WindowNode] = {}
+    for one in found:
+        other = first.setdefault((one.between_rows, one.after, one.to), one)
+        if other is not one:
+            raise errors.second_window((other.span, one.span))
+    return found
+
+
+def _window(clause: ClauseTokens, start: int, end: int) -> WindowNode:
+    """`interval`, `interval BETWEEN ROWS` or `interval FROM variable TO variable`."""
+    span = clause.span(start, end)
+    between = [clause.key(index) for index in range(start, end)][-2:] == ["BETWEEN", "ROWS"]
+    pair = end - start > 4 and (clause.key(end - 4), clause.key(end - 2)) == ("FROM", "TO")
+    stop = end - 2 if between else end - 4 if pair else end
+    if stop == start:
+        raise errors.nothing_in("WITHIN", span)
+    written = expression_at(clause, start, stop)
+    if is_time(clause, start):
+        raise errors.distance_without_interval(written.text, written.span)
+    if not pair:
+        return WindowNode(written, span, between)
+    after, to = clause[end - 3], clause[end - 1]
+    return WindowNode(written, span, False, after.variable, to.variable)
+
+
+T = TypeVar("T")
+
+
+def read_clause(clause: ClauseTokens) -> MatchRecognize:
+    """The clause as a syntax node."""
+    written = find_sections(clause)
+    pattern = written[ClausePart.PATTERN]
+    (selection, output), end = read_words_after_pattern(clause, clause.pairs[pattern.start])
+
+    def items(part: ClausePart) -> tuple[tuple[int, int], ...]:
+        return items_of(clause, written[part]) if part in written else ()
+
+    def one(part: ClausePart, read: Callable[[ClauseTokens, Section], T]) -> T | None:
+        return read(clause, written[part]) if part in written else None
+
+    return MatchRecognize(
+        pattern=_pattern(clause, pattern, end),
+        pattern_span=clause.span(pattern.start, clause.pairs[pattern.start] + 1),
+        selection=selection,
+        output=output,
+        partition_by=tuple(
+            _partition_key(clause, *item) for item in items(ClausePart.PARTITION_BY)
+        ),
+        order_by=tuple(_sort_key(clause, *item) for item in items(ClausePart.ORDER_BY)),
+        measures=tuple(_measure(clause, *item) for item in items(ClausePart.MEASURES)),
+        rows_per_match=one(ClausePart.ROWS_PER_MATCH, _rows_per_match),
+        partial=one(ClausePart.ROWS_PER_MATCH, _partial),
+        after_match=one(ClausePart.AFTER_MATCH, _after_match),
+        search=one(ClausePart.SEARCH, lambda _, section: Search(clause.key(section.start))),
+        search_span=one(ClausePart.SEARCH, lambda _, section: section.keyword),
+        windows=read_windows(clause, written.get(ClausePart.WITHIN)),
+        subsets=tuple(_subset(clause, *item) for item in items(ClausePart.SUBSET)),
+        definitions=tuple(_definition(clause, *item) for item in items(ClausePart.DEFINE)),
+        dialect=clause.dialect,
+        span=clause.inside,
+    )
+
+
+def _pattern(clause: ClauseTokens, section: Section, end: int) -> RowPattern:
+    """The pattern of a section in which nothing may stand from token `end` on."""
+    opening = section.start
+    closing = clause.pairs[opening]
+    for index in range(opening, closing):
+        if clause.key(index) == "DEFINE" and clause.key(index + 2) == "AS":
+            spans = clause[opening].span, clause[index].span
+            raise errors.not_closed_before("(", "DEFINE", spans)
+    if end < section.end:
+        token = clause[end]
+        if token.key in ("PARTITION", "SKIP", "STRICT", "ALL", "NON", "LONGEST"):
+            raise errors.malformed_selection(clause.span(end, section.end))
+        outside = pattern_outside(clause, opening - 1, end)
+        raise outside or syntax_errors.unexpected_token(token.text, "MATCH_RECOGNIZE", token.span)
+    inside = Span(clause[opening].span.end, clause[closing].span.start)
+    return parse_row_pattern(clause.text, inside)
+
+
+def _partition_key(clause: ClauseTokens, start: int, end: int) -> PartitionKey:
+    span, name = clause.span(start, end), clause[end - 1]
+    if end - start < 3 or clause.key(end - 2) != "AS":
+        return PartitionKey(expression_at(clause, start, end), None, span)
+    if name.in_double_quotes:
+        raise column_in_double_quotes(name.text, ClausePart.PARTITION_BY.value, name.span)
+    if name.is_string:
+        raise errors.string_as_name("partition column in PARTITION BY", name.text, name.span)
+    if not name.is_name:
+        return PartitionKey(expression_at(clause, start, end), None, span)
+    return PartitionKey(expression_at(clause, start, end - 2), name.name, span)
+
+
+def _sort_key(clause: ClauseTokens, start: int, end: int) -> SortKey:
+    span = clause.span(start, end)
+    nulls_first: bool | None = None
+    descending: bool | None = None
+    if end - start > 2 and clause.key(end - 2) == "NULLS":
+        nulls_first = {"FIRST": True, "LAST": False}.get(clause.key(end - 1))
+        end -= 2 if nulls_first is not None else 0
+    if end - start > 1 and clause.key(end - 1) in ("ASC", "DESC"):
+        descending = clause.key(end - 1) == "DESC"
+        end -= 1
+    return SortKey(expression_at(clause, start, end), descending, nulls_first, span)
+
+
+def _measure(clause: ClauseTokens, start: int, end: int) -> MeasureNode:
+    _refuse_second_name(clause, start, end)
+    name = clause[end - 1]
+    has_as = end - start > 1 and clause.key(end - 2) == "AS"
+    if has_as and name.in_double_quotes:
+        raise column_in_double_quotes(name.text, "MEASURES", name.span)
+    follows = clause.ends_expression(end - 2) and name.key not in ("END", "NULL")
+    stop = end - 2 if has_as else end - 1
+    if not (name.is_name and (has_as or follows)) or stop <= start:
+        raise _without_name(clause, start, end)
+    return MeasureNode(expression_at(clause, start, stop), name.name, name.span)
+
+
+def _refuse_second_name(clause: ClauseTokens, start: int, end: int) -> None:
+    """What follows `AS name` belongs to another measure, or to no part of the clause."""
+    for index in clause.level(start, end - 2):
+        if clause.key(index) == "AS" and clause.key(index - 1) != "." and index > start:
+            token = clause[index + 2]
+            raise syntax_errors.unexpected_token(token.text, "MEASURES", token.span)
+
+
+def _without_name(clause: ClauseTokens, start: int, end: int) -> MatchRecognizeError:
+    expression = expression_at(clause, start, end)
+    if clause.key(end - 1) == "*" and (end - start == 1 or clause.key(end - 2) == "."):
+        return errors.star_as_measure(expression.text, expression.span)
+    if end - start > 2 and clause.key(end - 2) == "AS" and clause[end - 1].is_string:
+        token = clause[end - 1]
+        return errors.string_as_name("measure in MEASURES", token.text, token.span)
+    return errors.measure_without_name(expression.text, expression.span)
+
+
+_ROWS_PER_MATCH = {rows.value: rows for rows in OF_CLAUSES} | {
+    "ALL ROWS PER MATCH": RowsPerMatch.ALL_ROWS_SHOW_EMPTY
+}
+
+
+def _words(clause: ClauseTokens, section: Section) -> str:
+    return " ".join(clause.key(index) for index in range(section.start, section.end))
+
+
+def _rows_per_match(clause: ClauseTokens, section: Section) -> RowsPerMatch:
+    partial = _partial(clause, section)
+    words = _words(clause, section)
+    rows = _ROWS_PER_MATCH.get(words.removesuffix(f" {partial.words}") if partial else words)
+    if rows is None:
+        written = expression_at(clause, section.start, section.end)
+        raise errors.malformed_rows_per_match(written.text, written.span)
+    return rows
+
+
+_PARTIAL = (PartialMatches(True), PartialMatches(False, True), PartialMatches(True, True))
+
+
+def _partial(clause: ClauseTokens, section: Section) -> PartialMatches | None:
+    """What the words after ONE ROW or ALL ROWS PER MATCH say of runs that are no matches."""
+    words = _words(clause, section)
+    for partial in _PARTIAL:
+        if words.endswith(f" {partial.words}"):
+            first = section.end - len(partial.words.split())
+            return replace(partial, span=clause.span(first, section.end))
+    return None
+
+
+def _after_match(clause: ClauseTokens, section: Section) -> AfterMatchSkip:
+    span = clause.span(section.start, section.end)
+    written = _words(clause, section).removeprefix("AFTER MATCH SKIP ")
+    for to in (SkipTo.NEXT_ROW, SkipTo.PAST_LAST_ROW):
+        if written == to.value:
+            return AfterMatchSkip(to, None, span)
+    start = section.start + 3
+    target = clause[section.end - 1]
+    direction = [clause.key(index) for index in range(start, section.end - 1)]
+    ends = {"TO": SkipTo.LAST, "TO FIRST": SkipTo.FIRST, "TO LAST": SkipTo.LAST}
+    to_end = ends.get(" ".join(direction))
+    if clause.key(start - 1) != "SKIP" or to_end is None or not target.can_name:
+        raise errors.malformed_skip(clause.text_at(span), span)
+    _refuse_reserved(target, "AFTER MATCH SKIP")
+    return AfterMatchSkip(to_end, target.variable, target.span)
+
+
+def _subset(clause: ClauseTokens, start: int, end: int) -> Subset:
+    name = clause[start]
+    opening = start + 2
+    well_formed = (
+        name.can_name
+        and clause.key(start + 1) == "="
+        and clause.key(opening) == "("
+        and clause.pairs.get(opening) == end - 1
+        and end - opening > 2
+    )
+    parts = clause.separated(opening + 1, end - 1) if well_formed else ()
+    if not parts or any(stop - first != 1 or not clause.can_name(first) for first, stop in parts):
+        written = expression_at(clause, start, end)
+        raise errors.malformed_subset(written.text, written.span)
+    members = tuple(clause[first] for first, _ in parts)
+    for token in (name, *members):
+        _refuse_reserved(token, "SUBSET")
+    return Subset(
+        name.variable,
+        tuple(member.variable for member in members),
+        name.span,
+        tuple(member.span for member in members),
+    )
+
+
+def _definition(clause: ClauseTokens, start: int, end: int) -> DefinitionNode:
+    name = clause[start]
+    if not name.can_name or clause.key(start + 1) != "AS" or end - start < 3:
+        raise _malformed_definition(clause, start, end)
+    _refuse_reserved(name, "DEFINE")
+    _refuse_second_definition(clause, start + 2, end)
+    return DefinitionNode(name.variable, expression_at(clause, start + 2, end), name.span)
+
+
+def _refuse_reserved(name: Token, where: str) -> None:
+    """A reserved word names a variable in quotes only."""
+    if name.kind is TokenKind.WORD and is_reserved(name.text):
+        raise pattern_errors.reserved_word(name.variable, where, name.span)
+
+
+def _refuse_second_definition(clause: ClauseTokens, start: int, end: int) -> None:
+    """`name AS` in a condition starts another definition."""
+    for index in clause.level(start, end - 1):
+        if clause.key(index + 1) == "AS" and clause.can_name(index) and index > start:
+            token = clause[index]
+            raise syntax_errors.unexpected_token(token.text, "DEFINE", token.span)
+
+
+def _malformed_definition(clause: ClauseTokens, start: int, end: int) -> MatchRecognizeError:
+    written = expression_at(clause, start, end)
+    first = start + 1 + (clause.key(start + 1) in ("=", ":", ":=", "IS", "AS"))
+    meant = None
+    if clause.can_name(start) and first < end and clause.key(start + 1) not in (".", ","):
+        meant = clause[start].text, expression_at(clause, first, end).text
+    return errors.malformed_definition(written.text, meant, written.span)

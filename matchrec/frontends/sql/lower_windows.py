@@ -1,0 +1,556 @@
+"""A window's clause, frame and calls → MatchPlan: each row once, with the match of its frame.
+
+    avg(x) OVER w, nth_value(x, 2) OVER w    functions over the rows of a match are measures
+    SEEK PATTERN (P)    →    PATTERN (X*? P)
+
+where X takes any row: as few rows as can be are passed over before P, and of P the preferred
+match is found. Measures and conditions are about the rows of P.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from functools import cached_property
+from types import MappingProxyType
+
+from typing_extensions import assert_never
+
+from matchrec.dataclass import dataclass
+from matchrec.errors import MatchRecognizeError
+from matchrec.errors.rules import duplicate_measure
+from matchrec.errors.sql import window as errors
+from matchrec.frontends.expressions.analysis import Clause, Scope
+from matchrec.frontends.expressions.expression import parse_scalar
+from matchrec.frontends.lexing.token_sequence import Range, TokenSequence, read_tokens
+from matchrec.frontends.lexing.tokens import Dialect, whole_number
+from matchrec.frontends.row_pattern import Values
+from matchrec.frontends.sql.lower import lower
+from matchrec.frontends.sql.nodes import (
+    ExpressionText,
+    FrameEnd,
+    MatchRecognize,
+    RowPatternWindow,
+    Search,
+    WindowCall,
+    uncalled,
+)
+from matchrec.plan.clauses import Definition, Measure, RowsPerMatch, Subset
+from matchrec.plan.expression import (
+    MATCHED_ROWS,
+    Aggregate,
+    Classifier,
+    ColumnReference,
+    End,
+    Ending,
+    MatchNumber,
+    Navigation,
+    Operation,
+    Piece,
+    Reference,
+    RowNumber,
+    Scalar,
+    Semantics,
+    Term,
+    inner_references,
+    joined,
+    looks_at_columns_only,
+    references,
+    row_text,
+    terms,
+    with_final_semantics,
+    with_references,
+)
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.pattern import (
+    Alternation,
+    Concatenation,
+    Empty,
+    Exclusion,
+    Negation,
+    PartitionEnd,
+    PartitionStart,
+    Permutation,
+    Quantified,
+    RowPattern,
+    Variable,
+    concatenation,
+    variable_names,
+    walk,
+)
+from matchrec.plan.rules import all_references
+from matchrec.source import Span
+
+# What lies outside of a window's frame is not there: neither rows to map nor rows to look at.
+#
+#     PREV(x)         →  LAST(x, 1)                                     where B may be the first row
+#     NEXT(x)         →  CASE WHEN count(*) <= 4 THEN NEXT(x) END       in a frame of 5 rows
+#     n FOLLOWING     →  a match lies within n + 1 rows
+#     e FOLLOWING     →  count(*) <= FIRST(e) + 1, of every variable
+#
+# The frame starts at the row at which the search starts, so rows of a run are counted from there.
+# Measures are read within the frame by the worker.
+
+
+@dataclass(frozen=True, slots=True)
+class RowsBefore:
+    """At least and at most so many rows; most is None where there is no bound."""
+
+    least: int
+    most: int | None
+
+    def __add__(self, other: RowsBefore) -> RowsBefore:
+        both = self.most is not None and other.most is not None
+        most = (self.most or 0) + (other.most or 0) if both else None
+        return RowsBefore(self.least + other.least, most)
+
+    def __or__(self, other: RowsBefore) -> RowsBefore:
+        both = self.most is not None and other.most is not None
+        most = max(self.most or 0, other.most or 0) if both else None
+        return RowsBefore(min(self.least, other.least), most)
+
+
+NONE = RowsBefore(0, 0)
+
+
+def rows_before(pattern: RowPattern) -> dict[str, RowsBefore]:
+    """For each variable, how many rows come before a row that is mapped to it.
+
+    >>> from matchrec.frontends.row_pattern import parse_row_pattern
+    >>> from matchrec.source import Span
+    >>> before = rows_before(parse_row_pattern("A B? (C | A D)", Span(0, 14)))
+    >>> [(name, one.least, one.most) for name, one in before.items()]
+    [('A', 0, 2), ('B', 1, 1), ('C', 1, 2), ('D', 2, 3)]
+    """
+    found: dict[str, RowsBefore] = {}
+    _add(pattern, NONE, found)
+    return found
+
+
+def length(pattern: RowPattern) -> RowsBefore:
+    """How many rows a part of a match has."""
+    match pattern:
+        case Variable():
+            return RowsBefore(1, 1)
+        case Empty() | PartitionStart() | PartitionEnd() | Negation():
+            return NONE
+        case Concatenation(parts) | Permutation(parts):
+            return _sum(parts)
+        case Alternation(parts):
+            first, *others = map(length, parts)
+            for other in others:
+                first |= other
+            return first
+        case Exclusion(part):
+            return length(part)
+        case Quantified(part, least, most):
+            once = length(part)
+            bounded = once.most == 0 or (most is not None and once.most is not None)
+            return RowsBefore(
+                once.least * least, (once.most or 0) * (most or 0) if bounded else None
+            )
+        case _:
+            assert_never(pattern)
+
+
+def _sum(parts: Iterable[RowPattern]) -> RowsBefore:
+    total = NONE
+    for part in parts:
+        total += length(part)
+    return total
+
+
+def _add(pattern: RowPattern, before: RowsBefore, found: dict[str, RowsBefore]) -> None:
+    match pattern:
+        case Variable(name):
+            found[name] = found[name] | before if name in found else before
+        case Concatenation(parts):
+            for part in parts:
+                _add(part, before, found)
+                before += length(part)
+        case Permutation(parts):
+            for part in parts:
+                others = _sum(other for other in parts if other is not part)
+                _add(part, before + RowsBefore(0, others.most), found)
+        case Alternation(parts):
+            for part in parts:
+                _add(part, before, found)
+        case Exclusion(part):
+            _add(part, before, found)
+        case Quantified(part, _, most):
+            once = length(part)
+            repeats = RowsBefore(0, None) if most is None else RowsBefore(0, 0)
+            if most is not None and once.most is not None:
+                repeats = RowsBefore(0, once.most * (most - 1))
+            elif once.most is None:
+                repeats = RowsBefore(0, None)
+            _add(part, before + repeats, found)
+        case Empty() | PartitionStart() | PartitionEnd() | Negation():
+            return
+        case _:
+            assert_never(pattern)
+
+
+_LENGTH = "a length of a frame is neither NULL nor negative"
+
+
+@dataclass(frozen=True)
+class WithinFrame:
+    """Puts the conditions of a plan within the frame of its window."""
+
+    plan: MatchPlan
+    frame: FrameEnd
+
+    @cached_property
+    def before(self) -> dict[str, RowsBefore]:
+        """How many rows of a match come before each variable."""
+        return rows_before(self.plan.pattern)
+
+    def limited(self) -> MatchPlan:
+        """The plan, in which no match and no condition leaves the frame."""
+        plan = replace(self.plan, definitions=tuple(map(self.definition, self.plan.definitions)))
+        if self.frame.rows is None:
+            return plan
+        if isinstance(self.frame.rows, int):
+            return replace(plan, within_rows=self.frame.rows + 1)
+        defined = {one.variable: one for one in plan.definitions}
+        names = variable_names(plan.pattern)
+        return replace(plan, definitions=tuple(self.counted(name, defined) for name in names))
+
+    def counted(self, variable: str, defined: dict[str, Definition]) -> Definition:
+        """The condition of a variable, and that its row lies in the frame."""
+        limit = self.template("count(*) <= FIRST(frame) + 1")
+        own = defined.get(variable)
+        if own is None:
+            return Definition(variable, limit)
+        return replace(own, condition=joined("AND", (own.condition, limit), own.condition.span))
+
+    def definition(self, definition: Definition) -> Definition:
+        """The condition of a variable, which looks at no row outside of the frame."""
+        changed, _ = self.scalar(definition.condition, definition.variable)
+        return replace(definition, condition=changed)
+
+    def scalar(self, scalar: Scalar, candidate: str) -> tuple[Scalar, list[tuple[Piece, ...]]]:
+        """The expression, and what stands now for each of its references, left to right."""
+        moved = with_references(scalar, lambda one: self.moved_back(one, candidate))
+        leaves = [one for one in references(moved) if self.leaves_at_end(one, candidate)]
+        if not leaves:
+            return moved, [(one,) for one in references(moved)]
+        match moved:
+            case Operation(operands=operands) if holds_all(operands, moved):
+                found = [self.scalar(operand, candidate) for operand in operands]
+                parts = [part for _, several in found for part in several]
+                inner = tuple(operand for operand, _ in found)
+                return replace(moved, operands=inner, pieces=filled(moved.pieces, parts)), parts
+            case Term(pieces=(ColumnReference() as reference,)):
+                guarded = self.guarded(reference, moved.span)
+                return guarded, [("(", *guarded.pieces, ")")]
+            case Operation() | Term():
+                raise errors.rows_beyond_frame("NEXT", leaves[0].span)
+            case _:
+                assert_never(moved)
+
+    def moved_back(self, reference: Reference, candidate: str) -> Reference:
+        """PREV where it may leave the frame: the row before is then no row of the run."""
+        if isinstance(reference, Aggregate) and reference.frame is not None:
+            raise errors.frame_in_condition(reference.span)
+        if not isinstance(reference, ColumnReference):
+            return reference
+        navigation = reference.navigation
+        distance = -navigation.physical_offset
+        if distance <= 0 or self.least_before(navigation, candidate) >= distance:
+            return reference
+        if not self.is_candidate(navigation, candidate):
+            raise errors.rows_beyond_frame("PREV", reference.span)
+        back = Navigation(None, End.LAST, distance, 0, navigation.semantics)
+        return replace(reference, navigation=back)
+
+    def leaves_at_end(self, reference: Reference, candidate: str) -> bool:
+        """Whether NEXT may leave the frame. Raises where that could not be tested."""
+        if not isinstance(reference, ColumnReference) or self.frame.rows is None:
+            return False
+        navigation = reference.navigation
+        if navigation.physical_offset <= 0:
+            return False
+        if not self.is_candidate(navigation, candidate):
+            raise errors.rows_beyond_frame("NEXT", reference.span)
+        most, rows = self.before[candidate].most, self.frame.rows
+        if most is None or not isinstance(rows, int):
+            return True
+        return most + navigation.physical_offset > rows
+
+    def least_before(self, navigation: Navigation, candidate: str) -> int:
+        """How many rows of the frame come before the row that a logical step finds, at least."""
+        if self.is_candidate(navigation, candidate):
+            return self.before[candidate].least
+        names = (self.plan.variables[one] for one in self.plan.members(navigation.variable))
+        return min((self.before[name].least for name in names), default=0)
+
+    def is_candidate(self, navigation: Navigation, candidate: str) -> bool:
+        """Whether a logical step finds the row that is tested."""
+        members = self.plan.members(navigation.variable)
+        return navigation.is_last and self.plan.ids[candidate] in members
+
+    def guarded(self, reference: ColumnReference, span: Span) -> Scalar:
+        """What NEXT reads, where the frame has such a row."""
+        distance, rows = reference.navigation.physical_offset, self.frame.rows
+        most = rows + 1 - distance if isinstance(rows, int) else f"FIRST(frame) + 1 - {distance}"
+        return self.template(f"CASE WHEN count(*) <= {most} THEN found END", reference, span)
+
+    def template(
+        self, text: str, found: ColumnReference | None = None, span: Span | None = None
+    ) -> Scalar:
+        """A condition of ours, in which `found` and `frame` are names of what it reads."""
+        rows, place = self.frame.rows, span or self.frame.span
+
+        def read(reference: Reference) -> Reference:
+            if isinstance(reference, ColumnReference) and reference.argument == "found":
+                assert found is not None
+                return found
+            if isinstance(reference, ColumnReference):
+                assert isinstance(rows, ExpressionText)
+                return replace(reference, argument=length_of(rows.text), span=rows.span)
+            return replace(reference, span=place)
+
+        return placed(with_references(parse_scalar(text, 0, Scope(Clause.DEFINE)), read), place)
+
+
+def length_of(text: str) -> str:
+    """The length of a row's frame, which is tested on every row."""
+    return f"CASE WHEN ({text}) >= 0 THEN ({text}) ELSE raise_error('{_LENGTH}') END"
+
+
+def holds_all(operands: tuple[Scalar, ...], scalar: Scalar) -> bool:
+    """Whether the references of an operation are those of its operands."""
+    return sum(len(references(one)) for one in operands) == len(references(scalar))
+
+
+def filled(pieces: tuple[Piece, ...], parts: list[tuple[Piece, ...]]) -> tuple[Piece, ...]:
+    """The pieces with other ones in the place of each reference."""
+    left = iter(parts)
+    return tuple(
+        one for piece in pieces for one in ((piece,) if isinstance(piece, str) else next(left))
+    )
+
+
+def placed(scalar: Scalar, span: Span) -> Scalar:
+    """The same expression as if all of it were written at `span`."""
+    put: Callable[[Scalar], Scalar] = lambda operand: placed(operand, span)  # noqa: E731
+    match scalar:
+        case Term():
+            return replace(scalar, span=span)
+        case Operation(operands=operands):
+            return replace(scalar, operands=tuple(map(put, operands)), span=span)
+        case _:
+            assert_never(scalar)
+
+
+_FIRST = ("FIRST_VALUE", "FIRST")
+_LAST = ("LAST_VALUE", "LAST")
+
+
+def read_function(call: WindowCall, dialect: Dialect) -> Measure:
+    """A function over a window as a measure, which also stands on rows without a match."""
+    written = call.written
+    tokens = read_tokens(written.text, dialect, written.span.start)
+    value = _row_value(call, tokens) or _aggregate(call, dialect, tokens)
+    return Measure(call.column, value, written.span, over_rows=True)
+
+
+def _aggregate(call: WindowCall, dialect: Dialect, tokens: TokenSequence) -> Scalar:
+    written = call.written
+    scalar = parse_scalar(written.text, written.span.start, Scope(Clause.MEASURES, dialect=dialect))
+    found = references(scalar)
+    if not found or not all(map(_is_of_columns, found)):
+        raise _refusal(call, tokens)
+    return with_final_semantics(scalar)
+
+
+def _is_of_columns(reference: Reference) -> bool:
+    """Whether it is an aggregate that knows no pattern."""
+    if not isinstance(reference, Aggregate) or reference.function == MATCHED_ROWS:
+        return False
+    return all(map(looks_at_columns_only, terms(reference)))
+
+
+def _row_value(call: WindowCall, tokens: TokenSequence) -> Scalar | None:
+    """The value on the match's first, last or n-th row; None of another function."""
+    name = tokens.key(0)
+    if tokens.key(1) != "(" or name not in (*_FIRST, *_LAST, "NTH_VALUE"):
+        return None
+    closing = tokens.pairs[1]
+    arguments = tokens.separated(2, closing)
+    wanted = 2 if name == "NTH_VALUE" else 1
+    if closing != len(tokens) - 1 or len(arguments) != wanted or closing == 2:
+        raise _refusal(call, tokens)
+    offset = _row_number(tokens, arguments[1], lambda: _refusal(call, tokens)) if wanted == 2 else 0
+    end = End.LAST if name in _LAST else End.FIRST
+    scope = Scope(Clause.MEASURES, dialect=tokens.dialect)
+    span = tokens.span(*arguments[0])
+    term = parse_scalar(tokens.text_at(span), span.start, scope)
+    plain = looks_at_columns_only(term) and all(
+        isinstance(one, ColumnReference) and one.navigation == Navigation()
+        for one in references(term)
+    )
+    if not plain:
+        raise _refusal(call, tokens)
+    navigation = Navigation(None, end, offset, 0, Semantics.FINAL)
+    return Term((ColumnReference(navigation, row_text(term), span),), span)
+
+
+def _row_number(
+    tokens: TokenSequence, part: Range, refusal: Callable[[], MatchRecognizeError]
+) -> int:
+    """How many rows come before the row whose number stands there."""
+    text = tokens.text_at(tokens.span(*part))
+    number = whole_number(text) if text.isdigit() else None
+    if not number:
+        raise refusal()
+    return number - 1
+
+
+def _refusal(call: WindowCall, tokens: TokenSequence) -> MatchRecognizeError:
+    words = " ".join(call.written.text.split())
+    name = tokens.text_at(tokens.span(0, 1)) if tokens.key(1) == "(" else words
+    plain = tokens.key(1) == "(" and tokens.pairs.get(1) == len(tokens) - 1
+    return errors.not_over_rows(name if plain else words, call.written.span)
+
+
+PASSED = "before the match"
+MATCHED = "the match"
+
+
+def seek(plan: MatchPlan) -> MatchPlan:
+    """The plan of a window whose match may begin after the current row."""
+    check_skip(plan)
+    check_names(plan)
+    passed = Quantified(Variable(PASSED), 0, None, greedy=False)
+    members = Subset(MATCHED, variable_names(plan.pattern))
+    return replace(
+        plan,
+        pattern=concatenation([passed, plan.pattern], plan.pattern.span),
+        subsets=(*plan.subsets, members),
+        measures=tuple(map(seek_measure, plan.measures)),
+        definitions=tuple(map(seek_definition, plan.definitions)),
+    )
+
+
+def check_skip(plan: MatchPlan) -> None:
+    """To skip to the first row of a match is an error, which would not be seen after other rows."""
+    target = plan.after_match.variable
+    if target is None:
+        return
+    before = rows_before(plan.pattern)
+    names = (plan.variables[one] for one in plan.members(target))
+    if any(before[name].least == 0 for name in names):
+        words = f"AFTER MATCH SKIP TO {target}, which may be the match's first row,"
+        raise errors.not_with_seek(words, plan.after_match.span)
+
+
+def check_names(plan: MatchPlan) -> None:
+    """Two names are ours."""
+    for name in (*plan.variables, *plan.unions):
+        if name in (PASSED, MATCHED):
+            raise errors.not_with_seek(f"a variable called `{name}`", plan.pattern.span)
+
+
+def seek_measure(measure: Measure) -> Measure:
+    """A measure over the rows of the match alone."""
+    return replace(measure, value=with_references(measure.value, of_match))
+
+
+def seek_definition(definition: Definition) -> Definition:
+    """A condition over the rows of the match alone."""
+    return replace(definition, condition=with_references(definition.condition, of_match))
+
+
+def of_match(reference: Reference) -> Reference:
+    """The reference to rows of the match, not to those that were passed over."""
+    match reference:
+        case Aggregate(variable=variable):
+            if any(isinstance(one, RowNumber) for one in inner_references(reference)):
+                raise errors.not_with_seek("MATCH_ROW_NUMBER()", reference.span)
+            return replace(reference, variable=variable or MATCHED)
+        case ColumnReference(navigation):
+            return replace(reference, navigation=rows_of_match(navigation))
+        case Classifier(navigation):
+            if navigation.physical_offset:
+                raise errors.not_with_seek("PREV or NEXT of CLASSIFIER()", reference.span)
+            return replace(reference, navigation=rows_of_match(navigation))
+        case MatchNumber() | RowNumber() | Ending():
+            return reference
+
+
+def rows_of_match(navigation: Navigation) -> Navigation:
+    """The step among the rows of the match; the last row of all is one of these in any case."""
+    if navigation.is_last:
+        return navigation
+    return replace(navigation, variable=navigation.variable or MATCHED)
+
+
+def lower_window(
+    clause: MatchRecognize, window: RowPatternWindow, values: Values = MappingProxyType({})
+) -> MatchPlan:
+    """The plan of a window. Its measures are those of the calls, then all others, unnamed by any.
+
+    values: of parameters, which PATTERN may have as bounds.
+    """
+    _refuse_parts(clause)
+    plan = lower(replace(clause, search=None, search_span=None), values)
+    _refuse_in_plan(plan)
+    functions = [read_function(one, clause.dialect) for one in window.calls if not one.measure]
+    if clause.search is Search.SEEK:
+        plan, functions = seek(plan), list(map(seek_measure, functions))
+    limited = WithinFrame(plan, window.frame).limited()
+    measures = (*_called(plan.measures, window), *functions)
+    if isinstance(window.frame.rows, ExpressionText):
+        _refuse_next(measures)
+    return replace(limited, measures=measures, rows_per_match=RowsPerMatch.EACH_ROW)
+
+
+def _called(measures: tuple[Measure, ...], window: RowPatternWindow) -> Iterator[Measure]:
+    """The measures by the names of the columns that stand for their calls."""
+    by_name: dict[str, Measure] = {}
+    for measure in measures:
+        other = by_name.setdefault(measure.name.lower(), measure)
+        if other is not measure:
+            raise duplicate_measure(measure.name, (other.span, measure.span))
+    columns = {one.measure.lower(): one.column for one in window.calls if one.measure}
+    for name, measure in by_name.items():
+        yield replace(measure, name=columns.get(name, uncalled(measure.name)))
+
+
+def _refuse_parts(clause: MatchRecognize) -> None:
+    for window in clause.windows:
+        raise errors.not_in_window("WITHIN", window.interval.span)
+    if clause.partial is not None:
+        raise errors.not_in_window(clause.partial.words, clause.partial.span or clause.span)
+    if clause.selection is not None or clause.output is not None:
+        words = clause.selection or clause.output
+        assert words is not None
+        raise errors.not_in_window(words.value, clause.pattern_span)
+    for node in walk(clause.pattern):
+        if isinstance(node, Negation):
+            raise errors.not_in_window("NOT in PATTERN", node.span or clause.pattern_span)
+        if isinstance(node, PartitionStart | PartitionEnd):
+            sign = "^" if isinstance(node, PartitionStart) else "$"
+            raise errors.not_in_window(sign, node.span or clause.pattern_span)
+
+
+def _refuse_next(measures: tuple[Measure, ...]) -> None:
+    """NEXT in measures, where the engine does not know where the frame ends."""
+    for measure in measures:
+        for reference in references(measure.value):
+            if isinstance(reference, ColumnReference) and reference.navigation.physical_offset > 0:
+                raise errors.next_in_own_frame(reference.span)
+
+
+def _refuse_in_plan(plan: MatchPlan) -> None:
+    values = [one.value for one in plan.measures]
+    for scalar in (*values, *(one.condition for one in plan.definitions)):
+        for reference in all_references(scalar):
+            span = reference.span or Span(0, 0)
+            if isinstance(reference, MatchNumber):
+                raise errors.not_in_window("MATCH_NUMBER()", span)
+            if isinstance(reference, Aggregate) and reference.function == MATCHED_ROWS:
+                raise errors.not_in_window("MATCHED_ROWS()", span)

@@ -1,0 +1,240 @@
+"""Syntax nodes of the clause: what its author wrote, with defaults still open.
+
+Clauses that differ in spans only are equal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field
+from enum import Enum
+
+from matchrec.dataclass import dataclass
+from matchrec.frontends.lexing.tokens import SPARK, Dialect
+from matchrec.plan.clauses import (
+    AfterMatchSkip,
+    ColumnOrder,
+    EventSelection,
+    MatchOutput,
+    PartialMatches,
+    RowsPerMatch,
+    Subset,
+)
+from matchrec.plan.match_plan import EVERYTHING, Use
+from matchrec.plan.pattern import RowPattern
+from matchrec.plan.text import View
+from matchrec.source import Source, Span
+
+
+@dataclass(frozen=True, slots=True)
+class ExpressionText:
+    """An expression as written, up to its last character."""
+
+    text: str
+    span: Span = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionKey:
+    """One PARTITION BY key, `expression` or `expression AS name`. span: of all of it."""
+
+    expression: ExpressionText
+    name: str | None = None
+    span: Span = field(compare=False, default=Span(0, 0))
+
+
+@dataclass(frozen=True, slots=True)
+class SortKey:
+    """One ORDER BY key; None where nothing is written. span: of all of it."""
+
+    expression: ExpressionText
+    descending: bool | None = None
+    nulls_first: bool | None = None
+    span: Span = field(compare=False, default=Span(0, 0))
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureNode:
+    """`expression AS name`. span: of the name."""
+
+    expression: ExpressionText
+    name: str
+    span: Span = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class DefinitionNode:
+    """`variable AS condition`; the variable is normalized. span: of the variable."""
+
+    variable: str
+    condition: ExpressionText
+    span: Span = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class WindowNode:
+    """How far rows may lie apart: the first and the last one, neighbours, or rows of variables."""
+
+    interval: ExpressionText
+    span: Span = field(compare=False)
+    between_rows: bool = False
+    after: str | None = None
+    to: str | None = None
+
+
+class Search(Enum):
+    """Where the first match may start; of the WINDOW clause only."""
+
+    INITIAL = "INITIAL"
+    SEEK = "SEEK"
+
+
+@dataclass(frozen=True, slots=True)
+class MatchRecognize:
+    """All that stands between the parentheses of MATCH_RECOGNIZE. None: nothing is written.
+
+    pattern_span: of PATTERN's parentheses. dialect: in which its expressions are written. columns:
+    their order in the product for which it was written.
+    """
+
+    pattern: RowPattern
+    pattern_span: Span = field(compare=False, default=Span(0, 0))
+    partition_by: tuple[PartitionKey, ...] = ()
+    order_by: tuple[SortKey, ...] = ()
+    measures: tuple[MeasureNode, ...] = ()
+    rows_per_match: RowsPerMatch | None = None
+    partial: PartialMatches | None = None
+    after_match: AfterMatchSkip | None = None
+    search: Search | None = None
+    search_span: Span | None = field(compare=False, default=None)
+    windows: tuple[WindowNode, ...] = ()
+    selection: EventSelection | None = None
+    output: MatchOutput | None = None
+    subsets: tuple[Subset, ...] = ()
+    definitions: tuple[DefinitionNode, ...] = ()
+    dialect: Dialect = SPARK
+    columns: ColumnOrder = ColumnOrder.STANDARD
+    span: Span = field(compare=False, default=Span(0, 0))
+
+    @property
+    def within(self) -> ExpressionText | None:
+        """How far the last row of a match may lie after the first one."""
+        whole = (one for one in self.windows if not one.between_rows and one.after is None)
+        return next((one.interval for one in whole), None)
+
+    @property
+    def gaps(self) -> tuple[WindowNode, ...]:
+        """The windows between neighbours and between variables."""
+        return tuple(one for one in self.windows if one.between_rows or one.after is not None)
+
+
+# A query that holds clauses and row pattern windows: its text, and what stands where in it.
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One clause and the relation that it applies to.
+
+    index: its turn in the order of evaluation. relation_alias: by which its columns may be
+    qualified, or None. view: what stands for the clause's rows once it is evaluated.
+    relation: the input's text, its alias included. whole: relation and clause, without the alias
+    after it. with_clauses: of every WITH around the relation, outermost first, the part that can be
+    used in it. use: what the query around the clause uses of its rows. window: what a row pattern
+    window has beside its clause; its relation includes WHERE.
+    """
+
+    index: int
+    clause: MatchRecognize
+    relation_alias: str | None
+    view: View
+    relation: Span
+    whole: Span
+    with_clauses: tuple[Span, ...]
+    use: Use = EVERYTHING
+    window: RowPatternWindow | None = None
+
+
+def view_name(index: int) -> str:
+    """The view of a site's rows."""
+    return f"match_recognize_{index}"
+
+
+@dataclass(frozen=True, slots=True)
+class FrameHole:
+    """`{name}`, where a DataFrame of that name was passed."""
+
+    view: View
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """sites: in the order of evaluation. frames: outside clauses, left to right.
+
+    markers: every `?` of a query with sites, left to right; pieces of the query name the marker at
+    `span` by `parameter_name(span)`, because their order is lost when the text is cut up.
+    keeps_text: Spark stores the text of the outer query, as in CREATE TEMPORARY VIEW and CACHE
+    TABLE, and reads it again later: what fills its holes must stay. blocks: the SELECTs with row
+    pattern windows.
+    """
+
+    source: Source
+    sites: tuple[Site, ...] = ()
+    frames: tuple[FrameHole, ...] = ()
+    markers: tuple[Span, ...] = ()
+    keeps_text: bool = False
+    blocks: tuple[Block, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FrameEnd:
+    """`AND ... FOLLOWING`: how many rows the frame has after its first one; None: all of them."""
+
+    rows: int | ExpressionText | None
+    span: Span = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class WindowCall:
+    """What stands before OVER: a measure of the window, or a function over the match's rows.
+
+    column: of the column that stands for it. measure: the name of a measure, None of a function.
+    """
+
+    column: str
+    written: ExpressionText
+    measure: str | None
+
+
+def uncalled(measure: str) -> str:
+    """The column of a measure that nothing calls: it is checked, and not computed."""
+    return f"{measure} of the window"
+
+
+@dataclass(frozen=True, slots=True)
+class RowPatternWindow:
+    """What a window has beside its clause. before: the rows of the window that was read before it
+    in the same SELECT, None of the first one. calls: over it, each once.
+    """
+
+    frame: FrameEnd
+    calls: tuple[WindowCall, ...]
+    before: View | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A SELECT with row pattern windows, and what stands in it once they are evaluated.
+
+    view: the rows of its last window. last: the index of that window's site. select: from SELECT up
+    to FROM. rows: FROM's relation with its WHERE. alias: of the relation. edits: text in the place
+    of other text. stars: where all columns are asked for. columns: those of the input, once known.
+    """
+
+    view: View
+    last: int
+    select: Span
+    rows: Span
+    alias: str | None
+    edits: tuple[tuple[Span, str], ...]
+    stars: tuple[Span, ...]
+    columns: tuple[str, ...] = ()

@@ -1,0 +1,673 @@
+"""Row pattern windows → sites: each is evaluated over the rows of its SELECT, one after the other.
+
+SELECT id, low OVER w FROM t WHERE x > 0 WINDOW w AS (...)
+clause: of w; relation: `t WHERE x > 0`; in the query stands SELECT id, `low OVER w` FROM □ AS t
+
+What stands between a window's parentheses becomes a clause and the end of its frame.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from matchrec.dataclass import dataclass
+from matchrec.errors.sql import window as errors
+from matchrec.errors.sql.clause import clause_in_clause, unclosed_bracket
+from matchrec.frontends.lexing.relations import is_from, is_set_operator, read_relation, starts_part
+from matchrec.frontends.lexing.token_sequence import Range, TokenSequence
+from matchrec.frontends.lexing.tokens import Token, TokenKind, pair_brackets, whole_number, words
+from matchrec.frontends.sql.grammar import ClauseTokens, read_clause
+from matchrec.frontends.sql.nodes import (
+    Block,
+    ExpressionText,
+    FrameEnd,
+    MatchRecognize,
+    RowPatternWindow,
+    Site,
+    WindowCall,
+    uncalled,
+    view_name,
+)
+from matchrec.frontends.sql.relation import (
+    Cut,
+    WithClause,
+    Words,
+    all_names,
+    find_visible,
+    refuse_stored_text,
+)
+from matchrec.plan.match_plan import Use
+from matchrec.plan.text import View, quoted
+from matchrec.source import Span
+
+# Row pattern windows, the calls over them and the SELECTs around them, by their tokens.
+
+_GROUPING = words("GROUP HAVING QUALIFY")
+
+
+@dataclass(frozen=True)
+class Select:
+    """The indices of the tokens of one SELECT.
+
+    relation: what FROM names. rows_end: after WHERE, or after the relation. definitions: by a
+    window's name in lower case, the parentheses of its definition, which WINDOW gives. copies: of v
+    in `WINDOW w AS v`. order: of the items of ORDER BY; nothing where they are those of a UNION.
+    """
+
+    select: int
+    from_: int
+    relation: Range
+    rows_end: int
+    definitions: Mapping[str, Range]
+    copies: tuple[int, ...]
+    order: Range
+    end: int
+
+    @property
+    def items(self) -> Range:
+        """The select list."""
+        return self.select + 1, self.from_
+
+    def may_hold_calls(self, index: int) -> bool:
+        """Whether calls over windows may stand there."""
+        return self.select < index < self.from_ or self.order[0] <= index < self.order[1]
+
+
+def find_select(tokens: TokenSequence, index: int) -> Select:
+    """The innermost SELECT around a token. Raises where its rows cannot be matched."""
+    place, written = index, tokens[index].span
+    while True:
+        opening = _opening(tokens, place)
+        around = tokens.pairs.get(opening, len(tokens))
+        level = list(tokens.level(opening + 1, around))
+        selects = [i for i in level if i < place and _is_select(tokens, i)]
+        if selects:
+            break
+        if opening < 0:
+            raise errors.window_without_select(written)
+        place = opening
+    select = selects[-1]
+    operators = [i for i in level if is_set_operator(tokens, i)]
+    end = next((i for i in operators if i > select), around)
+    inside = [i for i in level if select < i < end]
+    return _select(tokens, inside, (select, end), is_operand=any(i < select for i in operators))
+
+
+def _select(
+    tokens: TokenSequence, level: Sequence[int], whole: Range, *, is_operand: bool
+) -> Select:
+    select, end = whole
+    from_ = next((i for i in level if is_from(tokens, i)), None)
+    if from_ is None:
+        raise errors.window_without_relation(tokens[select].span)
+    parts = [i for i in level if i > from_ and starts_part(tokens, i)]
+    relation_end = parts[0] if parts else end
+    _refuse_other_relations(tokens, (from_ + 1, relation_end))
+    has_where = bool(parts) and tokens.key(parts[0]) == "WHERE"
+    after = parts[1:] if has_where else parts
+    for index in after:
+        if tokens.key(index) in _GROUPING:
+            raise errors.grouped_rows(tokens.key(index), tokens[index].span)
+    ends = [*after[1:], end]
+    starts = {tokens.key(one): (one, ends[place]) for place, one in enumerate(after)}
+    windows = _items(tokens, starts["WINDOW"]) if "WINDOW" in starts else ()
+    first, last = starts.get("ORDER", (end - 2, end))
+    return Select(
+        select,
+        from_,
+        (from_ + 1, relation_end),
+        after[0] if after else end,
+        _definitions(tokens, windows),
+        tuple(start + 2 for start, _ in windows if tokens.key(start + 2) != "("),
+        (end, end) if is_operand else (first + 2, last),
+        end,
+    )
+
+
+def _opening(tokens: TokenSequence, index: int) -> int:
+    """The parenthesis around a token, -1 for none."""
+    opening = tokens.around[index]
+    while opening >= 0 and tokens.key(opening) != "(":
+        opening = tokens.around[opening]
+    return opening
+
+
+def _is_select(tokens: TokenSequence, index: int) -> bool:
+    return tokens.key(index) == "SELECT" and tokens.key(index - 1) != "."
+
+
+def _refuse_other_relations(tokens: TokenSequence, relation: Range) -> None:
+    """Several relations have several qualifiers; their rows are those of none of them."""
+    start, end = relation
+    rows_of_values = tokens.key(start) == "VALUES"
+    if start == end:
+        raise errors.window_without_relation(tokens[start - 1].span)
+    for index in (*tokens.level(start, end), end):
+        key = tokens.key(index)
+        if key == "JOIN" or (key == "," and not rows_of_values) or key == "LATERAL":
+            raise errors.joined_rows(tokens[index].span)
+
+
+def _items(tokens: TokenSequence, part: Range) -> tuple[Range, ...]:
+    """The definitions after WINDOW."""
+    items = tokens.separated(part[0] + 1, part[1])
+    return tuple((start, end) for start, end in items if end - start > 2)
+
+
+def _definitions(tokens: TokenSequence, items: Sequence[Range]) -> dict[str, Range]:
+    """The windows that are defined in parentheses."""
+    found: dict[str, Range] = {}
+    for start, end in items:
+        if tokens.says(start + 1, "AS", "("):
+            if start + 2 not in tokens.pairs:
+                raise unclosed_bracket("(", "the query", tokens[start + 2].span)
+            name = tokens[start].name.lower()
+            if name in found:
+                raise errors.duplicate_window(tokens[start].text, tokens[start].span)
+            found[name] = start + 2, end
+    return found
+
+
+_BEFORE_PATTERN = words("ROW ROWS FOLLOWING INITIAL SEEK OTHERS")
+OF_PARTITION = words("ROW_NUMBER RANK DENSE_RANK PERCENT_RANK CUME_DIST NTILE LAG LEAD")
+"""Functions that look at the partition, whatever the frame is."""
+
+
+@dataclass(frozen=True)
+class CallTokens:
+    """Tokens `start .. over` are called over a window; with it the call ends at `end`."""
+
+    start: int
+    over: int
+    end: int
+
+    def is_of_partition(self, tokens: TokenSequence) -> bool:
+        """Whether it looks at the whole partition, so that Spark computes it."""
+        return tokens.key(self.start) in OF_PARTITION and tokens.key(self.start + 1) == "("
+
+
+@dataclass(frozen=True, eq=False)
+class FoundWindow:
+    """A row pattern window: its parentheses, the name that WINDOW gives it, or None, its SELECT."""
+
+    opening: int
+    closing: int
+    name: str | None
+    select: Select
+    calls: tuple[CallTokens, ...]
+
+
+def find_pattern_windows(tokens: TokenSequence) -> tuple[FoundWindow, ...]:
+    """The row pattern windows of a query, in the order of the text."""
+    inside = {opening for opening in tokens.pairs if _has_pattern(tokens, opening)}
+    outermost = {one for one in inside if not any(_holds(tokens, two, one) for two in inside)}
+    if not outermost:
+        return ()
+    selects = {opening: find_select(tokens, opening) for opening in outermost}
+    calls = dict(_calls(tokens, outermost))
+    found = []
+    for opening in sorted(outermost):
+        own = tuple(call for call, window in calls.items() if window == opening)
+        select = selects[opening]
+        _refuse_derived(tokens, select, opening)
+        name = tokens[opening - 2].text if tokens.key(opening - 1) == "AS" else None
+        found.append(FoundWindow(opening, tokens.pairs[opening], name, select, own))
+    return tuple(found)
+
+
+def is_window(tokens: TokenSequence, opening: int) -> bool:
+    """Whether parentheses are those of OVER, or of a definition in WINDOW."""
+    if tokens.key(opening) != "(":
+        return False
+    if tokens.key(opening - 1) == "OVER":
+        return True
+    around = tokens.around[opening]
+    before = (tokens.key(i) for i in tokens.level(around + 1, opening))
+    return tokens.key(opening - 1) == "AS" and "WINDOW" in before
+
+
+def _has_pattern(tokens: TokenSequence, opening: int) -> bool:
+    """Whether PATTERN stands in a window, as no function of that name could."""
+    if not is_window(tokens, opening):
+        return False
+    level = tuple(tokens.level(opening + 1, tokens.pairs[opening]))
+    has_others = any(_starts_other_part(tokens, i) for i in level)
+    return any(
+        tokens.says(i, "PATTERN", "(") and (has_others or tokens.key(i - 1) in _BEFORE_PATTERN)
+        for i in level
+    )
+
+
+def _starts_other_part(tokens: TokenSequence, index: int) -> bool:
+    """Whether a part stands there that only a window with PATTERN has."""
+    defines = tokens.key(index) == "DEFINE" and tokens.key(index + 2) == "AS"
+    return defines or tokens.key(index) == "MEASURES" or tokens.says(index, "AFTER", "MATCH")
+
+
+def _holds(tokens: TokenSequence, outer: int, inner: int) -> bool:
+    return outer < inner < tokens.pairs[outer]
+
+
+def _calls(tokens: TokenSequence, windows: set[int]) -> Iterator[tuple[CallTokens, int]]:
+    """Each call over one of the windows, and that window's parenthesis."""
+    for over in range(len(tokens)):
+        if tokens.key(over) != "OVER" or any(_holds(tokens, one, over) for one in windows):
+            continue
+        found = _window_of(tokens, over, windows)
+        if found is None:
+            _refuse_measure(tokens, over)
+            continue
+        window, end = found
+        select = find_select(tokens, over)
+        if not select.may_hold_calls(over):
+            raise errors.call_in_wrong_place(tokens.span(_start(tokens, over), end))
+        yield CallTokens(_start(tokens, over), over, end), window
+
+
+def _refuse_measure(tokens: TokenSequence, over: int) -> None:
+    """A name before OVER and a window without PATTERN, which has no measures."""
+    named = tokens.key(over + 1) == "(" or (over + 1 < len(tokens) and tokens[over + 1].is_name)
+    named = named and tokens.key(over + 1) != "FROM"  # there it is an alias
+    is_item = tokens.key(over - 2) in (",", "SELECT", "BY", "(")
+    if named and is_item and tokens[over - 1].is_name:
+        raise errors.measure_of_plain_window(tokens[over - 1].text, tokens[over - 1].span)
+
+
+def _window_of(tokens: TokenSequence, over: int, windows: set[int]) -> tuple[int, int] | None:
+    """The row pattern window that OVER names or holds, and the token after it."""
+    named = over + 1
+    if over + 1 in windows:
+        return over + 1, tokens.pairs[over + 1] + 1
+    if tokens.key(over + 1) == "(" and tokens.pairs.get(over + 1) == over + 3:
+        named = over + 2  # OVER (w) is OVER w
+    if not (named < len(tokens) and tokens[named].is_name):
+        return None
+    level = [i for i in windows if tokens.key(i - 1) == "AS"]
+    if not any(tokens[i - 2].name.lower() == tokens[named].name.lower() for i in level):
+        return None
+    definition = find_select(tokens, over).definitions.get(tokens[named].name.lower())
+    if definition is None or definition[0] not in windows:
+        return None
+    return definition[0], over + 2 * (named - over)
+
+
+def _start(tokens: TokenSequence, over: int) -> int:
+    """Where the call before OVER starts."""
+    index = over - 1
+    while tokens.key(index) == "NULLS" and tokens.key(index - 1) in ("IGNORE", "RESPECT"):
+        index -= 2
+    while tokens.key(index) == ")" and index in tokens.openings:
+        opening = tokens.openings[index]
+        if tokens.key(opening - 1) == "FILTER":
+            index = opening - 2
+        elif tokens.says(opening - 2, "WITHIN", "GROUP"):
+            index = opening - 3
+        else:
+            index = opening - 1
+            break
+    while tokens.key(index - 1) == ".":
+        index -= 2
+    return index
+
+
+def _refuse_derived(tokens: TokenSequence, select: Select, window: int) -> None:
+    """A window that is derived from a row pattern window, which has a frame already."""
+    if tokens.key(window - 1) != "AS":
+        return
+    name = tokens[window - 2].name.lower()
+    for place in select.copies:
+        if tokens[place].name.lower() == name:
+            raise errors.derived_window(tokens[place].text, tokens[place].span)
+    places = [(opening, tokens.pairs[opening]) for opening, _ in select.definitions.values()]
+    places += [
+        (opening, closing)
+        for opening, closing in tokens.pairs.items()
+        if select.select < opening < select.end and tokens.key(opening - 1) == "OVER"
+    ]
+    for opening, closing in places:
+        first = opening + 1
+        is_base = closing > first and tokens[first].is_name and tokens[first].name.lower() == name
+        extended = closing - first > 1 and tokens.key(first + 1) != "BY"
+        if is_base and (extended or tokens.key(opening - 1) == "AS"):
+            raise errors.derived_window(tokens[first].text, tokens[first].span)
+
+
+_UNITS = words("ROWS RANGE GROUPS")
+_KEYS = ("PARTITION", "ORDER")
+_AFTER_FRAME = words("AFTER INITIAL SEEK PATTERN")
+
+
+@dataclass(frozen=True)
+class ReadWindow:
+    """A window's clause and frame. plain: the text of PARTITION BY and ORDER BY, those of the
+    window that it is derived from included; rest: what comes after them.
+    """
+
+    clause: MatchRecognize
+    frame: FrameEnd
+    plain: str
+    rest: Span
+
+
+def read_window(tokens: TokenSequence, window: FoundWindow) -> ReadWindow:
+    """The clause and the frame of a row pattern window."""
+    base, start = _base(tokens, window)
+    level = tuple(tokens.level(start, window.closing))
+    frame = _frame_range(tokens, level, window)
+    own = (*tokens.tokens[start : frame[0]], *tokens.tokens[frame[1] : window.closing])
+    inherited = tokens.tokens[base[0] : base[1]]
+    clause = _clause_tokens(tokens, (*inherited, *own), window)
+    _refuse_other_parts(tokens, level)
+    keys_end = next((i for i in level if _ends_keys(tokens, i, frame[0])), window.closing)
+    plain = " ".join(
+        tokens.text_at(tokens.span(*part))
+        for part in (base, (start, keys_end))
+        if part[0] < part[1]
+    )
+    if not any(tokens.key(i) == "ORDER" for i in (*range(*base), *level)):
+        raise errors.needs_order(tokens.span(window.opening, window.opening + 1))
+    return ReadWindow(
+        read_clause(clause),
+        _frame(tokens, frame),
+        plain,
+        tokens.span(keys_end, window.closing),
+    )
+
+
+def clause_of_own(tokens: TokenSequence, window: FoundWindow) -> ClauseTokens:
+    """The tokens of the clause that are the window's own, without its frame."""
+    _, start = _base(tokens, window)
+    frame = _frame_range(tokens, tuple(tokens.level(start, window.closing)), window)
+    own = (*tokens.tokens[start : frame[0]], *tokens.tokens[frame[1] : window.closing])
+    return _clause_tokens(tokens, own, window)
+
+
+def _clause_tokens(
+    tokens: TokenSequence, own: tuple[Token, ...], window: FoundWindow
+) -> ClauseTokens:
+    inside = Span(tokens[window.opening].span.end, tokens[window.closing].span.start)
+    return ClauseTokens(tokens.text, own, pair_brackets(own), dialect=tokens.dialect, inside=inside)
+
+
+def _ends_keys(tokens: TokenSequence, index: int, frame: int) -> bool:
+    starts_pattern = tokens.key(index) in _AFTER_FRAME and tokens.key(index + 1) in ("(", "MATCH")
+    measures = tokens.key(index) == "MEASURES" and tokens.key(index - 1) not in ("BY", ",", ".")
+    return index == frame or starts_pattern or measures
+
+
+def _base(tokens: TokenSequence, window: FoundWindow) -> tuple[Range, int]:
+    """The keys of the window that this one is derived from, and where its own tokens begin."""
+    first = window.opening + 1
+    name = tokens[first]
+    if not name.is_name or tokens.key(first + 1) in ("BY", "BETWEEN", "MATCH", "("):
+        return (first, first), first
+    if name.key == "MEASURES" and not _starts_window(tokens, first + 1):
+        return (first, first), first
+    known = window.select.definitions
+    if name.name.lower() not in known:
+        raise errors.unknown_base(name.text, known, name.span)
+    opening, _ = known[name.name.lower()]
+    base = opening + 1, tokens.pairs[opening]
+    _check_base(tokens, base, (first + 1, window.closing), name)
+    return base, first + 1
+
+
+def _starts_window(tokens: TokenSequence, index: int) -> bool:
+    """Whether a part of a window starts there, so that a name before it is a window's."""
+    return tokens.key(index) in ("MEASURES", *_KEYS, *_UNITS) and tokens.key(index + 1) != ","
+
+
+def _check_base(tokens: TokenSequence, base: Range, own: Range, name: Token) -> None:
+    inside = [tokens.key(i) for i in tokens.level(*base)]
+    for index in tokens.level(*base):
+        is_frame = tokens.key(index) in _UNITS and tokens.key(index - 1) not in ("BY", ",", ".")
+        if is_frame or tokens.key(index) == "PATTERN":
+            raise errors.base_with_frame(name.text, name.span)
+    for index in tokens.level(*own):
+        key = tokens.key(index)
+        if tokens.key(index + 1) == "BY" and (
+            key == "PARTITION" or (key == "ORDER" and key in inside)
+        ):
+            raise errors.second_keys(f"{key} BY", name.text, tokens.span(index, index + 2))
+
+
+def _frame_range(tokens: TokenSequence, level: tuple[int, ...], window: FoundWindow) -> Range:
+    """The tokens of the frame."""
+    for place, index in enumerate(level):
+        if tokens.says(index, "PATTERN", "("):
+            break
+        if tokens.key(index) in _UNITS and _starts_frame(tokens, index):
+            before, after = level[:place], level[place:]
+            ends = (
+                i for i in after if tokens.key(i) in _AFTER_FRAME or tokens.key(i) == "MEASURES"
+            )
+            end = next(ends, window.closing)
+            late = any(tokens.says(i, "AFTER", "MATCH") for i in before)
+            if late or tokens.key(end) == "MEASURES":
+                raise errors.misplaced_frame(tokens.span(index, end))
+            return index, end
+    pattern = next(i for i in level if tokens.says(i, "PATTERN", "("))
+    raise errors.window_without_frame(tokens[pattern].span)
+
+
+def _starts_frame(tokens: TokenSequence, index: int) -> bool:
+    """Not a column of that name, as in ORDER BY rows or `rows BETWEEN 1 AND 2`."""
+    if tokens.key(index - 1) in ("BY", ",", ".", "AS"):
+        return False
+    after = [tokens.key(i) for i in range(index + 1, index + 4)]
+    bounds = ("CURRENT", "UNBOUNDED")
+    is_bound = after[0] in bounds or after[1] in ("PRECEDING", "FOLLOWING")
+    between = after[0] == "BETWEEN" and (
+        after[1] in bounds or after[2] in ("PRECEDING", "FOLLOWING")
+    )
+    return is_bound or between
+
+
+def _frame(tokens: TokenSequence, frame: Range) -> FrameEnd:
+    """The end of a frame that starts at the current row."""
+    start, end = frame
+    span = tokens.span(start, end)
+    keys = [tokens.key(i) for i in range(start, end)]
+    if keys[-3:] == ["EXCLUDE", "NO", "OTHERS"]:
+        keys, end = keys[:-3], end - 3
+    last = keys[5:]
+    if keys[:5] != ["ROWS", "BETWEEN", "CURRENT", "ROW", "AND"] or "EXCLUDE" in keys:
+        raise errors.wrong_frame(" ".join(tokens.text_at(span).split()), span)
+    if last == ["UNBOUNDED", "FOLLOWING"]:
+        return FrameEnd(None, span)
+    if last == ["CURRENT", "ROW"]:
+        return FrameEnd(0, span)
+    if len(last) < 2 or last[-1] != "FOLLOWING":
+        raise errors.wrong_frame(" ".join(tokens.text_at(span).split()), span)
+    bound = tokens.span(start + 5, end - 1)
+    text = tokens.text_at(bound)
+    is_number = end - 1 - (start + 5) == 1 and tokens[start + 5].kind is TokenKind.NUMBER
+    if is_number and text.isdigit():
+        return FrameEnd(whole_number(text), span)  # beyond all numbers of rows: no limit
+    return FrameEnd(ExpressionText(text, bound), span)
+
+
+def _refuse_other_parts(tokens: TokenSequence, level: tuple[int, ...]) -> None:
+    for index in level:
+        written = tokens.key(index), tokens.key(index + 1), tokens.key(index + 2)
+        if written in (("ONE", "ROW", "PER"), ("ALL", "ROWS", "PER")):
+            span = tokens.span(index, index + 4)
+            raise errors.not_in_window(f"{written[0]} {written[1]} PER MATCH", span)
+
+
+Edit = tuple[Span, str]
+_BEFORE_STAR = ("SELECT", "DISTINCT", "ALL", ",", "(", ".")
+_CHANGES = ("EXCEPT", "EXCLUDE", "REPLACE", "RENAME")
+
+
+def call_edit(tokens: TokenSequence, call: CallTokens, known: WindowCall, select: Select) -> Edit:
+    """The column in the place of a call, with the name of a measure if it has no other."""
+    text = quoted(known.column)
+    if known.measure is not None and _is_unnamed_item(tokens, call, select):
+        text = f"{text} AS {quoted(known.measure)}"
+    return tokens.span(call.start, call.end), text
+
+
+def _is_unnamed_item(tokens: TokenSequence, call: CallTokens, select: Select) -> bool:
+    """Whether a call is all of an item of the select list."""
+    first, end = select.items
+    starts = call.start == first or tokens.key(call.start - 1) in (",", "DISTINCT", "ALL")
+    inside = first <= call.start < end and call.start in tokens.level(first, end)
+    return inside and starts and (call.end == end or tokens.key(call.end) == ",")
+
+
+def window_edits(window: FoundWindow, read: ReadWindow, tokens: TokenSequence) -> Iterator[Edit]:
+    """The window without its pattern, where something else may name it."""
+    in_query = window.name is not None or any(call.is_of_partition(tokens) for call in window.calls)
+    if in_query:
+        yield tokens.span(window.opening + 1, window.closing), read.plain
+
+
+def find_stars(tokens: TokenSequence, select: Select, alias: str | None) -> Iterator[Span]:
+    """Where the select list asks for all columns of the input."""
+    index, end = select.items
+    while index < end:
+        if tokens.is_subquery(index):
+            index = tokens.pairs[index]
+        elif tokens.key(index) == "*":
+            yield from _star_at(tokens, index, alias)
+        index += 1
+
+
+def _star_at(tokens: TokenSequence, index: int, alias: str | None) -> Iterator[Span]:
+    """`*` or `t.*`; nothing where it multiplies, counts rows or is of a struct."""
+    before = tokens.key(index - 1)
+    counts = (tokens.key(index - 2), before, tokens.key(index + 1)) == ("COUNT", "(", ")")
+    if before not in _BEFORE_STAR or counts:
+        return
+    if tokens.key(index + 1) in _CHANGES:
+        word = tokens.key(index + 1)
+        raise errors.star_with_changes(word, tokens.span(index, index + 2))
+    if before != ".":
+        yield tokens[index].span
+    elif _qualifies(tokens, index - 2, alias):
+        yield tokens.span(index - 2, index + 1)
+
+
+def _qualifies(tokens: TokenSequence, index: int, alias: str | None) -> bool:
+    same = alias is not None and tokens[index].name.lower() == alias.lower()
+    return same and tokens.key(index - 1) != "."
+
+
+@dataclass(frozen=True)
+class ReadBlock:
+    """A SELECT with its row pattern windows, each with the calls over it, by their columns."""
+
+    tokens: TokenSequence
+    select: Select
+    windows: tuple[tuple[FoundWindow, ReadWindow, tuple[tuple[CallTokens, WindowCall], ...]], ...]
+
+    @property
+    def alias(self) -> str | None:
+        """The name that qualifies the columns of its rows."""
+        return read_relation(self.tokens, *self.select.relation).name
+
+    @property
+    def rows(self) -> Span:
+        """The relation and its WHERE."""
+        return self.tokens.span(self.select.relation[0], self.select.rows_end)
+
+    def sites(self, index: int, withs: tuple[WithClause, ...], words: Words) -> Iterator[Site]:
+        """A site for each window, the first with number `index`."""
+        names = all_names(words)
+        own = frozenset(known.column.lower() for *_, calls in self.windows for _, known in calls)
+        for number, (_, read, calls) in enumerate(self.windows, index):
+            columns = {known.column: known for _, known in calls}
+            before = View(view_name(number - 1)) if number > index else None
+            unread = frozenset(uncalled(one.name).lower() for one in read.clause.measures)
+            yield Site(
+                number,
+                read.clause,
+                self.alias,
+                View(view_name(number)),
+                self.rows,
+                self.rows,
+                find_visible(self.tokens, withs, self.select.relation[0]),
+                Use(None if names is None else names | own, unread=unread),
+                RowPatternWindow(read.frame, tuple(columns.values()), before),
+            )
+
+    def block(self, last: int) -> Block:
+        """What the query becomes once the windows are evaluated, the last of which is `last`."""
+        edits = [
+            call_edit(self.tokens, call, known, self.select)
+            for *_, calls in self.windows
+            for call, known in calls
+        ]
+        for window, read, _ in self.windows:
+            edits.extend(window_edits(window, read, self.tokens))
+        return Block(
+            View(view_name(last)),
+            last,
+            self.tokens.span(self.select.select, self.select.from_),
+            self.rows,
+            self.alias,
+            tuple(edits),
+            tuple(find_stars(self.tokens, self.select, self.alias)),
+        )
+
+
+def read_blocks(
+    tokens: TokenSequence, windows: Sequence[FoundWindow], clauses: Sequence[Cut]
+) -> tuple[ReadBlock, ...]:
+    """The SELECTs of a query with row pattern windows, inner ones before those around them."""
+    grouped: dict[int, list[FoundWindow]] = defaultdict(list)
+    for window in windows:
+        for cut in clauses:
+            if window.opening < cut.word < window.closing:
+                raise clause_in_clause(tokens[cut.word].span)
+            if cut.opening < window.opening < cut.closing:
+                raise clause_in_clause(tokens[window.opening].span)
+        refuse_stored_text(tokens, Cut(window.opening, window.opening, window.closing))
+        grouped[window.select.select].append(window)
+    blocks = [_read_block(tokens, found) for found in grouped.values()]
+    return tuple(sorted(blocks, key=lambda block: block.rows.end))
+
+
+def _read_block(tokens: TokenSequence, windows: Sequence[FoundWindow]) -> ReadBlock:
+    taken: dict[str, tuple[str, int]] = {}
+    found = []
+    for number, window in enumerate(windows, 1):
+        read = read_window(tokens, window)
+        label = window.name or f"(window {number})"
+        calls = tuple(
+            (call, _called(tokens, call, read, label))
+            for call in window.calls
+            if not call.is_of_partition(tokens)
+        )
+        distinct = tuple((call, _unlike(known, taken)) for call, known in calls)
+        found.append((window, read, distinct))
+    return ReadBlock(tokens, windows[0].select, tuple(found))
+
+
+def _called(tokens: TokenSequence, call: CallTokens, read: ReadWindow, label: str) -> WindowCall:
+    """A measure or a function over a window."""
+    span = tokens.span(call.start, call.over)
+    written = ExpressionText(tokens.text_at(span), span)
+    text = " ".join(written.text.split())
+    if tokens.key(call.over - 1) == ")" or (call.over - call.start > 1 and ")" in text):
+        return WindowCall(f"{text} OVER {label}", written, None)
+    name = tokens[call.start].name
+    if call.over - call.start > 1:
+        raise errors.qualified_measure(text, span)
+    known = [measure.name for measure in read.clause.measures]
+    own = next((one for one in known if one.lower() == name.lower()), None)
+    if own is None:
+        raise errors.unknown_measure(name, known, label, span)
+    return WindowCall(f"{own} OVER {label}", written, name)
+
+
+def _unlike(call: WindowCall, taken: dict[str, tuple[str, int]]) -> WindowCall:
+    """The call with a column whose name differs by more than case from those of other texts."""
+    column, number = call.column, 1
+    while taken.setdefault(column.lower(), (call.column, 0))[0] != call.column:
+        number += 1
+        column = f"{call.column} ({number})"
+    return replace(call, column=column)

@@ -1,0 +1,575 @@
+"""Where a query's clauses and their relations stand, and what the query uses of their rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from matchrec.dataclass import dataclass
+from matchrec.errors import MatchRecognizeError
+from matchrec.errors.sql import clause as clause_errors
+from matchrec.errors.sql import clause as errors
+from matchrec.frontends.lexing.relations import (
+    is_from,
+    is_set_operator,
+    is_word,
+    read_relation,
+    relation_names,
+    relations_after,
+    rows_of_values,
+    starts_part,
+)
+from matchrec.frontends.lexing.token_sequence import Range, TokenSequence
+from matchrec.frontends.lexing.tokens import TokenKind, words
+from matchrec.frontends.sql.grammar import part_outside
+from matchrec.plan.match_plan import KeyTest, Use
+from matchrec.source import Span
+
+# Where the clauses of a query stand, in which statement, and whether their brackets pair up.
+#
+# A clause whose brackets do not pair up is cut at the wrong place, and what stands there would be
+# blamed for it. The words that start its parts tell which bracket is at fault.
+
+_BEFORE_RELATION = words("FROM JOIN USING")
+_BEFORE_EXPRESSION = words("SELECT WHERE AND OR NOT ON HAVING CASE WHEN THEN ELSE BY IN DISTINCT")
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """One clause: the index of its word, of its opening and of its closing parenthesis."""
+
+    word: int
+    opening: int
+    closing: int
+
+
+def find_clauses(tokens: TokenSequence) -> tuple[Cut, ...]:
+    """The clauses of a query in the order of evaluation: the inner ones end first.
+
+    Their parentheses are closed.
+    """
+    found = []
+    index = 0
+    while index < len(tokens):
+        if is_clause(tokens, index):
+            cut = Cut(index, index + 1, tokens.pairs[index + 1])
+            _refuse_inner(tokens, cut)
+            found.append(cut)
+            index = cut.closing
+        index += 1
+    return tuple(found)
+
+
+def is_clause(tokens: TokenSequence, index: int) -> bool:
+    """Whether a clause starts at `index`, and not a column, a table or a function of that name."""
+    if tokens.key(index) != "MATCH_RECOGNIZE" or tokens.key(index + 1) != "(":
+        return False
+    if tokens.key(index - 1) in (".", "AS"):
+        return False
+    closing = tokens.pairs.get(index + 1, len(tokens))
+    has_pattern = any(tokens.says(i, "PATTERN", "(") for i in tokens.level(index + 2, closing))
+    return has_pattern or _ends_relation(tokens, index - 1)
+
+
+def _ends_relation(tokens: TokenSequence, index: int) -> bool:
+    if index < 0:
+        return False
+    if tokens[index].kind is TokenKind.SYMBOL:
+        return tokens.key(index) in (")", "}")
+    return tokens.key(index) not in _BEFORE_EXPRESSION | _BEFORE_RELATION
+
+
+def _refuse_inner(tokens: TokenSequence, cut: Cut) -> None:
+    for index in range(cut.opening + 1, cut.closing):
+        if is_clause(tokens, index):
+            raise errors.clause_in_clause(tokens[index].span)
+
+
+def refuse_unbalanced(tokens: TokenSequence) -> None:
+    """Refuses a query with clauses whose parentheses do not pair up."""
+    clauses = [index for index in range(len(tokens)) if is_clause(tokens, index)]
+    for word in clauses:
+        if word + 1 not in tokens.pairs:
+            raise _not_closed(tokens, word)
+        _refuse_early_end(tokens, word + 1)
+    if clauses:
+        _refuse_stray(tokens)
+
+
+def part_at(tokens: TokenSequence, index: int) -> str | None:
+    """PATTERN, SUBSET or DEFINE, where such a part starts at `index` and nothing else can."""
+    word = tokens.key(index)
+    if tokens.key(index - 1) in (".", "AS"):
+        return None
+    starts = (
+        (word == "PATTERN" and tokens.key(index + 1) == "(")
+        or (word == "SUBSET" and tokens.key(index + 2) == "=")
+        or (word == "DEFINE" and tokens.key(index + 2) == "AS")
+    )
+    return word if starts else None
+
+
+def _not_closed(tokens: TokenSequence, word: int) -> MatchRecognizeError:
+    """The bracket of the clause, or one in it that holds the start of a part."""
+    index = word + 2
+    while index < len(tokens):
+        closing = tokens.pairs.get(index)
+        if closing is not None and tokens.key(index - 1) == "MATCH_RECOGNIZE":
+            index = closing
+        elif closing is not None:
+            for inner in tokens.level(index + 1, closing):
+                if part := part_at(tokens, inner):
+                    spans = tokens[index].span, tokens[inner].span
+                    return clause_errors.not_closed_before(tokens.key(index), part, spans)
+        index += 1
+    whole = tokens.span(word, word + 2)
+    closing = max(tokens.openings, default=word)
+    opening = tokens.openings.get(closing, word)
+    if opening > word + 1 and _stands_alone(tokens, opening, closing):
+        return clause_errors.last_closes_another(tokens[opening].span, whole)
+    return clause_errors.parenthesis_not_closed("MATCH_RECOGNIZE", whole)
+
+
+def _stands_alone(tokens: TokenSequence, opening: int, closing: int) -> bool:
+    """Whether a `)` begins a line, below what stands in it: probably the end of a clause."""
+    before, after = tokens[closing - 1].span.end, tokens[closing].span.start
+    return closing > opening + 1 and "\n" in tokens.text[before:after]
+
+
+def _refuse_early_end(tokens: TokenSequence, opening: int) -> None:
+    """A `)` too many in the clause, so that some of its parts stand after it."""
+    closing = tokens.pairs[opening]
+    parts = {part_at(tokens, index) for index in tokens.level(opening + 1, closing)}
+    for index in tokens.level(closing + 1, tokens.enclosing(closing)):
+        part = part_at(tokens, index)
+        if tokens.key(index) == "MATCH_RECOGNIZE":
+            return
+        if part and part not in parts and (index == closing + 1 or "PATTERN" not in parts):
+            raise _outside(tokens, closing, index, part)
+    named = tokens.key(closing + 1) == "AS"
+    for index in (closing + 1, closing + 2, closing + 3)[: 3 if named else 2]:
+        if part := part_outside(tokens, index):
+            raise _outside(tokens, closing, index, part)
+
+
+def _outside(tokens: TokenSequence, closing: int, index: int, part: str) -> MatchRecognizeError:
+    """The error of a part after the clause: one `)` is too many, or all are where they belong."""
+    if any(tokens.key(at) == ")" and at not in tokens.openings for at in range(len(tokens))):
+        return clause_errors.closed_before(part, (tokens[closing].span, tokens[index].span))
+    return clause_errors.outside_parentheses(part, tokens[index].span)
+
+
+def _refuse_stray(tokens: TokenSequence) -> None:
+    closed = set(tokens.pairs.values())
+    for index, token in enumerate(tokens.tokens):
+        if token.key == ")" and index not in closed:
+            raise errors.unexpected_token(")", "the query", token.span)
+    for index, token in enumerate(tokens.tokens):
+        if token.key == "(" and index not in tokens.pairs:
+            raise errors.unclosed_bracket("(", "the query", token.span)
+
+
+_BEFORE_KIND = words("CREATE ALTER OR REPLACE GLOBAL TEMP TEMPORARY MATERIALIZED STREAMING REFRESH")
+
+
+def keeps_text(tokens: TokenSequence) -> bool:
+    """Whether the statement makes a temporary view of its query: CREATE ... VIEW, CACHE TABLE."""
+    return tokens.key(0) == "CACHE" or tokens.key(_created(tokens)) == "VIEW"
+
+
+def _created(tokens: TokenSequence) -> int:
+    """The index of what CREATE or ALTER is about, such as VIEW; 0 in other statements."""
+    index = 0
+    if tokens.key(0) in ("CREATE", "ALTER"):
+        while tokens.key(index) in _BEFORE_KIND:
+            index += 1
+    return index
+
+
+def refuse_stored_text(tokens: TokenSequence, cut: Cut) -> None:
+    """A clause in a view that other sessions have, in a function, in a script."""
+    if tokens.key(0) == "BEGIN":
+        raise errors.clause_in_script(tokens[0].span)
+    kind = _created(tokens)
+    head = [tokens.key(index) for index in range(min(kind, cut.word))]
+    temporary = "TEMP" in head or "TEMPORARY" in head
+    if tokens.key(kind) == "VIEW" and "GLOBAL" in head:
+        raise errors.global_view(tokens.span(0, kind + 1))
+    if tokens.key(kind) == "VIEW" and kind and not temporary:
+        raise errors.stored_text("a permanent view", tokens.span(0, kind + 1))
+    if tokens.key(kind) == "FUNCTION" and kind:
+        raise errors.stored_text("a function", tokens.span(0, kind + 1))
+
+
+# The relation of a clause: where it starts, and which WITH clauses it sees.
+#
+# Brackets and the words before a relation tell where it starts.
+
+_QUERY_WORDS = ("SELECT", "WITH", "FROM", "VALUES", "TABLE", "(", "MAP", "REDUCE")
+
+
+@dataclass(frozen=True, slots=True)
+class CommonTable:
+    """One common table expression: the index of its name and those of its body's parentheses."""
+
+    name: int
+    opening: int
+    closing: int
+
+
+@dataclass(frozen=True, slots=True)
+class WithClause:
+    """A WITH at token `start` that reaches up to token `end`, exclusive."""
+
+    start: int
+    end: int
+    recursive: bool
+    definitions: tuple[CommonTable, ...]
+
+
+def find_with_clauses(tokens: TokenSequence) -> tuple[WithClause, ...]:
+    """Every WITH of a query, outer ones first."""
+    return tuple(_found(tokens))
+
+
+def find_visible(
+    tokens: TokenSequence, clauses: tuple[WithClause, ...], start: int
+) -> tuple[Span, ...]:
+    """The WITH clauses around the relation at `start`, each up to its last definition there.
+
+    A definition sees those before it; a recursive one that holds a clause is refused.
+    """
+    spans = []
+    for clause in clauses:
+        if not clause.start < start < clause.end:
+            continue
+        _refuse_recursion(tokens, clause, start)
+        before = [item for item in clause.definitions if item.closing < start]
+        if before:
+            spans.append(tokens.span(clause.start, before[-1].closing + 1))
+    return tuple(spans)
+
+
+def _found(tokens: TokenSequence) -> Iterator[WithClause]:
+    for index in range(len(tokens)):
+        if tokens.key(index) != "WITH" or tokens.key(index - 1) == ".":
+            continue
+        recursive = tokens.key(index + 1) == "RECURSIVE" and tokens.key(index + 2) not in (
+            "(",
+            "AS",
+        )
+        definitions = tuple(_definitions(tokens, index + 1 + recursive))
+        if definitions:
+            yield WithClause(index, tokens.enclosing(index), recursive, definitions)
+
+
+def _definitions(tokens: TokenSequence, index: int) -> Iterator[CommonTable]:
+    while index < len(tokens) and tokens[index].is_name:
+        opening = _body(tokens, index)
+        if opening is None:
+            return
+        closing = tokens.pairs[opening]
+        yield CommonTable(index, opening, closing)
+        if tokens.key(closing + 1) != ",":
+            return
+        index = closing + 2
+
+
+def _body(tokens: TokenSequence, name: int) -> int | None:
+    """The parenthesis that opens the query of the definition called at `name`."""
+    index = name + 1
+    if tokens.key(index) == "(" and tokens.key(index + 1) not in _QUERY_WORDS:
+        index = tokens.past(index)
+    if tokens.key(index) == "MAX":
+        index += 4
+    index += tokens.key(index) == "AS"
+    is_query = tokens.key(index) == "(" and tokens.key(index + 1) in _QUERY_WORDS
+    return index if is_query and index in tokens.pairs else None
+
+
+def _refuse_recursion(tokens: TokenSequence, clause: WithClause, start: int) -> None:
+    for item in clause.definitions:
+        if clause.recursive and item.opening < start < item.closing:
+            name = tokens[item.name]
+            body = tokens.tokens[item.opening + 1 : item.closing]
+            if any(token.is_name and token.variable == name.variable for token in body):
+                raise errors.recursive_relation(name.text, tokens[start].span)
+
+
+@dataclass(frozen=True, slots=True)
+class ClauseRelation:
+    """The relation whose tokens start at `start` and end before its clause, `cut`.
+
+    name: by which its columns may be qualified, or None.
+    """
+
+    cut: Cut
+    start: int
+    name: str | None
+
+
+def find_relation(tokens: TokenSequence, cut: Cut) -> ClauseRelation:
+    """The relation that a clause applies to; refuses a clause that follows anything else."""
+    start = find_start(tokens, cut)
+    read = read_relation(tokens, start, cut.word)
+    if read.end != cut.word or not _is_in_from(tokens, start):
+        raise errors.clause_in_wrong_place(tokens[cut.word].span)
+    _refuse_correlation(tokens, start, cut.word)
+    return ClauseRelation(cut, start, read.name)
+
+
+def find_start(tokens: TokenSequence, cut: Cut) -> int:
+    """The index of the first token of a clause's relation, whatever stands between them."""
+    if tokens.key(cut.word - 1) == "|>":
+        raise errors.clause_in_wrong_place(tokens[cut.word].span)
+    values = _bare_values(tokens, cut)
+    start = _start(tokens, cut.word, stop_at_comma=True) if values is None else values
+    if start == cut.word:
+        raise errors.clause_without_relation(tokens[cut.word].span)
+    if tokens.key(0) in ("DELETE", "UPDATE") and start == 2:
+        raise errors.changed_relation(tokens.key(0), tokens[cut.word].span)
+    if tokens.key(start) == "LATERAL" and start + 1 < cut.word and tokens.key(start + 1) != ".":
+        raise errors.lateral_relation(tokens[start].span)
+    return start
+
+
+def _start(tokens: TokenSequence, end: int, stop_at_comma: bool) -> int:
+    """The index after the nearest FROM, JOIN or opening parenthesis, or comma if that counts."""
+    index = end
+    while index > 0:
+        before = tokens.openings.get(index - 1, index - 1)
+        key = tokens.key(before)
+        word = _starts_relations(tokens, before) and not _is_table(tokens, before, end)
+        if word or (key == "(" and before == index - 1) or (key == "," and stop_at_comma):
+            return index
+        index = before
+    return index
+
+
+def _starts_relations(tokens: TokenSequence, index: int) -> bool:
+    """Whether a word stands at `index` that relations follow."""
+    return is_from(tokens, index) or is_word(tokens, index, "JOIN", "USING")
+
+
+def _is_table(tokens: TokenSequence, index: int, end: int) -> bool:
+    """Whether a word before a clause is a table's name, as in `FROM join MATCH_RECOGNIZE`."""
+    before = tokens.level(tokens.around[index] + 1, index)
+    return index == end - 1 and any(is_from(tokens, one) for one in before)
+
+
+def _bare_values(tokens: TokenSequence, cut: Cut) -> int | None:
+    """Where VALUES without parentheses around it starts: its commas end no relation."""
+    first = _start(tokens, cut.word, stop_at_comma=False)
+    for index in reversed(tuple(tokens.level(first, cut.word))):
+        is_first = index == first or tokens.key(index - 1) == ","
+        if is_first and rows_of_values(tokens, index, cut.word) is not None:
+            return index
+    return None
+
+
+def _is_in_from(tokens: TokenSequence, start: int) -> bool:
+    """Whether a relation may start there: after FROM or JOIN, or after others in FROM."""
+    before = start - 1
+    match tokens.key(before):
+        case "FROM":
+            return is_from(tokens, before)
+        case "JOIN":
+            return is_word(tokens, before, "JOIN")
+        case "USING":
+            return tokens.key(0) == "MERGE"
+        case ",":
+            return _follows_relations(tokens, before)
+        case "(":
+            return before > 0 and _is_in_from(tokens, before)
+        case _:
+            return False
+
+
+def _follows_relations(tokens: TokenSequence, comma: int) -> bool:
+    """Whether the nearest word before a comma that starts a part of a query is FROM."""
+    index = comma
+    while index > 0 and tokens.around[index - 1] >= tokens.around[comma]:
+        index = tokens.openings.get(index - 1, index - 1)
+        if starts_part(tokens, index) or tokens.key(index) == "SELECT":
+            return False
+        if is_from(tokens, index):
+            return True
+    return _is_in_from(tokens, index) if index else False
+
+
+def _refuse_correlation(tokens: TokenSequence, start: int, end: int) -> None:
+    """A column in the relation that is qualified by a relation of the query around it."""
+    outer = frozenset(_names_around(tokens, start))
+    if not outer:
+        return
+    inner = relation_names(tokens, start - 1, end)
+    for index in range(start, end):
+        token = tokens[index]
+        if tokens.key(index + 1) != "." or tokens.key(index - 1) == "." or not token.is_name:
+            continue
+        if token.name.upper() in outer - inner:
+            last = index
+            while tokens.key(last + 1) == ".":
+                last += 2
+            span = tokens.span(index, last + 1)
+            raise errors.correlated_relation(tokens.text_at(span), span)
+
+
+def _names_around(tokens: TokenSequence, start: int) -> Iterator[str]:
+    """Names that a correlated relation could use: of queries of whose FROM it is no plain part."""
+    opening = tokens.around[start]
+    while opening >= 0:
+        around = tokens.around[opening]
+        lateral = tokens.key(opening - 1) == "LATERAL"
+        if lateral or not (_is_in_from(tokens, opening) or tokens.key(opening - 1) == "AS"):
+            for index in tokens.level(around + 1, tokens.pairs.get(around, len(tokens))):
+                for one in relations_after(tokens, index, tokens.enclosing(index)):
+                    yield from (name.upper() for name in one.names if one.start - 1 != opening)
+        opening = around
+
+
+# The words of a query tell what it uses of a clause's rows.
+#
+# A column that is named nowhere else is not read, unless something stands for all columns. A WHERE
+# that follows the clause and compares a column with constants holds of every row of the result.
+# Wherever that is not plain to see, everything is used.
+
+_ALL_COLUMNS = words("PIVOT UNPIVOT NATURAL IDENTIFIER TRANSFORM |>")
+_COMPARISONS = words("= == <=> < <= > >= <> !=")
+_BEFORE_PARENTHESIS = words("USING ON WHERE HAVING")
+_BEFORE_CONSTANT = words("DATE TIMESTAMP")
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """How often a query has each key and each name, lower case; where `*` is all columns."""
+
+    keys: Counter[str]
+    names: Counter[str]
+    stars: tuple[int, ...]
+
+
+def count_words(tokens: TokenSequence) -> Words:
+    """The words of a query."""
+    every = range(len(tokens))
+    stars = (i for i in every if tokens.key(i) == "*" and not _is_operator(tokens, i))
+    return Words(*_counted(tokens, every), tuple(stars))
+
+
+def _counted(tokens: TokenSequence, indices: range) -> tuple[Counter[str], Counter[str]]:
+    counted = tokens.tokens[indices.start : indices.stop]
+    names = (token.name.lower() for token in counted if token.can_name)
+    return Counter(token.key for token in counted), Counter(names)
+
+
+def find_use(tokens: TokenSequence, start: int, closing: int, query: Words) -> Use:
+    """The use of the clause whose relation starts at `start` and that closes at `closing`.
+
+    query: the words of all of it.
+    """
+    inside = range(start, closing + 1)
+    names = None if _has_column_list(tokens, closing) else _names(tokens, inside, query)
+    return Use(names, tuple(_key_tests(tokens, start, closing)))
+
+
+def _names(tokens: TokenSequence, inside: range, query: Words) -> frozenset[str] | None:
+    keys, names = _counted(tokens, inside)
+    around = {key for key, count in query.keys.items() if count > keys[key]}
+    if "SELECT" not in around or around & _ALL_COLUMNS:
+        return None
+    if any(star not in inside for star in query.stars):
+        return None
+    return frozenset(name for name, count in query.names.items() if count > names[name])
+
+
+def all_names(query: Words) -> frozenset[str] | None:
+    """All that a query names, or None where something may stand for all columns."""
+    if query.stars or query.keys.keys() & _ALL_COLUMNS:
+        return None
+    return frozenset(query.names)
+
+
+def _is_operator(tokens: TokenSequence, index: int) -> bool:
+    """Whether `*` multiplies, or counts rows."""
+    before = tokens[index - 1]
+    if before.key == "(":
+        return tokens.key(index + 1) == ")" and tokens.key(index - 2) == "COUNT"
+    if before.kind in (TokenKind.NUMBER, TokenKind.STRING, TokenKind.QUOTED) or before.key in (
+        ")",
+        "]",
+    ):
+        return True
+    return before.is_name and tokens.key(index - 2) == "."
+
+
+def _has_column_list(tokens: TokenSequence, closing: int) -> bool:
+    """Whether an alias gives the columns other names: `AS m (a, b)`."""
+    name = tokens.past_as(closing + 1)
+    if tokens.key(name + 1) != "(" or tokens.key(name) in _BEFORE_PARENTHESIS:
+        return False
+    return tokens[name].can_name
+
+
+def _key_tests(tokens: TokenSequence, start: int, closing: int) -> Iterator[KeyTest]:
+    """The tests of WHERE, if the clause is all that FROM names."""
+    alias = tokens.past_as(closing + 1)
+    where = alias if tokens.key(alias) == "WHERE" else alias + 1
+    if tokens.key(start - 1) != "FROM" or tokens.key(where) != "WHERE":
+        return
+    end = _end(tokens, where + 1)
+    level = list(tokens.level(where + 1, end))
+    if any(tokens.key(index) in ("OR", "NOT", "CASE") for index in level):
+        return
+    for first, after in _conjuncts(tokens, level, end):
+        qualified = alias < where and tokens.key(first + 1) == "."
+        name = first + 2 if qualified and _same_name(tokens, first, alias) else first
+        yield from _key_test(tokens, name, after)
+
+
+def _same_name(tokens: TokenSequence, one: int, other: int) -> bool:
+    return tokens[one].name.lower() == tokens[other].name.lower()
+
+
+def _end(tokens: TokenSequence, start: int) -> int:
+    inside = tokens.enclosing(start)
+    level = tokens.level(start, inside)
+    ends = (i for i in level if starts_part(tokens, i) or is_set_operator(tokens, i))
+    return next(ends, inside)
+
+
+def _conjuncts(tokens: TokenSequence, level: list[int], end: int) -> Iterator[Range]:
+    """The parts between AND; the one of BETWEEN parts nothing."""
+    first, between = level[0] if level else end, False
+    for index in level:
+        key = tokens.key(index)
+        if key == "AND" and not between:
+            yield first, index
+            first = index + 1
+        between = key == "BETWEEN" or (between and key != "AND")
+    yield first, end
+
+
+def _key_test(tokens: TokenSequence, name: int, end: int) -> Iterator[KeyTest]:
+    """A column and a test of it that reads nothing else, if that is what stands there."""
+    test = name + 1
+    if test >= end or not tokens[name].is_name:
+        return
+    key = tokens.key(test)
+    constants = range(test + 1, end)
+    if key == "IN" and tokens.pairs.get(test + 1) == end - 1:
+        constants = range(test + 2, end - 1)
+    elif key != "BETWEEN" and key not in _COMPARISONS:
+        return
+    if _are_constants(tokens, constants):
+        written = " ".join(token.text for token in tokens.tokens[test:end])
+        yield KeyTest(tokens[name].name, written)
+
+
+def _are_constants(tokens: TokenSequence, indices: range) -> bool:
+    """Whether only constants stand there, and what parts them."""
+    return len(indices) > 0 and all(
+        tokens[index].is_constant
+        or tokens.key(index) in ("-", ",", "AND")
+        or (tokens.key(index) in _BEFORE_CONSTANT and tokens[index + 1].is_string)
+        for index in indices
+    )

@@ -1,0 +1,280 @@
+"""A plan that may be run → what in it is nearly never meant, as warnings.
+
+A rule is one function, and one class of `errors.warnings`, whose sentence says when it applies.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from matchrec.errors.language import SQL, current
+from matchrec.errors.warnings.wording import (
+    MatchRecognizeWarning,
+    any_rows,
+    compared_with_null,
+    empty_matches,
+    false_constants,
+    no_conditions,
+    no_order,
+    reluctant_end,
+    same_value,
+    skipped_row,
+)
+from matchrec.plan.clauses import Definition, EventSelection, MatchOutput
+from matchrec.plan.expression import (
+    ColumnReference,
+    End,
+    Navigation,
+    Operation,
+    Piece,
+    Scalar,
+    conjuncts,
+    references,
+    subexpressions,
+)
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.pattern import (
+    Alternation,
+    Concatenation,
+    Empty,
+    Exclusion,
+    Negation,
+    PartitionEnd,
+    PartitionStart,
+    Permutation,
+    Quantified,
+    RowPattern,
+    Variable,
+    children,
+    may_be_empty,
+    show,
+    variable_names,
+    walk,
+)
+from matchrec.plan.show import show_scalar
+
+# Remarks on comparisons in conditions, and on PREV where rows may be skipped.
+
+COMPARISONS = frozenset({"=", "==", "<>", "!=", "<", "<=", ">", ">=", "<=>"})
+_NUMBER = re.compile(r"\d{1,15}")
+
+
+def comparisons(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
+    """Comparisons of a value with itself or with NULL, and of constants."""
+    for definition in plan.definitions:
+        for one in subexpressions(definition.condition):
+            if isinstance(one, Operation) and one.operator in COMPARISONS:
+                yield from comparison(one, definition, plan)
+        for one in conjuncts(definition.condition):
+            if isinstance(one, Operation) and is_false(one):
+                yield false_constants(one.span)
+
+
+def comparison(
+    one: Operation, definition: Definition, plan: MatchPlan
+) -> Iterator[MatchRecognizeWarning]:
+    left, right = (values(operand, definition, plan) for operand in one.operands)
+    if left == right and references(one.operands[0]):
+        yield same_value(one.span)
+    others = [operand for operand in one.operands if not is_null(operand)]
+    if one.operator != "<=>" and len(others) == 1:
+        operator = {"==": "=", "!=": "<>"}.get(one.operator, one.operator)
+        written = "x" if plan.staging else without_backticks(show_scalar(others[0]))
+        yield compared_with_null(operator, written, one.span)
+
+
+def values(operand: Scalar, definition: Definition, plan: MatchPlan) -> tuple[Piece, ...]:
+    """The text of an operand; a column of the current row is written in one way."""
+    return tuple(
+        " ".join(piece.split())
+        if isinstance(piece, str)
+        else replace(piece, navigation=Navigation(definition.variable))
+        if isinstance(piece, ColumnReference) and is_of_current_row(piece, definition, plan)
+        else piece
+        for piece in operand.pieces
+    )
+
+
+def is_of_current_row(reference: ColumnReference, definition: Definition, plan: MatchPlan) -> bool:
+    """Whether the row that is tested is read. A test of a stage sees it by its own name only."""
+    navigation = reference.navigation
+    if (navigation.end, navigation.logical_offset, navigation.physical_offset) != (End.LAST, 0, 0):
+        return False
+    if plan.staging is not None or definition.variable == plan.closing:
+        return navigation.variable == definition.variable
+    return plan.ids[definition.variable] in plan.members(navigation.variable)
+
+
+def is_null(operand: Scalar) -> bool:
+    return [str(one).strip().upper() for one in operand.pieces] == ["NULL"]
+
+
+def without_backticks(text: str) -> str:
+    """SQL in which plain names of columns stand without backticks, as one writes them."""
+    return re.sub(r"`([A-Za-z_]\w*)`", r"\1", text)
+
+
+def is_false(one: Operation) -> bool:
+    """Whether a comparison of two whole numbers does not hold."""
+    texts = [str(operand.pieces[0]).strip() for operand in one.operands if len(operand.pieces) == 1]
+    if len(texts) != 2 or not all(map(_NUMBER.fullmatch, texts)):
+        return False
+    left, right = map(int, texts)
+    holds = {
+        "=": left == right,
+        "<>": left != right,
+        "<": left < right,
+        "<=": left <= right,
+        ">": left > right,
+        ">=": left >= right,
+    }
+    return not holds.get(one.operator, True)
+
+
+def physical_navigation(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
+    """PREV of the current row, in the condition of a variable that follows another."""
+    if plan.selection is EventSelection.STRICT_CONTIGUITY or plan.staging is not None:
+        return
+    first = first_variables(plan.pattern)
+    for definition in plan.definitions:
+        if definition.variable in first:
+            continue
+        for one in references(definition.condition):
+            if isinstance(one, ColumnReference) and reads_row_before(one, definition, plan):
+                argument = without_backticks(one.argument)
+                yield skipped_row(argument, plan.selection.value, one.span)
+
+
+def reads_row_before(one: ColumnReference, definition: Definition, plan: MatchPlan) -> bool:
+    navigation = replace(one.navigation, physical_offset=0)
+    moved = one.navigation.physical_offset == -1
+    return moved and is_of_current_row(replace(one, navigation=navigation), definition, plan)
+
+
+def first_variables(pattern: RowPattern) -> frozenset[str]:
+    """The variables to which the first row of a match may be mapped."""
+    match pattern:
+        case Variable(name):
+            return frozenset((name,))
+        case Concatenation(parts):
+            found: frozenset[str] = frozenset()
+            for part in parts:
+                found |= first_variables(part)
+                if not may_be_empty(part):
+                    break
+            return found
+        case Alternation(parts) | Permutation(parts):
+            return frozenset().union(*map(first_variables, parts))
+        case _:
+            return frozenset().union(*map(first_variables, children(pattern)))
+
+
+# Remarks on the end of a row pattern, and on one that has only empty matches.
+#
+# Only the last part is looked at. Before it a variable without a condition is of use: the first row
+# of `STRT DOWN+`, what lies between in `A X*? B`. Classifying all rows, `(UP | DOWN | X)+`, is too,
+# and so is `A X*` in a window.
+
+
+def ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
+    """What the last part of the row pattern takes."""
+    is_preferred = plan.output is MatchOutput.PREFERRED
+    prefers = prefers_empty(plan.pattern) and is_preferred
+    if prefers or not variable_names(plan.pattern):
+        yield empty_matches(show(plan.pattern), plan.pattern.span)
+        return
+    defined = {definition.variable for definition in plan.definitions}
+    has_window = plan.within is not None or plan.row_gap is not None
+    for loop in last_loops(plan.pattern):
+        if not loop.greedy and is_preferred:
+            yield reluctant_end(show(loop), loop.least, instead_of(loop), loop.span)
+        elif loop.greedy and defined and not has_window and takes_any_row(loop, defined):
+            yield any_rows(show(loop.part), show(loop), loop.span)
+
+
+def prefers_empty(pattern: RowPattern) -> bool:
+    """Whether the most preferred word has no rows and needs nothing else."""
+    match pattern:
+        case Empty():
+            return True
+        case Concatenation(parts) | Permutation(parts):
+            return all(map(prefers_empty, parts))
+        case Alternation(parts):
+            return prefers_empty(parts[0])
+        case Quantified(part, least, _, greedy):
+            return prefers_empty(part) if greedy or least else True
+        case Exclusion(part):
+            return prefers_empty(part)
+        case _:
+            return False
+
+
+def last_loops(pattern: RowPattern) -> Iterator[Quantified]:
+    """The quantified parts after which a match may end whatever follows."""
+    match pattern:
+        case Concatenation(parts):
+            for number in reversed(range(len(parts))):
+                yield from last_loops(parts[number])
+                if not may_be_left_out(parts[number]):
+                    return
+        case Alternation(parts):
+            for part in parts:
+                yield from last_loops(part)
+        case Exclusion(part):
+            yield from last_loops(part)
+        case Quantified(least=least, most=most) if least != most:
+            yield pattern
+
+
+def may_be_left_out(pattern: RowPattern) -> bool:
+    """Whether nothing needs to stand for it, anywhere in the partition."""
+    conditional = PartitionStart | PartitionEnd | Negation
+    asks = any(isinstance(node, conditional) for node in walk(pattern))
+    return may_be_empty(pattern) and not asks
+
+
+def instead_of(loop: Quantified) -> tuple[str, str]:
+    """The greedy loop, and what takes as few rows; nothing where that is none."""
+    fixed = replace(loop, most=loop.least, greedy=True)
+    shown = {0: "", 1: show(loop.part)}.get(loop.least, show(fixed))
+    return show(replace(loop, greedy=True)), shown
+
+
+def takes_any_row(loop: Quantified, defined: set[str]) -> bool:
+    """Whether one variable without a condition is repeated without an upper bound."""
+    return loop.most is None and isinstance(loop.part, Variable) and loop.part.name not in defined
+
+
+# All rules, over one plan.
+
+Rule = Callable[[MatchPlan], Iterator[MatchRecognizeWarning]]
+
+
+def remarks(plan: MatchPlan) -> tuple[MatchRecognizeWarning, ...]:
+    """What in a plan is nearly never meant, each once, in the order of the rules.
+
+    plan: resolved, so that a column has one name. The rules are those of its language: events of
+    SASE+ and stages of a Pattern may be of any kind, and what may be skipped is said of each.
+    """
+    rules = RULES_OF_SQL if current() is SQL else RULES
+    found = (remark for rule in rules for remark in rule(plan))
+    return tuple({(type(one), one.message, one.spans): one for one in found}.values())
+
+
+def order(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
+    """No ORDER BY."""
+    if not plan.order_by:
+        yield no_order(plan.pattern.span)
+
+
+def conditions(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
+    """No DEFINE."""
+    names = variable_names(plan.pattern)
+    if names and not plan.definitions:
+        yield no_conditions(names[0], plan.pattern.span)
+
+
+RULES: tuple[Rule, ...] = (comparisons, physical_navigation)
+RULES_OF_SQL: tuple[Rule, ...] = (order, conditions, ends, *RULES)

@@ -1,0 +1,259 @@
+"""SQL text: names and literals, words that need quotes, parameters, holes for DataFrames."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import field
+from fractions import Fraction
+
+from matchrec.dataclass import dataclass
+from matchrec.source import Span
+
+# SQL text with holes for DataFrames.
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A hole that a DataFrame fills: a user's frame, or the rows of an evaluated clause.
+
+    width: how many characters stood there; a shorter name is padded, so that what follows keeps
+    its column.
+    """
+
+    name: str
+    width: int = field(default=0, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Instead:
+    """Text in the place of other text of the user's, `width` characters of it."""
+
+    text: str
+    width: int
+
+
+Template = tuple[str | View | Instead, ...]
+
+
+def template(*pieces: str | View | Instead | Template) -> Template:
+    """One template of several pieces.
+
+    >>> template("SELECT 1 FROM ", View("t"), template(" WHERE ", "x"))
+    ('SELECT 1 FROM ', View(name='t'), ' WHERE ', 'x')
+    """
+    flat: list[str | View | Instead] = []
+    for piece in pieces:
+        flat.extend(piece if isinstance(piece, tuple) else (piece,))
+    return tuple(flat)
+
+
+# Names and values as Spark SQL text.
+
+_PART = r"(?:\w+|`(?:[^`]|``)*`)"
+_OPERAND = re.compile(rf"{_PART}(?:\.{_PART})*|\{{\w+\}}")  # a name, or a hole
+_QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`""", re.DOTALL)
+_COLUMN = r"`(?:[^`]|``)+`"
+_STRUCT = re.compile(rf"struct\({_COLUMN}(?:, {_COLUMN})*\)")
+_LITERAL = re.compile(
+    r"""(?P<raw>[rR])?(?P<quote>['"])(?P<text>(?:(?!(?P=quote))[^\\]|\\.)*)(?P=quote)""", re.DOTALL
+)
+_ESCAPE = re.compile(
+    r"\\(?:(?P<unicode>u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})|(?P<octal>[01][0-7]{2})|(?P<letter>.))",
+    re.DOTALL,
+)
+_ESCAPED = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
+
+
+def quoted(name: str) -> str:
+    """A column name as an identifier that Spark reads literally."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def struct_fields(text: str) -> tuple[str, ...]:
+    """The columns of a struct of columns in backticks; none of anything else.
+
+    >>> struct_fields("struct(`a`, `b``c`)"), struct_fields("struct(a + 1)")
+    (('`a`', '`b``c`'), ())
+    """
+    return tuple(re.findall(_COLUMN, text)) if _STRUCT.fullmatch(text) else ()
+
+
+def unquoted(name: str) -> str:
+    """An identifier without its backticks."""
+    return name[1:-1].replace("``", "`") if name.startswith("`") else name
+
+
+def string_literal(text: str) -> str:
+    """A SQL string literal of the text."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def literal_text(sql: str, quotes: str, *, keeps_escapes: bool) -> str | None:
+    """The text of a string literal of Spark's, or None of anything else.
+
+    quotes: those that a literal may stand in. keeps_escapes: whether a backslash stands for itself,
+    as it does in `r'...'`.
+
+    >>> literal_text(r"'\\\\d'", "'", keeps_escapes=False)
+    '\\\\d'
+    >>> literal_text('"d"', "'", keeps_escapes=False)
+    """
+    found = _LITERAL.fullmatch(sql.strip())
+    if found is None or found["quote"] not in quotes:
+        return None
+    raw = found["raw"] or keeps_escapes
+    return found["text"] if raw else _ESCAPE.sub(_unescaped, found["text"])
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    """What an escape stands for. Source: Spark's SparkParserUtils.unescapeSQLString."""
+    if code := escape["unicode"]:
+        return chr(int(code[1:], 16))
+    if code := escape["octal"]:
+        return chr(int(code, 8))
+    letter = escape["letter"]
+    return f"\\{letter}" if letter in "%_" else _ESCAPED.get(letter, letter)
+
+
+def without_quotes(text: str) -> str:
+    """SQL with nothing left in its quotes.
+
+    >>> without_quotes("x = 'a / b' AND `y z` > 1")
+    "x = '' AND '' > 1"
+    """
+    return _QUOTED.sub("''", text)
+
+
+def as_operand(text: str) -> str:
+    """An expression as it can stand beside any operator: in parentheses but for a name or hole.
+
+    >>> as_operand("`a b`.c"), as_operand("x + y")
+    ('`a b`.c', '(x + y)')
+    """
+    return text if _OPERAND.fullmatch(text) else f"({text})"
+
+
+def run_together(left: str, right: str) -> bool:
+    """Whether the last word of one piece of SQL and the first of the next would become one.
+
+    >>> run_together("FROM", "v"), run_together("FROM ", "v"), run_together("x)", "AND")
+    (True, False, False)
+    """
+    return _in_word(left[-1:]) and _in_word(right[:1])
+
+
+def _in_word(character: str) -> bool:
+    return character.isalnum() or character == "_"
+
+
+# Numbers and day-time intervals that are written as constants: how much they are, exactly.
+#
+# 1800    30.5    INTERVAL '1' HOUR    INTERVAL 1 HOUR 30 MINUTES    INTERVAL '90 minutes'
+
+MICROSECONDS = {
+    "WEEK": 7 * 24 * 3600 * 10**6,
+    "DAY": 24 * 3600 * 10**6,
+    "HOUR": 3600 * 10**6,
+    "MINUTE": 60 * 10**6,
+    "SECOND": 10**6,
+    "MILLISECOND": 1000,
+    "MICROSECOND": 1,
+}
+A_NUMBER = re.compile(r"(\d{1,18})[Ll]?|(\d{1,18}\.\d{0,18}|\.\d{1,18})")
+AN_INTERVAL = re.compile(r"INTERVAL\b(.*)", re.IGNORECASE | re.DOTALL)
+AN_AMOUNT = re.compile(r"\s*('?)(\d{1,18}(?:\.\d{1,6})?)(\1)\s*([A-Za-z]+)\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A constant. is_time: `value` is in microseconds. is_days: it is written in days alone."""
+
+    value: Fraction
+    is_time: bool = False
+    is_days: bool = False
+
+
+def amount(text: str) -> Amount | None:
+    """What a constant says, not negative; None for anything else.
+
+    >>> amount("1800").value, amount("INTERVAL '1' DAY").is_days, amount("x")
+    (Fraction(1800, 1), True, None)
+    """
+    written = text.strip()
+    while written.startswith("(") and written.endswith(")"):
+        written = written[1:-1].strip()
+    if number := A_NUMBER.fullmatch(written):
+        return Amount(Fraction(number[1] or number[2]))
+    if interval := AN_INTERVAL.fullmatch(written):
+        return interval_amount(interval[1].strip())
+    return None
+
+
+def interval_amount(text: str) -> Amount | None:
+    """The same of what stands after INTERVAL."""
+    if text.startswith("'") and text.endswith("'"):
+        text = text[1:-1]
+    amounts = list(AN_AMOUNT.finditer(text))
+    if not amounts or "".join(one[0] for one in amounts) != text:
+        return None
+    parts = [(one[2], one[4].upper().removesuffix("S")) for one in amounts]
+    if any(unit not in MICROSECONDS or ("." in n and unit != "SECOND") for n, unit in parts):
+        return None
+    total = sum(Fraction(number) * MICROSECONDS[unit] for number, unit in parts)
+    return Amount(Fraction(total), True, {unit for _, unit in parts} == {"DAY"})
+
+
+# Names for `?`, whose order is lost where a query is cut up.
+
+PREFIX = "_matchrec_"
+
+
+def parameter_name(marker: Span) -> str:
+    """The named parameter that stands for the `?` at `marker`, wherever that text ends up."""
+    return f"{PREFIX}{marker.start}"
+
+
+def marker_of(name: str) -> Span | None:
+    """The `?` that a named parameter stands for, or None for one of the user's.
+
+    >>> marker_of(parameter_name(Span(14, 15))), marker_of("low")
+    (Span(start=14, end=15), None)
+    """
+    number = name.removeprefix(PREFIX)
+    if number == name or not number.isdecimal():
+        return None
+    return Span(int(number), int(number) + 1)
+
+
+# Words that name a pattern variable in quotes only.
+#
+# They are the reserved words of the standard that Trino or Spark's ANSI mode reserve as well, so
+# that a query that either of them reads is read here. Of the standard's other reserved words
+# several are names of variables in the documentation of other products: START, VALUE, MATCH, ONE,
+# OPEN, CLOSE. Source: ISO/IEC 9075-2, <reserved word>.
+
+_WORDS = """
+    ALL ALTER AND ANY AS AUTHORIZATION BETWEEN BOTH BY CALL CASE CAST CHECK COLLATE COLUMN
+    CONSTRAINT CREATE CROSS CUBE CURRENT_CATALOG CURRENT_DATE CURRENT_PATH CURRENT_ROLE
+    CURRENT_SCHEMA CURRENT_TIME CURRENT_TIMESTAMP CURRENT_USER DEALLOCATE DELETE DESCRIBE DISTINCT
+    DROP ELSE END ESCAPE EXCEPT EXECUTE EXISTS EXTRACT FALSE FETCH FILTER FOR FOREIGN FROM FULL
+    GRANT GROUP GROUPING HAVING IN INNER INSERT INTERSECT INTO IS JOIN JSON_ARRAY JSON_EXISTS
+    JSON_OBJECT JSON_QUERY JSON_TABLE JSON_VALUE LATERAL LEADING LEFT LIKE LISTAGG LOCALTIME
+    LOCALTIMESTAMP NATURAL NORMALIZE NOT NULL OFFSET ON ONLY OR ORDER OUTER OVERLAPS PREPARE PRIMARY
+    RECURSIVE REFERENCES RIGHT ROLLUP SELECT SESSION_USER SKIP SOME SQL TABLE THEN TIME TO TRAILING
+    TRIM TRUE UESCAPE UNION UNIQUE UNKNOWN UNNEST USER USING VALUES WHEN WHERE WITH WITHIN
+"""
+RESERVED = frozenset(_WORDS.split())
+
+
+def is_reserved(word: str) -> bool:
+    """Whether a word without quotes, in either case, cannot name a pattern variable."""
+    return word.upper() in RESERVED
+
+
+_VALUES = """
+    CURRENT_CATALOG CURRENT_DATE CURRENT_SCHEMA CURRENT_TIME CURRENT_TIMESTAMP CURRENT_USER
+    LOCALTIME LOCALTIMESTAMP SESSION_USER USER
+"""
+CURRENT_VALUES = frozenset(_VALUES.split())
+"""Words that Spark takes for a value of the query, unless a column has the name."""

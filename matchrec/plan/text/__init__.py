@@ -1,1 +1,0 @@
-"""SQL text: names and literals, words that need quotes, parameters, holes for DataFrames."""

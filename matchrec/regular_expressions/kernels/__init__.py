@@ -1,0 +1,1 @@
+"""The compiled search of regular expressions."""

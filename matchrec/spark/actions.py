@@ -1,0 +1,219 @@
+"""While an action runs: how far it is, and Ctrl-C.
+
+Spark says how many tasks are done: Classic is asked for it (`statusTracker`), a client of Connect
+is told (`registerProgressHandler`, from PySpark 4.0 on). A thread of rich's asks twice a second;
+the query waits for none of it.
+
+On Ctrl-C PySpark is waiting for an answer of Java's. An exception in the middle of that leaves a
+broken connection, pages of tracebacks, and jobs that go on. So the signal only has another thread
+cancel the jobs, by a tag that is theirs alone; then Java answers that they were cancelled.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from threading import Event, Thread, current_thread, main_thread
+from time import monotonic
+from typing import TYPE_CHECKING, Any, cast
+from uuid import uuid4
+
+from py4j.protocol import Py4JError
+
+from matchrec.arguments import SESSION, checked
+from matchrec.dataclass import dataclass
+from matchrec.spark.session import is_connect
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from rich.console import Console
+    from rich.table import Table
+
+
+TIMES_A_SECOND = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Tasks:
+    """The tasks of the stages that are running, and how many of them are done."""
+
+    done: int = 0
+    all: int = 0
+
+    def __str__(self) -> str:
+        if not self.all:
+            return "no task yet"
+        return f"{100 * self.done // self.all:3} % of {self.all:,} tasks"
+
+
+@checked(spark=SESSION)
+@contextmanager
+def progress(spark: SparkSession) -> Iterator[None]:
+    """Show in a terminal (on stderr) or a notebook how far the queries that run inside are.
+
+    The share of tasks that are done, of the stages that run, whichever query of the application
+    they are of. It is gone at the end, and shows nothing where nobody looks, as in a file.
+
+    >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
+    >>> found = matchrec.match_recognize(ticks, '''
+    ...     ORDER BY day MEASURES COUNT(*) AS days
+    ...     PATTERN (DOWN+) DEFINE DOWN AS price < PREV(price)
+    ... ''')
+    >>> with matchrec.progress(spark):
+    ...     rows = found.collect()
+    >>> len(rows)
+    1
+    """
+    console = watched_console()
+    with drawn(spark, console) if console else nullcontext():
+        yield
+
+
+def watched_console() -> Console | None:
+    """The terminal or notebook at which somebody looks; None where progress shows nothing."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    return console if console.is_terminal or console.is_jupyter else None
+
+
+@contextmanager
+def drawn(spark: SparkSession, console: Console) -> Iterator[None]:
+    """The same, on a console that somebody looks at."""
+    from rich.live import Live
+
+    began = monotonic()
+    with watched(spark) as tasks:
+
+        def picture() -> Table:
+            return line(tasks(), monotonic() - began)
+
+        with Live(
+            get_renderable=picture,
+            console=console,
+            refresh_per_second=TIMES_A_SECOND,
+            transient=True,
+        ):
+            yield
+
+
+def line(tasks: Tasks, seconds: float) -> Table:
+    """One picture of the progress: a bar, and what it says in words."""
+    from rich.progress_bar import ProgressBar
+    from rich.table import Table
+
+    grid = Table.grid(padding=(0, 1))
+    bar = ProgressBar(total=max(tasks.all, 1), completed=tasks.done, width=30)
+    grid.add_row(bar, f"{tasks}, {seconds:.0f} s")
+    return grid
+
+
+@contextmanager
+def watched(spark: SparkSession) -> Iterator[Callable[[], Tasks]]:
+    """What tells, at any time, how far the running stages are; nothing on Connect before 4.0."""
+    if not is_connect(spark):
+        yield asked(spark)
+        return
+    told, session = Told(), cast("Any", spark)
+    if not hasattr(session, "registerProgressHandler"):
+        yield told.tasks
+        return
+    session.registerProgressHandler(told)
+    try:
+        yield told.tasks
+    finally:
+        session.removeProgressHandler(told)
+
+
+def asked(spark: SparkSession) -> Callable[[], Tasks]:
+    """Asks Spark Classic. A session that has ended knows of no tasks."""
+    tracker = spark.sparkContext.statusTracker()
+
+    def tasks() -> Tasks:
+        try:
+            stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
+        except (Py4JError, OSError):
+            return Tasks()
+        known = [one for one in stages if one is not None]
+        return Tasks(
+            sum(one.numCompletedTasks for one in known), sum(one.numTasks for one in known)
+        )
+
+    return tasks
+
+
+class Told:
+    """Keeps what a server of Connect has told last."""
+
+    def __init__(self) -> None:
+        self._last = Tasks()
+
+    def __call__(self, *, stages: Any, done: bool, **_: object) -> None:
+        """Called by PySpark, with the stages so far of one query."""
+        known = [] if done else list(stages or ())
+        self._last = Tasks(
+            sum(one.num_completed_tasks for one in known), sum(one.num_tasks for one in known)
+        )
+
+    def tasks(self) -> Tasks:
+        """How far that query is."""
+        return self._last
+
+
+AGAIN = 0.3  # seconds: a job may start after others were cancelled
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C; the jobs of the query are cancelled."""
+
+    def __str__(self) -> str:
+        return "interrupted; the jobs of the query are cancelled"
+
+
+@contextmanager
+def cancelled_by_interrupt(spark: SparkSession) -> Iterator[None]:
+    """Ctrl-C cancels the jobs that are started inside. Raises Interrupted once they have ended.
+
+    Pressed again it raises KeyboardInterrupt at once. Only a main thread is told of signals.
+    """
+    if current_thread() is not main_thread():
+        yield
+        return
+    add, remove, cancel = tags_of(spark)
+    tag, interrupted, ended = f"matchrec-{uuid4().hex[:12]}", Event(), Event()
+
+    def cancel_jobs() -> None:
+        while not ended.is_set():
+            cancel(tag)
+            ended.wait(AGAIN)
+
+    def interrupt(*_: object) -> None:
+        if interrupted.is_set():
+            raise KeyboardInterrupt
+        interrupted.set()
+        Thread(target=cancel_jobs, daemon=True).start()
+
+    before = signal.signal(signal.SIGINT, interrupt)
+    add(tag)
+    try:
+        yield
+    except Exception as error:
+        if interrupted.is_set():
+            raise Interrupted from error
+        raise
+    finally:
+        ended.set()
+        signal.signal(signal.SIGINT, before)
+        remove(tag)
+    if interrupted.is_set():
+        raise Interrupted
+
+
+def tags_of(spark: SparkSession) -> tuple[Callable[[str], object], ...]:
+    """What adds a tag to the jobs of this thread, removes it, and cancels the jobs that have it."""
+    if is_connect(spark):
+        session = cast("Any", spark)
+        return session.addTag, session.removeTag, session.interruptTag
+    context = spark.sparkContext
+    return context.addJobTag, context.removeJobTag, context.cancelJobsWithTag

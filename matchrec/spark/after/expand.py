@@ -1,0 +1,173 @@
+"""Results that hold rows as values → those rows: arrays of matched rows, graphs of matches.
+
+Rows and matches share columns, such as those of PARTITION BY. One that both have comes out once,
+and each row is checked to have the value of its match.
+
+Of a graph, events do not leave Spark: Python sees the pointers only and answers with the places of
+each match's events in the partition's array of pointers.
+Source: SASE+, "The shared versioned match buffer" (retrieval).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import functions as sql
+from pyspark.sql.types import ArrayType, DataType, StructField, StructType
+
+from matchrec.errors.calls import (
+    column_of_other_type,
+    no_match_graph,
+    no_rows,
+    other_value,
+    several_rows,
+)
+from matchrec.plan.expression import CLASSIFIER_FIELD
+from matchrec.plan.match_plan import MatchPlan, states_of_variables
+from matchrec.plan.resolve import InputColumns
+from matchrec.plan.text import quoted, string_literal
+from matchrec.spark import wire
+from matchrec.spark.environment import able_workers
+from matchrec.spark.session import Runner
+from matchrec.spark.wire import SelectItem
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+def explode_rows(result: DataFrame, column: str | None) -> DataFrame:
+    """The rows of all matches of a result. column: that has them, None for MATCHED_ROWS()."""
+    is_sensitive = Runner(result.sparkSession).setting("spark.sql.caseSensitive") == "true"
+    names = InputColumns(tuple(result.columns), None, is_sensitive)
+    rows = column_of_rows(result.schema, names, column)
+    of_matches = [one for one in result.schema.fields if one.name != rows.name]
+    exploded = result.selectExpr(
+        *(quoted(one.name) for one in of_matches),
+        f"explode({quoted(rows.name)}) AS {wire.MATCHED_ROW}",
+    )
+    fields = struct_in(rows.dataType)
+    assert fields is not None
+    return exploded.selectExpr(*map(str, items(of_matches, fields, names.same)))
+
+
+def items(
+    of_matches: list[StructField], row: StructType, same: Callable[[str, str], bool]
+) -> Iterator[SelectItem]:
+    """The columns of a match, then what only its rows have."""
+    left = list(row.fields)
+    for one in of_matches:
+        found = next((field for field in left if same(field.name, one.name)), None)
+        if found is None:
+            yield SelectItem(quoted(one.name), quoted(one.name))
+        else:
+            left.remove(found)
+            yield SelectItem(of_both(one, found), quoted(one.name))
+    for field in left:
+        yield SelectItem(of_row(field), quoted(field.name))
+
+
+def of_row(field: StructField) -> str:
+    """A column of a row, as SQL."""
+    return f"{wire.MATCHED_ROW}.{quoted(field.name)}"
+
+
+def of_both(of_match: StructField, of_row_: StructField) -> str:
+    """A column that match and row have, as SQL that fails where they differ."""
+    if of_match.dataType != of_row_.dataType:
+        types = of_match.dataType.simpleString(), of_row_.dataType.simpleString()
+        raise column_of_other_type(of_match.name, *types)
+    value, error = of_row(of_row_), string_literal(other_value(of_match.name))
+    return f"IF({quoted(of_match.name)} <=> {value}, {value}, raise_error({error}))"
+
+
+def column_of_rows(schema: StructType, names: InputColumns, column: str | None) -> StructField:
+    """The column that has the rows of each match."""
+    structs = [one for one in schema.fields if struct_in(one.dataType) is not None]
+    if column is not None:
+        found = [one for one in structs if names.same(one.name, column)]
+    else:
+        found = [one for one in structs if has_classifier(one.dataType)]
+    if not found:
+        raise no_rows(column, names.names, [one.name for one in structs])
+    if len(found) > 1:
+        raise several_rows([one.name for one in found])
+    return found[0]
+
+
+def struct_in(type_: DataType) -> StructType | None:
+    """The type of the rows, if values of a type are arrays of rows."""
+    found = type_.elementType if isinstance(type_, ArrayType) else None
+    return found if isinstance(found, StructType) else None
+
+
+def has_classifier(type_: DataType) -> bool:
+    """Whether the rows are those of MATCHED_ROWS()."""
+    found = struct_in(type_)
+    return found is not None and found.names[-1:] == [CLASSIFIER_FIELD]
+
+
+# Metadata of the column of states: those of each variable, and how many of the keys before it are
+# those of `partition_by`, the others being what the query's matches agree on.
+STATES = "matchrec.states"
+KEYS = "matchrec.keys"
+POINTER = ("state", "row", "version", "previous_state", "previous_row", "completes")
+
+
+def mark_graph(graph: DataFrame, plan: MatchPlan) -> DataFrame:
+    """Mark the graph of a plan with what `unwind_graph` needs to know of it."""
+    metadata = {STATES: states_of_variables(plan), KEYS: len(plan.partition_by)}
+    return graph.withMetadata("state", metadata)
+
+
+def unwind_graph(graph: DataFrame) -> DataFrame:
+    """The matches that a graph holds. Raises MatchRecognizePlanError for any other DataFrame."""
+    if "state" not in graph.columns or STATES not in graph.schema["state"].metadata:
+        raise no_match_graph(graph.columns)
+    variables = graph.schema["state"].metadata[STATES]
+    shown = graph.schema["state"].metadata[KEYS]
+    keys = [quoted(name) for name in graph.columns[: graph.columns.index("state")]]
+    grouped = graph.groupBy(*keys).agg(
+        sql.collect_list(sql.struct("event", *POINTER)).alias("__pointers")
+    )
+    pointers = sql.expr(
+        f"transform(__pointers, p -> struct({', '.join(f'p.{name}' for name in POINTER)}))"
+    )
+    follow = sql.udf(untyped_paths, "array<array<int>>")
+    with able_workers(graph.sparkSession):
+        one_each = grouped.select("*", sql.explode(follow(pointers)).alias("__path"))
+    return one_each.selectExpr(
+        *keys[:shown], *(events(name, variables[name]) for name in variables)
+    )
+
+
+def events(variable: str, states: Sequence[str]) -> str:
+    """The array of a variable's events in one match."""
+    names = ", ".join(string_literal(state) for state in states)
+    places = f"filter(__path, i -> __pointers[i].state IN ({names}))"
+    return f"transform({places}, i -> __pointers[i].event) AS {quoted(variable)}"
+
+
+def untyped_paths(pointers):  # type: ignore[no-untyped-def]
+    """`paths` without type hints, from which PySpark would choose how rows reach it."""
+    return paths(pointers)
+
+
+def paths(pointers: Sequence[Any]) -> list[list[int]]:
+    """For each pointer that completes a match, the places of its match's pointers in order."""
+    from matchrec.engine.selection.graph import is_compatible
+
+    entries: dict[tuple[str, int], list[int]] = {}
+    for place, pointer in enumerate(pointers):
+        entries.setdefault((pointer.state, pointer.row), []).append(place)
+    versions = [tuple(pointer.version) for pointer in pointers]
+
+    def path(place: int) -> Iterator[int]:
+        yield place
+        while pointers[place].previous_row is not None:
+            entry = entries[pointers[place].previous_state, pointers[place].previous_row]
+            (place,) = (one for one in entry if is_compatible(versions[place], versions[one]))
+            yield place
+
+    complete = (place for place, pointer in enumerate(pointers) if pointer.completes)
+    return [list(path(place))[::-1] for place in complete]

@@ -1,0 +1,377 @@
+"""Aggregates as SQL over an array: what Spark's aggregate gives for the array's values in order.
+
+A group by may merge parts of a group in any order; a fold of an array goes from the first row of a
+match to the last. `FOLDS` has every aggregate whose result depends on the order of the rows, sums
+of floating-point numbers and statistics of them included, and all others that arrays can say.
+Source: Spark's `Sum`, `Average`, `MaxBy`, `ListAgg`, `CentralMomentAgg`, `Covariance` and
+`PearsonCorrelation`, whose updates these are, operation by operation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from pyspark.sql.types import (
+    ArrayType,
+    BinaryType,
+    DataType,
+    DayTimeIntervalType,
+    DecimalType,
+    DoubleType,
+    StructType,
+    YearMonthIntervalType,
+)
+
+from matchrec.dataclass import dataclass
+
+
+@dataclass(frozen=True)
+class Values:
+    """The values that an aggregate is over, one for each row that counts, and its result's type.
+
+    sql: a column that holds them as an array, without those that do not count because they are
+    NULL. element: the type of one: of an argument or, of several terms, a struct of them, a0 ...
+    and o0 ... . type: of the result, as Spark gives it. others: the arguments that are one value
+    for all rows, as SQL. ordering: the words of WITHIN GROUP, such as DESC, by term. ignore_nulls:
+    IGNORE NULLS is written. without_value: what a statistic is that would divide by zero, as SQL.
+    """
+
+    sql: str
+    element: DataType
+    type: DataType
+    others: tuple[str, ...] = ()
+    ordering: tuple[str, ...] = ()
+    ignore_nulls: bool = False
+    without_value: str = "NULL"
+
+    @property
+    def type_name(self) -> str:
+        """The type of the result, as SQL."""
+        return self.type.simpleString()
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """How an aggregate is said over arrays.
+
+    sql: the fold of its values. terms: how many arguments differ from row to row; None is all. The
+    others come as SQL of their own. known: the arguments without which a row does not count; None
+    is all. digits: the most that a decimal result may have, if it has more than six places. Of
+    sums and quotients that might not fit 38 digits Spark leaves out all places but six.
+    """
+
+    sql: Callable[[Values], str]
+    terms: int | None = None
+    known: tuple[int, ...] | None = None
+    digits: int = 38
+
+    def terms_of(self, arguments: int) -> int:
+        """How many of so many arguments differ from row to row."""
+        return arguments if self.terms is None else min(self.terms, arguments)
+
+    def keeps_digits(self, result: DataType) -> bool:
+        """Whether no digit of a result of this type is lost on the way."""
+        if not isinstance(result, DecimalType):
+            return True
+        return result.precision <= self.digits or result.scale <= SURE_PLACES
+
+
+SURE_PLACES = 6
+
+
+def without_repeats(values: Values) -> str:
+    """The values, each once. Spark compares nested ones in pairs, so they are sorted before."""
+    if not isinstance(values.element, StructType | ArrayType):
+        return f"array_distinct({values.sql})"
+    once = "filter(s, (x, i) -> i = 0 OR NOT x <=> get(s, i - 1))"
+    found = f"get(transform(array(array_sort({values.sql})), s -> {once}), 0)"
+    return f"coalesce({found}, array())"  # never NULL, as Spark is to know
+
+
+def count(values: Values) -> str:
+    """How many values or rows there are."""
+    return f"CAST(size({values.sql}) AS BIGINT)"
+
+
+def count_true(values: Values) -> str:
+    return f"CAST(size(filter({values.sql}, x -> x)) AS BIGINT)"
+
+
+def least(values: Values) -> str:
+    return f"array_min({values.sql})"
+
+
+def greatest(values: Values) -> str:
+    return f"array_max({values.sql})"
+
+
+def first(values: Values) -> str:
+    """The first value, or the first that is not NULL."""
+    return _chosen(values, "get({0}, 0)")
+
+
+def last(values: Values) -> str:
+    """The last value, or the last that is not NULL."""
+    return _chosen(values, "get({0}, size({0}) - 1)")
+
+
+def _chosen(values: Values, choice: str) -> str:
+    every, known = choice.format(values.sql), choice.format(f"array_compact({values.sql})")
+    if values.ignore_nulls:
+        return known
+    return f"IF({values.others[0]}, {known}, {every})" if values.others else every
+
+
+def as_list(values: Values) -> str:
+    return values.sql
+
+
+def as_union(values: Values) -> str:
+    """The elements of arrays that are not NULL, each once."""
+    return f"array_distinct(array_compact(flatten({values.sql})))"
+
+
+def beside(values: Values, comparison: str) -> str:
+    """The value on the row whose second one is the best; of equal ones the last, as in Spark.
+
+    Of the best k rows, those that come first are the first of equal ones.
+    """
+    if values.others:
+        words = "DESC" if comparison == ">" else "ASC"
+        ordered = in_order(values.sql, (("a1", words),))
+        best = f"transform(slice({ordered}, 1, {values.others[0]}), x -> x.a0)"
+        return f"IF(size({values.sql}) = 0, NULL, {best})"
+    best = f"(m, x) -> IF(m.a1 {comparison} x.a1, m, x)"
+    return f"aggregate({values.sql}, get({values.sql}, 0), {best}, m -> m.a0)"
+
+
+def in_order(values: str, keys: Sequence[tuple[str, str]]) -> str:
+    """An array of structs sorted by fields, each with words such as DESC NULLS LAST; stable."""
+    compared = "0"
+    for field, words in reversed(keys):
+        descends = words.startswith("DESC")
+        less, more = (1, -1) if descends else (-1, 1)
+        nulls_first = "NULLS FIRST" in words or not (descends or "NULLS LAST" in words)
+        absent, present = (-1, 1) if nulls_first else (1, -1)
+        l, r = f"l.{field}", f"r.{field}"  # noqa: E741 -- left and right
+        compared = (
+            f"CASE WHEN {l} <=> {r} THEN {compared} WHEN {l} IS NULL THEN {absent} "
+            f"WHEN {r} IS NULL THEN {present} WHEN {l} < {r} THEN {less} ELSE {more} END"
+        )
+    return f"array_sort({values}, (l, r) -> {compared})"
+
+
+def joined(values: Values) -> str:
+    """The texts one after the other, in the order of the rows or of WITHIN GROUP."""
+    texts = values.sql
+    if values.ordering:
+        keys = [(f"o{place}", words) for place, words in enumerate(values.ordering)]
+        texts = f"transform({in_order(values.sql, keys)}, x -> x.a0)"
+    text = values.type_name
+    texts = f"CAST({texts} AS ARRAY<{text}>)"
+    delimiter = f"CAST({values.others[0]} AS {text})" if values.others else "NULL"
+    if isinstance(values.type, BinaryType):
+        return _reduce(texts, f"concat(a, coalesce({delimiter}, X''), x)")
+    whole = f"array_join({texts}, coalesce({delimiter}, ''))"
+    return f"IF(size({texts}) = 0, NULL, {whole})"
+
+
+def _reduce(values: str, merge: str) -> str:
+    """The values of an array merged from the first on, NULL of none."""
+    rest = f"slice({values}, 2, size({values}))"
+    return f"aggregate({rest}, get({values}, 0), (a, x) -> {merge})"
+
+
+def bits(values: Values, operator: str) -> str:
+    return _reduce(values.sql, f"a {operator} x")
+
+
+def total(values: Values, *, tries: bool = False) -> str:
+    """The sum of the values that are not NULL, NULL of none."""
+    return _sum(values.sql, values.type, tries=tries)
+
+
+def _sum(known: str, type_: DataType, *, tries: bool) -> str:
+    name = type_.simpleString()
+    values = f"CAST({known} AS ARRAY<{name}>)"
+    added = "try_add(a, x)" if tries else "a + x"
+    if isinstance(type_, DayTimeIntervalType | YearMonthIntervalType):
+        return _reduce(values, added)
+    cast = "TRY_CAST" if tries else "CAST"
+    if isinstance(type_, DecimalType):
+        added = f"{cast}({added} AS {name})"
+    whole = f"aggregate({values}, CAST(0 AS {name}), (a, x) -> {added})"
+    return f"IF(size({known}) = 0, NULL, {whole})"
+
+
+def average(values: Values, *, tries: bool = False, field: str = "") -> str:
+    """The average of the values that are not NULL, or of a field of theirs; NULL of none."""
+    known, element = values.sql, values.element
+    if field:
+        assert isinstance(element, StructType)
+        known, element = f"transform({values.sql}, x -> x.{field})", element[field].dataType
+    name = values.type_name
+    count = f"NULLIF(size({known}), 0)"
+    if isinstance(values.type, DecimalType):
+        assert isinstance(element, DecimalType)
+        sums = DecimalType(min(38, element.precision + 10), element.scale)
+        cast = "TRY_CAST" if tries else "CAST"
+        divided = f"{_sum(known, sums, tries=tries)} / CAST({count} AS DECIMAL(20,0))"
+        return f"{cast}({divided} AS {name})"
+    return f"{_sum(known, values.type, tries=tries)} / {count}"
+
+
+N = "(s.n + 1D)"
+
+
+def moments(value: str, average: str) -> Mapping[str, str]:
+    """How a row adds to the number of rows, their average and the powers of distances from it."""
+    delta = f"({value} - {average})"
+    part = f"({delta} / {N})"
+    m2 = f"(s.m2 + {delta} * ({delta} - {part}))"
+    difference = f"({delta} * {delta} - {part} * {part})"
+    m3 = f"(s.m3 - 3D * {part} * {m2} + {delta} * {difference})"
+    cubes = f"({delta} * ({delta} * {delta}) - {part} * ({part} * {part}))"
+    m4 = f"(s.m4 - 4D * {part} * {m3} - 6D * ({part} * {part}) * {m2} + {delta} * {cubes})"
+    return {"n": N, "average": f"({average} + {part})", "m2": m2, "m3": m3, "m4": m4}
+
+
+MOMENTS = moments("x", "s.average")
+
+FROM_X, FROM_Y = "(x.a0 - s.x)", "(x.a1 - s.y)"
+NEXT_X, NEXT_Y = f"(s.x + {FROM_X} / {N})", f"(s.y + {FROM_Y} / {N})"
+PAIRS = {
+    "n": N,
+    "x": NEXT_X,
+    "y": NEXT_Y,
+    "xy": f"(s.xy + {FROM_X} * (x.a1 - {NEXT_Y}))",
+    "xx": f"(s.xx + {FROM_X} * (x.a0 - {NEXT_X}))",
+    "yy": f"(s.yy + {FROM_Y} * (x.a1 - {NEXT_Y}))",
+}
+
+
+def statistic(values: Values, sums: Mapping[str, str], names: str, result: str) -> str:
+    """A statistic of numbers: `result` of the sums of these names; NULL without values."""
+    used = {name: sums[name] for name in names.split()}
+    begin = ", ".join(f"'{name}', 0D" for name in used)
+    merge = ", ".join(f"'{name}', {update}" for name, update in used.items())
+    found = result.replace("{without_value}", values.without_value)
+    return (
+        f"aggregate({values.sql}, named_struct({begin}), (s, x) -> named_struct({merge}), "
+        f"s -> CASE WHEN s.n = 0D THEN NULL ELSE {found} END)"
+    )
+
+
+def of_number(values: Values, names: str, result: str, field: str = "") -> str:
+    """A statistic of one number on each row."""
+    known = f"transform({values.sql}, x -> x.{field})" if field else values.sql
+    doubles = Values(
+        f"CAST({known} AS ARRAY<DOUBLE>)",
+        DoubleType(),
+        values.type,
+        without_value=values.without_value,
+    )
+    return statistic(doubles, MOMENTS, names, result)
+
+
+def of_pair(values: Values, names: str, result: str) -> str:
+    """A statistic of two numbers on each row."""
+    fields = "CAST(x.a0 AS DOUBLE) AS a0, CAST(x.a1 AS DOUBLE) AS a1"
+    doubles = Values(
+        f"transform({values.sql}, x -> struct({fields}))",
+        values.element,
+        values.type,
+        without_value=values.without_value,
+    )
+    return statistic(doubles, PAIRS, names, result)
+
+
+def slope(values: Values, result: str) -> str:
+    """A line through points, whose x is the second number: of that the moments count as well."""
+    fields = "CAST(x.a1 AS DOUBLE) AS a0, CAST(x.a0 AS DOUBLE) AS a1"
+    points = Values(f"transform({values.sql}, x -> struct({fields}))", values.element, values.type)
+    sums = {**PAIRS, "m2": moments("x.a0", "s.x")["m2"]}
+    return statistic(points, sums, "n x y xy m2", result)
+
+
+def _of_number(names: str, result: str) -> Fold:
+    return Fold(partial(of_number, names=names, result=result))
+
+
+def _of_pair(names: str, result: str) -> Fold:
+    return Fold(partial(of_pair, names=names, result=result))
+
+
+OR_NONE = "CASE WHEN {0} THEN {{without_value}} ELSE {1} END"
+FROM_ONE = "s.n = 1D"
+VAR_SAMP = OR_NONE.format(FROM_ONE, "s.m2 / (s.n - 1D)")
+STDDEV_SAMP = OR_NONE.format(FROM_ONE, "sqrt(s.m2 / (s.n - 1D))")
+SLOPE = "s.xy / s.m2"
+
+DIGITS_OF_SUM = 37  # the sum of two has one more
+DIGITS_OF_AVERAGE = 28  # its sum has six more, beside all places of the quotient
+
+FOLDS: Mapping[str, Fold] = {
+    "any": Fold(greatest),
+    "any_value": Fold(first, terms=1, known=()),
+    "array_agg": Fold(as_list),
+    "avg": Fold(average, digits=DIGITS_OF_AVERAGE),
+    "bit_and": Fold(partial(bits, operator="&")),
+    "bit_or": Fold(partial(bits, operator="|")),
+    "bit_xor": Fold(partial(bits, operator="^")),
+    "bool_and": Fold(least),
+    "bool_or": Fold(greatest),
+    "collect_list": Fold(as_list),
+    "collect_set": Fold(without_repeats),
+    "collect_union": Fold(as_union),
+    "count": Fold(count),
+    "count_if": Fold(count_true),
+    "every": Fold(least),
+    "first_value": Fold(first, terms=1, known=()),
+    "last_value": Fold(last, terms=1, known=()),
+    "listagg": Fold(joined, terms=1),
+    "max": Fold(greatest),
+    "max_by": Fold(partial(beside, comparison=">"), terms=2, known=(1,)),
+    "mean": Fold(average, digits=DIGITS_OF_AVERAGE),
+    "min": Fold(least),
+    "min_by": Fold(partial(beside, comparison="<"), terms=2, known=(1,)),
+    "some": Fold(greatest),
+    "string_agg": Fold(joined, terms=1),
+    "stddev": _of_number("n average m2", STDDEV_SAMP),
+    "stddev_samp": _of_number("n average m2", STDDEV_SAMP),
+    "std": _of_number("n average m2", STDDEV_SAMP),
+    "stddev_pop": _of_number("n average m2", "sqrt(s.m2 / s.n)"),
+    "variance": _of_number("n average m2", VAR_SAMP),
+    "var_samp": _of_number("n average m2", VAR_SAMP),
+    "var_pop": _of_number("n average m2", "s.m2 / s.n"),
+    "skewness": _of_number(
+        "n average m2 m3",
+        OR_NONE.format("s.m2 = 0D", "sqrt(s.n) * s.m3 / sqrt(s.m2 * s.m2 * s.m2)"),
+    ),
+    "kurtosis": _of_number(
+        "n average m2 m3 m4", OR_NONE.format("s.m2 = 0D", "s.n * s.m4 / (s.m2 * s.m2) - 3D")
+    ),
+    "covar_pop": _of_pair("n x y xy", "s.xy / s.n"),
+    "covar_samp": _of_pair("n x y xy", OR_NONE.format(FROM_ONE, "s.xy / (s.n - 1D)")),
+    "corr": _of_pair(
+        "n x y xy xx yy",
+        OR_NONE.format(f"{FROM_ONE} OR s.xx = 0D OR s.yy = 0D", "s.xy / sqrt(s.xx * s.yy)"),
+    ),
+    "regr_count": Fold(count),
+    "regr_r2": _of_pair(
+        "n x y xy xx yy",
+        "CASE WHEN s.yy = 0D THEN NULL WHEN s.xx = 0D THEN 1D "
+        "ELSE (s.xy / sqrt(s.xx * s.yy)) * (s.xy / sqrt(s.xx * s.yy)) END",
+    ),
+    "regr_sxy": _of_pair("n x y xy", "s.xy"),
+    "regr_syy": Fold(partial(of_number, names="n average m2", result="s.m2", field="a0")),
+    "regr_sxx": Fold(partial(of_number, names="n average m2", result="s.m2", field="a1")),
+    "regr_slope": Fold(partial(slope, result=f"IF(s.m2 = 0D, NULL, {SLOPE})")),
+    "regr_intercept": Fold(partial(slope, result=f"IF(s.m2 = 0D, NULL, s.y - {SLOPE} * s.x)")),
+    "regr_avgy": Fold(partial(average, field="a0"), digits=DIGITS_OF_AVERAGE),
+    "regr_avgx": Fold(partial(average, field="a1"), digits=DIGITS_OF_AVERAGE),
+    "sum": Fold(total, digits=DIGITS_OF_SUM),
+    "try_avg": Fold(partial(average, tries=True), digits=DIGITS_OF_AVERAGE),
+    "try_sum": Fold(partial(total, tries=True), digits=DIGITS_OF_SUM),
+}

@@ -1,0 +1,262 @@
+"""What Spark computes before the match: the columns and bits that cross, for Spark's sort or ours.
+
+Where Spark sorts, sorted partitions:
+
+    SELECT <SQL over one row> AS __c0, ..., <bits> AS __x0, ... FROM <the relation> [WHERE ...]
+    SELECT *, row_number() OVER w AS __n, lag(__x0, 1) OVER w AS __s0, ... FROM that
+    SELECT __c0, ..., <bits> AS __bits0 FROM that
+
+The inner query narrows the rows before the shuffle. The window's row_number makes Spark shuffle
+and sort by its own rules and marks where partitions start by its own notion of equal keys; lag and
+lead over the same window read rows at a fixed distance, each once. A column keeps its name from the
+inner query on: Spark would send a renamed one through the shuffle a second time.
+
+Where the workers sort, one projection, and a shuffle:
+
+    SELECT <SQL over one row> AS __c0, ..., AS __x0, ... FROM <the user's relation> [WHERE ...]
+    SELECT __c0, ..., <keys and order that are no __c>, <bits> AS __bits0 FROM that
+    that, shuffled by the keys
+
+There is no window, so every column and every bit is of one row. Bits are packed before the shuffle:
+what the workers do not need does not go through it. Where there is none, the workers make the
+column that marks the first row of a partition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pyspark.sql.types import StructField, StructType
+from typing_extensions import Self
+
+from matchrec.compile.path import Draft
+from matchrec.conditions.row_column import RowColumn
+from matchrec.dataclass import dataclass
+from matchrec.errors.run.origins import with_origin
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.text import Template, struct_fields, template
+from matchrec.spark import wire
+from matchrec.spark.names import ColumnNames, bit_columns
+from matchrec.spark.session import Relation
+from matchrec.spark.sorting.sorting import SortColumn, Sorting
+from matchrec.spark.wire import SelectItem, Struct, select_list
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+FIRST_ROW = f"{wire.ROW_NUMBER} = 1"
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """Computes columns and bits for one draft over one relation; Spark sorts the rows.
+
+    keys: SQL over one row that must hold of it. reason: why it is Spark that sorts.
+    """
+
+    relation: Relation
+    drafted: Draft
+    keys: tuple[str, ...] = ()
+    reason: str = ""
+
+    @property
+    def plan(self) -> MatchPlan:
+        """The partitions and their order."""
+        return self.drafted.plan
+
+    def with_draft(self, drafted: Draft) -> Self:
+        """The same for another draft."""
+        return replace(self, drafted=drafted)
+
+    def dataframe(self, columns: tuple[RowColumn, ...]) -> DataFrame:
+        """Columns __c0, __c1, ..., then __bits0, ...; sorted partitions, nothing else.
+
+        Irrelevant rows are left out before the sort.
+        Raises one of Spark's `REFUSALS` for what Spark cannot make sense of.
+        """
+        packed = self.packed_before_sort()
+        several = tuple(one for one in self.drafted.row_conditions if not one.looks_at_one_row)
+        names = self.names(columns, several, packed)
+        tests = [
+            "FALSE" if one.looks_at_one_row else names.over_window(one)
+            for one in self.drafted.row_conditions
+        ]
+        bits = bit_columns(FIRST_ROW, tests)
+        for place, text in enumerate(packed):
+            bits[place] = SelectItem(f"{names.inner[text]} | {bits[place].sql}", bits[place].name)
+        items = names.crossing(columns) + bits
+        return self.relation.over(self.number_rows(names), map(str, items))
+
+    def packed_before_sort(self) -> list[str]:
+        """The bits of conditions on one row, as SQL over it; nothing where there is none."""
+        if not any(one.looks_at_one_row for one in self.drafted.row_conditions):
+            return []
+        tests = [
+            with_origin(one.text, self.drafted.origins.get(one.text))
+            if one.looks_at_one_row
+            else "FALSE"
+            for one in self.drafted.row_conditions
+        ]
+        return [one.sql for one in bit_columns("FALSE", tests)]
+
+    def in_parts(self, columns: tuple[RowColumn, ...]) -> DataFrame:
+        """The same with the fields of `structs` in place of the structs."""
+        return self.dataframe(columns)
+
+    def structs(
+        self, _known: Sequence[StructField], _columns: tuple[RowColumn, ...]
+    ) -> tuple[Struct, ...]:
+        """The structs that the workers put together. known: the columns' fields."""
+        return ()
+
+    def sorting(self, _columns: tuple[RowColumn, ...]) -> Sorting | None:
+        """How the workers sort these columns; None of rows that come in order."""
+        return None
+
+    @property
+    def sorts(self) -> str:
+        """Who sorts the rows of each partition, and why; empty of a stream."""
+        return f"Spark: {self.reason}"
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether its rows come little by little."""
+        return False
+
+    def names(
+        self,
+        columns: tuple[RowColumn, ...],
+        conditions: tuple[RowColumn, ...] | None = None,
+        texts: Iterable[str] = (),
+    ) -> ColumnNames:
+        """The names of all that is computed over one row or read on another one.
+
+        conditions: of rows, None for all. texts: SQL over one row that is wanted beside.
+        """
+        keys = [part.text for part in self.plan.keys]
+        keys += [item.expression.text for item in self.plan.order_by]
+        tests = [test.text for test in self.drafted.relevant]
+        others = (*keys, *self.keys, *tests, *texts)
+        wanted = self.drafted.row_conditions if conditions is None else conditions
+        return ColumnNames.of(columns, wanted, others, self.drafted.origins)
+
+    def source(self, names: ColumnNames) -> Template:
+        """The query of what Spark computes over one row, without rows that stay behind."""
+        query = self.relation.query(map(str, names.rows()))
+        where = self.kept_rows_filter(names)
+        return template("SELECT * FROM (", query, f") AS __rows {where}") if where else query
+
+    def kept_rows_filter(self, names: ColumnNames) -> str:
+        """The WHERE that leaves irrelevant rows and unused partitions out, if any are."""
+        tests = [names.inner[test] for test in self.keys]
+        if self.drafted.relevant:
+            relevant = (names.inner[one.text] for one in self.drafted.relevant)
+            tests.append(f"({' OR '.join(relevant)})")
+        return f"WHERE {' AND '.join(tests)}" if tests else ""
+
+    def key_names(self, names: ColumnNames) -> list[str]:
+        """The columns by which rows are partitioned."""
+        return [names.inner[part.text] for part in self.plan.keys]
+
+    def order_names(self, names: ColumnNames) -> list[str]:
+        """The columns by which a partition is sorted."""
+        return [names.inner[item.expression.text] for item in self.plan.order_by]
+
+    def window(self, names: ColumnNames) -> str:
+        """The window that puts equal keys together and sorts them, as SQL."""
+        items = zip(self.order_names(names), self.plan.order_by, strict=True)
+        order = ", ".join(f"{name} {item.direction}" for name, item in items)
+        keys = ", ".join(self.key_names(names))
+        partition = f"PARTITION BY {keys} " if keys else ""
+        return f"{partition}ORDER BY {order or '1'}"
+
+    def number_rows(self, names: ColumnNames) -> Template:
+        """Query the sorted rows with their numbers and the values that they read on other rows."""
+        window = self.window(names)
+        number = SelectItem(f"row_number() OVER ({window})", wire.ROW_NUMBER)
+        items = select_list([number, *names.other_rows(window)])
+        return template(f"SELECT *, {items} FROM (", self.source(names), ")")
+
+
+@dataclass(frozen=True)
+class Unsorted(Preparation):
+    """Computes columns and bits for one draft, of rows that come together by their keys."""
+
+    def dataframe(self, columns: tuple[RowColumn, ...]) -> DataFrame:
+        """Columns __c0, ..., then those of keys and order that are not there yet, then __bits0, ...
+
+        Rows of one partition are in one task, in no order. Irrelevant rows are left out.
+
+        Raises one of Spark's `REFUSALS` for what Spark cannot make sense of.
+        """
+        names = self.names(columns)
+        return self.select(names, self.items(columns, names))
+
+    def in_parts(self, columns: tuple[RowColumn, ...]) -> DataFrame:
+        """The same with the fields of structs in place of the structs: each column is sent once."""
+        names = self.names_of_parts(columns)
+        return self.select(names, self.parts(columns, names))
+
+    def select(self, names: ColumnNames, items: Iterable[SelectItem]) -> DataFrame:
+        """Items of the rows, shuffled by the keys."""
+        rows = self.relation.over(self.source(names), map(str, items))
+        keys = self.key_names(names)
+        return rows.repartition(*keys) if keys else rows.repartition(1)
+
+    @property
+    def sorts(self) -> str:
+        """Who sorts the rows of each partition."""
+        return "the workers: Spark only brings the rows of a partition together"
+
+    def sorting(self, columns: tuple[RowColumn, ...]) -> Sorting:
+        names = self.names(columns)
+        items = zip(self.order_names(names), self.plan.order_by, strict=True)
+        order = (SortColumn(name, one.descending, not one.puts_nulls_last) for name, one in items)
+        return Sorting(tuple(self.key_names(names)), tuple(order))
+
+    def structs(
+        self, known: Sequence[StructField], columns: tuple[RowColumn, ...]
+    ) -> tuple[Struct, ...]:
+        names = self.names_of_parts(columns)
+        types = {wire.column(place): field.dataType for place, field in enumerate(known)}
+        return tuple(
+            Struct(name, tuple(type_.names), tuple(names.inner[field] for field in fields))
+            for name, fields in fields_by_name(columns).items()
+            if isinstance(type_ := types[name], StructType)
+        )
+
+    def names_of_parts(self, columns: tuple[RowColumn, ...]) -> ColumnNames:
+        """The names of all columns, also of the fields of structs."""
+        fields = (field for one in fields_by_name(columns).values() for field in one)
+        return self.names(columns).having(fields)
+
+    def parts(self, columns: tuple[RowColumn, ...], names: ColumnNames) -> list[SelectItem]:
+        """All that crosses, each once, the fields of structs in place of the structs."""
+        structs = fields_by_name(columns)
+        items = [one for one in self.items(columns, names) if one.name not in structs]
+        sent = {item.name for item in items}
+        fields = dict.fromkeys(names.inner[field] for one in structs.values() for field in one)
+        return [*(SelectItem(name, name) for name in fields if name not in sent), *items]
+
+    def items(self, columns: tuple[RowColumn, ...], names: ColumnNames) -> list[SelectItem]:
+        """All that crosses, each once; bits only where there is one, or nothing else."""
+        items = names.crossing(columns)
+        sent = {item.name for item in items}
+        needed = dict.fromkeys((*self.key_names(names), *self.order_names(names)))
+        items += [SelectItem(name, name) for name in needed if name not in sent]
+        if items and not self.drafted.row_conditions:
+            return items
+        return items + bit_columns("FALSE", map(names.over_window, self.drafted.row_conditions))
+
+
+def fields_by_name(columns: tuple[RowColumn, ...]) -> dict[str, tuple[str, ...]]:
+    """The columns of each struct of columns that crosses, by its name."""
+    found = {
+        wire.column(place): struct_fields(one.text)
+        for place, one in enumerate(columns)
+        if one.looks_at_one_row
+    }
+    return {name: fields for name, fields in found.items() if fields}

@@ -1,0 +1,216 @@
+"""The machine before Spark meets it: Java, the session, which Python runs its workers.
+
+Spark's own messages for what is missing are a Java stack or a failed job; here they are one
+sentence with the cure. Knows nothing of queries.
+
+Where driver and workers are one machine, it is the driver's own interpreter that runs the functions
+sent to workers, unless PYSPARK_PYTHON names another one that can do the work. Classic reads the
+context's `pythonExec` when a function is made, so it is another one for as long as that takes, and
+the user's own functions keep theirs. The server of Connect reads its environment, which is settled
+when it starts: there it is checked only.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from importlib.metadata import version
+from pathlib import Path
+from threading import RLock
+from typing import TYPE_CHECKING
+
+from matchrec.errors import MatchRecognizeError
+from matchrec.errors import calls as errors
+from matchrec.spark.session import is_connect, is_stopped
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+
+WORKER_MODULES = ("matchrec", "numba", "numpy", "pandas", "pyarrow")
+DEFAULT = "python3"
+
+_REPORT = """
+import sys
+from importlib.util import find_spec
+sys.path = [folder for folder in sys.path if folder]  # a worker does not look in this folder
+print("%d.%d" % sys.version_info[:2])
+print(" ".join(name for name in sys.argv[1:] if find_spec(name) is None))
+"""
+_ONE_AT_A_TIME = RLock()
+
+
+@contextmanager
+def able_workers(spark: SparkSession) -> Iterator[None]:
+    """Functions made inside run on an interpreter that can do the work.
+
+    Raises MatchRecognizeError where none can be had on this machine. On a cluster nothing is done.
+    """
+    context = None if is_connect(spark) else spark.sparkContext
+    if context is None or not is_local(context):
+        yield
+        return
+    with _ONE_AT_A_TIME:
+        before = context.pythonExec
+        context.pythonExec = able_interpreter(before)
+        try:
+            yield
+        finally:
+            context.pythonExec = before
+
+
+def is_local(context: SparkContext) -> bool:
+    """Whether the workers run on this machine."""
+    return (context.master or "").startswith("local")
+
+
+def able_interpreter(asked_for: str) -> str:
+    """An interpreter for workers on this machine: what was asked for, if it can do the work.
+
+    Spark's default is no wish of the user: the driver's own interpreter is better than whatever
+    stands on PATH, which may have other versions of what the driver has.
+    """
+    own = sys.executable
+    if own and asked_for == DEFAULT and not os.environ.get("PYSPARK_PYTHON"):
+        return own
+    obstacle = obstacle_of(asked_for)
+    if obstacle is None:
+        return asked_for
+    if not own:
+        raise obstacle
+    return own
+
+
+def check_server(spark: SparkSession) -> None:
+    """Raises where a Connect server inside of this program has workers that cannot do the work."""
+    if not is_connect(spark) or "SPARK_LOCAL_REMOTE" not in os.environ:
+        return
+    from pyspark import SparkContext
+
+    jvm = getattr(SparkContext, "_jvm", None)
+    if jvm is not None:
+        set_for = (jvm.System.getenv(name) for name in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"))
+        obstacle = obstacle_of(next(filter(None, set_for), DEFAULT))
+        if obstacle is not None:
+            raise obstacle
+
+
+@lru_cache
+def obstacle_of(worker: str) -> MatchRecognizeError | None:
+    """Why an interpreter cannot do the work: it is none, of another version, or lacks a module.
+
+    Cost: nothing for the driver's own interpreter, else one start of Python, once.
+    A virtual environment's interpreter is a link to the system's, so paths are compared as they are
+    written: where the links end says nothing about what is installed.
+    """
+    path = shutil.which(worker)
+    if path is not None and Path(path).absolute() == Path(sys.executable):
+        return None
+    report = report_of(path) if path is not None else None
+    if path is None or report is None:
+        return errors.worker_not_found(worker, sys.executable)
+    found, missing = report
+    own = f"{sys.version_info.major}.{sys.version_info.minor}"
+    if found != own:
+        return errors.worker_version(path, found, own)
+    return errors.worker_lacks(path, missing, sys.executable) if missing else None
+
+
+def report_of(python: str) -> tuple[str, tuple[str, ...]] | None:
+    """Version of an interpreter and those of our modules that it lacks; None if it does not run."""
+    command = [python, "-c", _REPORT, *WORKER_MODULES]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    if result.returncode:
+        return None
+    found, missing = result.stdout.split("\n")[:2]
+    return found, tuple(missing.split())
+
+
+MAX_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
+UNLIMITED = str(2**31 - 1)
+
+
+def check_java() -> None:
+    """Raises unless Spark will find a Java that is new enough. Cost: one start of `java`, 0.1 s."""
+    needed = least_java(version("pyspark"))
+    java_home = os.environ.get("JAVA_HOME")
+    java = find_java(java_home)
+    found = java_version(java) if java else None
+    if java is None or found is None:
+        raise errors.no_java(needed, java_home)
+    if found < needed:
+        raise errors.java_too_old(found, needed, java)
+
+
+def least_java(pyspark_version: str) -> int:
+    """The oldest Java that a version of PySpark runs on.
+
+    >>> least_java("3.5.1"), least_java("4.1.0")
+    (8, 17)
+    """
+    return 8 if pyspark_version.startswith("3.") else 17
+
+
+def find_java(java_home: str | None) -> str | None:
+    """The program that Spark's launcher would start: JAVA_HOME's where it is set, else PATH's."""
+    if java_home is None:
+        return shutil.which("java")
+    return shutil.which("java", path=str(Path(java_home) / "bin"))
+
+
+def java_version(java: str) -> int | None:
+    """Major version of a Java, or None where the program is none (macOS has a stub)."""
+    try:
+        result = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
+    except OSError:
+        return None
+    return parse_java_version(result.stderr + result.stdout) if result.returncode == 0 else None
+
+
+def parse_java_version(text: str) -> int | None:
+    """Major version in the output of `java -version`.
+
+    >>> parse_java_version('openjdk version "17.0.15" 2025-04-15')
+    17
+    >>> parse_java_version('java version "1.8.0_392"')
+    8
+    """
+    found = re.search(r'version "(?:1\.)?(\d+)', text)
+    return int(found[1]) if found else None
+
+
+def use_own_interpreter() -> None:
+    """Makes the workers of a session that starts later run on this program's interpreter."""
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+
+
+def check_session(spark: SparkSession) -> None:
+    """Raises for a session that has been stopped, or whose workers cannot do the work.
+
+    Where they cannot is known only of a Connect server inside of this program: those of a local
+    session are seen to when a function is made, those of a cluster are on other machines.
+    """
+    if is_stopped(spark):
+        raise errors.stopped_session()
+    check_server(spark)
+
+
+def advice_on(spark: SparkSession) -> str:
+    """What could be set; empty where it is, and where Spark has no such setting.
+
+    Spark adds up the bytes of all columns of a batch after each row, but not where there is no
+    limit. A batch then has as many rows as another setting says, by default 10,000.
+    """
+    limit = spark.conf.get(MAX_BYTES, None)
+    if limit is None or limit.rstrip("b") == UNLIMITED:
+        return ""
+    why = "as Spark then does not add up their bytes after each row"
+    return f'faster where values are short, {why}:\n  spark.conf.set("{MAX_BYTES}", {UNLIMITED})'

@@ -1,0 +1,297 @@
+"""Arguments that Spark casts implicitly, over two rows, beside a join in which Spark computes them.
+
+For each function, argument and type of that: Spark's value is a column of the row B, and DEFINE
+compares its own with it. Where DEFINE ends in an error, so must Spark on the same pair of rows, and
+a call that Spark does not take must be refused.
+
+A long run: MATCHREC_EXAMPLES=200 MATCHREC_SEED=1000 pytest tests/spark/conditions/test_casts.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from random import Random
+
+import pytest
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+from matchrec.compile.executable import Executable
+from matchrec.conditions.row_column import row_column
+from matchrec.errors import MatchRecognizeError
+from tests.properties.test_queries import INTERPRETED, settings
+from tests.quick.scale import FULL, LONG_RUN, SEED, examples
+from tests.tasks.query_batches import Prepared, QueryBatch, Run
+
+WHOLE = [0, 1, -1, 2, 3, 5, -(2**31), 2**31 - 1]
+LONG = [*WHOLE, 2**31, 2**31 + 1, -(2**31) - 1, 2**32 + 1, 2**32 + 2, -(2**32) - 1, 2**63 - 1]
+FRACTIONS = [0.5, 1.9, -1.9, 2.5, 2.0**31, 2.0**31 + 1, 2.0**32 + 1, 1e300]
+NUMERALS = ["1.9", " 2 ", "1e1", "a", "", "2147483648", "4294967297", "9223372036854775808", "+3"]
+ARGUMENTS: dict[str, tuple[str, Sequence[object], str]] = {
+    "y": ("TINYINT", [0, 1, -1, 2, 127, -128], "(B.y + A.y0)"),
+    "i": ("INT", WHOLE, "(B.i + A.i0)"),
+    "l": ("BIGINT", [*LONG, -(2**63)], "(B.l + A.l0)"),
+    "d": ("DOUBLE", [*LONG, *FRACTIONS, "NaN", "Infinity", "-Infinity"], "(B.d + A.d0)"),
+    "f": ("FLOAT", [0, 1, -1, 2.5, 2.0**31, 2.0**33, "NaN", "-Infinity"], "(B.f + A.f0)"),
+    "m": ("DECIMAL(25, 2)", [*LONG, "1.99", "-1.99", "0.5", 2**64 + 1], "(B.m + A.m0)"),
+    "n": ("STRING", [*LONG, *NUMERALS], "(B.n || A.n0)"),
+    "o": ("BOOLEAN", ["true"], "(B.o AND A.o0)"),
+}
+"""The types of arguments, values at their edges, and the argument made of two rows."""
+
+GIVEN: dict[str, tuple[str, Sequence[object]]] = {
+    "s": ("STRING", ["abcdef", "a,b,c", "", "é😀x"]),
+    "xs": ("ARRAY<INT>", ["[1, 2, 3]", "[]", "[7, null]"]),
+    "day": ("DATE", ["2024-02-29", "1970-01-01", "0001-01-01", "9999-12-31"]),
+    "ts": ("TIMESTAMP", ["2024-02-29 12:34:56.000001", "1970-01-01 00:00:00"]),
+}
+"""What the functions are of, besides."""
+
+OF_INTEGERS = """
+substring(A.s, {}); substr(A.s, {}, 2); substring(A.s, 2, {}); left(A.s, {}); right(A.s, {})
+locate('a', A.s, {}); position('c', A.s, {}); split_part(A.s, ',', {})
+levenshtein(A.s, 'abc', {}); regexp_extract(A.s, '(a)(b)?', {}); A.xs[{}]; get(A.xs, {})
+element_at(A.xs, {}); try_element_at(A.xs, {})
+add_months(A.day, {}); add_months(A.ts, {}); date_add(A.day, {}); date_add(A.ts, {})
+date_sub(A.day, {}); dateadd(A.day, {}); A.day + {}; {} + A.day; A.day - {}
+datediff(A.day, A.day + {}); unix_date(A.day - {}); timestampadd(DAY, {}, A.ts)
+timestampadd(MONTH, {}, A.ts); timestampadd(MICROSECOND, {}, A.ts); timestampadd(HOUR, {}, A.day)
+collect_list(A.i0)[{}]; left(A.s || B.t, {})
+"""
+OF_TEXTS = """
+upper({0}); lower({0}); length({0}); char_length({0}); substring({0}, 2); left({0}, 2)
+right({0}, 2); trim({0}); ltrim({0}); rtrim({0}); btrim({0}, A.s); instr({0}, A.s)
+instr(A.s, {0}); locate({0}, A.s); replace(A.s, {0}, 'x'); replace({0}, A.s); startswith({0}, A.s)
+endswith({0}, A.s); contains({0}, A.s); split_part({0}, '1', 1); split_part(A.s, {0}, 1)
+levenshtein({0}, A.s); {0} LIKE A.s || '%'; A.s ILIKE {0}; {0} RLIKE 'a|1'
+regexp_extract({0}, '[0-9]', 0); A.s || {0}
+concat(A.s, {0}); concat_ws({0}, A.s, 'x'); concat_ws(',', A.s, {0}); trunc(A.day, {0})
+date_trunc({0}, A.ts); array_join(split(A.s, ','), {0}); sort_array(A.xs, {0})
+"""
+OF_FLOATS = """
+sqrt({0}); ln({0}); exp({0}); power({0}, A.d0); radians({0}); isnan({0}); log(2, {0})
+"""
+FORMS = {
+    group: [one.strip() for one in text.replace("\n", ";").split(";") if one.strip()]
+    for group, text in {"integers": OF_INTEGERS, "texts": OF_TEXTS, "floats": OF_FLOATS}.items()
+}
+OF_ROWS = {"integers": "yildfmno", "texts": "yilmno", "floats": "yilmn"}  # a float's text is Java's
+COUNT = max(map(len, (values for _, values, _ in ARGUMENTS.values())))
+ZEROS = {"n": "", "o": "true"}
+CLAUSE = """SELECT * FROM {} MATCH_RECOGNIZE (PARTITION BY k ORDER BY t MEASURES LAST(t) AS last
+    PATTERN (A B) DEFINE B AS {})"""
+FAILURES = (PySparkException, Py4JJavaError)
+PART = 1 if LONG_RUN else 16 if FULL else 64  # of so many calls a run asks for one
+ENGINE, KEY = "auto", row_column("k")
+
+
+@dataclass(frozen=True)
+class Call:
+    """A function of two rows. column: the argument that is cast. text: as DEFINE has it."""
+
+    column: str
+    text: str
+
+
+def calls() -> list[Call]:
+    """Each function with each type of argument, a column and one that is computed."""
+    return [
+        Call(column, form.replace("{0}", "{}").replace("{}", argument))
+        for group, forms in FORMS.items()
+        for form in forms
+        for column in OF_ROWS[group]
+        for argument in (f"B.{column}", ARGUMENTS[column][2])
+        if "A." in form + argument  # what is of one row is Spark's
+    ]
+
+
+def create_pairs(spark: SparkSession, random: Random, count: int) -> None:
+    """Two rows for each k: of the first one a function is, of the second one its argument."""
+    known = {name: (type_, values) for name, (type_, values, _) in ARGUMENTS.items()}
+    drawn = {
+        name: [*values, *random.choices([None, *values], k=count)][:count]
+        for name, (_, values) in known.items()
+    }
+    for values in drawn.values():
+        random.shuffle(values)
+    drawn |= {name: random.choices([None, *v, *v, *v], k=count) for name, (_, v) in GIVEN.items()}
+    texts = [
+        tuple(None if one is None else str(one) for one in (k, *row))
+        for k, row in enumerate(zip(*drawn.values(), strict=True))
+    ]
+    types = {name: type_ for name, (type_, _) in (known | GIVEN).items()}
+    frame = spark.createDataFrame(texts, ", ".join(f"{n} STRING" for n in ("k", *drawn)))
+    casts = [
+        f"from_json({n}, '{types[n]}') AS {n}" if n == "xs" else f"CAST({n} AS {types[n]}) AS {n}"
+        for n in drawn
+    ]
+    zeros = [f"CAST('{ZEROS.get(n, '0')}' AS {types[n]}) AS {n}0" for n in known]
+    wide = frame.selectExpr("CAST(k AS INT) AS k", *casts, *zeros)
+    pairs = wide.selectExpr(
+        "k", "explode(array(0, 1)) AS t", *[c for c in wide.columns if c != "k"]
+    )
+    pairs.localCheckpoint().createOrReplaceTempView("pairs")
+
+
+def joined(spark: SparkSession, columns: Sequence[str], only: str = "") -> DataFrame:
+    """What Spark says of each pair of rows, or of some."""
+    return spark.sql(
+        f"SELECT A.k, {', '.join(columns)} FROM pairs A JOIN pairs B "
+        f"ON A.k = B.k AND A.t = 0 AND B.t = 1{only}"
+    )
+
+
+def in_spark(call: Call) -> str:
+    """The call as Spark has it in a join."""
+    return call.text.replace("collect_list(A.i0)", "array(A.i0)")
+
+
+def is_taken(spark: SparkSession, call: Call) -> bool:
+    """Whether Spark has such a function of such arguments."""
+    try:
+        joined(spark, [in_spark(call)]).schema  # noqa: B018
+    except PySparkException:
+        return False
+    return True
+
+
+def failing(batch: QueryBatch, calls: dict[str, Call], *, ansi: bool) -> dict[Call, set[int]]:
+    """The pairs for which a query ends in an error."""
+    return {calls[one]: errors for one, (_, errors) in results(batch, ansi=ansi).items()}
+
+
+def results(batch: QueryBatch, *, ansi: bool) -> dict[str, tuple[set[int], set[int]]]:
+    """By query, the pairs that match and those that end in an error."""
+    linked = batch.link(ENGINE, ansi=ansi)
+    if not linked:
+        return {}
+    prepared = batch.prepared(linked.values(), [KEY])
+    keys = prepared.columns[KEY].to_numpy()[prepared.starts].tolist()
+    found = {}
+    for query, executable in linked.items():
+        matched = matches(executable, prepared, None)
+        alone = {}
+        if matched is None:
+            alone = {key: matches(executable, prepared, [pair]) for pair, key in enumerate(keys)}
+            matched = {key for key, one in alone.items() if one}
+        found[query] = matched, {key for key, one in alone.items() if one is None}
+    return found
+
+
+def matches(
+    executable: Executable, prepared: Prepared, partitions: Sequence[int] | None
+) -> set[int] | None:
+    """The pairs that match, of some partitions or all; None where there is an error."""
+    try:
+        batches = Run(executable, prepared, partitions, 1 << 20).batches()
+    except MatchRecognizeError:
+        return None
+    (place,) = (one for one in executable.outputs[0].pieces if isinstance(one, int))
+    return {key for batch in batches for key in batch.column(place).to_pylist()}
+
+
+def differences(spark: SparkSession, calls: Sequence[Call], *, ansi: bool) -> Iterator[str]:
+    """What DEFINE says otherwise than Spark."""
+    queries = {CLAUSE.format("pairs", f"({one.text}) IS NOT NULL"): one for one in calls}
+    names = spark.table("pairs").columns
+    batch = QueryBatch(spark, "pairs", list(queries), names=names)
+    errors = failing(batch, queries, ansi=ansi)
+    taken = [one for one in errors if is_taken(spark, one)]
+    yield from (f"taken, but not by Spark: {one.text}" for one in errors if one not in taken)
+    yield from refused_alone(spark, queries, batch)
+    columns = []
+    for number, one in enumerate(taken):
+        none = ", ".join(map(str, errors[one])) or "-1"
+        columns.append(f"IF(A.k IN ({none}), NULL, {in_spark(one)}) AS e{number}")
+    values, alone = values_of(spark, columns)
+    yield from (f"no error, but Spark's: {taken[number].text}" for number in alone)
+    values.createOrReplaceTempView("expected")
+    spark.sql(
+        "SELECT p.*, e.* EXCEPT (k) FROM pairs p JOIN expected e ON p.k = e.k"
+    ).localCheckpoint().createOrReplaceTempView("compared")
+    asked = {
+        CLAUSE.format("compared", f"({one.text}) <=> B.e{number}"): one
+        for number, one in enumerate(taken)
+        if number not in alone
+    }
+    all_names = spark.table("compared").columns
+    batch = QueryBatch(spark, "compared", list(asked), names=all_names)
+    texts = [f"CAST({name} AS STRING) AS {name}" for name in all_names[1:]]
+    rows = {
+        row.k: row
+        for row in spark.table("compared").where("t = 1").selectExpr("k", *texts).collect()
+    }
+    for query, (matched, failed) in results(batch, ansi=ansi).items():
+        one = asked[query]
+        number = taken.index(one)
+        for k in sorted(rows.keys() - matched - failed):
+            yield f"{one.text} of {shown(rows[k], one)}: Spark's is {rows[k][f'e{number}']!r}"
+        for k in some(sorted(errors[one])):
+            if not fails(spark, one, k):
+                yield f"{one.text} of {shown(rows[k], one)}: an error, not Spark's"
+    yield from (f"{asked[one].text}: {why}" for one, why in batch.refused.items())
+
+
+def some(pairs: Sequence[int]) -> Sequence[int]:
+    """Of pairs with an error those of which Spark is asked: a query each."""
+    return pairs if LONG_RUN else pairs[:1]
+
+
+def refused_alone(
+    spark: SparkSession, queries: dict[str, Call], batch: QueryBatch
+) -> Iterator[str]:
+    """Calls that are refused though Spark takes them, but for those documented."""
+    for query, why in batch.refused.items():
+        one = queries[query]
+        if is_taken(spark, one) and not is_known_refusal(one):
+            yield f"refused: {one.text}: {why.splitlines()[0]}"
+
+
+def is_known_refusal(call: Call) -> bool:
+    """Under ANSI Spark takes a text as a number of days, and as a day before another one."""
+    return call.column == "n" and call.text.startswith(("date", "A.day - "))
+
+
+def values_of(spark: SparkSession, columns: list[str]) -> tuple[DataFrame, set[int]]:
+    """Spark's values, and the columns that it has none for."""
+    try:
+        values = joined(spark, columns).localCheckpoint()
+    except FAILURES:
+        alone = {n for n, one in enumerate(columns) if not has_values(spark, one)}
+        kept = [f"NULL AS e{n}" if n in alone else one for n, one in enumerate(columns)]
+        return joined(spark, kept).localCheckpoint(), alone
+    return values, set()
+
+
+def has_values(spark: SparkSession, column: str) -> bool:
+    try:
+        joined(spark, [column]).localCheckpoint()
+    except FAILURES:
+        return False
+    return True
+
+
+def fails(spark: SparkSession, call: Call, k: int) -> bool:
+    """Whether Spark has no value for a pair."""
+    try:
+        joined(spark, [f"{in_spark(call)} AS e"], f" AND A.k = {k}").localCheckpoint()
+    except FAILURES:
+        return True
+    return False
+
+
+def shown(row: object, call: Call) -> str:
+    names = [call.column, *GIVEN]
+    return ", ".join(f"{one} = {row[one]!r}" for one in names)  # type: ignore[index]
+
+
+@pytest.mark.parametrize("ansi", [False, True])
+def test_arguments_are_cast_as_spark_casts_them(spark: SparkSession, ansi: bool) -> None:
+    random = Random(SEED)
+    with settings(spark, ansi__enabled=str(ansi).lower(), **INTERPRETED):
+        with settings(spark, ansi__enabled="false"):
+            create_pairs(spark, random, COUNT + examples(16))
+        found = list(differences(spark, calls()[SEED % PART :: PART], ansi=ansi))
+    assert not found, "\n".join([str(len(found)), *found])

@@ -1,0 +1,199 @@
+"""Every keyword that Spark knows, as a name around a clause and in it, beside a plain query.
+
+Spark itself says which names it takes; what it takes, a query with a clause takes too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from pyspark.errors import ParseException
+from pyspark.sql import SparkSession
+
+import matchrec
+from matchrec.errors import MatchRecognizeError
+from matchrec.frontends.sql import parse
+from matchrec.frontends.sql.lower import lower
+from matchrec.frontends.sql.splice import outer, rows_of
+from matchrec.plan.expression import ColumnReference, references
+from matchrec.plan.text import Template
+
+pytestmark = [
+    pytest.mark.one_of(16),
+    pytest.mark.filterwarnings("ignore:MATCH_RECOGNIZE without:UserWarning"),
+]
+
+AROUND = {
+    "item": "SELECT {k} FROM {t}",
+    "operand": "SELECT {k} + 1 AS y FROM {t}",
+    "argument": "SELECT ROUND({k}, 2) FROM {t}",
+    "condition": "SELECT * FROM {t} WHERE {k} > 0",
+    "order": "SELECT * FROM {t} ORDER BY {k} DESC",
+    "group": "SELECT count(*) FROM {t} GROUP BY {k}",
+    "qualified": "SELECT m.{k} FROM {t} m",
+    "alias of an item": "SELECT g AS {k} FROM {t}",
+    "alias of rows": "SELECT * FROM {t} AS {k}",
+    "alias of rows, without AS": "SELECT * FROM {t} {k}",
+    "qualifier": "SELECT {k}.g FROM {t} AS {k}",
+    "in a WITH clause": "WITH {k} AS (SELECT * FROM {t}) SELECT * FROM {k}",
+    "beside a join": "SELECT * FROM {k} JOIN {t} ON x = {k}.x",
+}
+WITHOUT_AS = "alias of the input, without AS"
+INPUTS = {
+    "alias of the input": "SELECT * FROM t AS {k}{clause}",
+    WITHOUT_AS: "SELECT * FROM t {k}{clause}",
+    "name of the input": "SELECT * FROM {k}{clause}",
+    "schema of the input": "SELECT * FROM {k}.t{clause}",
+    "column of a subquery": "SELECT * FROM (SELECT v AS {k} FROM t WHERE {k} > 1){clause}",
+}
+CLAUSE = " MATCH_RECOGNIZE (ORDER BY n PATTERN (A B+) DEFINE B AS v < PREV(v))"
+FORMS = """
+    {k}   {k} + 1   -{k}   abs({k})   v > {k}   {k} IS NULL   v BETWEEN {k} AND {k}
+    {k} IN ({k}, 2)   CASE WHEN {k} > 1 THEN {k} ELSE {k} END   CASE {k} WHEN 1 THEN {k} END
+    CAST({k} AS STRING)   {k}::string   {k} LIKE {k}   v = 1 AND {k}   v OR {k} = 2   {k}[0]
+    v LIKE 'a' OR {k} RLIKE 'b'   struct(v AS {k}, {k} AS v)   trim(BOTH FROM {k})   {k}.v
+    extract(DAY FROM {k})   v - INTERVAL '1' DAY > {k}   v IS DISTINCT FROM {k}   NOT ({k} > 1)
+"""
+EXPRESSIONS = [
+    one.strip() for line in FORMS.splitlines() for one in line.split("   ") if one.strip()
+]
+AMBIGUOUS = {"as", "not", "is"}
+"""What Spark takes as a name by trying all readings of a text; here they need backticks."""
+AFTER_RELATION = {"where", "having", "qualify", "limit", "offset"}
+"""What follows a relation; `FROM t where MATCH_RECOGNIZE (...)` needs AS or backticks."""
+CURRENT = {"current_date", "current_time", "current_timestamp", "current_user", "session_user"}
+"""Values of the query, unless the column is qualified."""
+CURRENT |= {"user", "localtime", "true", "false", "null"}
+
+
+@pytest.fixture(scope="module")
+def keywords(spark: SparkSession) -> list[str]:
+    found = [
+        row.keyword.lower() for row in spark.sql("SELECT keyword FROM sql_keywords()").collect()
+    ]
+    assert len(found) > 400
+    return found
+
+
+def is_spark_sql(spark: SparkSession, text: str) -> bool:
+    """Whether Spark's parser takes a text."""
+    parser = spark._jsparkSession.sessionState().sqlParser()  # type: ignore[attr-defined]
+    try:
+        parser.parsePlan(text)
+    except ParseException:
+        return False
+    return True
+
+
+def written(template: Template) -> str:
+    return "".join(one if isinstance(one, str) else one.name for one in template)
+
+
+def reach_spark(query: str) -> Iterator[str]:
+    """The texts that Spark is given of a query."""
+    found = parse(query)
+    for site in found.sites:
+        lower(site.clause)
+        yield written(rows_of(found, site))
+    yield written(outer(found))
+
+
+def is_taken(spark: SparkSession, query: str) -> bool:
+    """Whether a query with a clause is read, and Spark takes what is made of it."""
+    try:
+        return all(is_spark_sql(spark, text) for text in reach_spark(query))
+    except MatchRecognizeError:
+        return False
+
+
+@pytest.mark.parametrize("query", AROUND.values(), ids=AROUND)
+def test_around_a_clause(spark: SparkSession, keywords: list[str], query: str) -> None:
+    differ = [
+        word
+        for word in set(keywords) - AMBIGUOUS
+        if is_taken(spark, query.format(k=word, t=f"t{CLAUSE}"))
+        is not is_spark_sql(spark, query.format(k=word, t="match_recognize_0"))
+    ]
+    assert not differ
+
+
+@pytest.mark.parametrize("query", INPUTS.values(), ids=INPUTS)
+def test_in_the_input_of_a_clause(spark: SparkSession, keywords: list[str], query: str) -> None:
+    refused = [
+        word
+        for word in set(keywords) - AMBIGUOUS
+        if is_spark_sql(spark, query.format(k=word, clause=""))
+        and not is_taken(spark, query.format(k=word, clause=CLAUSE))
+    ]
+    assert not {*refused} - (AFTER_RELATION if query == INPUTS[WITHOUT_AS] else set())
+
+
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_in_an_expression(spark: SparkSession, keywords: list[str], expression: str) -> None:
+    refused = []
+    for word in set(keywords) - AMBIGUOUS - CURRENT:
+        text = expression.format(k=word)
+        if not is_spark_sql(spark, f"SELECT {text} AS y FROM t"):
+            continue
+        query = f"SELECT * FROM t MATCH_RECOGNIZE (MEASURES {text} AS y PATTERN (A))"
+        try:
+            (measure,) = lower(parse(query).sites[0].clause).measures
+        except MatchRecognizeError:
+            refused.append(word)
+            continue
+        read = [one for one in references(measure.value) if isinstance(one, ColumnReference)]
+        if word not in {one.argument.split(".")[0] for one in read}:
+            refused.append(word)
+    assert not refused
+
+
+@pytest.mark.parametrize(
+    "place", ["PARTITION BY {k}", "ORDER BY {k} DESC", "MEASURES B.{k} AS {k}"]
+)
+def test_in_a_part_of_a_clause(spark: SparkSession, keywords: list[str], place: str) -> None:
+    known = [
+        word
+        for word in keywords
+        if is_spark_sql(spark, f"SELECT {word}, t.{word} AS {word} FROM t")
+        and word not in CURRENT | AMBIGUOUS
+    ]
+    assert len(known) > 400
+    query = f"SELECT * FROM t MATCH_RECOGNIZE ({place} PATTERN (A B))"
+    refused = [word for word in known if not is_taken(spark, query.format(k=word))]
+    assert not refused
+
+
+def test_all_of_them_in_one_query(spark: SparkSession, keywords: list[str]) -> None:
+    """Columns of a clause that are called as keywords have the values of a plain query."""
+    names = [word for word in keywords if word not in AMBIGUOUS | CURRENT]
+    columns = ", ".join(f"{number} + n AS `{name}`" for number, name in enumerate(names))
+    spark.sql(f"SELECT {columns} FROM VALUES (1), (2) AS v(n)").createOrReplaceTempView("words")
+    items = ", ".join(f"q.{name}" for name in names)
+    plain = spark.sql(f"SELECT {items} FROM words q")
+    found = matchrec.sql(
+        spark,
+        f"SELECT {items} FROM words MATCH_RECOGNIZE (ALL ROWS PER MATCH PATTERN (A+)) AS q",
+    )
+    assert found.columns == plain.columns
+    assert sorted(found.collect()) == sorted(plain.collect())
+    spark.catalog.dropTempView("words")
+
+
+def test_a_column_called_as_a_part_of_a_query_ends_no_condition(spark: SparkSession) -> None:
+    """What holds of all rows is not read from half of a WHERE."""
+    rows = "VALUES (1, 1, 5), (2, 1, 6), (3, 1, 7) AS t(g, n, {k})"
+    clause = "MATCH_RECOGNIZE (PARTITION BY g ORDER BY n MEASURES LAST({k}) AS {k} PATTERN (A))"
+    where = "WHERE g = 1 AND {k} = 5 OR g = 2"
+    for word in ("limit", "group", "order", "having", "offset", "window", "minus", "qualify"):
+        query = f"SELECT * FROM {rows} {clause} {where}".format(k=word)
+        found = matchrec.sql(spark, query).collect()
+        assert sorted(tuple(row) for row in found) == [(1, 5), (2, 6)], word
+
+
+def test_a_field_of_a_variant(spark: SparkSession) -> None:
+    query = """SELECT parse_json(s):a::int AS a, low FROM (
+        SELECT * FROM VALUES (1, '{"a": 3}'), (2, '{"a": 1}') AS t(n, s)
+      ) MATCH_RECOGNIZE (ORDER BY n MEASURES LAST(s) AS s, LAST(parse_json(s):a::int) AS low
+        PATTERN (A B) DEFINE B AS parse_json(s):a::int < 2)"""
+    assert [tuple(row) for row in matchrec.sql(spark, query).collect()] == [(1, 1)]

@@ -1,0 +1,154 @@
+"""Tables of the command line: which files there may be, and what a command says of others."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tests.quick.embedded import invoke
+
+pytestmark = pytest.mark.one_of(2)
+
+ROWS = pd.DataFrame({"k": ["a", "b"], "t": [1, 2], "v": [1.5, 2.5]})
+QUERY = "SELECT * FROM t ORDER BY ALL"
+PRINTED = ["k,t,v", "a,1,1.5", "b,2,2.5"]
+
+
+def rows(path: str, *options: str) -> list[str]:
+    """What a query of all rows of a table prints."""
+    result = invoke("run", "-c", QUERY, "--table", f"t={path}", "--format", "csv", *options)
+    assert result.exit_code == 0, result.stderr
+    return result.stdout.splitlines()
+
+
+def refused(*arguments: str, code: int) -> str:
+    """What the program says where it gives no result."""
+    result = invoke("run", "-c", QUERY, *arguments)
+    assert (result.exit_code, result.stdout) == (code, "")
+    return result.stderr
+
+
+def write_as(path: Path) -> None:
+    """Writes the rows in the format that a test names the file by."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    match path.suffixes[0] if path.suffixes else "":
+        case ".tsv":
+            ROWS.to_csv(path, sep="\t", index=False)
+        case ".csv":
+            ROWS.to_csv(path, index=False)
+        case ".json" | ".jsonl" | ".ndjson":
+            ROWS.to_json(path, orient="records", lines=True)
+        case _:
+            ROWS.to_parquet(path)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "x.pq",
+        "x.parquet",
+        "no_suffix",
+        "x.tsv",
+        "x.tsv.gz",
+        "x.csv.bz2",
+        "x.ndjson",
+        "a[1]{b,c}.csv",
+    ],
+)
+def test_files(name: str, embedded: Path) -> None:
+    write_as(embedded / name)
+    assert rows(name) == PRINTED
+
+
+@pytest.mark.parametrize("inside", ["part-0", "part-0.csv", "deep/part-0.json"])
+def test_a_folder_without_a_suffix(inside: str, embedded: Path) -> None:
+    folder = embedded / "prices"
+    write_as(folder / inside)
+    (folder / "_SUCCESS").write_text("")
+    (folder / ".hidden").write_text("x")
+    if inside.startswith("deep"):
+        shutil.move(folder / "deep", folder / "deep=1")
+        assert rows("prices") == ["k,t,v,deep", "a,1,1.5,1", "b,2,2.5,1"]
+    else:
+        assert rows("prices") == PRINTED
+
+
+@pytest.mark.parametrize("path", ["hive", "hive/year=*/*.parquet", "hive/**/*.parquet"])
+def test_folders_named_by_a_column(path: str, embedded: Path) -> None:
+    for year in (2023, 2024):
+        write_as(embedded / f"hive/year={year}/rows.parquet")
+    one_year = "k,t,v,year", "a,1,1.5,2023", "a,1,1.5,2024", "b,2,2.5,2023", "b,2,2.5,2024"
+    assert rows(path) == list(one_year)
+
+
+def test_a_pattern_of_files(embedded: Path) -> None:
+    for name in ("p1.parquet", "p2.parquet"):
+        write_as(embedded / "parts" / name)
+    assert rows("parts/p?.parquet") == [PRINTED[0], *(2 * PRINTED[1:2]), *(2 * PRINTED[2:])]
+    write_as(embedded / "parts/p3.csv")
+    told = refused("--table", "t=parts/p*", code=2)
+    assert "the files of `parts/p*` have several formats: csv, parquet" in told
+    assert "`parts/q*` does not exist" in refused("--table", "t=parts/q*", code=2)
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t", "|"])
+def test_the_first_line_tells_the_delimiter(delimiter: str, embedded: Path) -> None:
+    ROWS.to_csv(embedded / "x.csv", sep=delimiter, index=False)
+    assert rows("x.csv") == PRINTED
+
+
+def test_a_comma_within_quotes_is_no_delimiter(embedded: Path) -> None:
+    (embedded / "x.csv").write_text('"k, or key";t\n"a, b";1\n')
+    assert rows("x.csv") == ['"k, or key",t', '"a, b",1']
+
+
+def test_options_of_csv(embedded: Path) -> None:
+    ROWS.to_csv(embedded / "x.csv", sep="~", index=False, header=False)
+    printed = rows("x.csv", "--delimiter", "~", "--no-header")
+    assert printed == ["_c0,_c1,_c2", *PRINTED[1:]]
+    told = refused("--table", "t=x.csv", "--delimiter", "ab", code=2)
+    assert "`ab` is no delimiter\n  write one character, or tab" in told
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.json"])
+def test_an_empty_file(name: str, embedded: Path) -> None:
+    (embedded / name).write_text("")
+    told = refused("--table", f"t={name}", code=1)
+    assert told.startswith(f"matchrec: the file of table `t`, `{name}`, is empty\n")
+
+
+def test_an_empty_folder(files: Path) -> None:
+    (files / "nothing").mkdir()
+    told = refused("--table", "t=nothing", code=2)
+    assert "the folder of table `t`, `nothing`, has no files" in told
+
+
+def test_a_file_is_replaced_only_where_asked_for(embedded: Path) -> None:
+    asked = ("run", "-c", "SELECT 1 AS n", "--output", "n.csv")
+    assert invoke(*asked).exit_code == 0
+    again = invoke(*asked)
+    assert (again.exit_code, again.stdout) == (2, "")
+    assert "`n.csv` exists\n  add --overwrite, or name another file" in again.stderr
+    assert invoke("run", "-c", "SELECT 2 AS n", "--output", "n.csv", "--overwrite").exit_code == 0
+    assert (embedded / "n.csv").read_text() == "n\n2\n"
+
+
+@pytest.mark.parametrize(("suffix", "opener"), [(".gz", gzip.open), (".bz2", bz2.open)])
+def test_a_compressed_file_is_written(suffix: str, opener: object, embedded: Path) -> None:
+    assert invoke("run", "-c", "SELECT 1 AS n", "--output", f"n.tsv{suffix}").exit_code == 0
+    with opener(embedded / f"n.tsv{suffix}", "rt") as file:  # type: ignore[operator]
+        assert file.read() == "n\n1\n"
+
+
+def test_a_query_is_named_once(files: Path) -> None:
+    for arguments in ((), ("streaks.sql", "-c", "SELECT 1")):
+        result = invoke("run", *arguments)
+        assert result.exit_code == 2
+        assert (
+            "name the file of the query, - for standard input, or -c and its text" in result.stderr
+        )

@@ -1,0 +1,103 @@
+"""Messages as records: what fills their fields, and that each of the catalogue can be filled."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from matchrec import errors
+from matchrec.errors.language import SASE, reading
+from matchrec.errors.message import Message, parse_error, plan_error
+from matchrec.source import Span
+
+ROOM = Path(errors.__file__).parent
+PACKAGE = ROOM.parent
+HERE, THERE = Span(1, 2), Span(4, 6)
+
+
+def catalogue() -> Iterator[tuple[str, str]]:
+    """The module and the name of each record."""
+    for path in sorted(ROOM.rglob("*.py")):
+        parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+        module = ".".join(parts).removesuffix(".__init__")
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            names = [one.id for one in getattr(node, "targets", ()) if isinstance(one, ast.Name)]
+            for name in names:
+                if isinstance(getattr(import_module(module), name), Message):
+                    yield module, name
+
+
+RECORDS = sorted(catalogue())
+
+
+def test_values_and_places() -> None:
+    unclosed = parse_error("`{opening}` is not closed", hint="add `{closing}`")
+    error = unclosed("(", HERE, ")", THERE)
+    assert (error.message, error.spans, error.notes) == ("`(` is not closed", (HERE, THERE), ())
+    assert error.hint == "add `)`"
+    assert unclosed("{-", "-}", (HERE, None)).spans == (HERE,)
+    assert unclosed("{-", "-}", None).spans == ()
+
+
+def test_lists_numbers_and_texts_of_the_user() -> None:
+    listing = plan_error("over {limit:,} of {names}", notes=("{text:short}", "{n}, {m}, {- A -}"))
+    error = listing(10_000, ["a", "b"], "a\n  b", 1200, "{names}")
+    assert error.message == "over 10,000 of a, b"
+    assert error.notes == ("a b", "1200, {names}, {- A -}")
+
+
+def test_words_of_the_language() -> None:
+    condition = plan_error("{word.condition} of {part[DEFINE]}")
+    assert condition().message == "a condition in DEFINE of DEFINE"
+    with reading(SASE):
+        assert condition().message == "a condition in WHERE of WHERE"
+
+
+def test_another_order_and_another_number() -> None:
+    swapped = plan_error("{a} after {b}", order="b a")
+    assert swapped("1", "2").message == "2 after 1"
+    for values in (("1",), ("1", "2", "3")):
+        with pytest.raises(ValueError, match="zip"):
+            swapped(*values)
+
+
+@pytest.mark.parametrize(("module", "name"), RECORDS)
+def test_each_record_can_be_filled(module: str, name: str) -> None:
+    record = getattr(import_module(module), name)
+    values = [f"<{field}>" for field in record.fields]
+    error = record(*values, HERE)
+    text = "\n".join((error.message, *error.notes, error.hint or ""))
+    assert [value for value in values if value not in text] == []
+    assert not re.search(r"\{(?:part|word|here|option)\b", text)
+
+
+def test_each_record_is_called_with_as_many_values_as_it_has_fields() -> None:
+    """At most: a place is among the arguments of most calls."""
+    fields = {one: len(getattr(import_module(one[0]), one[1]).fields) for one in RECORDS}
+    called = set()
+    for path in PACKAGE.rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        own = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
+        names = {name: (own, name) for module, name in RECORDS if module == own}
+        names |= {
+            alias.asname or alias.name: (node.module or "", alias.name)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom)
+            for alias in node.names
+        }
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                called |= {names.get(node.id)} & set(fields)
+            if isinstance(node, ast.Attribute):  # of the module
+                called |= {one for one in fields if one[1] == node.attr}
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                least = fields.get(names.get(node.func.id, ("", "")), 0)
+                if least and not any(isinstance(one, ast.Starred) for one in node.args):
+                    assert len(node.args) >= least, (path, node.lineno)
+                    assert not node.keywords, (path, node.lineno)
+    assert set(fields) - called == set()
