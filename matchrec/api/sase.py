@@ -11,7 +11,6 @@ from matchrec.api.remarks import Remarks, explained, remarks_in, warn
 from matchrec.api.signatures import ARGUMENTS
 from matchrec.arguments import DATAFRAME, OneOf, checked
 from matchrec.dataclass import dataclass
-from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import not_compressible
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import SASE, reading
@@ -132,11 +131,8 @@ class SaseCall:
         with shown_in(Source(self.text), SASE):
             plan = self.plan()
             check_session(self.df.sparkSession)
-            try:
-                result = execute(as_graph(plan), relation_of(self.df), None, options)
-            except MatchRecognizeError:
-                check_type_column(self.df, self.type_column, plan)
-                raise
+            check_type_column(self.df, self.type_column, plan)
+            result = execute(as_graph(plan), relation_of(self.df), None, options)
             if self.output is not MatchOutput.GRAPH:
                 return result
             return replace(result, dataframe=mark_graph(result.dataframe, plan))

@@ -396,6 +396,14 @@ def unknown_type_column(name: str, columns: Iterable[str]) -> MatchRecognizePlan
     )
 
 
+def type_column_without_texts(name: str, type_name: str) -> MatchRecognizePlanError:
+    """type_column= is of another type than the names of types in SEQ."""
+    return MatchRecognizePlanError(
+        f"type_column is {type_name}, and types of events in SEQ are texts",
+        hint=f"write {here().option('type_column', f'CAST({name} AS STRING)')}",
+    )
+
+
 def _variable_before_the_match(
     qualifier: str, column: str, clause: str, span: Span | None
 ) -> MatchRecognizePlanError:

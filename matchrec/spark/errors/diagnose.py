@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pyspark.errors import PySparkException
-from pyspark.sql.types import NumericType
+from pyspark.sql.types import NumericType, StringType
 
 from matchrec.conditions.within import end_columns
 from matchrec.dataclass import dataclass
@@ -23,6 +23,7 @@ from matchrec.errors.sql.expression import (
     ambiguous_column,
     not_sortable,
     refused_by_spark,
+    type_column_without_texts,
     unknown_column,
     unknown_function,
     unknown_type_column,
@@ -32,8 +33,10 @@ from matchrec.plan.expression import (
     Aggregate,
     Classifier,
     ColumnReference,
+    Operation,
     Reference,
     Scalar,
+    Term,
     conjuncts,
     references,
     render,
@@ -325,12 +328,24 @@ def first_line(error: PySparkException) -> str:
 
 
 def check_type_column(df: DataFrame, name: str, plan: MatchPlan) -> None:
-    """Raises where the plan tests types of events by a column that the DataFrame does not have."""
-    read = (one for definition in plan.definitions for one in references(definition.condition))
-    if not any(isinstance(one, ColumnReference) and one.argument == name for one in read):
+    """Raises where a SASE+ plan tests types of events by no column of texts of the DataFrame."""
+    conditions = (one for each in plan.definitions for one in conjuncts(each.condition))
+    if not any(_tests_type(one, name) for one in conditions):
         return
     with quiet_analysis():
         try:
-            _ = df.selectExpr(name).schema
+            plain = name in df.columns
+            read = df.schema[name] if plain else df.selectExpr(name).schema.fields[0]
         except REFUSALS as error:
             raise unknown_type_column(name, df.columns) from error
+    if not isinstance(read.dataType, StringType):
+        raise type_column_without_texts(name, read.dataType.simpleString())
+
+
+def _tests_type(condition: Scalar, column: str) -> bool:
+    """Whether it is `column = 'Stock'` of a component `Stock a`: both stand at its type."""
+    match condition:
+        case Operation("=", (Term((ColumnReference(argument=argument),), left), Term(_, right))):
+            return argument == column and left == right
+        case _:
+            return False
