@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql import SparkSession
 
-from matchrec.conditions.functions.texts.strings import STRINGS
+from matchrec.conditions.functions.texts import STRINGS
 from matchrec.conditions.types import INT, STRING
 from tests.quick.scale import some_of
 from tests.spark.functions import arguments as some
