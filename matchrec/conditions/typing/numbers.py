@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from matchrec.conditions.residual import Typed
 from matchrec.conditions.run_condition import (
     Arithmetic,
     ArithmeticOperator,
@@ -37,18 +38,9 @@ from matchrec.conditions.types import (
     decimal,
     nested,
 )
-from matchrec.dataclass import dataclass
 
 MICROSECONDS_A_DAY = 86_400_000_000
 LARGEST = 2**63 - 1
-
-
-@dataclass(frozen=True, slots=True)
-class Typed:
-    """RunExpression and the type of its value."""
-
-    expression: RunExpression
-    type: ValueType
 
 
 def common_type(one: ValueType, other: ValueType, ansi: bool) -> ValueType | None:

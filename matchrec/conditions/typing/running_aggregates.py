@@ -7,7 +7,7 @@ rows, among them sums of wide decimals and intervals.
 from __future__ import annotations
 
 from matchrec.conditions.functions.function import Aggregated
-from matchrec.conditions.residual import ListAggregate, RunningAggregate, Step
+from matchrec.conditions.residual import ListAggregate, RunningAggregate, Step, Typed
 from matchrec.conditions.row_column import RowColumn, cast, row_column
 from matchrec.conditions.run_condition import (
     Call,
@@ -32,7 +32,7 @@ from matchrec.conditions.types import (
     sum_type,
 )
 from matchrec.conditions.typing.calls import Arguments
-from matchrec.conditions.typing.numbers import Typed, decimal_average
+from matchrec.conditions.typing.numbers import decimal_average
 from matchrec.conditions.typing.typer import Typer
 from matchrec.errors.conditions import aggregate_cannot_take, filter_not_boolean, not_a_number
 
@@ -110,7 +110,7 @@ def type_list(typer: Typer, step: ListAggregate) -> Typed:
 
 
 def type_in_list(typer: Typer, one: RowColumn | Step) -> ValueType:
-    return typer.types[one] if isinstance(one, RowColumn) else typer.type_of(one)
+    return typer.types[one] if isinstance(one, RowColumn) else typer.type_step(one).type
 
 
 def collected(typer: Typer, column: RowColumn | Step) -> Collected | Computed:
