@@ -7,11 +7,12 @@ from dataclasses import replace
 from functools import partial
 from math import nan
 
-from matchrec.conditions.functions.function import Apply, FunctionUse
+from matchrec.conditions.functions.function import FunctionUse
 from matchrec.conditions.residual import Typed, TypedOperation
 from matchrec.conditions.run_condition import (
     SHIFTS,
     And,
+    Apply,
     Arithmetic,
     ArithmeticOperator,
     Call,
@@ -41,7 +42,6 @@ from matchrec.conditions.types import (
     is_wide_decimal,
 )
 from matchrec.conditions.typing.calls import (
-    Arguments,
     bring,
     is_along_calendar,
     type_along_calendar,
@@ -152,9 +152,8 @@ def trying(expression: RunExpression) -> RunExpression:
             return replace(expression, tries=True)
         case Narrow(value):
             return Narrow(trying(value))
-        case Call(formula=Apply() as formula):
-            without_ansi = replace(formula, use=replace(formula.use, ansi=False))
-            return replace(expression, formula=without_ansi)
+        case Apply(use=use):
+            return replace(expression, use=replace(use, ansi=False))
         case _:
             raise AssertionError(expression)
 
@@ -377,11 +376,9 @@ def round_floating(typer: Typer, step: TypedOperation, places: int) -> RunExpres
     """A float of fewer decimal places, in 64 bits."""
     value = as_double(typer, step, step.operands[0])
     use = FunctionUse((DOUBLE,), (str(places),), typer.ansi, typer.settings.time_zone)
-    arguments = Arguments()
-    exact = arguments.call(Apply(step.operator, (arguments.add(value),), use, DOUBLE)).expression
+    exact = Apply(step.operator, (value.expression,), use, DOUBLE)
     if isinstance(value.expression, Call) or step.operator == "BROUND":
         return exact
-    assert isinstance(exact, Call)
     by_places = value.expression, Constant(places, Kind.INTEGER)
     return Mathematics(MathFunction.ROUND, by_places, exact)
 

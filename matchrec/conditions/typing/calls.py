@@ -1,6 +1,6 @@
-"""Types what Python computes: functions and aggregates become formulas over values of the run.
+"""Types what Python computes: functions over one another, and over values of the run.
 
-    levenshtein(name || '.', LAST(A.name))   →   LEVENSHTEIN(||(0, 1), 2) over three values
+    levenshtein(name || '.', LAST(A.name))   →   LEVENSHTEIN(||(name, '.'), name at A)
 
 Arguments are brought to what a function takes, as Spark does.
 """
@@ -9,21 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 
 from matchrec.conditions.functions import functions
 from matchrec.conditions.functions.calendar import has_one_offset, is_known
-from matchrec.conditions.functions.function import (
-    Apply,
-    Argument,
-    Calculated,
-    Formula,
-    FunctionError,
-    FunctionUse,
-    LambdaFunction,
-    Parameter,
-    with_arguments,
-)
+from matchrec.conditions.functions.function import FunctionError, FunctionUse, Parameter
 from matchrec.conditions.residual import (
     BASIC,
     BITS,
@@ -35,22 +25,17 @@ from matchrec.conditions.residual import (
     TypedOperation,
 )
 from matchrec.conditions.run_condition import (
+    Apply,
     ArithmeticOperator,
     Call,
     Choose,
-    Collect,
-    Constant,
+    LambdaFunction,
     ReadValue,
     Reduce,
     RunExpression,
-    kind_of,
-    operands_of,
-    with_operands,
 )
 from matchrec.conditions.types import (
-    BIGINT,
     BOOLEAN,
-    DOUBLE,
     INT,
     NESTED,
     NUMBERS,
@@ -60,7 +45,6 @@ from matchrec.conditions.types import (
     TIMESTAMP_NTZ,
     VOID,
     Family,
-    Kind,
     ValueType,
     array,
     is_ranked,
@@ -70,7 +54,6 @@ from matchrec.conditions.types import (
 )
 from matchrec.conditions.typing.numbers import common_nested, on_times, widen
 from matchrec.conditions.typing.typer import Typer, are_columns, cast_may_fail, null
-from matchrec.dataclass import dataclass
 from matchrec.errors.conditions import (
     cannot_combine,
     does_not_take,
@@ -158,12 +141,7 @@ def type_call(typer: Typer, step: TypedOperation) -> Typed:
     check_zone(typer, step, (*use.types, type_))
     check_pattern(typer, step)
     check_literal(step)
-    arguments = Arguments()
-    if name == "IF":  # what is not chosen is not computed
-        formulas = tuple(arguments.within(part.expression, part.type) for part in parts)
-    else:
-        formulas = tuple(map(arguments.add, parts))
-    return arguments.call(Apply(name, formulas, use, type_))
+    return Typed(Apply(name, tuple(part.expression for part in parts), use, type_), type_)
 
 
 def type_lambda(typer: Typer, step: Combined, part: Lambda, before: Sequence[Typed]) -> Typed:
@@ -180,10 +158,8 @@ def type_lambda(typer: Typer, step: Combined, part: Lambda, before: Sequence[Typ
         raise not_known_during_the_match(step.operator, step.span)
     typer.bound.update(zip(part.variables, known, strict=False))
     body = typer.type_step(part.body)
-    arguments = Arguments()
-    found = arguments.within(body.expression, body.type)
-    call = arguments.call(LambdaFunction(part.variables, found, body.type))
-    return replace(body, expression=call.expression, value=None)
+    found = LambdaFunction(part.variables, body.expression, body.type)
+    return replace(body, expression=found, value=None)
 
 
 def meant_type(typer: Typer, word: str) -> str:
@@ -319,9 +295,7 @@ def cast_implicitly(typer: Typer, step: TypedOperation, part: Typed, target: Val
     use = FunctionUse((own,), (target.name.upper(),), typer.ansi, typer.settings.time_zone)
     if functions()["CAST"].result(use) is None:
         raise cannot_combine(step.operator, own.name, target.name, step.span)
-    arguments = Arguments()
-    inner = arguments.add(part)
-    return arguments.call(Apply("CAST", (inner,), use, target))
+    return Typed(Apply("CAST", (part.expression,), use, target), target)
 
 
 # Brings nested values and their elements to one type, as Spark does before it computes.
@@ -406,67 +380,3 @@ def holds_the_same(own: ValueType, type_: ValueType) -> bool:
         return True
     alike_in_form = own.family is type_.family and own.family in NESTED
     return alike_in_form and all(map(holds_the_same, own.parts, type_.parts))
-
-
-# The arguments of a formula: what the engine computes of the run before it asks Python.
-
-
-@dataclass(slots=True)
-class Arguments:
-    """The arguments of a formula, as they are found."""
-
-    expressions: list[RunExpression | Collect] = field(default_factory=list)
-    types: list[ValueType] = field(default_factory=list)
-
-    def add(self, typed: Typed) -> Formula:
-        """What stands for a value in the formula: a formula of its own is a part of it."""
-        one = typed.expression
-        if isinstance(one, Call):
-            pairs = zip(one.arguments, one.types, strict=True)
-            return with_arguments(one.formula, [self.new(*pair) for pair in pairs])
-        return self.new(one, typed.type)
-
-    def new(self, expression: RunExpression | Collect, type_: ValueType) -> Argument:
-        """One more argument."""
-        self.expressions.append(expression)
-        self.types.append(type_)
-        return Argument(len(self.expressions) - 1, type_)
-
-    def within(self, expression: RunExpression | Collect, type_: ValueType) -> Formula:
-        """What stands for a value in the body of a lambda function.
-
-        It is computed when it is asked for, so the arguments are no more than what is read.
-        """
-        if isinstance(expression, Call):
-            pairs = zip(expression.arguments, expression.types, strict=True)
-            return with_arguments(expression.formula, [self.within(*pair) for pair in pairs])
-        if isinstance(expression, Collect) or not operands_of(expression):
-            return self.new(expression, type_)
-        if isinstance(expression, Choose) and is_ranked(type_):  # of ranks, Python has the values
-            return self.choice(expression, type_)
-        parts: list[Formula] = []
-        return Calculated(self.calculated(expression, parts), tuple(parts), type_)
-
-    def choice(self, expression: Choose, type_: ValueType) -> Formula:
-        """One of two values that an engine knows by their ranks."""
-        types = (BOOLEAN, type_, type_)
-        pairs = zip(operands_of(expression), types, strict=True)
-        return Apply("IF", tuple(self.within(*pair) for pair in pairs), FunctionUse(types), type_)
-
-    def calculated(self, expression: RunExpression, parts: list[Formula]) -> RunExpression:
-        """The expression over parts, to which those that it needs are added."""
-        if isinstance(expression, Constant):
-            return expression
-        operands = operands_of(expression)
-        if not isinstance(expression, Call) and operands:
-            new = [self.calculated(operand, parts) for operand in operands]
-            return with_operands(expression, new)
-        type_ = BIGINT if kind_of(expression) is Kind.INTEGER else DOUBLE
-        if isinstance(expression, Call):
-            type_ = expression.formula.type
-        parts.append(self.within(expression, type_))
-        return Call(Argument(len(parts) - 1, type_), (), ())
-
-    def call(self, formula: Formula) -> Typed:
-        """The value of a formula over these arguments."""
-        return Typed(Call(formula, tuple(self.expressions), tuple(self.types)), formula.type)

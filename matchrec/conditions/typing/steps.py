@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from typing_extensions import assert_never
 
-from matchrec.conditions.functions.function import LambdaValue
 from matchrec.conditions.residual import (
     BITS,
     COMPARISONS,
@@ -27,12 +26,12 @@ from matchrec.conditions.residual import (
 )
 from matchrec.conditions.run_condition import (
     And,
-    Call,
     Choose,
     Compare,
     Comparison,
     Constant,
     IsNull,
+    LambdaValue,
     Not,
     Or,
     ReadClassifier,
@@ -95,7 +94,7 @@ class StepTyper(Typer):
                 return Typed(TriedMatchNumber(), BIGINT)
             case LambdaRead(variable):
                 type_ = self.bound[variable]
-                return Typed(Call(LambdaValue(variable, type_), (), ()), type_)
+                return Typed(LambdaValue(variable, type_), type_)
             case Lambda() | Typed():
                 raise not_known_during_the_match("->", step.span)
             case _:

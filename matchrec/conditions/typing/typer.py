@@ -23,9 +23,8 @@ from matchrec.conditions.residual import (
 )
 from matchrec.conditions.row_column import RowColumn, cast, row_column
 from matchrec.conditions.run_condition import (
-    Call,
+    Aggregated,
     Choose,
-    Collect,
     Collected,
     Computed,
     Constant,
@@ -169,26 +168,17 @@ class Typer(ABC):
         match expression:
             case ReadValue(column=int(column)) | Reduce(column=int(column)):
                 return replace(expression, column=self.place(column, expression.kind))
-            case Call(arguments=arguments):
-                parts = tuple(map(self.placed_argument, arguments))
-                return replace(expression, arguments=parts)
+            case Aggregated(rows=rows):
+                columns = (tuple(map(self.placed_in_list, row)) for row in rows.columns)
+                return replace(expression, rows=replace(rows, columns=tuple(columns)))
             case _:
                 return with_operands(expression, [*map(self.placed, operands_of(expression))])
-
-    def placed_argument(self, one: RunExpression | Collect) -> RunExpression | Collect:
-        """The same of an argument of what Python computes."""
-        if not isinstance(one, Collect):
-            return self.placed(one)
-        rows = (tuple(map(self.placed_in_list, row)) for row in one.columns)
-        return replace(one, columns=tuple(rows))
 
     def placed_in_list(self, one: Collected | Computed) -> Collected | Computed:
         """The same of a value of a list."""
         if isinstance(one, Collected):
             return replace(one, column=self.place(one.column, one.type.kind))
-        call = self.placed(one.call)
-        assert isinstance(call, Call)
-        return Computed(call)
+        return replace(one, expression=self.placed(one.expression))
 
     def place(self, drafted: int, kind: Kind) -> int:
         """The place of a column that has been drafted."""
