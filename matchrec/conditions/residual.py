@@ -1,4 +1,4 @@
-"""Residual conditions: what of a condition is left for the engine, before its types are known.
+"""Residual conditions: what of a condition is left for the engine, before and while it is typed.
 
 Functions of several rows are written with the few operations that the engine has:
 

@@ -49,7 +49,6 @@ from matchrec.conditions.types import (
     array,
     is_ranked,
     is_wide_decimal,
-    map_of,
     unnamed,
 )
 from matchrec.conditions.typing.numbers import common_nested, on_times, widen
@@ -300,18 +299,17 @@ def cast_implicitly(typer: Typer, step: TypedOperation, part: Typed, target: Val
 
 # Brings nested values and their elements to one type, as Spark does before it computes.
 #
-# array_contains(A.tags, B.name)     collect_list(A.i) = B.longs     A.prices[B.item]
+# array_contains(A.tags, B.name)     collect_list(A.i) = B.longs
 
 
 OF_AN_ELEMENT = frozenset({"ARRAY_CONTAINS", "ARRAY_POSITION"})
-OF_A_KEY = frozenset({"MAP []", "MAP ELEMENT_AT", "MAP TRY_ELEMENT_AT", "MAP_CONTAINS_KEY"})
 BROUGHT_TO_ONE = COMPARISONS | frozenset(
     {"ARRAY", "ARRAY_UNION", "ARRAY_INTERSECT", "ARRAYS_OVERLAP", "ARRAY CONCAT", "ARRAY ||"}
 )
 
 
 def overloaded(step: TypedOperation) -> str:
-    """The name of the function that is meant: arrays and maps have some of the names of others."""
+    """The name of the function that is meant: arrays have some of the names of others."""
     if not step.operands:
         return step.operator
     family = step.operands[0].type.family
@@ -343,9 +341,6 @@ def common_types(typer: Typer, name: str, types: list[ValueType]) -> list[ValueT
     if name in OF_AN_ELEMENT:
         element = common(types[0].element, types[1])
         return None if element is None else [array(element), element]
-    if name in OF_A_KEY:
-        key = common(types[0].parts[0], types[1])
-        return None if key is None else [map_of(key, types[0].parts[1]), key]
     chosen = 1 if name == "IF" else 0
     if name not in BROUGHT_TO_ONE | {"IF"}:
         return None

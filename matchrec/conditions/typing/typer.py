@@ -327,7 +327,6 @@ SUMS = frozenset({"+", "-", "*", "NEG", "NEGATIVE", "ABS"})
 QUOTIENTS = frozenset({"/", "%", "DIV", "MOD", "PMOD"})
 PATTERNS = frozenset({"LIKE", "ILIKE", "RLIKE", "REGEXP", "REGEXP_LIKE"})
 MOST_DIGITS = 38
-OF_MAPS = frozenset({"[]", "ELEMENT_AT"})  # NULL without such a key
 
 
 def type_late(typer: Typer, step: Value) -> Typed | None:
@@ -349,8 +348,6 @@ def may_fail(typer: Typer, step: TypedOperation, type_: ValueType) -> bool:
         return overflows(type_)
     if step.operator in QUOTIENTS:
         return overflows(type_) or not is_nonzero(step.operands[1])
-    if step.operator in OF_MAPS and step.operands[0].type.family is Family.MAP:
-        return False
     if step.operator in CASTS:
         return cast_may_fail(step.operands[0].type, type_)
     if step.operator in PATTERNS:
