@@ -209,7 +209,8 @@ class Coder:
         self._emit(op.MATHEMATICS, function_of(expression), len(expression.arguments))
 
     def _call(self, call: Call) -> None:
-        self._emit(op.CALL, len(self.calls), self._arguments(call, call.type))
+        arguments = self._arguments(call, call.type)  # which may have calls of their own
+        self._emit(op.CALL, len(self.calls), arguments)
         self.calls.append(call)
 
     def _arguments(self, expression: RunExpression, type_: ValueType) -> int:

@@ -72,7 +72,7 @@ def aggregates(
     so_far = variable in own and draw(st.booleans())
     call = called(name, variable, columns, distinct=distinct, so_far=so_far)
     value = {Kind.INTEGER: st.integers(0, 3), Kind.FLOATING: st.sampled_from([0.8, 1.3, 2.7])}
-    other = Constant(draw(value[call.kind]), call.kind)
+    other = Constant(draw(value[call.type.kind]), call.type.kind)
     compared = Compare(draw(st.sampled_from(Comparison)), call, other)
     if draw(st.booleans()):
         return compared
