@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from py4j.protocol import Py4JError
-from pyspark.sql.types import DataType, StructField
+from pyspark.sql.types import DataType, StructField, StructType
 
 from matchrec.compile.executable import Executable
 from matchrec.compile.path import Draft, TypedConditions, link_typed, type_conditions
@@ -32,11 +32,15 @@ from matchrec.spark.crossing import encode_columns
 from matchrec.spark.question import Question, Rule
 from matchrec.spark.session import REFUSALS
 from matchrec.spark.sorting.sorting import sorts_exactly
+from matchrec.spark.transport import Runs, map_rows
 from matchrec.spark.types import value_type
 from matchrec.spark.worker.matching import Incoming
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame
+
+    from matchrec.spark.streaming.prepare import SentEvents
 
 D = TypeVar("D")
 SORTS = ("auto", "spark", "worker")
@@ -75,6 +79,16 @@ class Sent:
     fields: tuple[StructField, ...]
     incoming: Incoming
 
+    def run(
+        self,
+        worker: Callable[[pa.Schema], Runs],
+        schema: StructType,
+        name: str,
+        over_pandas: Executable | None = None,
+    ) -> DataFrame:
+        """What a worker makes of the rows. Arguments as of `map_rows`."""
+        return map_rows(self.rows, worker, schema, name, over_pandas)
+
 
 @dataclass(frozen=True)
 class Prepared(Generic[D]):
@@ -107,12 +121,17 @@ class Prepared(Generic[D]):
         found = link_typed(self.demand.drafts[name], self.conditions[name], options.engine)
         return found.limit(options.max_steps)
 
-    def send(self, columns: tuple[RowColumn, ...]) -> Sent:
+    def send(self, columns: tuple[RowColumn, ...]) -> Sent | SentEvents:
         """The rows with these columns.
 
-        Spark analyses no query of which all fields are known already.
+        Spark analyses no query of which all fields are known already. Of a stream this raises
+        MatchRecognizeUnsupportedError for a column that pandas would alter.
         """
         preparation, rows, fields = self.preparation, None, self.fields
+        if preparation.is_stream:
+            from matchrec.spark.streaming.prepare import send_events
+
+            return send_events(preparation.dataframe(columns), columns, preparation.plan)
         if self.rows is not None and columns == self.demand.columns:
             rows = self.rows
         elif not fields.keys() >= set(columns):

@@ -28,11 +28,9 @@ from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quoted, string_literal
 from matchrec.spark import wire
-from matchrec.spark.crossing import crossing_schema
 from matchrec.spark.execute import projected, projection
 from matchrec.spark.prepare import Demand, Prepared, ScopeOf, prepare
 from matchrec.spark.question import Question, Rule, in_terms_of_the_query, is_streaming
-from matchrec.spark.rule_sets.keyed import ContiguousRule, RulesOfBucket, SelectingRule
 from matchrec.spark.rule_sets.schema import (
     VARIABLE,
     RowKind,
@@ -40,18 +38,10 @@ from matchrec.spark.rule_sets.schema import (
     find_slots,
     schema_of_rows,
 )
-from matchrec.spark.rule_sets.worker import OnError, RuleOutput, RuleSetWorker
+from matchrec.spark.rule_sets.worker import OnError, RuleSetWorker
 from matchrec.spark.session import REFUSALS, quiet_analysis
-from matchrec.spark.streaming.execute import (
-    check_executable,
-    check_options,
-    check_plan,
-    digest,
-    run_on_buckets,
-    send_stream,
-)
+from matchrec.spark.streaming.checks import check_executable, check_options, check_plan
 from matchrec.spark.streaming.prepare import check_one_row
-from matchrec.spark.transport import arrow_schema, map_rows
 from matchrec.spark.wire import SelectItem
 
 if TYPE_CHECKING:
@@ -160,8 +150,7 @@ def link_rules(prepared: Prepared[SharedDrafts], on_error: OnError) -> BuiltRule
     executables = {rule.name: link_rule(prepared, rule) for rule in question.rules}
     is_stream = prepared.preparation.is_stream
     rule_set = join_rules(shared, executables)
-    match = match_events if is_stream else match_rules
-    rows, slots = match(prepared, rule_set, on_error)
+    rows, slots = match_rules(prepared, rule_set, on_error)
     sorts = "" if is_stream else prepared.preparation.sorts
     return BuiltRuleSet(rows, question, rule_set, slots, shared, executables, sorts)
 
@@ -185,33 +174,12 @@ def match_rules(
     """The rows of a linked set, and the slots of what its rules read."""
     sent = prepared.send(rule_set.columns)
     slots = find_slots(rule_set, sent.fields)
-    schema = schema_of_rows(rule_set, sent.fields, slots)
 
     def worker(sends: pa.Schema) -> RuleSetWorker:
         return RuleSetWorker(rule_set, slots.of_rule, sends, on_error, sent.incoming)
 
     name = f"match_recognize[{len(rule_set.rules)} rules]"
-    return map_rows(sent.rows, worker, schema, name), slots
-
-
-def match_events(
-    prepared: Prepared[SharedDrafts], rule_set: RuleSet, on_error: OnError
-) -> tuple[DataFrame, Slots]:
-    """The rows of a linked set, and the slots of what its rules read."""
-    events = send_stream(prepared, rule_set.columns)
-    slots = find_slots(rule_set, events.fields)
-    schema = schema_of_rows(rule_set, events.fields, slots)
-    sends = arrow_schema(crossing_schema(schema))
-    searches = tuple(
-        (SelectingRule if rule.executable.task.selects else ContiguousRule)(
-            rule.executable,
-            output=RuleOutput(rule_set, number, slots.of_rule[number], sends),
-        )
-        for number, rule in enumerate(rule_set.rules)
-    )
-    query = digest(rule_set, events.arriving)
-    bucket = RulesOfBucket(events.arriving, query, searches, rule_set, sends, on_error)
-    return run_on_buckets(events, bucket, f"{len(searches)} rules", schema), slots
+    return sent.run(worker, schema_of_rows(rule_set, sent.fields, slots), name), slots
 
 
 def check_draft(drafted: Draft) -> None:

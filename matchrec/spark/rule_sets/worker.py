@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
 from enum import Enum
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -36,6 +37,10 @@ from matchrec.spark.worker.encode import partitions_of, satisfied_words
 from matchrec.spark.worker.gather import Gatherer
 from matchrec.spark.worker.match import Worker
 from matchrec.spark.worker.matching import Incoming
+
+if TYPE_CHECKING:
+    from matchrec.spark.streaming.arrival import Arriving
+    from matchrec.spark.streaming.bucket import Bucket
 
 FIRST = Navigation(end=End.FIRST, semantics=Semantics.FINAL)
 LAST = Navigation(semantics=Semantics.FINAL)
@@ -71,6 +76,22 @@ class RuleSetWorker:
         for piece in self.incoming.pieces(batches, None):
             yield from joined(self.rows_of_piece(piece))
 
+    def output_of(self, number: int) -> RuleOutput:
+        """What makes rows of a rule's matches."""
+        return RuleOutput(self.rule_set, number, self.slots[number], self.schema)
+
+    def bucket(self, arriving: Arriving) -> Bucket:
+        """What searches the events of a stream."""
+        from matchrec.spark.rule_sets.keyed import RulesOfBucket
+        from matchrec.spark.streaming.bucket import digest, search_of
+
+        searches = tuple(
+            search_of(rule.executable, self.output_of(number))
+            for number, rule in enumerate(self.rule_set.rules)
+        )
+        query = digest(self.rule_set, arriving)
+        return RulesOfBucket(arriving, query, searches, self.rule_set, self.schema, self.on_error)
+
     def rows_of_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
         """The rows of all rules, in small batches."""
         words = satisfied_words(piece.table, len(self.rule_set.conditions), self.rule_set.bits)
@@ -89,8 +110,10 @@ class RuleSetWorker:
         rows: the same as the rule divides them.
         """
         rule = self.rule_set.rules[number]
-        output = RuleOutput(self.rule_set, number, self.slots[number], self.schema)
-        found = RuleWorker(rule.executable, output=output, rows=rows).match_rows()
+        output = self.output_of(number)
+        found = RuleWorker(
+            rule.executable, output=output, rows=rows, nearby=rule.nearby
+        ).match_rows()
         try:
             yield from found if self.on_error is OnError.RAISE else list(found)
         except MatchRecognizeError as error:
@@ -235,14 +258,16 @@ class RuleOutput:
 
 @dataclass(frozen=True, kw_only=True)
 class RuleWorker(Worker):
-    """Searches for one rule. rows: those of a piece, divided as the rule needs them."""
+    """Searches for one rule. rows: those of a piece, divided as the rule needs them.
 
-    output: RuleOutput
-    rows: SharedRows | None = None
+    nearby: the bits of the conditions over neighbours that it asks for.
+    """
+
+    rows: SharedRows
+    nearby: tuple[int, ...]
 
     def match_rows(self) -> Iterator[pa.RecordBatch]:
         """Search the rows and yield those of the set. Raises MatchRecognizeRunError."""
-        assert self.rows is not None
         piece, words = self.rows.piece(), self.rows.words
         starts, frontier = piece.starts, piece.frontier
         partitions = partitions_of(self.executable, piece.table, starts, frontier, words)
@@ -250,26 +275,18 @@ class RuleWorker(Worker):
 
     def satisfy_nearby(self, partitions: Partitions) -> Partitions:
         """Those over neighbours that no other rule has asked for are noted for all of them."""
-        if self.rows is not None:
-            rule, computed = self.output.rule_set.rules[self.output.number], self.rows.computed
-            own = zip(rule.nearby, self.executable.nearby, strict=True)
-            missing = {bit: one for bit, one in own if bit not in computed}
-            set_nearby_bits(partitions, missing)
-            computed.update(missing)
+        own = zip(self.nearby, self.executable.nearby, strict=True)
+        missing = {bit: one for bit, one in own if bit not in self.rows.computed}
+        set_nearby_bits(partitions, missing)
+        self.rows.computed.update(missing)
         return partitions
 
-    def find_matches(self, partitions: Partitions, _piece: Piece) -> Iterator[Matches]:
+    def find_matches(self, partitions: Partitions, piece: Piece) -> Iterator[Matches]:
         """Matches with all of their rows, which are asked of each, numbered by the partitions of
         the set.
         """
-        found = self.executable.algorithm.search(self.executable.task, partitions)
-        outer = None if self.rows is None else self.rows.outer
+        found, outer = super().find_matches(partitions, piece), self.rows.outer
         return found if outer is None else number_by(outer, found)
-
-    def output_of(
-        self, piece: Piece, partitions: Partitions, matches: Matches, rows: OutputRows
-    ) -> Iterator[pa.RecordBatch]:
-        return self.output.batches(piece.table, partitions, matches, rows)
 
 
 def number_by(outer: IntArray, found: Iterable[Matches]) -> Iterator[Matches]:
