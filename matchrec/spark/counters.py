@@ -41,8 +41,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from matchrec.compile.executable import Executable
-    from matchrec.spark.prepare import Sent
-    from matchrec.spark.streaming.prepare import SentEvents
+    from matchrec.spark.transport import Sent
 
 Numbers = dict[str, int]
 
@@ -168,7 +167,7 @@ class Counters:
 
     def run_worker(
         self,
-        sent: Sent | SentEvents,
+        sent: Sent,
         matching: Matching,
         schema: spark_types.StructType,
         over_pandas: Executable | None,

@@ -137,14 +137,17 @@ def execute_prepared(prepared: Prepared[Draft]) -> ClauseResult:
 
 def match_rows(prepared: Prepared[Draft], executable: Executable) -> DataFrame:
     """The reads of all output rows; counters see what the workers count."""
+    kind = Matching
     if prepared.preparation.is_stream:
+        from matchrec.spark.streaming.bucket import StreamedQuery
         from matchrec.spark.streaming.checks import check_executable
 
         check_executable(executable, prepared.preparation.plan)
+        kind = StreamedQuery
     options = prepared.question.options
     sent = prepared.send(executable.crossing.columns)
     schema = schema_of_reads(executable, sent.fields)
-    matching = Matching(executable, sent.incoming)
+    matching = kind(executable, sent.incoming)
     over_pandas = executable if options.transport == "pandas" else None
     if options.counters is not None:
         return options.counters.run_worker(sent, matching, schema, over_pandas)

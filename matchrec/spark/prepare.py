@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from py4j.protocol import Py4JError
-from pyspark.sql.types import DataType, StructField, StructType
+from pyspark.sql.types import DataType, StructField
 
 from matchrec.compile.executable import Executable
 from matchrec.compile.path import Draft, TypedConditions, link_typed, type_conditions
@@ -32,15 +32,12 @@ from matchrec.spark.crossing import encode_columns
 from matchrec.spark.question import Question, Rule
 from matchrec.spark.session import REFUSALS
 from matchrec.spark.sorting.sorting import sorts_exactly
-from matchrec.spark.transport import Runs, map_rows
+from matchrec.spark.transport import Sent
 from matchrec.spark.types import value_type
 from matchrec.spark.worker.matching import Incoming
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import DataFrame
-
-    from matchrec.spark.streaming.prepare import SentEvents
 
 D = TypeVar("D")
 SORTS = ("auto", "spark", "worker")
@@ -66,28 +63,6 @@ class Demand(Generic[D]):
     def needs_spark(self) -> str | None:
         """Why Spark must sort the rows: what it computes of several of them; None if nothing."""
         return next(filter(None, (one.needs_spark for one in self.drafts.values())), None)
-
-
-@dataclass(frozen=True)
-class Sent:
-    """The rows that cross, as they do. fields: of the columns, also of structs that come in parts.
-
-    incoming: how a worker takes them apart.
-    """
-
-    rows: DataFrame
-    fields: tuple[StructField, ...]
-    incoming: Incoming
-
-    def run(
-        self,
-        worker: Callable[[pa.Schema], Runs],
-        schema: StructType,
-        name: str,
-        over_pandas: Executable | None = None,
-    ) -> DataFrame:
-        """What a worker makes of the rows. Arguments as of `map_rows`."""
-        return map_rows(self.rows, worker, schema, name, over_pandas)
 
 
 @dataclass(frozen=True)
@@ -121,7 +96,7 @@ class Prepared(Generic[D]):
         found = link_typed(self.demand.drafts[name], self.conditions[name], options.engine)
         return found.limit(options.max_steps)
 
-    def send(self, columns: tuple[RowColumn, ...]) -> Sent | SentEvents:
+    def send(self, columns: tuple[RowColumn, ...]) -> Sent:
         """The rows with these columns.
 
         Spark analyses no query of which all fields are known already. Of a stream this raises

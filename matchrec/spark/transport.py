@@ -29,6 +29,7 @@ from matchrec.spark.crossing import crossing_schema, decode_columns, microsecond
 from matchrec.spark.environment import able_workers
 from matchrec.spark.names import BITS_A_COLUMN, null_columns
 from matchrec.spark.wire import SelectItem
+from matchrec.spark.worker.matching import Incoming
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -84,6 +85,28 @@ def map_rows(
     with able_workers(rows.sparkSession):
         mapped: Any = rows.mapInArrow if over_pandas is None else rows.mapInPandas
         return decode_columns(mapped(run, sends), schema)
+
+
+@dataclass(frozen=True)
+class Sent:
+    """The rows that cross, as they do. fields: of the columns, also of structs that come in parts.
+
+    incoming: how a worker takes them apart.
+    """
+
+    rows: DataFrame
+    fields: tuple[spark_types.StructField, ...]
+    incoming: Incoming
+
+    def run(
+        self,
+        worker: Callable[[pa.Schema], Any],
+        schema: spark_types.StructType,
+        name: str,
+        over_pandas: Executable | None = None,
+    ) -> DataFrame:
+        """What a worker makes of the rows. Arguments as of `map_rows`."""
+        return map_rows(self.rows, worker, schema, name, over_pandas)
 
 
 def runner_in_worker(worker: Runs) -> Callable[..., Iterator[Any]]:

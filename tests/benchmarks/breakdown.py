@@ -17,8 +17,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.spark.prepare import Sent
-from matchrec.spark.transport import runner_in_worker
+from matchrec.spark.transport import Sent, runner_in_worker
 from matchrec.spark.worker.matching import Matching
 from tests.benchmarks.compare import identity, written_table
 from tests.benchmarks.markdown import table

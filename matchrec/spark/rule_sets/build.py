@@ -31,6 +31,7 @@ from matchrec.spark import wire
 from matchrec.spark.execute import projected, projection
 from matchrec.spark.prepare import Demand, Prepared, ScopeOf, prepare
 from matchrec.spark.question import Question, Rule, in_terms_of_the_query, is_streaming
+from matchrec.spark.rule_sets.keyed import StreamedRules
 from matchrec.spark.rule_sets.schema import (
     VARIABLE,
     RowKind,
@@ -175,8 +176,10 @@ def match_rules(
     sent = prepared.send(rule_set.columns)
     slots = find_slots(rule_set, sent.fields)
 
+    kind = StreamedRules if prepared.preparation.is_stream else RuleSetWorker
+
     def worker(sends: pa.Schema) -> RuleSetWorker:
-        return RuleSetWorker(rule_set, slots.of_rule, sends, on_error, sent.incoming)
+        return kind(rule_set, slots.of_rule, sends, on_error, sent.incoming)
 
     name = f"match_recognize[{len(rule_set.rules)} rules]"
     return sent.run(worker, schema_of_rows(rule_set, sent.fields, slots), name), slots

@@ -16,11 +16,35 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors.run.failures import of_rule
 from matchrec.spark.rule_sets.worker import (
     OnError,
+    RuleSetWorker,
     columns_of_failure,
     filled,
 )
-from matchrec.spark.streaming.arrival import Arrived
-from matchrec.spark.streaming.bucket import NO_KEYS, PLACES, Bucket, GoingOn, Needs, Outcome
+from matchrec.spark.streaming.arrival import Arrived, Arriving
+from matchrec.spark.streaming.bucket import (
+    NO_KEYS,
+    PLACES,
+    Bucket,
+    GoingOn,
+    Needs,
+    Outcome,
+    digest,
+    search_of,
+)
+
+
+@dataclass(frozen=True)
+class StreamedRules(RuleSetWorker):
+    """Runs all rules over a stream's events."""
+
+    def bucket(self, arriving: Arriving) -> RulesOfBucket:
+        """What goes on with the events of a bucket."""
+        searches = tuple(
+            search_of(rule.executable, self.output_of(number))
+            for number, rule in enumerate(self.rule_set.rules)
+        )
+        query = digest(self.rule_set, arriving)
+        return RulesOfBucket(arriving, query, searches, self.rule_set, self.schema, self.on_error)
 
 
 @dataclass(frozen=True)

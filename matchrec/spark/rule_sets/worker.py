@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
 from enum import Enum
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -37,10 +36,6 @@ from matchrec.spark.worker.encode import partitions_of, satisfied_words
 from matchrec.spark.worker.gather import Gatherer
 from matchrec.spark.worker.match import Worker
 from matchrec.spark.worker.matching import Incoming
-
-if TYPE_CHECKING:
-    from matchrec.spark.streaming.arrival import Arriving
-    from matchrec.spark.streaming.bucket import Bucket
 
 FIRST = Navigation(end=End.FIRST, semantics=Semantics.FINAL)
 LAST = Navigation(semantics=Semantics.FINAL)
@@ -79,18 +74,6 @@ class RuleSetWorker:
     def output_of(self, number: int) -> RuleOutput:
         """What makes rows of a rule's matches."""
         return RuleOutput(self.rule_set, number, self.slots[number], self.schema)
-
-    def bucket(self, arriving: Arriving) -> Bucket:
-        """What searches the events of a stream."""
-        from matchrec.spark.rule_sets.keyed import RulesOfBucket
-        from matchrec.spark.streaming.bucket import digest, search_of
-
-        searches = tuple(
-            search_of(rule.executable, self.output_of(number))
-            for number, rule in enumerate(self.rule_set.rules)
-        )
-        query = digest(self.rule_set, arriving)
-        return RulesOfBucket(arriving, query, searches, self.rule_set, self.schema, self.on_error)
 
     def rows_of_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
         """The rows of all rules, in small batches."""

@@ -44,6 +44,7 @@ from matchrec.spark.streaming.selecting import SelectingSearch
 from matchrec.spark.transport import PandasEncoding
 from matchrec.spark.worker.arrays import to_bytes
 from matchrec.spark.worker.match import Output
+from matchrec.spark.worker.matching import Matching
 
 NO_KEYS = np.zeros(0, np.int64)
 PLACES = "places"
@@ -246,9 +247,14 @@ class Bucket:
         return needs.after(known, left), NO_KEYS
 
 
-def query_bucket(executable: Executable, arriving: Arriving) -> Bucket:
-    """What goes on with the events of a query."""
-    return Bucket(arriving, digest(executable, arriving), (search_of(executable),))
+@dataclass(frozen=True, slots=True)
+class StreamedQuery(Matching):
+    """Runs an executable over a stream's events."""
+
+    def bucket(self, arriving: Arriving) -> Bucket:
+        """What goes on with the events of a bucket."""
+        query = digest(self.executable, arriving)
+        return Bucket(arriving, query, (search_of(self.executable),))
 
 
 def search_of(executable: Executable, output: Output | None = None) -> KeySearch:

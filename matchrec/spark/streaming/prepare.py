@@ -35,6 +35,7 @@ from matchrec.spark.streaming.bucket import Bucket, StreamWorker
 from matchrec.spark.transport import (
     PandasColumn,
     PandasEncoding,
+    Sent,
     arrow_schema,
     runner_in_worker,
     unpacker,
@@ -45,6 +46,7 @@ from matchrec.spark.worker.matching import Incoming
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from matchrec.compile.executable import Executable
     from matchrec.compile.path import Draft
 
 WATERMARK = "spark.watermarkDelayMs"  # in the metadata of a column that has one
@@ -123,28 +125,24 @@ def check_one_row(columns: Iterable[RowColumn], plan: MatchPlan) -> None:
     )
 
 
-@dataclass(frozen=True)
-class SentEvents:
-    """Events as they cross to Spark's operator, as `Sent` has the rows of a batch.
+@dataclass(frozen=True, kw_only=True)
+class SentEvents(Sent):
+    """Events as they cross to Spark's operator.
 
-    rows: what crosses. encoding: what it stands for. arriving: what events are in the worker.
-    fields: of the columns that were asked for.
+    encoding: what crosses. arriving: what events are in the worker.
     """
 
-    rows: DataFrame
-    fields: tuple[spark_types.StructField, ...]
     encoding: PandasEncoding
     arriving: Arriving
-    incoming: Incoming = Incoming()
 
     def run(
         self,
         worker: Callable[[pa.Schema], Any],
         schema: spark_types.StructType,
         name: str,
-        _: object = None,
+        _: Executable | None = None,
     ) -> DataFrame:
-        """What a worker makes of the events of all keys. Arguments as of `map_rows`."""
+        """What a worker, which has a `bucket`, makes of the events of all keys."""
         bucket = worker(arrow_schema(crossing_schema(schema))).bucket(self.arriving)
         return self.run_on_buckets(bucket, schema, name)
 
@@ -193,7 +191,8 @@ def send_events(prepared: DataFrame, columns: tuple[RowColumn, ...], plan: Match
     encoding = PandasEncoding(tuple(held))
     asked = tuple(prepared.schema.fields[: len(columns)])
     arriving = Arriving(schema, tuple(keys), orders)
-    return SentEvents(encoding.encode(frame, *apart), asked, encoding, arriving)
+    rows = encoding.encode(frame, *apart)
+    return SentEvents(rows, asked, Incoming(), encoding=encoding, arriving=arriving)
 
 
 def arrow_kind(column: PandasColumn, texts: dict[str, str]) -> pa.DataType:

@@ -17,8 +17,6 @@ from matchrec.spark.wire import Struct
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from matchrec.spark.streaming.arrival import Arriving
-    from matchrec.spark.streaming.bucket import Bucket
     from matchrec.spark.worker.batches import Piece
     from matchrec.spark.worker.count import Tally
 
@@ -66,12 +64,6 @@ class Matching:
     def name(self) -> str:
         """What Spark's own plan shows."""
         return f"match_recognize[PATTERN ({self.executable.pattern})]"
-
-    def bucket(self, arriving: Arriving) -> Bucket:
-        """What searches the events of a stream."""
-        from matchrec.spark.streaming.bucket import query_bucket
-
-        return query_bucket(self.executable, arriving)
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Output batches, in the order of the partitions; the counters are the last one."""
