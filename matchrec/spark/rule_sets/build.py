@@ -7,9 +7,12 @@ Over a stream one operator holds the state of all rules, so there is one shuffle
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from pyspark.sql import types as spark_types
 
 from matchrec.compile.executable import Executable, Output
 from matchrec.compile.path import Draft
@@ -32,22 +35,73 @@ from matchrec.spark.execute import projected, projection
 from matchrec.spark.prepare import Demand, Prepared, ScopeOf, prepare
 from matchrec.spark.question import Question, Rule, in_terms_of_the_query, is_streaming
 from matchrec.spark.rule_sets.keyed import StreamedRules
-from matchrec.spark.rule_sets.schema import (
-    VARIABLE,
-    RowKind,
-    Slots,
-    find_slots,
-    schema_of_rows,
-)
-from matchrec.spark.rule_sets.worker import OnError, RuleSetWorker
+from matchrec.spark.rule_sets.worker import VARIABLE, OnError, RowKind, RuleSetWorker
 from matchrec.spark.session import REFUSALS, quiet_analysis
 from matchrec.spark.streaming.checks import check_executable, check_options, check_plan
 from matchrec.spark.streaming.prepare import check_one_row
+from matchrec.spark.types import schema_of_reads
 from matchrec.spark.wire import SelectItem
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
+
+
+@dataclass(frozen=True)
+class Slots:
+    """The slots of all rules. fields: theirs. of_rule: for each rule the slot of each read."""
+
+    fields: tuple[spark_types.StructField, ...]
+    of_rule: tuple[tuple[int, ...], ...]
+
+
+def find_slots(rule_set: RuleSet, inputs: Sequence[spark_types.StructField]) -> Slots:
+    """The slots of a set. inputs: the fields of the columns that cross."""
+    fields: list[spark_types.StructField] = []
+    places: dict[tuple[str, int], int] = {}
+    of_rule = []
+    for rule in rule_set.rules:
+        used: Counter[str] = Counter()
+        slots = []
+        for field in schema_of_reads(rule.executable, inputs).fields:
+            kind = field.dataType.json()
+            place = places.setdefault((kind, used[kind]), len(fields))
+            if place == len(fields):
+                fields.append(spark_types.StructField(wire.read(place), field.dataType))
+            used[kind] += 1
+            slots.append(place)
+        of_rule.append(tuple(slots))
+    return Slots(tuple(fields), tuple(of_rule))
+
+
+def schema_of_rows(
+    rule_set: RuleSet, inputs: Sequence[spark_types.StructField], slots: Slots
+) -> spark_types.StructType:
+    """The schema of the workers' rows, before types that do not cross are replaced."""
+
+    def field(name: str, type_: spark_types.DataType) -> spark_types.StructField:
+        return spark_types.StructField(name, type_)
+
+    order = inputs[rule_set.order].dataType
+    event = [field(name, inputs[place].dataType) for name, place in rule_set.events.items()]
+    event.append(field(VARIABLE, spark_types.StringType()))
+    keys = enumerate(rule_set.keys)
+    return spark_types.StructType(
+        [
+            spark_types.StructField(wire.RULE, spark_types.IntegerType(), nullable=False),
+            spark_types.StructField(wire.KIND, spark_types.IntegerType(), nullable=False),
+            *(field(wire.key(i), inputs[place].dataType) for i, place in keys),
+            field(wire.ROW_NUMBER, spark_types.LongType()),
+            field(wire.FIRST, order),
+            field(wire.LAST, order),
+            field(
+                wire.EVENTS,
+                spark_types.ArrayType(spark_types.StructType(event), containsNull=False),
+            ),
+            field(wire.MESSAGE, spark_types.StringType()),
+            *slots.fields,
+        ]
+    )
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,23 @@
 """The function of a rule set that runs inside Spark's Python workers: all rules over each piece.
 
 Rows come once for all rules; one that divides the partitions further sees them divided. Of each
-rule come its matches, with what is asked of every match and what the rule reads, or its failure.
+rule come its matches, with what is asked of every match and what the rule reads, or its failure:
+
+    __rule      the number of the rule       __kind    what the row is, see `RowKind`
+    __k0 ...    the partition's keys         __n       the number of the match
+    __first, __last     the order of its first and last row
+    __events    its rows, an array           __message why the rule failed in the partition
+    __r0 ...    slots
+
+A rule's reads come in slots, columns of their types. Rules have them in common: a set needs as many
+slots of a type as the rule that reads most of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
-from enum import Enum
+from enum import Enum, IntEnum
 
 import numpy as np
 import pyarrow as pa
@@ -29,7 +38,6 @@ from matchrec.output.rows import (
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.expression import End, Navigation, Semantics
 from matchrec.spark import wire
-from matchrec.spark.rule_sets.schema import VARIABLE, RowKind
 from matchrec.spark.worker.arrays import arrow_of, codes_of, column, number_equal, offsets_of
 from matchrec.spark.worker.batches import Piece
 from matchrec.spark.worker.encode import partitions_of, satisfied_words
@@ -39,8 +47,23 @@ from matchrec.spark.worker.matching import Incoming
 
 FIRST = Navigation(end=End.FIRST, semantics=Semantics.FINAL)
 LAST = Navigation(semantics=Semantics.FINAL)
+VARIABLE = "variable"
 ROWS_A_BATCH = 1 << 14
 Columns = dict[str, pa.Array]
+
+
+class RowKind(IntEnum):
+    """What a row of the workers is.
+
+    MATCH: a match, and its reads where the rule has one row for each. ROW: a row of a rule that has
+    several rows for a match. FAILURE: a rule that failed in a partition. PARTIAL: as MATCH, of a
+    run that is no match and comes out beside them.
+    """
+
+    MATCH = 0
+    ROW = 1
+    FAILURE = 2
+    PARTIAL = 3
 
 
 class OnError(Enum):

@@ -29,7 +29,6 @@ from matchrec.spark.columns import Preparation
 from matchrec.spark.crossing import crossing_schema, decode_columns, encode_columns
 from matchrec.spark.environment import able_workers
 from matchrec.spark.names import bit_columns
-from matchrec.spark.sorting.sorting import SortColumn
 from matchrec.spark.streaming.arrival import Arriving
 from matchrec.spark.streaming.bucket import Bucket, StreamWorker
 from matchrec.spark.transport import (
@@ -40,7 +39,7 @@ from matchrec.spark.transport import (
     runner_in_worker,
     unpacker,
 )
-from matchrec.spark.wire import SelectItem
+from matchrec.spark.wire import SelectItem, SortColumn
 from matchrec.spark.worker.matching import Incoming
 
 if TYPE_CHECKING:

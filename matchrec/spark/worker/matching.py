@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from matchrec.compile.executable import Executable, Lookaround
 from matchrec.dataclass import dataclass
 from matchrec.spark.errors.failing import loading
-from matchrec.spark.sorting.sorting import Sorting
-from matchrec.spark.wire import Struct
+from matchrec.spark.wire import Sorting, Struct
 
 if TYPE_CHECKING:
     import pyarrow as pa
