@@ -13,8 +13,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from matchrec.conditions.operations import Comparison, Reduction
-from matchrec.conditions.run_condition import Compare, Constant, ReadValue, Reduce, RunExpression
+from matchrec.conditions.run_condition import (
+    Compare,
+    Comparison,
+    Constant,
+    ReadValue,
+    Reduce,
+    Reduction,
+    RunExpression,
+)
 from matchrec.conditions.types import Kind
 from matchrec.engine.engines import ENGINES, Engine
 from matchrec.engine.interface import Condition, Task

@@ -1,13 +1,31 @@
-"""Functions of texts. A text is counted in code points, as Spark counts it."""
+"""Functions of texts: parts, letters, LIKE and regular expressions.
+
+A text is counted in code points, as Spark counts it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import lru_cache
 
-from matchrec.conditions.functions.function import Function, FunctionError, function
-from matchrec.conditions.functions.texts.letters import lower, upper
+from matchrec.conditions.functions.function import Function, FunctionError, UndecidedError, function
 from matchrec.conditions.types import BOOLEAN, INT, STRING, ValueType
+from matchrec.regular_expressions.program import (
+    ALL,
+    LAST,
+    At,
+    Boundary,
+    Expression,
+    One,
+    RefusedError,
+    Repeat,
+    Sequence,
+    Tree,
+    of_characters,
+)
+from matchrec.regular_expressions.search import Found, JavaPattern, compiled, java_pattern
 
 TEXT, WHOLE = STRING, INT
 MOST = (1 << 31) - 1
@@ -115,6 +133,117 @@ def texts(count: int) -> tuple[ValueType, ...]:
     return (TEXT,) * count
 
 
+# Upper and lower case of letters, masks of them, and what a word sounds like.
+
+
+NEW_CASES = re.compile(
+    "[\u019b\u0264\u1c89\u1c8a\u2c2f\u2c5f\ua7c0-\ua7ff\U00010570-\U000105bf\U00010d50-\U00010d8f"
+    "\U00016ea0-\U00016edf]"
+)
+"""Letters with a case that Unicode 12 did not have, the oldest of a Spark or a Python."""
+
+
+def settled(text: str) -> str:
+    """The text, if its letters have had their cases for long."""
+    found = NEW_CASES.search(text)
+    if found is not None:
+        raise UndecidedError(f"the case of U+{ord(found[0]):04X} depends on the version of Unicode")
+    return text
+
+
+def upper(text: str) -> str:
+    return settled(text).upper()
+
+
+def lower(text: str) -> str:
+    return settled(text).lower()
+
+
+# RLIKE and the functions of regular expressions.
+
+
+def known_pattern(pattern: str) -> JavaPattern:
+    """The pattern. Raises where it is refused."""
+    try:
+        return java_pattern(pattern)
+    except RefusedError as error:
+        raise UndecidedError(str(error)) from error
+
+
+def found_in(text: str, pattern: JavaPattern) -> Iterator[Found]:
+    """All places from left to right. Raises where the pattern is refused for the text."""
+    try:
+        yield from pattern.all(text)
+    except RefusedError as error:
+        raise UndecidedError(str(error)) from error
+
+
+def places(text: str, pattern: str) -> Iterator[Found]:
+    return found_in(text, known_pattern(pattern))
+
+
+def first(text: str, pattern: JavaPattern) -> Found | None:
+    return next(found_in(text, pattern), None)
+
+
+def is_found(text: str, pattern: str) -> bool:
+    return first(text, known_pattern(pattern)) is not None
+
+
+def extract(text: str, pattern: str, group: int = 1) -> str:
+    """What a group has of the first place; nothing where there is none."""
+    known = known_pattern(pattern)
+    found = first(text, known)
+    if found is None:
+        return ""
+    check_group(known, group)
+    return found.group(group)
+
+
+def check_group(pattern: JavaPattern, group: int) -> None:
+    if not 0 <= group <= pattern.expression.groups:
+        raise FunctionError(f"INVALID_PARAMETER_VALUE: there is no group {group}")
+    if group in pattern.expression.repeated:
+        raise UndecidedError(f"group {group} is repeated: what Java keeps of it is not known")
+
+
+IS_FOUND = function((TEXT, TEXT), BOOLEAN, is_found)
+
+
+# LIKE and ILIKE: `%` is any text, `_` any character, and the escape takes that from them.
+
+
+ANY: Mapping[str, Tree] = {"%": Repeat(One(ALL), 0, None, greedy=True), "_": One(ALL)}
+
+
+@lru_cache(maxsize=1000)
+def like_pattern(pattern: str, escape: str) -> JavaPattern:
+    """What finds the whole of a text. Raises where the escape is before anything else."""
+    parts: list[Tree] = [At(Boundary.START)]
+    characters = iter(pattern)
+    for character in characters:
+        if character != escape:
+            parts.append(ANY.get(character) or One(of_characters(character)))
+            continue
+        escaped = next(characters, "")
+        if escaped not in ("%", "_", escape):
+            raise FunctionError(f"INVALID_FORMAT: {escape!r} escapes {escaped!r} in {pattern!r}")
+        parts.append(One(of_characters(escaped)))
+    tree = Sequence((*parts, At(Boundary.END)))
+    try:
+        return compiled(Expression(pattern, tree, 0, {}, frozenset(), LAST))
+    except RefusedError as error:
+        raise UndecidedError(str(error)) from error
+
+
+def is_like(text: str, pattern: str, escape: str = "\\") -> bool:
+    return first(text, like_pattern(pattern, escape)) is not None
+
+
+def is_like_in_any_case(text: str, pattern: str, escape: str = "\\") -> bool:
+    return is_like(lower(text), lower(pattern), escape)
+
+
 LOCATE = function((TEXT, TEXT, WHOLE), INT, locate, least=2, takes_nulls=True)
 CONCAT = replace(function((TEXT,), STRING, concat), repeats=True)
 LENGTH = function((TEXT,), INT, len)
@@ -122,7 +251,10 @@ UPPER = function((TEXT,), STRING, upper)
 LOWER = function((TEXT,), STRING, lower)
 SUBSTRING = function((TEXT, WHOLE, WHOLE), STRING, substring, least=2)
 
-STRINGS: Mapping[str, Function] = {
+OF_PATTERNS = frozenset({"RLIKE", "REGEXP", "REGEXP_LIKE", "REGEXP_EXTRACT"})
+"""Functions whose second argument is a regular expression."""
+
+TEXTS: Mapping[str, Function] = {
     "||": CONCAT,
     "CONCAT": CONCAT,
     "CONCAT_WS": replace(CONCAT, build=lambda _: concat_with, takes_nulls=True),
@@ -153,4 +285,10 @@ STRINGS: Mapping[str, Function] = {
     "LEVENSHTEIN": function(
         (TEXT, TEXT, WHOLE), INT, levenshtein_within, least=2, takes_nulls=True
     ),
+    "LIKE": function((TEXT,) * 3, BOOLEAN, is_like, least=2),
+    "ILIKE": function((TEXT,) * 3, BOOLEAN, is_like_in_any_case, least=2),
+    "RLIKE": IS_FOUND,
+    "REGEXP": IS_FOUND,
+    "REGEXP_LIKE": IS_FOUND,
+    "REGEXP_EXTRACT": function((TEXT, TEXT, WHOLE), STRING, extract, least=2),
 }
