@@ -12,7 +12,6 @@ from itertools import chain
 
 from matchrec.compile.executable import Executable
 from matchrec.compile.path import Draft
-from matchrec.conditions.forms import all_of
 from matchrec.conditions.guards import text_may_fail
 from matchrec.conditions.residual import Combined, Nearby, SplitCondition, Step, Value
 from matchrec.conditions.row_column import (
@@ -23,7 +22,7 @@ from matchrec.conditions.row_column import (
     show_column,
     true_unless,
 )
-from matchrec.conditions.split import ConditionSplitter
+from matchrec.conditions.split import ConditionSplitter, all_of
 from matchrec.dataclass import dataclass
 from matchrec.engine.coverage import Counts, Coverable
 from matchrec.engine.interface import NearbyCondition

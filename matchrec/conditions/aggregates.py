@@ -119,7 +119,7 @@ def list_aggregate(
 
 def check(aggregate: Aggregate, span: Span) -> None:
     """Raises where Python does not compute the aggregate, or needs to know an argument."""
-    from matchrec.conditions.accumulators.catalogue import AGGREGATES, INSTEAD
+    from matchrec.conditions.accumulators import AGGREGATES, INSTEAD
 
     function = AGGREGATES.get(aggregate.function)
     if function is None:

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from matchrec.conditions.operations import Comparison
-from matchrec.conditions.run_condition import Compare, Constant, Or, ReadValue
+from matchrec.conditions.run_condition import Compare, Comparison, Constant, Or, ReadValue
 from matchrec.conditions.types import Kind
 from matchrec.dataclass import dataclass
 from matchrec.engine.interface import Condition, Room, Task

@@ -12,25 +12,28 @@ from dataclasses import field, replace
 import numpy as np
 from typing_extensions import assert_never
 
-from matchrec.conditions.operations import ArithmeticOperator, Comparison, MathFunction, Reduction
 from matchrec.conditions.run_condition import (
     And,
     Arithmetic,
+    ArithmeticOperator,
     Call,
     Choose,
     Collect,
     Collected,
     Compare,
+    Comparison,
     Computed,
     Constant,
     IsNull,
     Mathematics,
+    MathFunction,
     Narrow,
     Not,
     Or,
     ReadClassifier,
     ReadValue,
     Reduce,
+    Reduction,
     RunExpression,
     TriedMatchNumber,
     Widen,

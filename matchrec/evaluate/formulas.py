@@ -16,20 +16,23 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import assert_never
 
+from matchrec.conditions.accumulators import AGGREGATES
 from matchrec.conditions.accumulators.aggregate import fold
-from matchrec.conditions.accumulators.catalogue import AGGREGATES
-from matchrec.conditions.functions.catalogue import FUNCTIONS
+from matchrec.conditions.functions import functions
 from matchrec.conditions.functions.comparisons import COMPARISONS
-from matchrec.conditions.functions.formula import (
+from matchrec.conditions.functions.function import (
     Aggregated,
+    AnsiError,
     Apply,
     Argument,
     Calculated,
+    Compute,
     Formula,
+    FunctionUse,
     LambdaFunction,
     LambdaValue,
+    Value,
 )
-from matchrec.conditions.functions.function import AnsiError, Compute, FunctionUse, Value
 from matchrec.conditions.run_condition import (
     And,
     Arithmetic,
@@ -291,7 +294,7 @@ class Builder:
                 total = fold(lambda: aggregate.begin_rows(use))
                 return lambda: total(rows())
             case Apply(name, parts, use):
-                function = FUNCTIONS[name]
+                function = functions()[name]
                 compute, reads = function.build(use), tuple(map(self.build, parts))
                 if name == "IF":
                     return _choice(*reads)

@@ -72,7 +72,7 @@ FUNCTION_FAILED = 4  # which Python computes
 LESS, EQUAL, GREATER = 1, 2, 4
 NOT_EQUAL, LESS_OR_EQUAL, GREATER_OR_EQUAL = LESS + GREATER, LESS + EQUAL, GREATER + EQUAL
 NULL_SAFE_EQUAL = 8 + EQUAL
-COMPARISONS = (  # in the order of the enum in `conditions.operations`
+COMPARISONS = (  # in the order of the enum in `conditions.run_condition`
     EQUAL,
     NOT_EQUAL,
     LESS,
@@ -82,6 +82,6 @@ COMPARISONS = (  # in the order of the enum in `conditions.operations`
     NULL_SAFE_EQUAL,
 )
 
-# Places of operators, in the order of the enum in `conditions.operations`.
+# Places of operators, in the order of the enum in `conditions.run_condition`.
 PLUS, MINUS, TIMES, DIVIDE, REMAINDER = range(5)
 BIT_AND, BIT_OR, BIT_XOR, SHIFT_LEFT, SHIFT_RIGHT, SHIFT_RIGHT_UNSIGNED = range(5, 11)

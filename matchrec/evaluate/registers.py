@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
 from typing import NamedTuple
 
-from matchrec.conditions.operations import Reduction
+from matchrec.conditions.run_condition import Reduction
 from matchrec.conditions.types import Kind, ValueType
 from matchrec.dataclass import dataclass
 from matchrec.evaluate import instructions as op

@@ -14,12 +14,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from matchrec.conditions.operations import BITWISE, ArithmeticOperator, Comparison
 from matchrec.conditions.run_condition import (
+    BITWISE,
     And,
     Arithmetic,
+    ArithmeticOperator,
     Choose,
     Compare,
+    Comparison,
     Constant,
     IsNull,
     Narrow,

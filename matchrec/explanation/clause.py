@@ -10,7 +10,7 @@ from typing_extensions import assert_never
 
 from matchrec.compile.executable import Executable
 from matchrec.compile.negation import negation_tests
-from matchrec.conditions.functions.formula import names_of
+from matchrec.conditions.functions.function import names_of
 from matchrec.conditions.row_column import show_column
 from matchrec.conditions.run_condition import Call, parts_of
 from matchrec.dataclass import dataclass

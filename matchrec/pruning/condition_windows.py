@@ -16,8 +16,7 @@ from enum import Enum
 from fractions import Fraction
 from math import ceil, floor, nextafter
 
-from matchrec.conditions.forms import is_bare
-from matchrec.conditions.split import ConditionSplitter
+from matchrec.conditions.split import ConditionSplitter, is_bare
 from matchrec.conditions.types import DOUBLE, TIMES, Family, is_wide_decimal
 from matchrec.conditions.within import OrderType
 from matchrec.dataclass import dataclass

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from matchrec.compile.path import Draft, draft
+from matchrec.conditions.functions.calendar import has_one_offset
 from matchrec.conditions.functions.function import Settings
-from matchrec.conditions.functions.times.calendar import has_one_offset
 from matchrec.conditions.split import RowScope
 from matchrec.conditions.within import OrderType, check_order
 from matchrec.dataclass import dataclass

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from matchrec.conditions.forms import is_bare
 from matchrec.conditions.residual import COMPARISONS
+from matchrec.conditions.split import is_bare
 from matchrec.dataclass import dataclass
 from matchrec.explanation.formulas import show_test
 from matchrec.plan.clauses import Definition, Measure

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from matchrec.conditions.operations import BITWISE, SHIFTS, ArithmeticOperator
-from matchrec.conditions.run_condition import Arithmetic, RunExpression
+from matchrec.conditions.run_condition import (
+    BITWISE,
+    SHIFTS,
+    Arithmetic,
+    ArithmeticOperator,
+    RunExpression,
+)
 from matchrec.conditions.types import Kind
 
 OF_INTEGERS = [one for one in ArithmeticOperator if one is not ArithmeticOperator.DIVIDE]

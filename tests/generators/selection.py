@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
 
-from matchrec.conditions.operations import ArithmeticOperator, Comparison, Reduction
 from matchrec.conditions.run_condition import (
     And,
     Arithmetic,
+    ArithmeticOperator,
     Compare,
+    Comparison,
     Constant,
     IsNull,
     Not,
@@ -19,6 +20,7 @@ from matchrec.conditions.run_condition import (
     ReadClassifier,
     ReadValue,
     Reduce,
+    Reduction,
     RunExpression,
     TriedMatchNumber,
     Widen,

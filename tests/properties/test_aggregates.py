@@ -8,15 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from matchrec.conditions.accumulators.aggregate import AggregateUse
-from matchrec.conditions.accumulators.catalogue import AGGREGATES
-from matchrec.conditions.functions.formula import Aggregated
-from matchrec.conditions.operations import Comparison
+from matchrec.conditions.accumulators import AGGREGATES
+from matchrec.conditions.functions.function import Aggregated, AggregateUse
 from matchrec.conditions.run_condition import (
     Call,
     Collect,
     Collected,
     Compare,
+    Comparison,
     Constant,
     Or,
     RunExpression,

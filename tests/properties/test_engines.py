@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from matchrec.conditions.operations import Comparison, Reduction
 from matchrec.conditions.run_condition import (
     And,
     Compare,
+    Comparison,
     Constant,
     IsNull,
     Narrow,
@@ -21,6 +21,7 @@ from matchrec.conditions.run_condition import (
     ReadClassifier,
     ReadValue,
     Reduce,
+    Reduction,
     RunExpression,
     TriedMatchNumber,
     Widen,

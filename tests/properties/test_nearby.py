@@ -10,13 +10,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from matchrec.conditions.operations import ArithmeticOperator, Comparison
 from matchrec.conditions.row_column import row_column
 from matchrec.conditions.run_condition import (
     And,
     Arithmetic,
+    ArithmeticOperator,
     Choose,
     Compare,
+    Comparison,
     Constant,
     IsNull,
     Narrow,

@@ -9,15 +9,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from matchrec.conditions.operations import ArithmeticOperator, Comparison, Reduction
 from matchrec.conditions.run_condition import (
     Arithmetic,
+    ArithmeticOperator,
     Compare,
+    Comparison,
     Constant,
     IsNull,
     Or,
     ReadValue,
     Reduce,
+    Reduction,
 )
 from matchrec.conditions.types import Kind
 from matchrec.engine.engines import Engine

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from matchrec.conditions.operations import Comparison, Reduction
 from matchrec.conditions.run_condition import (
     Compare,
+    Comparison,
     Constant,
     Reduce,
+    Reduction,
     TriedMatchNumber,
     parts_of,
 )

@@ -13,15 +13,17 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from matchrec.conditions.functions.formula import Aggregated
-from matchrec.conditions.operations import BITWISE, ArithmeticOperator, Comparison, Reduction
+from matchrec.conditions.functions.function import Aggregated
 from matchrec.conditions.run_condition import (
+    BITWISE,
     And,
     Arithmetic,
+    ArithmeticOperator,
     Call,
     Choose,
     Collect,
     Compare,
+    Comparison,
     Constant,
     IsNull,
     Narrow,
@@ -30,6 +32,7 @@ from matchrec.conditions.run_condition import (
     ReadClassifier,
     ReadValue,
     Reduce,
+    Reduction,
     RunExpression,
     TriedMatchNumber,
     Widen,

@@ -11,7 +11,7 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any, Protocol
 
 from matchrec.conditions.functions.comparisons import normalized, rank
-from matchrec.conditions.functions.function import Compute, Value
+from matchrec.conditions.functions.function import AggregateUse, Compute, Value
 from matchrec.conditions.types import NESTED, Family, ValueType
 from matchrec.dataclass import dataclass
 
@@ -78,22 +78,6 @@ class Accumulator(Protocol):
 
     def result(self) -> Value:
         """The aggregate of the rows."""
-
-
-@dataclass(frozen=True, slots=True)
-class AggregateUse:
-    """One aggregate of a query. types: of the arguments.
-
-    ordering: of each thing that WITHIN GROUP orders by, its type and how, such as DESC. ansi: see
-    `FunctionUse`. legacy_statistics: whether NaN is the statistic of a single row, not NULL.
-    """
-
-    types: tuple[ValueType, ...]
-    ordering: tuple[tuple[ValueType, str], ...] = ()
-    distinct: bool = False
-    ignore_nulls: bool = False
-    ansi: bool = True
-    legacy_statistics: bool = False
 
 
 Result = Callable[[AggregateUse], ValueType | None]

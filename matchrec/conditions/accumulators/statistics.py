@@ -13,11 +13,10 @@ from typing import Any
 
 from matchrec.conditions.accumulators.aggregate import (
     AggregateFunction,
-    AggregateUse,
     Result,
     Taking,
 )
-from matchrec.conditions.functions.function import FunctionError, Value
+from matchrec.conditions.functions.function import AggregateUse, FunctionError, Value
 from matchrec.conditions.types import DOUBLE, NUMBERS, SPANS, Family, ValueType
 
 

@@ -4,9 +4,8 @@ What looks at one row is Spark's, and what is arithmetic is compiled; this is fo
 `levenshtein(name, LAST(A.name)) < 2`. It is slower, about a microsecond for each value, and
 `explain` names it. A function is here only if it gives what Spark gives; the tests ask Spark.
 
-    function     what a function takes, what it gives, how it is computed
-    formula      functions over one another, and over values of the run
-    catalogue    all functions by their names; `texts`, `times` and the modules beside it have them
+    function     what a function takes, what it gives, how it is computed; formulas of functions
+    and beside it, by what they are of: `texts`, `numerals`, `times`, `casts`, `nested`
 """
 
 from __future__ import annotations
@@ -22,6 +21,12 @@ if TYPE_CHECKING:
 @cache
 def functions() -> Mapping[str, Function]:
     """All functions by name, loaded when a condition first asks: most conditions call none."""
-    from matchrec.conditions.functions.catalogue import FUNCTIONS
+    from matchrec.conditions.functions.casts import CASTS
+    from matchrec.conditions.functions.comparisons import COMPARISONS
+    from matchrec.conditions.functions.nested import NESTED_FUNCTIONS
+    from matchrec.conditions.functions.numerals import NUMERALS
+    from matchrec.conditions.functions.texts import TEXTS
+    from matchrec.conditions.functions.times import TIME_FUNCTIONS
 
-    return FUNCTIONS
+    tables = COMPARISONS, CASTS, NUMERALS, TEXTS, TIME_FUNCTIONS, NESTED_FUNCTIONS
+    return {name: one for table in tables for name, one in table.items()}

@@ -12,6 +12,16 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from functools import partial
 
+from matchrec.conditions.functions.calendar import (
+    DAY,
+    SECOND,
+    find_zone,
+    read_day,
+    read_instant,
+    read_without_zone,
+    show_day,
+    show_time,
+)
 from matchrec.conditions.functions.function import Compute, Function, FunctionUse, Value
 from matchrec.conditions.functions.numerals import (
     BLANK,
@@ -29,8 +39,6 @@ from matchrec.conditions.functions.numerals import (
     wrap,
     wrap_floating,
 )
-from matchrec.conditions.functions.times.calendar import DAY, SECOND, find_zone, show_day, show_time
-from matchrec.conditions.functions.times.reading import read_day, read_instant, read_without_zone
 from matchrec.conditions.types import STRING, TIMES, Family, ValueType, is_wide_decimal, type_named
 
 Rule = Callable[[ValueType, ValueType, FunctionUse], Compute]

@@ -1,4 +1,4 @@
-"""Numbers as texts, and of one width as of another; arithmetic of decimals, which are rounded.
+"""Numbers as texts, and of one width as of another; decimals and floats, which are rounded.
 
 Source: Spark's rules of decimal types, `spark.sql.decimalOperations.allowPrecisionLoss` as it is by
 default.
@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
-from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal, InvalidOperation
+from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from fractions import Fraction
+from math import isfinite
 
 from matchrec.conditions.functions.function import (
     AnsiError,
@@ -20,8 +21,9 @@ from matchrec.conditions.functions.function import (
     UndecidedError,
     Value,
     function,
+    gives,
 )
-from matchrec.conditions.types import Family, ValueType, as_decimal, decimal
+from matchrec.conditions.types import DOUBLE, Family, ValueType, as_decimal, decimal
 
 BLANK = "".join(map(chr, range(33))) + "\x7f"  # what Spark trims from a whole number or a boolean
 JAVA_BLANK = "".join(map(chr, range(33)))  # what Java trims
@@ -274,11 +276,35 @@ def remainder(left: Decimal, right: Decimal) -> Decimal:
     return _EXACT.remainder(left, right)
 
 
-DECIMALS: Mapping[str, Function] = {
+# Rounding that compiled code cannot be certain of.
+
+
+_OF_A_FLOAT = Context(prec=800)
+
+
+def rounding(mode: str) -> Function:
+    """ROUND and BROUND of a float, which is rounded as the decimal that it is written as."""
+
+    def build(use: FunctionUse) -> Compute:
+        unit = Decimal(1).scaleb(-int(use.words[0]))
+
+        def compute(value: float) -> float:
+            if not isfinite(value):
+                return value
+            return float(Decimal(repr(value)).quantize(unit, mode, _OF_A_FLOAT))
+
+        return compute
+
+    return Function((DOUBLE,), gives(DOUBLE), build)
+
+
+NUMERALS: Mapping[str, Function] = {
     "NEG": function((Family.DECIMAL,), lambda use: use.types[0], _EXACT.minus),
     "+": arithmetic(type_of_sum, _EXACT.add),
     "-": arithmetic(type_of_sum, _EXACT.subtract),
     "*": arithmetic(type_of_product, _EXACT.multiply),
     "/": arithmetic(type_of_quotient, divide),
     "%": arithmetic(type_of_remainder, remainder),
+    "ROUND": rounding(ROUND_HALF_UP),
+    "BROUND": rounding(ROUND_HALF_EVEN),
 }

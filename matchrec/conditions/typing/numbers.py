@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from matchrec.conditions.operations import ArithmeticOperator, Comparison
 from matchrec.conditions.run_condition import (
     Arithmetic,
+    ArithmeticOperator,
     Choose,
     Compare,
+    Comparison,
     Constant,
     Narrow,
     RunExpression,

@@ -6,8 +6,7 @@ rows, among them sums of wide decimals and intervals.
 
 from __future__ import annotations
 
-from matchrec.conditions.functions.formula import Aggregated
-from matchrec.conditions.operations import Reduction
+from matchrec.conditions.functions.function import Aggregated
 from matchrec.conditions.residual import ListAggregate, RunningAggregate, Step
 from matchrec.conditions.row_column import RowColumn, cast, row_column
 from matchrec.conditions.run_condition import (
@@ -16,6 +15,7 @@ from matchrec.conditions.run_condition import (
     Collected,
     Computed,
     Reduce,
+    Reduction,
     RunExpression,
 )
 from matchrec.conditions.types import (
@@ -31,7 +31,7 @@ from matchrec.conditions.types import (
     is_wide_decimal,
     sum_type,
 )
-from matchrec.conditions.typing.arguments import Arguments
+from matchrec.conditions.typing.calls import Arguments
 from matchrec.conditions.typing.numbers import Typed, decimal_average
 from matchrec.conditions.typing.typer import Typer
 from matchrec.errors.conditions import aggregate_cannot_take, filter_not_boolean, not_a_number
@@ -81,8 +81,8 @@ def type_count(typer: Typer, step: RunningAggregate) -> RunExpression:
 
 def type_list(typer: Typer, step: ListAggregate) -> Typed:
     """An aggregate that Python computes from a list of rows."""
-    from matchrec.conditions.accumulators.aggregate import AggregateUse
-    from matchrec.conditions.accumulators.catalogue import AGGREGATES, CHOOSING
+    from matchrec.conditions.accumulators import AGGREGATES, CHOOSING
+    from matchrec.conditions.functions.function import AggregateUse
 
     ordered = len(step.words)
     counts = type_in_list(typer, step.columns[0][0])

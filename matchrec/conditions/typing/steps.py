@@ -8,8 +8,7 @@ from functools import cached_property
 
 from typing_extensions import assert_never
 
-from matchrec.conditions.functions import formula
-from matchrec.conditions.operations import Comparison
+from matchrec.conditions.functions.function import LambdaValue
 from matchrec.conditions.residual import (
     BITS,
     COMPARISONS,
@@ -30,6 +29,7 @@ from matchrec.conditions.run_condition import (
     Call,
     Choose,
     Compare,
+    Comparison,
     Constant,
     IsNull,
     Not,
@@ -50,20 +50,20 @@ from matchrec.conditions.typing.arithmetic import (
     AS_FLOAT,
     TRYING,
     check_common_type,
+    is_mathematics,
     is_positive_remainder,
     type_arithmetic,
     type_bits,
     type_compared,
+    type_mathematics,
     type_positive_remainder,
     type_trying,
     with_floats,
 )
 from matchrec.conditions.typing.calls import is_pythons, type_call
-from matchrec.conditions.typing.late import type_formula, type_late
-from matchrec.conditions.typing.mathematics import is_mathematics, type_mathematics
 from matchrec.conditions.typing.numbers import Typed
 from matchrec.conditions.typing.running_aggregates import type_list, type_running_aggregate
-from matchrec.conditions.typing.typer import Typer, constant_of, null
+from matchrec.conditions.typing.typer import Typer, constant_of, null, type_formula, type_late
 from matchrec.dataclass import dataclass
 from matchrec.errors.conditions import cannot_combine, not_known_during_the_match
 
@@ -88,7 +88,7 @@ class StepTyper(Typer):
                 return self.combine(step)
             case LambdaRead(variable):
                 type_ = self.bound[variable]
-                return Typed(Call(formula.LambdaValue(variable, type_), (), ()), type_)
+                return Typed(Call(LambdaValue(variable, type_), (), ()), type_)
             case Lambda():
                 raise not_known_during_the_match("->", step.span)
             case _:

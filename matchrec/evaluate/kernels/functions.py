@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from matchrec.conditions.operations import MathFunction
+from matchrec.conditions.run_condition import MathFunction
 from matchrec.evaluate import instructions as op
 from matchrec.evaluate.instructions import NO_RESULT
 from matchrec.evaluate.kernels.arithmetic import calculate

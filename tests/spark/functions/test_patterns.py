@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from matchrec.conditions.functions.function import FunctionError
-from matchrec.conditions.functions.texts.patterns import known_pattern
+from matchrec.conditions.functions.texts import known_pattern
 from matchrec.conditions.types import INT, STRING
 from tests.quick.scale import SEED, examples
 from tests.spark.functions import arguments as some

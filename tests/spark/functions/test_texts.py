@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql import SparkSession
 
-from matchrec.conditions.functions.texts.strings import STRINGS
+from matchrec.conditions.functions.texts import TEXTS
 from matchrec.conditions.types import INT, STRING
 from tests.quick.scale import some_of
 from tests.spark.functions import arguments as some
@@ -63,4 +63,4 @@ def test_three_texts(spark: SparkSession) -> None:
 
 def test_all_are_asked_for() -> None:
     asked = {*ONE.upper().split(), *TWO.upper().split()}
-    assert STRINGS.keys() <= asked | {"||", "LEFT", "RIGHT", "SUBSTRING", "SUBSTR", "SPLIT_PART"}
+    assert TEXTS.keys() <= asked | {"||", "LEFT", "RIGHT", "SUBSTRING", "SUBSTR", "SPLIT_PART"}

@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import matchrec
-from matchrec.conditions.functions.times.parts import SPELLINGS
+from matchrec.conditions.functions.times import SPELLINGS
 from matchrec.conditions.types import (
     BOOLEAN,
     DATE,

@@ -20,9 +20,8 @@ from matchrec.conditions.run_condition import (
 )
 from matchrec.conditions.split import split
 from matchrec.conditions.types import FLOAT, Family, Kind, ValueType
-from matchrec.conditions.typing.late import constant_of, type_late
 from matchrec.conditions.typing.steps import StepTyper
-from matchrec.conditions.typing.typer import IN_UTC, Typer
+from matchrec.conditions.typing.typer import IN_UTC, Typer, constant_of, type_late
 from matchrec.errors import MatchRecognizeError
 from matchrec.frontends.sql import parse_clause
 from matchrec.frontends.sql.lower import lower

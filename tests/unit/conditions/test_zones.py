@@ -2,7 +2,7 @@
 
 import pytest
 
-from matchrec.conditions.functions.times.calendar import SECOND, find_zone, has_one_offset, is_known
+from matchrec.conditions.functions.calendar import SECOND, find_zone, has_one_offset, is_known
 
 HOUR = 3600 * SECOND
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from matchrec.conditions.operations import Reduction
+from matchrec.conditions.run_condition import Reduction
 from matchrec.engine.engines import Engine
 from matchrec.engine.interface import Room
 from matchrec.engine.matches import Matches

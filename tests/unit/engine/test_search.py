@@ -9,8 +9,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from matchrec.conditions.operations import Comparison, Reduction
-from matchrec.conditions.run_condition import Compare, Constant, ReadValue, Reduce, RunExpression
+from matchrec.conditions.run_condition import (
+    Compare,
+    Comparison,
+    Constant,
+    ReadValue,
+    Reduce,
+    Reduction,
+    RunExpression,
+)
 from matchrec.conditions.types import Kind
 from matchrec.engine.engines import ENGINES, Engine, choose
 from matchrec.engine.interface import Room

@@ -7,8 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from matchrec.conditions.operations import Comparison, Reduction
-from matchrec.conditions.run_condition import Compare, Constant, Reduce, RunExpression
+from matchrec.conditions.run_condition import (
+    Compare,
+    Comparison,
+    Constant,
+    Reduce,
+    Reduction,
+    RunExpression,
+)
 from matchrec.conditions.types import Kind
 from matchrec.engine.engines import ENGINES, Engine, classify_time
 from matchrec.engine.interface import Room, Task

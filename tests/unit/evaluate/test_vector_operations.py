@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from matchrec.conditions.operations import ArithmeticOperator
+from matchrec.conditions.run_condition import ArithmeticOperator
 from matchrec.evaluate.vectors import compute_integers
 from tests.references.matcher import wrapped
 

@@ -8,8 +8,7 @@ from random import Random
 import pytest
 
 from matchrec.conditions.functions.function import UndecidedError
-from matchrec.conditions.functions.texts.like import is_like
-from matchrec.conditions.functions.texts.patterns import is_found, places
+from matchrec.conditions.functions.texts import is_found, is_like, places
 from matchrec.regular_expressions.program import RefusedError
 from matchrec.regular_expressions.search import Found, java_pattern
 from tests.quick.scale import SEED, examples

@@ -1,0 +1,294 @@
+"""Functions of texts: parts, letters, LIKE and regular expressions.
+
+A text is counted in code points, as Spark counts it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import lru_cache
+
+from matchrec.conditions.functions.function import Function, FunctionError, UndecidedError, function
+from matchrec.conditions.types import BOOLEAN, INT, STRING, ValueType
+from matchrec.regular_expressions.program import (
+    ALL,
+    LAST,
+    At,
+    Boundary,
+    Expression,
+    One,
+    RefusedError,
+    Repeat,
+    Sequence,
+    Tree,
+    of_characters,
+)
+from matchrec.regular_expressions.search import Found, JavaPattern, compiled, java_pattern
+
+TEXT, WHOLE = STRING, INT
+MOST = (1 << 31) - 1
+
+
+def concat(*parts: str) -> str:
+    return "".join(parts)
+
+
+def concat_with(separator: str | None, *parts: str | None) -> str | None:
+    """NULLs are left out, but for the separator."""
+    if separator is None:
+        return None
+    return separator.join(part for part in parts if part is not None)
+
+
+def substring(text: str, start: int, length: int = MOST) -> str:
+    """From the start-th code point on, from 1; from the end where it is negative."""
+    begin = start - 1 if start > 0 else (len(text) + start if start < 0 else 0)
+    end = begin + length
+    return text[max(begin, 0) : max(end, 0)]
+
+
+def left(text: str, length: int) -> str:
+    return text[: max(length, 0)]
+
+
+def right(text: str, length: int) -> str:
+    return text[max(len(text) - length, 0) :] if length > 0 else ""
+
+
+def trimming(strip: Callable[[str, str], str]) -> Function:
+    """Of one text; or, of two, what the first has is taken from the second."""
+
+    def trim(one: str, other: str | None = None) -> str:
+        return strip(one, " ") if other is None else strip(other, one)
+
+    return function(texts(2), STRING, trim, least=1)
+
+
+def trim_both(text: str, characters: str = " ") -> str:
+    return text.strip(characters)
+
+
+def find(text: str, part: str) -> int:
+    """From 1; 0 where it is not in the text."""
+    return text.find(part) + 1
+
+
+def locate(part: str | None, text: str | None, start: int | None = 1) -> int | None:
+    """From 1, not before `start`; without a start there is nothing."""
+    if start is None:
+        return 0
+    if part is None or text is None:
+        return None
+    if start < 1:
+        return 0
+    return text.find(part, start - 1) + 1 if part else 1
+
+
+def substitute(text: str, searched: str, instead: str = "") -> str:
+    return text.replace(searched, instead) if searched else text
+
+
+def part_of(text: str, separator: str, number: int) -> str:
+    """From 1, or from the end where it is negative; nothing where there is no such part."""
+    if number == 0:
+        raise FunctionError("INVALID_INDEX_OF_ZERO: parts are counted from 1")
+    parts = text.split(separator) if separator else [text]
+    place = number - 1 if number > 0 else len(parts) + number
+    return parts[place] if 0 <= place < len(parts) else ""
+
+
+def levenshtein(one: str, other: str, limit: int | None = None) -> int:
+    """How many characters one must change, put in or leave out; -1 where it is beyond a limit.
+
+    A column of the table of distances is two numbers, whose bits say where it grows or falls by one
+    from row to row. Source: Myers, "A Fast Bit-Vector Algorithm for Approximate String Matching".
+    """
+    if limit is not None and abs(len(one) - len(other)) > limit:
+        return -1
+    every = (1 << len(one)) - 1
+    bits: dict[str, int] = {}
+    for place, character in enumerate(one):
+        bits[character] = bits.get(character, 0) | 1 << place
+    grows, falls, distance = every, 0, len(one)
+    for character in other:
+        equal = bits.get(character, 0)
+        same = (((equal & grows) + grows) ^ grows) | equal | falls
+        up, down = falls | every & ~(same | grows), grows & same
+        distance += (up > every >> 1) - (down > every >> 1) if one else 1
+        up, down = up << 1 | 1, down << 1
+        grows, falls = every & (down | ~(equal | falls | up)), every & up & (equal | falls)
+    return distance if limit is None or distance <= limit else -1
+
+
+def levenshtein_within(one: str | None, other: str | None, *limits: int | None) -> int | None:
+    """With a limit or without; NULL as a limit is 0."""
+    if one is None or other is None:
+        return None
+    return levenshtein(one, other, *(limit or 0 for limit in limits))
+
+
+def texts(count: int) -> tuple[ValueType, ...]:
+    return (TEXT,) * count
+
+
+# Upper and lower case of letters, masks of them, and what a word sounds like.
+
+
+NEW_CASES = re.compile(
+    "[\u019b\u0264\u1c89\u1c8a\u2c2f\u2c5f\ua7c0-\ua7ff\U00010570-\U000105bf\U00010d50-\U00010d8f"
+    "\U00016ea0-\U00016edf]"
+)
+"""Letters with a case that Unicode 12 did not have, the oldest of a Spark or a Python."""
+
+
+def settled(text: str) -> str:
+    """The text, if its letters have had their cases for long."""
+    found = NEW_CASES.search(text)
+    if found is not None:
+        raise UndecidedError(f"the case of U+{ord(found[0]):04X} depends on the version of Unicode")
+    return text
+
+
+def upper(text: str) -> str:
+    return settled(text).upper()
+
+
+def lower(text: str) -> str:
+    return settled(text).lower()
+
+
+# RLIKE and the functions of regular expressions.
+
+
+def known_pattern(pattern: str) -> JavaPattern:
+    """The pattern. Raises where it is refused."""
+    try:
+        return java_pattern(pattern)
+    except RefusedError as error:
+        raise UndecidedError(str(error)) from error
+
+
+def found_in(text: str, pattern: JavaPattern) -> Iterator[Found]:
+    """All places from left to right. Raises where the pattern is refused for the text."""
+    try:
+        yield from pattern.all(text)
+    except RefusedError as error:
+        raise UndecidedError(str(error)) from error
+
+
+def places(text: str, pattern: str) -> Iterator[Found]:
+    return found_in(text, known_pattern(pattern))
+
+
+def first(text: str, pattern: JavaPattern) -> Found | None:
+    return next(found_in(text, pattern), None)
+
+
+def is_found(text: str, pattern: str) -> bool:
+    return first(text, known_pattern(pattern)) is not None
+
+
+def extract(text: str, pattern: str, group: int = 1) -> str:
+    """What a group has of the first place; nothing where there is none."""
+    known = known_pattern(pattern)
+    found = first(text, known)
+    if found is None:
+        return ""
+    check_group(known, group)
+    return found.group(group)
+
+
+def check_group(pattern: JavaPattern, group: int) -> None:
+    if not 0 <= group <= pattern.expression.groups:
+        raise FunctionError(f"INVALID_PARAMETER_VALUE: there is no group {group}")
+    if group in pattern.expression.repeated:
+        raise UndecidedError(f"group {group} is repeated: what Java keeps of it is not known")
+
+
+IS_FOUND = function((TEXT, TEXT), BOOLEAN, is_found)
+
+
+# LIKE and ILIKE: `%` is any text, `_` any character, and the escape takes that from them.
+
+
+ANY: Mapping[str, Tree] = {"%": Repeat(One(ALL), 0, None, greedy=True), "_": One(ALL)}
+
+
+@lru_cache(maxsize=1000)
+def like_pattern(pattern: str, escape: str) -> JavaPattern:
+    """What finds the whole of a text. Raises where the escape is before anything else."""
+    parts: list[Tree] = [At(Boundary.START)]
+    characters = iter(pattern)
+    for character in characters:
+        if character != escape:
+            parts.append(ANY.get(character) or One(of_characters(character)))
+            continue
+        escaped = next(characters, "")
+        if escaped not in ("%", "_", escape):
+            raise FunctionError(f"INVALID_FORMAT: {escape!r} escapes {escaped!r} in {pattern!r}")
+        parts.append(One(of_characters(escaped)))
+    tree = Sequence((*parts, At(Boundary.END)))
+    try:
+        return compiled(Expression(pattern, tree, 0, {}, frozenset(), LAST))
+    except RefusedError as error:
+        raise UndecidedError(str(error)) from error
+
+
+def is_like(text: str, pattern: str, escape: str = "\\") -> bool:
+    return first(text, like_pattern(pattern, escape)) is not None
+
+
+def is_like_in_any_case(text: str, pattern: str, escape: str = "\\") -> bool:
+    return is_like(lower(text), lower(pattern), escape)
+
+
+LOCATE = function((TEXT, TEXT, WHOLE), INT, locate, least=2, takes_nulls=True)
+CONCAT = replace(function((TEXT,), STRING, concat), repeats=True)
+LENGTH = function((TEXT,), INT, len)
+UPPER = function((TEXT,), STRING, upper)
+LOWER = function((TEXT,), STRING, lower)
+SUBSTRING = function((TEXT, WHOLE, WHOLE), STRING, substring, least=2)
+
+OF_PATTERNS = frozenset({"RLIKE", "REGEXP", "REGEXP_LIKE", "REGEXP_EXTRACT"})
+"""Functions whose second argument is a regular expression."""
+
+TEXTS: Mapping[str, Function] = {
+    "||": CONCAT,
+    "CONCAT": CONCAT,
+    "CONCAT_WS": replace(CONCAT, build=lambda _: concat_with, takes_nulls=True),
+    "LENGTH": LENGTH,
+    "LEN": LENGTH,
+    "CHAR_LENGTH": LENGTH,
+    "CHARACTER_LENGTH": LENGTH,
+    "UPPER": UPPER,
+    "UCASE": UPPER,
+    "LOWER": LOWER,
+    "LCASE": LOWER,
+    "SUBSTRING": SUBSTRING,
+    "SUBSTR": SUBSTRING,
+    "LEFT": function((TEXT, WHOLE), STRING, left),
+    "RIGHT": function((TEXT, WHOLE), STRING, right),
+    "TRIM": trimming(str.strip),
+    "LTRIM": trimming(str.lstrip),
+    "RTRIM": trimming(str.rstrip),
+    "BTRIM": function(texts(2), STRING, trim_both, least=1),
+    "INSTR": function(texts(2), INT, find),
+    "LOCATE": LOCATE,
+    "POSITION": LOCATE,
+    "REPLACE": function(texts(3), STRING, substitute, least=2),
+    "STARTSWITH": function(texts(2), BOOLEAN, str.startswith),
+    "ENDSWITH": function(texts(2), BOOLEAN, str.endswith),
+    "CONTAINS": function(texts(2), BOOLEAN, lambda text, part: part in text),
+    "SPLIT_PART": function((TEXT, TEXT, WHOLE), STRING, part_of),
+    "LEVENSHTEIN": function(
+        (TEXT, TEXT, WHOLE), INT, levenshtein_within, least=2, takes_nulls=True
+    ),
+    "LIKE": function((TEXT,) * 3, BOOLEAN, is_like, least=2),
+    "ILIKE": function((TEXT,) * 3, BOOLEAN, is_like_in_any_case, least=2),
+    "RLIKE": IS_FOUND,
+    "REGEXP": IS_FOUND,
+    "REGEXP_LIKE": IS_FOUND,
+    "REGEXP_EXTRACT": function((TEXT, TEXT, WHOLE), STRING, extract, least=2),
+}

@@ -1,1 +1,0 @@
-"""Functions of texts: parts, letters, digests, LIKE and regular expressions."""

@@ -1,1 +1,0 @@
-"""Functions of dates, instants, local times and intervals, in the time zone of the session."""
