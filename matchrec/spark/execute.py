@@ -5,6 +5,8 @@ Builds everything at once, so that every user error surfaces, and runs no job.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -20,7 +22,7 @@ from matchrec.spark import wire
 from matchrec.spark.after.aggregates import aggregate_matches, measure_sql
 from matchrec.spark.columns import Preparation
 from matchrec.spark.prepare import D, Demand, Prepared, ScopeOf, prepare
-from matchrec.spark.question import Options, Question, Rule, check_steps
+from matchrec.spark.question import Options, Question, Rule
 from matchrec.spark.session import Relation, quiet_analysis
 from matchrec.spark.types import schema_of_reads
 from matchrec.spark.wire import SelectItem
@@ -78,13 +80,7 @@ def execute(
     whole query is checked all the same.
     Raises MatchRecognizeError for whatever is wrong with the query.
     """
-    check_steps(plan, options.max_steps)
     question = Question.of_query(plan, relation, alias, options, use)
-    if question.is_stream:
-        from matchrec.spark.streaming.checks import check_options, check_plan
-
-        check_plan(plan)
-        check_options(options)
     (rule,) = question.rules
     with quiet_analysis(), question.asking(rule):
         prepared = prepare(question, partial(demand_query, question, rule))
@@ -140,9 +136,7 @@ def match_rows(prepared: Prepared[Draft], executable: Executable) -> DataFrame:
     kind = Matching
     if prepared.preparation.is_stream:
         from matchrec.spark.streaming.bucket import StreamedQuery
-        from matchrec.spark.streaming.checks import check_executable
 
-        check_executable(executable, prepared.preparation.plan)
         kind = StreamedQuery
     options = prepared.question.options
     sent = prepared.send(executable.crossing.columns)
@@ -158,11 +152,21 @@ def projected(relation: Relation, executable: Executable, matched: DataFrame) ->
     """The scalar SQL around the reads, and the names of the result."""
     if executable.aggregates:
         matched = aggregate_matches(relation.runner, matched, executable)
-    is_matched = None
-    if isinstance(executable.reads[-1], ReadIsMatched):
-        is_matched = wire.read(len(executable.reads) - 1)
-    items = [projection(output, is_matched) for output in executable.outputs]
+    items = result_items(executable, range(len(executable.reads)))
     return relation.runner.select(matched, list(map(str, items)))
+
+
+def result_items(executable: Executable, slots: Sequence[int]) -> list[SelectItem]:
+    """The columns of a result. slots: of each read the number of the column that holds it."""
+    is_marked = isinstance(executable.reads[-1], ReadIsMatched)
+    is_matched = wire.read(slots[-1]) if is_marked else None
+    return [projection(in_slots(output, slots), is_matched) for output in executable.outputs]
+
+
+def in_slots(output: Output, slots: Sequence[int]) -> Output:
+    """An output that reads the slots of its reads."""
+    pieces = (slots[one] if isinstance(one, int) else one for one in output.pieces)
+    return replace(output, pieces=tuple(pieces))
 
 
 def projection(output: Output, is_matched: str | None) -> SelectItem:

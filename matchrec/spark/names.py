@@ -13,6 +13,7 @@ from matchrec.compile.columns import Computed
 from matchrec.conditions.row_column import Framed, RowColumn, Shifted, texts_in
 from matchrec.dataclass import dataclass
 from matchrec.errors.run.origins import SqlOrigin, with_origin
+from matchrec.plan.expression import Aggregate
 from matchrec.plan.show import show_frame
 from matchrec.spark import wire
 from matchrec.spark.wire import SelectItem
@@ -117,6 +118,19 @@ class ColumnNames:
             SelectItem(self.over_window(column), wire.column(index))
             for index, column in enumerate(columns)
         ]
+
+
+def aggregate_call(
+    call: Aggregate, arguments: Iterable[str], ordering: Iterable[str], condition: str | None
+) -> str:
+    """The call of an aggregate as SQL over rows. ordering: the items of WITHIN GROUP."""
+    distinct = "DISTINCT " if call.distinct else ""
+    listed = ", ".join(arguments) or ("*" if call.function == "count" else "")
+    items = ", ".join(ordering)
+    within = f" WITHIN GROUP (ORDER BY {items})" if items else ""
+    rows = f" FILTER (WHERE {condition})" if condition else ""
+    nulls = " IGNORE NULLS" if call.ignore_nulls else ""
+    return f"{call.function}({distinct}{listed}){within}{rows}{nulls}"
 
 
 def reads_other_rows(piece: str | Shifted | Framed) -> TypeGuard[Shifted | Framed]:

@@ -89,9 +89,13 @@ class Prepared(Generic[D]):
         return replace(self, demand=demand, preparation=preparation, rows=None)
 
     def link(self, rule: Rule) -> Executable:
-        """The executable of one rule."""
-        options, name = self.question.options, rule.name
-        found = link_typed(self.demand.drafts[name], self.conditions[name], options.engine)
+        """The executable of one rule. Raises MatchRecognizeError where a stream has none."""
+        options, drafted = self.question.options, self.demand.drafts[rule.name]
+        found = link_typed(drafted, self.conditions[rule.name], options.engine)
+        if self.preparation.is_stream:
+            from matchrec.spark.streaming.checks import check_executable
+
+            check_executable(found, drafted.plan)
         return found.limit(options.max_steps)
 
     def send(self, columns: tuple[RowColumn, ...]) -> Sent:
@@ -133,9 +137,14 @@ def prepare(question: Question, demand: Callable[[ScopeOf], Demand[D]]) -> Prepa
 
 
 def prepare_stream(question: Question, demand: Callable[[ScopeOf], Demand[D]]) -> Prepared[D]:
-    """What prepares events as they come."""
+    """What prepares events as they come. Raises for rules whose rows cannot."""
+    from matchrec.spark.streaming.checks import check_options, check_plan
     from matchrec.spark.streaming.prepare import Events
 
+    check_options(question.options)
+    for rule in question.rules:
+        with rule.naming():
+            check_plan(rule.plan)
     wanted = demand(scope_over_stream)
     events = Events(question.relation, wanted.draft).with_draft(wanted.draft)
     return with_conditions(with_fields(question, wanted, events))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import types as spark_types
 
-from matchrec.compile.executable import Executable, Output
+from matchrec.compile.executable import Executable
 from matchrec.compile.path import Draft
 from matchrec.compile.rule_set import (
     RuleSet,
@@ -26,18 +26,16 @@ from matchrec.conditions.row_column import show_column
 from matchrec.conditions.types import SPARKS_OWN
 from matchrec.dataclass import dataclass
 from matchrec.errors.run.failures import divided_over_stream, not_divided_by, taken_name
-from matchrec.output.reads import ReadIsMatched
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quoted, string_literal
 from matchrec.spark import wire
-from matchrec.spark.execute import projected, projection
+from matchrec.spark.execute import projected, result_items
 from matchrec.spark.prepare import Demand, Prepared, ScopeOf, prepare
 from matchrec.spark.question import Question, Rule, in_terms_of_the_query, is_streaming
 from matchrec.spark.rule_sets.keyed import StreamedRules
 from matchrec.spark.rule_sets.worker import VARIABLE, OnError, RowKind, RuleSetWorker
 from matchrec.spark.session import REFUSALS, quiet_analysis
-from matchrec.spark.streaming.checks import check_executable, check_options, check_plan
 from matchrec.spark.streaming.prepare import check_one_row
 from matchrec.spark.types import schema_of_reads
 from matchrec.spark.wire import SelectItem
@@ -154,8 +152,6 @@ def build_rule_set(question: Question, events: tuple[str, ...], on_error: OnErro
 
     with quiet_analysis():
         check_streams(question.rules[0].plan, question)
-        if question.is_stream:
-            check_rules_may_stream(question)
         prepared = prepare(question, demand)
         return link_rules(prepared, on_error)
 
@@ -166,14 +162,6 @@ def check_streams(plan: MatchPlan, question: Question) -> None:
     with in_terms_of_the_query(streams, question.relation, question.columns):
         texts = (*plan.partition_by, *(item.expression for item in plan.order_by))
         _ = question.relation.select([one.text for one in texts]).schema
-
-
-def check_rules_may_stream(question: Question) -> None:
-    """Raises MatchRecognizeError for rules whose rows cannot come little by little."""
-    check_options(question.options)
-    for rule in question.rules:
-        with rule.naming():
-            check_plan(rule.plan)
 
 
 def draft_rules(question: Question, events: tuple[str, ...], scope: ScopeOf) -> SharedDrafts:
@@ -217,10 +205,7 @@ def link_rule(prepared: Prepared[SharedDrafts], rule: Rule) -> Executable:
         for key in further_keys(plan):
             if prepared.types[key].family in SPARKS_OWN:
                 raise not_divided_by(show_column(key), prepared.types[key].name)
-        found = prepared.link(rule)
-        if prepared.preparation.is_stream:
-            check_executable(found, plan)
-        return found
+        return prepared.link(rule)
 
 
 def match_rules(
@@ -315,17 +300,7 @@ def reads_of_rule(built: BuiltRuleSet, number: int) -> Iterator[str]:
 def items_of_rule(built: BuiltRuleSet, number: int) -> list[SelectItem]:
     """The columns of a rule's result over slots; none where Spark computes aggregates first."""
     executable, slots = built.rule_set.rules[number].executable, built.slots.of_rule[number]
-    if executable.aggregates:
-        return []
-    mark = isinstance(executable.reads[-1], ReadIsMatched)
-    is_matched = wire.read(slots[-1]) if mark else None
-    return [projection(in_slots(output, slots), is_matched) for output in executable.outputs]
-
-
-def in_slots(output: Output, slots: tuple[int, ...]) -> Output:
-    """An output that reads the slots of its reads."""
-    pieces = (slots[one] if isinstance(one, int) else one for one in output.pieces)
-    return replace(output, pieces=tuple(pieces))
+    return [] if executable.aggregates else result_items(executable, slots)
 
 
 def rows_of_kind(built: BuiltRuleSet, kind: RowKind) -> DataFrame:
