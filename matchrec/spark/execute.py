@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from matchrec.compile.executable import Executable, Output
@@ -22,7 +21,7 @@ from matchrec.spark import wire
 from matchrec.spark.after.aggregates import aggregate_matches, measure_sql
 from matchrec.spark.columns import Preparation
 from matchrec.spark.prepare import D, Demand, Prepared, ScopeOf, prepare
-from matchrec.spark.question import Options, Question, Rule
+from matchrec.spark.question import Options, Question
 from matchrec.spark.session import Relation, quiet_analysis
 from matchrec.spark.types import schema_of_reads
 from matchrec.spark.wire import SelectItem
@@ -64,7 +63,7 @@ class ClauseResult:
     @property
     def sorts(self) -> str:
         """Who sorts the rows of each partition, and why; empty of a stream."""
-        return "" if self.is_stream else self.preparation.sorts
+        return self.preparation.sorts
 
 
 def execute(
@@ -82,15 +81,14 @@ def execute(
     """
     question = Question.of_query(plan, relation, alias, options, use)
     (rule,) = question.rules
+
+    def demand(scope: ScopeOf) -> Demand[Draft]:
+        drafted = question.draft(rule, scope(rule.plan))
+        return demand_of(question, drafted, drafted)
+
     with quiet_analysis(), question.asking(rule):
-        prepared = prepare(question, partial(demand_query, question, rule))
+        prepared = prepare(question, demand)
         return without_unused(execute_prepared(prepared), prepared)
-
-
-def demand_query(question: Question, rule: Rule, scope: ScopeOf) -> Demand[Draft]:
-    """What Spark is to prepare for a query."""
-    drafted = question.draft(rule, scope(rule.plan))
-    return demand_of(question, drafted, drafted)
 
 
 def demand_of(question: Question, asked: D, drafted: Draft) -> Demand[D]:

@@ -44,16 +44,20 @@ class Runs(Protocol):
 
 
 TRANSPORTS = ("auto", "arrow", "pandas")
-NUMBERS: dict[type[spark_types.DataType], pa.DataType] = {
-    spark_types.BooleanType: pa.bool_(),
-    spark_types.ByteType: pa.int8(),
-    spark_types.ShortType: pa.int16(),
-    spark_types.IntegerType: pa.int32(),
-    spark_types.LongType: pa.int64(),
-    spark_types.FloatType: pa.float32(),
-    spark_types.DoubleType: pa.float64(),
+ARROW_TYPES: dict[str, pa.DataType] = {
+    "boolean": pa.bool_(),
+    "tinyint": pa.int8(),
+    "smallint": pa.int16(),
+    "int": pa.int32(),
+    "bigint": pa.int64(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+    "string": pa.string(),
+    "binary": pa.binary(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us", tz="UTC"),
 }
-
+"""Types that cross unaltered, beside decimals and intervals."""
 
 # An array leaves pandas element by element: NaN as NULL, an instant as a wall clock.
 ALTERED_IN_ARRAYS = (
@@ -236,7 +240,7 @@ class PandasEncoding:
         """The columns as pandas can hold them, others as they are, and packed marks of NULLs."""
         leaves = self.leaves()
         apart = [SelectItem(path, name) for path, name, _ in leaves]
-        values = [encoded_field(spark_types.StructField(name, kind)) for _, name, kind in leaves]
+        values = [SelectItem(encoded_value(name, kind), name) for _, name, kind in leaves]
         items = [*values, *others, *null_columns([f"{name} IS NULL" for _, name, _ in leaves])]
         return rows.selectExpr(*map(str, apart), *others).selectExpr(*map(str, items))
 
@@ -295,39 +299,22 @@ def columns_in_arrays(reads: Iterable[Read]) -> frozenset[int]:
 
 def arrow_type(type_: spark_types.DataType) -> pa.DataType | None:
     """The Arrow type of a type that crosses unaltered, or None for one that does not."""
-    if type(type_) in NUMBERS:
-        return NUMBERS[type(type_)]
     if isinstance(type_, spark_types.DecimalType):
         return pa.decimal128(type_.precision, type_.scale)
     if isinstance(type_, spark_types.DayTimeIntervalType):
         return pa.duration("us")
-    match type_.simpleString():
-        case "string":
-            return pa.string()
-        case "binary":
-            return pa.binary()
-        case "date":
-            return pa.date32()
-        case "timestamp":
-            return pa.timestamp("us", tz="UTC")
-        case _:
-            return None
+    return ARROW_TYPES.get(type_.simpleString())
 
 
-def encoded_field(field: spark_types.StructField) -> SelectItem:
-    """A column as a type that pandas holds exactly; NULL becomes zero where that matters."""
-    return SelectItem(encoded_value(field), field.name)
-
-
-def encoded_value(field: spark_types.StructField) -> str:
-    """The same, as SQL."""
-    if isinstance(field.dataType, spark_types.BooleanType):
-        return f"coalesce({field.name}, FALSE)"
-    if type(field.dataType) in NUMBERS:
-        zero = f"CAST(0 AS {field.dataType.simpleString()})"
-        return f"coalesce({field.name}, {zero})"
-    if isinstance(field.dataType, spark_types.TimestampType):
-        return f"coalesce(unix_micros({field.name}), 0L)"
-    if isinstance(field.dataType, spark_types.DayTimeIntervalType):
-        return f"coalesce({microseconds(field.name)}, 0L)"
-    return field.name
+def encoded_value(name: str, type_: spark_types.DataType) -> str:
+    """A column as SQL of a type that pandas holds exactly; NULL becomes zero where that matters."""
+    match type_:
+        case spark_types.BooleanType():
+            return f"coalesce({name}, FALSE)"
+        case spark_types.TimestampType():
+            return f"coalesce(unix_micros({name}), 0L)"
+        case spark_types.DayTimeIntervalType():
+            return f"coalesce({microseconds(name)}, 0L)"
+        case spark_types.IntegralType() | spark_types.FloatType() | spark_types.DoubleType():
+            return f"coalesce({name}, CAST(0 AS {type_.simpleString()}))"
+    return name

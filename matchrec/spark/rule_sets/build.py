@@ -148,12 +148,17 @@ def build_rule_set(question: Question, events: tuple[str, ...], on_error: OnErro
     """
 
     def demand(scope: ScopeOf) -> Demand[SharedDrafts]:
-        return demand_rules(draft_rules(question, events, scope))
+        shared = draft_rules(question, events, scope)
+        return Demand(shared, shared.drafts, shared.draft(), shared.columns)
 
     with quiet_analysis():
         check_streams(question.rules[0].plan, question)
         prepared = prepare(question, demand)
-        return link_rules(prepared, on_error)
+        shared, sorts = prepared.demand.asked, prepared.preparation.sorts
+        executables = {rule.name: link_rule(prepared, rule) for rule in question.rules}
+        rule_set = join_rules(shared, executables)
+        rows, slots = match_rules(prepared, rule_set, on_error)
+        return BuiltRuleSet(rows, question, rule_set, slots, shared, executables, sorts)
 
 
 def check_streams(plan: MatchPlan, question: Question) -> None:
@@ -174,28 +179,6 @@ def draft_rules(question: Question, events: tuple[str, ...], scope: ScopeOf) -> 
             check_draft(drafts[rule.name])
     every = {name: replace(one, relevant=()) for name, one in drafts.items()}  # for the watermark
     return SharedDrafts(every, events)
-
-
-def demand_rules(shared: SharedDrafts) -> Demand[SharedDrafts]:
-    """What Spark is to prepare for all rules."""
-    return Demand(shared, shared.drafts, shared.draft(), shared.columns, kept_rows(shared))
-
-
-def kept_rows(shared: SharedDrafts) -> tuple[str, ...]:
-    """The test of rows that some rule needs, if not all are."""
-    tests = tuple(one.text for one in shared.relevant)
-    return (f"(({') OR ('.join(tests)}))",) if tests else ()
-
-
-def link_rules(prepared: Prepared[SharedDrafts], on_error: OnError) -> BuiltRuleSet:
-    """What is drafted, over rows as they are prepared."""
-    question, shared = prepared.question, prepared.demand.asked
-    executables = {rule.name: link_rule(prepared, rule) for rule in question.rules}
-    is_stream = prepared.preparation.is_stream
-    rule_set = join_rules(shared, executables)
-    rows, slots = match_rules(prepared, rule_set, on_error)
-    sorts = "" if is_stream else prepared.preparation.sorts
-    return BuiltRuleSet(rows, question, rule_set, slots, shared, executables, sorts)
 
 
 def link_rule(prepared: Prepared[SharedDrafts], rule: Rule) -> Executable:

@@ -61,6 +61,10 @@ class Events(Preparation):
     def is_stream(self) -> bool:
         return True
 
+    @property
+    def sorts(self) -> str:
+        return ""
+
     def with_draft(self, drafted: Draft) -> Events:
         """The same for another draft, without its tests of rows: any row moves the watermark."""
         return replace(self, drafted=replace(drafted, relevant=()))
