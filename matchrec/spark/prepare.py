@@ -28,11 +28,10 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import worker_cannot_sort
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.spark.columns import Preparation, Unsorted
-from matchrec.spark.crossing import encode_columns
 from matchrec.spark.question import Question, Rule
 from matchrec.spark.session import REFUSALS
 from matchrec.spark.transport import Sent
-from matchrec.spark.types import sorts_exactly, value_type
+from matchrec.spark.types import encode_columns, sorts_exactly, value_type
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -33,14 +33,13 @@ from matchrec.output.rows import OutputRows
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import string_literal
 from matchrec.spark import wire
-from matchrec.spark.crossing import crossing_schema, decode_columns
 from matchrec.spark.environment import able_workers
 from matchrec.spark.execute import projected
 from matchrec.spark.prepare import Demand, prepare_sorted
 from matchrec.spark.question import Options, Question, is_streaming
 from matchrec.spark.session import Relation, quiet_analysis
 from matchrec.spark.transport import unpacker
-from matchrec.spark.types import schema_of_reads
+from matchrec.spark.types import crossing_schema, decode_columns, schema_of_reads
 from matchrec.spark.worker.arrays import as_integers, column, to_bytes
 from matchrec.spark.worker.encode import partitions_of
 from matchrec.spark.worker.gather import Gatherer

@@ -25,10 +25,9 @@ from matchrec.errors.calls import altered_by_pandas, altered_in_arrays
 from matchrec.output.reads import Read, ReadCollected, ReadMatch, ReadMatchedRows
 from matchrec.plan.text import quoted
 from matchrec.spark import wire
-from matchrec.spark.crossing import crossing_schema, decode_columns, microseconds
 from matchrec.spark.environment import able_workers
-from matchrec.spark.names import BITS_A_COLUMN, null_columns
-from matchrec.spark.wire import SelectItem
+from matchrec.spark.types import crossing_schema, decode_columns, microseconds
+from matchrec.spark.wire import BITS_A_COLUMN, SelectItem, null_columns
 from matchrec.spark.worker.matching import Incoming
 
 if TYPE_CHECKING:

@@ -15,11 +15,14 @@ Of rule sets        __rule, __kind, __first, __last, __events, __message    see 
 Of streams          __o0 ...       ORDER BY columns after the first    __k0 ...    keys
                     __bucket       a number for some of the keys
                     __time         the column with the watermark       __t         in microseconds
+
+Bit 0 of the first column of bits marks the first row of a partition, bit c + 1 the rows on which
+condition c holds; a further column takes over every 62 bits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from matchrec.dataclass import dataclass
@@ -39,6 +42,9 @@ FIRST = "__first"
 LAST = "__last"
 EVENTS = "__events"
 MESSAGE = "__message"
+
+BITS_A_COLUMN = 62
+NARROWEST = ((7, "TINYINT"), (15, "SMALLINT"), (31, "INT"), (BITS_A_COLUMN + 1, "BIGINT"))
 
 
 class SelectItem(NamedTuple):
@@ -95,6 +101,31 @@ class Sorting:
 def select_list(items: Iterable[SelectItem]) -> str:
     """The items as SQL."""
     return ", ".join(map(str, items))
+
+
+def bit_columns(first: str, conditions: Iterable[str]) -> list[SelectItem]:
+    """The columns of the mark of a partition's first row and of the conditions."""
+    chunks = enumerate(chunks_of([first, *conditions]))
+    return [SelectItem(pack(chunk), bits(index)) for index, chunk in chunks]
+
+
+def null_columns(marks: Sequence[str]) -> list[SelectItem]:
+    """The columns of tests that say which other columns are NULL."""
+    chunks = enumerate(chunks_of(marks))
+    return [SelectItem(pack(chunk), nulls(index)) for index, chunk in chunks]
+
+
+def chunks_of(tests: Sequence[str]) -> Iterator[Sequence[str]]:
+    """The tests of each column."""
+    for begin in range(0, len(tests), BITS_A_COLUMN):
+        yield tests[begin : begin + BITS_A_COLUMN]
+
+
+def pack(tests: Sequence[str]) -> str:
+    """Pack up to 62 truth values into one integer, as narrow as it can be."""
+    width = next(name for most, name in NARROWEST if len(tests) <= most)
+    marks = [f"CASE WHEN {test} THEN {1 << i}L ELSE 0L END" for i, test in enumerate(tests)]
+    return f"CAST({' | '.join(marks)} AS {width})"
 
 
 def column(index: int) -> str:

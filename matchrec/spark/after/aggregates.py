@@ -28,10 +28,10 @@ from matchrec.output.pieces import (
     RowVariable,
 )
 from matchrec.output.reads import ReadMatchedRows
+from matchrec.plan.show import call_of_aggregate
 from matchrec.plan.text import View, string_literal, template
 from matchrec.spark import wire
 from matchrec.spark.after.folds import FOLDS, Fold, Values, without_repeats
-from matchrec.spark.names import aggregate_call
 from matchrec.spark.session import Runner
 from matchrec.spark.wire import SelectItem, select_list
 
@@ -291,7 +291,7 @@ def aggregate_sql(aggregate: RowAggregate) -> str:
     """An aggregate over the exploded rows, as SQL."""
     arguments = map(term_sql, aggregate.arguments)
     ordering = (f"{term_sql(term)} {words}" for term, words in aggregate.ordering)
-    return aggregate_call(aggregate.call, arguments, ordering, rows_sql(aggregate))
+    return call_of_aggregate(aggregate.call, arguments, ordering, rows_sql(aggregate))
 
 
 def rows_sql(aggregate: RowAggregate, variables: Sequence[str] = ()) -> str:

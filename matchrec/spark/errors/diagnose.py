@@ -44,9 +44,9 @@ from matchrec.plan.expression import (
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
+from matchrec.plan.show import call_of_aggregate
 from matchrec.plan.text import as_operand, marker_of
 from matchrec.source import Span
-from matchrec.spark.names import aggregate_call
 from matchrec.spark.session import REFUSALS, SUBQUERY, Relation, quiet_analysis
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def over_all_rows(aggregate: Aggregate) -> str:
     ordering = (f"{render(term, stand_in)} {words}" for term, words in aggregate.ordering)
     condition = aggregate.condition
     where = render(condition, stand_in) if condition else None
-    return aggregate_call(aggregate, texts, ordering, where)
+    return call_of_aggregate(aggregate, texts, ordering, where)
 
 
 def columns_of(term: Scalar) -> Iterator[ColumnReference]:

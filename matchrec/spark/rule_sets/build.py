@@ -33,9 +33,9 @@ from matchrec.spark import wire
 from matchrec.spark.execute import projected, result_items
 from matchrec.spark.prepare import Demand, Prepared, ScopeOf, prepare
 from matchrec.spark.question import Question, Rule, in_terms_of_the_query, is_streaming
-from matchrec.spark.rule_sets.keyed import StreamedRules
 from matchrec.spark.rule_sets.worker import VARIABLE, OnError, RowKind, RuleSetWorker
 from matchrec.spark.session import REFUSALS, quiet_analysis
+from matchrec.spark.streaming.bucket import StreamedRules
 from matchrec.spark.streaming.prepare import check_one_row
 from matchrec.spark.types import schema_of_reads
 from matchrec.spark.wire import SelectItem

@@ -26,9 +26,7 @@ from matchrec.errors.calls import altered_in_stream, cannot_stream, no_watermark
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.spark import wire
 from matchrec.spark.columns import Preparation
-from matchrec.spark.crossing import crossing_schema, decode_columns, encode_columns
 from matchrec.spark.environment import able_workers
-from matchrec.spark.names import bit_columns
 from matchrec.spark.streaming.arrival import Arriving
 from matchrec.spark.streaming.bucket import Bucket, StreamWorker
 from matchrec.spark.transport import (
@@ -39,7 +37,8 @@ from matchrec.spark.transport import (
     runner_in_worker,
     unpacker,
 )
-from matchrec.spark.wire import SelectItem, SortColumn
+from matchrec.spark.types import crossing_schema, decode_columns, encode_columns
+from matchrec.spark.wire import SelectItem, SortColumn, bit_columns
 from matchrec.spark.worker.matching import Incoming
 
 if TYPE_CHECKING:
