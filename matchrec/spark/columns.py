@@ -41,6 +41,8 @@ from matchrec.plan.show import show_frame
 from matchrec.plan.text import Template, struct_fields, template, unquoted
 from matchrec.spark import wire
 from matchrec.spark.session import Relation
+from matchrec.spark.transport import Sent
+from matchrec.spark.types import encode_columns
 from matchrec.spark.wire import SelectItem, SortColumn, Sorting, Struct, bit_columns, select_list
 from matchrec.spark.worker.matching import Incoming
 
@@ -191,6 +193,23 @@ class Preparation:
         """How a worker takes rows with these columns apart."""
         return Incoming()
 
+    def send(
+        self,
+        columns: tuple[RowColumn, ...],
+        known: Mapping[RowColumn, StructField],
+        rows: DataFrame | None = None,
+    ) -> Sent:
+        """The rows with these columns. known: fields of columns. rows: these, if there are any.
+
+        Spark analyses no query of which all fields are known already. Of a stream this raises
+        MatchRecognizeUnsupportedError for a column that pandas would alter.
+        """
+        rows = self.dataframe(columns) if rows is None else rows
+        if not known.keys() >= set(columns):
+            known = self.fields(rows, columns)
+        fields = tuple(known[column] for column in columns)
+        return Sent(encode_columns(rows), fields, self.incoming(columns))
+
     @property
     def sorts(self) -> str:
         """Who sorts the rows of each partition, and why; empty of a stream."""
@@ -240,6 +259,13 @@ class Preparation:
         """The columns by which a partition is sorted."""
         return [names.inner[item.expression.text] for item in self.plan.order_by]
 
+    def sort_columns(self, names: ColumnNames) -> tuple[SortColumn, ...]:
+        """The same as a worker sorts by them."""
+        items = zip(self.order_names(names), self.plan.order_by, strict=True)
+        return tuple(
+            SortColumn(name, one.descending, not one.puts_nulls_last) for name, one in items
+        )
+
     def window(self, names: ColumnNames) -> str:
         """The window that puts equal keys together and sorts them, as SQL."""
         items = zip(self.order_names(names), self.plan.order_by, strict=True)
@@ -270,10 +296,8 @@ class Unsorted(Preparation):
         """
         names, structs = self.names_of_parts(columns), fields_by_name(columns)
         items = [one for one in names.crossing(columns) if one.name not in structs]
-        sent = {item.name for item in items}
         parts = (names.inner[field] for fields in structs.values() for field in fields)
-        needed = dict.fromkeys((*parts, *self.key_names(names), *self.order_names(names)))
-        items += [SelectItem(name, name) for name in needed if name not in sent]
+        items = beside(items, (*parts, *self.key_names(names), *self.order_names(names)))
         if self.drafted.row_conditions or not items:
             items += bit_columns("FALSE", map(names.over_window, self.drafted.row_conditions))
         rows = self.relation.over(self.source(names), map(str, items))
@@ -292,9 +316,8 @@ class Unsorted(Preparation):
 
     def incoming(self, columns: tuple[RowColumn, ...]) -> Incoming:
         names = self.names_of_parts(columns)
-        items = zip(self.order_names(names), self.plan.order_by, strict=True)
-        order = (SortColumn(name, one.descending, not one.puts_nulls_last) for name, one in items)
-        return Incoming(Sorting(tuple(self.key_names(names)), tuple(order)), self.structs(columns))
+        sorting = Sorting(tuple(self.key_names(names)), self.sort_columns(names))
+        return Incoming(sorting, self.structs(columns))
 
     @property
     def sorts(self) -> str:
@@ -313,6 +336,12 @@ class Unsorted(Preparation):
         """The names of all columns, also of the fields of structs."""
         fields = fields_by_name(columns).values()
         return self.names(columns, texts=[field for one in fields for field in one])
+
+
+def beside(items: list[SelectItem], names: Iterable[str]) -> list[SelectItem]:
+    """The items and columns of these names, each once."""
+    sent = {item.name for item in items}
+    return [*items, *(SelectItem(one, one) for one in dict.fromkeys(names) if one not in sent)]
 
 
 def fields_by_name(columns: tuple[RowColumn, ...]) -> dict[str, tuple[str, ...]]:

@@ -31,7 +31,7 @@ from matchrec.spark.columns import Preparation, Unsorted
 from matchrec.spark.question import Question, Rule
 from matchrec.spark.session import REFUSALS
 from matchrec.spark.transport import Sent
-from matchrec.spark.types import encode_columns, sorts_exactly, value_type
+from matchrec.spark.types import sorts_exactly, value_type
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -98,24 +98,9 @@ class Prepared(Generic[D]):
         return found.limit(options.max_steps)
 
     def send(self, columns: tuple[RowColumn, ...]) -> Sent:
-        """The rows with these columns.
-
-        Spark analyses no query of which all fields are known already. Of a stream this raises
-        MatchRecognizeUnsupportedError for a column that pandas would alter.
-        """
-        preparation, fields = self.preparation, self.fields
-        if preparation.is_stream:
-            from matchrec.spark.streaming.prepare import send_events
-
-            return send_events(preparation.dataframe(columns), columns, preparation.plan)
-        if self.rows is not None and columns == self.demand.columns:
-            rows = self.rows
-        else:
-            rows = preparation.dataframe(columns)
-            if not fields.keys() >= set(columns):
-                fields = preparation.fields(rows, columns)
-        known = tuple(fields[column] for column in columns)
-        return Sent(encode_columns(rows), known, preparation.incoming(columns))
+        """The rows with these columns. Raises as `Preparation.send`."""
+        rows = self.rows if columns == self.demand.columns else None
+        return self.preparation.send(columns, self.fields, rows)
 
 
 def prepare(question: Question, demand: Callable[[ScopeOf], Demand[D]]) -> Prepared[D]:

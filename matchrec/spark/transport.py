@@ -99,7 +99,7 @@ class Sent:
 
     rows: DataFrame
     fields: tuple[spark_types.StructField, ...]
-    incoming: Incoming
+    incoming: Incoming = Incoming()
 
     def run(
         self,

@@ -11,9 +11,9 @@ After the match     __r0 ...       what the measures read
                     __v0 ...       an array of the values that such an aggregate is over
     __e            one of these rows: c0 ..., its variable v, its position p
                     __counters     what a worker has counted
-Of rule sets        __rule, __kind, __first, __last, __events, __message    see `rule_sets.worker`
-Of streams          __o0 ...       ORDER BY columns after the first    __k0 ...    keys
-                    __bucket       a number for some of the keys
+Of rule sets        __rule, __kind, __k0 ..., __first, __last, __events, __message
+                                   see `rule_sets.worker`
+Of streams          __bucket       a number for some of the keys
                     __time         the column with the watermark       __t         in microseconds
 
 Bit 0 of the first column of bits marks the first row of a partition, bit c + 1 the rows on which
@@ -173,11 +173,6 @@ def field(index: int) -> str:
     return f"c{index}"
 
 
-def further_order(index: int) -> str:
-    """An ORDER BY column of a stream, after the first one."""
-    return f"__o{index}"
-
-
 def key(index: int) -> str:
-    """What a stream's events are partitioned by."""
+    """What the rows of a rule set are partitioned by."""
     return f"__k{index}"
