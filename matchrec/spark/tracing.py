@@ -38,7 +38,6 @@ from matchrec.spark.execute import projected
 from matchrec.spark.prepare import Demand, prepare_sorted
 from matchrec.spark.question import Options, Question, is_streaming
 from matchrec.spark.session import Relation, quiet_analysis
-from matchrec.spark.transport import unpacker
 from matchrec.spark.types import crossing_schema, decode_columns, schema_of_reads
 from matchrec.spark.worker.arrays import as_integers, column, to_bytes
 from matchrec.spark.worker.encode import partitions_of
@@ -292,9 +291,14 @@ def measure_values(partition: CollectedPartition, matches: Matches) -> Values:
     batch = Gatherer(executable, partition.table, reader).batch()
     schema = schema_of_reads(executable, partition.fields)
     spark = partition.relation.runner.spark
-    packed = spark.createDataFrame([(to_bytes([batch]),)], "packed binary")
+    packed = to_bytes([batch])
+
+    def give(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for _ in rows:
+            yield from pa.ipc.open_stream(packed)
+
     with able_workers(spark):
-        sent = packed.mapInArrow(unpacker(), crossing_schema(schema))
+        sent = spark.range(0, 1, 1, 1).mapInArrow(give, crossing_schema(schema))
     found = projected(partition.relation, executable, decode_columns(sent, schema))
     first = len(executable.outputs) - len(partition.plan.measures)
     collected = [tuple(row)[first:] for row in found.collect()]

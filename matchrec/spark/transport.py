@@ -239,9 +239,11 @@ class PandasEncoding:
         """The columns as pandas can hold them, others as they are, and packed marks of NULLs."""
         leaves = self.leaves()
         apart = [SelectItem(path, name) for path, name, _ in leaves]
+        if any(one.sql != one.name for one in apart):
+            rows = rows.selectExpr(*map(str, apart), *others)
         values = [SelectItem(encoded_value(name, kind), name) for _, name, kind in leaves]
         items = [*values, *others, *null_columns([f"{name} IS NULL" for _, name, _ in leaves])]
-        return rows.selectExpr(*map(str, apart), *others).selectExpr(*map(str, items))
+        return rows.selectExpr(*map(str, items))
 
     def batch(self, frame: pd.DataFrame) -> pa.RecordBatch:
         """The rows as they were before they crossed."""
