@@ -52,7 +52,7 @@ from matchrec.spark.streaming.search import FOREVER, ContiguousSearch, KeySearch
 from matchrec.spark.streaming.selecting import SelectingSearch
 from matchrec.spark.transport import PandasEncoding
 from matchrec.spark.worker.arrays import to_bytes
-from matchrec.spark.worker.match import Output
+from matchrec.spark.worker.match import BatchMaker
 from matchrec.spark.worker.matching import Matching
 
 NO_KEYS = np.zeros(0, np.int64)
@@ -260,7 +260,7 @@ class StreamedQuery(Matching):
         return Bucket(arriving, query, (search_of(self.executable),))
 
 
-def search_of(executable: Executable, output: Output | None = None) -> KeySearch:
+def search_of(executable: Executable, output: BatchMaker | None = None) -> KeySearch:
     """What searches the events of keys. output: see `Worker`."""
     return (SelectingSearch if executable.task.selects else ContiguousSearch)(executable, output)
 

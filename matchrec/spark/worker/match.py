@@ -97,7 +97,7 @@ def place_of(executable: Executable, row: int, piece: Piece, partitions: Partiti
 T = TypeVar("T")
 
 
-class Output(Protocol):
+class BatchMaker(Protocol):
     """What makes batches of output rows. Picklable."""
 
     def batches(
@@ -115,7 +115,7 @@ class Worker:
 
     executable: Executable
     tally: Tally | None = None
-    output: Output | None = None
+    output: BatchMaker | None = None
 
     def run(self, pieces: Iterator[Piece]) -> Iterator[pa.RecordBatch]:
         """The output of pieces; the counters are the last batch."""
