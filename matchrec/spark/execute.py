@@ -158,13 +158,11 @@ def result_items(executable: Executable, slots: Sequence[int]) -> list[SelectIte
     """The columns of a result. slots: of each read the number of the column that holds it."""
     is_marked = isinstance(executable.reads[-1], ReadIsMatched)
     is_matched = wire.read(slots[-1]) if is_marked else None
-    return [projection(in_slots(output, slots), is_matched) for output in executable.outputs]
-
-
-def in_slots(output: Output, slots: Sequence[int]) -> Output:
-    """An output that reads the slots of its reads."""
-    pieces = (slots[one] if isinstance(one, int) else one for one in output.pieces)
-    return replace(output, pieces=tuple(pieces))
+    found = []
+    for one in executable.outputs:
+        pieces = (slots[piece] if isinstance(piece, int) else piece for piece in one.pieces)
+        found.append(projection(replace(one, pieces=tuple(pieces)), is_matched))
+    return found
 
 
 def projection(output: Output, is_matched: str | None) -> SelectItem:

@@ -129,14 +129,10 @@ def prepare_stream(question: Question, demand: Callable[[ScopeOf], Demand[D]]) -
     for rule in question.rules:
         with rule.naming():
             check_plan(rule.plan)
-    wanted = demand(scope_over_stream)
+    # a search of contiguous matches reads neighbours itself
+    wanted = demand(lambda plan: RowScope.NEIGHBOURS if plan.selects else RowScope.ROW)
     events = Events(question.relation, wanted.draft).with_draft(wanted.draft)
     return with_conditions(with_fields(question, wanted, events))
-
-
-def scope_over_stream(plan: MatchPlan) -> RowScope:
-    """What Spark computes conditions of: a search of contiguous matches reads neighbours."""
-    return RowScope.NEIGHBOURS if plan.selects else RowScope.ROW
 
 
 def prepare_unsorted(
@@ -174,16 +170,12 @@ def with_fields(question: Question, wanted: Demand[D], preparation: Preparation)
         fields = preparation.fields(rows, wanted.columns)
     except REFUSALS:
         for rule in question.rules:
-            refuse(question, rule, preparation.with_draft(wanted.drafts[rule.name]))
+            drafted = wanted.drafts[rule.name]
+            with question.asking(rule):
+                single = replace(preparation.with_draft(drafted), keys=())
+                _ = single.dataframe(drafted.columns()).schema
         raise
     return Prepared(question, wanted, preparation, fields, rows)
-
-
-def refuse(question: Question, rule: Rule, preparation: Preparation) -> None:
-    """Raises MatchRecognizeError where Spark makes no sense of a rule by itself."""
-    with question.asking(rule):
-        single = replace(preparation, keys=())
-        _ = single.dataframe(single.drafted.columns()).schema
 
 
 def with_conditions(prepared: Prepared[D]) -> Prepared[D]:

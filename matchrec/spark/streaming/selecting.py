@@ -33,7 +33,6 @@ from matchrec.engine.selection.skip import concatenate
 from matchrec.errors.run.place import RowPlace
 from matchrec.output.measures import counts_before
 from matchrec.output.rows import output_rows
-from matchrec.spark import wire
 from matchrec.spark.streaming.arrival import Array, ByKey, Known, States, ranges, take, times
 from matchrec.spark.streaming.search import (
     FOREVER,
@@ -43,8 +42,8 @@ from matchrec.spark.streaming.search import (
     near_bounds,
     window_bounds,
 )
-from matchrec.spark.worker.encode import partitions_of, value_at
-from matchrec.spark.worker.match import Worker, naming_rows
+from matchrec.spark.worker.encode import partitions_of
+from matchrec.spark.worker.match import Worker, name_row, naming_rows
 
 
 @dataclass(frozen=True)
@@ -210,9 +209,8 @@ class KnownRows:
 
     def place(self, row: int) -> RowPlace:
         """A row as its partition's keys and its number there."""
-        names, at = self.executable.crossing.keys, self.first + row
-        keys = {name: value_at(self.table, wire.column(place), at) for name, place in names}
-        return RowPlace(keys, int(self.numbers[row]) + 1, bool(self.executable.relevant))
+        number = int(self.numbers[row]) + 1
+        return name_row(self.executable, self.table, self.first + row, number)
 
     def call(self, kept: int) -> SearchCall:
         """What the search of one key is given. kept: how many rows have been looked at before.
