@@ -12,7 +12,7 @@ import pickle
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from inspect import signature
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -32,14 +32,6 @@ from matchrec.spark.worker.matching import Incoming
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
-
-class Runs(Protocol):
-    """What a worker runs. Picklable."""
-
-    @property
-    def run(self) -> Callable[..., Iterator[Any]]:
-        """Makes of what Spark gives it, such as batches of rows, those of the result."""
 
 
 TRANSPORTS = ("auto", "arrow", "pandas")
@@ -67,29 +59,6 @@ ALTERED_IN_ARRAYS = (
 )
 
 
-def map_rows(
-    rows: DataFrame,
-    worker: Callable[[pa.Schema], Runs],
-    schema: spark_types.StructType,
-    name: str,
-    over_pandas: Executable | None = None,
-) -> DataFrame:
-    """What a worker makes of rows that cross. worker: it, by the schema of the rows it gives.
-
-    schema: of these once they are here. name: what Spark's own plan shows. over_pandas: of the
-    query whose rows cross in pandas; None where they cross in Arrow.
-    """
-    sends = crossing_schema(schema)
-    run = runner_in_worker(worker(arrow_schema(sends)))
-    if over_pandas is not None:
-        encoding = encoding_of(rows, over_pandas)
-        rows, run = encoding.encode(rows), encoding.over_pandas(run)
-    run.__name__ = name
-    with able_workers(rows.sparkSession):
-        mapped: Any = rows.mapInArrow if over_pandas is None else rows.mapInPandas
-        return decode_columns(mapped(run, sends), schema)
-
-
 @dataclass(frozen=True)
 class Sent:
     """The rows that cross, as they do. fields: of the columns, also of structs that come in parts.
@@ -108,12 +77,24 @@ class Sent:
         name: str,
         over_pandas: Executable | None = None,
     ) -> DataFrame:
-        """What a worker makes of the rows. Arguments as of `map_rows`."""
-        return map_rows(self.rows, worker, schema, name, over_pandas)
+        """What a worker makes of the rows. worker: it, by the schema of the rows it gives.
+
+        schema: of these once they are here. name: what Spark's own plan shows. over_pandas: of the
+        query whose rows cross in pandas; None where they cross in Arrow.
+        """
+        rows, sends = self.rows, crossing_schema(schema)
+        run = runner_in_worker(worker(arrow_schema(sends)))
+        if over_pandas is not None:
+            encoding = encoding_of(rows, over_pandas)
+            rows, run = encoding.encode(rows), encoding.over_pandas(run)
+        run.__name__ = name
+        with able_workers(rows.sparkSession):
+            mapped: Any = rows.mapInArrow if over_pandas is None else rows.mapInPandas
+            return decode_columns(mapped(run, sends), schema)
 
 
-def runner_in_worker(worker: Runs) -> Callable[..., Iterator[Any]]:
-    """What a worker does; it says so in plain words where a worker lacks this package.
+def runner_in_worker(worker: Any) -> Callable[..., Iterator[Any]]:
+    """What the `run` of a worker does; it says so in plain words where this package is lacking.
 
     It travels as bytes: read with the function, it would fail before a word of ours.
     """
