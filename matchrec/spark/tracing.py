@@ -28,6 +28,7 @@ from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import BoolArray, Partitions
 from matchrec.errors.run import failures as errors
 from matchrec.errors.run.failures import no_literal
+from matchrec.errors.run.place import RowPlace
 from matchrec.output.measures import Reader
 from matchrec.output.rows import OutputRows
 from matchrec.plan.match_plan import MatchPlan
@@ -40,8 +41,9 @@ from matchrec.spark.question import Options, Question, is_streaming
 from matchrec.spark.session import Relation, quiet_analysis
 from matchrec.spark.types import crossing_schema, decode_columns, schema_of_reads
 from matchrec.spark.worker.arrays import as_integers, column, to_bytes
-from matchrec.spark.worker.encode import partitions_of
+from matchrec.spark.worker.encode import check_window, partitions_of
 from matchrec.spark.worker.gather import Gatherer
+from matchrec.spark.worker.match import naming_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -137,6 +139,9 @@ class PartitionRequest:
         table = collect_table(sent.rows)
         if not table.num_rows:
             raise errors.no_such_partition(tuple(self.keys), self.some_keys() if self.keys else [])
+        starts = np.array([0, table.num_rows], np.int64)
+        with naming_rows(lambda row: RowPlace(self.target.partition or {}, row + 1)):
+            check_window(executable, table, starts)
         further = [column(table, wire.column(i)) for i in range(len(crossing), len(sent.fields))]
         texts = (one.fill_null("NULL").to_pylist() for one in further[: len(self.orders)])
         places = tuple(zip(*texts, strict=True)) if self.orders else ((),) * table.num_rows
@@ -148,7 +153,7 @@ class PartitionRequest:
             drafted.plan,
             executable,
             table,
-            partitions_of(executable, table, np.array([0, table.num_rows], np.int64)),
+            partitions_of(executable, table, starts),
             sent.fields[: len(crossing)],
             {name: keys[name] for name in self.keys if name in keys},
             tuple(question.columns.name(text) or text for text in self.orders),

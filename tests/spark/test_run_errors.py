@@ -148,6 +148,8 @@ def test_a_window_of_conditions_does_not_wrap_around(spark: SparkSession, bound:
             raised(matchrec.match_recognize(rows, clause + bound).collect),
             raised(lambda: matchrec.coverage(spark, query, rows=rows)),
         ]
+        with pytest.raises(MatchRecognizeRunError, match="too large for the type of the order"):
+            matchrec.why(spark, query, rows=rows)
     for error in errors:
         found = MatchRecognizeRunError.from_exception(error)
         assert found is not None
