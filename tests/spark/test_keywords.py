@@ -14,8 +14,8 @@ from pyspark.sql import SparkSession
 import matchrec
 from matchrec.errors import MatchRecognizeError
 from matchrec.frontends.sql import parse
+from matchrec.frontends.sql.locate import outer, rows_of
 from matchrec.frontends.sql.lower import lower
-from matchrec.frontends.sql.splice import outer, rows_of
 from matchrec.plan.expression import ColumnReference, references
 from matchrec.plan.text import Template
 

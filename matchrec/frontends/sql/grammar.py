@@ -14,12 +14,12 @@ from matchrec.errors.sql import clause as errors
 from matchrec.errors.sql import clause as syntax_errors
 from matchrec.errors.sql import pattern as pattern_errors
 from matchrec.errors.sql.expression import column_in_double_quotes
-from matchrec.frontends.lexing.token_sequence import TokenSequence
 from matchrec.frontends.lexing.tokens import (
     OF_THE_MATCH,
     UNITS_OF_TIME,
     Token,
     TokenKind,
+    TokenSequence,
     pair_brackets,
     words,
 )
