@@ -24,7 +24,7 @@ column that marks the first row of a partition.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -36,12 +36,12 @@ from matchrec.conditions.row_column import RowColumn
 from matchrec.dataclass import dataclass
 from matchrec.errors.run.origins import with_origin
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.text import Template, struct_fields, template
+from matchrec.plan.text import Template, struct_fields, template, unquoted
 from matchrec.spark import wire
 from matchrec.spark.names import ColumnNames, bit_columns
 from matchrec.spark.session import Relation
-from matchrec.spark.sorting.sorting import SortColumn, Sorting
-from matchrec.spark.wire import SelectItem, Struct, select_list
+from matchrec.spark.wire import SelectItem, SortColumn, Sorting, Struct, select_list
+from matchrec.spark.worker.matching import Incoming
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -102,19 +102,15 @@ class Preparation:
         ]
         return [one.sql for one in bit_columns("FALSE", tests)]
 
-    def in_parts(self, columns: tuple[RowColumn, ...]) -> DataFrame:
-        """The same with the fields of `structs` in place of the structs."""
-        return self.dataframe(columns)
+    def fields(
+        self, rows: DataFrame, columns: tuple[RowColumn, ...]
+    ) -> dict[RowColumn, StructField]:
+        """The fields of columns in the `dataframe` of these."""
+        return dict(zip(columns, rows.schema.fields, strict=False))
 
-    def structs(
-        self, _known: Sequence[StructField], _columns: tuple[RowColumn, ...]
-    ) -> tuple[Struct, ...]:
-        """The structs that the workers put together. known: the columns' fields."""
-        return ()
-
-    def sorting(self, _columns: tuple[RowColumn, ...]) -> Sorting | None:
-        """How the workers sort these columns; None of rows that come in order."""
-        return None
+    def incoming(self, _columns: tuple[RowColumn, ...]) -> Incoming:
+        """How a worker takes rows with these columns apart."""
+        return Incoming()
 
     @property
     def sorts(self) -> str:
@@ -188,68 +184,56 @@ class Unsorted(Preparation):
     def dataframe(self, columns: tuple[RowColumn, ...]) -> DataFrame:
         """Columns __c0, ..., then those of keys and order that are not there yet, then __bits0, ...
 
-        Rows of one partition are in one task, in no order. Irrelevant rows are left out.
+        Each column is sent once: the fields of a struct of columns are in place of the struct. Rows
+        of one partition are in one task, in no order. Irrelevant rows are left out.
 
         Raises one of Spark's `REFUSALS` for what Spark cannot make sense of.
         """
-        names = self.names(columns)
-        return self.select(names, self.items(columns, names))
-
-    def in_parts(self, columns: tuple[RowColumn, ...]) -> DataFrame:
-        """The same with the fields of structs in place of the structs: each column is sent once."""
-        names = self.names_of_parts(columns)
-        return self.select(names, self.parts(columns, names))
-
-    def select(self, names: ColumnNames, items: Iterable[SelectItem]) -> DataFrame:
-        """Items of the rows, shuffled by the keys."""
+        names, structs = self.names_of_parts(columns), fields_by_name(columns)
+        items = [one for one in names.crossing(columns) if one.name not in structs]
+        sent = {item.name for item in items}
+        parts = (names.inner[field] for fields in structs.values() for field in fields)
+        needed = dict.fromkeys((*parts, *self.key_names(names), *self.order_names(names)))
+        items += [SelectItem(name, name) for name in needed if name not in sent]
+        if self.drafted.row_conditions or not items:
+            items += bit_columns("FALSE", map(names.over_window, self.drafted.row_conditions))
         rows = self.relation.over(self.source(names), map(str, items))
         keys = self.key_names(names)
         return rows.repartition(*keys) if keys else rows.repartition(1)
+
+    def fields(
+        self, rows: DataFrame, columns: tuple[RowColumn, ...]
+    ) -> dict[RowColumn, StructField]:
+        found = {one.name: one for one in rows.schema.fields}
+        for one in self.structs(columns):
+            parts = zip(one.fields, map(found.__getitem__, one.parts), strict=True)
+            fields = [StructField(name, p.dataType, p.nullable, p.metadata) for name, p in parts]
+            found[one.name] = StructField(one.name, StructType(fields), nullable=False)
+        return {column: found[wire.column(place)] for place, column in enumerate(columns)}
+
+    def incoming(self, columns: tuple[RowColumn, ...]) -> Incoming:
+        names = self.names_of_parts(columns)
+        items = zip(self.order_names(names), self.plan.order_by, strict=True)
+        order = (SortColumn(name, one.descending, not one.puts_nulls_last) for name, one in items)
+        return Incoming(Sorting(tuple(self.key_names(names)), tuple(order)), self.structs(columns))
 
     @property
     def sorts(self) -> str:
         """Who sorts the rows of each partition."""
         return "the workers: Spark only brings the rows of a partition together"
 
-    def sorting(self, columns: tuple[RowColumn, ...]) -> Sorting:
-        names = self.names(columns)
-        items = zip(self.order_names(names), self.plan.order_by, strict=True)
-        order = (SortColumn(name, one.descending, not one.puts_nulls_last) for name, one in items)
-        return Sorting(tuple(self.key_names(names)), tuple(order))
-
-    def structs(
-        self, known: Sequence[StructField], columns: tuple[RowColumn, ...]
-    ) -> tuple[Struct, ...]:
-        names = self.names_of_parts(columns)
-        types = {wire.column(place): field.dataType for place, field in enumerate(known)}
+    def structs(self, columns: tuple[RowColumn, ...]) -> tuple[Struct, ...]:
+        """The structs that the workers put together."""
+        inner = self.names_of_parts(columns).inner
         return tuple(
-            Struct(name, tuple(type_.names), tuple(names.inner[field] for field in fields))
+            Struct(name, tuple(map(unquoted, fields)), tuple(inner[one] for one in fields))
             for name, fields in fields_by_name(columns).items()
-            if isinstance(type_ := types[name], StructType)
         )
 
     def names_of_parts(self, columns: tuple[RowColumn, ...]) -> ColumnNames:
         """The names of all columns, also of the fields of structs."""
-        fields = (field for one in fields_by_name(columns).values() for field in one)
-        return self.names(columns).having(fields)
-
-    def parts(self, columns: tuple[RowColumn, ...], names: ColumnNames) -> list[SelectItem]:
-        """All that crosses, each once, the fields of structs in place of the structs."""
-        structs = fields_by_name(columns)
-        items = [one for one in self.items(columns, names) if one.name not in structs]
-        sent = {item.name for item in items}
-        fields = dict.fromkeys(names.inner[field] for one in structs.values() for field in one)
-        return [*(SelectItem(name, name) for name in fields if name not in sent), *items]
-
-    def items(self, columns: tuple[RowColumn, ...], names: ColumnNames) -> list[SelectItem]:
-        """All that crosses, each once; bits only where there is one, or nothing else."""
-        items = names.crossing(columns)
-        sent = {item.name for item in items}
-        needed = dict.fromkeys((*self.key_names(names), *self.order_names(names)))
-        items += [SelectItem(name, name) for name in needed if name not in sent]
-        if items and not self.drafted.row_conditions:
-            return items
-        return items + bit_columns("FALSE", map(names.over_window, self.drafted.row_conditions))
+        fields = fields_by_name(columns).values()
+        return self.names(columns, texts=[field for one in fields for field in one])
 
 
 def fields_by_name(columns: tuple[RowColumn, ...]) -> dict[str, tuple[str, ...]]:

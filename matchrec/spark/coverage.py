@@ -24,7 +24,6 @@ from matchrec.spark.execute import demand_of
 from matchrec.spark.prepare import Demand, ScopeOf, prepare
 from matchrec.spark.question import Options, Question, is_streaming
 from matchrec.spark.session import Relation, quiet_analysis
-from matchrec.spark.transport import map_rows
 from matchrec.spark.worker.cover import CoverageWorker, add_up
 
 if TYPE_CHECKING:
@@ -79,9 +78,7 @@ def count(question: Question) -> CoverageCounts:
         sent = prepared.send(executable.crossing.columns)
         schema = schema_of(task, sent.fields)
         name = f"match_recognize_coverage[PATTERN ({executable.pattern})]"
-        rows = map_rows(
-            sent.rows, lambda sends: CoverageWorker(task, sends, sent.incoming), schema, name
-        )
+        rows = sent.run(lambda sends: CoverageWorker(task, sends, sent.incoming), schema, name)
         texts = (f"CAST({name} AS STRING) AS {name}" for name in schema.names[2:])
         shown = rows.selectExpr(*schema.names[:2], *texts)
         return CoverageCounts(asked, task, question.runner.analyse(shown))

@@ -19,11 +19,9 @@ from matchrec.plan.text import quoted
 from matchrec.spark import wire
 from matchrec.spark.after.aggregates import aggregate_matches, measure_sql
 from matchrec.spark.columns import Preparation
-from matchrec.spark.crossing import crossing_schema, decode_columns
 from matchrec.spark.prepare import D, Demand, Prepared, ScopeOf, prepare
 from matchrec.spark.question import Options, Question, Rule, check_steps
 from matchrec.spark.session import Relation, quiet_analysis
-from matchrec.spark.transport import map_partitions
 from matchrec.spark.types import schema_of_reads
 from matchrec.spark.wire import SelectItem
 from matchrec.spark.worker.matching import Matching
@@ -83,7 +81,7 @@ def execute(
     check_steps(plan, options.max_steps)
     question = Question.of_query(plan, relation, alias, options, use)
     if question.is_stream:
-        from matchrec.spark.streaming.execute import check_options, check_plan
+        from matchrec.spark.streaming.checks import check_options, check_plan
 
         check_plan(plan)
         check_options(options)
@@ -139,17 +137,21 @@ def execute_prepared(prepared: Prepared[Draft]) -> ClauseResult:
 
 def match_rows(prepared: Prepared[Draft], executable: Executable) -> DataFrame:
     """The reads of all output rows; counters see what the workers count."""
+    kind = Matching
     if prepared.preparation.is_stream:
-        from matchrec.spark.streaming.execute import match_events
+        from matchrec.spark.streaming.bucket import StreamedQuery
+        from matchrec.spark.streaming.checks import check_executable
 
-        return match_events(prepared, executable)
+        check_executable(executable, prepared.preparation.plan)
+        kind = StreamedQuery
     options = prepared.question.options
     sent = prepared.send(executable.crossing.columns)
     schema = schema_of_reads(executable, sent.fields)
-    matching = Matching(executable, sent.incoming)
-    mapped = map_partitions if options.counters is None else options.counters.map_partitions
-    found = mapped(sent.rows, matching, crossing_schema(schema), options.transport)
-    return decode_columns(found, schema)
+    matching = kind(executable, sent.incoming)
+    over_pandas = executable if options.transport == "pandas" else None
+    if options.counters is not None:
+        return options.counters.run_worker(sent, matching, schema, over_pandas)
+    return sent.run(lambda _: matching, schema, matching.name, over_pandas)
 
 
 def projected(relation: Relation, executable: Executable, matched: DataFrame) -> DataFrame:

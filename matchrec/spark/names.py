@@ -76,13 +76,6 @@ class ColumnNames:
         names = {one: wire.other_row(index) for index, one in enumerate(moved)}
         return cls(inner or {"1": wire.stays(0)}, names, origins)
 
-    def having(self, texts: Iterable[str]) -> ColumnNames:
-        """The same with names of more texts over one row."""
-        inner = dict(self.inner)
-        for text in texts:
-            inner.setdefault(text, wire.stays(len(inner)))
-        return ColumnNames(inner, self.others, self.origins)
-
     def rows(self) -> list[SelectItem]:
         """What is computed over one row."""
         return [SelectItem(self.said(text, text), name) for text, name in self.inner.items()]

@@ -31,9 +31,8 @@ from matchrec.spark.columns import Preparation, Unsorted
 from matchrec.spark.crossing import encode_columns
 from matchrec.spark.question import Question, Rule
 from matchrec.spark.session import REFUSALS
-from matchrec.spark.sorting.sorting import sorts_exactly
-from matchrec.spark.types import value_type
-from matchrec.spark.worker.matching import Incoming
+from matchrec.spark.transport import Sent
+from matchrec.spark.types import sorts_exactly, value_type
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -62,18 +61,6 @@ class Demand(Generic[D]):
     def needs_spark(self) -> str | None:
         """Why Spark must sort the rows: what it computes of several of them; None if nothing."""
         return next(filter(None, (one.needs_spark for one in self.drafts.values())), None)
-
-
-@dataclass(frozen=True)
-class Sent:
-    """The rows that cross, as they do. fields: of the columns, also of structs that come in parts.
-
-    incoming: how a worker takes them apart.
-    """
-
-    rows: DataFrame
-    fields: tuple[StructField, ...]
-    incoming: Incoming
 
 
 @dataclass(frozen=True)
@@ -110,19 +97,22 @@ class Prepared(Generic[D]):
     def send(self, columns: tuple[RowColumn, ...]) -> Sent:
         """The rows with these columns.
 
-        Spark analyses no query of which all fields are known already.
+        Spark analyses no query of which all fields are known already. Of a stream this raises
+        MatchRecognizeUnsupportedError for a column that pandas would alter.
         """
-        preparation, rows, fields = self.preparation, None, self.fields
+        preparation, fields = self.preparation, self.fields
+        if preparation.is_stream:
+            from matchrec.spark.streaming.prepare import send_events
+
+            return send_events(preparation.dataframe(columns), columns, preparation.plan)
         if self.rows is not None and columns == self.demand.columns:
             rows = self.rows
-        elif not fields.keys() >= set(columns):
+        else:
             rows = preparation.dataframe(columns)
-            fields = dict(zip(columns, rows.schema.fields, strict=False))
+            if not fields.keys() >= set(columns):
+                fields = preparation.fields(rows, columns)
         known = tuple(fields[column] for column in columns)
-        structs, sorting = preparation.structs(known, columns), preparation.sorting(columns)
-        if structs or rows is None:
-            rows = preparation.in_parts(columns)
-        return Sent(encode_columns(rows), known, Incoming(sorting, structs))
+        return Sent(encode_columns(rows), known, preparation.incoming(columns))
 
 
 def prepare(question: Question, demand: Callable[[ScopeOf], Demand[D]]) -> Prepared[D]:
@@ -188,7 +178,7 @@ def with_fields(question: Question, wanted: Demand[D], preparation: Preparation)
     """
     try:
         rows = preparation.dataframe(wanted.columns)
-        fields = dict(zip(wanted.columns, rows.schema.fields, strict=False))
+        fields = preparation.fields(rows, wanted.columns)
     except REFUSALS:
         for rule in question.rules:
             refuse(question, rule, preparation.with_draft(wanted.drafts[rule.name]))

@@ -40,8 +40,9 @@ from matchrec.spark.execute import projected
 from matchrec.spark.prepare import Demand, prepare_sorted
 from matchrec.spark.question import Options, Question, is_streaming
 from matchrec.spark.session import Relation, quiet_analysis
+from matchrec.spark.transport import unpacker
 from matchrec.spark.types import schema_of_reads
-from matchrec.spark.worker.arrays import as_integers, column
+from matchrec.spark.worker.arrays import as_integers, column, to_bytes
 from matchrec.spark.worker.encode import partitions_of
 from matchrec.spark.worker.gather import Gatherer
 
@@ -320,17 +321,12 @@ def collect_table(rows: DataFrame, most: int = MOST_ROWS) -> pa.Table:
 
 def pack(batches: Iterable[pa.RecordBatch], most: int) -> Iterator[pa.RecordBatch]:
     """The batches as one value, up to the first in which there are more than `most` rows."""
-    sink, rows = pa.BufferOutputStream(), 0
-    writer = None
+    packed: list[pa.RecordBatch] = []
     for batch in batches:
-        if batch.num_rows and rows <= most:
-            writer = writer or pa.ipc.new_stream(sink, batch.schema)
-            writer.write_batch(batch)
-            rows += batch.num_rows
-    if writer is not None:
-        writer.close()
-        packed = pa.array([sink.getvalue().to_pybytes()], pa.binary())
-        yield pa.RecordBatch.from_arrays([packed], ["packed"])
+        if batch.num_rows and sum(one.num_rows for one in packed) <= most:
+            packed.append(batch)
+    if packed:
+        yield pa.RecordBatch.from_arrays([pa.array([to_bytes(packed)], pa.binary())], ["packed"])
 
 
 def measure_values(partition: CollectedPartition, matches: Matches) -> Values:
@@ -345,10 +341,9 @@ def measure_values(partition: CollectedPartition, matches: Matches) -> Values:
     batch = Gatherer(executable, partition.table, reader).batch()
     schema = schema_of_reads(executable, partition.fields)
     spark = partition.relation.runner.spark
+    packed = spark.createDataFrame([(to_bytes([batch]),)], "packed binary")
     with able_workers(spark):
-        sent = spark.range(0, 1, 1, 1).mapInArrow(
-            partial(unpack, packed=to_bytes(batch)), crossing_schema(schema)
-        )
+        sent = packed.mapInArrow(unpacker(), crossing_schema(schema))
     found = projected(partition.relation, executable, decode_columns(sent, schema))
     first = len(executable.outputs) - len(partition.plan.measures)
     collected = [tuple(row)[first:] for row in found.collect()]
@@ -360,17 +355,3 @@ def before_the_last(matches: Matches) -> OutputRows:
     lengths = np.diff(matches.offsets)
     current = matches.offsets[1:] - np.minimum(lengths, 2)
     return OutputRows(matches.start, np.arange(matches.count), current)
-
-
-def to_bytes(batch: pa.RecordBatch) -> bytes:
-    """A batch as bytes."""
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, batch.schema) as writer:
-        writer.write_batch(batch)
-    return bytes(sink.getvalue().to_pybytes())
-
-
-def unpack(batches: Iterable[pa.RecordBatch], packed: bytes) -> Iterator[pa.RecordBatch]:
-    """The batch, whatever the rows are."""
-    for _ in batches:
-        yield from pa.ipc.open_stream(packed)

@@ -19,7 +19,7 @@ from pyspark.sql.types import (
 from typing_extensions import assert_never
 
 from matchrec.compile.executable import Executable
-from matchrec.conditions.types import VOID, Family, ValueType, nested
+from matchrec.conditions.types import SPARKS_OWN, VOID, Family, ValueType, nested
 from matchrec.output.reads import (
     Nullability,
     OfColumn,
@@ -74,6 +74,15 @@ def value_type(type_: spark.DataType) -> ValueType:
     if name.startswith("time("):  # since Spark 4.1
         return ValueType(Family.TIME, name)
     return ValueType(FAMILIES.get(type(type_), Family.OTHER), name)
+
+
+def sorts_exactly(type_: spark.DataType) -> bool:
+    """Whether the order and the equality of a type's values are Spark's.
+
+    For PARTITION BY as for ORDER BY. Collated texts, nested values, maps, variants and calendar
+    intervals stay with Spark's own sort.
+    """
+    return value_type(type_).family not in SPARKS_OWN
 
 
 def nested_type(type_: spark.DataType) -> ValueType:

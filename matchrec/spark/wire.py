@@ -11,7 +11,7 @@ After the match     __r0 ...       what the measures read
                     __v0 ...       an array of the values that such an aggregate is over
     __e            one of these rows: c0 ..., its variable v, its position p
                     __counters     what a worker has counted
-Of rule sets        __rule, __kind, __first, __last, __events, __message    see `rule_sets.schema`
+Of rule sets        __rule, __kind, __first, __last, __events, __message    see `rule_sets.worker`
 Of streams          __o0 ...       ORDER BY columns after the first    __k0 ...    keys
                     __bucket       a number for some of the keys
                     __time         the column with the watermark       __t         in microseconds
@@ -21,6 +21,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import NamedTuple
+
+from matchrec.dataclass import dataclass
 
 ROW_NUMBER = "__n"
 MATCHED_ROW = "__e"
@@ -62,6 +64,32 @@ class Struct(NamedTuple):
     name: str
     fields: tuple[str, ...]
     parts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SortColumn:
+    """An item of ORDER BY. name: of a column of the batches."""
+
+    name: str
+    descending: bool
+    nulls_first: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Sorting:
+    """What rows are sorted by.
+
+    keys: columns whose values a partition's rows have in common, where NULL equals NULL.
+    """
+
+    keys: tuple[str, ...]
+    order: tuple[SortColumn, ...]
+
+    @property
+    def columns(self) -> tuple[SortColumn, ...]:
+        """The keys, then what each partition is ordered by."""
+        keys = (SortColumn(key, descending=False, nulls_first=True) for key in self.keys)
+        return (*keys, *self.order)
 
 
 def select_list(items: Iterable[SelectItem]) -> str:

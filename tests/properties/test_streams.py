@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from matchrec.conditions.row_column import row_column
 from matchrec.conditions.split import RowScope
 from matchrec.spark import wire
-from matchrec.spark.sorting.sorting import SortColumn
+from matchrec.spark.wire import SortColumn
 from tests.generators.queries import Batch, Query, random_streams
 from tests.properties.test_queries import (
     ENGINES,

@@ -13,10 +13,10 @@ import pyarrow as pa
 
 from matchrec.conditions.row_column import RowColumn
 from matchrec.spark import wire
-from matchrec.spark.sorting.sorting import SortColumn
 from matchrec.spark.streaming.arrival import Arriving, times
 from matchrec.spark.streaming.bucket import PLACES, Bucket, KeptSearches
 from matchrec.spark.streaming.search import START, ContiguousSearch
+from matchrec.spark.wire import SortColumn
 from tests.tasks.query_batches import Run
 from tests.tasks.stream_pieces import QUERY, Group
 

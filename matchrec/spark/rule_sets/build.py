@@ -7,9 +7,12 @@ Over a stream one operator holds the state of all rules, so there is one shuffle
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from pyspark.sql import types as spark_types
 
 from matchrec.compile.executable import Executable, Output
 from matchrec.compile.path import Draft
@@ -28,35 +31,77 @@ from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quoted, string_literal
 from matchrec.spark import wire
-from matchrec.spark.crossing import crossing_schema
 from matchrec.spark.execute import projected, projection
 from matchrec.spark.prepare import Demand, Prepared, ScopeOf, prepare
 from matchrec.spark.question import Question, Rule, in_terms_of_the_query, is_streaming
-from matchrec.spark.rule_sets.keyed import ContiguousRule, RulesOfBucket, SelectingRule
-from matchrec.spark.rule_sets.schema import (
-    VARIABLE,
-    RowKind,
-    Slots,
-    find_slots,
-    schema_of_rows,
-)
-from matchrec.spark.rule_sets.worker import OnError, RuleOutput, RuleSetWorker
+from matchrec.spark.rule_sets.keyed import StreamedRules
+from matchrec.spark.rule_sets.worker import VARIABLE, OnError, RowKind, RuleSetWorker
 from matchrec.spark.session import REFUSALS, quiet_analysis
-from matchrec.spark.streaming.execute import (
-    check_executable,
-    check_options,
-    check_plan,
-    digest,
-    run_on_buckets,
-    send_stream,
-)
+from matchrec.spark.streaming.checks import check_executable, check_options, check_plan
 from matchrec.spark.streaming.prepare import check_one_row
-from matchrec.spark.transport import arrow_schema, map_rows
+from matchrec.spark.types import schema_of_reads
 from matchrec.spark.wire import SelectItem
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
+
+
+@dataclass(frozen=True)
+class Slots:
+    """The slots of all rules. fields: theirs. of_rule: for each rule the slot of each read."""
+
+    fields: tuple[spark_types.StructField, ...]
+    of_rule: tuple[tuple[int, ...], ...]
+
+
+def find_slots(rule_set: RuleSet, inputs: Sequence[spark_types.StructField]) -> Slots:
+    """The slots of a set. inputs: the fields of the columns that cross."""
+    fields: list[spark_types.StructField] = []
+    places: dict[tuple[str, int], int] = {}
+    of_rule = []
+    for rule in rule_set.rules:
+        used: Counter[str] = Counter()
+        slots = []
+        for field in schema_of_reads(rule.executable, inputs).fields:
+            kind = field.dataType.json()
+            place = places.setdefault((kind, used[kind]), len(fields))
+            if place == len(fields):
+                fields.append(spark_types.StructField(wire.read(place), field.dataType))
+            used[kind] += 1
+            slots.append(place)
+        of_rule.append(tuple(slots))
+    return Slots(tuple(fields), tuple(of_rule))
+
+
+def schema_of_rows(
+    rule_set: RuleSet, inputs: Sequence[spark_types.StructField], slots: Slots
+) -> spark_types.StructType:
+    """The schema of the workers' rows, before types that do not cross are replaced."""
+
+    def field(name: str, type_: spark_types.DataType) -> spark_types.StructField:
+        return spark_types.StructField(name, type_)
+
+    order = inputs[rule_set.order].dataType
+    event = [field(name, inputs[place].dataType) for name, place in rule_set.events.items()]
+    event.append(field(VARIABLE, spark_types.StringType()))
+    keys = enumerate(rule_set.keys)
+    return spark_types.StructType(
+        [
+            spark_types.StructField(wire.RULE, spark_types.IntegerType(), nullable=False),
+            spark_types.StructField(wire.KIND, spark_types.IntegerType(), nullable=False),
+            *(field(wire.key(i), inputs[place].dataType) for i, place in keys),
+            field(wire.ROW_NUMBER, spark_types.LongType()),
+            field(wire.FIRST, order),
+            field(wire.LAST, order),
+            field(
+                wire.EVENTS,
+                spark_types.ArrayType(spark_types.StructType(event), containsNull=False),
+            ),
+            field(wire.MESSAGE, spark_types.StringType()),
+            *slots.fields,
+        ]
+    )
 
 
 @dataclass(frozen=True)
@@ -160,8 +205,7 @@ def link_rules(prepared: Prepared[SharedDrafts], on_error: OnError) -> BuiltRule
     executables = {rule.name: link_rule(prepared, rule) for rule in question.rules}
     is_stream = prepared.preparation.is_stream
     rule_set = join_rules(shared, executables)
-    match = match_events if is_stream else match_rules
-    rows, slots = match(prepared, rule_set, on_error)
+    rows, slots = match_rules(prepared, rule_set, on_error)
     sorts = "" if is_stream else prepared.preparation.sorts
     return BuiltRuleSet(rows, question, rule_set, slots, shared, executables, sorts)
 
@@ -185,33 +229,14 @@ def match_rules(
     """The rows of a linked set, and the slots of what its rules read."""
     sent = prepared.send(rule_set.columns)
     slots = find_slots(rule_set, sent.fields)
-    schema = schema_of_rows(rule_set, sent.fields, slots)
+
+    kind = StreamedRules if prepared.preparation.is_stream else RuleSetWorker
 
     def worker(sends: pa.Schema) -> RuleSetWorker:
-        return RuleSetWorker(rule_set, slots.of_rule, sends, on_error, sent.incoming)
+        return kind(rule_set, slots.of_rule, sends, on_error, sent.incoming)
 
     name = f"match_recognize[{len(rule_set.rules)} rules]"
-    return map_rows(sent.rows, worker, schema, name), slots
-
-
-def match_events(
-    prepared: Prepared[SharedDrafts], rule_set: RuleSet, on_error: OnError
-) -> tuple[DataFrame, Slots]:
-    """The rows of a linked set, and the slots of what its rules read."""
-    events = send_stream(prepared, rule_set.columns)
-    slots = find_slots(rule_set, events.fields)
-    schema = schema_of_rows(rule_set, events.fields, slots)
-    sends = arrow_schema(crossing_schema(schema))
-    searches = tuple(
-        (SelectingRule if rule.executable.task.selects else ContiguousRule)(
-            rule.executable,
-            output=RuleOutput(rule_set, number, slots.of_rule[number], sends),
-        )
-        for number, rule in enumerate(rule_set.rules)
-    )
-    query = digest(rule_set, events.arriving)
-    bucket = RulesOfBucket(events.arriving, query, searches, rule_set, sends, on_error)
-    return run_on_buckets(events, bucket, f"{len(searches)} rules", schema), slots
+    return sent.run(worker, schema_of_rows(rule_set, sent.fields, slots), name), slots
 
 
 def check_draft(drafted: Draft) -> None:

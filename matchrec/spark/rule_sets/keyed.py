@@ -6,60 +6,45 @@ A rule that fails for one key goes on with the others.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 
 from matchrec.compile.rule_set import RuleSet
 from matchrec.dataclass import dataclass
-from matchrec.engine.matches import Matches
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.run.failures import of_rule
-from matchrec.output.rows import output_rows
 from matchrec.spark.rule_sets.worker import (
     OnError,
-    RuleOutput,
-    RuleWorker,
+    RuleSetWorker,
     columns_of_failure,
     filled,
 )
-from matchrec.spark.streaming.arrival import Arrived
-from matchrec.spark.streaming.bucket import NO_KEYS, PLACES, Bucket, GoingOn, Needs, Outcome
-from matchrec.spark.streaming.search import ContiguousSearch
-from matchrec.spark.streaming.selecting import KnownRows, SelectingSearch
+from matchrec.spark.streaming.arrival import Arrived, Arriving
+from matchrec.spark.streaming.bucket import (
+    NO_KEYS,
+    PLACES,
+    Bucket,
+    GoingOn,
+    Needs,
+    Outcome,
+    digest,
+    search_of,
+)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ContiguousRule(ContiguousSearch):
-    """A rule whose matches are rows in a row."""
+@dataclass(frozen=True)
+class StreamedRules(RuleSetWorker):
+    """Runs all rules over a stream's events."""
 
-    output: RuleOutput
-
-    @cached_property
-    def worker(self) -> RuleWorker:
-        return RuleWorker(self.open_executable, output=self.output)
-
-    @cached_property
-    def counts(self) -> bool:
-        """Each match of a set has its number."""
-        return True
-
-
-@dataclass(frozen=True, kw_only=True)
-class SelectingRule(SelectingSearch):
-    """A rule whose matches may skip rows."""
-
-    output: RuleOutput
-
-    @property
-    def counts(self) -> bool:
-        """Each match of a set has its number."""
-        return True
-
-    def gather(self, rows: KnownRows, matches: Matches) -> Iterator[pa.RecordBatch]:
-        out = output_rows(matches, self.executable.rows_per_match)
-        return self.output.batches(rows.table, rows.partitions, matches, out)
+    def bucket(self, arriving: Arriving) -> RulesOfBucket:
+        """What goes on with the events of a bucket."""
+        searches = tuple(
+            search_of(rule.executable, self.output_of(number))
+            for number, rule in enumerate(self.rule_set.rules)
+        )
+        query = digest(self.rule_set, arriving)
+        return RulesOfBucket(arriving, query, searches, self.rule_set, self.schema, self.on_error)
 
 
 @dataclass(frozen=True)

@@ -10,17 +10,17 @@ an event-time timer is set, one for all keys.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from pyspark.sql import types as spark_types
 
+from matchrec.compile.executable import Executable
 from matchrec.dataclass import dataclass
 from matchrec.engine.partitions import IntArray
-from matchrec.spark import wire
 from matchrec.spark.streaming.arrival import (
     Array,
     Arrays,
@@ -39,9 +39,12 @@ from matchrec.spark.streaming.arrival import (
     take,
     times,
 )
-from matchrec.spark.streaming.prepare import Flat
-from matchrec.spark.streaming.search import FOREVER, KeySearch, Left
-from matchrec.spark.transport import arrow_type, decode
+from matchrec.spark.streaming.search import FOREVER, ContiguousSearch, KeySearch, Left
+from matchrec.spark.streaming.selecting import SelectingSearch
+from matchrec.spark.transport import PandasEncoding
+from matchrec.spark.worker.arrays import to_bytes
+from matchrec.spark.worker.match import Output
+from matchrec.spark.worker.matching import Matching
 
 NO_KEYS = np.zeros(0, np.int64)
 PLACES = "places"
@@ -244,6 +247,26 @@ class Bucket:
         return needs.after(known, left), NO_KEYS
 
 
+@dataclass(frozen=True, slots=True)
+class StreamedQuery(Matching):
+    """Runs an executable over a stream's events."""
+
+    def bucket(self, arriving: Arriving) -> Bucket:
+        """What goes on with the events of a bucket."""
+        query = digest(self.executable, arriving)
+        return Bucket(arriving, query, (search_of(self.executable),))
+
+
+def search_of(executable: Executable, output: Output | None = None) -> KeySearch:
+    """What searches the events of keys. output: see `Worker`."""
+    return (SelectingSearch if executable.task.selects else ContiguousSearch)(executable, output)
+
+
+def digest(*asked: object) -> str:
+    """What tells one query from all others."""
+    return hashlib.sha256(repr(asked).encode()).hexdigest()
+
+
 def nothing_needed(search: KeySearch, keys: IntArray) -> Needs:
     """What a search needs of keys without events."""
     nothing = dict(search.nothing()) | {PLACES: ByKey.joined([NO_KEYS])}
@@ -279,26 +302,15 @@ def stored(kept: KeptSearches, arrived: Arrived) -> KeptEvents:
 
 @dataclass(frozen=True)
 class StreamWorker:
-    """Searches the events of a bucket. columns: those that cross, beside the time. Picklable."""
+    """Searches the events of a bucket. encoding: of how they cross. Picklable."""
 
     bucket: Bucket
-    columns: tuple[Flat, ...]
+    encoding: PandasEncoding
 
-    def run(self, frames: Iterable[pd.DataFrame], group: GroupState) -> Iterator[pd.DataFrame]:
+    def run(
+        self, _: object, frames: Iterable[pd.DataFrame], group: GroupState
+    ) -> Iterator[pd.DataFrame]:
         """Output rows of what is complete now, as the bytes of an Arrow stream."""
-        batches = (self.batch(frame) for frame in frames if len(frame))
+        batches = (self.encoding.batch(frame) for frame in frames if len(frame))
         for batch in self.bucket.batch(batches, group):
-            out = pa.BufferOutputStream()
-            with pa.ipc.new_stream(out, batch.schema) as writer:
-                writer.write_batch(batch)
-            yield pd.DataFrame({"rows": [out.getvalue().to_pybytes()]})
-
-    def batch(self, frame: pd.DataFrame) -> pa.RecordBatch:
-        """The events as they were before they crossed."""
-        time = Flat(wire.MICROSECONDS, wire.MICROSECONDS, spark_types.LongType())
-        columns = (*self.columns, time)
-        leaves = [leaf for one in columns for leaf in one.leaves()]
-        kinds = [arrow_type(kind) for _, _, kind in leaves]
-        flat = decode(frame, [name for _, name, _ in leaves], [one for one in kinds if one])
-        arrays = [one.array(flat) for one in columns]
-        return pa.RecordBatch.from_arrays(arrays, schema=self.bucket.schema)
+            yield pd.DataFrame({"rows": [to_bytes([batch])]})

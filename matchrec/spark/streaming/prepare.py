@@ -12,11 +12,11 @@ a hundred times what the search of its few new events does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
+import pandas as pd
 import pyarrow as pa
 from pyspark.sql import types as spark_types
 
@@ -24,86 +24,33 @@ from matchrec.conditions.row_column import RowColumn
 from matchrec.dataclass import dataclass
 from matchrec.errors.calls import altered_in_stream, cannot_stream, no_watermark
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.text import quoted
 from matchrec.spark import wire
 from matchrec.spark.columns import Preparation
-from matchrec.spark.crossing import encode_columns
-from matchrec.spark.names import bit_columns, null_columns
-from matchrec.spark.sorting.sorting import SortColumn
+from matchrec.spark.crossing import crossing_schema, decode_columns, encode_columns
+from matchrec.spark.environment import able_workers
+from matchrec.spark.names import bit_columns
 from matchrec.spark.streaming.arrival import Arriving
-from matchrec.spark.transport import arrow_type, encoded_field
-from matchrec.spark.wire import SelectItem
+from matchrec.spark.streaming.bucket import Bucket, StreamWorker
+from matchrec.spark.transport import (
+    PandasColumn,
+    PandasEncoding,
+    Sent,
+    arrow_schema,
+    runner_in_worker,
+    unpacker,
+)
+from matchrec.spark.wire import SelectItem, SortColumn
+from matchrec.spark.worker.matching import Incoming
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from matchrec.compile.executable import Executable
     from matchrec.compile.path import Draft
 
 WATERMARK = "spark.watermarkDelayMs"  # in the metadata of a column that has one
 EPOCH = "TIMESTAMP_NTZ'1970-01-01 00:00:00'"
 BUCKETS = 64  # the state depends on it; so many tasks at most have something to do
-
-
-@dataclass(frozen=True)
-class Flat:
-    """A column. name: of it, which its fields extend. path: SQL. kind: its type in Spark.
-
-    fields: of a struct, each with its name there; then `name`_n says where the struct is NULL.
-    """
-
-    name: str
-    path: str
-    kind: spark_types.DataType
-    fields: tuple[tuple[str, Flat], ...] = ()
-
-    @property
-    def is_struct(self) -> bool:
-        """Whether it has fields, though it may be none of them."""
-        return isinstance(self.kind, spark_types.StructType)
-
-    def leaves(self) -> Iterator[tuple[str, str, spark_types.DataType]]:
-        """Path, name and type of each column that crosses."""
-        if self.is_struct:
-            yield f"{self.path} IS NULL", f"{self.name}_n", spark_types.BooleanType()
-            for _, one in self.fields:
-                yield from one.leaves()
-        else:
-            yield self.path, self.name, self.kind
-
-    def arrow(self) -> pa.DataType:
-        """The Arrow type. Raises ValueError with the name of the first type that has none."""
-        if self.is_struct:
-            return pa.struct([pa.field(name, one.arrow()) for name, one in self.fields])
-        kind = arrow_type(self.kind)
-        if kind is None:
-            raise ValueError(self.kind.simpleString())
-        return kind
-
-    def array(self, batch: pa.RecordBatch) -> pa.Array:
-        """The column out of those that crossed."""
-        if not self.is_struct:
-            return batch.column(self.name)
-        absent = batch.column(f"{self.name}_n")
-        if not self.fields:
-            nothing: list[dict[str, object] | None] = [
-                None if one else {} for one in absent.to_pylist()
-            ]
-            return pa.array(nothing, pa.struct([]))
-        arrays = [one.array(batch) for _, one in self.fields]
-        names = [name for name, _ in self.fields]
-        mask = pa.array(np.asarray(absent.to_numpy(zero_copy_only=False), np.bool_))
-        return pa.StructArray.from_arrays(arrays, names, mask=mask)
-
-
-def flat(name: str, path: str, kind: spark_types.DataType) -> Flat:
-    """A column with its fields."""
-    if not isinstance(kind, spark_types.StructType):
-        return Flat(name, path, kind)
-    fields = tuple(
-        (one.name, flat(f"{name}_{i}", f"{path}.{quoted(one.name)}", one.dataType))
-        for i, one in enumerate(kind.fields)
-    )
-    return Flat(name, path, kind, fields)
 
 
 @dataclass(frozen=True)
@@ -177,53 +124,80 @@ def check_one_row(columns: Iterable[RowColumn], plan: MatchPlan) -> None:
     )
 
 
-@dataclass(frozen=True)
-class Crossed:
+@dataclass(frozen=True, kw_only=True)
+class SentEvents(Sent):
     """Events as they cross to Spark's operator.
 
-    frame: what crosses. columns: what it stands for, without the time. arriving: what events are
-    in the worker, with the time. fields: of the columns that were asked for.
+    encoding: what crosses. arriving: what events are in the worker.
     """
 
-    frame: DataFrame
-    columns: tuple[Flat, ...]
+    encoding: PandasEncoding
     arriving: Arriving
-    fields: tuple[spark_types.StructField, ...]
+
+    def run(
+        self,
+        worker: Callable[[pa.Schema], Any],
+        schema: spark_types.StructType,
+        name: str,
+        _: Executable | None = None,
+    ) -> DataFrame:
+        """What a worker, which has a `bucket`, makes of the events of all keys."""
+        bucket = worker(arrow_schema(crossing_schema(schema))).bucket(self.arriving)
+        return self.run_on_buckets(bucket, schema, name)
+
+    def run_on_buckets(
+        self, bucket: Bucket, schema: spark_types.StructType, name: str
+    ) -> DataFrame:
+        """The rows that come out of buckets of keys.
+
+        They leave Spark's operator as bytes of Arrow, which `mapInArrow` reads after it: pandas
+        would alter them, and Spark's own way to nested columns differs with its version.
+        """
+        run = runner_in_worker(StreamWorker(bucket, self.encoding))
+
+        def search(key: Any, frames: Iterable[pd.DataFrame], group: Any) -> Iterator[pd.DataFrame]:
+            return run(key, frames, group)
+
+        search.__name__ = name
+        groups = self.rows.groupBy(wire.BUCKET)
+        with able_workers(self.rows.sparkSession):
+            found = groups.applyInPandasWithState(
+                search, "rows binary", "state binary", "append", "EventTimeTimeout"
+            )
+            return decode_columns(found.mapInArrow(unpacker(), crossing_schema(schema)), schema)
 
 
-def send_events(prepared: DataFrame, columns: tuple[RowColumn, ...], plan: MatchPlan) -> Crossed:
+def send_events(prepared: DataFrame, columns: tuple[RowColumn, ...], plan: MatchPlan) -> SentEvents:
     """Raises MatchRecognizeUnsupportedError for a column that pandas would alter."""
     frame = encode_columns(prepared)
     keys = key_columns(columns, plan)
-    orders = [wire.further_order(index) for index in range(len(plan.order_by) - 1)]
-    names = [name for name in prepared.columns if name not in (wire.BUCKET, wire.EVENT_TIME)]
+    further = [(wire.further_order(i), item) for i, item in enumerate(plan.order_by[1:])]
     texts = keys | {wire.column(i): str(column.pieces[0]) for i, column in enumerate(columns)}
-    texts |= {
-        name: item.expression.text for name, item in zip(orders, plan.order_by[1:], strict=True)
-    }
-    flats = tuple(flat(name, name, frame.schema[name].dataType) for name in names)
-    fields = [held(one, texts) for one in flats]
-    leaves = [leaf for one in flats for leaf in one.leaves()]
-    as_they_are = [SelectItem(name, name) for name in (wire.EVENT_TIME, wire.BUCKET)]
-    time = SelectItem(microseconds(prepared.schema[wire.EVENT_TIME]), wire.MICROSECONDS)
-    apart = [*(SelectItem(path, name) for path, name, _ in leaves), time, *as_they_are]
-    encoded = [encoded_field(spark_types.StructField(name, kind)) for _, name, kind in leaves]
-    marks = [*(f"{name} IS NULL" for _, name, _ in leaves), "FALSE"]  # the time is never NULL
-    items = [*encoded, SelectItem(time.name, time.name), *as_they_are, *null_columns(marks)]
-    schema = pa.schema([*fields, pa.field(time.name, pa.int64())])
-    events = frame.selectExpr(*map(str, apart)).selectExpr(*map(str, items))
-    items_of = zip(orders, plan.order_by[1:], strict=True)
-    ordered = tuple(
-        SortColumn(name, one.descending, not one.puts_nulls_last) for name, one in items_of
+    texts |= {name: item.expression.text for name, item in further}
+    apart = (wire.BUCKET, wire.EVENT_TIME)
+    held = [
+        PandasColumn.of(one.name, one.name, one.dataType)
+        for one in frame.schema.fields
+        if one.name not in apart
+    ]
+    kinds = [pa.field(one.name, arrow_kind(one, texts)) for one in held]
+    time = microseconds(prepared.schema[wire.EVENT_TIME])
+    held.append(PandasColumn(wire.MICROSECONDS, time, spark_types.LongType()))
+    schema = pa.schema([*kinds, pa.field(wire.MICROSECONDS, pa.int64())])
+    orders = tuple(
+        SortColumn(name, one.descending, not one.puts_nulls_last) for name, one in further
     )
+    encoding = PandasEncoding(tuple(held))
     asked = tuple(prepared.schema.fields[: len(columns)])
-    return Crossed(events, flats, Arriving(schema, tuple(keys), ordered), asked)
+    arriving = Arriving(schema, tuple(keys), orders)
+    rows = encoding.encode(frame, *apart)
+    return SentEvents(rows, asked, Incoming(), encoding=encoding, arriving=arriving)
 
 
-def held(column: Flat, texts: dict[str, str]) -> pa.Field:
-    """The field of a column in the worker."""
+def arrow_kind(column: PandasColumn, texts: dict[str, str]) -> pa.DataType:
+    """The type of a column in the worker."""
     try:
-        return pa.field(column.name, column.arrow())
+        return column.arrow()
     except ValueError as altered:
         text = texts.get(column.name, column.name)
         raise altered_in_stream(text, str(altered)) from None

@@ -7,7 +7,7 @@ not at all; everything else is done once for all of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property, partial
 
@@ -33,7 +33,7 @@ from matchrec.engine.partitions import BoolArray, IntArray, Partitions, ends_by_
 from matchrec.engine.records import compile_task
 from matchrec.engine.selection.skip import concatenate
 from matchrec.errors.run.place import RowPlace
-from matchrec.output.measures import Reader, counts_before
+from matchrec.output.measures import counts_before
 from matchrec.output.rows import output_rows
 from matchrec.spark import wire
 from matchrec.spark.streaming.arrival import Array, ByKey, Known, States, ranges, take, times
@@ -46,8 +46,7 @@ from matchrec.spark.streaming.search import (
     window_bounds,
 )
 from matchrec.spark.worker.encode import partitions_of, value_at
-from matchrec.spark.worker.gather import Gatherer
-from matchrec.spark.worker.match import naming_rows
+from matchrec.spark.worker.match import Worker, naming_rows
 
 
 @dataclass(frozen=True)
@@ -79,7 +78,9 @@ class SelectingSearch(KeySearch):
         matches = concatenate(found)
         if matches.count:
             with naming_rows(partial(rows.place, self.executable)):
-                yield from self.gather(rows, matches)
+                out = output_rows(matches, self.executable.rows_per_match)
+                worker = Worker(self.executable, output=self.output)
+                yield from worker.output_of(rows.table, rows.partitions, matches, out)
         return together(left).followed_by(after).take(np.argsort(np.append(others, quiet)))
 
     def find_quiet(self, states: States, known: Known, rows: KnownRows) -> BoolArray:
@@ -97,13 +98,6 @@ class SelectingSearch(KeySearch):
         after = dict(states) | {"counts": replace(states["counts"], values=counts.ravel())}
         nothing = ByKey(np.zeros(0, np.int64), np.zeros(len(new), np.int64))
         return Left(after, nothing, np.full(len(new), FOREVER), self.may_forget(counts[:, 1]))
-
-    def gather(self, rows: KnownRows, matches: Matches) -> Iterator[pa.RecordBatch]:
-        """The reads of what comes out."""
-        task = self.executable.task
-        out = output_rows(matches, self.executable.rows_per_match)
-        reader = Reader(matches, out, rows.partitions, task.members, len(task.variables))
-        yield Gatherer(self.executable, rows.table, reader).batch()
 
     def left(self, rows: RowsOfKey, answer: Answer) -> LeftOfKey:
         """What is needed of a key further on, and when something may end."""

@@ -29,6 +29,15 @@ def column(table: pa.Table, name: str) -> pa.Array:
     return chunked.chunk(0) if chunked.num_chunks == 1 else chunked.combine_chunks()
 
 
+def to_bytes(batches: Sequence[pa.RecordBatch]) -> bytes:
+    """One or more batches as a stream of Arrow."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batches[0].schema) as writer:
+        for one in batches:
+            writer.write_batch(one)
+    return bytes(sink.getvalue().to_pybytes())
+
+
 def with_structs(table: pa.Table, structs: Iterable[Struct]) -> pa.Table:
     """The table with columns of structs, whose fields are columns of its own; none is copied."""
     for one in structs:
