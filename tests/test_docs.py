@@ -32,7 +32,8 @@ from tests.quick.embedded import commands_in, invoke
 pytestmark = pytest.mark.one_of(4)
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("**/*.md"))]
+BESIDE = ("README.md", "CONTRIBUTING.md", "tests/README.md")
+PAGES = [*(ROOT / name for name in BESIDE), *sorted((ROOT / "docs").glob("**/*.md"))]
 LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
 SET_UP = re.compile(
     r"python3 -m venv \.venv && \.venv/bin/pip install -q (-e )?'\.\[(demo|test)\]'"

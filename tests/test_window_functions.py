@@ -1,4 +1,4 @@
-"""What docs/migration/window_functions.md says in two ways is the same on random rows too."""
+"""docs/how-to/migration/window_functions.md says things in two ways: both give the same rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 import matchrec
 from tests.pages.blocks import blocks
 
-PAGE = Path(__file__).parent.parent / "docs" / "migration" / "window_functions.md"
+PAGE = Path(__file__).parent.parent / "docs" / "how-to" / "migration" / "window_functions.md"
 DAY = timedelta(days=1)
 BEGINNING = datetime(2024, 1, 1)
 

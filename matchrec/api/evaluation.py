@@ -9,9 +9,7 @@ from matchrec.api.inputs import run_around
 from matchrec.api.remarks import Remarks, remarks_on, warn
 from matchrec.errors.calls import another_clause_over_a_stream
 from matchrec.errors.kinds import shown_in
-from matchrec.frontends.sql.lower import lower
-from matchrec.frontends.sql.nodes import Query, Site
-from matchrec.frontends.sql.splice import (
+from matchrec.frontends.sql.locate import (
     in_scope,
     markers_of_outer,
     markers_of_rows,
@@ -20,6 +18,8 @@ from matchrec.frontends.sql.splice import (
     rows_of,
     select_from,
 )
+from matchrec.frontends.sql.lower import lower
+from matchrec.frontends.sql.nodes import Query, Site
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import Template, parameter_name
 from matchrec.source import Span

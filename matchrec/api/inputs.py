@@ -10,8 +10,8 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
 from matchrec.frontends.expressions.expression import keys, orders
 from matchrec.frontends.lexing.tokens import SPARK, Dialect, DoubleQuotes
+from matchrec.frontends.sql.locate import fill_frames, named_parameters
 from matchrec.frontends.sql.nodes import Query
-from matchrec.frontends.sql.splice import fill_frames, named_parameters
 from matchrec.plan.text import Template, View, parameter_name, template
 from matchrec.spark.errors.diagnose import unbound_name
 from matchrec.spark.session import Relation, Runner, is_connect

@@ -1,5 +1,6 @@
-"""What has failed, as a sentence on stderr and an exit code; docs/command_line.md lists the codes.
+"""What has failed, as a sentence on stderr and an exit code.
 
+docs/how-to/command_line.md lists the codes.
 What nobody has foreseen is our mistake and stays a traceback.
 """
 

@@ -26,7 +26,7 @@ from matchrec.conditions.within import gap_columns, near_columns, window_columns
 from matchrec.errors.conditions import not_measured_by
 from matchrec.errors.language import part
 from matchrec.errors.run.origins import SqlOrigin, origin
-from matchrec.output.read_measures import is_collected
+from matchrec.output.reads import is_collected
 from matchrec.output.schema import OutputColumn, RowOutput, TimeoutOutput
 from matchrec.plan.clauses import Measure, RowExpression
 from matchrec.plan.expression import (

@@ -49,8 +49,7 @@ from matchrec.engine.interface import (
 from matchrec.errors.conditions import only_spark_computes
 from matchrec.errors.run.origins import SqlOrigin
 from matchrec.nfa.compile import CompiledPattern, compile_pattern
-from matchrec.output.read_measures import MeasureReader, timeout_pieces
-from matchrec.output.reads import ReadPointer
+from matchrec.output.reads import MeasureReader, ReadPointer, timeout_pieces
 from matchrec.output.schema import (
     OutputColumn,
     PointerOutput,

@@ -22,7 +22,7 @@ def not_known_during_the_match(what: str, span: Span) -> MatchRecognizeError:
         span,
         notes=(
             "values of several rows may be combined there with operators, CASE, LIKE, RLIKE, CAST,",
-            "and functions of numbers, texts, times and arrays; docs/supported.md lists them",
+            "and functions of numbers, texts, times and arrays: docs/reference/supported.md",
         ),
         hint=(
             f"write the function around each navigation by itself: {current().alone}, or compute "
@@ -197,7 +197,7 @@ def aggregate_cannot_take(
 
 
 _OF_ONE_VALUE = frozenset({"avg", "mean", "sum", "min", "max", "median", "stddev", "variance"})
-_TAKEN = "count, sum, avg, min, max and others that docs/supported.md lists"
+_TAKEN = "count, sum, avg, min, max and others that docs/reference/supported.md lists"
 _AS_MEASURE = "make it a measure, and test that with WHERE after the clause"
 
 

@@ -8,15 +8,51 @@ computed before the match.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from typing_extensions import override
+from typing_extensions import assert_never, override
 
+from matchrec.conditions.aggregates import basic, framed
+from matchrec.conditions.residual import RunningAggregate
+from matchrec.conditions.row_column import RowColumn, row_column
+from matchrec.conditions.types import NUMBERS, SPARKS_OWN, Family, ValueType
+from matchrec.conditions.within import window_columns
 from matchrec.dataclass import dataclass
-from matchrec.plan.expression import Navigation, Semantics
+from matchrec.nfa.program import A_MATCH, FIRST_NEAR, TIMED_OUT
+from matchrec.output.pieces import (
+    AggregatePlace,
+    Pieces,
+    RowAggregate,
+    RowField,
+    RowPiece,
+    RowPosition,
+    RowTerm,
+    RowVariable,
+)
+from matchrec.plan.clauses import RowsPerMatch
+from matchrec.plan.expression import (
+    MATCHED_ROWS,
+    Aggregate,
+    Classifier,
+    ColumnReference,
+    End,
+    Ending,
+    EndingField,
+    MatchNumber,
+    Navigation,
+    Piece,
+    Reference,
+    RowNumber,
+    Scalar,
+    Semantics,
+    looks_at_columns_only,
+    references,
+    row_text,
+)
+from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.show import (
     show_aggregate,
     show_classifier,
@@ -24,6 +60,9 @@ from matchrec.plan.show import (
     show_navigation,
     show_semantics,
 )
+
+if TYPE_CHECKING:
+    from matchrec.plan.stages import Timeouts
 
 
 class TypeForm(Enum):
@@ -384,3 +423,226 @@ def moved(read: Read, places: Sequence[int]) -> Read:
             return replace(read, column=places[column])
         case _:
             return read
+
+
+# Turns measures into reads: each reference of a measure becomes a column that the worker fills.
+#
+# The text around the references stays as it is; Spark evaluates it over the columns read.
+# Aggregates of a basic form are reads too. Every other aggregate is Spark's: it runs over the rows
+# of the match, which are read as one array.
+
+
+class MeasureReader:
+    """Collects the reads of one query and the columns that they need, each once.
+
+    columns, reads, fields: each with its index; fields are the columns of the match's rows.
+    aggregates: those that Spark computes, for each output row, over the rows of its match.
+    """
+
+    def __init__(self, plan: MatchPlan, types: Mapping[RowColumn, ValueType]) -> None:
+        self.plan = plan
+        self.types = types
+        self.columns: dict[RowColumn, int] = {}
+        self.reads: dict[Read, int] = {}
+        self.fields: dict[int, int] = {}
+        self.aggregates: list[RowAggregate] = []
+
+    def row(self, column: RowColumn) -> int:
+        """The read of a column on the output row's own input row."""
+        return self.read(ReadRow(self.place(column)))
+
+    def pieces(self, scalar: Scalar) -> Pieces:
+        """The text of a measure, each reference replaced by the index of its read."""
+        return tuple(part for piece in scalar.pieces for part in self.piece(piece))
+
+    def piece(self, piece: Piece) -> Pieces:
+        return (piece,) if isinstance(piece, str) else self.reference(piece)
+
+    def reference(self, reference: Reference) -> Pieces:
+        match reference:
+            case ColumnReference(navigation, argument):
+                return (self.read(ReadAt(self.place(row_column(argument)), navigation)),)
+            case Classifier(navigation):
+                return (self.read(ReadClassifierAt(navigation)),)
+            case MatchNumber():
+                return (self.read(ReadMatchNumber()),)
+            case Ending(asked=asked):
+                return ending_pieces(asked, self)
+            case Aggregate():
+                return self.aggregate(reference)
+            case RowNumber():
+                raise AssertionError(reference)
+            case _:
+                assert_never(reference)
+
+    def aggregate(self, aggregate: Aggregate) -> Pieces:
+        """An aggregate as a read where its form and its type allow, else as Spark's own.
+
+        One over a frame, which no MEASURES has but the measures of `why`, is that of the last row.
+        """
+        if aggregate.frame is not None:
+            last = Navigation(semantics=Semantics.FINAL)
+            return (self.read(ReadAt(self.place(RowColumn((framed(aggregate),))), last)),)
+        if aggregate.function == MATCHED_ROWS:
+            row = self.place(row_column(row_text(aggregate.arguments[0])))
+            return (self.read(ReadMatch(aggregate.variable, row)),)
+        collected = self.collected(aggregate)
+        if collected is not None:
+            return (self.read(collected),)
+        form = basic(aggregate)
+        read = None if form is None else self.basic_read(form, aggregate.semantics)
+        return self.by_spark(aggregate) if read is None else read
+
+    def collected(self, aggregate: Aggregate) -> ReadCollected | None:
+        """The read of `collect_list`; None of another aggregate, or of what crosses in disguise or
+        is always NULL.
+        """
+        if not is_collected(aggregate):
+            return None
+        column = row_column(row_text(aggregate.arguments[0]))
+        type_ = self.types[column]
+        if type_.family in (Family.MONTHS, Family.INTERVAL) or type_.name in ("interval", "void"):
+            return None
+        return ReadCollected(aggregate.variable, self.place(column), aggregate.semantics)
+
+    def basic_read(self, form: RunningAggregate, semantics: Semantics) -> Pieces | None:
+        """The reads of a basic aggregate, or None for a type that is Spark's to aggregate."""
+        variable, column = form.variable, form.column
+        if column is None:
+            return (self.read(ReadCount(variable, None, semantics)),)
+        type_ = self.types[column]
+        if form.function == "count":
+            return (self.read(ReadCount(variable, self.place(column), semantics)),)
+        if form.function in ("min", "max"):
+            if type_.family in SPARKS_OWN:
+                return None
+            greatest = form.function == "max"
+            return (self.read(ReadExtreme(variable, self.place(column), semantics, greatest)),)
+        if type_.family not in NUMBERS:
+            return None
+        total = ReadSum(variable, self.place(column), semantics)
+        if form.function == "sum":
+            return (self.read(total),)
+        if type_.family is not Family.DECIMAL:
+            return (self.read(ReadAverage(variable, self.place(column), semantics)),)
+        if not divides_exactly(type_):
+            return None
+        count = ReadCount(variable, self.place(column), semantics)
+        return decimal_average(self.read(total), self.read(count), type_)
+
+    def by_spark(self, aggregate: Aggregate) -> Pieces:
+        """The aggregate over the rows of the match, which are read as one array."""
+        variables = self.plan.variables
+        self.read(ReadMatchedRows(()))
+        running = aggregate.semantics is Semantics.RUNNING
+        condition = aggregate.condition
+        found = RowAggregate(
+            aggregate,
+            tuple(variables[member] for member in sorted(self.plan.members(aggregate.variable))),
+            tuple(self.term(one) for one in aggregate.arguments),
+            tuple((self.term(one), words) for one, words in aggregate.ordering),
+            None if condition is None else self.term(condition),
+            self.read(ReadPosition()) if running else None,
+        )
+        self.aggregates.append(found)
+        return (AggregatePlace(len(self.aggregates) - 1),)
+
+    def term(self, term: Scalar) -> RowTerm:
+        """What an aggregate evaluates on each row of the match."""
+        if not references(term):
+            return tuple(piece for piece in term.pieces if isinstance(piece, str))
+        if looks_at_columns_only(term):
+            return (self.field(row_column(row_text(term))),)
+        return tuple(self.term_piece(piece) for piece in term.pieces)
+
+    def term_piece(self, piece: Piece) -> RowPiece:
+        match piece:
+            case str():
+                return piece
+            case ColumnReference(argument=argument):
+                return self.field(row_column(argument))
+            case Classifier():
+                return RowVariable()
+            case MatchNumber():
+                return self.read(ReadMatchNumber())
+            case RowNumber():
+                return RowPosition()
+            case Aggregate() | Ending():
+                raise AssertionError(piece)
+            case _:
+                assert_never(piece)
+
+    def field(self, column: RowColumn) -> RowField:
+        """A column as a field of the match's rows."""
+        place = self.place(column)
+        return RowField(self.fields.setdefault(place, len(self.fields)))
+
+    def all_reads(self, rows_per_match: RowsPerMatch) -> tuple[Read, ...]:
+        """The reads, at least one; last the mark of unmatched rows, where they come out."""
+        rows = ReadMatchedRows(tuple(self.fields))
+        reads = tuple(rows if isinstance(one, ReadMatchedRows) else one for one in self.reads)
+        if rows_per_match.shows_unmatched:
+            return (*reads, ReadIsMatched())
+        return reads or (ReadNothing(),)
+
+    def read(self, read: Read) -> int:
+        return self.reads.setdefault(read, len(self.reads))
+
+    def place(self, column: RowColumn) -> int:
+        return self.columns.setdefault(column, len(self.columns))
+
+
+def timeout_pieces(timeouts: Timeouts, measures: MeasureReader) -> Pieces:
+    """When the window of a run ended, that of the match or one between neighbours; else NULL."""
+    kind = measures.read(ReadKind())
+    whole = None if timeouts.whole is None else measures.pieces(timeouts.whole)
+    pieces: Pieces = ("CASE ", kind)
+    if whole is not None:
+        pieces = (*pieces, f" WHEN {TIMED_OUT} THEN ", *whole)
+    for number, near in enumerate(timeouts.near):
+        end = measures.pieces(near)
+        earlier = end if whole is None else ("least(", *whole, ", ", *end, ")")
+        pieces = (*pieces, f" WHEN {FIRST_NEAR + number} THEN ", *earlier)
+    return (*pieces, " END") if len(pieces) > 2 else ("NULL",)
+
+
+def ending_pieces(asked: EndingField, measures: MeasureReader) -> Pieces:
+    """MATCH_STATUS(), or MATCH_TIMEOUT(): when the window of a run ended that timed out."""
+    kind = measures.read(ReadKind())
+    if asked is EndingField.STATUS:
+        names = f" WHEN {A_MATCH} THEN 'MATCHED' WHEN {TIMED_OUT} THEN 'TIMED OUT'"
+        return ("CASE ", kind, f"{names} ELSE 'UNFINISHED' END")
+    window = window_columns(measures.plan)
+    if not window:  # nothing times out
+        return ("NULL",)
+    first = Navigation(end=End.FIRST, semantics=Semantics.FINAL)
+    end = measures.read(ReadAt(measures.place(window[1]), first))
+    return ("CASE ", kind, f" WHEN {TIMED_OUT} THEN ", end, " END")
+
+
+def is_collected(aggregate: Aggregate) -> bool:
+    """Whether an aggregate is the array of a variable's values."""
+    return (
+        aggregate.function in ("collect_list", "array_agg")
+        and len(aggregate.arguments) == 1
+        and not (aggregate.distinct or aggregate.ordering or aggregate.ignore_nulls)
+        and aggregate.condition is None
+        and looks_at_columns_only(aggregate.arguments[0])
+    )
+
+
+def divides_exactly(type_: ValueType) -> bool:
+    """Whether a quotient of Spark's has all places of the average of decimals of a type.
+
+    The sum has ten digits more than a value, the average four places more. Of a quotient that might
+    not fit 38 digits Spark leaves out all places but six.
+    """
+    places = type_.scale + 4
+    return places <= 6 or type_.precision + 10 - type_.scale + places <= 38
+
+
+def decimal_average(total: int, count: int, type_: ValueType) -> Pieces:
+    """Spark's avg(decimal(p,s)): the sum over the count, as decimal(p+4,s+4)."""
+    precision, scale = min(38, type_.precision + 4), min(38, type_.scale + 4)
+    divisor = ("CAST(NULLIF(", count, ", 0) AS DECIMAL(20,0))")
+    return ("CAST(", total, " / ", *divisor, f" AS DECIMAL({precision},{scale}))")

@@ -13,7 +13,7 @@ from matchrec.errors.sql.window import window_asked_about
 from matchrec.frontends.dialects.edits import Note
 from matchrec.frontends.dialects.products import SPARK, Product
 from matchrec.frontends.dialects.translate import translate_query
-from matchrec.frontends.lexing.token_sequence import find_frames, sqlglot_tokens
+from matchrec.frontends.lexing.tokens import find_frames, sqlglot_tokens
 from matchrec.frontends.pattern import Pattern, PatternQuery
 from matchrec.frontends.sase import compile_sase
 from matchrec.frontends.sql import MatchRecognize, Query, Site

@@ -1,4 +1,4 @@
-"""Where the time of the V-shape goes: the query cut off after each step, and other ways to run it.
+"""Where the time of the V-shape goes: the query cut off after each step.
 
 A step's cost is what it adds in the same round to the one before. What the worker does is divided
 by its own counters, which are seconds of all tasks and so are divided by the cores.
@@ -17,14 +17,13 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.spark import execute
-from matchrec.spark.transport import runner_in_worker
+from matchrec.spark.transport import Sent, runner_in_worker
 from matchrec.spark.worker.matching import Matching
-from tests.benchmarks.compare import identity, written_table
+from tests.benchmarks.compare import written_table
 from tests.benchmarks.markdown import table
 from tests.benchmarks.measure import Query, Times, measured, median, run, session
 from tests.benchmarks.options import Options
-from tests.benchmarks.workloads import VSHAPE, workloads
+from tests.benchmarks.workloads import VSHAPE
 
 CORES = 2
 WORKER = "worker"
@@ -44,12 +43,12 @@ def crossing_of(spark: SparkSession, query: str) -> Crossing:
     """What the query would send; nothing runs."""
     seen: list[Crossing] = []
 
-    def mapped(prepared: DataFrame, matching: Matching, *rest: Any) -> DataFrame:
-        seen.append(Crossing(prepared, matching))
-        return original(prepared, matching, *rest)
+    def seeing(sent: Sent, worker: Callable[[Any], Matching], *rest: Any) -> DataFrame:
+        seen.append(Crossing(sent.rows, worker(None)))
+        return original(sent, worker, *rest)
 
-    original = execute.map_partitions
-    with patch.object(execute, "map_partitions", mapped):
+    original = Sent.run
+    with patch.object(Sent, "run", seeing):
         matchrec.sql(spark, query)
     (crossing,) = seen
     return crossing
@@ -121,37 +120,11 @@ def of_steps(times: dict[str, Times], stages: dict[str, float]) -> Iterator[list
                 yield [f"of it {stage}", f"{own:.2f}", f"{own / whole:.0%}", "", ""]
 
 
-def other_ways(spark: SparkSession) -> dict[str, Query]:
-    """The V-shape by other means, after the floor and that of Arrow."""
-    workload = next(iter(workloads()))
-    ordered = spark.table("ticks").repartition("symbol").sortWithinPartitions("symbol", "ts")
-
-    def same(batches: Batches) -> Batches:
-        yield from batches
-
-    return {
-        "identity mapInPandas": lambda: identity(spark, workload),
-        "identity mapInArrow": lambda: ordered.mapInArrow(same, ordered.schema),
-        "backtracking": lambda: matchrec.sql(spark, VSHAPE, engine="backtracking"),
-        "breadth_first": lambda: matchrec.sql(spark, VSHAPE, engine="breadth_first"),
-        'transport="pandas"': lambda: matchrec.sql(spark, VSHAPE, transport="pandas"),
-    }
-
-
-def of_other_ways(times: dict[str, Times]) -> Iterator[list[str]]:
-    floor = next(iter(times.values()))
-    for name, taken in times.items():
-        yield [name, *taken.cells(), f"{taken.ratio(floor):.2f}"]
-
-
 def lines(options: Options) -> Iterator[str]:
-    """Both tables."""
+    """The table."""
     with session(CORES) as spark, tempfile.TemporaryDirectory() as folder:
         written_table(spark, "ticks", options.scale, Path(folder))
         times = measured(steps(spark), options.rounds)
         stages = stages_of_worker(spark, options.rounds)
         head = ["step", "seconds", "share", "all so far", "processor s so far"]
         yield from table(head, of_steps(times, stages))
-        yield ""
-        head = ["way", "median s", "min", "max", "processor s", "ratio"]
-        yield from table(head, of_other_ways(measured(other_ways(spark), options.rounds)))

@@ -5,7 +5,7 @@
 
 Task seconds are what tasks hold their cores for; processor seconds what all processes use, Spark's
 and Python's. Both and the bytes of the shuffle are for each million rows of the input.
-`--write docs` puts the table into `docs/capacity.md`. Needs Linux, as it reads /proc.
+`--write docs` puts the table into `docs/how-to/capacity.md`. Needs Linux, as it reads /proc.
 """
 
 from __future__ import annotations
@@ -126,13 +126,13 @@ def main() -> None:
     parser.add_argument("--only", default="", metavar="WORD", help="kinds with this word")
     parser.add_argument("--memory", default=Options.memory, help="of the driver")
     parser.add_argument("--master", default="local[2]")
-    parser.add_argument("--write", type=Path, metavar="FOLDER", help="where capacity.md is")
+    parser.add_argument("--write", type=Path, metavar="FOLDER", help="where docs is")
     given = parser.parse_args()
     options = Options(seed=given.seed, only=given.only, memory=given.memory)
     found = list(lines(tuple(map(int, given.sizes.split(","))), options, given.master))
     print("\n".join(found), flush=True)
     if given.write is not None:
-        write_section(given.write / "capacity.md", "capacity", ["", *found, ""])
+        write_section(given.write / "how-to" / "capacity.md", "capacity", ["", *found, ""])
 
 
 if __name__ == "__main__":

@@ -153,6 +153,24 @@ def rows_of(one: Compared) -> Iterator[list[str]]:
 HEAD = ["workload", "", "median s", "min", "max", "processor s", "ratio", "aim", "rows"]
 
 
+def in_short(found: list[Compared]) -> Iterator[str]:
+    """A table with one line a workload: seconds on the clock, and of processors, by contender."""
+    names = list(dict.fromkeys(name for one in found for name in one.entries))
+    lines = []
+    for one in found:
+        cells = [short(one.floor), *(short_of(one, name) for name in names)]
+        lines.append([one.workload.name, *cells, f"{one.ratios[OURS]:.2f}"])
+    yield from table(["seconds", FLOOR, *names, "ratio"], lines)
+
+
+def short_of(one: Compared, name: str) -> str:
+    return short(one.entries[name].times) if name in one.entries else ""
+
+
+def short(times: Times) -> str:
+    return f"{times.median:.2f}, {times.processor:.2f}"
+
+
 def notes_of(found: list[Compared]) -> Iterator[str]:
     """What is to be said of contenders, once each."""
     notes = [f"- {one.workload.name}: {entry.note}." for one in found for entry in noted(one)]
@@ -190,7 +208,7 @@ def all_compared(options: Options) -> Iterator[Compared]:
 
 
 def shown(all_of_them: Iterable[Compared]) -> Iterator[Compared]:
-    """Each as it comes, and its table on standard error."""
+    """Each as it comes, and all its figures on standard error."""
     for one in all_of_them:
         print(*table(HEAD, rows_of(one), words=2), sep="\n", file=sys.stderr, flush=True)
         yield one
@@ -199,7 +217,7 @@ def shown(all_of_them: Iterable[Compared]) -> Iterator[Compared]:
 def lines(options: Options) -> Iterator[str]:
     """The table, what is to be said of it, and the picture."""
     found = list(shown(all_compared(options)))
-    yield from table(HEAD, (row for one in found for row in rows_of(one)), words=2)
+    yield from in_short(found)
     yield from notes_of(found)
     if options.images is not None:
         aims = {one.workload.name: one.workload.aim for one in found}

@@ -10,11 +10,10 @@ from statistics import geometric_mean
 from pyspark.sql import SparkSession
 
 from tests.benchmarks.compare import (
-    HEAD,
     OURS,
     Compared,
     compared,
-    rows_of,
+    in_short,
     shown,
     view_of_written,
 )
@@ -51,7 +50,7 @@ def lines(options: Options) -> Iterator[str]:
     yield f"Seed {options.seed}, {round(options.rows * options.scale):,} rows."
     yield ""
     found = list(shown(all_compared(options)))
-    yield from table(HEAD, (row for one in found for row in rows_of(one)), words=2)
+    yield from in_short(found)
     yield ""
     head = ["contender", "kinds", "least", "geometric mean", "of processor seconds"]
     yield from table([f"{OURS} is faster than", *head[1:]], leads(found))

@@ -10,7 +10,7 @@ Row = Sequence[str]
 
 def table(head: Row, rows: Iterable[Row], words: int = 1) -> Iterator[str]:
     """A Markdown table. words: how many columns from the left are text; the others are figures."""
-    lines = [list(head), *(list(row) for row in rows)]
+    lines = [[cell.replace("|", r"\|") for cell in row] for row in (head, *rows)]
     widths = [max(len(cell) for cell in column) for column in zip(*lines, strict=True)]
 
     def line(cells: Row) -> str:

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from matchrec.spark.environment import MAX_BYTES, UNLIMITED
-from tests.benchmarks.compare import FLOOR, OURS, by_hand, identity
+from tests.benchmarks.compare import OURS, by_hand
 from tests.benchmarks.drawn_tables import draw_tables
 from tests.benchmarks.kinds import workloads_of_kinds
 from tests.benchmarks.kinds_compared import view_of_drawn
@@ -47,7 +47,6 @@ def lines(options: Options) -> Iterator[str]:
 def of_kind(spark: SparkSession, workload: Workload, rounds: int) -> Iterator[list[str]]:
     """The table's lines of a kind: seconds on the clock, and of processors."""
     contenders: dict[str, Query] = {
-        FLOOR: lambda: identity(spark, workload),
         OURS: lambda: matchrec.sql(spark, workload.query),
         **by_hand(spark, workload),
     }

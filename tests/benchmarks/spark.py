@@ -1,14 +1,14 @@
-"""The benchmark of matchrec: everything that `docs/performance.md` shows.
+"""The benchmark of matchrec: everything that `docs/explanation/performance.md` shows.
 
     python -m tests.benchmarks.spark [--parts A,B] [--scale S] [--rounds N] [--only WORD]
         [--seed N] [--rows N] [--sizes N,N] [--data FOLDER] [--memory 4g] [--trino URL]
         [--memory-rows N] [--flink-python PATH] [--pandas-python PATH] [--write docs]
 
 Prints Markdown. `--write docs` also puts every part's tables between its marks in
-`docs/performance.md`, and the picture in `docs/images`. The interpreters are those of virtual
-environments with `apache-flink` and `pandas-match-recognize`. `--scale 0.01 --rounds 1` checks
-that all of it runs. `--seed` and `--rows` are of the kinds; `--sizes` of the growth; `--data` names
-a folder where their tables stay, to be read again. Needs Linux, as it reads /proc.
+`docs/explanation/performance.md`, and the picture in `docs/images`. The interpreters are those of
+virtual environments with `apache-flink` and `pandas-match-recognize`. `--scale 0.01 --rounds 1`
+checks that all of it runs. `--seed` and `--rows` are of the kinds; `--sizes` of the growth;
+`--data` names a folder where their tables stay, to be read again. Needs Linux, as it reads /proc.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def main() -> None:
     parser.add_argument("--trino", metavar="URL", help="a server with a catalog `memory`")
     parser.add_argument("--flink-python", metavar="PATH", help="a Python with apache-flink")
     parser.add_argument("--pandas-python", metavar="PATH", help="with pandas-match-recognize")
-    parser.add_argument("--write", type=Path, metavar="FOLDER", help="where performance.md is")
+    parser.add_argument("--write", type=Path, metavar="FOLDER", help="where docs is")
     arguments = parser.parse_args()
     interpreters = {FLINK.name: arguments.flink_python, PANDAS.name: arguments.pandas_python}
     options = Options(
@@ -98,7 +98,7 @@ def report(name: str, lines: list[str], folder: Path | None) -> None:
     """Prints a part, and writes it where that is asked for."""
     print(f"\n## {name}\n\n" + "\n".join(lines), flush=True)
     if folder is not None:
-        write_section(folder / "performance.md", name, ["", *lines, ""])
+        write_section(folder / "explanation" / "performance.md", name, ["", *lines, ""])
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Random DEFINE conditions and measures, out of random references.
 
-In DEFINE, values of several rows of the run are combined as `docs/supported.md` allows: by
-comparisons, AND, OR, NOT, IS NULL, BETWEEN, IN and arithmetic. In MEASURES by anything.
+In DEFINE, values of several rows of the run are combined as `docs/reference/supported.md` allows:
+by comparisons, AND, OR, NOT, IS NULL, BETWEEN, IN and arithmetic. In MEASURES by anything.
 """
 
 from __future__ import annotations

@@ -105,7 +105,9 @@ class Place:
 
 @dataclass(frozen=True)
 class Limits:
-    """What a run of random expressions leaves out because Trino differs; docs/trino.md says why.
+    """What a run of random expressions leaves out because Trino differs.
+
+    docs/how-to/migration/trino.md says why.
 
     running_first: FIRST with running semantics may find a row after the current one.
     final_classifier: FINAL CLASSIFIER() may be written. filled_navigation: navigation may hold an

@@ -1,7 +1,8 @@
 """Random conditions over three rows of a run, for matchrec and for window functions of Spark.
 
 They are for C of PATTERN (A{2} C): Spark finds the rows of A by LAG, and what is over the rows
-of the match by a frame. Values have types; functions are those that `docs/supported.md` lists.
+of the match by a frame. Values have types; functions are those that
+`docs/reference/supported.md` lists.
 """
 
 from __future__ import annotations

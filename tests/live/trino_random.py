@@ -6,7 +6,7 @@ With --converted, Trino is asked what `matchrec.convert` makes of each query for
 what `matchrec.convert` makes of that.
 
 Queries that run into a known difference of Trino's are not drawn: `LIMITS` and `deviates` say
-which, docs/trino.md says why. Not collected by pytest: it needs a server.
+which, docs/how-to/migration/trino.md says why. Not collected by pytest: it needs a server.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ from tests.pages.blocks import blocks
 from tests.pages.tables import register_tables
 
 ROOT = Path(__file__).parent.parent.parent
-COOKBOOK = ROOT / "docs" / "cookbook"
+COOKBOOK = ROOT / "docs" / "how-to" / "cookbook"
 IMAGES = ROOT / "docs" / "images" / "cookbook"
 
 

@@ -21,6 +21,7 @@ BESIDE = (
     "CONTRIBUTING.md",
     "sql_examples/**/README.md",
     "sql_examples/*.sql",
+    "tests/README.md",
     "tests/cases/**/README.md",
 )
 LINK = re.compile(r"(?<=\]\()(?!\w+:|#)([^)#\s]+)")

@@ -26,9 +26,9 @@ from matchrec.frontends.lexing.tokens import SPARK, Dialect, DoubleQuotes
 from matchrec.frontends.pattern import PatternQuery, lower_pattern
 from matchrec.frontends.sase import compile_sase
 from matchrec.frontends.sql import parse
+from matchrec.frontends.sql.locate import outer
 from matchrec.frontends.sql.lower import lower
 from matchrec.frontends.sql.lower_windows import lower_window
-from matchrec.frontends.sql.splice import outer
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
 from matchrec.spark.session import REFUSALS

@@ -14,8 +14,8 @@ from pyspark.sql import SparkSession
 import matchrec
 from matchrec.errors import MatchRecognizeError
 from matchrec.frontends.sql import parse
+from matchrec.frontends.sql.locate import outer, rows_of
 from matchrec.frontends.sql.lower import lower
-from matchrec.frontends.sql.splice import outer, rows_of
 from matchrec.plan.expression import ColumnReference, references
 from matchrec.plan.text import Template
 
@@ -149,7 +149,14 @@ def test_in_an_expression(spark: SparkSession, keywords: list[str], expression: 
 
 
 @pytest.mark.parametrize(
-    "place", ["PARTITION BY {k}", "ORDER BY {k} DESC", "MEASURES B.{k} AS {k}"]
+    "place",
+    [
+        "PARTITION BY {k}",
+        "ORDER BY {k} DESC",
+        "ORDER BY {k}",
+        "ORDER BY n, {k} MEASURES CASE WHEN B.x > 1 THEN 2 END AS y",
+        "MEASURES B.{k} AS {k}",
+    ],
 )
 def test_in_a_part_of_a_clause(spark: SparkSession, keywords: list[str], place: str) -> None:
     known = [

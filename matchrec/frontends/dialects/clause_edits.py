@@ -33,8 +33,7 @@ from matchrec.frontends.dialects.spellings import (
     variable_places,
     variables_as_written,
 )
-from matchrec.frontends.lexing.token_sequence import TokenSequence, read_tokens
-from matchrec.frontends.lexing.tokens import TokenKind
+from matchrec.frontends.lexing.tokens import TokenKind, TokenSequence, read_tokens
 from matchrec.frontends.pattern.tree import duration
 from matchrec.frontends.row_pattern import parameters_in
 from matchrec.frontends.sql.grammar import ClausePart, ClauseTokens, find_sections, read_clause

@@ -4,7 +4,7 @@ The table is `differences.txt`. A query that uses a row is warned of, with the p
 the name of what it uses; where it is converted to a product that is not Spark, it gets a note.
 
 >>> from matchrec.frontends.dialects.products import PRODUCTS
->>> from matchrec.frontends.lexing.token_sequence import read_tokens
+>>> from matchrec.frontends.lexing.tokens import read_tokens
 >>> tokens = read_tokens("SELECT SPLIT_PART(x, ',', 2) FROM t")
 >>> for row, span in found_differences(tokens, PRODUCTS["trino"], PRODUCTS["spark"]):
 ...     print(span.start, row.sentence)
@@ -20,7 +20,7 @@ from importlib.resources import files
 
 from matchrec.dataclass import dataclass
 from matchrec.frontends.dialects.products import Product
-from matchrec.frontends.lexing.token_sequence import TokenSequence
+from matchrec.frontends.lexing.tokens import TokenSequence
 from matchrec.source import Span
 
 _COUNT = re.compile(r"=(\d+)|(\d+)\+")

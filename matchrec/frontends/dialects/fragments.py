@@ -35,9 +35,8 @@ from matchrec.frontends.dialects.rules.place import (
     name_of,
     no_tables,
 )
-from matchrec.frontends.lexing.sqlglot_columns import reason_of, stopped_at
-from matchrec.frontends.lexing.token_sequence import TokenSequence, sequence_of, tokens_by
-from matchrec.frontends.lexing.tokens import SEMANTICS
+from matchrec.frontends.expressions.analysis import reason_of, stopped_at
+from matchrec.frontends.lexing.tokens import SEMANTICS, TokenSequence, sequence_of, tokens_by
 from matchrec.source import Span
 
 

@@ -10,8 +10,7 @@ from matchrec.errors.sql import window as errors
 from matchrec.errors.sql.window import name_of_any_row
 from matchrec.frontends.dialects.edits import Edit, Note
 from matchrec.frontends.dialects.products import Addition, Product
-from matchrec.frontends.lexing.token_sequence import Range, TokenSequence
-from matchrec.frontends.lexing.tokens import TokenKind, pair_brackets
+from matchrec.frontends.lexing.tokens import Range, TokenKind, TokenSequence, pair_brackets
 from matchrec.frontends.row_pattern import pattern_tokens
 from matchrec.frontends.sql.grammar import ClauseTokens
 from matchrec.frontends.sql.nodes import MatchRecognize

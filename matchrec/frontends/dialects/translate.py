@@ -40,13 +40,13 @@ from matchrec.frontends.dialects.products import SPARK, Addition, Product
 from matchrec.frontends.dialects.rules.place import ClauseKinds, Kinds, Tables, no_tables
 from matchrec.frontends.dialects.spellings import clauses_of, pipe_edits, written_out
 from matchrec.frontends.dialects.spellings import window_edits as time_edits
-from matchrec.frontends.lexing.token_sequence import (
+from matchrec.frontends.lexing.tokens import (
     TokenSequence,
     find_frames,
     renamed,
     sequence_of,
+    words,
 )
-from matchrec.frontends.lexing.tokens import words
 from matchrec.frontends.row_pattern import parameters_in
 from matchrec.frontends.sql.grammar import all_tokens, cut_out_tokens
 from matchrec.frontends.sql.locate import parse

@@ -30,7 +30,6 @@ from matchrec.frontends.expressions.row_terms import (
     refuse_suffix,
     row_term,
 )
-from matchrec.frontends.lexing.token_sequence import TokenSequence
 from matchrec.frontends.lexing.tokens import (
     AGGREGATES,
     ENDINGS,
@@ -42,6 +41,7 @@ from matchrec.frontends.lexing.tokens import (
     PHYSICAL,
     WINDOW_ONLY,
     TokenKind,
+    TokenSequence,
     whole_number,
 )
 from matchrec.plan.expression import (

@@ -15,8 +15,15 @@ from dataclasses import replace
 from sqlglot import Token as SqlglotToken
 from sqlglot import TokenType
 
-from matchrec.frontends.lexing.token_sequence import TokenSequence, renamed
-from matchrec.frontends.lexing.tokens import UNITS_OF_TIME, Token, TokenKind, level, words
+from matchrec.frontends.lexing.tokens import (
+    UNITS_OF_TIME,
+    Token,
+    TokenKind,
+    TokenSequence,
+    level,
+    renamed,
+    words,
+)
 from matchrec.plan.text import CURRENT_VALUES
 
 _VALUES = words("TRUE FALSE NULL") | CURRENT_VALUES
@@ -37,7 +44,7 @@ _CASTS = words("CAST TRY_CAST")
 def with_names(text: TokenSequence) -> TokenSequence:
     """The tokens of an expression, in which no word that is a name is one of SQL's.
 
-    >>> from matchrec.frontends.lexing.token_sequence import read_tokens
+    >>> from matchrec.frontends.lexing.tokens import read_tokens
     >>> text = with_names(read_tokens("case > 1 AND NOT drop"))
     >>> [token.text for token in text.tokens if token.kind is TokenKind.NAME]
     ['case', 'drop']

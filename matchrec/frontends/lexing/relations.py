@@ -12,8 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from matchrec.dataclass import dataclass
-from matchrec.frontends.lexing.token_sequence import TokenSequence
-from matchrec.frontends.lexing.tokens import words
+from matchrec.frontends.lexing.tokens import TokenSequence, words
 
 NO_ALIAS = words(
     """

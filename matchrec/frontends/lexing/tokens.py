@@ -6,11 +6,19 @@ invented (sqlglot reads `1BD` as `1::BD`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field
 from enum import Enum
+from functools import cached_property
+
+from sqlglot import Token as SqlglotToken
+from sqlglot import TokenType
+from sqlglot.dialects.spark import Spark
+from sqlglot.errors import TokenError
 
 from matchrec.dataclass import dataclass
+from matchrec.errors.sql import clause as errors
 from matchrec.source import Span
 
 # What the names of Spark's functions say about an expression over a match.
@@ -265,3 +273,311 @@ def whole_number(digits: str) -> int | None:
     plain = digits.lstrip("0") or "0"
     number = int(plain) if len(plain) <= len(str(MOST)) else MOST + 1
     return number if number <= MOST else None
+
+
+# The tokens of a text in a row, with their brackets: what every parser of SQL text reads.
+#
+# sqlglot's own tokens, which its parser takes, stand beside ours, which our parsers read.
+
+
+Tokenizer = Callable[[str], Sequence[SqlglotToken]]
+
+_WORDS = re.compile(r"\w+(\s+\w+)*")
+_STRINGS = frozenset(
+    {
+        TokenType.STRING,
+        TokenType.RAW_STRING,
+        TokenType.HEX_STRING,
+        TokenType.BIT_STRING,
+        TokenType.BYTE_STRING,
+        TokenType.NATIONAL_STRING,
+        TokenType.UNICODE_STRING,
+        TokenType.HEREDOC_STRING,
+    }
+)
+
+
+def sqlglot_tokens(text: str, offset: int = 0, dialect: Dialect = SPARK) -> list[SqlglotToken]:
+    """The tokens that sqlglot finds in `text`, which starts at `offset` of the query.
+
+    In `"a".x` the quotes are those of a name, because nothing follows a string with a dot.
+    """
+    try:
+        tokens = tokens_by(Spark().tokenize, text)
+    except TokenError as error:
+        raise errors.unreadable_text(_unclosed(text, offset)) from error
+    if dialect.double_quotes is DoubleQuotes.NAME:
+        return list(_with_names(tokens, text))
+    return [_as_name(tokens, index, text) for index in range(len(tokens))]
+
+
+def tokens_by(tokenize: Tokenizer, text: str) -> list[SqlglotToken]:
+    """The tokens that a tokenizer of sqlglot finds in a query, a script or an expression."""
+    tokens: list[SqlglotToken] = []
+    for token in tokenize(text):
+        if _is_rest_of_command(token):
+            tokens += _not_as_command(tokenize, text[: token.end + 1], tokens[-1].end + 1)
+        else:
+            tokens.append(token)
+    return [_not_as_clause(tokens, index) for index in range(len(tokens))]
+
+
+def _not_as_clause(tokens: Sequence[SqlglotToken], index: int) -> SqlglotToken:
+    """The function `window`, and `output` after INTO, as words: both would begin a clause."""
+    token = tokens[index]
+    is_called = index + 1 < len(tokens) and tokens[index + 1].token_type is TokenType.L_PAREN
+    is_table = index > 0 and tokens[index - 1].token_type is TokenType.INTO
+    is_word = (token.token_type is TokenType.WINDOW and is_called) or (
+        token.token_type is TokenType.RETURNING and is_table
+    )
+    return renamed(token, TokenType.VAR, token.text) if is_word else token
+
+
+def _with_names(tokens: Sequence[SqlglotToken], text: str) -> Iterator[SqlglotToken]:
+    """The tokens with a name for each string in double quotes; `"a""b"` is one name."""
+    index = 0
+    while index < len(tokens):
+        first = last = tokens[index]
+        index += 1
+        if first.token_type is not TokenType.STRING or text[first.start] != '"':
+            yield first
+            continue
+        while index < len(tokens) and text[last.end : last.end + 2] == '""':
+            last = tokens[index]
+            index += 1
+        name = text[first.start + 1 : last.end].replace('""', '"')
+        yield renamed(first, TokenType.IDENTIFIER, name, last.end)
+
+
+def _as_name(tokens: Sequence[SqlglotToken], index: int, text: str) -> SqlglotToken:
+    token = tokens[index]
+    quoted = token.token_type is TokenType.STRING and text[token.start] == '"'
+    dotted = index + 1 < len(tokens) and tokens[index + 1].token_type is TokenType.DOT
+    return renamed(token, TokenType.IDENTIFIER, token.text) if quoted and dotted else token
+
+
+def renamed(
+    token: SqlglotToken, kind: TokenType, text: str, end: int | None = None
+) -> SqlglotToken:
+    """A token of another kind and text in the place of `token`, or up to the character `end`."""
+    last = token.end if end is None else end
+    return SqlglotToken(kind, text, token.line, token.col, token.start, last, token.comments)
+
+
+def _is_rest_of_command(token: SqlglotToken) -> bool:
+    """Whether it is all that follows EXPLAIN or a column `show`, taken as one string.
+
+    Such a string is longer than its place, which has no quotes.
+    """
+    is_string = token.token_type is TokenType.STRING
+    return is_string and token.end - token.start + 1 < len(token.text) + 2
+
+
+def _not_as_command(tokenize: Tokenizer, text: str, start: int) -> list[SqlglotToken]:
+    """The tokens from `start` on, where no statement starts: a parenthesis stands before them."""
+    before = re.sub(r"[^\r\n]", " ", text[: start - 1])
+    return list(tokenize(f"{before}({text[start:]}"))[1:]
+
+
+def frame_at(tokens: Sequence[SqlglotToken], index: int) -> str | None:
+    """The name in `{name}`, when three tokens from `index` on are written so."""
+    if index + 2 >= len(tokens):
+        return None
+    opening, name, closing = tokens[index : index + 3]
+    is_frame = (
+        opening.token_type is TokenType.L_BRACE
+        and closing.token_type is TokenType.R_BRACE
+        and name.text.isidentifier()
+        and name.start == opening.end + 1
+        and closing.start == name.end + 1
+        and name.end - name.start + 1 == len(name.text)
+    )
+    return name.text if is_frame else None
+
+
+def find_frames(tokens: Sequence[SqlglotToken]) -> Iterator[tuple[str, Span]]:
+    """Every `{name}` in a text: the name, and where it stands."""
+    for index, token in enumerate(tokens):
+        if name := frame_at(tokens, index):
+            yield name, Span(token.start, tokens[index + 2].end + 1)
+
+
+def tokens_of(tokens: Sequence[SqlglotToken], text: str, offset: int = 0) -> tuple[Token, ...]:
+    """Our tokens of `text`, which starts at `offset` of the query, made of sqlglot's."""
+    own: list[Token] = []
+    end = -1
+    for token in tokens:
+        if token.start >= end:
+            own.extend(_own(token, text, offset))
+            end = token.end + 1
+    return tuple(own)
+
+
+def _own(token: SqlglotToken, text: str, offset: int) -> Iterator[Token]:
+    written = text[token.start : token.end + 1]
+    span = Span(token.start + offset, token.end + 1 + offset)
+    if token.token_type is TokenType.IDENTIFIER:
+        yield Token(TokenKind.QUOTED, token.text, span)
+    elif token.token_type in _STRINGS:
+        yield Token(TokenKind.STRING, written, span)
+    elif token.token_type is TokenType.NUMBER:
+        yield Token(TokenKind.NUMBER, written, span)
+    elif written.isascii() and written.isidentifier():
+        yield Token(TokenKind.WORD, written, span)
+    elif _WORDS.fullmatch(written):
+        for word in re.finditer(r"\w+", written):
+            yield Token(TokenKind.WORD, word.group(), Span(*word.span()).shifted(span.start))
+    else:
+        yield Token(TokenKind.SYMBOL, written, span)
+
+
+_QUOTE_OR_COMMENT = re.compile(
+    r"""--[^\n]* | /\*.*?\*/ | '(?:[^'\\]|\\.|'')*' | "(?:[^"\\]|\\.|"")*" | `(?:[^`]|``)*`""",
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def _unclosed(text: str, offset: int) -> Span:
+    """The mark that opens a string, a quoted name or a comment which nothing closes."""
+    position = 0
+    while position < len(text):
+        if match := _QUOTE_OR_COMMENT.match(text, position):
+            position = match.end()
+        elif text[position] in "'\"`" or text.startswith("/*", position):
+            break
+        else:
+            position += 1
+    return Span(position, position + 1).shifted(offset)
+
+
+Range = tuple[int, int]
+"""Indices of tokens, half open."""
+
+_ALSO_FUNCTIONS = frozenset({"MAP", "REDUCE"})
+_QUERY_WORDS = _ALSO_FUNCTIONS | {"SELECT", "WITH", "FROM", "VALUES", "TABLE"}
+_AFTER_NAME = words(") , . [ :: = == <=> <> != < <= > >= + / % || AS AND OR IS IN LIKE BETWEEN")
+"""What follows a column that is called as a query begins, and no such word of a query."""
+
+
+@dataclass(frozen=True)
+class TokenSequence:
+    """Tokens of a text that starts at `offset` of the query; spans count from the query's start.
+
+    pairs: the closing bracket of each opening one. sqlglot: what sqlglot's parser takes; its
+    indices are others. dialect: how the text is read.
+    """
+
+    text: str
+    tokens: tuple[Token, ...]
+    pairs: dict[int, int]
+    sqlglot: tuple[SqlglotToken, ...] = ()
+    offset: int = 0
+    dialect: Dialect = SPARK
+
+    @cached_property
+    def openings(self) -> dict[int, int]:
+        """The opening bracket of each closing one."""
+        return {closing: opening for opening, closing in self.pairs.items()}
+
+    @cached_property
+    def around(self) -> tuple[int, ...]:
+        """For each token the bracket that opens the innermost pair around it, -1 for none."""
+        return find_enclosing(self.pairs, len(self.tokens))
+
+    @cached_property
+    def index_at(self) -> dict[int, int]:
+        """The index of the token that starts at a place of the query."""
+        return {token.span.start: index for index, token in enumerate(self.tokens)}
+
+    @property
+    def whole(self) -> Span:
+        """All characters of the text."""
+        return Span(self.offset, self.offset + len(self.text))
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def __getitem__(self, index: int) -> Token:
+        return self.tokens[index]
+
+    def key(self, index: int) -> str:
+        """The key of a token; nothing before the first and after the last."""
+        return self.tokens[index].key if 0 <= index < len(self.tokens) else ""
+
+    def says(self, index: int, *keys: str) -> bool:
+        """Whether tokens with these keys stand at `index` and after it."""
+        return all(self.key(place) == key for place, key in enumerate(keys, index))
+
+    def past(self, index: int) -> int:
+        """The index after a token, or after the brackets that it opens."""
+        return self.pairs.get(index, index) + 1
+
+    def past_as(self, index: int) -> int:
+        """The index itself, or that after AS there: where the name of what stands before is."""
+        return index + (self.key(index) == "AS")
+
+    def can_name(self, index: int) -> bool:
+        """Whether a name, or a string in double quotes for one, stands at `index`."""
+        return 0 <= index < len(self.tokens) and self.tokens[index].can_name
+
+    def span(self, start: int, end: int) -> Span:
+        """The characters of tokens `start .. end`."""
+        return self.tokens[start].span.to(self.tokens[end - 1].span)
+
+    def text_at(self, span: Span) -> str:
+        """The text as it was written."""
+        return self.text[span.start - self.offset : span.end - self.offset]
+
+    def is_call(self, index: int) -> bool:
+        """Whether an unqualified function's name and its parenthesis stand at `index`."""
+        return (
+            0 <= index < len(self.tokens)
+            and self.tokens[index].kind is TokenKind.WORD
+            and self.key(index + 1) == "("
+            and self.key(index - 1) != "."
+        )
+
+    def is_subquery(self, index: int) -> bool:
+        """Whether the parenthesis at `index` holds a query."""
+        if self.key(index) != "(" or self.key(index + 1) not in _QUERY_WORDS:
+            return False
+        is_function = self.key(index + 1) in _ALSO_FUNCTIONS and self.key(index + 2) == "("
+        return not is_function and self.key(index + 2) not in _AFTER_NAME
+
+    def enclosing(self, index: int) -> int:
+        """The end of the innermost parenthesis around `index`, or of the text."""
+        opening = self.around[index] if index < len(self.tokens) else -1
+        while opening >= 0 and self.key(opening) != "(":
+            opening = self.around[opening]
+        return len(self.tokens) if opening < 0 else self.pairs[opening]
+
+    def level(self, start: int, end: int) -> Iterator[int]:
+        """The indices from `start` to `end`, without what stands in brackets that open there."""
+        return level(self.pairs, start, end)
+
+    def separated(self, start: int, end: int) -> tuple[Range, ...]:
+        """The ranges between the commas of `start .. end` that stand in no bracket."""
+        parts = []
+        first = start
+        for index in self.level(start, end):
+            if self.tokens[index].key == ",":
+                parts.append((first, index))
+                first = index + 1
+        return (*parts, (first, end))
+
+
+def read_tokens(text: str, dialect: Dialect = SPARK, offset: int = 0) -> TokenSequence:
+    """The tokens of a text.
+
+    >>> [token.key for token in read_tokens("order by a.x").tokens]
+    ['ORDER', 'BY', 'A', '.', 'X']
+    """
+    return sequence_of(sqlglot_tokens(text, offset, dialect), text, dialect, offset)
+
+
+def sequence_of(
+    found: Sequence[SqlglotToken], text: str, dialect: Dialect = SPARK, offset: int = 0
+) -> TokenSequence:
+    """The sequence of the tokens that a tokenizer of sqlglot has found in a text."""
+    tokens = tokens_of(found, text, offset)
+    return TokenSequence(text, tokens, pair_brackets(tokens), tuple(found), offset, dialect)

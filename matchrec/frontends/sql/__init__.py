@@ -11,8 +11,7 @@ Dropped: comments and layout inside clauses. Nothing else of the query is read, 
 """
 
 from matchrec.errors.kinds import shown_in
-from matchrec.frontends.lexing.token_sequence import read_tokens
-from matchrec.frontends.lexing.tokens import SPARK, Dialect
+from matchrec.frontends.lexing.tokens import SPARK, Dialect, read_tokens
 from matchrec.frontends.sql.grammar import all_tokens, read_clause
 from matchrec.frontends.sql.locate import may_have_clause, parse
 from matchrec.frontends.sql.nodes import MatchRecognize, Query, Site

@@ -6,12 +6,22 @@ import re
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from sqlglot import TokenType
+
+from matchrec.dataclass import dataclass
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.sql import clause as errors
-from matchrec.frontends.lexing.token_sequence import TokenSequence, find_frames, read_tokens
-from matchrec.frontends.lexing.tokens import SPARK, Dialect
+from matchrec.frontends.lexing.tokens import (
+    SPARK,
+    Dialect,
+    TokenSequence,
+    find_frames,
+    read_tokens,
+    sqlglot_tokens,
+)
 from matchrec.frontends.row_pattern import parameters_in
 from matchrec.frontends.sql.grammar import cut_out_tokens, read_clause
 from matchrec.frontends.sql.nodes import Block, FrameHole, Query, Site, view_name
@@ -30,11 +40,21 @@ from matchrec.frontends.sql.relation import (
     refuse_stored_text,
     refuse_unbalanced,
 )
-from matchrec.plan.text import View
+from matchrec.plan.text import (
+    Instead,
+    Template,
+    View,
+    is_reserved,
+    parameter_name,
+    quoted,
+    run_together,
+    template,
+)
 from matchrec.source import Origin, Source, Span
 
 if TYPE_CHECKING:
     from matchrec.frontends.sql.pattern_windows import FoundWindow, ReadBlock
+
 
 _WORD = re.compile(r"\bMATCH_RECOGNIZE\b", re.IGNORECASE)
 _MISSPELT = re.compile(r"\bMATCH(?!_RECOGNIZE\b)[_\s]*RE[A-Z0-9_]*\b", re.IGNORECASE)
@@ -182,3 +202,307 @@ def _refuse_alias_in_double_quotes(tokens: TokenSequence, cut: Cut) -> None:
     if after < len(tokens) and tokens[after].in_double_quotes:
         token = tokens[after]
         raise errors.alias_in_double_quotes(token.text, token.span)
+
+
+# Puts holes for DataFrames where relations and clauses stood; all other text is the user's.
+#
+# FROM t q MATCH_RECOGNIZE (...) m JOIN d    →    FROM □ m JOIN d
+
+
+def hole_in(written: str, view: View) -> Template:
+    """A hole for `view`, as many lines and columns large as `written`.
+
+    It is put into a middle line where there is one: so it is not in Spark's picture of the text
+    before or after it, and a name that is too long moves nothing.
+
+    >>> hole_in("t MATCH_RECOGNIZE (\\n  PATTERN (A)\\n)", View("m"))
+    ('                   \\n', View(name='m'), '\\n ')
+    """
+    lines = [" " * len(line) for line in written.split("\n")]
+    inner = range(1, len(lines) - 1)
+    if inner:
+        chosen = max(inner, key=lambda index: len(lines[index]))
+        before, after = lines[:chosen], lines[chosen + 1 :]
+        return (
+            "".join(f"{line}\n" for line in before),
+            View(view.name, len(lines[chosen])),
+            "".join(f"\n{line}" for line in after),
+        )
+    first, *last = lines
+    rest = "".join(f"\n{line}" for line in last) or " "
+    return " ", View(view.name, max(0, len(first) - len(" ") - (not last))), rest
+
+
+def written_into(blank: str, word: str) -> str:
+    """A word at the end of text that is blank otherwise; on the line before where that is full.
+
+    >>> written_into("SELECT x FROM ", "FROM"), written_into("FROM\\n", "FROM")
+    ('         FROM ', 'FROM\\n')
+    """
+    *before, last = (" " * len(line) for line in blank.split("\n"))
+    if len(last) < len(word) and before:
+        before[-1] = before[-1][: -len(word)] + word
+    else:
+        space = " " * (len(last) > len(word))
+        last = f"{word}{space}".rjust(len(last))
+    return "\n".join([*before, last])
+
+
+Replaced = tuple[tuple[Span, Template], ...]
+Piece = str | View | Instead
+
+
+def outer(query: Query) -> Template:
+    """The query with a hole for each clause that stands in no other one's relation.
+
+    All else keeps its line and column. The clause's alias and column list stay, because they
+    follow the hole.
+    """
+    whole = Span(0, len(query.source.text))
+    return _joined(tuple(_written(query, whole, len(query.sites))))
+
+
+def rows_of(query: Query, site: Site) -> Template:
+    """The query of all rows of one clause's relation, in which the user's text keeps its place.
+
+    `SELECT ... FROM t MATCH_RECOGNIZE (...)` becomes `           FROM t SELECT *`: in place of
+    FROM, JOIN or a comma there is always room for FROM, and not for SELECT.
+    """
+    text, end = query.source.text, 0
+    pieces: list[Piece] = []
+    for depth, visible in enumerate(site.with_clauses):
+        pieces.append(written_into(text[end : visible.start], "(" if depth else ""))
+        pieces.extend(_written(query, visible, site.index))
+        end = visible.end
+    closing = ")" * (len(site.with_clauses) - 1)
+    rows = tuple(_written(query, site.relation, site.index))
+    if site.window is not None:
+        return _joined((*pieces, *_select_all(query, site, end), *rows, closing))
+    pieces.append(written_into(text[end : site.relation.start], "FROM"))
+    return _joined((*pieces, *rows, " SELECT *", closing))
+
+
+def _select_all(query: Query, site: Site, end: int) -> Iterator[Piece]:
+    """`SELECT * FROM` in the place of a SELECT with windows, for its rows."""
+    text = query.source.text
+    block = _block_of(query, site)
+    yield written_into(text[end : block.select.start], "")
+    head = text[block.select.start : block.select.end].rstrip()
+    blank = "".join(one if one == "\n" else " " for one in head[len("SELECT ") :])
+    yield f"{'SELECT'.ljust(len('SELECT '))}{blank[:-1]}*"
+    between = text[block.select.start + len(head) : site.relation.start]
+    yield between
+
+
+def markers_of_outer(query: Query) -> tuple[Span, ...]:
+    """The `?` that `outer` keeps, left to right."""
+    return _markers(query, len(query.sites), Span(0, len(query.source.text)))
+
+
+def markers_of_rows(query: Query, site: Site) -> tuple[Span, ...]:
+    """The `?` that `rows_of` keeps, left to right."""
+    return _markers(query, site.index, *site.with_clauses, site.relation)
+
+
+def _markers(query: Query, before: int, *spans: Span) -> tuple[Span, ...]:
+    """The `?` in these spans that are not in a hole there, or in what else is replaced there."""
+    replaced = [
+        *(span for span, *_ in _holes(query, before)),
+        *(span for span, _ in _edits(query, before)),
+    ]
+    return tuple(
+        marker
+        for span in spans
+        for marker in query.markers
+        if span.holds(marker)
+        and not any(span.holds(hole) and hole.holds(marker) for hole in replaced)
+    )
+
+
+def _holes(query: Query, before: int) -> Iterator[tuple[Span, View, str]]:
+    """What the rows of evaluated sites stand for, each with the name that a window's rows need.
+
+    Sites of index `before` and later are not evaluated.
+    """
+    for block in query.blocks:
+        if block.last < before:
+            yield block.rows, block.view, _alias(block)
+    for site in query.sites:
+        if site.window is None and site.index < before:
+            yield site.whole, site.view, ""
+
+
+def _edits(query: Query, before: int) -> Iterator[tuple[Span, str]]:
+    """The text in the place of calls over windows, of windows, and of `*`."""
+    for block in query.blocks:
+        if block.last < before:
+            yield from block.edits
+            qualifier = "" if block.alias is None else f"{quoted(block.alias)}."
+            columns = ", ".join(f"{qualifier}{quoted(name)}" for name in block.columns)
+            yield from ((star, columns) for star in block.stars)
+
+
+def _block_of(query: Query, site: Site) -> Block:
+    """The SELECT that a window stands in."""
+    return next(one for one in query.blocks if one.rows == site.relation)
+
+
+def _alias(block: Block) -> str:
+    """The name of a relation, where that of a window's rows takes its place."""
+    return "" if block.alias is None else f" AS {quoted(block.alias)}"
+
+
+def select_from(query: Query, site: Site, select_list: Template) -> Template:
+    """`[WITH ...] SELECT select_list FROM relation`, for the relation of one clause.
+
+    WITH clauses keep their nesting, `WITH a AS (...) (WITH b AS (...) SELECT ...)`, so that a name
+    defined twice means at this place what it means in the query.
+    """
+    if site.window is not None and site.window.before is not None:
+        before: Template = (site.window.before, _alias(_block_of(query, site)))
+    else:
+        before = _cut_out(query, site.relation, site.index)
+    return in_scope(query, site, template("SELECT ", select_list, " FROM ", before))
+
+
+def in_scope(query: Query, site: Site, text: Template) -> Template:
+    """A query text of ours after the WITH clauses that are visible at one clause."""
+    for depth, visible in reversed(tuple(enumerate(site.with_clauses))):
+        text = template(_cut_out(query, visible, site.index), " ", text)
+        text = template("(", text, ")") if depth else text
+    return _joined(text)
+
+
+def fill_frames(text: str, frames: Collection[str]) -> Template:
+    """An expression's text with a hole for each `{name}` that was passed.
+
+    >>> fill_frames("x > (SELECT max(y) FROM {d}) AND s = '{d}'", ["d"])
+    ('x > (SELECT max(y) FROM ', View(name='d'), ") AND s = '{d}'")
+    """
+    found = find_frames(sqlglot_tokens(text))
+    holes = tuple((span, (View(name),)) for name, span in found if name in frames)
+    return _joined(tuple(_pieces(text, Span(0, len(text)), holes)))
+
+
+def _cut_out(query: Query, span: Span, before: int) -> Template:
+    """The text at `span` with holes: the outermost clauses in it, frames, and names for `?`.
+
+    before: the index of the first site that is not yet evaluated.
+    """
+    names = tuple((mark, (f":{parameter_name(mark)}",)) for mark in query.markers)
+    sites = tuple(
+        (hole, (view, alias) if alias else (view,)) for hole, view, alias in _holes(query, before)
+    )
+    edits = tuple((place, (text,)) for place, text in _edits(query, before))
+    frames = tuple((frame.span, (frame.view,)) for frame in query.frames)
+    return _joined(tuple(_pieces(query.source.text, span, (*sites, *edits, *frames, *names))))
+
+
+def _written(query: Query, span: Span, before: int) -> Iterator[Piece]:
+    """The text at `span` with holes as large as what stood there, and `?` as they are."""
+    text = query.source.text
+    sites = tuple(
+        (hole, (*hole_in(query.source.at(hole), view), *((Instead(alias, 0),) if alias else ())))
+        for hole, view, alias in _holes(query, before)
+    )
+    edits = tuple(
+        (place, (Instead(text, place.end - place.start),)) for place, text in _edits(query, before)
+    )
+    frames = tuple(
+        (one.span, (View(one.view.name, one.span.end - one.span.start),)) for one in query.frames
+    )
+    return _pieces(text, span, (*sites, *edits, *frames))
+
+
+def _pieces(text: str, span: Span, replaced: Replaced) -> Iterator[Piece]:
+    """The text at `span` with other pieces in the place of the outermost spans in it.
+
+    They are set apart from the words around them: `)AS m` and `FROM(SELECT` need no blank, a
+    view's name in the place of the parentheses does.
+    """
+    inside = sorted(
+        ((hole, pieces) for hole, pieces in replaced if span.holds(hole)),
+        key=lambda item: (item[0].start, -item[0].end),
+    )
+    position = span.start
+    for hole, pieces in inside:
+        if hole.start < position:
+            continue
+        before = text[position : hole.start]
+        yield f"{before} " if run_together(before, _edge(pieces[0])) else before
+        yield from pieces
+        position = hole.end
+        if run_together(_edge(pieces[-1]), text[position : span.end]):
+            yield " "
+    yield text[position : span.end]
+
+
+def _edge(piece: Piece) -> str:
+    """What stands at the edge of a hole; the name of a view is a word."""
+    if isinstance(piece, Instead):
+        return piece.text
+    return piece if isinstance(piece, str) else "_"
+
+
+def _joined(pieces: Template) -> Template:
+    """The same text in as few pieces as there can be."""
+    joined: list[Piece] = []
+    for piece in pieces:
+        if isinstance(piece, str) and joined and isinstance(joined[-1], str):
+            joined[-1] += piece
+        elif piece != "":
+            joined.append(piece)
+    return tuple(joined)
+
+
+_BEFORE = re.compile(r"\s*SELECT\s*\*\s*FROM\s*", re.IGNORECASE)
+_BEHIND = re.compile(r"\s*(?:(?:AS\s+)?(?P<alias>[A-Za-z_]\w*)\s*)?;?\s*", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class RowsAlone:
+    """What stands for the rows, and by what their columns may be qualified, or None."""
+
+    view: View
+    alias: str | None
+
+
+def rows_alone(text: Template) -> RowsAlone | None:
+    """What a query text asks for all rows of; None where it asks for anything else.
+
+    >>> rows_alone(("SELECT * FROM ", View("t"), " AS m"))
+    RowsAlone(view=View(name='t'), alias='m')
+    >>> rows_alone(("SELECT * FROM ", View("t"), " WHERE x"))
+    """
+    match text:
+        case (str(before), View() as view, str(behind)) if _BEFORE.fullmatch(before):
+            found = _BEHIND.fullmatch(behind)
+            if found is None or not _is_plain(found["alias"]):
+                return None
+            return RowsAlone(view, found["alias"])
+        case _:
+            return None
+
+
+def _is_plain(alias: str | None) -> bool:
+    """Whether Spark reads an alias as such under all settings: it is none of SQL's words."""
+    if alias is None:
+        return True
+    (token,) = sqlglot_tokens(alias)
+    return token.token_type is TokenType.VAR and not is_reserved(alias)
+
+
+def named_parameters(text: str) -> dict[str, Span]:
+    """Where each `:name` stands first; the type of a field, `a: INT`, looks the same.
+
+    >>> named_parameters("SELECT x FROM t WHERE x > :low AND x < :high")
+    {'low': Span(start=26, end=30), 'high': Span(start=39, end=44)}
+    """
+    if ":" not in text:
+        return {}
+    tokens = sqlglot_tokens(text)
+    found: dict[str, Span] = {}
+    for colon, name in pairwise(tokens):
+        if colon.token_type is TokenType.COLON and name.text.isidentifier():
+            found.setdefault(name.text, Span(colon.start, name.end + 1))
+    return found

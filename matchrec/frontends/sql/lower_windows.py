@@ -22,8 +22,13 @@ from matchrec.errors.rules import duplicate_measure
 from matchrec.errors.sql import window as errors
 from matchrec.frontends.expressions.analysis import Clause, Scope
 from matchrec.frontends.expressions.expression import parse_scalar
-from matchrec.frontends.lexing.token_sequence import Range, TokenSequence, read_tokens
-from matchrec.frontends.lexing.tokens import Dialect, whole_number
+from matchrec.frontends.lexing.tokens import (
+    Dialect,
+    Range,
+    TokenSequence,
+    read_tokens,
+    whole_number,
+)
 from matchrec.frontends.row_pattern import Values
 from matchrec.frontends.sql.lower import lower
 from matchrec.frontends.sql.nodes import (

@@ -16,8 +16,15 @@ from matchrec.dataclass import dataclass
 from matchrec.errors.sql import window as errors
 from matchrec.errors.sql.clause import clause_in_clause, unclosed_bracket
 from matchrec.frontends.lexing.relations import is_from, is_set_operator, read_relation, starts_part
-from matchrec.frontends.lexing.token_sequence import Range, TokenSequence
-from matchrec.frontends.lexing.tokens import Token, TokenKind, pair_brackets, whole_number, words
+from matchrec.frontends.lexing.tokens import (
+    Range,
+    Token,
+    TokenKind,
+    TokenSequence,
+    pair_brackets,
+    whole_number,
+    words,
+)
 from matchrec.frontends.sql.grammar import ClauseTokens, read_clause
 from matchrec.frontends.sql.nodes import (
     Block,

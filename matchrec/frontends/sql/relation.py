@@ -19,8 +19,7 @@ from matchrec.frontends.lexing.relations import (
     rows_of_values,
     starts_part,
 )
-from matchrec.frontends.lexing.token_sequence import Range, TokenSequence
-from matchrec.frontends.lexing.tokens import TokenKind, words
+from matchrec.frontends.lexing.tokens import Range, TokenKind, TokenSequence, words
 from matchrec.frontends.sql.grammar import part_outside
 from matchrec.plan.match_plan import KeyTest, Use
 from matchrec.source import Span

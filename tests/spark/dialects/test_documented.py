@@ -26,7 +26,7 @@ from tests.spark.dialects.documented import (
 pytestmark = pytest.mark.one_of(8)
 
 ALL = list(examples())
-DIALECTS = Path(__file__).parents[3] / "docs" / "dialects.md"
+DIALECTS = Path(__file__).parents[3] / "docs" / "how-to" / "dialects.md"
 
 
 @pytest.mark.filterwarnings("ignore::matchrec.EmptyMatchesWarning")

@@ -16,7 +16,7 @@ from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.frontends.sql import parse_clause
 from matchrec.frontends.sql.lower import lower
 
-PAGE = Path(__file__).parents[3] / "docs" / "supported.md"
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "supported.md"
 WRITTEN = {"[]": "x[i]", ".": "x.field"}
 SPECIAL = {"x::T", "date_part", "named_struct", "(x, y)"}
 """Other ways to write CAST, EXTRACT, x[i] and STRUCT."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from matchrec.plan.text import RESERVED, is_reserved
 
-DOCUMENT = Path(__file__).parents[3] / "docs" / "supported.md"
+DOCUMENT = Path(__file__).parents[3] / "docs" / "reference" / "supported.md"
 
 
 def test_the_documented_words_are_reserved() -> None:

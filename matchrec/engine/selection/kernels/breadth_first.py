@@ -8,7 +8,7 @@ completes its row or leaves the runs before it as they are, so that it can be do
 room.
 
 Where a skip strategy leaves matches out, the runs of one starting row are followed alone, see
-`skipping`; then rows are read again for each starting row, but not for those that are left out.
+`order`; then rows are read again for each starting row, but not for those that are left out.
 
 Cost: rows x runs, plus the rows of the matches. Without skip till any match there are polynomially
 many runs, with it exponentially many unless they merge.

@@ -42,7 +42,7 @@ def mark_equal(
     """
     for group in range(groups.shape[0] - 1):
         for place in range(groups[group] + 1, groups[group + 1]):
-            found = compare(order[place - 1], order[place], offsets, rows, variables)
+            found = compare(order[place - 1], order[place], offsets, rows, variables, None)
             if found > 0:
                 return False
             again[place] = found == 0
@@ -72,7 +72,7 @@ def settle_ties(
                 for place in range(left, right):
                     if other == right or (
                         one < middle
-                        and compare(order[one], order[other], offsets, rows, variables) <= 0
+                        and compare(order[one], order[other], offsets, rows, variables, None) <= 0
                     ):
                         spare[place] = order[one]
                         one += 1
@@ -86,9 +86,17 @@ def settle_ties(
 
 @spliced
 def compare(
-    one: int, other: int, offsets: IntArray, rows: IntArray, variables: VariableArray
+    one: int,
+    other: int,
+    offsets: IntArray,
+    rows: IntArray,
+    mapped: VariableArray | layout.ChoiceArray,
+    program: IntArray | None,
 ) -> int:
-    """Negative, zero or positive, by row positions, then by variables."""
+    """Negative, zero or positive, by row positions, then by variables.
+
+    mapped: the variable of each row, or with `program` its choice.
+    """
     first, second = offsets[one], offsets[other]
     length, other_length = offsets[one + 1] - first, offsets[other + 1] - second
     shared = min(length, other_length)
@@ -98,8 +106,12 @@ def compare(
     if length != other_length:
         return int(length - other_length)
     for index in range(shared):
-        if variables[first + index] != variables[second + index]:
-            return int(variables[first + index]) - int(variables[second + index])
+        variable, other_variable = int(mapped[first + index]), int(mapped[second + index])
+        if program is not None:
+            variable = int(program[variable, layout.VARIABLE])
+            other_variable = int(program[other_variable, layout.VARIABLE])
+        if variable != other_variable:
+            return variable - other_variable
     return 0
 
 
@@ -164,16 +176,15 @@ def skip(start: int, rules: Rules, work: Work) -> int:
 def next_row_alone(end: int, matches: int, rules: Rules, work: Work, output: FoundArrays) -> None:
     """Set the row that comes next, the runs of one starting row being followed alone.
 
-    That is the next start of its match that is complete first, if no run of its is needed after
-    that; of matches that are complete at once it is the least one. Without a match it is the row
-    after the starting row, as soon as no run is left. Where runs have looked at rows too often, all
-    are followed at once from there on: those of several starting rows may merge.
+    That is the next start of its first match that has one behind the starting row, as no run of its
+    is needed after that. Without such a match it is the row after the starting row, as soon as no
+    run is left. Where runs have looked at rows too often, all are followed at once from there on:
+    those of several starting rows may merge.
 
     matches: how many there were before the last row. end: of the rows.
     """
     progress, start = work.progress, work.progress[layout.ALONE_FROM]
-    is_target = rules.program[:, layout.IS_TARGET]
-    onward = least_next_start(matches, rules.skip, is_target, progress, output)
+    onward = first_next_start(matches, rules.skip, rules.program, progress, output)
     if onward <= start:
         if progress[layout.COUNT] > 0 and progress[layout.START] < end:
             return
@@ -185,20 +196,28 @@ def next_row_alone(end: int, matches: int, rules: Rules, work: Work, output: Fou
 
 
 @inner
-def least_next_start(
-    matches: int,
-    skip: layout.SkipRule,
-    is_target: IntArray,
-    progress: IntArray,
-    output: FoundArrays,
+def first_next_start(
+    matches: int, skip: layout.SkipRule, program: IntArray, progress: IntArray, output: FoundArrays
 ) -> int:
-    """The least next start of the matches from number `matches` on, NO_ROW without any."""
-    least = np.int64(NO_ROW)
-    for match in range(matches, progress[layout.MATCHES]):
-        begin = output.found[layout.FOUND_OFFSET, match]
-        end = output.found[layout.FOUND_OFFSET, match + 1]
-        mapped, rows = output.taken[begin:end], output.rows[begin:end]
-        row = next_start(skip, is_target, mapped, rows[0], rows)
-        if match == matches or row < least:
-            least = np.int64(row)
-    return int(least)
+    """The next start of the first of some matches that has one behind its own; NO_ROW if none has.
+
+    They are those from number `matches` on, which begin together and are complete together.
+    """
+    is_target, choices = program[:, layout.IS_TARGET], output.taken
+    offsets = output.found[layout.FOUND_OFFSET]
+    onward, first, differ = np.int64(NO_ROW), -1, False
+    for last in range(2):
+        if last == 1 and not differ:
+            break
+        for match in range(matches, progress[layout.MATCHES]):
+            begin, end = offsets[match], offsets[match + 1]
+            rows = output.rows[begin:end]
+            row = np.int64(next_start(skip, is_target, choices[begin:end], rows[0], rows))
+            if row <= rows[0]:
+                continue
+            differ |= first >= 0 and row != onward
+            if first < 0 or (
+                last == 1 and compare(match, first, offsets, output.rows, choices, program) < 0
+            ):
+                onward, first = row, match
+    return int(onward)

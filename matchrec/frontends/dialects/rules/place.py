@@ -12,8 +12,14 @@ from sqlglot.errors import UnsupportedError
 from matchrec.dataclass import dataclass
 from matchrec.frontends.dialects.edits import Edit, edited
 from matchrec.frontends.dialects.products import Product
-from matchrec.frontends.lexing.token_sequence import TokenSequence, sequence_of
-from matchrec.frontends.lexing.tokens import OF_THE_MATCH, SEMANTICS, TokenKind, words
+from matchrec.frontends.lexing.tokens import (
+    OF_THE_MATCH,
+    SEMANTICS,
+    TokenKind,
+    TokenSequence,
+    sequence_of,
+    words,
+)
 from matchrec.frontends.sql.grammar import ClausePart
 from matchrec.frontends.sql.nodes import MatchRecognize
 from matchrec.plan.clauses import RowsPerMatch

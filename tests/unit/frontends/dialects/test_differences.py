@@ -1,4 +1,4 @@
-"""The table of differences: each page of docs/migration shows the rows of its product."""
+"""The table of differences: each page of docs/how-to/migration shows the rows of its product."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from matchrec.frontends.dialects.differences import Difference, table
 from matchrec.frontends.dialects.products import PRODUCTS
 
-PAGES = Path(__file__).parents[4] / "docs" / "migration"
+PAGES = Path(__file__).parents[4] / "docs" / "how-to" / "migration"
 TITLE = "## Warned of and refused\n"
 HEAD = """
 These are sqlglot's to translate, and what it makes of them means other rows in Spark, or nothing.

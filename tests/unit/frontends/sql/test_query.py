@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.frontends.sql import parse
-from matchrec.frontends.sql.lower import lower
-from matchrec.frontends.sql.nodes import Query
-from matchrec.frontends.sql.splice import (
+from matchrec.frontends.sql.locate import (
     fill_frames,
     markers_of_outer,
     outer,
@@ -21,6 +19,8 @@ from matchrec.frontends.sql.splice import (
     rows_of,
     select_from,
 )
+from matchrec.frontends.sql.lower import lower
+from matchrec.frontends.sql.nodes import Query
 from matchrec.plan.text import Template, View
 from tests.generators.clause_text import clause_text
 from tests.quick.scale import examples

@@ -8,14 +8,14 @@ import pytest
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.frontends.sql import Query, parse
+from matchrec.frontends.sql.locate import outer, rows_of, select_from
 from matchrec.frontends.sql.lower_windows import lower_window
-from matchrec.frontends.sql.splice import outer, rows_of, select_from
 from matchrec.plan.expression import render
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show
 from matchrec.plan.show import show_reference
 from matchrec.plan.text import Instead, Template, View
-from matchrec.spark.streaming.execute import check_plan
+from matchrec.spark.streaming.checks import check_plan
 
 QUERY = """SELECT t.*, low OVER w, sum(x) OVER w + 1 AS s
 FROM a.t WHERE x > 0
