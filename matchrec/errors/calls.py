@@ -265,7 +265,9 @@ def cannot_write(
     language: str, what: str, span: Span | None, hint: str | None = None
 ) -> MatchRecognizeUnsupportedError:
     """A part of a query that the other language has no words for."""
-    return MatchRecognizeUnsupportedError(f"{language} cannot say {what}", span, hint=hint)
+    return MatchRecognizeUnsupportedError(
+        f"{language} has no equivalent of {what}", span, hint=hint
+    )
 
 
 def means_something_else(
@@ -273,7 +275,7 @@ def means_something_else(
 ) -> MatchRecognizeUnsupportedError:
     """What was written in the other language and, read again, asks for something else."""
     return MatchRecognizeUnsupportedError(
-        f"{language} cannot say this: {what} would mean something else there", span, hint=hint
+        f"{language} has no equivalent: {what} would mean something else there", span, hint=hint
     )
 
 

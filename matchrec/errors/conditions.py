@@ -34,7 +34,7 @@ def not_known_during_the_match(what: str, span: Span) -> MatchRecognizeError:
 
 # A condition over neighbours that a worker does not compute as Spark does.
 only_spark_computes = unsupported(
-    "only Spark computes {condition:short}, which is of several {word.rows}",
+    "{condition:short} spans several {word.rows}, and only Spark can compute it",
     hint="let Spark sort the rows",
 )
 

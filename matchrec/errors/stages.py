@@ -236,7 +236,7 @@ def of_no_stage(function: str, span: Span | None) -> MatchRecognizePlanError:
 
 # A pattern that the clause cannot say.
 not_in_sql = unsupported(
-    "{what} {obstacle}, which MATCH_RECOGNIZE cannot say",
+    "{what} {obstacle}, which MATCH_RECOGNIZE cannot express",
     notes=("its event selection is one strategy for the whole row pattern",),
     hint="use matchrec.detect",
 )

@@ -32,7 +32,7 @@ def test_a_table_has_twenty_rows_or_as_many_as_asked_for(embedded: Path) -> None
     one = invoke("run", "-", *STOCKS, "--limit", "1", given=STREAKS + " ORDER BY sym")
     assert one.exit_code == 0
     assert one.stdout.splitlines() == ["sym  low  high  n", "X     10    12  3"]
-    assert one.stderr == "the first 1 rows; --limit shows more, --output writes all\n"
+    assert one.stderr == "showing 1 row; --limit shows more, --output writes all\n"
     many = invoke("run", "-", given="SELECT id FROM range(21)")
     assert len(many.stdout.splitlines()) == 1 + 20
     assert many.stderr.startswith("the first 20 rows")
