@@ -4,8 +4,8 @@ A query that is planned needs no more of algorithms than what they are called: w
 loaded by the first search, in a worker, and only that of the algorithm that runs.
 
 What decides is asked once for each question: whether rows may be skipped or all matches are asked
-for; whether conditions depend on the data only; whether failures can be remembered; whether the ways
-through the pattern multiply.
+for; whether conditions depend on the data only; whether failures can be remembered; whether the
+ways through the pattern multiply.
 """
 
 from __future__ import annotations
@@ -86,8 +86,8 @@ ALL_MATCHES = (
 )
 REASONS: Mapping[tuple[str, str], str] = {
     ("backtracking", "longest"): (
-        "the longest match is asked for and conditions depend on the data only: how far the farthest "
-        "end of a match is, is found out once for each state and row"
+        "the longest match is asked for and conditions depend on the data only: how far the "
+        "farthest end of a match is, is found out once for each state and row"
     ),
     ("backtracking", "windowed"): (
         "conditions depend on the data only: how far the end of a match is, is found out once for "
@@ -113,8 +113,9 @@ REASONS: Mapping[tuple[str, str], str] = {
 class Engine:
     """The algorithms that rest on one idea, of which a user may ask for one by its name.
 
-    "backtracking" is depth-first search, linear in the rows where conditions depend on the data only.
-    "breadth_first" makes one pass over the rows; runs with the same future are searched once.
+    "backtracking" is depth-first search, linear in the rows where conditions depend on the
+    data only. "breadth_first" makes one pass over the rows; runs with the same future are
+    searched once.
     """
 
     name: str

@@ -49,7 +49,7 @@ def reluctant_end(
         f"`{written}` at the end of PATTERN {never}",
         span,
         notes=(
-            "a reluctant quantifier takes as few rows as it may, and nothing after it forces it to take more",
+            "a reluctant quantifier takes few rows, and nothing after it forces it to take more",
         ),
         hint=f"write {greedy} for as many rows as there are, or {leave}",
     )

@@ -35,7 +35,7 @@ def test_a_table_has_twenty_rows_or_as_many_as_asked_for(embedded: Path) -> None
     assert one.stderr == "showing 1 row; --limit shows more, --output writes all\n"
     many = invoke("run", "-", given="SELECT id FROM range(21)")
     assert len(many.stdout.splitlines()) == 1 + 20
-    assert many.stderr.startswith("the first 20 rows")
+    assert many.stderr.startswith("showing 20 rows")
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "csv", "json"])

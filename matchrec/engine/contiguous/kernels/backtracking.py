@@ -22,9 +22,9 @@ brought it nearer was true.
     trails[d]  the occurrences that its rows took, as bits
     known      the same beside the failures of the memo
 
-Cost: rows x choices where conditions depend on the data only; exponential at worst where they depend
-on the run. Counting: times the words of a trail. Sources: SASE+, "Backtracking algorithm" and
-"Merging equivalent runs"; failures are remembered as in RE2's BitState.
+Cost: rows x choices where conditions depend on the data only; exponential at worst where they
+depend on the run. Counting: times the words of a trail. Sources: SASE+, "Backtracking algorithm"
+and "Merging equivalent runs"; failures are remembered as in RE2's BitState.
 """
 
 import numpy as np
