@@ -130,7 +130,7 @@ def unused_name(name: str, known: Iterable[str]) -> MatchRecognizePlanError:
     """`name=` that is no argument of the function and that the query does not name."""
     near = nearest(name, known)
     return MatchRecognizePlanError(
-        f"`{name}` is no argument, and the query has no {{{name}}}",
+        f"`{name}` is not an argument, and the query has no {{{name}}}",
         hint=f"write {near}=" if near else f"write {{{name}}} in the query, or leave {name}= out",
     )
 
@@ -282,7 +282,7 @@ def means_something_else(
 def not_one_clause(language: str, count: int, span: Span | None) -> MatchRecognizePlanError:
     """A query with no MATCH_RECOGNIZE, or with several."""
     return MatchRecognizePlanError(
-        f"{language} is written of one MATCH_RECOGNIZE, the query has {count or 'none'}",
+        f"{language} has one MATCH_RECOGNIZE, the query has {count or 'none'}",
         span,
         hint="convert each clause by itself",
     )

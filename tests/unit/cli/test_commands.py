@@ -189,7 +189,7 @@ def test_a_query_that_is_no_text(files: Path) -> None:
         ("=prices.csv", "--table `=prices.csv` is not NAME=PATH"),
         ("a b=prices.csv", "--table `a b=prices.csv` is not NAME=PATH"),
         ("t=no.csv", "the file of table `t`, `no.csv` does not exist"),
-        ("t=streaks.sql", "the name of `streaks.sql` does not tell its format"),
+        ("t=streaks.sql", "the name of `streaks.sql` does not show its format"),
     ],
 )
 def test_a_table_argument_that_is_wrong(argument: str, sentence: str, files: Path) -> None:
@@ -204,7 +204,7 @@ def test_a_table_that_is_named_twice(files: Path) -> None:
 @pytest.mark.parametrize(
     ("option", "file", "sentence"),
     [
-        ("--output", "rows.xlsx", "the name of `rows.xlsx` does not tell its format"),
+        ("--output", "rows.xlsx", "the name of `rows.xlsx` does not show its format"),
         ("--output", "no/such/rows.csv", "the folder of `no/such/rows.csv` does not exist"),
     ],
 )

@@ -98,7 +98,10 @@ def test_arguments_that_do_not_fit_the_language(
 @pytest.mark.parametrize(
     ("where", "sentence"),
     [
-        ("pairs.py:number", "`number` is no Pattern in `pairs.py`\n  Patterns there: pattern, rel"),
+        (
+            "pairs.py:number",
+            "`number` is not a Pattern in `pairs.py`\n  Patterns there: pattern, rel",
+        ),
         ("no_such.module:x", "`no_such.module` cannot be imported"),
     ],
 )
