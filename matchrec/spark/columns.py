@@ -24,23 +24,26 @@ column that marks the first row of a partition.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from pyspark.sql.types import StructField, StructType
 from typing_extensions import Self
 
+from matchrec.compile.columns import Computed
 from matchrec.compile.path import Draft
-from matchrec.conditions.row_column import RowColumn
+from matchrec.conditions.row_column import Framed, RowColumn, Shifted, texts_in
 from matchrec.dataclass import dataclass
-from matchrec.errors.run.origins import with_origin
+from matchrec.errors.run.origins import SqlOrigin, with_origin
 from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.show import show_frame
 from matchrec.plan.text import Template, struct_fields, template, unquoted
 from matchrec.spark import wire
-from matchrec.spark.names import ColumnNames, bit_columns
 from matchrec.spark.session import Relation
-from matchrec.spark.wire import SelectItem, SortColumn, Sorting, Struct, select_list
+from matchrec.spark.transport import Sent
+from matchrec.spark.types import encode_columns
+from matchrec.spark.wire import SelectItem, SortColumn, Sorting, Struct, bit_columns, select_list
 from matchrec.spark.worker.matching import Incoming
 
 if TYPE_CHECKING:
@@ -48,6 +51,84 @@ if TYPE_CHECKING:
 
 
 FIRST_ROW = f"{wire.ROW_NUMBER} = 1"
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnNames:
+    """inner: the name of every text over one row: __c of a column that crosses, else __x.
+
+    others: the name of every value that is read on another row, or on several. origins: where the
+    user wrote them.
+    """
+
+    inner: Mapping[str, str]
+    others: Mapping[Shifted | Framed, str]
+    origins: Mapping[Computed, SqlOrigin]
+
+    @classmethod
+    def of(
+        cls,
+        columns: tuple[RowColumn, ...],
+        conditions: tuple[RowColumn, ...],
+        others: Iterable[str],
+        origins: Mapping[Computed, SqlOrigin],
+    ) -> ColumnNames:
+        """Names of columns that cross, of conditions, and of other texts over one row."""
+        inner = {c.text: wire.column(i) for i, c in enumerate(columns) if c.looks_at_one_row}
+        parts = (text for column in (*columns, *conditions) for text in texts_in(column))
+        for text in (*others, *parts):
+            inner.setdefault(text, wire.stays(len(inner)))
+        pieces = (piece for column in (*columns, *conditions) for piece in column.pieces)
+        moved = dict.fromkeys(piece for piece in pieces if reads_other_rows(piece))
+        names = {one: wire.other_row(index) for index, one in enumerate(moved)}
+        return cls(inner or {"1": wire.stays(0)}, names, origins)
+
+    def rows(self) -> list[SelectItem]:
+        """What is computed over one row."""
+        return [SelectItem(self.said(text, text), name) for text, name in self.inner.items()]
+
+    def other_rows(self, window: str) -> list[SelectItem]:
+        """What is read on other rows of the sorted partition, NULL where there is none."""
+        items = ((self.over(window, one), one, name) for one, name in self.others.items())
+        return [SelectItem(self.said(sql, one), name) for sql, one, name in items]
+
+    def over(self, window: str, one: Shifted | Framed) -> str:
+        """The window function that reads a value some rows further on, or one of several rows."""
+        if isinstance(one, Framed):
+            call = "".join(p if isinstance(p, str) else self.inner[p.argument] for p in one.call)
+            return f"{call} OVER ({window} {show_frame(one.frame)})"
+        function = "lag" if one.offset < 0 else "lead"
+        return f"{function}({self.inner[one.argument]}, {abs(one.offset)}) OVER ({window})"
+
+    def over_window(self, column: RowColumn) -> str:
+        """A column as SQL over the rows and what is read on other rows."""
+        if column.looks_at_one_row:
+            return self.inner[column.text]
+        return self.said("".join(map(self.piece, column.pieces)), column)
+
+    def said(self, sql: str, computed: Computed) -> str:
+        """SQL that says where the user wrote what it computes."""
+        return with_origin(sql, self.origins.get(computed))
+
+    def piece(self, piece: str | Shifted | Framed) -> str:
+        """A part of a column that looks at several rows."""
+        if isinstance(piece, str):
+            return piece
+        if isinstance(piece, Framed) or piece.offset:
+            return self.others[piece]
+        return self.inner[piece.argument]
+
+    def crossing(self, columns: Iterable[RowColumn]) -> list[SelectItem]:
+        """The columns that cross; one that looks at one row has its name from the start."""
+        return [
+            SelectItem(self.over_window(column), wire.column(index))
+            for index, column in enumerate(columns)
+        ]
+
+
+def reads_other_rows(piece: str | Shifted | Framed) -> TypeGuard[Shifted | Framed]:
+    """Whether a part of a column is computed over the window."""
+    return isinstance(piece, Framed) or (isinstance(piece, Shifted) and piece.offset != 0)
 
 
 @dataclass(frozen=True)
@@ -112,6 +193,23 @@ class Preparation:
         """How a worker takes rows with these columns apart."""
         return Incoming()
 
+    def send(
+        self,
+        columns: tuple[RowColumn, ...],
+        known: Mapping[RowColumn, StructField],
+        rows: DataFrame | None = None,
+    ) -> Sent:
+        """The rows with these columns. known: fields of columns. rows: these, if there are any.
+
+        Spark analyses no query of which all fields are known already. Of a stream this raises
+        MatchRecognizeUnsupportedError for a column that pandas would alter.
+        """
+        rows = self.dataframe(columns) if rows is None else rows
+        if not known.keys() >= set(columns):
+            known = self.fields(rows, columns)
+        fields = tuple(known[column] for column in columns)
+        return Sent(encode_columns(rows), fields, self.incoming(columns))
+
     @property
     def sorts(self) -> str:
         """Who sorts the rows of each partition, and why; empty of a stream."""
@@ -161,6 +259,13 @@ class Preparation:
         """The columns by which a partition is sorted."""
         return [names.inner[item.expression.text] for item in self.plan.order_by]
 
+    def sort_columns(self, names: ColumnNames) -> tuple[SortColumn, ...]:
+        """The same as a worker sorts by them."""
+        items = zip(self.order_names(names), self.plan.order_by, strict=True)
+        return tuple(
+            SortColumn(name, one.descending, not one.puts_nulls_last) for name, one in items
+        )
+
     def window(self, names: ColumnNames) -> str:
         """The window that puts equal keys together and sorts them, as SQL."""
         items = zip(self.order_names(names), self.plan.order_by, strict=True)
@@ -191,10 +296,8 @@ class Unsorted(Preparation):
         """
         names, structs = self.names_of_parts(columns), fields_by_name(columns)
         items = [one for one in names.crossing(columns) if one.name not in structs]
-        sent = {item.name for item in items}
         parts = (names.inner[field] for fields in structs.values() for field in fields)
-        needed = dict.fromkeys((*parts, *self.key_names(names), *self.order_names(names)))
-        items += [SelectItem(name, name) for name in needed if name not in sent]
+        items = beside(items, (*parts, *self.key_names(names), *self.order_names(names)))
         if self.drafted.row_conditions or not items:
             items += bit_columns("FALSE", map(names.over_window, self.drafted.row_conditions))
         rows = self.relation.over(self.source(names), map(str, items))
@@ -213,9 +316,8 @@ class Unsorted(Preparation):
 
     def incoming(self, columns: tuple[RowColumn, ...]) -> Incoming:
         names = self.names_of_parts(columns)
-        items = zip(self.order_names(names), self.plan.order_by, strict=True)
-        order = (SortColumn(name, one.descending, not one.puts_nulls_last) for name, one in items)
-        return Incoming(Sorting(tuple(self.key_names(names)), tuple(order)), self.structs(columns))
+        sorting = Sorting(tuple(self.key_names(names)), self.sort_columns(names))
+        return Incoming(sorting, self.structs(columns))
 
     @property
     def sorts(self) -> str:
@@ -234,6 +336,12 @@ class Unsorted(Preparation):
         """The names of all columns, also of the fields of structs."""
         fields = fields_by_name(columns).values()
         return self.names(columns, texts=[field for one in fields for field in one])
+
+
+def beside(items: list[SelectItem], names: Iterable[str]) -> list[SelectItem]:
+    """The items and columns of these names, each once."""
+    sent = {item.name for item in items}
+    return [*items, *(SelectItem(one, one) for one in dict.fromkeys(names) if one not in sent)]
 
 
 def fields_by_name(columns: tuple[RowColumn, ...]) -> dict[str, tuple[str, ...]]:

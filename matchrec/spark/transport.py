@@ -12,7 +12,7 @@ import pickle
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from inspect import signature
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -25,35 +25,30 @@ from matchrec.errors.calls import altered_by_pandas, altered_in_arrays
 from matchrec.output.reads import Read, ReadCollected, ReadMatch, ReadMatchedRows
 from matchrec.plan.text import quoted
 from matchrec.spark import wire
-from matchrec.spark.crossing import crossing_schema, decode_columns, microseconds
 from matchrec.spark.environment import able_workers
-from matchrec.spark.names import BITS_A_COLUMN, null_columns
-from matchrec.spark.wire import SelectItem
+from matchrec.spark.types import crossing_schema, decode_columns, microseconds
+from matchrec.spark.wire import BITS_A_COLUMN, SelectItem, null_columns
 from matchrec.spark.worker.matching import Incoming
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-class Runs(Protocol):
-    """What a worker runs. Picklable."""
-
-    @property
-    def run(self) -> Callable[..., Iterator[Any]]:
-        """Makes of what Spark gives it, such as batches of rows, those of the result."""
-
-
 TRANSPORTS = ("auto", "arrow", "pandas")
-NUMBERS: dict[type[spark_types.DataType], pa.DataType] = {
-    spark_types.BooleanType: pa.bool_(),
-    spark_types.ByteType: pa.int8(),
-    spark_types.ShortType: pa.int16(),
-    spark_types.IntegerType: pa.int32(),
-    spark_types.LongType: pa.int64(),
-    spark_types.FloatType: pa.float32(),
-    spark_types.DoubleType: pa.float64(),
+ARROW_TYPES: dict[str, pa.DataType] = {
+    "boolean": pa.bool_(),
+    "tinyint": pa.int8(),
+    "smallint": pa.int16(),
+    "int": pa.int32(),
+    "bigint": pa.int64(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+    "string": pa.string(),
+    "binary": pa.binary(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us", tz="UTC"),
 }
-
+"""Types that cross unaltered, beside decimals and intervals."""
 
 # An array leaves pandas element by element: NaN as NULL, an instant as a wall clock.
 ALTERED_IN_ARRAYS = (
@@ -62,29 +57,6 @@ ALTERED_IN_ARRAYS = (
     spark_types.DateType,
     spark_types.TimestampType,
 )
-
-
-def map_rows(
-    rows: DataFrame,
-    worker: Callable[[pa.Schema], Runs],
-    schema: spark_types.StructType,
-    name: str,
-    over_pandas: Executable | None = None,
-) -> DataFrame:
-    """What a worker makes of rows that cross. worker: it, by the schema of the rows it gives.
-
-    schema: of these once they are here. name: what Spark's own plan shows. over_pandas: of the
-    query whose rows cross in pandas; None where they cross in Arrow.
-    """
-    sends = crossing_schema(schema)
-    run = runner_in_worker(worker(arrow_schema(sends)))
-    if over_pandas is not None:
-        encoding = encoding_of(rows, over_pandas)
-        rows, run = encoding.encode(rows), encoding.over_pandas(run)
-    run.__name__ = name
-    with able_workers(rows.sparkSession):
-        mapped: Any = rows.mapInArrow if over_pandas is None else rows.mapInPandas
-        return decode_columns(mapped(run, sends), schema)
 
 
 @dataclass(frozen=True)
@@ -96,7 +68,7 @@ class Sent:
 
     rows: DataFrame
     fields: tuple[spark_types.StructField, ...]
-    incoming: Incoming
+    incoming: Incoming = Incoming()
 
     def run(
         self,
@@ -105,12 +77,24 @@ class Sent:
         name: str,
         over_pandas: Executable | None = None,
     ) -> DataFrame:
-        """What a worker makes of the rows. Arguments as of `map_rows`."""
-        return map_rows(self.rows, worker, schema, name, over_pandas)
+        """What a worker makes of the rows. worker: it, by the schema of the rows it gives.
+
+        schema: of these once they are here. name: what Spark's own plan shows. over_pandas: of the
+        query whose rows cross in pandas; None where they cross in Arrow.
+        """
+        rows, sends = self.rows, crossing_schema(schema)
+        run = runner_in_worker(worker(arrow_schema(sends)))
+        if over_pandas is not None:
+            encoding = encoding_of(rows, over_pandas)
+            rows, run = encoding.encode(rows), encoding.over_pandas(run)
+        run.__name__ = name
+        with able_workers(rows.sparkSession):
+            mapped: Any = rows.mapInArrow if over_pandas is None else rows.mapInPandas
+            return decode_columns(mapped(run, sends), schema)
 
 
-def runner_in_worker(worker: Runs) -> Callable[..., Iterator[Any]]:
-    """What a worker does; it says so in plain words where a worker lacks this package.
+def runner_in_worker(worker: Any) -> Callable[..., Iterator[Any]]:
+    """What the `run` of a worker does; it says so in plain words where this package is lacking.
 
     It travels as bytes: read with the function, it would fail before a word of ours.
     """
@@ -236,9 +220,11 @@ class PandasEncoding:
         """The columns as pandas can hold them, others as they are, and packed marks of NULLs."""
         leaves = self.leaves()
         apart = [SelectItem(path, name) for path, name, _ in leaves]
-        values = [encoded_field(spark_types.StructField(name, kind)) for _, name, kind in leaves]
+        if any(one.sql != one.name for one in apart):
+            rows = rows.selectExpr(*map(str, apart), *others)
+        values = [SelectItem(encoded_value(name, kind), name) for _, name, kind in leaves]
         items = [*values, *others, *null_columns([f"{name} IS NULL" for _, name, _ in leaves])]
-        return rows.selectExpr(*map(str, apart), *others).selectExpr(*map(str, items))
+        return rows.selectExpr(*map(str, items))
 
     def batch(self, frame: pd.DataFrame) -> pa.RecordBatch:
         """The rows as they were before they crossed."""
@@ -295,39 +281,22 @@ def columns_in_arrays(reads: Iterable[Read]) -> frozenset[int]:
 
 def arrow_type(type_: spark_types.DataType) -> pa.DataType | None:
     """The Arrow type of a type that crosses unaltered, or None for one that does not."""
-    if type(type_) in NUMBERS:
-        return NUMBERS[type(type_)]
     if isinstance(type_, spark_types.DecimalType):
         return pa.decimal128(type_.precision, type_.scale)
     if isinstance(type_, spark_types.DayTimeIntervalType):
         return pa.duration("us")
-    match type_.simpleString():
-        case "string":
-            return pa.string()
-        case "binary":
-            return pa.binary()
-        case "date":
-            return pa.date32()
-        case "timestamp":
-            return pa.timestamp("us", tz="UTC")
-        case _:
-            return None
+    return ARROW_TYPES.get(type_.simpleString())
 
 
-def encoded_field(field: spark_types.StructField) -> SelectItem:
-    """A column as a type that pandas holds exactly; NULL becomes zero where that matters."""
-    return SelectItem(encoded_value(field), field.name)
-
-
-def encoded_value(field: spark_types.StructField) -> str:
-    """The same, as SQL."""
-    if isinstance(field.dataType, spark_types.BooleanType):
-        return f"coalesce({field.name}, FALSE)"
-    if type(field.dataType) in NUMBERS:
-        zero = f"CAST(0 AS {field.dataType.simpleString()})"
-        return f"coalesce({field.name}, {zero})"
-    if isinstance(field.dataType, spark_types.TimestampType):
-        return f"coalesce(unix_micros({field.name}), 0L)"
-    if isinstance(field.dataType, spark_types.DayTimeIntervalType):
-        return f"coalesce({microseconds(field.name)}, 0L)"
-    return field.name
+def encoded_value(name: str, type_: spark_types.DataType) -> str:
+    """A column as SQL of a type that pandas holds exactly; NULL becomes zero where that matters."""
+    match type_:
+        case spark_types.BooleanType():
+            return f"coalesce({name}, FALSE)"
+        case spark_types.TimestampType():
+            return f"coalesce(unix_micros({name}), 0L)"
+        case spark_types.DayTimeIntervalType():
+            return f"coalesce({microseconds(name)}, 0L)"
+        case spark_types.IntegralType() | spark_types.FloatType() | spark_types.DoubleType():
+            return f"coalesce({name}, CAST(0 AS {type_.simpleString()}))"
+    return name

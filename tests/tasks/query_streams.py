@@ -22,7 +22,7 @@ from tests.tasks.stream_pieces import QUERY, Group
 
 A_DAY = 86_400_000  # milliseconds
 KEY = wire.key(0)
-FURTHER = SortColumn(wire.further_order(0), descending=False, nulls_first=True)
+FURTHER = SortColumn("__o0", descending=False, nulls_first=True)
 
 
 @dataclass(frozen=True)

@@ -23,9 +23,8 @@ from pyspark.sql import DataFrame
 from matchrec import RuleMatches
 from matchrec.engine.partitions import Frontier, IntArray
 from matchrec.spark import question, wire
-from matchrec.spark.rule_sets.keyed import RulesOfBucket
 from matchrec.spark.streaming.arrival import Memory, in_order, load, starts_of
-from matchrec.spark.streaming.bucket import Bucket, StreamWorker
+from matchrec.spark.streaming.bucket import Bucket, RulesOfBucket, StreamWorker
 from matchrec.spark.streaming.prepare import WATERMARK, SentEvents
 from matchrec.spark.worker.arrays import codes_of, number_equal
 from matchrec.spark.worker.batches import Piece

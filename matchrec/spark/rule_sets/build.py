@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import types as spark_types
 
-from matchrec.compile.executable import Executable, Output
+from matchrec.compile.executable import Executable
 from matchrec.compile.path import Draft
 from matchrec.compile.rule_set import (
     RuleSet,
@@ -26,18 +26,16 @@ from matchrec.conditions.row_column import show_column
 from matchrec.conditions.types import SPARKS_OWN
 from matchrec.dataclass import dataclass
 from matchrec.errors.run.failures import divided_over_stream, not_divided_by, taken_name
-from matchrec.output.reads import ReadIsMatched
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quoted, string_literal
 from matchrec.spark import wire
-from matchrec.spark.execute import projected, projection
+from matchrec.spark.execute import projected, result_items
 from matchrec.spark.prepare import Demand, Prepared, ScopeOf, prepare
 from matchrec.spark.question import Question, Rule, in_terms_of_the_query, is_streaming
-from matchrec.spark.rule_sets.keyed import StreamedRules
 from matchrec.spark.rule_sets.worker import VARIABLE, OnError, RowKind, RuleSetWorker
 from matchrec.spark.session import REFUSALS, quiet_analysis
-from matchrec.spark.streaming.checks import check_executable, check_options, check_plan
+from matchrec.spark.streaming.bucket import StreamedRules
 from matchrec.spark.streaming.prepare import check_one_row
 from matchrec.spark.types import schema_of_reads
 from matchrec.spark.wire import SelectItem
@@ -150,14 +148,17 @@ def build_rule_set(question: Question, events: tuple[str, ...], on_error: OnErro
     """
 
     def demand(scope: ScopeOf) -> Demand[SharedDrafts]:
-        return demand_rules(draft_rules(question, events, scope))
+        shared = draft_rules(question, events, scope)
+        return Demand(shared, shared.drafts, shared.draft(), shared.columns)
 
     with quiet_analysis():
         check_streams(question.rules[0].plan, question)
-        if question.is_stream:
-            check_rules_may_stream(question)
         prepared = prepare(question, demand)
-        return link_rules(prepared, on_error)
+        shared, sorts = prepared.demand.asked, prepared.preparation.sorts
+        executables = {rule.name: link_rule(prepared, rule) for rule in question.rules}
+        rule_set = join_rules(shared, executables)
+        rows, slots = match_rules(prepared, rule_set, on_error)
+        return BuiltRuleSet(rows, question, rule_set, slots, shared, executables, sorts)
 
 
 def check_streams(plan: MatchPlan, question: Question) -> None:
@@ -166,14 +167,6 @@ def check_streams(plan: MatchPlan, question: Question) -> None:
     with in_terms_of_the_query(streams, question.relation, question.columns):
         texts = (*plan.partition_by, *(item.expression for item in plan.order_by))
         _ = question.relation.select([one.text for one in texts]).schema
-
-
-def check_rules_may_stream(question: Question) -> None:
-    """Raises MatchRecognizeError for rules whose rows cannot come little by little."""
-    check_options(question.options)
-    for rule in question.rules:
-        with rule.naming():
-            check_plan(rule.plan)
 
 
 def draft_rules(question: Question, events: tuple[str, ...], scope: ScopeOf) -> SharedDrafts:
@@ -188,28 +181,6 @@ def draft_rules(question: Question, events: tuple[str, ...], scope: ScopeOf) -> 
     return SharedDrafts(every, events)
 
 
-def demand_rules(shared: SharedDrafts) -> Demand[SharedDrafts]:
-    """What Spark is to prepare for all rules."""
-    return Demand(shared, shared.drafts, shared.draft(), shared.columns, kept_rows(shared))
-
-
-def kept_rows(shared: SharedDrafts) -> tuple[str, ...]:
-    """The test of rows that some rule needs, if not all are."""
-    tests = tuple(one.text for one in shared.relevant)
-    return (f"(({') OR ('.join(tests)}))",) if tests else ()
-
-
-def link_rules(prepared: Prepared[SharedDrafts], on_error: OnError) -> BuiltRuleSet:
-    """What is drafted, over rows as they are prepared."""
-    question, shared = prepared.question, prepared.demand.asked
-    executables = {rule.name: link_rule(prepared, rule) for rule in question.rules}
-    is_stream = prepared.preparation.is_stream
-    rule_set = join_rules(shared, executables)
-    rows, slots = match_rules(prepared, rule_set, on_error)
-    sorts = "" if is_stream else prepared.preparation.sorts
-    return BuiltRuleSet(rows, question, rule_set, slots, shared, executables, sorts)
-
-
 def link_rule(prepared: Prepared[SharedDrafts], rule: Rule) -> Executable:
     """The executable of one rule over its own columns."""
     plan = prepared.demand.drafts[rule.name].plan
@@ -217,10 +188,7 @@ def link_rule(prepared: Prepared[SharedDrafts], rule: Rule) -> Executable:
         for key in further_keys(plan):
             if prepared.types[key].family in SPARKS_OWN:
                 raise not_divided_by(show_column(key), prepared.types[key].name)
-        found = prepared.link(rule)
-        if prepared.preparation.is_stream:
-            check_executable(found, plan)
-        return found
+        return prepared.link(rule)
 
 
 def match_rules(
@@ -315,17 +283,7 @@ def reads_of_rule(built: BuiltRuleSet, number: int) -> Iterator[str]:
 def items_of_rule(built: BuiltRuleSet, number: int) -> list[SelectItem]:
     """The columns of a rule's result over slots; none where Spark computes aggregates first."""
     executable, slots = built.rule_set.rules[number].executable, built.slots.of_rule[number]
-    if executable.aggregates:
-        return []
-    mark = isinstance(executable.reads[-1], ReadIsMatched)
-    is_matched = wire.read(slots[-1]) if mark else None
-    return [projection(in_slots(output, slots), is_matched) for output in executable.outputs]
-
-
-def in_slots(output: Output, slots: tuple[int, ...]) -> Output:
-    """An output that reads the slots of its reads."""
-    pieces = (slots[one] if isinstance(one, int) else one for one in output.pieces)
-    return replace(output, pieces=tuple(pieces))
+    return [] if executable.aggregates else result_items(executable, slots)
 
 
 def rows_of_kind(built: BuiltRuleSet, kind: RowKind) -> DataFrame:

@@ -19,8 +19,17 @@ import pandas as pd
 import pyarrow as pa
 
 from matchrec.compile.executable import Executable
+from matchrec.compile.rule_set import RuleSet
 from matchrec.dataclass import dataclass
 from matchrec.engine.partitions import IntArray
+from matchrec.errors import MatchRecognizeError
+from matchrec.errors.run.failures import of_rule
+from matchrec.spark.rule_sets.worker import (
+    OnError,
+    RuleSetWorker,
+    columns_of_failure,
+    filled,
+)
 from matchrec.spark.streaming.arrival import (
     Array,
     Arrays,
@@ -43,7 +52,7 @@ from matchrec.spark.streaming.search import FOREVER, ContiguousSearch, KeySearch
 from matchrec.spark.streaming.selecting import SelectingSearch
 from matchrec.spark.transport import PandasEncoding
 from matchrec.spark.worker.arrays import to_bytes
-from matchrec.spark.worker.match import Output
+from matchrec.spark.worker.match import BatchMaker
 from matchrec.spark.worker.matching import Matching
 
 NO_KEYS = np.zeros(0, np.int64)
@@ -127,6 +136,33 @@ class KeptSearches:
         """Whether several searches need rows."""
         return len(self.needs) > 1
 
+    def stored(self, arrived: Arrived) -> tuple[Memory, int]:
+        """The bucket: the keys of which anything is kept, and each row once; and the least end."""
+        of_searches = [*self.needs.values()]
+        keys = np.unique(
+            np.concatenate([NO_KEYS, *(one.keys for one in of_searches), *self.failed.values()])
+        )
+        places = (one.states[PLACES].values for one in of_searches)
+        union = np.unique(np.concatenate([NO_KEYS, *places]))
+        key = arrived.key_of_rows()[union]
+        order = np.argsort(key, kind="stable")
+        place = np.empty(arrived.rows.num_rows, np.int64)
+        place[union[order]] = np.arange(len(union))
+
+        def renumbered(one: Needs) -> Needs:
+            places = one.states[PLACES]
+            states = dict(one.states) | {PLACES: ByKey(place[places.values], places.sizes)}
+            return Needs(np.searchsorted(keys, one.keys), states, one.next_end)
+
+        needs = {number: renumbered(one) for number, one in self.needs.items()}
+        failed = {number: np.searchsorted(keys, one) for number, one in self.failed.items()}
+        sizes = np.bincount(np.searchsorted(keys, key), minlength=len(keys)).astype(np.int64)
+        arrays = KeptSearches(needs, failed).arrays() | {"rows": sizes}
+        next_end = min((int(one.next_end.min()) for one in of_searches), default=FOREVER)
+        rows = pa.concat_tables([arrived.rows.take(pa.array(union[order])), arrived.later])
+        known = arrived.keys.take(pa.array(keys)).combine_chunks()
+        return Memory(arrived.passed, arrays, known, rows.combine_chunks()), next_end
+
     @staticmethod
     def of(arrays: Arrays, searches: tuple[KeySearch, ...]) -> KeptSearches:
         """What `arrays` has made plain; nothing of no arrays."""
@@ -143,39 +179,6 @@ class KeptSearches:
             needs[number] = Needs(keys, states, arrays[f"{number} next end"])
         failed, keys = arrays["failed"].T if arrays else (NO_KEYS, NO_KEYS)
         return KeptSearches(needs, {one: keys[failed == one] for one in np.unique(failed).tolist()})
-
-
-@dataclass(frozen=True, slots=True)
-class Called:
-    """The keys for which there is something to search.
-
-    needs: of these. others: of all others, None where there are none.
-    """
-
-    needs: Needs
-    others: Needs | None
-
-    @staticmethod
-    def of(own: Needs, search: KeySearch, wanted: IntArray) -> Called:
-        """own: what the search needs. wanted: the keys, ascending."""
-        added = np.setdiff1d(wanted, own.keys)
-        whole = own.merged_with(nothing_needed(search, added)) if len(added) else own
-        is_called = np.isin(whole.keys, wanted)
-        if is_called.all():
-            return Called(whole, None)
-        return Called(whole.take(np.flatnonzero(is_called)), whole.take(np.flatnonzero(~is_called)))
-
-
-@dataclass(frozen=True, slots=True)
-class KeptEvents:
-    """What is kept of a bucket. keys: which of those that have arrived; rows: which of theirs, key
-    after key. arrays: what there is of the searches. next_end: see `Left`, the least of all.
-    """
-
-    keys: IntArray
-    rows: IntArray
-    arrays: Arrays
-    next_end: int
 
 
 Outcome = tuple[Needs, IntArray]  # what is needed of keys, and those for which a search has failed
@@ -206,19 +209,16 @@ class Bucket:
         memory = load(group.get[0], self.query) if group.exists else self.arriving.nothing()
         arrived = arrange(memory, memory.arrays.get("rows", NO_KEYS), new, self.arriving, watermark)
         kept = yield from self.go_on(memory.arrays, arrived, watermark)
-        rows = pa.concat_tables([arrived.rows.take(pa.array(kept.rows)), arrived.later])
-        if not len(kept.keys) and not rows.num_rows:
-            if group.exists:
-                group.remove()
-            return
-        keys = arrived.keys.take(pa.array(kept.keys)).combine_chunks()
-        stored = Memory(arrived.passed, kept.arrays, keys, rows.combine_chunks())
-        group.update((dump(stored, self.query),))
-        wake(group, int(times(arrived.later).min(initial=kept.next_end)), watermark)
+        memory, next_end = kept.stored(arrived)
+        if memory.keys.num_rows or memory.rows.num_rows:
+            group.update((dump(memory, self.query),))
+            wake(group, int(times(arrived.later).min(initial=next_end)), watermark)
+        elif group.exists:
+            group.remove()
 
     def go_on(
         self, arrays: Arrays, arrived: Arrived, watermark: int
-    ) -> Generator[pa.RecordBatch, None, KeptEvents]:
+    ) -> Generator[pa.RecordBatch, None, KeptSearches]:
         """Search what has arrived. arrays: what was kept, none in the beginning.
 
         Among those that are kept, "rows" says how many rows are of each key: int64[k].
@@ -229,16 +229,19 @@ class Bucket:
             own = needs.pop(number, None) or nothing_needed(search, NO_KEYS)
             apart = failed.get(number, NO_KEYS)
             wanted = np.append(np.flatnonzero(arrived.new), own.keys[own.next_end <= watermark])
-            called = Called.of(own, search, np.setdiff1d(wanted, apart))
-            found, added = called.needs, NO_KEYS
-            if len(found.keys):
+            wanted = np.setdiff1d(wanted, apart)
+            whole = own.merged_with(nothing_needed(search, np.setdiff1d(wanted, own.keys)))
+            is_wanted = np.isin(whole.keys, wanted)
+            others, added = whole.take(np.flatnonzero(~is_wanted)), NO_KEYS
+            if len(wanted):
+                found = whole.take(np.flatnonzero(is_wanted)) if len(others.keys) else whole
                 found, added = yield from self.search(number, found, arrived, watermark)
-            after = found if called.others is None else called.others.merged_with(found)
-            if len(after.keys):
-                needs[number] = after
+                others = others.merged_with(found)
+            if len(others.keys):
+                needs[number] = others
             if len(added):
                 failed[number] = np.append(apart, added)
-        return stored(KeptSearches(needs, failed), arrived)
+        return KeptSearches(needs, failed)
 
     def search(self, number: int, needs: Needs, arrived: Arrived, watermark: int) -> GoingOn:
         """Let a search go on with one or more keys. Raises MatchRecognizeRunError."""
@@ -257,7 +260,7 @@ class StreamedQuery(Matching):
         return Bucket(arriving, query, (search_of(self.executable),))
 
 
-def search_of(executable: Executable, output: Output | None = None) -> KeySearch:
+def search_of(executable: Executable, output: BatchMaker | None = None) -> KeySearch:
     """What searches the events of keys. output: see `Worker`."""
     return (SelectingSearch if executable.task.selects else ContiguousSearch)(executable, output)
 
@@ -274,32 +277,6 @@ def nothing_needed(search: KeySearch, keys: IntArray) -> Needs:
     return Needs(keys, states, np.full(len(keys), FOREVER))
 
 
-def stored(kept: KeptSearches, arrived: Arrived) -> KeptEvents:
-    """What is kept of the bucket: the keys of which anything is, and each row once."""
-    of_searches = [*kept.needs.values()]
-    keys = np.unique(
-        np.concatenate([NO_KEYS, *(one.keys for one in of_searches), *kept.failed.values()])
-    )
-    places = (one.states[PLACES].values for one in of_searches)
-    union = np.unique(np.concatenate([NO_KEYS, *places]))
-    key = arrived.key_of_rows()[union]
-    order = np.argsort(key, kind="stable")
-    place = np.empty(arrived.rows.num_rows, np.int64)
-    place[union[order]] = np.arange(len(union))
-
-    def renumbered(one: Needs) -> Needs:
-        places = one.states[PLACES]
-        states = dict(one.states) | {PLACES: ByKey(place[places.values], places.sizes)}
-        return Needs(np.searchsorted(keys, one.keys), states, one.next_end)
-
-    needs = {number: renumbered(one) for number, one in kept.needs.items()}
-    failed = {number: np.searchsorted(keys, one) for number, one in kept.failed.items()}
-    rows = np.bincount(np.searchsorted(keys, key), minlength=len(keys)).astype(np.int64)
-    arrays = KeptSearches(needs, failed).arrays() | {"rows": rows}
-    next_end = min((int(one.next_end.min()) for one in of_searches), default=FOREVER)
-    return KeptEvents(keys, union[order], arrays, next_end)
-
-
 @dataclass(frozen=True)
 class StreamWorker:
     """Searches the events of a bucket. encoding: of how they cross. Picklable."""
@@ -314,3 +291,71 @@ class StreamWorker:
         batches = (self.encoding.batch(frame) for frame in frames if len(frame))
         for batch in self.bucket.batch(batches, group):
             yield pd.DataFrame({"rows": [to_bytes([batch])]})
+
+
+# The rules of a set over a bucket's events. One that fails for one key goes on with the others.
+
+
+@dataclass(frozen=True)
+class StreamedRules(RuleSetWorker):
+    """Runs all rules over a stream's events."""
+
+    def bucket(self, arriving: Arriving) -> RulesOfBucket:
+        """What goes on with the events of a bucket."""
+        searches = tuple(
+            search_of(rule.executable, self.output_of(number))
+            for number, rule in enumerate(self.rule_set.rules)
+        )
+        query = digest(self.rule_set, arriving)
+        return RulesOfBucket(arriving, query, searches, self.rule_set, self.schema, self.on_error)
+
+
+@dataclass(frozen=True)
+class RulesOfBucket(Bucket):
+    """Runs all rules over the events of a bucket. Picklable.
+
+    rule_set: over all columns. sends: the schema of the rows that come out.
+    """
+
+    rule_set: RuleSet
+    sends: pa.Schema
+    on_error: OnError
+
+    def search(self, number: int, needs: Needs, arrived: Arrived, watermark: int) -> GoingOn:
+        """Let a rule go on with some keys; if it fails, with half of them, to leave out the key."""
+        going_on = super().search(number, needs, arrived, watermark)
+        try:
+            if self.on_error is OnError.RAISE:
+                return (yield from going_on)
+            found, outcome = collected(going_on)
+        except MatchRecognizeError as error:
+            if self.on_error is OnError.RAISE:
+                raise of_rule(self.rule_set.rules[number].name, error) from error.__cause__
+            if len(needs.keys) > 1:
+                return (yield from self.search_halves(number, needs, arrived, watermark))
+            row = arrived.known(needs.keys, needs.states[PLACES], watermark).rows.slice(0, 1)
+            yield filled(self.sends, number, columns_of_failure(self.rule_set, row, error))
+            return needs.take(NO_KEYS), needs.keys
+        yield from found
+        return outcome
+
+    def search_halves(self, number: int, needs: Needs, arrived: Arrived, watermark: int) -> GoingOn:
+        """The same with the first half of the keys, then with the others."""
+        places = np.arange(len(needs.keys))
+        outcomes = []
+        for half in np.array_split(places, 2):
+            one = yield from self.search(number, needs.take(half), arrived, watermark)
+            outcomes.append(one)
+        (first, failed), (second, others) = outcomes
+        return first.merged_with(second), np.append(failed, others)
+
+
+def collected(going_on: GoingOn) -> tuple[list[pa.RecordBatch], Outcome]:
+    """All that a search yields, and what comes of it."""
+    ends: list[Outcome] = []
+
+    def noted() -> Iterator[pa.RecordBatch]:
+        ends.append((yield from going_on))
+
+    found = list(noted())
+    return found, ends[0]

@@ -1,7 +1,7 @@
 """What Spark computes of a stream's events before the match: one projection, no window.
 
     SELECT <SQL over one row> AS __c0, ..., AS __x0, ... FROM <the user's relation>
-    SELECT __c0, ..., <bits> AS __bits0, <order> AS __o1, ..., <key> AS __k0, ..., __bucket
+    SELECT __c0, ..., <keys and order that are no __c>, <bits> AS __bits0, __time, __bucket
     FROM that
     SELECT <the same, structs as their fields, as pandas holds it>, __time, __t, __null0 FROM that
 
@@ -12,7 +12,7 @@ a hundred times what the search of its few new events does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -25,10 +25,8 @@ from matchrec.dataclass import dataclass
 from matchrec.errors.calls import altered_in_stream, cannot_stream, no_watermark
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.spark import wire
-from matchrec.spark.columns import Preparation
-from matchrec.spark.crossing import crossing_schema, decode_columns, encode_columns
+from matchrec.spark.columns import Preparation, beside
 from matchrec.spark.environment import able_workers
-from matchrec.spark.names import bit_columns
 from matchrec.spark.streaming.arrival import Arriving
 from matchrec.spark.streaming.bucket import Bucket, StreamWorker
 from matchrec.spark.transport import (
@@ -39,8 +37,8 @@ from matchrec.spark.transport import (
     runner_in_worker,
     unpacker,
 )
-from matchrec.spark.wire import SelectItem, SortColumn
-from matchrec.spark.worker.matching import Incoming
+from matchrec.spark.types import crossing_schema, decode_columns, encode_columns
+from matchrec.spark.wire import SelectItem, bit_columns
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -50,6 +48,7 @@ if TYPE_CHECKING:
 
 WATERMARK = "spark.watermarkDelayMs"  # in the metadata of a column that has one
 EPOCH = "TIMESTAMP_NTZ'1970-01-01 00:00:00'"
+NO_KEY = wire.key(0)  # the same value for all events that nothing divides
 BUCKETS = 64  # the state depends on it; so many tasks at most have something to do
 
 
@@ -61,50 +60,59 @@ class Events(Preparation):
     def is_stream(self) -> bool:
         return True
 
+    @property
+    def sorts(self) -> str:
+        return ""
+
     def with_draft(self, drafted: Draft) -> Events:
         """The same for another draft, without its tests of rows: any row moves the watermark."""
         return replace(self, drafted=replace(drafted, relevant=()))
 
     def dataframe(self, columns: tuple[RowColumn, ...]) -> DataFrame:
-        """Columns __c0, ..., __bits0, ..., __o1, ..., __time, __k0, ... of keys that are none of
-        the first, and __bucket. Events without a time are left out, and no others: Spark would put
-        such a filter before the watermark, which must move on with every event.
+        """Columns __c0, ..., those of keys and order that are not there yet, __bits0, ..., __time
+        and __bucket. Events without a time are left out, and no others: Spark would put such a
+        filter before the watermark, which must move on with every event.
         Raises one of Spark's `REFUSALS`, and MatchRecognizeError without a watermark.
         """
         conditions = self.drafted.row_conditions
         check_one_row((*columns, *conditions), self.plan)
         names = self.names(columns)
-        inner = self.relation.select(map(str, names.rows()))
-        first, *others = self.order_names(names)
-        items = names.crossing(columns) + bit_columns("FALSE", map(names.over_window, conditions))
-        items += [SelectItem(name, wire.further_order(i)) for i, name in enumerate(others)]
-        items += [SelectItem(first, wire.EVENT_TIME)]
-        held = (
-            (names.inner.get(text, text), key)
-            for key, text in key_columns(columns, self.plan).items()
-        )
-        items += [SelectItem(name, key) for name, key in held if name != key]
-        items += [SelectItem(bucket_of(self.key_names(names)), wire.BUCKET)]
-        frame = inner.selectExpr(*map(str, items))
+        keys, (time, *order) = self.key_names(names), self.order_names(names)
+        items = beside(names.crossing(columns), (*keys, *order))
+        items += bit_columns("FALSE", map(names.over_window, conditions))
+        items += [] if keys else [SelectItem("0", NO_KEY)]
+        # equal keys have equal hashes, also 0.0 and -0.0
+        bucket = f"pmod(hash({', '.join(keys)}), {BUCKETS})" if keys else "0"
+        items += [SelectItem(time, wire.EVENT_TIME), SelectItem(bucket, wire.BUCKET)]
+        frame = self.relation.over(self.source(names), map(str, items))
         if WATERMARK not in frame.schema[wire.EVENT_TIME].metadata:
             first_item = self.plan.order_by[0].expression
             raise no_watermark(first_item.text, first_item.span)
         return frame.filter(f"{wire.EVENT_TIME} IS NOT NULL")
 
-
-def key_columns(columns: tuple[RowColumn, ...], plan: MatchPlan) -> dict[str, str]:
-    """The columns by which events are partitioned, at least one, and what each holds, as SQL.
-
-    columns: those that cross; a key that is none of them has a column of its own.
-    """
-    crossing = {c.text: wire.column(i) for i, c in enumerate(columns) if c.looks_at_one_row}
-    texts = [part.text for part in plan.keys] or ["0"]
-    return {crossing.get(text, wire.key(i)): text for i, text in enumerate(texts)}
-
-
-def bucket_of(keys: list[str]) -> str:
-    """The number of the bucket of keys, as SQL. Equal keys have equal hashes, also 0.0 and -0.0."""
-    return f"pmod(hash({', '.join(keys)}), {BUCKETS})" if keys else "0"
+    def send(
+        self,
+        columns: tuple[RowColumn, ...],
+        _: Mapping[RowColumn, spark_types.StructField],
+        rows: DataFrame | None = None,
+    ) -> SentEvents:
+        prepared = self.dataframe(columns) if rows is None else rows
+        names = self.names(columns)
+        frame, apart = encode_columns(prepared), (wire.BUCKET, wire.EVENT_TIME)
+        fields = [one for one in frame.schema.fields if one.name not in apart]
+        held = [PandasColumn.of(one.name, one.name, one.dataType) for one in fields]
+        texts = {name: text for text, name in names.inner.items()}
+        kinds = [pa.field(one.name, arrow_kind(one, texts)) for one in held]
+        time = microseconds(prepared.schema[wire.EVENT_TIME])
+        held.append(PandasColumn(wire.MICROSECONDS, time, spark_types.LongType()))
+        schema = pa.schema([*kinds, pa.field(wire.MICROSECONDS, pa.int64())])
+        keys = tuple(dict.fromkeys(self.key_names(names))) or (NO_KEY,)
+        return SentEvents(
+            PandasEncoding(tuple(held)).encode(frame, *apart),
+            tuple(prepared.schema.fields[: len(columns)]),
+            encoding=PandasEncoding(tuple(held)),
+            arriving=Arriving(schema, keys, self.sort_columns(names)[1:]),
+        )
 
 
 def check_one_row(columns: Iterable[RowColumn], plan: MatchPlan) -> None:
@@ -165,33 +173,6 @@ class SentEvents(Sent):
                 search, "rows binary", "state binary", "append", "EventTimeTimeout"
             )
             return decode_columns(found.mapInArrow(unpacker(), crossing_schema(schema)), schema)
-
-
-def send_events(prepared: DataFrame, columns: tuple[RowColumn, ...], plan: MatchPlan) -> SentEvents:
-    """Raises MatchRecognizeUnsupportedError for a column that pandas would alter."""
-    frame = encode_columns(prepared)
-    keys = key_columns(columns, plan)
-    further = [(wire.further_order(i), item) for i, item in enumerate(plan.order_by[1:])]
-    texts = keys | {wire.column(i): str(column.pieces[0]) for i, column in enumerate(columns)}
-    texts |= {name: item.expression.text for name, item in further}
-    apart = (wire.BUCKET, wire.EVENT_TIME)
-    held = [
-        PandasColumn.of(one.name, one.name, one.dataType)
-        for one in frame.schema.fields
-        if one.name not in apart
-    ]
-    kinds = [pa.field(one.name, arrow_kind(one, texts)) for one in held]
-    time = microseconds(prepared.schema[wire.EVENT_TIME])
-    held.append(PandasColumn(wire.MICROSECONDS, time, spark_types.LongType()))
-    schema = pa.schema([*kinds, pa.field(wire.MICROSECONDS, pa.int64())])
-    orders = tuple(
-        SortColumn(name, one.descending, not one.puts_nulls_last) for name, one in further
-    )
-    encoding = PandasEncoding(tuple(held))
-    asked = tuple(prepared.schema.fields[: len(columns)])
-    arriving = Arriving(schema, tuple(keys), orders)
-    rows = encoding.encode(frame, *apart)
-    return SentEvents(rows, asked, Incoming(), encoding=encoding, arriving=arriving)
 
 
 def arrow_kind(column: PandasColumn, texts: dict[str, str]) -> pa.DataType:

@@ -26,7 +26,7 @@ from matchrec.spark.streaming.arrival import ByKey, Known, OfKeys, States, range
 from matchrec.spark.worker.arrays import as_integers, column
 from matchrec.spark.worker.batches import Piece
 from matchrec.spark.worker.encode import partitions_of
-from matchrec.spark.worker.match import Output, Worker
+from matchrec.spark.worker.match import BatchMaker, Worker
 
 FOREVER = int(np.iinfo(np.int64).max)
 START = "start"  # of a key, the first undecided starting row, from the first row that is kept
@@ -64,7 +64,7 @@ class KeySearch(ABC):
     """Runs an executable over the events of some keys. output: see `Worker`. Picklable."""
 
     executable: Executable
-    output: Output | None = None
+    output: BatchMaker | None = None
 
     @abstractmethod
     def nothing(self) -> States:

@@ -88,17 +88,12 @@ def as_integers(values: pa.Array) -> IntArray:
     if pa.types.is_boolean(kind) or pa.types.is_null(kind):
         values = values.cast(pa.int8())
     elif pa.types.is_decimal(kind):
-        return decimal_digits(values)
+        return np.ascontiguousarray(decimal_words(values)[:, 0])  # of at most 18 digits
     elif pa.types.is_date32(kind):
         values = values.view(pa.int32())
     elif pa.types.is_timestamp(kind) or pa.types.is_duration(kind) or pa.types.is_time64(kind):
         values = values.view(pa.int64())
     return numbers_or_zero(values).astype(np.int64, copy=False)
-
-
-def decimal_digits(values: pa.Array) -> IntArray:
-    """int64[n], the digits of decimals of at most 18 of them."""
-    return np.ascontiguousarray(decimal_words(values)[:, 0])
 
 
 def decimal_words(values: pa.Array) -> IntArray:

@@ -78,26 +78,27 @@ def naming_rows(place: Callable[[int], RowPlace]) -> Iterator[None]:
         raise sum_too_large(overflow.type_name, place(overflow.row)) from overflow
 
 
-def place_of(executable: Executable, row: int, piece: Piece, partitions: Partitions) -> RowPlace:
+def name_row(executable: Executable, table: pa.Table, row: int, number: int | None) -> RowPlace:
     """A row as its partition's keys and its number there."""
-    keys = {
-        name: value_at(piece.table, wire.column(column), row)
-        for name, column in executable.crossing.keys
-    }
-    number: int | None
-    if piece.passed is None:
-        number = None
-    else:
+    names = executable.crossing.keys
+    keys = {name: value_at(table, wire.column(place), row) for name, place in names}
+    return RowPlace(keys, number, bool(executable.relevant))
+
+
+def place_of(executable: Executable, row: int, piece: Piece, partitions: Partitions) -> RowPlace:
+    """The same of a row of a piece."""
+    number: int | None = None
+    if piece.passed is not None:
         partition = int(np.searchsorted(partitions.starts, row, side="right")) - 1
         number = row - int(partitions.starts[partition]) + 1
         number += piece.passed if partition == 0 else 0
-    return RowPlace(keys, number, bool(executable.relevant))
+    return name_row(executable, piece.table, row, number)
 
 
 T = TypeVar("T")
 
 
-class Output(Protocol):
+class BatchMaker(Protocol):
     """What makes batches of output rows. Picklable."""
 
     def batches(
@@ -115,7 +116,7 @@ class Worker:
 
     executable: Executable
     tally: Tally | None = None
-    output: Output | None = None
+    output: BatchMaker | None = None
 
     def run(self, pieces: Iterator[Piece]) -> Iterator[pa.RecordBatch]:
         """The output of pieces; the counters are the last batch."""
