@@ -117,7 +117,7 @@ def test_skip_strategies() -> None:
     assert skip_of("to-next") == AfterMatch.SKIP_TO_NEXT
     assert skip_of("to-last:b") == AfterMatch.skip_to_last("b")
     for wrong in ("to-last", "to-next:b", "dance"):
-        with pytest.raises(ValueError, match="no skip strategy"):
+        with pytest.raises(ValueError, match="not a skip strategy"):
             skip_of(wrong)
 
 
