@@ -1,7 +1,7 @@
-"""The command line: `matchrec demo`, `run`, `explain`, `convert` and `warm`.
+"""The command line: `matchrec run`, `explain`, `why`, `coverage`, `convert`, `demo` and `warm`.
 
 Arguments come in; rows go to stdout or a file, everything else to stderr. Every mistake of the user
-leaves as a plain sentence with an exit code, see docs/how-to/command_line.md.
+ends in a plain sentence and an exit code, see docs/how-to/command_line.md.
 
     $ matchrec run v_shapes.sql --table stocks=stocks.csv --limit 2
     ticker  top_date    bottom_date  back_date   fall_percent

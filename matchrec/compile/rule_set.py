@@ -107,7 +107,7 @@ class SharedDrafts:
             plan=self.plan,
             conditions=(),
             outputs=(),
-            relevant=(),
+            relevant=self.relevant,
             observed=self.conditions,
             origins={k: v for one in self.drafts.values() for k, v in one.origins.items()},
         )

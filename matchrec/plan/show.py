@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from typing_extensions import assert_never
 
 from matchrec.plan.expression import (
@@ -118,3 +120,16 @@ def qualifier(variable: str | None) -> str:
 def show_semantics(semantics: Semantics, text: str) -> str:
     """The text with its semantics before it."""
     return f"{semantics.value} {text}"
+
+
+def call_of_aggregate(
+    call: Aggregate, arguments: Iterable[str], ordering: Iterable[str], condition: str | None
+) -> str:
+    """The call of an aggregate as SQL over rows. ordering: the items of WITHIN GROUP."""
+    distinct = "DISTINCT " if call.distinct else ""
+    listed = ", ".join(arguments) or ("*" if call.function == "count" else "")
+    items = ", ".join(ordering)
+    within = f" WITHIN GROUP (ORDER BY {items})" if items else ""
+    rows = f" FILTER (WHERE {condition})" if condition else ""
+    nulls = " IGNORE NULLS" if call.ignore_nulls else ""
+    return f"{call.function}({distinct}{listed}){within}{rows}{nulls}"

@@ -24,30 +24,111 @@ column that marks the first row of a partition.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from pyspark.sql.types import StructField, StructType
 from typing_extensions import Self
 
+from matchrec.compile.columns import Computed
 from matchrec.compile.path import Draft
-from matchrec.conditions.row_column import RowColumn
+from matchrec.conditions.row_column import Framed, RowColumn, Shifted, texts_in
 from matchrec.dataclass import dataclass
-from matchrec.errors.run.origins import with_origin
+from matchrec.errors.run.origins import SqlOrigin, with_origin
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.text import Template, struct_fields, template
+from matchrec.plan.show import show_frame
+from matchrec.plan.text import Template, struct_fields, template, unquoted
 from matchrec.spark import wire
-from matchrec.spark.names import ColumnNames, bit_columns
 from matchrec.spark.session import Relation
-from matchrec.spark.sorting.sorting import SortColumn, Sorting
-from matchrec.spark.wire import SelectItem, Struct, select_list
+from matchrec.spark.transport import Sent
+from matchrec.spark.types import encode_columns
+from matchrec.spark.wire import SelectItem, SortColumn, Sorting, Struct, bit_columns, select_list
+from matchrec.spark.worker.matching import Incoming
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
 FIRST_ROW = f"{wire.ROW_NUMBER} = 1"
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnNames:
+    """inner: the name of every text over one row: __c of a column that crosses, else __x.
+
+    others: the name of every value that is read on another row, or on several. origins: where the
+    user wrote them.
+    """
+
+    inner: Mapping[str, str]
+    others: Mapping[Shifted | Framed, str]
+    origins: Mapping[Computed, SqlOrigin]
+
+    @classmethod
+    def of(
+        cls,
+        columns: tuple[RowColumn, ...],
+        conditions: tuple[RowColumn, ...],
+        others: Iterable[str],
+        origins: Mapping[Computed, SqlOrigin],
+    ) -> ColumnNames:
+        """Names of columns that cross, of conditions, and of other texts over one row."""
+        inner = {c.text: wire.column(i) for i, c in enumerate(columns) if c.looks_at_one_row}
+        parts = (text for column in (*columns, *conditions) for text in texts_in(column))
+        for text in (*others, *parts):
+            inner.setdefault(text, wire.stays(len(inner)))
+        pieces = (piece for column in (*columns, *conditions) for piece in column.pieces)
+        moved = dict.fromkeys(piece for piece in pieces if reads_other_rows(piece))
+        names = {one: wire.other_row(index) for index, one in enumerate(moved)}
+        return cls(inner or {"1": wire.stays(0)}, names, origins)
+
+    def rows(self) -> list[SelectItem]:
+        """What is computed over one row."""
+        return [SelectItem(self.said(text, text), name) for text, name in self.inner.items()]
+
+    def other_rows(self, window: str) -> list[SelectItem]:
+        """What is read on other rows of the sorted partition, NULL where there is none."""
+        items = ((self.over(window, one), one, name) for one, name in self.others.items())
+        return [SelectItem(self.said(sql, one), name) for sql, one, name in items]
+
+    def over(self, window: str, one: Shifted | Framed) -> str:
+        """The window function that reads a value some rows further on, or one of several rows."""
+        if isinstance(one, Framed):
+            call = "".join(p if isinstance(p, str) else self.inner[p.argument] for p in one.call)
+            return f"{call} OVER ({window} {show_frame(one.frame)})"
+        function = "lag" if one.offset < 0 else "lead"
+        return f"{function}({self.inner[one.argument]}, {abs(one.offset)}) OVER ({window})"
+
+    def over_window(self, column: RowColumn) -> str:
+        """A column as SQL over the rows and what is read on other rows."""
+        if column.looks_at_one_row:
+            return self.inner[column.text]
+        return self.said("".join(map(self.piece, column.pieces)), column)
+
+    def said(self, sql: str, computed: Computed) -> str:
+        """SQL that says where the user wrote what it computes."""
+        return with_origin(sql, self.origins.get(computed))
+
+    def piece(self, piece: str | Shifted | Framed) -> str:
+        """A part of a column that looks at several rows."""
+        if isinstance(piece, str):
+            return piece
+        if isinstance(piece, Framed) or piece.offset:
+            return self.others[piece]
+        return self.inner[piece.argument]
+
+    def crossing(self, columns: Iterable[RowColumn]) -> list[SelectItem]:
+        """The columns that cross; one that looks at one row has its name from the start."""
+        return [
+            SelectItem(self.over_window(column), wire.column(index))
+            for index, column in enumerate(columns)
+        ]
+
+
+def reads_other_rows(piece: str | Shifted | Framed) -> TypeGuard[Shifted | Framed]:
+    """Whether a part of a column is computed over the window."""
+    return isinstance(piece, Framed) or (isinstance(piece, Shifted) and piece.offset != 0)
 
 
 @dataclass(frozen=True)
@@ -102,19 +183,32 @@ class Preparation:
         ]
         return [one.sql for one in bit_columns("FALSE", tests)]
 
-    def in_parts(self, columns: tuple[RowColumn, ...]) -> DataFrame:
-        """The same with the fields of `structs` in place of the structs."""
-        return self.dataframe(columns)
+    def fields(
+        self, rows: DataFrame, columns: tuple[RowColumn, ...]
+    ) -> dict[RowColumn, StructField]:
+        """The fields of columns in the `dataframe` of these."""
+        return dict(zip(columns, rows.schema.fields, strict=False))
 
-    def structs(
-        self, _known: Sequence[StructField], _columns: tuple[RowColumn, ...]
-    ) -> tuple[Struct, ...]:
-        """The structs that the workers put together. known: the columns' fields."""
-        return ()
+    def incoming(self, _columns: tuple[RowColumn, ...]) -> Incoming:
+        """How a worker takes rows with these columns apart."""
+        return Incoming()
 
-    def sorting(self, _columns: tuple[RowColumn, ...]) -> Sorting | None:
-        """How the workers sort these columns; None of rows that come in order."""
-        return None
+    def send(
+        self,
+        columns: tuple[RowColumn, ...],
+        known: Mapping[RowColumn, StructField],
+        rows: DataFrame | None = None,
+    ) -> Sent:
+        """The rows with these columns. known: fields of columns. rows: these, if there are any.
+
+        Spark analyses no query of which all fields are known already. Of a stream this raises
+        MatchRecognizeUnsupportedError for a column that pandas would alter.
+        """
+        rows = self.dataframe(columns) if rows is None else rows
+        if not known.keys() >= set(columns):
+            known = self.fields(rows, columns)
+        fields = tuple(known[column] for column in columns)
+        return Sent(encode_columns(rows), fields, self.incoming(columns))
 
     @property
     def sorts(self) -> str:
@@ -165,6 +259,13 @@ class Preparation:
         """The columns by which a partition is sorted."""
         return [names.inner[item.expression.text] for item in self.plan.order_by]
 
+    def sort_columns(self, names: ColumnNames) -> tuple[SortColumn, ...]:
+        """The same as a worker sorts by them."""
+        items = zip(self.order_names(names), self.plan.order_by, strict=True)
+        return tuple(
+            SortColumn(name, one.descending, not one.puts_nulls_last) for name, one in items
+        )
+
     def window(self, names: ColumnNames) -> str:
         """The window that puts equal keys together and sorts them, as SQL."""
         items = zip(self.order_names(names), self.plan.order_by, strict=True)
@@ -188,68 +289,59 @@ class Unsorted(Preparation):
     def dataframe(self, columns: tuple[RowColumn, ...]) -> DataFrame:
         """Columns __c0, ..., then those of keys and order that are not there yet, then __bits0, ...
 
-        Rows of one partition are in one task, in no order. Irrelevant rows are left out.
+        Each column is sent once: the fields of a struct of columns are in place of the struct. Rows
+        of one partition are in one task, in no order. Irrelevant rows are left out.
 
         Raises one of Spark's `REFUSALS` for what Spark cannot make sense of.
         """
-        names = self.names(columns)
-        return self.select(names, self.items(columns, names))
-
-    def in_parts(self, columns: tuple[RowColumn, ...]) -> DataFrame:
-        """The same with the fields of structs in place of the structs: each column is sent once."""
-        names = self.names_of_parts(columns)
-        return self.select(names, self.parts(columns, names))
-
-    def select(self, names: ColumnNames, items: Iterable[SelectItem]) -> DataFrame:
-        """Items of the rows, shuffled by the keys."""
+        names, structs = self.names_of_parts(columns), fields_by_name(columns)
+        items = [one for one in names.crossing(columns) if one.name not in structs]
+        parts = (names.inner[field] for fields in structs.values() for field in fields)
+        items = beside(items, (*parts, *self.key_names(names), *self.order_names(names)))
+        if self.drafted.row_conditions or not items:
+            items += bit_columns("FALSE", map(names.over_window, self.drafted.row_conditions))
         rows = self.relation.over(self.source(names), map(str, items))
         keys = self.key_names(names)
         return rows.repartition(*keys) if keys else rows.repartition(1)
+
+    def fields(
+        self, rows: DataFrame, columns: tuple[RowColumn, ...]
+    ) -> dict[RowColumn, StructField]:
+        found = {one.name: one for one in rows.schema.fields}
+        for one in self.structs(columns):
+            parts = zip(one.fields, map(found.__getitem__, one.parts), strict=True)
+            fields = [StructField(name, p.dataType, p.nullable, p.metadata) for name, p in parts]
+            found[one.name] = StructField(one.name, StructType(fields), nullable=False)
+        return {column: found[wire.column(place)] for place, column in enumerate(columns)}
+
+    def incoming(self, columns: tuple[RowColumn, ...]) -> Incoming:
+        names = self.names_of_parts(columns)
+        sorting = Sorting(tuple(self.key_names(names)), self.sort_columns(names))
+        return Incoming(sorting, self.structs(columns))
 
     @property
     def sorts(self) -> str:
         """Who sorts the rows of each partition."""
         return "the workers: Spark only brings the rows of a partition together"
 
-    def sorting(self, columns: tuple[RowColumn, ...]) -> Sorting:
-        names = self.names(columns)
-        items = zip(self.order_names(names), self.plan.order_by, strict=True)
-        order = (SortColumn(name, one.descending, not one.puts_nulls_last) for name, one in items)
-        return Sorting(tuple(self.key_names(names)), tuple(order))
-
-    def structs(
-        self, known: Sequence[StructField], columns: tuple[RowColumn, ...]
-    ) -> tuple[Struct, ...]:
-        names = self.names_of_parts(columns)
-        types = {wire.column(place): field.dataType for place, field in enumerate(known)}
+    def structs(self, columns: tuple[RowColumn, ...]) -> tuple[Struct, ...]:
+        """The structs that the workers put together."""
+        inner = self.names_of_parts(columns).inner
         return tuple(
-            Struct(name, tuple(type_.names), tuple(names.inner[field] for field in fields))
+            Struct(name, tuple(map(unquoted, fields)), tuple(inner[one] for one in fields))
             for name, fields in fields_by_name(columns).items()
-            if isinstance(type_ := types[name], StructType)
         )
 
     def names_of_parts(self, columns: tuple[RowColumn, ...]) -> ColumnNames:
         """The names of all columns, also of the fields of structs."""
-        fields = (field for one in fields_by_name(columns).values() for field in one)
-        return self.names(columns).having(fields)
+        fields = fields_by_name(columns).values()
+        return self.names(columns, texts=[field for one in fields for field in one])
 
-    def parts(self, columns: tuple[RowColumn, ...], names: ColumnNames) -> list[SelectItem]:
-        """All that crosses, each once, the fields of structs in place of the structs."""
-        structs = fields_by_name(columns)
-        items = [one for one in self.items(columns, names) if one.name not in structs]
-        sent = {item.name for item in items}
-        fields = dict.fromkeys(names.inner[field] for one in structs.values() for field in one)
-        return [*(SelectItem(name, name) for name in fields if name not in sent), *items]
 
-    def items(self, columns: tuple[RowColumn, ...], names: ColumnNames) -> list[SelectItem]:
-        """All that crosses, each once; bits only where there is one, or nothing else."""
-        items = names.crossing(columns)
-        sent = {item.name for item in items}
-        needed = dict.fromkeys((*self.key_names(names), *self.order_names(names)))
-        items += [SelectItem(name, name) for name in needed if name not in sent]
-        if items and not self.drafted.row_conditions:
-            return items
-        return items + bit_columns("FALSE", map(names.over_window, self.drafted.row_conditions))
+def beside(items: list[SelectItem], names: Iterable[str]) -> list[SelectItem]:
+    """The items and columns of these names, each once."""
+    sent = {item.name for item in items}
+    return [*items, *(SelectItem(one, one) for one in dict.fromkeys(names) if one not in sent)]
 
 
 def fields_by_name(columns: tuple[RowColumn, ...]) -> dict[str, tuple[str, ...]]:

@@ -23,7 +23,6 @@ from matchrec.errors.calls import nothing_counted
 from matchrec.pictures.html import preformatted, table
 from matchrec.spark import wire
 from matchrec.spark.session import is_connect
-from matchrec.spark.transport import arrow_schema, map_partitions
 from matchrec.spark.worker.count import (
     ENCODING,
     EVENTS,
@@ -38,7 +37,11 @@ from matchrec.spark.worker.count import (
 from matchrec.spark.worker.matching import Matching
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame
+
+    from matchrec.compile.executable import Executable
+    from matchrec.spark.transport import Sent
 
 Numbers = dict[str, int]
 
@@ -162,17 +165,19 @@ class Counters:
         if len(values) < len(COUNTED):
             yield "without event selection, runs and buffer are not counted"
 
-    def map_partitions(
+    def run_worker(
         self,
-        prepared: DataFrame,
+        sent: Sent,
         matching: Matching,
         schema: spark_types.StructType,
-        transport: str,
+        over_pandas: Executable | None,
     ) -> DataFrame:
-        """The output rows of `prepared`, whose counters are seen on the way."""
-        counts = with_counters(schema)
-        tally = Tally(arrow_schema(counts))
-        counted = map_partitions(prepared, replace(matching, tally=tally), counts, transport)
+        """The rows of a worker, whose counters are seen on the way. Arguments as of `Sent.run`."""
+
+        def counting(sends: pa.Schema) -> Matching:
+            return replace(matching, tally=Tally(sends))
+
+        counted = sent.run(counting, with_counters(schema), matching.name, over_pandas)
         return self.observe(counted, selects=matching.executable.task.selects)
 
     def observe(self, frame: DataFrame, *, selects: bool) -> DataFrame:

@@ -16,7 +16,6 @@ from matchrec.compile.coverage import (
     draft_coverage,
     link_coverage,
 )
-from matchrec.dataclass import dataclass
 from matchrec.errors.run.failures import coverage_of_stream
 from matchrec.plan.match_plan import MatchPlan, Use
 from matchrec.spark import wire
@@ -24,20 +23,10 @@ from matchrec.spark.execute import demand_of
 from matchrec.spark.prepare import Demand, ScopeOf, prepare
 from matchrec.spark.question import Options, Question, is_streaming
 from matchrec.spark.session import Relation, quiet_analysis
-from matchrec.spark.transport import map_rows
 from matchrec.spark.worker.cover import CoverageWorker, add_up
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
-
-@dataclass(frozen=True)
-class CoverageCounts:
-    """What the workers count. rows: a row of counts for each of Spark's tasks."""
-
-    asked: CoverageDraft
-    task: CoverageTask
-    rows: DataFrame
 
 
 def count_starting_rows(
@@ -51,8 +40,8 @@ def count_starting_rows(
     if is_streaming(relation.rows):
         raise coverage_of_stream()
     question = Question.of_query(plan, relation, alias, options, use)
-    counting = count(question)
-    asked, task, found = counting.asked, counting.task, counting.rows.collect()
+    asked, task, rows = count(question)
+    found = rows.collect()
     figures, counts = add_up(task, (row[0] for row in found))
     keys = [name for name, _ in task.executable.crossing.keys]
     names = [*keys, *(one.name for one in asked.drafted.outputs)]
@@ -61,8 +50,8 @@ def count_starting_rows(
     return Counted(asked, task, figures, counts, nearest)
 
 
-def count(question: Question) -> CoverageCounts:
-    """What counts the starting rows of a query.
+def count(question: Question) -> tuple[CoverageDraft, CoverageTask, DataFrame]:
+    """What counts the starting rows of a query, and a row of counts for each of Spark's tasks.
 
     What names a row is text in what comes out: PySpark has no value for some of Spark's.
     """
@@ -79,12 +68,10 @@ def count(question: Question) -> CoverageCounts:
         sent = prepared.send(executable.crossing.columns)
         schema = schema_of(task, sent.fields)
         name = f"match_recognize_coverage[PATTERN ({executable.pattern})]"
-        rows = map_rows(
-            sent.rows, lambda sends: CoverageWorker(task, sends, sent.incoming), schema, name
-        )
+        rows = sent.run(lambda sends: CoverageWorker(task, sends, sent.incoming), schema, name)
         texts = (f"CAST({name} AS STRING) AS {name}" for name in schema.names[2:])
         shown = rows.selectExpr(*schema.names[:2], *texts)
-        return CoverageCounts(asked, task, question.runner.analyse(shown))
+        return asked, task, question.runner.analyse(shown)
 
 
 def schema_of(

@@ -5,7 +5,8 @@ Builds everything at once, so that every user error surfaces, and runs no job.
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from matchrec.compile.executable import Executable, Output
@@ -19,11 +20,9 @@ from matchrec.plan.text import quoted
 from matchrec.spark import wire
 from matchrec.spark.after.aggregates import aggregate_matches, measure_sql
 from matchrec.spark.columns import Preparation
-from matchrec.spark.crossing import crossing_schema, decode_columns
 from matchrec.spark.prepare import D, Demand, Prepared, ScopeOf, prepare
-from matchrec.spark.question import Options, Question, Rule, check_steps
+from matchrec.spark.question import Options, Question
 from matchrec.spark.session import Relation, quiet_analysis
-from matchrec.spark.transport import map_partitions
 from matchrec.spark.types import schema_of_reads
 from matchrec.spark.wire import SelectItem
 from matchrec.spark.worker.matching import Matching
@@ -64,7 +63,7 @@ class ClauseResult:
     @property
     def sorts(self) -> str:
         """Who sorts the rows of each partition, and why; empty of a stream."""
-        return "" if self.is_stream else self.preparation.sorts
+        return self.preparation.sorts
 
 
 def execute(
@@ -80,23 +79,16 @@ def execute(
     whole query is checked all the same.
     Raises MatchRecognizeError for whatever is wrong with the query.
     """
-    check_steps(plan, options.max_steps)
     question = Question.of_query(plan, relation, alias, options, use)
-    if question.is_stream:
-        from matchrec.spark.streaming.execute import check_options, check_plan
-
-        check_plan(plan)
-        check_options(options)
     (rule,) = question.rules
+
+    def demand(scope: ScopeOf) -> Demand[Draft]:
+        drafted = question.draft(rule, scope(rule.plan))
+        return demand_of(question, drafted, drafted)
+
     with quiet_analysis(), question.asking(rule):
-        prepared = prepare(question, partial(demand_query, question, rule))
+        prepared = prepare(question, demand)
         return without_unused(execute_prepared(prepared), prepared)
-
-
-def demand_query(question: Question, rule: Rule, scope: ScopeOf) -> Demand[Draft]:
-    """What Spark is to prepare for a query."""
-    drafted = question.draft(rule, scope(rule.plan))
-    return demand_of(question, drafted, drafted)
 
 
 def demand_of(question: Question, asked: D, drafted: Draft) -> Demand[D]:
@@ -139,28 +131,38 @@ def execute_prepared(prepared: Prepared[Draft]) -> ClauseResult:
 
 def match_rows(prepared: Prepared[Draft], executable: Executable) -> DataFrame:
     """The reads of all output rows; counters see what the workers count."""
+    kind = Matching
     if prepared.preparation.is_stream:
-        from matchrec.spark.streaming.execute import match_events
+        from matchrec.spark.streaming.bucket import StreamedQuery
 
-        return match_events(prepared, executable)
+        kind = StreamedQuery
     options = prepared.question.options
     sent = prepared.send(executable.crossing.columns)
     schema = schema_of_reads(executable, sent.fields)
-    matching = Matching(executable, sent.incoming)
-    mapped = map_partitions if options.counters is None else options.counters.map_partitions
-    found = mapped(sent.rows, matching, crossing_schema(schema), options.transport)
-    return decode_columns(found, schema)
+    matching = kind(executable, sent.incoming)
+    over_pandas = executable if options.transport == "pandas" else None
+    if options.counters is not None:
+        return options.counters.run_worker(sent, matching, schema, over_pandas)
+    return sent.run(lambda _: matching, schema, matching.name, over_pandas)
 
 
 def projected(relation: Relation, executable: Executable, matched: DataFrame) -> DataFrame:
     """The scalar SQL around the reads, and the names of the result."""
     if executable.aggregates:
         matched = aggregate_matches(relation.runner, matched, executable)
-    is_matched = None
-    if isinstance(executable.reads[-1], ReadIsMatched):
-        is_matched = wire.read(len(executable.reads) - 1)
-    items = [projection(output, is_matched) for output in executable.outputs]
+    items = result_items(executable, range(len(executable.reads)))
     return relation.runner.select(matched, list(map(str, items)))
+
+
+def result_items(executable: Executable, slots: Sequence[int]) -> list[SelectItem]:
+    """The columns of a result. slots: of each read the number of the column that holds it."""
+    is_marked = isinstance(executable.reads[-1], ReadIsMatched)
+    is_matched = wire.read(slots[-1]) if is_marked else None
+    found = []
+    for one in executable.outputs:
+        pieces = (slots[piece] if isinstance(piece, int) else piece for piece in one.pieces)
+        found.append(projection(replace(one, pieces=tuple(pieces)), is_matched))
+    return found
 
 
 def projection(output: Output, is_matched: str | None) -> SelectItem:

@@ -28,12 +28,10 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import worker_cannot_sort
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.spark.columns import Preparation, Unsorted
-from matchrec.spark.crossing import encode_columns
 from matchrec.spark.question import Question, Rule
 from matchrec.spark.session import REFUSALS
-from matchrec.spark.sorting.sorting import sorts_exactly
-from matchrec.spark.types import value_type
-from matchrec.spark.worker.matching import Incoming
+from matchrec.spark.transport import Sent
+from matchrec.spark.types import sorts_exactly, value_type
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -65,18 +63,6 @@ class Demand(Generic[D]):
 
 
 @dataclass(frozen=True)
-class Sent:
-    """The rows that cross, as they do. fields: of the columns, also of structs that come in parts.
-
-    incoming: how a worker takes them apart.
-    """
-
-    rows: DataFrame
-    fields: tuple[StructField, ...]
-    incoming: Incoming
-
-
-@dataclass(frozen=True)
 class Prepared(Generic[D]):
     """A demand, and what prepares rows for it.
 
@@ -102,27 +88,19 @@ class Prepared(Generic[D]):
         return replace(self, demand=demand, preparation=preparation, rows=None)
 
     def link(self, rule: Rule) -> Executable:
-        """The executable of one rule."""
-        options, name = self.question.options, rule.name
-        found = link_typed(self.demand.drafts[name], self.conditions[name], options.engine)
+        """The executable of one rule. Raises MatchRecognizeError where a stream has none."""
+        options, drafted = self.question.options, self.demand.drafts[rule.name]
+        found = link_typed(drafted, self.conditions[rule.name], options.engine)
+        if self.preparation.is_stream:
+            from matchrec.spark.streaming.checks import check_executable
+
+            check_executable(found, drafted.plan)
         return found.limit(options.max_steps)
 
     def send(self, columns: tuple[RowColumn, ...]) -> Sent:
-        """The rows with these columns.
-
-        Spark analyses no query of which all fields are known already.
-        """
-        preparation, rows, fields = self.preparation, None, self.fields
-        if self.rows is not None and columns == self.demand.columns:
-            rows = self.rows
-        elif not fields.keys() >= set(columns):
-            rows = preparation.dataframe(columns)
-            fields = dict(zip(columns, rows.schema.fields, strict=False))
-        known = tuple(fields[column] for column in columns)
-        structs, sorting = preparation.structs(known, columns), preparation.sorting(columns)
-        if structs or rows is None:
-            rows = preparation.in_parts(columns)
-        return Sent(encode_columns(rows), known, Incoming(sorting, structs))
+        """The rows with these columns. Raises as `Preparation.send`."""
+        rows = self.rows if columns == self.demand.columns else None
+        return self.preparation.send(columns, self.fields, rows)
 
 
 def prepare(question: Question, demand: Callable[[ScopeOf], Demand[D]]) -> Prepared[D]:
@@ -143,17 +121,18 @@ def prepare(question: Question, demand: Callable[[ScopeOf], Demand[D]]) -> Prepa
 
 
 def prepare_stream(question: Question, demand: Callable[[ScopeOf], Demand[D]]) -> Prepared[D]:
-    """What prepares events as they come."""
+    """What prepares events as they come. Raises for rules whose rows cannot."""
+    from matchrec.spark.streaming.checks import check_options, check_plan
     from matchrec.spark.streaming.prepare import Events
 
-    wanted = demand(scope_over_stream)
+    check_options(question.options)
+    for rule in question.rules:
+        with rule.naming():
+            check_plan(rule.plan)
+    # a search of contiguous matches reads neighbours itself
+    wanted = demand(lambda plan: RowScope.NEIGHBOURS if plan.selects else RowScope.ROW)
     events = Events(question.relation, wanted.draft).with_draft(wanted.draft)
     return with_conditions(with_fields(question, wanted, events))
-
-
-def scope_over_stream(plan: MatchPlan) -> RowScope:
-    """What Spark computes conditions of: a search of contiguous matches reads neighbours."""
-    return RowScope.NEIGHBOURS if plan.selects else RowScope.ROW
 
 
 def prepare_unsorted(
@@ -188,19 +167,15 @@ def with_fields(question: Question, wanted: Demand[D], preparation: Preparation)
     """
     try:
         rows = preparation.dataframe(wanted.columns)
-        fields = dict(zip(wanted.columns, rows.schema.fields, strict=False))
+        fields = preparation.fields(rows, wanted.columns)
     except REFUSALS:
         for rule in question.rules:
-            refuse(question, rule, preparation.with_draft(wanted.drafts[rule.name]))
+            drafted = wanted.drafts[rule.name]
+            with question.asking(rule):
+                single = replace(preparation.with_draft(drafted), keys=())
+                _ = single.dataframe(drafted.columns()).schema
         raise
     return Prepared(question, wanted, preparation, fields, rows)
-
-
-def refuse(question: Question, rule: Rule, preparation: Preparation) -> None:
-    """Raises MatchRecognizeError where Spark makes no sense of a rule by itself."""
-    with question.asking(rule):
-        single = replace(preparation, keys=())
-        _ = single.dataframe(single.drafted.columns()).schema
 
 
 def with_conditions(prepared: Prepared[D]) -> Prepared[D]:

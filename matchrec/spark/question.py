@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 from matchrec.compile.path import Draft, draft
@@ -125,16 +125,12 @@ class Question:
     @cached_property
     def type_of_order(self) -> Callable[[str], OrderType]:
         """What tells the type of an order column."""
-        known: dict[str, OrderType] = {}
 
         def find(text: str) -> OrderType:
-            if text not in known:
-                zone = self.runner.setting("spark.sql.session.timeZone")
-                type_ = value_type(self.relation.type_of(text))
-                known[text] = OrderType(type_, has_one_offset(zone))
-            return known[text]
+            zone = self.runner.setting("spark.sql.session.timeZone")
+            return OrderType(value_type(self.relation.type_of(text)), has_one_offset(zone))
 
-        return find
+        return cache(find)
 
     @cached_property
     def settings(self) -> Settings:

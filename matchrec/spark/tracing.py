@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
-from functools import partial
+from functools import cached_property, partial
 from math import isfinite
 from typing import TYPE_CHECKING
 
@@ -25,25 +25,25 @@ from matchrec.conditions.row_column import RowColumn, row_column
 from matchrec.conditions.split import RowScope
 from matchrec.dataclass import dataclass
 from matchrec.engine.matches import Matches
-from matchrec.engine.partitions import Partitions
+from matchrec.engine.partitions import BoolArray, Partitions
 from matchrec.errors.run import failures as errors
 from matchrec.errors.run.failures import no_literal
+from matchrec.errors.run.place import RowPlace
 from matchrec.output.measures import Reader
 from matchrec.output.rows import OutputRows
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.resolve import InputColumns
 from matchrec.plan.text import string_literal
 from matchrec.spark import wire
-from matchrec.spark.crossing import crossing_schema, decode_columns
 from matchrec.spark.environment import able_workers
 from matchrec.spark.execute import projected
 from matchrec.spark.prepare import Demand, prepare_sorted
 from matchrec.spark.question import Options, Question, is_streaming
 from matchrec.spark.session import Relation, quiet_analysis
-from matchrec.spark.types import schema_of_reads
-from matchrec.spark.worker.arrays import as_integers, column
-from matchrec.spark.worker.encode import partitions_of
+from matchrec.spark.types import crossing_schema, decode_columns, schema_of_reads
+from matchrec.spark.worker.arrays import as_integers, column, to_bytes
+from matchrec.spark.worker.encode import check_window, partitions_of
 from matchrec.spark.worker.gather import Gatherer
+from matchrec.spark.worker.match import naming_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -98,104 +98,99 @@ def collect_partition(
     (rule,) = question.rules
     with quiet_analysis(), question.asking(rule):
         drafted = question.draft(rule, RowScope.NEIGHBOURS)
-        keys = partition_keys(drafted.plan, question.columns)
-        return PartitionRequest(question, drafted, keys, target).collect()
-
-
-def partition_keys(plan: MatchPlan, columns: InputColumns) -> dict[str, str]:
-    """The texts of what divides a plan's input, by their names."""
-    return {key.name or columns.name(key.text) or key.text: key.text for key in plan.keys}
+        return PartitionRequest(question, drafted, target).collect()
 
 
 @dataclass(frozen=True)
 class PartitionRequest:
-    """A partition to be collected. keys: see `partition_keys`."""
+    """A partition to be collected."""
 
     question: Question
     drafted: Draft
-    keys: Mapping[str, str]
     target: Target
 
-    @property
-    def relation(self) -> Relation:
-        """The input."""
-        return self.question.relation
+    @cached_property
+    def keys(self) -> dict[str, str]:
+        """The texts of what divides the plan's input, by their names."""
+        name_of = self.question.columns.name
+        return {
+            one.name or name_of(one.text) or one.text: one.text for one in self.drafted.plan.keys
+        }
 
-    @property
-    def columns(self) -> InputColumns:
-        """The names of its columns."""
-        return self.question.columns
+    @cached_property
+    def orders(self) -> tuple[str, ...]:
+        """What the rows are sorted by, as SQL over one row."""
+        return tuple(item.expression.text for item in self.drafted.plan.order_by)
 
     def collect(self) -> CollectedPartition:
         """The partition, one job later."""
-        drafted, keys = replace(self.drafted, relevant=()), self.key_values()
+        question, drafted, keys = (
+            self.question,
+            replace(self.drafted, relevant=()),
+            self.key_values(),
+        )
         tests = tuple(f"{self.keys[name]} <=> {value}" for name, value in keys.items())
-        (rule,) = self.question.rules
+        (rule,) = question.rules
         demand = Demand(drafted, {rule.name: drafted}, drafted, drafted.columns(), tests)
-        prepared = prepare_sorted(self.question, demand)
+        prepared = prepare_sorted(question, demand)
         executable = prepared.link(rule)
         crossing = executable.crossing.columns
         sent = prepared.send((*crossing, *self.further_columns()))
         table = collect_table(sent.rows)
         if not table.num_rows:
-            raise self.no_such_partition()
-        found = Further(table, len(crossing), len(self.orders), len(self.drafted.relevant))
+            raise errors.no_such_partition(tuple(self.keys), self.some_keys() if self.keys else [])
+        starts = np.array([0, table.num_rows], np.int64)
+        with naming_rows(lambda row: RowPlace(self.target.partition or {}, row + 1)):
+            check_window(executable, table, starts)
+        further = [column(table, wire.column(i)) for i in range(len(crossing), len(sent.fields))]
+        texts = (one.fill_null("NULL").to_pylist() for one in further[: len(self.orders)])
+        places = tuple(zip(*texts, strict=True)) if self.orders else ((),) * table.num_rows
+        flags = [as_integers(one) != 0 for one in further[len(self.orders) :]]
+        asked, earlier, relevant = flags[0], flags[1], flags[2:]
+        left_out = ~np.logical_or.reduce(relevant) if relevant else np.zeros(len(asked), np.bool_)
         return CollectedPartition(
-            self.relation,
+            question.relation,
             drafted.plan,
             executable,
             table,
-            partitions_of(executable, table, np.array([0, table.num_rows], np.int64)),
+            partitions_of(executable, table, starts),
             sent.fields[: len(crossing)],
-            self.named_keys(keys),
-            tuple(self.columns.name(text) or text for text in self.orders),
-            found.places,
-            self.rows_asked(found),
-            found.irrelevant,
+            {name: keys[name] for name in self.keys if name in keys},
+            tuple(question.columns.name(text) or text for text in self.orders),
+            places,
+            self.rows_asked(places, asked, int(earlier.sum())),
+            frozenset(np.flatnonzero(left_out).tolist()),
         )
 
-    @property
-    def orders(self) -> tuple[str, ...]:
-        """What the rows are sorted by, as SQL over one row."""
-        return tuple(item.expression.text for item in self.drafted.plan.order_by)
-
     def key_values(self) -> dict[str, str]:
-        """The partition as SQL literals by name. Raises where it is not the only one."""
-        wanted = self.target.partition
+        """The partition as SQL literals by name; no test, where there is but one and none is named.
+
+        Raises where it is not the only one.
+        """
+        wanted, folded = self.target.partition, self.question.columns.folded
         if wanted is None:
-            return self.only_partition()
-        names = {self.columns.folded(name): name for name in self.keys}
-        known = {names.get(self.columns.folded(name), name): name for name in wanted}
+            found = self.some_keys() if self.keys else []
+            if len(found) > 1:
+                raise errors.several_partitions(tuple(self.keys), found)
+            return {}
+        names = {folded(name): name for name in self.keys}
+        known = {names.get(folded(name), name): name for name in wanted}
         if unknown := [one for name, one in known.items() if name not in self.keys]:
             raise errors.unknown_partition_column(unknown[0], self.keys)
         if missing := [name for name in self.keys if name not in known]:
             raise errors.partition_column_missing(missing[0], self.keys)
         return {name: literal(wanted[one], "partition") for name, one in known.items()}
 
-    def only_partition(self) -> dict[str, str]:
-        """No test, where there is but one partition. Raises where there are several."""
-        if self.keys:
-            found = self.some_keys()
-            if len(found) > 1:
-                raise errors.several_partitions(tuple(self.keys), found)
-        return {}
-
     def some_keys(self) -> list[tuple[str, ...]]:
         """The keys of some partitions, as text."""
         items = [f"CAST({text} AS STRING) AS k{i}" for i, text in enumerate(self.keys.values())]
-        found = self.relation.select(items).distinct().limit(MOST_KEYS + 1).collect()
-        return sorted(tuple("NULL" if one is None else one for one in row) for row in found)
-
-    def no_such_partition(self) -> Exception:
-        """The error of a partition without rows."""
-        return errors.no_such_partition(tuple(self.keys), self.some_keys() if self.keys else [])
-
-    def named_keys(self, values: Mapping[str, str]) -> dict[str, str]:
-        """The partition as it is shown."""
-        return {name: values[name] for name in self.keys if name in values}
+        rows = self.question.relation.select(items).distinct().limit(MOST_KEYS + 1).collect()
+        return sorted(tuple("NULL" if one is None else one for one in row) for row in rows)
 
     def further_columns(self) -> tuple[RowColumn, ...]:
-        """What is collected beside what the engine needs: see `Further`."""
+        """What is collected beside what the engine needs: places of rows, `row_tests`, and tests of
+        relevance.
+        """
         places = (row_column(f"CAST({text} AS STRING)") for text in self.orders)
         return (*places, *self.row_tests(), *self.drafted.relevant)
 
@@ -212,58 +207,19 @@ class PartitionRequest:
         earlier = f"({self.orders[0]} {'>' if descending else '<'} {values[0]})"
         return (row_column(" AND ".join(same)), row_column(f"coalesce({earlier}, TRUE)"))
 
-    def rows_asked(self, found: Further) -> tuple[int, ...]:
-        """The rows asked for; none where none is. Raises where there is no such row."""
+    def rows_asked(
+        self, places: tuple[tuple[str, ...], ...], asked: BoolArray, earlier: int
+    ) -> tuple[int, ...]:
+        """The rows asked for; none where none is. Raises where there is no such row.
+
+        earlier: how many rows come before it.
+        """
         if self.target.row is None:
             return ()
-        if not found.asked:
-            near = found.places[max(0, found.earlier - 2) : found.earlier + 2]
+        if not asked.any():
+            near = places[max(0, earlier - 2) : earlier + 2]
             raise errors.no_such_row(self.target.row, self.orders, near)
-        return found.asked
-
-
-@dataclass(frozen=True)
-class Further:
-    """The columns behind those that cross: places of rows, two tests, tests of relevance."""
-
-    table: pa.Table
-    crossing: int
-    orders: int
-    tests: int
-
-    def values(self, index: int) -> pa.Array:
-        """One of them."""
-        return column(self.table, wire.column(self.crossing + index))
-
-    def flags(self, index: int) -> list[bool]:
-        """One that is a truth value."""
-        return [bool(one) for one in as_integers(self.values(index)).tolist()]
-
-    @property
-    def places(self) -> tuple[tuple[str, ...], ...]:
-        """Where each row stands in the order, as text."""
-        texts = [self.values(index).to_pylist() for index in range(self.orders)]
-        rows = zip(*texts, strict=True) if texts else ((),) * self.table.num_rows
-        return tuple(tuple("NULL" if one is None else one for one in row) for row in rows)
-
-    @property
-    def asked(self) -> tuple[int, ...]:
-        """The rows that are asked for."""
-        return tuple(i for i, one in enumerate(self.flags(self.orders)) if one)
-
-    @property
-    def earlier(self) -> int:
-        """How many rows come before the one that is asked for."""
-        return sum(self.flags(self.orders + 1))
-
-    @property
-    def irrelevant(self) -> frozenset[int]:
-        """The rows that are left out before the search."""
-        if not self.tests:
-            return frozenset()
-        first = self.orders + 2
-        columns = [self.flags(index) for index in range(first, first + self.tests)]
-        return frozenset(i for i, row in enumerate(zip(*columns, strict=True)) if not any(row))
+        return tuple(np.flatnonzero(asked).tolist())
 
 
 def literal(value: object, argument: str) -> str:
@@ -320,17 +276,12 @@ def collect_table(rows: DataFrame, most: int = MOST_ROWS) -> pa.Table:
 
 def pack(batches: Iterable[pa.RecordBatch], most: int) -> Iterator[pa.RecordBatch]:
     """The batches as one value, up to the first in which there are more than `most` rows."""
-    sink, rows = pa.BufferOutputStream(), 0
-    writer = None
+    packed: list[pa.RecordBatch] = []
     for batch in batches:
-        if batch.num_rows and rows <= most:
-            writer = writer or pa.ipc.new_stream(sink, batch.schema)
-            writer.write_batch(batch)
-            rows += batch.num_rows
-    if writer is not None:
-        writer.close()
-        packed = pa.array([sink.getvalue().to_pybytes()], pa.binary())
-        yield pa.RecordBatch.from_arrays([packed], ["packed"])
+        if batch.num_rows and sum(one.num_rows for one in packed) <= most:
+            packed.append(batch)
+    if packed:
+        yield pa.RecordBatch.from_arrays([pa.array([to_bytes(packed)], pa.binary())], ["packed"])
 
 
 def measure_values(partition: CollectedPartition, matches: Matches) -> Values:
@@ -345,10 +296,14 @@ def measure_values(partition: CollectedPartition, matches: Matches) -> Values:
     batch = Gatherer(executable, partition.table, reader).batch()
     schema = schema_of_reads(executable, partition.fields)
     spark = partition.relation.runner.spark
+    packed = to_bytes([batch])
+
+    def give(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for _ in rows:
+            yield from pa.ipc.open_stream(packed)
+
     with able_workers(spark):
-        sent = spark.range(0, 1, 1, 1).mapInArrow(
-            partial(unpack, packed=to_bytes(batch)), crossing_schema(schema)
-        )
+        sent = spark.range(0, 1, 1, 1).mapInArrow(give, crossing_schema(schema))
     found = projected(partition.relation, executable, decode_columns(sent, schema))
     first = len(executable.outputs) - len(partition.plan.measures)
     collected = [tuple(row)[first:] for row in found.collect()]
@@ -360,17 +315,3 @@ def before_the_last(matches: Matches) -> OutputRows:
     lengths = np.diff(matches.offsets)
     current = matches.offsets[1:] - np.minimum(lengths, 2)
     return OutputRows(matches.start, np.arange(matches.count), current)
-
-
-def to_bytes(batch: pa.RecordBatch) -> bytes:
-    """A batch as bytes."""
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, batch.schema) as writer:
-        writer.write_batch(batch)
-    return bytes(sink.getvalue().to_pybytes())
-
-
-def unpack(batches: Iterable[pa.RecordBatch], packed: bytes) -> Iterator[pa.RecordBatch]:
-    """The batch, whatever the rows are."""
-    for _ in batches:
-        yield from pa.ipc.open_stream(packed)

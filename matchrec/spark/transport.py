@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import pickle
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from inspect import signature
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -20,39 +20,35 @@ import pyarrow as pa
 from pyspark.sql import types as spark_types
 
 from matchrec.compile.executable import Executable
+from matchrec.dataclass import dataclass
 from matchrec.errors.calls import altered_by_pandas, altered_in_arrays
 from matchrec.output.reads import Read, ReadCollected, ReadMatch, ReadMatchedRows
+from matchrec.plan.text import quoted
 from matchrec.spark import wire
-from matchrec.spark.crossing import crossing_schema, decode_columns, microseconds
 from matchrec.spark.environment import able_workers
-from matchrec.spark.names import BITS_A_COLUMN, null_columns
-from matchrec.spark.wire import SelectItem
-from matchrec.spark.worker.matching import Matching
+from matchrec.spark.types import crossing_schema, decode_columns, microseconds
+from matchrec.spark.wire import BITS_A_COLUMN, SelectItem, null_columns
+from matchrec.spark.worker.matching import Incoming
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-Run = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
-
-
-class RunsBatches(Protocol):
-    """What a worker runs. Picklable."""
-
-    def run(self, batches: Iterable[pa.RecordBatch], /) -> Iterator[pa.RecordBatch]:
-        """Batches of the result."""
-
 
 TRANSPORTS = ("auto", "arrow", "pandas")
-NUMBERS: dict[type[spark_types.DataType], pa.DataType] = {
-    spark_types.BooleanType: pa.bool_(),
-    spark_types.ByteType: pa.int8(),
-    spark_types.ShortType: pa.int16(),
-    spark_types.IntegerType: pa.int32(),
-    spark_types.LongType: pa.int64(),
-    spark_types.FloatType: pa.float32(),
-    spark_types.DoubleType: pa.float64(),
+ARROW_TYPES: dict[str, pa.DataType] = {
+    "boolean": pa.bool_(),
+    "tinyint": pa.int8(),
+    "smallint": pa.int16(),
+    "int": pa.int32(),
+    "bigint": pa.int64(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+    "string": pa.string(),
+    "binary": pa.binary(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us", tz="UTC"),
 }
-
+"""Types that cross unaltered, beside decimals and intervals."""
 
 # An array leaves pandas element by element: NaN as NULL, an instant as a wall clock.
 ALTERED_IN_ARRAYS = (
@@ -63,67 +59,77 @@ ALTERED_IN_ARRAYS = (
 )
 
 
-def map_partitions(
-    prepared: DataFrame, matching: Matching, schema: spark_types.StructType, transport: str
-) -> DataFrame:
-    """The output rows of `prepared`, matched inside Spark's Python workers."""
-    executable = matching.executable
-    name = f"match_recognize[PATTERN ({executable.pattern})]"  # what Spark's own plan shows
-    run = runner_in_worker(matching)
-    if transport != "pandas":
-        return map_in_arrow(prepared, run, schema, name)
-    encoding = PandasEncoding(prepared, executable)
-    over_pandas = encoding.function(run)
-    over_pandas.__name__ = name
-    with able_workers(prepared.sparkSession):
-        return encoding.encode().mapInPandas(over_pandas, schema)
+@dataclass(frozen=True)
+class Sent:
+    """The rows that cross, as they do. fields: of the columns, also of structs that come in parts.
 
-
-def map_rows(
-    rows: DataFrame,
-    worker: Callable[[pa.Schema], RunsBatches],
-    schema: spark_types.StructType,
-    name: str,
-) -> DataFrame:
-    """What a worker makes of rows that cross. worker: it, by the schema of the rows it gives.
-
-    schema: of these once they are here. name: what Spark's own plan shows.
+    incoming: how a worker takes them apart.
     """
-    sends = crossing_schema(schema)
-    run = runner_in_worker(worker(arrow_schema(sends)))
-    return decode_columns(map_in_arrow(rows, run, sends, name), schema)
+
+    rows: DataFrame
+    fields: tuple[spark_types.StructField, ...]
+    incoming: Incoming = Incoming()
+
+    def run(
+        self,
+        worker: Callable[[pa.Schema], Any],
+        schema: spark_types.StructType,
+        name: str,
+        over_pandas: Executable | None = None,
+    ) -> DataFrame:
+        """What a worker makes of the rows. worker: it, by the schema of the rows it gives.
+
+        schema: of these once they are here. name: what Spark's own plan shows. over_pandas: of the
+        query whose rows cross in pandas; None where they cross in Arrow.
+        """
+        rows, sends = self.rows, crossing_schema(schema)
+        run = runner_in_worker(worker(arrow_schema(sends)))
+        if over_pandas is not None:
+            encoding = encoding_of(rows, over_pandas)
+            rows, run = encoding.encode(rows), encoding.over_pandas(run)
+        run.__name__ = name
+        with able_workers(rows.sparkSession):
+            mapped: Any = rows.mapInArrow if over_pandas is None else rows.mapInPandas
+            return decode_columns(mapped(run, sends), schema)
 
 
-def map_in_arrow(
-    prepared: DataFrame, run: Run, schema: spark_types.StructType, name: str
-) -> DataFrame:
-    """What `run` makes of the rows of each task. name: what Spark's own plan shows."""
-
-    def over_arrow(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return run(batches)
-
-    over_arrow.__name__ = name
-    with able_workers(prepared.sparkSession):
-        return prepared.mapInArrow(over_arrow, schema)
-
-
-def runner_in_worker(worker: RunsBatches) -> Run:
-    """What a worker does; it says so in plain words where a worker lacks this package.
+def runner_in_worker(worker: Any) -> Callable[..., Iterator[Any]]:
+    """What the `run` of a worker does; it says so in plain words where this package is lacking.
 
     It travels as bytes: read with the function, it would fail before a word of ours.
     """
     payload = pickle.dumps(worker)
+    workers: list[Any] = []
 
-    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def run(*given: Any) -> Iterator[Any]:
         try:
             from matchrec.spark.errors.failing import report_errors, unpickle
 
-            yield from report_errors(lambda: unpickle(payload).run(batches))
+            def output() -> Iterator[Any]:
+                if not workers:
+                    workers.append(unpickle(payload))
+                return workers[0].run(*given)  # type: ignore[no-any-return]
+
+            yield from report_errors(output)
         except ModuleNotFoundError as missing:
             raise RuntimeError(
                 f"a Spark worker lacks the Python package {missing.name}: install matchrec on "
                 f"every worker, for the interpreter {sys.executable}"
             ) from missing
+
+    return run
+
+
+def unpacker() -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """The function that takes rows out of bytes, the one column of a DataFrame; a worker needs no
+    more than Arrow for it.
+    """
+
+    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for rows in batch.column(0):
+                with pa.ipc.open_stream(rows.as_buffer()) as reader:
+                    yield from reader
 
     return run
 
@@ -137,39 +143,128 @@ def arrow_schema(schema: spark_types.StructType) -> pa.Schema:
     return to_arrow_schema(schema, **options)
 
 
+@dataclass(frozen=True)
+class PandasColumn:
+    """A column on its way through pandas. name: of it, which its fields extend. path: SQL.
+
+    kind: its type in Spark. fields: of a struct, each with its name there; then `name`_n says where
+    the struct is NULL.
+    """
+
+    name: str
+    path: str
+    kind: spark_types.DataType
+    fields: tuple[tuple[str, PandasColumn], ...] = ()
+
+    @staticmethod
+    def of(name: str, path: str, kind: spark_types.DataType) -> PandasColumn:
+        """A column with its fields."""
+        own = kind.fields if isinstance(kind, spark_types.StructType) else ()
+        fields = tuple(
+            (
+                one.name,
+                PandasColumn.of(f"{name}_{i}", f"{path}.{quoted(one.name)}", one.dataType),
+            )
+            for i, one in enumerate(own)
+        )
+        return PandasColumn(name, path, kind, fields)
+
+    @property
+    def is_struct(self) -> bool:
+        """Whether it has fields, though it may be none of them."""
+        return isinstance(self.kind, spark_types.StructType)
+
+    def leaves(self) -> Iterator[tuple[str, str, spark_types.DataType]]:
+        """Path, name and type of each column that crosses."""
+        if self.is_struct:
+            yield f"{self.path} IS NULL", f"{self.name}_n", spark_types.BooleanType()
+            for _, one in self.fields:
+                yield from one.leaves()
+        else:
+            yield self.path, self.name, self.kind
+
+    def arrow(self) -> pa.DataType:
+        """The Arrow type. Raises ValueError with the name of the first type that has none."""
+        if self.is_struct:
+            return pa.struct([pa.field(name, one.arrow()) for name, one in self.fields])
+        kind = arrow_type(self.kind)
+        if kind is None:
+            raise ValueError(self.kind.simpleString())
+        return kind
+
+    def array(self, crossed: Mapping[str, pa.Array]) -> pa.Array:
+        """The column out of those that crossed, by name."""
+        if not self.is_struct:
+            return crossed[self.name]
+        absent = crossed[f"{self.name}_n"]
+        if not self.fields:
+            nothing: list[dict[str, object] | None] = [
+                None if one else {} for one in absent.to_pylist()
+            ]
+            return pa.array(nothing, pa.struct([]))
+        arrays = [one.array(crossed) for _, one in self.fields]
+        return pa.StructArray.from_arrays(arrays, [name for name, _ in self.fields], mask=absent)
+
+
+@dataclass(frozen=True)
 class PandasEncoding:
-    """One DataFrame on its way through pandas."""
+    """Rows on their way through pandas. Picklable."""
 
-    def __init__(self, prepared: DataFrame, executable: Executable) -> None:
-        """Raises MatchRecognizeUnsupportedError for a column that pandas would alter."""
-        self.prepared = prepared
-        self.fields = prepared.schema.fields
-        in_arrays = columns_in_arrays(executable.reads)
-        for place, (field, column) in enumerate(
-            zip(self.fields, executable.crossing.columns, strict=False)
-        ):
-            name, type_ = str(column.pieces[0]), field.dataType.simpleString()
-            if arrow_type(field.dataType) is None:
-                raise altered_by_pandas(name, type_)
-            if place in in_arrays and isinstance(field.dataType, ALTERED_IN_ARRAYS):
-                raise altered_in_arrays(name, type_)
-        self.types = [arrow_type(field.dataType) for field in self.fields]
+    columns: tuple[PandasColumn, ...]
 
-    def encode(self) -> DataFrame:
-        """The columns as pandas can hold them, then the packed marks of NULLs."""
-        marks = [f"{field.name} IS NULL" for field in self.fields]
-        items = [*(encoded_field(field) for field in self.fields), *null_columns(marks)]
-        return self.prepared.selectExpr(*map(str, items))
+    def leaves(self) -> list[tuple[str, str, spark_types.DataType]]:
+        """Path, name and type of each column that crosses."""
+        return [leaf for one in self.columns for leaf in one.leaves()]
 
-    def function(self, run: Run) -> Callable[[Iterator[pd.DataFrame]], Iterator[pd.DataFrame]]:
+    def encode(self, rows: DataFrame, *others: str) -> DataFrame:
+        """The columns as pandas can hold them, others as they are, and packed marks of NULLs."""
+        leaves = self.leaves()
+        apart = [SelectItem(path, name) for path, name, _ in leaves]
+        if any(one.sql != one.name for one in apart):
+            rows = rows.selectExpr(*map(str, apart), *others)
+        values = [SelectItem(encoded_value(name, kind), name) for _, name, kind in leaves]
+        items = [*values, *others, *null_columns([f"{name} IS NULL" for _, name, _ in leaves])]
+        return rows.selectExpr(*map(str, items))
+
+    def batch(self, frame: pd.DataFrame) -> pa.RecordBatch:
+        """The rows as they were before they crossed."""
+        crossed = {}
+        for index, (_, name, kind) in enumerate(self.leaves()):
+            word, bit = divmod(index, BITS_A_COLUMN)
+            marks = frame[wire.nulls(word)].to_numpy().astype(np.int64)
+            absent = (marks >> bit) & 1 == 1
+            values, type_ = frame[name].to_numpy(), arrow_type(kind)
+            in_microseconds = pa.types.is_timestamp(type_) or pa.types.is_duration(type_)
+            held = pa.int64() if in_microseconds else type_
+            crossed[name] = pa.array(values, held, mask=absent, from_pandas=False).cast(type_)
+        arrays = [one.array(crossed) for one in self.columns]
+        return pa.RecordBatch.from_arrays(arrays, [one.name for one in self.columns])
+
+    def over_pandas(self, run: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[Any]]:
         """The mapped function: decodes, matches, and answers in Arrow-backed pandas columns."""
-        names, types = [field.name for field in self.fields], list(self.types)
 
         def over_pandas(frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-            for batch in run(decode(frame, names, types) for frame in frames):
+            for batch in run(map(self.batch, frames)):
                 yield batch.to_pandas(types_mapper=pd.ArrowDtype)
 
         return over_pandas
+
+
+def encoding_of(rows: DataFrame, executable: Executable) -> PandasEncoding:
+    """How the rows of a query cross.
+
+    Raises MatchRecognizeUnsupportedError for a column that pandas would alter.
+    """
+    fields, in_arrays = rows.schema.fields, columns_in_arrays(executable.reads)
+    pairs = zip(fields, executable.crossing.columns, strict=False)
+    for place, (field, column) in enumerate(pairs):
+        name, type_ = str(column.pieces[0]), field.dataType.simpleString()
+        if arrow_type(field.dataType) is None:
+            raise altered_by_pandas(name, type_)
+        if place in in_arrays and isinstance(field.dataType, ALTERED_IN_ARRAYS):
+            raise altered_in_arrays(name, type_)
+    columns = (PandasColumn.of(field.name, field.name, field.dataType) for field in fields)
+    return PandasEncoding(tuple(columns))
 
 
 def columns_in_arrays(reads: Iterable[Read]) -> frozenset[int]:
@@ -186,53 +281,22 @@ def columns_in_arrays(reads: Iterable[Read]) -> frozenset[int]:
 
 def arrow_type(type_: spark_types.DataType) -> pa.DataType | None:
     """The Arrow type of a type that crosses unaltered, or None for one that does not."""
-    if type(type_) in NUMBERS:
-        return NUMBERS[type(type_)]
     if isinstance(type_, spark_types.DecimalType):
         return pa.decimal128(type_.precision, type_.scale)
     if isinstance(type_, spark_types.DayTimeIntervalType):
         return pa.duration("us")
-    match type_.simpleString():
-        case "string":
-            return pa.string()
-        case "binary":
-            return pa.binary()
-        case "date":
-            return pa.date32()
-        case "timestamp":
-            return pa.timestamp("us", tz="UTC")
-        case _:
-            return None
+    return ARROW_TYPES.get(type_.simpleString())
 
 
-def encoded_field(field: spark_types.StructField) -> SelectItem:
-    """A column as a type that pandas holds exactly; NULL becomes zero where that matters."""
-    return SelectItem(encoded_value(field), field.name)
-
-
-def encoded_value(field: spark_types.StructField) -> str:
-    """The same, as SQL."""
-    if isinstance(field.dataType, spark_types.BooleanType):
-        return f"coalesce({field.name}, FALSE)"
-    if type(field.dataType) in NUMBERS:
-        zero = f"CAST(0 AS {field.dataType.simpleString()})"
-        return f"coalesce({field.name}, {zero})"
-    if isinstance(field.dataType, spark_types.TimestampType):
-        return f"coalesce(unix_micros({field.name}), 0L)"
-    if isinstance(field.dataType, spark_types.DayTimeIntervalType):
-        return f"coalesce({microseconds(field.name)}, 0L)"
-    return field.name
-
-
-def decode(frame: pd.DataFrame, names: list[str], types: list[pa.DataType]) -> pa.RecordBatch:
-    """The batch that Spark's rows were, out of their encoded form."""
-    arrays = []
-    for index, (name, type_) in enumerate(zip(names, types, strict=True)):
-        word, bit = divmod(index, BITS_A_COLUMN)
-        marks = frame[wire.nulls(word)].to_numpy().astype(np.int64)
-        absent = (marks >> bit) & 1 == 1
-        values = frame[name].to_numpy()
-        in_microseconds = pa.types.is_timestamp(type_) or pa.types.is_duration(type_)
-        held = pa.int64() if in_microseconds else type_
-        arrays.append(pa.array(values, held, mask=absent, from_pandas=False).cast(type_))
-    return pa.RecordBatch.from_arrays(arrays, names)
+def encoded_value(name: str, type_: spark_types.DataType) -> str:
+    """A column as SQL of a type that pandas holds exactly; NULL becomes zero where that matters."""
+    match type_:
+        case spark_types.BooleanType():
+            return f"coalesce({name}, FALSE)"
+        case spark_types.TimestampType():
+            return f"coalesce(unix_micros({name}), 0L)"
+        case spark_types.DayTimeIntervalType():
+            return f"coalesce({microseconds(name)}, 0L)"
+        case spark_types.IntegralType() | spark_types.FloatType() | spark_types.DoubleType():
+            return f"coalesce({name}, CAST(0 AS {type_.simpleString()}))"
+    return name

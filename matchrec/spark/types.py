@@ -1,9 +1,11 @@
-"""Spark types as the plan knows them, and those of what measures read."""
+"""Spark types as the plan knows them, those of what measures read, and as values cross."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
+import pyspark
 from pyspark.sql import types as spark
 from pyspark.sql.types import (
     ArrayType,
@@ -19,7 +21,7 @@ from pyspark.sql.types import (
 from typing_extensions import assert_never
 
 from matchrec.compile.executable import Executable
-from matchrec.conditions.types import VOID, Family, ValueType, nested
+from matchrec.conditions.types import SPARKS_OWN, VOID, Family, ValueType, nested
 from matchrec.output.reads import (
     Nullability,
     OfColumn,
@@ -29,7 +31,11 @@ from matchrec.output.reads import (
     ReadType,
     TypeForm,
 )
+from matchrec.plan.text import quoted, string_literal
 from matchrec.spark import wire
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 INTEGER_BITS: dict[type[spark.DataType], int] = {
     spark.ByteType: 8,
@@ -74,6 +80,15 @@ def value_type(type_: spark.DataType) -> ValueType:
     if name.startswith("time("):  # since Spark 4.1
         return ValueType(Family.TIME, name)
     return ValueType(FAMILIES.get(type(type_), Family.OTHER), name)
+
+
+def sorts_exactly(type_: spark.DataType) -> bool:
+    """Whether the order and the equality of a type's values are Spark's.
+
+    For PARTITION BY as for ORDER BY. Collated texts, nested values, maps, variants and calendar
+    intervals stay with Spark's own sort.
+    """
+    return value_type(type_).family not in SPARKS_OWN
 
 
 def nested_type(type_: spark.DataType) -> ValueType:
@@ -170,3 +185,135 @@ def matched_row_type(columns: tuple[int, ...], inputs: Sequence[StructField]) ->
     fields.append(StructField(wire.VARIABLE, StringType()))
     fields.append(StructField(wire.POSITION, LongType()))
     return StructType(fields)
+
+
+# Types that Arrow cannot carry between Spark and Python, and what crosses in their place.
+#
+# A year-month interval crosses as its months, a calendar interval as its text. Before Spark 4, a
+# day-time interval crosses as its microseconds: the Arrow writer of durations does not grow there.
+# Where an array, a map or a struct holds one, its parts cross so. Everything else that Spark has,
+# Arrow has too.
+
+DURATIONS_CROSS = int(pyspark.__version__.split(".")[0]) >= 4
+SECONDS = (("DAY", 86_400), ("HOUR", 3_600), ("MINUTE", 60), ("SECOND", 1))
+
+Leaf = Callable[[str, spark.DataType], str]  # SQL of a value, and its type, as other SQL
+
+
+def crosses_as(type_: spark.DataType) -> spark.DataType:
+    """The type in which values of a type cross."""
+    match type_:
+        case spark.YearMonthIntervalType():
+            return spark.IntegerType()
+        case spark.DayTimeIntervalType() if not DURATIONS_CROSS:
+            return spark.LongType()
+        case spark.ArrayType():
+            return spark.ArrayType(crosses_as(type_.elementType), type_.containsNull)
+        case spark.MapType():
+            key, value = crosses_as(type_.keyType), crosses_as(type_.valueType)
+            return spark.MapType(key, value, type_.valueContainsNull)
+        case spark.StructType():
+            return spark.StructType([crossing_field(field) for field in type_.fields])
+        case _ if is_calendar_interval(type_):
+            return spark.StringType()
+    return type_
+
+
+def is_calendar_interval(type_: spark.DataType) -> bool:
+    """Whether it is the type of `make_interval`, which PySpark names from version 4 on."""
+    return type_.typeName() == "interval"
+
+
+def crossing_field(field: spark.StructField) -> spark.StructField:
+    """A field of a struct as it crosses."""
+    type_ = crosses_as(field.dataType)
+    return spark.StructField(field.name, type_, field.nullable, field.metadata)
+
+
+def crossing_schema(wanted: spark.StructType) -> spark.StructType:
+    """The schema in which columns of `wanted` cross."""
+    return spark.StructType(
+        [
+            spark.StructField(field.name, crosses_as(field.dataType), field.nullable)
+            for field in wanted.fields
+        ]
+    )
+
+
+def encode_columns(frame: DataFrame) -> DataFrame:
+    """Convert the columns of `frame` to types that cross."""
+    return convert_columns(frame, frame.schema, encode)
+
+
+def decode_columns(frame: DataFrame, wanted: spark.StructType) -> DataFrame:
+    """Convert the columns of `frame` back from the types in which they crossed."""
+    return convert_columns(frame, wanted, decode)
+
+
+def convert_columns(frame: DataFrame, own: spark.StructType, leaf: Leaf) -> DataFrame:
+    """Convert with `leaf` what does not cross as it is. own: the types of the columns."""
+    if all(crosses_as(field.dataType) == field.dataType for field in own.fields):
+        return frame
+    items = (
+        f"{convert_parts(field.name, field.dataType, leaf)} AS {field.name}" for field in own.fields
+    )
+    return frame.selectExpr(*items)
+
+
+def convert_parts(value: str, type_: spark.DataType, leaf: Leaf, depth: int = 0) -> str:
+    """Convert with `leaf` the parts of a value that do not cross as they are; SQL to SQL.
+
+    depth: how many arrays and maps are around it; each has a name of its own for its elements.
+    """
+    if crosses_as(type_) == type_:
+        return value
+    match type_:
+        case spark.ArrayType():
+            element = convert_parts(f"e{depth}", type_.elementType, leaf, depth + 1)
+            return f"transform({value}, e{depth} -> {element})"
+        case spark.MapType():
+            names = f"(k{depth}, v{depth})"
+            key = convert_parts(f"k{depth}", type_.keyType, leaf, depth + 1)
+            held = convert_parts(f"v{depth}", type_.valueType, leaf, depth + 1)
+            values = f"transform_values({value}, {names} -> {held})"
+            return f"transform_keys({values}, {names} -> {key})"
+        case spark.StructType():
+            fields = (
+                f"{string_literal(field.name)}, "
+                + convert_parts(f"{value}.{quoted(field.name)}", field.dataType, leaf, depth)
+                for field in type_.fields
+            )
+            return f"IF({value} IS NULL, NULL, named_struct({', '.join(fields)}))"
+    return leaf(value, type_)
+
+
+def encode(value: str, type_: spark.DataType) -> str:
+    """Encode a value whose type does not cross, SQL to SQL."""
+    if is_calendar_interval(type_):
+        return f"CAST({value} AS STRING)"
+    if isinstance(type_, spark.DayTimeIntervalType):
+        return microseconds(value)
+    assert isinstance(type_, spark.YearMonthIntervalType)
+    if type_.startField == type_.endField:
+        months = 12 if type_.startField == spark.YearMonthIntervalType.YEAR else 1
+        return f"CAST({value} AS INT) * {months}"
+    return f"CAST(EXTRACT(YEAR FROM {value}) * 12 + EXTRACT(MONTH FROM {value}) AS INT)"
+
+
+def microseconds(value: str) -> str:
+    """A day-time interval as SQL of a number."""
+    full = f"CAST({value} AS INTERVAL DAY TO SECOND)"
+    units = (f"EXTRACT({unit} FROM {full}) * {seconds}" for unit, seconds in SECONDS)
+    return f"CAST(({' + '.join(units)}) * 1000000 AS BIGINT)"
+
+
+def decode(value: str, type_: spark.DataType) -> str:
+    """Decode a value that crossed, SQL to SQL of its own type."""
+    if is_calendar_interval(type_):
+        return f"CAST({value} AS INTERVAL)"
+    if isinstance(type_, spark.DayTimeIntervalType):
+        seconds = f"CAST({value} AS DECIMAL(20, 0)) / 1000000"
+        interval = f"make_dt_interval(0, 0, 0, CAST({seconds} AS DECIMAL(18, 6)))"
+    else:
+        interval = f"make_ym_interval(0, {value})"
+    return f"CAST({interval} AS {type_.simpleString()})"

@@ -11,16 +11,21 @@ After the match     __r0 ...       what the measures read
                     __v0 ...       an array of the values that such an aggregate is over
     __e            one of these rows: c0 ..., its variable v, its position p
                     __counters     what a worker has counted
-Of rule sets        __rule, __kind, __first, __last, __events, __message    see `rule_sets.schema`
-Of streams          __o0 ...       ORDER BY columns after the first    __k0 ...    keys
-                    __bucket       a number for some of the keys
+Of rule sets        __rule, __kind, __k0 ..., __first, __last, __events, __message
+                                   see `rule_sets.worker`
+Of streams          __bucket       a number for some of the keys
                     __time         the column with the watermark       __t         in microseconds
+
+Bit 0 of the first column of bits marks the first row of a partition, bit c + 1 the rows on which
+condition c holds; a further column takes over every 62 bits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
+
+from matchrec.dataclass import dataclass
 
 ROW_NUMBER = "__n"
 MATCHED_ROW = "__e"
@@ -37,6 +42,9 @@ FIRST = "__first"
 LAST = "__last"
 EVENTS = "__events"
 MESSAGE = "__message"
+
+BITS_A_COLUMN = 62
+NARROWEST = ((7, "TINYINT"), (15, "SMALLINT"), (31, "INT"), (BITS_A_COLUMN + 1, "BIGINT"))
 
 
 class SelectItem(NamedTuple):
@@ -64,9 +72,60 @@ class Struct(NamedTuple):
     parts: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class SortColumn:
+    """An item of ORDER BY. name: of a column of the batches."""
+
+    name: str
+    descending: bool
+    nulls_first: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Sorting:
+    """What rows are sorted by.
+
+    keys: columns whose values a partition's rows have in common, where NULL equals NULL.
+    """
+
+    keys: tuple[str, ...]
+    order: tuple[SortColumn, ...]
+
+    @property
+    def columns(self) -> tuple[SortColumn, ...]:
+        """The keys, then what each partition is ordered by."""
+        keys = (SortColumn(key, descending=False, nulls_first=True) for key in self.keys)
+        return (*keys, *self.order)
+
+
 def select_list(items: Iterable[SelectItem]) -> str:
     """The items as SQL."""
     return ", ".join(map(str, items))
+
+
+def bit_columns(first: str, conditions: Iterable[str]) -> list[SelectItem]:
+    """The columns of the mark of a partition's first row and of the conditions."""
+    chunks = enumerate(chunks_of([first, *conditions]))
+    return [SelectItem(pack(chunk), bits(index)) for index, chunk in chunks]
+
+
+def null_columns(marks: Sequence[str]) -> list[SelectItem]:
+    """The columns of tests that say which other columns are NULL."""
+    chunks = enumerate(chunks_of(marks))
+    return [SelectItem(pack(chunk), nulls(index)) for index, chunk in chunks]
+
+
+def chunks_of(tests: Sequence[str]) -> Iterator[Sequence[str]]:
+    """The tests of each column."""
+    for begin in range(0, len(tests), BITS_A_COLUMN):
+        yield tests[begin : begin + BITS_A_COLUMN]
+
+
+def pack(tests: Sequence[str]) -> str:
+    """Pack up to 62 truth values into one integer, as narrow as it can be."""
+    width = next(name for most, name in NARROWEST if len(tests) <= most)
+    marks = [f"CASE WHEN {test} THEN {1 << i}L ELSE 0L END" for i, test in enumerate(tests)]
+    return f"CAST({' | '.join(marks)} AS {width})"
 
 
 def column(index: int) -> str:
@@ -114,11 +173,6 @@ def field(index: int) -> str:
     return f"c{index}"
 
 
-def further_order(index: int) -> str:
-    """An ORDER BY column of a stream, after the first one."""
-    return f"__o{index}"
-
-
 def key(index: int) -> str:
-    """What a stream's events are partitioned by."""
+    """What the rows of a rule set are partitioned by."""
     return f"__k{index}"

@@ -17,8 +17,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.spark import execute
-from matchrec.spark.transport import runner_in_worker
+from matchrec.spark.transport import Sent, runner_in_worker
 from matchrec.spark.worker.matching import Matching
 from tests.benchmarks.compare import written_table
 from tests.benchmarks.markdown import table
@@ -44,12 +43,12 @@ def crossing_of(spark: SparkSession, query: str) -> Crossing:
     """What the query would send; nothing runs."""
     seen: list[Crossing] = []
 
-    def mapped(prepared: DataFrame, matching: Matching, *rest: Any) -> DataFrame:
-        seen.append(Crossing(prepared, matching))
-        return original(prepared, matching, *rest)
+    def seeing(sent: Sent, worker: Callable[[Any], Matching], *rest: Any) -> DataFrame:
+        seen.append(Crossing(sent.rows, worker(None)))
+        return original(sent, worker, *rest)
 
-    original = execute.map_partitions
-    with patch.object(execute, "map_partitions", mapped):
+    original = Sent.run
+    with patch.object(Sent, "run", seeing):
         matchrec.sql(spark, query)
     (crossing,) = seen
     return crossing

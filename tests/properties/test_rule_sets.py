@@ -14,7 +14,7 @@ import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 
 import matchrec
-from matchrec.spark import prepare
+from matchrec.spark import columns
 from matchrec.spark.worker.matching import Incoming
 from tests.generators.queries import Batch, Order, Query, random_batch
 from tests.properties.test_queries import (
@@ -87,7 +87,7 @@ def test_each_rule_gives_the_rows_and_failures_of_the_oracle(
     with table(spark, batch, "random_rules"), settings(spark, **INTERPRETED):
         for copies, rows_a_call in ((1, 3), (copies_of(len(batch.rows)), 256)):
             few = partial(Incoming, rows_a_call=rows_a_call)
-            monkeypatch.setattr(prepare, "Incoming", few)
+            monkeypatch.setattr(columns, "Incoming", few)
             events = in_copies(spark.table("random_rules"), copies)
             options = {"engine": ENGINES[seed % 2], "sort": SORTS[(seed + seed // 2) % 2]}
             options |= {"order_by": order, "partition_by": [KEY, *batch.by], "on_error": "keep"}

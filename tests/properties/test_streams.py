@@ -12,8 +12,7 @@ from pyspark.sql import SparkSession
 
 from matchrec.conditions.row_column import row_column
 from matchrec.conditions.split import RowScope
-from matchrec.spark import wire
-from matchrec.spark.sorting.sorting import SortColumn
+from matchrec.spark.wire import SortColumn
 from tests.generators.queries import Batch, Query, random_streams
 from tests.properties.test_queries import (
     ENGINES,
@@ -42,7 +41,7 @@ def test_streams_give_what_is_decided_of_the_oracle(spark: SparkSession, seed: i
     found = answers(batch)
     texts = {query: batch.text(query, "random_rows") for query in found}
     falls = batch.order[1].descending
-    further = SortColumn(wire.further_order(0), falls, nulls_first=not falls)
+    further = SortColumn("__o0", falls, nulls_first=not falls)
     with table(spark, batch, "random_rows"), settings(spark, **INTERPRETED):
         queries = QueryBatch(spark, "random_rows", list(texts.values()), RowScope.ROW)
         linked = queries.link(ENGINES[seed % 2])

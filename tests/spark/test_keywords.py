@@ -149,7 +149,14 @@ def test_in_an_expression(spark: SparkSession, keywords: list[str], expression: 
 
 
 @pytest.mark.parametrize(
-    "place", ["PARTITION BY {k}", "ORDER BY {k} DESC", "MEASURES B.{k} AS {k}"]
+    "place",
+    [
+        "PARTITION BY {k}",
+        "ORDER BY {k} DESC",
+        "ORDER BY {k}",
+        "ORDER BY n, {k} MEASURES CASE WHEN B.x > 1 THEN 2 END AS y",
+        "MEASURES B.{k} AS {k}",
+    ],
 )
 def test_in_a_part_of_a_clause(spark: SparkSession, keywords: list[str], place: str) -> None:
     known = [

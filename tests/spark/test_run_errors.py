@@ -142,11 +142,18 @@ BOUNDS = ("B.id - A.id <= 5", "B.id <= A.id + 5", "B.id - 5 <= A.id")
 def test_a_window_of_conditions_does_not_wrap_around(spark: SparkSession, bound: str) -> None:
     rows = spark.createDataFrame([(-(2**31),), (2**31 - 1,), (2**31 - 1,)], "id int")
     clause = "ORDER BY id MEASURES A.id AS a, B.id AS b PATTERN (A B) DEFINE B AS "
+    query = f"SELECT * FROM {{rows}} MATCH_RECOGNIZE ({clause}{bound})"
     with settings(spark, ansi__enabled="false"):
-        error = raised(matchrec.match_recognize(rows, clause + bound).collect)
-    found = MatchRecognizeRunError.from_exception(error)
-    assert found is not None
-    assert "is too large for the type of the order column" in found.message
+        errors = [
+            raised(matchrec.match_recognize(rows, clause + bound).collect),
+            raised(lambda: matchrec.coverage(spark, query, rows=rows)),
+        ]
+        with pytest.raises(MatchRecognizeRunError, match="too large for the type of the order"):
+            matchrec.why(spark, query, rows=rows)
+    for error in errors:
+        found = MatchRecognizeRunError.from_exception(error)
+        assert found is not None
+        assert "is too large for the type of the order column" in found.message
     with settings(spark, ansi__enabled="true"):
         matches = matchrec.match_recognize(rows, clause + BOUNDS[0]).collect()
     assert [tuple(row) for row in matches] == [(2**31 - 1, 2**31 - 1)]

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 
-from matchrec.spark.crossing import encode_columns
 from matchrec.spark.sorting.sort import sorted_batches
-from matchrec.spark.sorting.sorting import SortColumn, Sorting, sorts_exactly
+from matchrec.spark.types import encode_columns, sorts_exactly
+from matchrec.spark.wire import SortColumn, Sorting
 
 pytestmark = pytest.mark.one_of(8)
 NINES = "9" * 33

@@ -38,10 +38,15 @@ from matchrec.plan.text import template
 from matchrec.pruning.irrelevant_rows import fails
 from matchrec.spark.after.aggregates import aggregate_matches
 from matchrec.spark.columns import Preparation
-from matchrec.spark.crossing import crossing_schema, decode_columns, encode_columns
 from matchrec.spark.execute import projection
 from matchrec.spark.session import Relation, Runner
-from matchrec.spark.types import schema_of_reads, value_type
+from matchrec.spark.types import (
+    crossing_schema,
+    decode_columns,
+    encode_columns,
+    schema_of_reads,
+    value_type,
+)
 from matchrec.spark.worker.matching import Incoming, Matching
 from tests.generators.queries import NAMES
 from tests.quick.scale import copies_of

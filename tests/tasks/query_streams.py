@@ -13,16 +13,16 @@ import pyarrow as pa
 
 from matchrec.conditions.row_column import RowColumn
 from matchrec.spark import wire
-from matchrec.spark.sorting.sorting import SortColumn
 from matchrec.spark.streaming.arrival import Arriving, times
 from matchrec.spark.streaming.bucket import PLACES, Bucket, KeptSearches
 from matchrec.spark.streaming.search import START, ContiguousSearch
+from matchrec.spark.wire import SortColumn
 from tests.tasks.query_batches import Run
 from tests.tasks.stream_pieces import QUERY, Group
 
 A_DAY = 86_400_000  # milliseconds
 KEY = wire.key(0)
-FURTHER = SortColumn(wire.further_order(0), descending=False, nulls_first=True)
+FURTHER = SortColumn("__o0", descending=False, nulls_first=True)
 
 
 @dataclass(frozen=True)

@@ -23,12 +23,9 @@ from pyspark.sql import DataFrame
 from matchrec import RuleMatches
 from matchrec.engine.partitions import Frontier, IntArray
 from matchrec.spark import question, wire
-from matchrec.spark.rule_sets import build as streams
-from matchrec.spark.rule_sets.keyed import RulesOfBucket
-from matchrec.spark.streaming import execute as streaming
 from matchrec.spark.streaming.arrival import Memory, in_order, load, starts_of
-from matchrec.spark.streaming.bucket import Bucket, StreamWorker
-from matchrec.spark.streaming.prepare import WATERMARK, Crossed
+from matchrec.spark.streaming.bucket import Bucket, RulesOfBucket, StreamWorker
+from matchrec.spark.streaming.prepare import WATERMARK, SentEvents
 from matchrec.spark.worker.arrays import codes_of, number_equal
 from matchrec.spark.worker.batches import Piece
 from matchrec.spark.worker.match import Worker
@@ -81,16 +78,16 @@ class Group:
 class Keys:
     """The keys of a stream and what goes on with them. crossed: its events."""
 
-    def __init__(self, crossed: Crossed, bucket: Bucket):
-        self.worker = StreamWorker(bucket, crossed.columns)
-        self.frame = crossed.frame.toPandas()
+    def __init__(self, crossed: SentEvents, bucket: Bucket):
+        self.worker = StreamWorker(bucket, crossed.encoding)
+        self.frame = crossed.rows.toPandas()
         self.number = self.numbers(self.frame)
         keys = range(self.number.max() + 1)
         self.by_key = [self.frame[self.number == key].reset_index(drop=True) for key in keys]
 
     def numbers(self, frame: pd.DataFrame) -> IntArray:
         """The number of the key of each event."""
-        batch = self.worker.batch(frame)
+        batch = self.worker.encoding.batch(frame)
         names = self.worker.bucket.arriving.keys
         return number_equal([codes_of(batch.column(name)) for name in names])[0]
 
@@ -144,11 +141,15 @@ class Keys:
         group.timer = None
         events = piece.reset_index(drop=True)
         if copies > 1:
-            new = marked_copies(self.worker.batch(events), self.keys, copies) if len(piece) else []
+            new = (
+                marked_copies(self.worker.encoding.batch(events), self.keys, copies)
+                if len(piece)
+                else []
+            )
             for found in self.worker.bucket.batch(new, group):
                 yield from found.to_pylist()
             return
-        for out in self.worker.run([events], group):
+        for out in self.worker.run(None, [events], group):
             for data in out["rows"]:
                 with pa.ipc.open_stream(data) as reader:
                     yield from reader.read_all().to_pylist()
@@ -177,15 +178,15 @@ class Streamed(Keys):
     """A query over a stream. make: the query, given a DataFrame. events: its rows."""
 
     def __init__(self, make: Callable[[DataFrame], DataFrame], events: DataFrame, time: str):
-        kept: list[tuple[Crossed, Bucket]] = []
+        kept: list[tuple[SentEvents, Bucket]] = []
 
-        def keep(crossed: Crossed, bucket: Bucket, _: str, schema: Any) -> DataFrame:
+        def keep(crossed: SentEvents, bucket: Bucket, schema: Any, _: str) -> DataFrame:
             kept.append((crossed, replace(bucket, query=QUERY)))
             return events.sparkSession.createDataFrame([], schema)
 
         with (
             patch.object(question, "is_streaming", return_value=True),
-            patch.object(streaming, "run_on_buckets", keep),
+            patch.object(SentEvents, "run_on_buckets", keep),
         ):
             make(events.withMetadata(time, {WATERMARK: 0}))
         ((crossed, bucket),) = kept
@@ -195,7 +196,7 @@ class Streamed(Keys):
     def at_once(self, frame: pd.DataFrame) -> list[dict[str, Any]]:
         """The output of a bucket's events, matched as in a batch."""
         number, orders = self.numbers(frame), self.worker.bucket.arriving.orders
-        table = pa.Table.from_batches([self.worker.batch(frame)])
+        table = pa.Table.from_batches([self.worker.encoding.batch(frame)])
         table, rows = in_order(table, orders, number).combine_chunks(), table.num_rows
         starts = starts_of(np.bincount(number))
         whole = Piece(table, starts, Frontier.of(starts), 0, np.zeros(rows, np.bool_), rows)
@@ -207,15 +208,15 @@ class StreamedRules(Keys):
     """A rule set over a stream. make: the set, given a DataFrame. events: its rows."""
 
     def __init__(self, make: Callable[[DataFrame], RuleMatches], events: DataFrame, time: str):
-        kept: list[tuple[Crossed, RulesOfBucket]] = []
+        kept: list[tuple[SentEvents, RulesOfBucket]] = []
 
-        def keep(crossed: Crossed, bucket: RulesOfBucket, _: str, schema: Any) -> DataFrame:
+        def keep(crossed: SentEvents, bucket: RulesOfBucket, schema: Any, _: str) -> DataFrame:
             kept.append((crossed, replace(bucket, query=QUERY)))
             return events.sparkSession.createDataFrame([], schema)
 
         with (
             patch.object(question, "is_streaming", return_value=True),
-            patch.object(streams, "run_on_buckets", keep),
+            patch.object(SentEvents, "run_on_buckets", keep),
         ):
             self.found = make(events.withMetadata(time, {WATERMARK: 0}))
         ((crossed, self.bucket),) = kept

@@ -138,8 +138,8 @@ def not_in_window(what: str, span: Span) -> MatchRecognizeUnsupportedError:
 
 
 _INSTEAD = {
-    "ONE ROW PER MATCH": "remove it: each row of the input comes out once",
-    "ALL ROWS PER MATCH": "remove it: each row of the input comes out once",
+    "ONE ROW PER MATCH": "remove it: the result has each row of the input once",
+    "ALL ROWS PER MATCH": "remove it: the result has each row of the input once",
     "MATCHED_ROWS()": "write collect_list(struct(x, y)), with the columns that are wanted",
     "WITHIN": "limit the frame instead: AND n FOLLOWING, or write FROM t MATCH_RECOGNIZE (...)",
 }
@@ -198,7 +198,7 @@ def unknown_measure(
 
 # M OVER v, where v has no PATTERN.
 measure_of_plain_window = plan_error(
-    "`{name}` before OVER is no function, and the window has no PATTERN",
+    "`{name}` before OVER is not a function, and the window has no PATTERN",
     notes=("measures are those of a window with PATTERN in the same SELECT",),
     hint="name that window, or call a function: max({name}) OVER ...",
 )

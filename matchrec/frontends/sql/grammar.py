@@ -134,6 +134,7 @@ _NOT_AT_AN_END = words(
     RLIKE THEN WHEN
     """
 )
+_AFTER_CASE = words("WHEN CASE AS PATTERN")
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,8 +161,17 @@ class ClauseTokens(TokenSequence):
         return self.key(index) in (")", "]", "?") if symbol else self.is_end_word(index)
 
     def is_end_word(self, index: int) -> bool:
-        """Whether no operator and no AS stands at `index`, unless it is a column's field."""
-        return self.key(index) not in _NOT_AT_AN_END or self.key(index - 1) == "."
+        """Whether no operator and no AS stands at `index`, unless it names a column or a field."""
+        key, before = self.key(index), self.key(index - 1)
+        if key not in _NOT_AT_AN_END or before == ".":
+            return True
+        names_key = before in ("BY", ",") and key != "NOT"
+        return names_key and not (key == "CASE" and self.is_case(index))
+
+    def is_case(self, index: int) -> bool:
+        """Whether WHEN belongs to the CASE at `index`."""
+        rest = (self.key(at) for at in self.level(index + 1, len(self)))
+        return next((key for key in rest if key in _AFTER_CASE), "") == "WHEN"
 
 
 def cut_out_tokens(query: TokenSequence, opening: int, closing: int) -> ClauseTokens:

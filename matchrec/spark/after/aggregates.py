@@ -28,6 +28,7 @@ from matchrec.output.pieces import (
     RowVariable,
 )
 from matchrec.output.reads import ReadMatchedRows
+from matchrec.plan.show import call_of_aggregate
 from matchrec.plan.text import View, string_literal, template
 from matchrec.spark import wire
 from matchrec.spark.after.folds import FOLDS, Fold, Values, without_repeats
@@ -288,15 +289,9 @@ def with_place(sql: str, aggregate: RowAggregate) -> str:
 
 def aggregate_sql(aggregate: RowAggregate) -> str:
     """An aggregate over the exploded rows, as SQL."""
-    call = aggregate.call
-    distinct = "DISTINCT " if call.distinct else ""
-    every_row = "*" if call.function == "count" else ""
-    arguments = ", ".join(map(term_sql, aggregate.arguments)) or every_row
-    items = [f"{term_sql(term)} {words}" for term, words in aggregate.ordering]
-    ordering = f" WITHIN GROUP (ORDER BY {', '.join(items)})" if items else ""
-    nulls = " IGNORE NULLS" if call.ignore_nulls else ""
-    rows = f" FILTER (WHERE {rows_sql(aggregate)})"
-    return f"{call.function}({distinct}{arguments}){ordering}{rows}{nulls}"
+    arguments = map(term_sql, aggregate.arguments)
+    ordering = (f"{term_sql(term)} {words}" for term, words in aggregate.ordering)
+    return call_of_aggregate(aggregate.call, arguments, ordering, rows_sql(aggregate))
 
 
 def rows_sql(aggregate: RowAggregate, variables: Sequence[str] = ()) -> str:

@@ -18,7 +18,6 @@ from pyspark.sql.types import (
     DataType,
     DayTimeIntervalType,
     DecimalType,
-    DoubleType,
     StructType,
     YearMonthIntervalType,
 )
@@ -251,14 +250,16 @@ PAIRS = {
 }
 
 
-def statistic(values: Values, sums: Mapping[str, str], names: str, result: str) -> str:
-    """A statistic of numbers: `result` of the sums of these names; NULL without values."""
+def statistic(
+    array: str, sums: Mapping[str, str], names: str, result: str, without_value: str = "NULL"
+) -> str:
+    """A statistic of an array of numbers: `result` of the sums of these names; NULL of none."""
     used = {name: sums[name] for name in names.split()}
     begin = ", ".join(f"'{name}', 0D" for name in used)
     merge = ", ".join(f"'{name}', {update}" for name, update in used.items())
-    found = result.replace("{without_value}", values.without_value)
+    found = result.replace("{without_value}", without_value)
     return (
-        f"aggregate({values.sql}, named_struct({begin}), (s, x) -> named_struct({merge}), "
+        f"aggregate({array}, named_struct({begin}), (s, x) -> named_struct({merge}), "
         f"s -> CASE WHEN s.n = 0D THEN NULL ELSE {found} END)"
     )
 
@@ -266,33 +267,25 @@ def statistic(values: Values, sums: Mapping[str, str], names: str, result: str) 
 def of_number(values: Values, names: str, result: str, field: str = "") -> str:
     """A statistic of one number on each row."""
     known = f"transform({values.sql}, x -> x.{field})" if field else values.sql
-    doubles = Values(
-        f"CAST({known} AS ARRAY<DOUBLE>)",
-        DoubleType(),
-        values.type,
-        without_value=values.without_value,
-    )
-    return statistic(doubles, MOMENTS, names, result)
+    doubles = f"CAST({known} AS ARRAY<DOUBLE>)"
+    return statistic(doubles, MOMENTS, names, result, values.without_value)
 
 
 def of_pair(values: Values, names: str, result: str) -> str:
     """A statistic of two numbers on each row."""
-    fields = "CAST(x.a0 AS DOUBLE) AS a0, CAST(x.a1 AS DOUBLE) AS a1"
-    doubles = Values(
-        f"transform({values.sql}, x -> struct({fields}))",
-        values.element,
-        values.type,
-        without_value=values.without_value,
-    )
-    return statistic(doubles, PAIRS, names, result)
+    return statistic(pairs(values, "a0", "a1"), PAIRS, names, result, values.without_value)
 
 
 def slope(values: Values, result: str) -> str:
     """A line through points, whose x is the second number: of that the moments count as well."""
-    fields = "CAST(x.a1 AS DOUBLE) AS a0, CAST(x.a0 AS DOUBLE) AS a1"
-    points = Values(f"transform({values.sql}, x -> struct({fields}))", values.element, values.type)
     sums = {**PAIRS, "m2": moments("x.a0", "s.x")["m2"]}
-    return statistic(points, sums, "n x y xy m2", result)
+    return statistic(pairs(values, "a1", "a0"), sums, "n x y xy m2", result)
+
+
+def pairs(values: Values, first: str, second: str) -> str:
+    """Two fields of the values as DOUBLE, a0 and a1."""
+    fields = f"CAST(x.{first} AS DOUBLE) AS a0, CAST(x.{second} AS DOUBLE) AS a1"
+    return f"transform({values.sql}, x -> struct({fields}))"
 
 
 def _of_number(names: str, result: str) -> Fold:
@@ -313,37 +306,30 @@ DIGITS_OF_SUM = 37  # the sum of two has one more
 DIGITS_OF_AVERAGE = 28  # its sum has six more, beside all places of the quotient
 
 FOLDS: Mapping[str, Fold] = {
-    "any": Fold(greatest),
-    "any_value": Fold(first, terms=1, known=()),
-    "array_agg": Fold(as_list),
-    "avg": Fold(average, digits=DIGITS_OF_AVERAGE),
+    **dict.fromkeys(("any", "bool_or", "max", "some"), Fold(greatest)),
+    **dict.fromkeys(("bool_and", "every", "min"), Fold(least)),
+    **dict.fromkeys(("any_value", "first_value"), Fold(first, terms=1, known=())),
+    "last_value": Fold(last, terms=1, known=()),
+    **dict.fromkeys(("array_agg", "collect_list"), Fold(as_list)),
+    "collect_set": Fold(without_repeats),
+    "collect_union": Fold(as_union),
+    **dict.fromkeys(("count", "regr_count"), Fold(count)),
+    "count_if": Fold(count_true),
+    **dict.fromkeys(("listagg", "string_agg"), Fold(joined, terms=1)),
+    "max_by": Fold(partial(beside, comparison=">"), terms=2, known=(1,)),
+    "min_by": Fold(partial(beside, comparison="<"), terms=2, known=(1,)),
     "bit_and": Fold(partial(bits, operator="&")),
     "bit_or": Fold(partial(bits, operator="|")),
     "bit_xor": Fold(partial(bits, operator="^")),
-    "bool_and": Fold(least),
-    "bool_or": Fold(greatest),
-    "collect_list": Fold(as_list),
-    "collect_set": Fold(without_repeats),
-    "collect_union": Fold(as_union),
-    "count": Fold(count),
-    "count_if": Fold(count_true),
-    "every": Fold(least),
-    "first_value": Fold(first, terms=1, known=()),
-    "last_value": Fold(last, terms=1, known=()),
-    "listagg": Fold(joined, terms=1),
-    "max": Fold(greatest),
-    "max_by": Fold(partial(beside, comparison=">"), terms=2, known=(1,)),
-    "mean": Fold(average, digits=DIGITS_OF_AVERAGE),
-    "min": Fold(least),
-    "min_by": Fold(partial(beside, comparison="<"), terms=2, known=(1,)),
-    "some": Fold(greatest),
-    "string_agg": Fold(joined, terms=1),
-    "stddev": _of_number("n average m2", STDDEV_SAMP),
-    "stddev_samp": _of_number("n average m2", STDDEV_SAMP),
-    "std": _of_number("n average m2", STDDEV_SAMP),
+    "sum": Fold(total, digits=DIGITS_OF_SUM),
+    "try_sum": Fold(partial(total, tries=True), digits=DIGITS_OF_SUM),
+    **dict.fromkeys(("avg", "mean"), Fold(average, digits=DIGITS_OF_AVERAGE)),
+    "try_avg": Fold(partial(average, tries=True), digits=DIGITS_OF_AVERAGE),
+    "regr_avgy": Fold(partial(average, field="a0"), digits=DIGITS_OF_AVERAGE),
+    "regr_avgx": Fold(partial(average, field="a1"), digits=DIGITS_OF_AVERAGE),
+    **dict.fromkeys(("std", "stddev", "stddev_samp"), _of_number("n average m2", STDDEV_SAMP)),
     "stddev_pop": _of_number("n average m2", "sqrt(s.m2 / s.n)"),
-    "variance": _of_number("n average m2", VAR_SAMP),
-    "var_samp": _of_number("n average m2", VAR_SAMP),
+    **dict.fromkeys(("var_samp", "variance"), _of_number("n average m2", VAR_SAMP)),
     "var_pop": _of_number("n average m2", "s.m2 / s.n"),
     "skewness": _of_number(
         "n average m2 m3",
@@ -358,7 +344,6 @@ FOLDS: Mapping[str, Fold] = {
         "n x y xy xx yy",
         OR_NONE.format(f"{FROM_ONE} OR s.xx = 0D OR s.yy = 0D", "s.xy / sqrt(s.xx * s.yy)"),
     ),
-    "regr_count": Fold(count),
     "regr_r2": _of_pair(
         "n x y xy xx yy",
         "CASE WHEN s.yy = 0D THEN NULL WHEN s.xx = 0D THEN 1D "
@@ -369,9 +354,4 @@ FOLDS: Mapping[str, Fold] = {
     "regr_sxx": Fold(partial(of_number, names="n average m2", result="s.m2", field="a1")),
     "regr_slope": Fold(partial(slope, result=f"IF(s.m2 = 0D, NULL, {SLOPE})")),
     "regr_intercept": Fold(partial(slope, result=f"IF(s.m2 = 0D, NULL, s.y - {SLOPE} * s.x)")),
-    "regr_avgy": Fold(partial(average, field="a0"), digits=DIGITS_OF_AVERAGE),
-    "regr_avgx": Fold(partial(average, field="a1"), digits=DIGITS_OF_AVERAGE),
-    "sum": Fold(total, digits=DIGITS_OF_SUM),
-    "try_avg": Fold(partial(average, tries=True), digits=DIGITS_OF_AVERAGE),
-    "try_sum": Fold(partial(total, tries=True), digits=DIGITS_OF_SUM),
 }

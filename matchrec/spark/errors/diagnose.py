@@ -44,6 +44,7 @@ from matchrec.plan.expression import (
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
+from matchrec.plan.show import call_of_aggregate
 from matchrec.plan.text import as_operand, marker_of
 from matchrec.source import Span
 from matchrec.spark.session import REFUSALS, SUBQUERY, Relation, quiet_analysis
@@ -135,15 +136,11 @@ def arguments(reference: Reference) -> tuple[str, ...]:
 
 def over_all_rows(aggregate: Aggregate) -> str:
     """The aggregate as a query of its own over the input."""
-    texts = [render(argument, stand_in) for argument in aggregate.arguments]
-    ordering = [f"{render(term, stand_in)} {words}" for term, words in aggregate.ordering]
-    distinct = "DISTINCT " if aggregate.distinct else ""
-    within = f" WITHIN GROUP (ORDER BY {', '.join(ordering)})" if ordering else ""
+    texts = (render(argument, stand_in) for argument in aggregate.arguments)
+    ordering = (f"{render(term, stand_in)} {words}" for term, words in aggregate.ordering)
     condition = aggregate.condition
-    where = f" FILTER (WHERE {render(condition, stand_in)})" if condition else ""
-    arguments = ", ".join(texts) or ("*" if aggregate.function == "count" else "")
-    nulls = " IGNORE NULLS" if aggregate.ignore_nulls else ""
-    return f"{aggregate.function}({distinct}{arguments}){within}{where}{nulls}"
+    where = render(condition, stand_in) if condition else None
+    return call_of_aggregate(aggregate, texts, ordering, where)
 
 
 def columns_of(term: Scalar) -> Iterator[ColumnReference]:
@@ -206,7 +203,7 @@ def refused_interval(plan: MatchPlan, relation: Relation) -> RowExpression | Non
 def other_window(
     plan: MatchPlan, interval: RowExpression, relation: Relation
 ) -> MatchRecognizeError:
-    """The error of a window that is no distance along its key."""
+    """The error of a window that is not a distance along its key."""
     order = plan.order_by[0].expression
     fields = relation.select([order.text, interval.text]).schema.fields
     names = [field.dataType.simpleString() for field in fields]

@@ -7,11 +7,14 @@ Over a stream one operator holds the state of all rules, so there is one shuffle
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from matchrec.compile.executable import Executable, Output
+from pyspark.sql import types as spark_types
+
+from matchrec.compile.executable import Executable
 from matchrec.compile.path import Draft
 from matchrec.compile.rule_set import (
     RuleSet,
@@ -23,40 +26,80 @@ from matchrec.conditions.row_column import show_column
 from matchrec.conditions.types import SPARKS_OWN
 from matchrec.dataclass import dataclass
 from matchrec.errors.run.failures import divided_over_stream, not_divided_by, taken_name
-from matchrec.output.reads import ReadIsMatched
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quoted, string_literal
 from matchrec.spark import wire
-from matchrec.spark.crossing import crossing_schema
-from matchrec.spark.execute import projected, projection
+from matchrec.spark.execute import projected, result_items
 from matchrec.spark.prepare import Demand, Prepared, ScopeOf, prepare
 from matchrec.spark.question import Question, Rule, in_terms_of_the_query, is_streaming
-from matchrec.spark.rule_sets.keyed import ContiguousRule, RulesOfBucket, SelectingRule
-from matchrec.spark.rule_sets.schema import (
-    VARIABLE,
-    RowKind,
-    Slots,
-    find_slots,
-    schema_of_rows,
-)
-from matchrec.spark.rule_sets.worker import OnError, RuleOutput, RuleSetWorker
+from matchrec.spark.rule_sets.worker import VARIABLE, OnError, RowKind, RuleSetWorker
 from matchrec.spark.session import REFUSALS, quiet_analysis
-from matchrec.spark.streaming.execute import (
-    check_executable,
-    check_options,
-    check_plan,
-    digest,
-    run_on_buckets,
-    send_stream,
-)
+from matchrec.spark.streaming.bucket import StreamedRules
 from matchrec.spark.streaming.prepare import check_one_row
-from matchrec.spark.transport import arrow_schema, map_rows
+from matchrec.spark.types import schema_of_reads
 from matchrec.spark.wire import SelectItem
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
+
+
+@dataclass(frozen=True)
+class Slots:
+    """The slots of all rules. fields: theirs. of_rule: for each rule the slot of each read."""
+
+    fields: tuple[spark_types.StructField, ...]
+    of_rule: tuple[tuple[int, ...], ...]
+
+
+def find_slots(rule_set: RuleSet, inputs: Sequence[spark_types.StructField]) -> Slots:
+    """The slots of a set. inputs: the fields of the columns that cross."""
+    fields: list[spark_types.StructField] = []
+    places: dict[tuple[str, int], int] = {}
+    of_rule = []
+    for rule in rule_set.rules:
+        used: Counter[str] = Counter()
+        slots = []
+        for field in schema_of_reads(rule.executable, inputs).fields:
+            kind = field.dataType.json()
+            place = places.setdefault((kind, used[kind]), len(fields))
+            if place == len(fields):
+                fields.append(spark_types.StructField(wire.read(place), field.dataType))
+            used[kind] += 1
+            slots.append(place)
+        of_rule.append(tuple(slots))
+    return Slots(tuple(fields), tuple(of_rule))
+
+
+def schema_of_rows(
+    rule_set: RuleSet, inputs: Sequence[spark_types.StructField], slots: Slots
+) -> spark_types.StructType:
+    """The schema of the workers' rows, before types that do not cross are replaced."""
+
+    def field(name: str, type_: spark_types.DataType) -> spark_types.StructField:
+        return spark_types.StructField(name, type_)
+
+    order = inputs[rule_set.order].dataType
+    event = [field(name, inputs[place].dataType) for name, place in rule_set.events.items()]
+    event.append(field(VARIABLE, spark_types.StringType()))
+    keys = enumerate(rule_set.keys)
+    return spark_types.StructType(
+        [
+            spark_types.StructField(wire.RULE, spark_types.IntegerType(), nullable=False),
+            spark_types.StructField(wire.KIND, spark_types.IntegerType(), nullable=False),
+            *(field(wire.key(i), inputs[place].dataType) for i, place in keys),
+            field(wire.ROW_NUMBER, spark_types.LongType()),
+            field(wire.FIRST, order),
+            field(wire.LAST, order),
+            field(
+                wire.EVENTS,
+                spark_types.ArrayType(spark_types.StructType(event), containsNull=False),
+            ),
+            field(wire.MESSAGE, spark_types.StringType()),
+            *slots.fields,
+        ]
+    )
 
 
 @dataclass(frozen=True)
@@ -105,14 +148,17 @@ def build_rule_set(question: Question, events: tuple[str, ...], on_error: OnErro
     """
 
     def demand(scope: ScopeOf) -> Demand[SharedDrafts]:
-        return demand_rules(draft_rules(question, events, scope))
+        shared = draft_rules(question, events, scope)
+        return Demand(shared, shared.drafts, shared.draft(), shared.columns)
 
     with quiet_analysis():
         check_streams(question.rules[0].plan, question)
-        if question.is_stream:
-            check_rules_may_stream(question)
         prepared = prepare(question, demand)
-        return link_rules(prepared, on_error)
+        shared, sorts = prepared.demand.asked, prepared.preparation.sorts
+        executables = {rule.name: link_rule(prepared, rule) for rule in question.rules}
+        rule_set = join_rules(shared, executables)
+        rows, slots = match_rules(prepared, rule_set, on_error)
+        return BuiltRuleSet(rows, question, rule_set, slots, shared, executables, sorts)
 
 
 def check_streams(plan: MatchPlan, question: Question) -> None:
@@ -121,14 +167,6 @@ def check_streams(plan: MatchPlan, question: Question) -> None:
     with in_terms_of_the_query(streams, question.relation, question.columns):
         texts = (*plan.partition_by, *(item.expression for item in plan.order_by))
         _ = question.relation.select([one.text for one in texts]).schema
-
-
-def check_rules_may_stream(question: Question) -> None:
-    """Raises MatchRecognizeError for rules whose rows cannot come little by little."""
-    check_options(question.options)
-    for rule in question.rules:
-        with rule.naming():
-            check_plan(rule.plan)
 
 
 def draft_rules(question: Question, events: tuple[str, ...], scope: ScopeOf) -> SharedDrafts:
@@ -143,29 +181,6 @@ def draft_rules(question: Question, events: tuple[str, ...], scope: ScopeOf) -> 
     return SharedDrafts(every, events)
 
 
-def demand_rules(shared: SharedDrafts) -> Demand[SharedDrafts]:
-    """What Spark is to prepare for all rules."""
-    return Demand(shared, shared.drafts, shared.draft(), shared.columns, kept_rows(shared))
-
-
-def kept_rows(shared: SharedDrafts) -> tuple[str, ...]:
-    """The test of rows that some rule needs, if not all are."""
-    tests = tuple(one.text for one in shared.relevant)
-    return (f"(({') OR ('.join(tests)}))",) if tests else ()
-
-
-def link_rules(prepared: Prepared[SharedDrafts], on_error: OnError) -> BuiltRuleSet:
-    """What is drafted, over rows as they are prepared."""
-    question, shared = prepared.question, prepared.demand.asked
-    executables = {rule.name: link_rule(prepared, rule) for rule in question.rules}
-    is_stream = prepared.preparation.is_stream
-    rule_set = join_rules(shared, executables)
-    match = match_events if is_stream else match_rules
-    rows, slots = match(prepared, rule_set, on_error)
-    sorts = "" if is_stream else prepared.preparation.sorts
-    return BuiltRuleSet(rows, question, rule_set, slots, shared, executables, sorts)
-
-
 def link_rule(prepared: Prepared[SharedDrafts], rule: Rule) -> Executable:
     """The executable of one rule over its own columns."""
     plan = prepared.demand.drafts[rule.name].plan
@@ -173,10 +188,7 @@ def link_rule(prepared: Prepared[SharedDrafts], rule: Rule) -> Executable:
         for key in further_keys(plan):
             if prepared.types[key].family in SPARKS_OWN:
                 raise not_divided_by(show_column(key), prepared.types[key].name)
-        found = prepared.link(rule)
-        if prepared.preparation.is_stream:
-            check_executable(found, plan)
-        return found
+        return prepared.link(rule)
 
 
 def match_rules(
@@ -185,33 +197,14 @@ def match_rules(
     """The rows of a linked set, and the slots of what its rules read."""
     sent = prepared.send(rule_set.columns)
     slots = find_slots(rule_set, sent.fields)
-    schema = schema_of_rows(rule_set, sent.fields, slots)
+
+    kind = StreamedRules if prepared.preparation.is_stream else RuleSetWorker
 
     def worker(sends: pa.Schema) -> RuleSetWorker:
-        return RuleSetWorker(rule_set, slots.of_rule, sends, on_error, sent.incoming)
+        return kind(rule_set, slots.of_rule, sends, on_error, sent.incoming)
 
     name = f"match_recognize[{len(rule_set.rules)} rules]"
-    return map_rows(sent.rows, worker, schema, name), slots
-
-
-def match_events(
-    prepared: Prepared[SharedDrafts], rule_set: RuleSet, on_error: OnError
-) -> tuple[DataFrame, Slots]:
-    """The rows of a linked set, and the slots of what its rules read."""
-    events = send_stream(prepared, rule_set.columns)
-    slots = find_slots(rule_set, events.fields)
-    schema = schema_of_rows(rule_set, events.fields, slots)
-    sends = arrow_schema(crossing_schema(schema))
-    searches = tuple(
-        (SelectingRule if rule.executable.task.selects else ContiguousRule)(
-            rule.executable,
-            output=RuleOutput(rule_set, number, slots.of_rule[number], sends),
-        )
-        for number, rule in enumerate(rule_set.rules)
-    )
-    query = digest(rule_set, events.arriving)
-    bucket = RulesOfBucket(events.arriving, query, searches, rule_set, sends, on_error)
-    return run_on_buckets(events, bucket, f"{len(searches)} rules", schema), slots
+    return sent.run(worker, schema_of_rows(rule_set, sent.fields, slots), name), slots
 
 
 def check_draft(drafted: Draft) -> None:
@@ -290,17 +283,7 @@ def reads_of_rule(built: BuiltRuleSet, number: int) -> Iterator[str]:
 def items_of_rule(built: BuiltRuleSet, number: int) -> list[SelectItem]:
     """The columns of a rule's result over slots; none where Spark computes aggregates first."""
     executable, slots = built.rule_set.rules[number].executable, built.slots.of_rule[number]
-    if executable.aggregates:
-        return []
-    mark = isinstance(executable.reads[-1], ReadIsMatched)
-    is_matched = wire.read(slots[-1]) if mark else None
-    return [projection(in_slots(output, slots), is_matched) for output in executable.outputs]
-
-
-def in_slots(output: Output, slots: tuple[int, ...]) -> Output:
-    """An output that reads the slots of its reads."""
-    pieces = (slots[one] if isinstance(one, int) else one for one in output.pieces)
-    return replace(output, pieces=tuple(pieces))
+    return [] if executable.aggregates else result_items(executable, slots)
 
 
 def rows_of_kind(built: BuiltRuleSet, kind: RowKind) -> DataFrame:

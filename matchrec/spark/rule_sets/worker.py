@@ -1,14 +1,23 @@
 """The function of a rule set that runs inside Spark's Python workers: all rules over each piece.
 
 Rows come once for all rules; one that divides the partitions further sees them divided. Of each
-rule come its matches, with what is asked of every match and what the rule reads, or its failure.
+rule come its matches, with what is asked of every match and what the rule reads, or its failure:
+
+    __rule      the number of the rule       __kind    what the row is, see `RowKind`
+    __k0 ...    the partition's keys         __n       the number of the match
+    __first, __last     the order of its first and last row
+    __events    its rows, an array           __message why the rule failed in the partition
+    __r0 ...    slots
+
+A rule's reads come in slots, columns of their types. Rules have them in common: a set needs as many
+slots of a type as the rule that reads most of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
-from enum import Enum
+from enum import Enum, IntEnum
 
 import numpy as np
 import pyarrow as pa
@@ -29,7 +38,6 @@ from matchrec.output.rows import (
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.expression import End, Navigation, Semantics
 from matchrec.spark import wire
-from matchrec.spark.rule_sets.schema import VARIABLE, RowKind
 from matchrec.spark.worker.arrays import arrow_of, codes_of, column, number_equal, offsets_of
 from matchrec.spark.worker.batches import Piece
 from matchrec.spark.worker.encode import partitions_of, satisfied_words
@@ -39,8 +47,23 @@ from matchrec.spark.worker.matching import Incoming
 
 FIRST = Navigation(end=End.FIRST, semantics=Semantics.FINAL)
 LAST = Navigation(semantics=Semantics.FINAL)
+VARIABLE = "variable"
 ROWS_A_BATCH = 1 << 14
 Columns = dict[str, pa.Array]
+
+
+class RowKind(IntEnum):
+    """What a row of the workers is.
+
+    MATCH: a match, and its reads where the rule has one row for each. ROW: a row of a rule that has
+    several rows for a match. FAILURE: a rule that failed in a partition. PARTIAL: as MATCH, of a
+    run that is no match and comes out beside them.
+    """
+
+    MATCH = 0
+    ROW = 1
+    FAILURE = 2
+    PARTIAL = 3
 
 
 class OnError(Enum):
@@ -71,6 +94,10 @@ class RuleSetWorker:
         for piece in self.incoming.pieces(batches, None):
             yield from joined(self.rows_of_piece(piece))
 
+    def output_of(self, number: int) -> RuleOutput:
+        """What makes rows of a rule's matches."""
+        return RuleOutput(self.rule_set, number, self.slots[number], self.schema)
+
     def rows_of_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
         """The rows of all rules, in small batches."""
         words = satisfied_words(piece.table, len(self.rule_set.conditions), self.rule_set.bits)
@@ -89,8 +116,10 @@ class RuleSetWorker:
         rows: the same as the rule divides them.
         """
         rule = self.rule_set.rules[number]
-        output = RuleOutput(self.rule_set, number, self.slots[number], self.schema)
-        found = RuleWorker(rule.executable, output=output, rows=rows).match_rows()
+        output = self.output_of(number)
+        found = RuleWorker(
+            rule.executable, output=output, rows=rows, nearby=rule.nearby
+        ).match_rows()
         try:
             yield from found if self.on_error is OnError.RAISE else list(found)
         except MatchRecognizeError as error:
@@ -235,14 +264,16 @@ class RuleOutput:
 
 @dataclass(frozen=True, kw_only=True)
 class RuleWorker(Worker):
-    """Searches for one rule. rows: those of a piece, divided as the rule needs them."""
+    """Searches for one rule. rows: those of a piece, divided as the rule needs them.
 
-    output: RuleOutput
-    rows: SharedRows | None = None
+    nearby: the bits of the conditions over neighbours that it asks for.
+    """
+
+    rows: SharedRows
+    nearby: tuple[int, ...]
 
     def match_rows(self) -> Iterator[pa.RecordBatch]:
         """Search the rows and yield those of the set. Raises MatchRecognizeRunError."""
-        assert self.rows is not None
         piece, words = self.rows.piece(), self.rows.words
         starts, frontier = piece.starts, piece.frontier
         partitions = partitions_of(self.executable, piece.table, starts, frontier, words)
@@ -250,26 +281,18 @@ class RuleWorker(Worker):
 
     def satisfy_nearby(self, partitions: Partitions) -> Partitions:
         """Those over neighbours that no other rule has asked for are noted for all of them."""
-        if self.rows is not None:
-            rule, computed = self.output.rule_set.rules[self.output.number], self.rows.computed
-            own = zip(rule.nearby, self.executable.nearby, strict=True)
-            missing = {bit: one for bit, one in own if bit not in computed}
-            set_nearby_bits(partitions, missing)
-            computed.update(missing)
+        own = zip(self.nearby, self.executable.nearby, strict=True)
+        missing = {bit: one for bit, one in own if bit not in self.rows.computed}
+        set_nearby_bits(partitions, missing)
+        self.rows.computed.update(missing)
         return partitions
 
-    def find_matches(self, partitions: Partitions, _piece: Piece) -> Iterator[Matches]:
+    def find_matches(self, partitions: Partitions, piece: Piece) -> Iterator[Matches]:
         """Matches with all of their rows, which are asked of each, numbered by the partitions of
         the set.
         """
-        found = self.executable.algorithm.search(self.executable.task, partitions)
-        outer = None if self.rows is None else self.rows.outer
+        found, outer = super().find_matches(partitions, piece), self.rows.outer
         return found if outer is None else number_by(outer, found)
-
-    def output_of(
-        self, piece: Piece, partitions: Partitions, matches: Matches, rows: OutputRows
-    ) -> Iterator[pa.RecordBatch]:
-        return self.output.batches(piece.table, partitions, matches, rows)
 
 
 def number_by(outer: IntArray, found: Iterable[Matches]) -> Iterator[Matches]:

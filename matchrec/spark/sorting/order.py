@@ -32,7 +32,7 @@ from matchrec.spark.sorting.kernels import (
     read_bytes,
     sort_rows,
 )
-from matchrec.spark.sorting.sorting import SortColumn, Sorting
+from matchrec.spark.wire import SortColumn, Sorting
 from matchrec.spark.worker.arrays import (
     arrow_of,
     as_floats,

@@ -36,7 +36,7 @@ from matchrec.engine.partitions import IntArray
 from matchrec.errors.calls import no_room_on_disk
 from matchrec.spark import wire
 from matchrec.spark.sorting.order import order_of, sort_table
-from matchrec.spark.sorting.sorting import Sorting
+from matchrec.spark.wire import Sorting
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
 SPILLS_A_MERGE = 32

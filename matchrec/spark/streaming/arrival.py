@@ -29,7 +29,7 @@ from matchrec.engine.partitions import IntArray
 from matchrec.errors.calls import state_of_another_query
 from matchrec.spark import wire
 from matchrec.spark.sorting.order import order_of
-from matchrec.spark.sorting.sorting import SortColumn, Sorting
+from matchrec.spark.wire import SortColumn, Sorting
 from matchrec.spark.worker.arrays import arrow_of, as_integers, codes_of, column, number_equal
 
 FORMAT = 3

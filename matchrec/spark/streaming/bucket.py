@@ -10,17 +10,26 @@ an event-time timer is set, one for all keys.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from pyspark.sql import types as spark_types
 
+from matchrec.compile.executable import Executable
+from matchrec.compile.rule_set import RuleSet
 from matchrec.dataclass import dataclass
 from matchrec.engine.partitions import IntArray
-from matchrec.spark import wire
+from matchrec.errors import MatchRecognizeError
+from matchrec.errors.run.failures import of_rule
+from matchrec.spark.rule_sets.worker import (
+    OnError,
+    RuleSetWorker,
+    columns_of_failure,
+    filled,
+)
 from matchrec.spark.streaming.arrival import (
     Array,
     Arrays,
@@ -39,9 +48,12 @@ from matchrec.spark.streaming.arrival import (
     take,
     times,
 )
-from matchrec.spark.streaming.prepare import Flat
-from matchrec.spark.streaming.search import FOREVER, KeySearch, Left
-from matchrec.spark.transport import arrow_type, decode
+from matchrec.spark.streaming.search import FOREVER, ContiguousSearch, KeySearch, Left
+from matchrec.spark.streaming.selecting import SelectingSearch
+from matchrec.spark.transport import PandasEncoding
+from matchrec.spark.worker.arrays import to_bytes
+from matchrec.spark.worker.match import BatchMaker
+from matchrec.spark.worker.matching import Matching
 
 NO_KEYS = np.zeros(0, np.int64)
 PLACES = "places"
@@ -124,6 +136,33 @@ class KeptSearches:
         """Whether several searches need rows."""
         return len(self.needs) > 1
 
+    def stored(self, arrived: Arrived) -> tuple[Memory, int]:
+        """The bucket: the keys of which anything is kept, and each row once; and the least end."""
+        of_searches = [*self.needs.values()]
+        keys = np.unique(
+            np.concatenate([NO_KEYS, *(one.keys for one in of_searches), *self.failed.values()])
+        )
+        places = (one.states[PLACES].values for one in of_searches)
+        union = np.unique(np.concatenate([NO_KEYS, *places]))
+        key = arrived.key_of_rows()[union]
+        order = np.argsort(key, kind="stable")
+        place = np.empty(arrived.rows.num_rows, np.int64)
+        place[union[order]] = np.arange(len(union))
+
+        def renumbered(one: Needs) -> Needs:
+            places = one.states[PLACES]
+            states = dict(one.states) | {PLACES: ByKey(place[places.values], places.sizes)}
+            return Needs(np.searchsorted(keys, one.keys), states, one.next_end)
+
+        needs = {number: renumbered(one) for number, one in self.needs.items()}
+        failed = {number: np.searchsorted(keys, one) for number, one in self.failed.items()}
+        sizes = np.bincount(np.searchsorted(keys, key), minlength=len(keys)).astype(np.int64)
+        arrays = KeptSearches(needs, failed).arrays() | {"rows": sizes}
+        next_end = min((int(one.next_end.min()) for one in of_searches), default=FOREVER)
+        rows = pa.concat_tables([arrived.rows.take(pa.array(union[order])), arrived.later])
+        known = arrived.keys.take(pa.array(keys)).combine_chunks()
+        return Memory(arrived.passed, arrays, known, rows.combine_chunks()), next_end
+
     @staticmethod
     def of(arrays: Arrays, searches: tuple[KeySearch, ...]) -> KeptSearches:
         """What `arrays` has made plain; nothing of no arrays."""
@@ -140,39 +179,6 @@ class KeptSearches:
             needs[number] = Needs(keys, states, arrays[f"{number} next end"])
         failed, keys = arrays["failed"].T if arrays else (NO_KEYS, NO_KEYS)
         return KeptSearches(needs, {one: keys[failed == one] for one in np.unique(failed).tolist()})
-
-
-@dataclass(frozen=True, slots=True)
-class Called:
-    """The keys for which there is something to search.
-
-    needs: of these. others: of all others, None where there are none.
-    """
-
-    needs: Needs
-    others: Needs | None
-
-    @staticmethod
-    def of(own: Needs, search: KeySearch, wanted: IntArray) -> Called:
-        """own: what the search needs. wanted: the keys, ascending."""
-        added = np.setdiff1d(wanted, own.keys)
-        whole = own.merged_with(nothing_needed(search, added)) if len(added) else own
-        is_called = np.isin(whole.keys, wanted)
-        if is_called.all():
-            return Called(whole, None)
-        return Called(whole.take(np.flatnonzero(is_called)), whole.take(np.flatnonzero(~is_called)))
-
-
-@dataclass(frozen=True, slots=True)
-class KeptEvents:
-    """What is kept of a bucket. keys: which of those that have arrived; rows: which of theirs, key
-    after key. arrays: what there is of the searches. next_end: see `Left`, the least of all.
-    """
-
-    keys: IntArray
-    rows: IntArray
-    arrays: Arrays
-    next_end: int
 
 
 Outcome = tuple[Needs, IntArray]  # what is needed of keys, and those for which a search has failed
@@ -203,19 +209,16 @@ class Bucket:
         memory = load(group.get[0], self.query) if group.exists else self.arriving.nothing()
         arrived = arrange(memory, memory.arrays.get("rows", NO_KEYS), new, self.arriving, watermark)
         kept = yield from self.go_on(memory.arrays, arrived, watermark)
-        rows = pa.concat_tables([arrived.rows.take(pa.array(kept.rows)), arrived.later])
-        if not len(kept.keys) and not rows.num_rows:
-            if group.exists:
-                group.remove()
-            return
-        keys = arrived.keys.take(pa.array(kept.keys)).combine_chunks()
-        stored = Memory(arrived.passed, kept.arrays, keys, rows.combine_chunks())
-        group.update((dump(stored, self.query),))
-        wake(group, int(times(arrived.later).min(initial=kept.next_end)), watermark)
+        memory, next_end = kept.stored(arrived)
+        if memory.keys.num_rows or memory.rows.num_rows:
+            group.update((dump(memory, self.query),))
+            wake(group, int(times(arrived.later).min(initial=next_end)), watermark)
+        elif group.exists:
+            group.remove()
 
     def go_on(
         self, arrays: Arrays, arrived: Arrived, watermark: int
-    ) -> Generator[pa.RecordBatch, None, KeptEvents]:
+    ) -> Generator[pa.RecordBatch, None, KeptSearches]:
         """Search what has arrived. arrays: what was kept, none in the beginning.
 
         Among those that are kept, "rows" says how many rows are of each key: int64[k].
@@ -226,22 +229,45 @@ class Bucket:
             own = needs.pop(number, None) or nothing_needed(search, NO_KEYS)
             apart = failed.get(number, NO_KEYS)
             wanted = np.append(np.flatnonzero(arrived.new), own.keys[own.next_end <= watermark])
-            called = Called.of(own, search, np.setdiff1d(wanted, apart))
-            found, added = called.needs, NO_KEYS
-            if len(found.keys):
+            wanted = np.setdiff1d(wanted, apart)
+            whole = own.merged_with(nothing_needed(search, np.setdiff1d(wanted, own.keys)))
+            is_wanted = np.isin(whole.keys, wanted)
+            others, added = whole.take(np.flatnonzero(~is_wanted)), NO_KEYS
+            if len(wanted):
+                found = whole.take(np.flatnonzero(is_wanted)) if len(others.keys) else whole
                 found, added = yield from self.search(number, found, arrived, watermark)
-            after = found if called.others is None else called.others.merged_with(found)
-            if len(after.keys):
-                needs[number] = after
+                others = others.merged_with(found)
+            if len(others.keys):
+                needs[number] = others
             if len(added):
                 failed[number] = np.append(apart, added)
-        return stored(KeptSearches(needs, failed), arrived)
+        return KeptSearches(needs, failed)
 
     def search(self, number: int, needs: Needs, arrived: Arrived, watermark: int) -> GoingOn:
         """Let a search go on with one or more keys. Raises MatchRecognizeRunError."""
         known = arrived.known(needs.keys, needs.states[PLACES], watermark)
         left = yield from self.searches[number].search(needs.states, known)
         return needs.after(known, left), NO_KEYS
+
+
+@dataclass(frozen=True, slots=True)
+class StreamedQuery(Matching):
+    """Runs an executable over a stream's events."""
+
+    def bucket(self, arriving: Arriving) -> Bucket:
+        """What goes on with the events of a bucket."""
+        query = digest(self.executable, arriving)
+        return Bucket(arriving, query, (search_of(self.executable),))
+
+
+def search_of(executable: Executable, output: BatchMaker | None = None) -> KeySearch:
+    """What searches the events of keys. output: see `Worker`."""
+    return (SelectingSearch if executable.task.selects else ContiguousSearch)(executable, output)
+
+
+def digest(*asked: object) -> str:
+    """What tells one query from all others."""
+    return hashlib.sha256(repr(asked).encode()).hexdigest()
 
 
 def nothing_needed(search: KeySearch, keys: IntArray) -> Needs:
@@ -251,54 +277,85 @@ def nothing_needed(search: KeySearch, keys: IntArray) -> Needs:
     return Needs(keys, states, np.full(len(keys), FOREVER))
 
 
-def stored(kept: KeptSearches, arrived: Arrived) -> KeptEvents:
-    """What is kept of the bucket: the keys of which anything is, and each row once."""
-    of_searches = [*kept.needs.values()]
-    keys = np.unique(
-        np.concatenate([NO_KEYS, *(one.keys for one in of_searches), *kept.failed.values()])
-    )
-    places = (one.states[PLACES].values for one in of_searches)
-    union = np.unique(np.concatenate([NO_KEYS, *places]))
-    key = arrived.key_of_rows()[union]
-    order = np.argsort(key, kind="stable")
-    place = np.empty(arrived.rows.num_rows, np.int64)
-    place[union[order]] = np.arange(len(union))
+@dataclass(frozen=True)
+class StreamWorker:
+    """Searches the events of a bucket. encoding: of how they cross. Picklable."""
 
-    def renumbered(one: Needs) -> Needs:
-        places = one.states[PLACES]
-        states = dict(one.states) | {PLACES: ByKey(place[places.values], places.sizes)}
-        return Needs(np.searchsorted(keys, one.keys), states, one.next_end)
+    bucket: Bucket
+    encoding: PandasEncoding
 
-    needs = {number: renumbered(one) for number, one in kept.needs.items()}
-    failed = {number: np.searchsorted(keys, one) for number, one in kept.failed.items()}
-    rows = np.bincount(np.searchsorted(keys, key), minlength=len(keys)).astype(np.int64)
-    arrays = KeptSearches(needs, failed).arrays() | {"rows": rows}
-    next_end = min((int(one.next_end.min()) for one in of_searches), default=FOREVER)
-    return KeptEvents(keys, union[order], arrays, next_end)
+    def run(
+        self, _: object, frames: Iterable[pd.DataFrame], group: GroupState
+    ) -> Iterator[pd.DataFrame]:
+        """Output rows of what is complete now, as the bytes of an Arrow stream."""
+        batches = (self.encoding.batch(frame) for frame in frames if len(frame))
+        for batch in self.bucket.batch(batches, group):
+            yield pd.DataFrame({"rows": [to_bytes([batch])]})
+
+
+# The rules of a set over a bucket's events. One that fails for one key goes on with the others.
 
 
 @dataclass(frozen=True)
-class StreamWorker:
-    """Searches the events of a bucket. columns: those that cross, beside the time. Picklable."""
+class StreamedRules(RuleSetWorker):
+    """Runs all rules over a stream's events."""
 
-    bucket: Bucket
-    columns: tuple[Flat, ...]
+    def bucket(self, arriving: Arriving) -> RulesOfBucket:
+        """What goes on with the events of a bucket."""
+        searches = tuple(
+            search_of(rule.executable, self.output_of(number))
+            for number, rule in enumerate(self.rule_set.rules)
+        )
+        query = digest(self.rule_set, arriving)
+        return RulesOfBucket(arriving, query, searches, self.rule_set, self.schema, self.on_error)
 
-    def run(self, frames: Iterable[pd.DataFrame], group: GroupState) -> Iterator[pd.DataFrame]:
-        """Output rows of what is complete now, as the bytes of an Arrow stream."""
-        batches = (self.batch(frame) for frame in frames if len(frame))
-        for batch in self.bucket.batch(batches, group):
-            out = pa.BufferOutputStream()
-            with pa.ipc.new_stream(out, batch.schema) as writer:
-                writer.write_batch(batch)
-            yield pd.DataFrame({"rows": [out.getvalue().to_pybytes()]})
 
-    def batch(self, frame: pd.DataFrame) -> pa.RecordBatch:
-        """The events as they were before they crossed."""
-        time = Flat(wire.MICROSECONDS, wire.MICROSECONDS, spark_types.LongType())
-        columns = (*self.columns, time)
-        leaves = [leaf for one in columns for leaf in one.leaves()]
-        kinds = [arrow_type(kind) for _, _, kind in leaves]
-        flat = decode(frame, [name for _, name, _ in leaves], [one for one in kinds if one])
-        arrays = [one.array(flat) for one in columns]
-        return pa.RecordBatch.from_arrays(arrays, schema=self.bucket.schema)
+@dataclass(frozen=True)
+class RulesOfBucket(Bucket):
+    """Runs all rules over the events of a bucket. Picklable.
+
+    rule_set: over all columns. sends: the schema of the rows that come out.
+    """
+
+    rule_set: RuleSet
+    sends: pa.Schema
+    on_error: OnError
+
+    def search(self, number: int, needs: Needs, arrived: Arrived, watermark: int) -> GoingOn:
+        """Let a rule go on with some keys; if it fails, with half of them, to leave out the key."""
+        going_on = super().search(number, needs, arrived, watermark)
+        try:
+            if self.on_error is OnError.RAISE:
+                return (yield from going_on)
+            found, outcome = collected(going_on)
+        except MatchRecognizeError as error:
+            if self.on_error is OnError.RAISE:
+                raise of_rule(self.rule_set.rules[number].name, error) from error.__cause__
+            if len(needs.keys) > 1:
+                return (yield from self.search_halves(number, needs, arrived, watermark))
+            row = arrived.known(needs.keys, needs.states[PLACES], watermark).rows.slice(0, 1)
+            yield filled(self.sends, number, columns_of_failure(self.rule_set, row, error))
+            return needs.take(NO_KEYS), needs.keys
+        yield from found
+        return outcome
+
+    def search_halves(self, number: int, needs: Needs, arrived: Arrived, watermark: int) -> GoingOn:
+        """The same with the first half of the keys, then with the others."""
+        places = np.arange(len(needs.keys))
+        outcomes = []
+        for half in np.array_split(places, 2):
+            one = yield from self.search(number, needs.take(half), arrived, watermark)
+            outcomes.append(one)
+        (first, failed), (second, others) = outcomes
+        return first.merged_with(second), np.append(failed, others)
+
+
+def collected(going_on: GoingOn) -> tuple[list[pa.RecordBatch], Outcome]:
+    """All that a search yields, and what comes of it."""
+    ends: list[Outcome] = []
+
+    def noted() -> Iterator[pa.RecordBatch]:
+        ends.append((yield from going_on))
+
+    found = list(noted())
+    return found, ends[0]

@@ -26,7 +26,7 @@ from matchrec.spark.streaming.arrival import ByKey, Known, OfKeys, States, range
 from matchrec.spark.worker.arrays import as_integers, column
 from matchrec.spark.worker.batches import Piece
 from matchrec.spark.worker.encode import partitions_of
-from matchrec.spark.worker.match import Worker
+from matchrec.spark.worker.match import BatchMaker, Worker
 
 FOREVER = int(np.iinfo(np.int64).max)
 START = "start"  # of a key, the first undecided starting row, from the first row that is kept
@@ -61,9 +61,10 @@ Searching = Generator[pa.RecordBatch, None, Left]
 
 @dataclass(frozen=True)
 class KeySearch(ABC):
-    """Runs an executable over the events of some keys. Picklable."""
+    """Runs an executable over the events of some keys. output: see `Worker`. Picklable."""
 
     executable: Executable
+    output: BatchMaker | None = None
 
     @abstractmethod
     def nothing(self) -> States:
@@ -78,8 +79,10 @@ class KeySearch(ABC):
 
     @cached_property
     def counts(self) -> bool:
-        """Whether the number of matches is asked for."""
+        """Whether the number of matches is asked for, as always of a rule of a set."""
         executable = self.executable
+        if self.output is not None:
+            return True
         compiled = compile_task(executable.task, len(executable.crossing.integers))
         return ReadMatchNumber() in executable.reads or compiled.counts_matches
 
@@ -120,7 +123,7 @@ class ContiguousSearch(KeySearch):
     @cached_property
     def worker(self) -> Worker:
         """What searches."""
-        return Worker(self.open_executable)
+        return Worker(self.open_executable, output=self.output)
 
     @property
     def open_executable(self) -> Executable:

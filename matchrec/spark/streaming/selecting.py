@@ -7,9 +7,8 @@ not at all; everything else is done once for all of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import cached_property, partial
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +18,6 @@ from matchrec.dataclass import dataclass
 from matchrec.engine.incremental import (
     Answer,
     SearchCall,
-    SearchState,
     arrays_of,
     find_possible_starts,
     new_state,
@@ -33,9 +31,8 @@ from matchrec.engine.partitions import BoolArray, IntArray, Partitions, ends_by_
 from matchrec.engine.records import compile_task
 from matchrec.engine.selection.skip import concatenate
 from matchrec.errors.run.place import RowPlace
-from matchrec.output.measures import Reader, counts_before
+from matchrec.output.measures import counts_before
 from matchrec.output.rows import output_rows
-from matchrec.spark import wire
 from matchrec.spark.streaming.arrival import Array, ByKey, Known, States, ranges, take, times
 from matchrec.spark.streaming.search import (
     FOREVER,
@@ -45,9 +42,8 @@ from matchrec.spark.streaming.search import (
     near_bounds,
     window_bounds,
 )
-from matchrec.spark.worker.encode import partitions_of, value_at
-from matchrec.spark.worker.gather import Gatherer
-from matchrec.spark.worker.match import naming_rows
+from matchrec.spark.worker.encode import partitions_of
+from matchrec.spark.worker.match import Worker, name_row, naming_rows
 
 
 @dataclass(frozen=True)
@@ -70,16 +66,19 @@ class SelectingSearch(KeySearch):
         found, left = [no_matches()], []
         for place in others.tolist():
             state = state_of({name: each[place] for name, each in arrays.items()})
-            own = rows.of_key(self.executable, place, state)
-            with naming_rows(partial(rows.place, self.executable, first=own.first)):
-                answer = search_further(self.executable.task, own.state, own.call())
+            own = rows.of_key(place)
+            call = own.call(len(state.numbers))
+            with naming_rows(own.place):
+                answer = search_further(self.executable.task, state, call)
             if answer.matches.count:
                 found.append(moved(answer.matches, place, own.first))
-            left.append(self.left(own, answer))
+            left.append(self.left(own, call, answer))
         matches = concatenate(found)
         if matches.count:
-            with naming_rows(partial(rows.place, self.executable)):
-                yield from self.gather(rows, matches)
+            with naming_rows(rows.place):
+                out = output_rows(matches, self.executable.rows_per_match)
+                worker = Worker(self.executable, output=self.output)
+                yield from worker.output_of(rows.table, rows.partitions, matches, out)
         return together(left).followed_by(after).take(np.argsort(np.append(others, quiet)))
 
     def find_quiet(self, states: States, known: Known, rows: KnownRows) -> BoolArray:
@@ -98,28 +97,21 @@ class SelectingSearch(KeySearch):
         nothing = ByKey(np.zeros(0, np.int64), np.zeros(len(new), np.int64))
         return Left(after, nothing, np.full(len(new), FOREVER), self.may_forget(counts[:, 1]))
 
-    def gather(self, rows: KnownRows, matches: Matches) -> Iterator[pa.RecordBatch]:
-        """The reads of what comes out."""
-        task = self.executable.task
-        out = output_rows(matches, self.executable.rows_per_match)
-        reader = Reader(matches, out, rows.partitions, task.members, len(task.variables))
-        yield Gatherer(self.executable, rows.table, reader).batch()
-
-    def left(self, rows: RowsOfKey, answer: Answer) -> LeftOfKey:
+    def left(self, rows: KnownRows, call: SearchCall, answer: Answer) -> LeftOfKey:
         """What is needed of a key further on, and when something may end."""
-        state = answer.state
+        state, stop = answer.state, call.stop
         starts = answer.kept[state.live_runs.starts]
-        ends = rows.bounds[starts][~rows.ended[starts]].tolist()  # else the row to stop at decides
-        ends += rows.bounds[rows.stop : rows.stop + 1].tolist()
+        ends = rows.bounds[starts][~call.ended[starts]].tolist()  # else the row to stop at decides
+        ends += rows.bounds[stop : stop + 1].tolist()
         ends += self.near_ends(rows, answer).tolist()
         return LeftOfKey(
             arrays_of(state),
-            rows.first + np.append(answer.kept, np.arange(rows.stop, len(rows.numbers))),
+            rows.first + np.append(answer.kept, np.arange(stop, len(rows.numbers))),
             min(ends, default=FOREVER),
             state.is_idle and bool(self.may_forget(np.array(state.numbered))),
         )
 
-    def near_ends(self, rows: RowsOfKey, answer: Answer) -> IntArray:
+    def near_ends(self, rows: KnownRows, answer: Answer) -> IntArray:
         """When the windows between neighbours end that runs wait in; microseconds."""
         if rows.near is None:
             return np.zeros(0, np.int64)
@@ -162,12 +154,14 @@ def moved(matches: Matches, partition: int, first: int) -> Matches:
 
 @dataclass(frozen=True, slots=True)
 class KnownRows:
-    """The known events of some keys. numbers: int64[n], of each in its partition, from 0.
+    """Known events of some keys, or of one. numbers: int64[n], of each in its partition, from 0.
 
-    bounds: when the window ends that begins with a row, in microseconds, FOREVER without one; near:
-    int64[w, n] or None, the same of windows between neighbours.
+    first: where those of one key are in the table. bounds: when the window ends that begins with a
+    row, in microseconds, FOREVER without one; near: int64[w, n] or None, the same of windows
+    between neighbours.
     """
 
+    executable: Executable
     table: pa.Table
     partitions: Partitions
     times: IntArray
@@ -175,6 +169,7 @@ class KnownRows:
     bounds: IntArray
     near: IntArray | None
     watermark: int
+    first: int = 0
 
     @staticmethod
     def of(executable: Executable, states: States, known: Known) -> KnownRows:
@@ -184,6 +179,7 @@ class KnownRows:
         numbers[ranges(known.starts[:-1], kept.sizes)] = kept.values
         numbers[ranges(known.starts[1:] - known.new, known.new)] = ranges(done, known.new)
         return KnownRows(
+            executable,
             known.rows,
             partitions_of(executable, known.rows, known.starts),
             times(known.rows),
@@ -193,71 +189,52 @@ class KnownRows:
             known.watermark,
         )
 
-    def of_key(self, executable: Executable, place: int, state: SearchState) -> RowsOfKey:
-        """Those of one key. state: of its search."""
+    def of_key(self, place: int) -> KnownRows:
+        """Those of one key."""
         begin, end = self.partitions.starts[place : place + 2].tolist()
         rows = slice(begin, end)
-        numbers, bounds = self.numbers[rows], self.bounds[rows]
         partitions = self.partitions.only(place)
-        if executable.window_rows is not None:
-            ends = ends_by_number(numbers, executable.window_rows)
+        if self.executable.window_rows is not None:
+            ends = ends_by_number(self.numbers[rows], self.executable.window_rows)
             partitions = replace(partitions, window_end=ends)
-        near = None if self.near is None else self.near[:, rows]
-        times = self.times[rows]
-        return RowsOfKey(
-            executable, begin, state, partitions, numbers, times, bounds, near, self.watermark
+        return replace(
+            self,
+            partitions=partitions,
+            times=self.times[rows],
+            numbers=self.numbers[rows],
+            bounds=self.bounds[rows],
+            near=None if self.near is None else self.near[:, rows],
+            first=begin,
         )
 
-    def place(self, executable: Executable, row: int, first: int = 0) -> RowPlace:
-        """A row as its partition's keys and its number there. row: after the first of its key."""
-        row, names = first + row, executable.crossing.keys
-        keys = {name: value_at(self.table, wire.column(place), row) for name, place in names}
-        return RowPlace(keys, int(self.numbers[row]) + 1, bool(executable.relevant))
+    def place(self, row: int) -> RowPlace:
+        """A row as its partition's keys and its number there."""
+        number = int(self.numbers[row]) + 1
+        return name_row(self.executable, self.table, self.first + row, number)
 
+    def call(self, kept: int) -> SearchCall:
+        """What the search of one key is given. kept: how many rows have been looked at before.
 
-@dataclass(frozen=True)
-class RowsOfKey:
-    """The known events of one key. first: where they are among those of all; others: see there.
-
-    Absences before a match and after it are looked for in all its window: a row is searched
-    when the window that begins with it has ended, and kept while a match may still lie in it.
-    """
-
-    executable: Executable
-    first: int
-    state: SearchState
-    partitions: Partitions
-    numbers: IntArray
-    times: IntArray
-    bounds: IntArray
-    near: IntArray | None
-    watermark: int
-
-    def call(self) -> SearchCall:
-        """What the search is given."""
+        Absences before a match and after it are looked for in all its window: a row is searched
+        when the window that begins with it has ended, and kept while a match may still lie in it.
+        """
         near = None if self.near is None else self.near <= self.watermark
-        return SearchCall(self.partitions, self.stop, self.ended, self.needed, near)
+        ended = np.asarray(self.bounds <= self.watermark)
+        stop = self.stop(kept)
+        return SearchCall(self.partitions, stop, ended, self.needed(stop), near)
 
-    @cached_property
-    def ended(self) -> BoolArray:
-        """bool[n], whether the watermark has passed the end of a row's window."""
-        return np.asarray(self.bounds <= self.watermark)
-
-    @cached_property
-    def stop(self) -> int:
+    def stop(self, kept: int) -> int:
         """The row before which the search stops."""
         rows, size = len(self.numbers), self.executable.window_rows
         if all(one.before is not None for one in self.executable.task.absent):
             return rows
-        kept = len(self.state.numbers)
         if size is not None:
             return max(kept, rows - size + 1)
         return max(kept, int(np.searchsorted(self.bounds, self.watermark, side="right")))
 
-    @property
-    def needed(self) -> int:
+    def needed(self, stop: int) -> int:
         """The first row from which on all are kept."""
-        stop, size = self.stop, self.executable.window_rows
+        size = self.executable.window_rows
         if all(one.after is not None for one in self.executable.task.absent):
             return stop
         if size is not None:

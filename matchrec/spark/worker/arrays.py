@@ -29,6 +29,15 @@ def column(table: pa.Table, name: str) -> pa.Array:
     return chunked.chunk(0) if chunked.num_chunks == 1 else chunked.combine_chunks()
 
 
+def to_bytes(batches: Sequence[pa.RecordBatch]) -> bytes:
+    """One or more batches as a stream of Arrow."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batches[0].schema) as writer:
+        for one in batches:
+            writer.write_batch(one)
+    return bytes(sink.getvalue().to_pybytes())
+
+
 def with_structs(table: pa.Table, structs: Iterable[Struct]) -> pa.Table:
     """The table with columns of structs, whose fields are columns of its own; none is copied."""
     for one in structs:
@@ -79,17 +88,12 @@ def as_integers(values: pa.Array) -> IntArray:
     if pa.types.is_boolean(kind) or pa.types.is_null(kind):
         values = values.cast(pa.int8())
     elif pa.types.is_decimal(kind):
-        return decimal_digits(values)
+        return np.ascontiguousarray(decimal_words(values)[:, 0])  # of at most 18 digits
     elif pa.types.is_date32(kind):
         values = values.view(pa.int32())
     elif pa.types.is_timestamp(kind) or pa.types.is_duration(kind) or pa.types.is_time64(kind):
         values = values.view(pa.int64())
     return numbers_or_zero(values).astype(np.int64, copy=False)
-
-
-def decimal_digits(values: pa.Array) -> IntArray:
-    """int64[n], the digits of decimals of at most 18 of them."""
-    return np.ascontiguousarray(decimal_words(values)[:, 0])
 
 
 def decimal_words(values: pa.Array) -> IntArray:

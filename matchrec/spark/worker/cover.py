@@ -22,7 +22,7 @@ from matchrec.engine.partitions import IntArray, Partitions
 from matchrec.output.rows import matched_rows
 from matchrec.spark import wire
 from matchrec.spark.worker.batches import Piece
-from matchrec.spark.worker.encode import partitions_of
+from matchrec.spark.worker.encode import check_window, partitions_of
 from matchrec.spark.worker.match import naming_rows, place_of
 from matchrec.spark.worker.matching import Incoming
 
@@ -64,6 +64,7 @@ class CoverageWorker:
         known = {0} if piece.frontier.number[:1].any() else set()
         matched, number, longest = set(known), 0, figures.longest
         with naming_rows(lambda row: place_of(executable, row, piece, partitions)):
+            check_window(executable, piece.table, piece.starts)
             partitions = satisfy_nearby(partitions, executable.nearby, len(executable.conditions))
             for matches in find_matches(self.task.coverable, counts, partitions):
                 number += matches.count

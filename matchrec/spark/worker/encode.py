@@ -31,7 +31,7 @@ from matchrec.engine.partitions import (
 )
 from matchrec.plan.clauses import ConditionWindow, Form
 from matchrec.spark import wire
-from matchrec.spark.names import BITS_A_COLUMN
+from matchrec.spark.wire import BITS_A_COLUMN
 from matchrec.spark.worker.arrays import (
     arrow_of,
     as_floats,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -78,31 +78,45 @@ def naming_rows(place: Callable[[int], RowPlace]) -> Iterator[None]:
         raise sum_too_large(overflow.type_name, place(overflow.row)) from overflow
 
 
-def place_of(executable: Executable, row: int, piece: Piece, partitions: Partitions) -> RowPlace:
+def name_row(executable: Executable, table: pa.Table, row: int, number: int | None) -> RowPlace:
     """A row as its partition's keys and its number there."""
-    keys = {
-        name: value_at(piece.table, wire.column(column), row)
-        for name, column in executable.crossing.keys
-    }
-    number: int | None
-    if piece.passed is None:
-        number = None
-    else:
+    names = executable.crossing.keys
+    keys = {name: value_at(table, wire.column(place), row) for name, place in names}
+    return RowPlace(keys, number, bool(executable.relevant))
+
+
+def place_of(executable: Executable, row: int, piece: Piece, partitions: Partitions) -> RowPlace:
+    """The same of a row of a piece."""
+    number: int | None = None
+    if piece.passed is not None:
         partition = int(np.searchsorted(partitions.starts, row, side="right")) - 1
         number = row - int(partitions.starts[partition]) + 1
         number += piece.passed if partition == 0 else 0
-    return RowPlace(keys, number, bool(executable.relevant))
+    return name_row(executable, piece.table, row, number)
 
 
 T = TypeVar("T")
 
 
+class BatchMaker(Protocol):
+    """What makes batches of output rows. Picklable."""
+
+    def batches(
+        self, table: pa.Table, partitions: Partitions, matches: Matches, rows: OutputRows, /
+    ) -> Iterator[pa.RecordBatch]:
+        """Batches for matches. rows: that come out for them. Raises SumOverflow."""
+
+
 @dataclass(frozen=True)
 class Worker:
-    """Runs an executable over pieces of partitions. tally: counts, if anyone asks."""
+    """Runs an executable over pieces of partitions. tally: counts, if anyone asks.
+
+    output: what makes batches of output rows, where it is not their reads alone that come out.
+    """
 
     executable: Executable
     tally: Tally | None = None
+    output: BatchMaker | None = None
 
     def run(self, pieces: Iterator[Piece]) -> Iterator[pa.RecordBatch]:
         """The output of pieces; the counters are the last batch."""
@@ -134,10 +148,10 @@ class Worker:
                     )
                 with self.measure_time(GATHERING):
                     rows = output_rows(matches, executable.rows_per_match)
-                yield from self.output_of(piece, partitions, matches, rows)
+                yield from self.output_of(piece.table, partitions, matches, rows)
             if with_unmatched:
                 unmatched = self.unmatched_rows(piece, partitions, first)
-                yield from self.output_of(piece, partitions, no_matches(), unmatched)
+                yield from self.output_of(piece.table, partitions, no_matches(), unmatched)
 
     def satisfy_nearby(self, partitions: Partitions) -> Partitions:
         """The partitions with the conditions that the worker computes. Raises RunFailure."""
@@ -147,7 +161,9 @@ class Worker:
     def find_matches(self, partitions: Partitions, piece: Piece) -> Iterator[Matches]:
         """Find the matches of a piece; they come in chunks."""
         algorithm, tally = self.executable.algorithm, self.tally
-        task = chained(self.executable, piece.table)
+        task = self.executable.task
+        if self.output is None:
+            task = chained(self.executable, piece.table)
         if tally is None:
             return algorithm.search(task, partitions)
         found = algorithm.search(task, partitions, tally.of_kernels)
@@ -174,9 +190,12 @@ class Worker:
         return unmatched_rows(piece.covered | ~searched, partitions)
 
     def output_of(
-        self, piece: Piece, partitions: Partitions, matches: Matches, rows: OutputRows
+        self, table: pa.Table, partitions: Partitions, matches: Matches, rows: OutputRows
     ) -> Iterator[pa.RecordBatch]:
         """The batches of rows, if there are any. Raises SumOverflow."""
+        if self.output is not None:
+            yield from self.output.batches(table, partitions, matches, rows)
+            return
         if not rows.count:
             return
         task = self.executable.task
@@ -184,5 +203,5 @@ class Worker:
         frame, variables = self.executable.frame, len(task.variables)
         with self.measure_time(GATHERING):
             reader = kind(matches, rows, partitions, task.members, variables, frame)
-            batch = Gatherer(self.executable, piece.table, reader).batch()
+            batch = Gatherer(self.executable, table, reader).batch()
         yield batch

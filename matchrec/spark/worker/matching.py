@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from matchrec.compile.executable import Executable, Lookaround
 from matchrec.dataclass import dataclass
 from matchrec.spark.errors.failing import loading
-from matchrec.spark.sorting.sorting import Sorting
-from matchrec.spark.wire import Struct
+from matchrec.spark.wire import Sorting, Struct
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -59,6 +58,11 @@ class Matching:
     executable: Executable
     incoming: Incoming = Incoming()
     tally: Tally | None = None
+
+    @property
+    def name(self) -> str:
+        """What Spark's own plan shows."""
+        return f"match_recognize[PATTERN ({self.executable.pattern})]"
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Output batches, in the order of the partitions; the counters are the last one."""

@@ -21,7 +21,7 @@ from matchrec.frontends.sql import parse_clause
 from matchrec.frontends.sql.lower import lower
 from matchrec.plan.resolve import InputColumns
 from matchrec.spark import wire
-from matchrec.spark.sorting.sorting import SortColumn, Sorting
+from matchrec.spark.wire import SortColumn, Sorting
 from matchrec.spark.worker.cover import CoverageWorker, add_up
 from matchrec.spark.worker.matching import ROWS_A_CALL, Incoming
 from tests.quick.scale import examples

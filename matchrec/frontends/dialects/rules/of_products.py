@@ -53,6 +53,7 @@ from matchrec.frontends.dialects.rules.values import (
     number_of_text,
     quotient,
     quotient_of_decimals,
+    recursion,
     text_of_value,
     truncated_date,
     whole_number,
@@ -388,7 +389,7 @@ READS: dict[str, tuple[Rule, ...]] = {
 }
 """What is rewritten of the expressions of a product."""
 
-COMMON: tuple[Rule, ...] = (whole_second, quotient, extremes)
+COMMON: tuple[Rule, ...] = (whole_second, quotient, extremes, recursion)
 """What is rewritten of the expressions of any product."""
 
 WRITES: dict[str, tuple[Rule, ...]] = {

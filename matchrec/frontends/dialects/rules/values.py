@@ -305,6 +305,30 @@ def whole_second(node: exp.Expr, place: Place) -> exp.Expr:
     return exp.Anonymous(this="SECOND", expressions=[node.expression.copy()])
 
 
+_LEVELS = 10_000  # of a recursion; by itself Spark stops at 100, which is 100 days of a calendar
+_SPELLS_RECURSION = frozenset({"trino", "bigquery", "flink"})  # the others need not write RECURSIVE
+
+
+def recursion(node: exp.Expr, place: Place) -> exp.Expr:
+    """`WITH r AS (... UNION ALL ... FROM r)` is RECURSIVE, of more levels than Spark's own 100."""
+    read, write = place.read, place.write
+    if not isinstance(node, exp.With) or not write.is_spark or read.has_functions_of_spark:
+        return node
+    if node.args.get("recursive") or read.name not in _SPELLS_RECURSION:
+        for one in filter(_reads_itself, node.expressions):
+            node.set("recursive", True)
+            alias = one.args["alias"].sql("spark")
+            one.set("alias", exp.var(f"{alias} MAX RECURSION LEVEL {_LEVELS}"))
+    return node
+
+
+def _reads_itself(definition: exp.CTE) -> bool:
+    """Whether one of the queries of which a common table is the union reads it."""
+    name, tables = definition.alias.lower(), definition.this.find_all(exp.Table)
+    is_union = isinstance(definition.this, exp.Union)
+    return is_union and any(one.name.lower() == name and not one.db for one in tables)
+
+
 _TEXTS = {  # of a value that is cast to a text, by product
     "snowflake": "a cast to text gives three digits of a second in Snowflake",
     "bigquery": "a cast to text gives +00 after a timestamp in BigQuery",

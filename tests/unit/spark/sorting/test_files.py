@@ -17,7 +17,7 @@ from matchrec.errors import MatchRecognizeRunError
 from matchrec.spark import wire
 from matchrec.spark.sorting import sort as spills
 from matchrec.spark.sorting.sort import sorted_batches
-from matchrec.spark.sorting.sorting import SortColumn, Sorting
+from matchrec.spark.wire import SortColumn, Sorting
 
 SORTING = Sorting((), (SortColumn("o", descending=False, nulls_first=True),))
 BUDGET = 1000

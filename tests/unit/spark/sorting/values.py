@@ -11,7 +11,7 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from matchrec.spark import wire
-from matchrec.spark.sorting.sorting import SortColumn, Sorting
+from matchrec.spark.wire import SortColumn, Sorting
 from tests.references.sorting import Item
 
 AWKWARD_FLOATS = [0.0, -0.0, float("nan"), float("inf"), -float("inf"), 5e-324, -5e-324, 1.5]

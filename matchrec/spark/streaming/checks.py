@@ -1,24 +1,8 @@
-"""A plan and a streaming relation → a streaming DataFrame.
-
-Output rows leave the stateful operator as bytes of Arrow, which `mapInArrow` reads after it:
-pandas would alter them, and Spark's own way to nested columns differs with its version.
-"""
+"""Which plans and executables can take their rows little by little; others are refused by name."""
 
 from __future__ import annotations
 
-import hashlib
-import pickle
-import sys
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
-
-import pandas as pd
-import pyarrow as pa
-from pyspark.sql import types as spark_types
-
 from matchrec.compile.executable import Executable
-from matchrec.compile.path import Draft
-from matchrec.conditions.row_column import RowColumn
 from matchrec.engine.incremental import keeps_values
 from matchrec.engine.records import compile_task
 from matchrec.errors.calls import backwards_in_time, cannot_stream, no_time
@@ -26,22 +10,7 @@ from matchrec.output.reads import ReadAt
 from matchrec.plan.clauses import MatchOutput, RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import PartitionEnd, negations, walk
-from matchrec.spark import wire
-from matchrec.spark.crossing import crossing_schema, decode_columns
-from matchrec.spark.environment import able_workers
-from matchrec.spark.prepare import D, Prepared
 from matchrec.spark.question import Options
-from matchrec.spark.streaming.bucket import Bucket, StreamWorker
-from matchrec.spark.streaming.prepare import Crossed, send_events
-from matchrec.spark.streaming.search import ContiguousSearch, KeySearch
-from matchrec.spark.streaming.selecting import SelectingSearch
-from matchrec.spark.types import schema_of_reads
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
-FOUND = spark_types.StructType([spark_types.StructField("rows", spark_types.BinaryType())])
-STATE = spark_types.StructType([spark_types.StructField("state", spark_types.BinaryType())])
 
 
 def check_plan(plan: MatchPlan) -> None:
@@ -175,87 +144,3 @@ def reads_neighbours(executable: Executable) -> bool:
     reads = (one.navigation.physical_offset for one in executable.reads if isinstance(one, ReadAt))
     compiled = compile_task(executable.task, len(executable.crossing.integers))
     return any(compiled.offsets) or any(reads)
-
-
-def match_events(prepared: Prepared[Draft], executable: Executable) -> DataFrame:
-    """The reads of the output rows, each as soon as it is complete.
-
-    Raises MatchRecognizeError for what needs all rows at once.
-    """
-    check_executable(executable, prepared.preparation.plan)
-    events = send_stream(prepared, executable.crossing.columns)
-    schema = schema_of_reads(executable, events.fields)
-    query = digest(executable, events.arriving)
-    bucket = Bucket(events.arriving, query, (search_of(executable),))
-    return run_on_buckets(events, bucket, f"PATTERN ({executable.pattern})", schema)
-
-
-def send_stream(prepared: Prepared[D], columns: tuple[RowColumn, ...]) -> Crossed:
-    """The events with these columns. Raises MatchRecognizeUnsupportedError as `send_events`."""
-    preparation = prepared.preparation
-    return send_events(preparation.dataframe(columns), columns, preparation.plan)
-
-
-def search_of(executable: Executable) -> KeySearch:
-    """What searches the events of keys."""
-    return (SelectingSearch if executable.task.selects else ContiguousSearch)(executable)
-
-
-def digest(*asked: object) -> str:
-    """What tells one query from all others."""
-    return hashlib.sha256(repr(asked).encode()).hexdigest()
-
-
-def run_on_buckets(
-    events: Crossed, bucket: Bucket, name: str, schema: spark_types.StructType
-) -> DataFrame:
-    """What comes out of the events of all keys. name: what Spark's own plan shows.
-
-    schema: of the rows that come out, once they are here.
-    """
-    function = over_groups(StreamWorker(bucket, events.columns))
-    function.__name__ = f"match_recognize[{name}]"
-    groups = events.frame.groupBy(wire.BUCKET)
-    with able_workers(events.frame.sparkSession):
-        found = groups.applyInPandasWithState(function, FOUND, STATE, "append", "EventTimeTimeout")
-        rows = found.mapInArrow(unpack(), crossing_schema(schema))
-    return decode_columns(rows, schema)
-
-
-def unpack() -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """The function that takes output rows out of their bytes; a worker needs no more than Arrow."""
-
-    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for rows in batch.column(0):
-                with pa.ipc.open_stream(rows.as_buffer()) as reader:
-                    yield from reader
-
-    return run
-
-
-def over_groups(worker: StreamWorker) -> Callable[..., Iterator[pd.DataFrame]]:
-    """The function that Spark calls with a bucket's new events.
-
-    The worker travels as bytes: read with the function, it would fail before a word of ours.
-    """
-    payload = pickle.dumps(worker)
-    workers: list[Any] = []
-
-    def run(_key: Any, frames: Iterable[pd.DataFrame], group: Any) -> Iterator[pd.DataFrame]:
-        try:
-            from matchrec.spark.errors.failing import report_errors, unpickle
-
-            def output() -> Iterator[pd.DataFrame]:
-                if not workers:
-                    workers.append(unpickle(payload))
-                return workers[0].run(frames, group)  # type: ignore[no-any-return]
-
-            yield from report_errors(output)
-        except ModuleNotFoundError as missing:
-            raise RuntimeError(
-                f"a Spark worker lacks the Python package {missing.name}: install matchrec "
-                f"on every worker, for the interpreter {sys.executable}"
-            ) from missing
-
-    return run
