@@ -289,23 +289,6 @@ own_time = unsupported(
     hint="add {key} to PARTITION BY, or leave OVER out",
 )
 
-# A function of Flink SQL's windows of time that Spark cannot say.
-no_window_of_time = unsupported(
-    "no {name}, a window of time of Flink SQL",
-    hint="write window(ts, '10 minutes') of Spark, as a column or in GROUP BY",
-)
-
-# `TABLE(SESSION(...))`, whose windows Spark knows in GROUP BY only.
-no_table_of_windows = unsupported(
-    "no table of {name} windows of Flink SQL",
-    hint="write GROUP BY SESSION(ts, INTERVAL '10' MINUTE), with SESSION_START and SESSION_END",
-)
-
-# The length of a window of time that is not a number of one unit.
-no_length_of_window = unsupported(
-    "the length of a window must be an interval of one unit", hint="write INTERVAL '90' MINUTE"
-)
-
 # A conversion to a product whose queries are only read.
 not_written = unsupported("queries are read from {product}, not written for it")
 
