@@ -7,7 +7,7 @@
     matchrec.sase(df, text, order_by=...)      a SASE+ query over a DataFrame of events
     matchrec.Pattern.begin("a").next("b")...   an event pattern, built by calls
     matchrec.detect(df, pattern, order_by=...) its matches over a DataFrame of events
-    matchrec.AfterMatch.SKIP_TO_NEXT           which of its matches leave room for others
+    matchrec.AfterMatch.SKIP_TO_NEXT           where the search resumes after a match
     matchrec.match_all(df, {"name": rule}, ...) many rules of all three languages in one pass
     matchrec.unwind(graph)                     the matches of its compressed form
     matchrec.explain(spark, query)             what a query compiles to, and how it will run

@@ -127,7 +127,7 @@ MAY_IMPORT = {
 }
 
 THIRD_PARTIES = {
-    "sqlglot": {"frontends"},
+    "sqlglot": {"frontends", "errors"},  # errors ask it what Spark calls a function
     "lark": {"frontends"},
     "numba": {"jit"},
     "llvmlite": set(),

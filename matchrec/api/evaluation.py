@@ -41,7 +41,7 @@ class Evaluation:
         self.has_stream = False
 
     def dataframe(self) -> DataFrame:
-        """The result of the whole query. Warns of what is nearly never meant, before it can run."""
+        """The result of the whole query. Warns of what is probably not meant, before it can run."""
         warn(*(remark for one in self.all() for remark in self.remarks(one)))
         return self.outer()
 

@@ -144,7 +144,7 @@ class PatternCall:
         return LoweredCall(*lower_pattern(query), frame, tuple(columns))
 
     def execute(self, options: Options) -> tuple[ClauseResult, Remarks]:
-        """The result with what explains it, and what in the pattern is nearly never meant."""
+        """The result, what explains it, and warnings about the pattern."""
         check_session(self.df.sparkSession)
         lowered = self.lowered()
         with shown_in(lowered.source, PATTERN_CALLS):

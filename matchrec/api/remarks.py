@@ -1,4 +1,4 @@
-"""What a query that runs nearly never means: given as warnings, and shown by `explain`."""
+"""Warnings about queries that run but are probably not meant; `explain` shows them too."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ class SaseCall:
             return replace(result, dataframe=mark_graph(result.dataframe, plan))
 
     def remarks(self, result: ClauseResult) -> Remarks:
-        """What in the query is nearly never meant."""
+        """Warnings about the query."""
         with reading(SASE):
             return remarks_in(result.written, Source(self.text))
 

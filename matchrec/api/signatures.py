@@ -66,7 +66,7 @@ def is_pattern(given: object) -> bool:
 
 
 def is_skip(given: object) -> bool:
-    """Whether it says which matches of a pattern leave room for others."""
+    """Whether it says where the search of a pattern resumes after a match."""
     from matchrec.frontends.pattern import AfterMatch
 
     return isinstance(given, AfterMatch)

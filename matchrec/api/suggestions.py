@@ -50,7 +50,7 @@ def is_planned(plan: Plan, dialect: str) -> bool:
 
 
 def add_dialect(error: MatchRecognizeError | AnalysisException, dialect: str) -> None:
-    """Adds the dialect to what is said to do."""
+    """Adds the dialect to the hint."""
     if isinstance(error, MatchRecognizeError):
         error.hint = or_dialect(error.hint, dialect)
     elif isinstance(error, InUsersTerms):

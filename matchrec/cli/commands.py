@@ -91,7 +91,8 @@ def run(  # noqa: PLR0913 -- one for each option
             return
         most = limit or (SHOWN_ROWS if form_of_rows == "table" else None)
         if print_rows(frame, form_of_rows, most, watch):
-            tell(f"the first {most} rows; --limit shows more, --output writes all")
+            rows = "row" if most == 1 else "rows"
+            tell(f"showing {most} {rows}; --limit shows more, --output writes all")
 
 
 @contextmanager

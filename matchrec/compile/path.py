@@ -129,7 +129,9 @@ class Draft:
         columns = (*self.row_conditions, *self.columns())
         several = (show_column(one) for one in columns if not one.looks_at_one_row)
         first = next(several, None)
-        return None if first is None else f"only Spark computes {first}, which is of several rows"
+        return (
+            None if first is None else f"{first} spans several rows, and only Spark can compute it"
+        )
 
     def prune(self) -> Draft:
         """The same with the tests of rows that need not cross."""

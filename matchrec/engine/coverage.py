@@ -177,7 +177,7 @@ class SelectionCoverage(CoverageSearch):
         return self.arrays.negation, self.counting
 
     def decided_when_mapped(self) -> layout.NegationArrays:
-        """The absences between rows whose conditions look only at the data."""
+        """The absences between rows whose conditions depend on the data only."""
         negation = self.arrays.negation
         if negation is None:
             nothing, none = np.empty((0, layout.ABSENT_SIZE), np.int64), np.empty((0, 1), np.int64)

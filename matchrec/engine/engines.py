@@ -4,8 +4,8 @@ A query that is planned needs no more of algorithms than what they are called: w
 loaded by the first search, in a worker, and only that of the algorithm that runs.
 
 What decides is asked once for each question: whether rows may be skipped or all matches are asked
-for; whether conditions look only at the data; whether failures can be remembered; whether the ways
-through the pattern multiply.
+for; whether conditions depend on the data only; whether failures can be remembered; whether the
+ways through the pattern multiply.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Algorithm:
         With event selection they come in the order in which they are complete. counters:
         int64[COUNTERS], see `kernels.layout`; what a search with event selection has counted is
         added when it is at its end. No other search counts.
-        Raises `RunFailure` for what only the rows can show.
+        Raises `RunFailure` for errors that depend on the data.
         """
         if self.partial:
             from matchrec.engine.partial import with_runs
@@ -86,11 +86,11 @@ ALL_MATCHES = (
 )
 REASONS: Mapping[tuple[str, str], str] = {
     ("backtracking", "longest"): (
-        "the longest match is asked for and conditions look only at the data: how far the farthest "
-        "end of a match is, is found out once for each state and row"
+        "the longest match is asked for and conditions depend on the data only: how far the "
+        "farthest end of a match is, is found out once for each state and row"
     ),
     ("backtracking", "windowed"): (
-        "conditions look only at the data: how far the end of a match is, is found out once for "
+        "conditions depend on the data only: how far the end of a match is, is found out once for "
         "each state and row, so that no way is tried in vain"
     ),
     ("backtracking", "plain"): (
@@ -113,8 +113,9 @@ REASONS: Mapping[tuple[str, str], str] = {
 class Engine:
     """The algorithms that rest on one idea, of which a user may ask for one by its name.
 
-    "backtracking" is depth-first search, linear in the rows where conditions look only at the data.
-    "breadth_first" makes one pass over the rows; runs with the same future are searched once.
+    "backtracking" is depth-first search, linear in the rows where conditions depend on the
+    data only. "breadth_first" makes one pass over the rows; runs with the same future are
+    searched once.
     """
 
     name: str
@@ -194,7 +195,7 @@ def find_reason(task: Task, algorithm: Algorithm) -> str:
     if reason is not None:
         return reason
     if task.looks_only_at_data:
-        return "conditions look only at the data: failures are remembered"
+        return "conditions depend on the data only: failures are remembered"
     until = " until the next match" if compiled(task).counts_matches else ""
     return f"where ways meet, no later condition looks at the run: failures are remembered{until}"
 

@@ -1,4 +1,4 @@
-"""Matches: what an engine answers, in flat arrays; and the failure that only the rows can show.
+"""Matches: what an engine answers, in flat arrays; and the failure that depends on the data.
 
 Here is also where a skip strategy leads from matches that are found already. To add a strategy,
 give it a line in `plan.clauses.SkipTo`, its words in a front end, and a case. What the engine does

@@ -130,7 +130,7 @@ def unused_name(name: str, known: Iterable[str]) -> MatchRecognizePlanError:
     """`name=` that is no argument of the function and that the query does not name."""
     near = nearest(name, known)
     return MatchRecognizePlanError(
-        f"`{name}` is no argument, and the query has no {{{name}}}",
+        f"`{name}` is not an argument, and the query has no {{{name}}}",
         hint=f"write {near}=" if near else f"write {{{name}}} in the query, or leave {name}= out",
     )
 
@@ -265,7 +265,9 @@ def cannot_write(
     language: str, what: str, span: Span | None, hint: str | None = None
 ) -> MatchRecognizeUnsupportedError:
     """A part of a query that the other language has no words for."""
-    return MatchRecognizeUnsupportedError(f"{language} cannot say {what}", span, hint=hint)
+    return MatchRecognizeUnsupportedError(
+        f"{language} has no equivalent of {what}", span, hint=hint
+    )
 
 
 def means_something_else(
@@ -273,14 +275,14 @@ def means_something_else(
 ) -> MatchRecognizeUnsupportedError:
     """What was written in the other language and, read again, asks for something else."""
     return MatchRecognizeUnsupportedError(
-        f"{language} cannot say this: {what} would mean something else there", span, hint=hint
+        f"{language} has no equivalent: {what} would mean something else there", span, hint=hint
     )
 
 
 def not_one_clause(language: str, count: int, span: Span | None) -> MatchRecognizePlanError:
     """A query with no MATCH_RECOGNIZE, or with several."""
     return MatchRecognizePlanError(
-        f"{language} is written of one MATCH_RECOGNIZE, the query has {count or 'none'}",
+        f"{language} has one MATCH_RECOGNIZE, the query has {count or 'none'}",
         span,
         hint="convert each clause by itself",
     )

@@ -21,8 +21,8 @@ no_such_file = refused("{what} `{path}` does not exist", order="path what")
 # A query file that cannot be read as text.
 not_a_text_file = refused("the query `{path}` is not a text file in UTF-8")
 
-# A file whose name does not tell its format.
-unknown_format = refused("the name of `{path}` does not tell its format", notes=("known: {known}",))
+# A file whose name does not show its format.
+unknown_format = refused("the name of `{path}` does not show its format", notes=("known: {known}",))
 
 # A pattern of paths that finds files of more than one format.
 several_formats = refused(
@@ -62,7 +62,7 @@ repeated_column = refused(
 )
 
 # A skip strategy that is none.
-unknown_skip = refused("`{text}` is no skip strategy of a Pattern", notes=("known: {known}",))
+unknown_skip = refused("`{text}` is not a skip strategy of a Pattern", notes=("known: {known}",))
 
 # A Pattern that is not named by its file or module.
 malformed_pattern = refused(
@@ -75,7 +75,7 @@ no_such_module = refused("`{module}` cannot be imported", notes=("{reason}",))
 
 # A name that is no Pattern in its file or module.
 no_such_pattern = refused(
-    "`{name}` is no Pattern in `{place}`",
+    "`{name}` is not a Pattern in `{place}`",
     notes=("Patterns there: {known}",),
     order="place name known",
 )
@@ -103,7 +103,7 @@ no_axis = plan_error(
 
 # No columns of the matches say where a match begins and ends.
 no_places = plan_error(
-    "no columns of `matches` tell where a match begins and ends",
+    "no columns of `matches` say where a match begins and ends",
     notes=(
         "wanted: arrays of events with `{x}`, or columns such as first_{x} and last_{x}",
         "or, of ALL ROWS PER MATCH, `{x}` and match_number",
@@ -128,7 +128,7 @@ wrong_arguments = plan_error(
 
 # The table of a cell has at least one row.
 wrong_limit = plan_error(
-    "`--limit {given}` of %%matchrec is no number of rows from 1", hint="write --limit 20"
+    "`--limit {given}` of %%matchrec is not a number of rows from 1", hint="write --limit 20"
 )
 
 

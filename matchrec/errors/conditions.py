@@ -34,7 +34,7 @@ def not_known_during_the_match(what: str, span: Span) -> MatchRecognizeError:
 
 # A condition over neighbours that a worker does not compute as Spark does.
 only_spark_computes = unsupported(
-    "only Spark computes {condition:short}, which is of several {word.rows}",
+    "{condition:short} spans several {word.rows}, and only Spark can compute it",
     hint="let Spark sort the rows",
 )
 
@@ -84,7 +84,7 @@ def does_not_take(
 pattern_not_read = unsupported(
     "`{function}` in {part[DEFINE]} cannot be computed: {reason}",
     notes=("it is computed there of values of several {word.rows} of the match",),
-    hint="write the pattern otherwise, or the function around each navigation by itself: "
+    hint="write the pattern differently, or the function around each navigation by itself: "
     "{word.alone}",
 )
 
@@ -204,9 +204,10 @@ _AS_MEASURE = "make it a measure, and test that with WHERE after the clause"
 def within_of_other_type(
     order: str, interval: str, spans: tuple[Span | None, Span | None]
 ) -> MatchRecognizeError:
-    """WITHIN that is no distance along the first ORDER BY column."""
+    """WITHIN that is not a distance along the first ORDER BY column."""
+    key = f"{part('ORDER BY')} key of type {order}"
     return MatchRecognizePlanError(
-        f"WITHIN of type {interval} is no distance along an {part('ORDER BY')} key of type {order}",
+        f"WITHIN of type {interval} is not a distance along an {key}",
         *spans,
         hint=_WITHIN.get(kind(order), "order by a number or a time, such as CAST(x AS TIMESTAMP)"),
     )
@@ -221,8 +222,8 @@ _WITHIN = {
 }
 
 
-# A window that is no distance along its key; `within_of_other_type` says their types.
-not_measured_by = unsupported("WITHIN is no distance along the {part[ORDER BY]} key")
+# A window that is not a distance along its key; `within_of_other_type` says their types.
+not_measured_by = unsupported("WITHIN is not a distance along the {part[ORDER BY]} key")
 
 # Two columns of the result have one name; `what` of them was named in the query.
 duplicate_output_column = plan_error(
@@ -233,7 +234,7 @@ duplicate_output_column = plan_error(
 # MATCHED_ROWS over an input with a column `classifier`.
 two_classifiers = plan_error(
     "MATCHED_ROWS would have two fields `classifier`: the input has a column of that name",
-    hint="name it otherwise before: FROM (SELECT * EXCEPT (classifier), classifier AS c ...)",
+    hint="rename it before: FROM (SELECT * EXCEPT (classifier), classifier AS c ...)",
 )
 
 # WITHIN counts time forward.

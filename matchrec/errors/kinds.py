@@ -17,7 +17,7 @@ from matchrec.source import Source, Span, printable
 
 
 class Located(Exception):  # noqa: N818 -- what errors and warnings share
-    """What is said of a query, with the place and the cure.
+    """A message about a query: location, notes, hint.
 
     message: what is wrong, one sentence. spans: where, in the query's text; empty without a text.
     notes: what is known. hint: what to write instead. source: the query, once it is known.

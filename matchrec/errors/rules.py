@@ -122,7 +122,7 @@ match_number_of_all_matches = unsupported(
 # MATCHED_ROWS with ALL ROWS PER MATCH.
 match_on_each_row = plan_error(
     "MATCHED_ROWS in {part[MEASURES]} with ALL ROWS PER MATCH",
-    notes=("the rows of the match come out by themselves there",),
+    notes=("there the result already has the rows of the match",),
     hint="write ONE ROW PER MATCH, or CLASSIFIER() AS classifier in place of MATCHED_ROWS",
 )
 
@@ -157,7 +157,7 @@ partial_of_other_matches = unsupported(
 # SHOW TIMEOUT MATCHES of a pattern with rows that must not be there.
 partial_with_negation = unsupported(
     "{words} of a pattern with NOT is not supported",
-    notes=("what must not be there is looked for when a match is complete",),
+    notes=("a forbidden row is looked for when a match is complete",),
     hint="leave out {words}, or use detect with timeouts=True",
 )
 
@@ -171,6 +171,6 @@ partial_with_gaps = unsupported(
 # MATCH_STATUS() where only matches come out.
 ending_of_matches_only = plan_error(
     "{function}() without SHOW TIMEOUT MATCHES or SHOW UNFINISHED MATCHES",
-    notes=("only matches come out, none of which has timed out",),
+    notes=("the result has only matches, none of which has timed out",),
     hint="write ONE ROW PER MATCH SHOW TIMEOUT MATCHES after MEASURES",
 )

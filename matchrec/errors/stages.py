@@ -98,7 +98,7 @@ empty_condition = plan_error(
 
 # A stop condition where there is no loop.
 until_without_loop = plan_error(
-    "until() of {stage}, which is no loop",
+    "until() of {stage}, which is not a loop",
     notes=("until ends what would go on without a bound",),
     hint="call one_or_more() or times_or_more(n) before until()",
 )
@@ -236,7 +236,7 @@ def of_no_stage(function: str, span: Span | None) -> MatchRecognizePlanError:
 
 # A pattern that the clause cannot say.
 not_in_sql = unsupported(
-    "{what} {obstacle}, which MATCH_RECOGNIZE cannot say",
+    "{what} {obstacle}, which MATCH_RECOGNIZE cannot express",
     notes=("its event selection is one strategy for the whole row pattern",),
     hint="use matchrec.detect",
 )
@@ -245,7 +245,7 @@ not_in_sql = unsupported(
 def not_a_duration(value: object, call: str) -> MatchRecognizePlanError:
     """No length of time."""
     return MatchRecognizePlanError(
-        f"{call} of {shown(value)}, which is no length of time",
+        f"{call} of {shown(value)}, which is not a length of time",
         hint='write e.g. "10 minutes", "1 hour 30 minutes", timedelta(minutes=10), or a number in '
         "the unit of the order column",
     )

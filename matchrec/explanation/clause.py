@@ -177,7 +177,7 @@ def nearby_lines(executable: Executable) -> Iterator[str]:
 
 def condition_lines(plan: MatchPlan, executable: Executable) -> Iterator[str]:
     depends = not executable.task.looks_only_at_data
-    said = "they depend on the run" if depends else "they look only at the data"
+    said = "they depend on the run" if depends else "they depend on the data only"
     if plan.staging is not None:
         yield from test_lines(plan, executable)
         yield said

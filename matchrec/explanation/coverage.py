@@ -63,17 +63,17 @@ class RunEnding:
         names = either(self.awaited)
         match self.reason:
             case Reason.FALSE if len(self.awaited) == 1:
-                return f"{names} was not true"
+                return f"{names}'s condition was false"
             case Reason.FALSE:
-                return f"none of {', '.join(self.awaited)} was true"
+                return f"the conditions of {', '.join(self.awaited)} were false"
             case Reason.NO_ROW:
                 return f"the partition ended before {names}"
             case Reason.OUT_OF_WINDOW:
                 return f"the window ended before {names}"
             case Reason.ANCHORED:
-                return "^ or $ was not there"
+                return "^ or $ did not hold"
             case Reason.FORBIDDEN:
-                return f"what must not be there came before {names}"
+                return f"a forbidden row came before {names}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ LARGE = 1_000_000  # rows that a worker held at once
 
 
 def show_funnel(clause: ClauseCoverage) -> str:
-    """All that is said of a clause."""
+    """All figures of a clause."""
     parts = (
         ("row pattern", [clause.pattern]),
         ("rows", list(row_lines(clause))),

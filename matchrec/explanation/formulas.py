@@ -161,7 +161,7 @@ def choices_of_runs(executable: Executable) -> Iterator[str]:
         for number, known in said_once(every, program)
         for source in known
     ]
-    yield from found or ["none: a row leads a run on in one way at most"]
+    yield from found or ["none: each row has at most one transition"]
 
 
 def sources_in_stages(program: Program, state: StateId) -> Iterator[Branching]:
@@ -377,7 +377,7 @@ def nondeterminism_lines(executable: Executable) -> Iterator[str]:
         plural = "s" if len(said) > 1 else ""
         yield f"may have {source.name} in state{plural} {where}: {source.runs}"
     if not found:
-        yield "none: a row leads a run on in one way at most"
+        yield "none: each row has at most one transition"
     if task.selects:
         yield cost(executable, len({state for states in found.values() for state in states}))
     elif found:

@@ -214,7 +214,7 @@ class Result:
         """How many rows are shown."""
         count = len(self.rows)
         rows = "row" if count == 1 else "rows"
-        return f"the first {count} {rows}; --limit shows more" if self.more else f"{count} {rows}"
+        return f"showing {count} {rows}; --limit shows more" if self.more else f"{count} {rows}"
 
     def _repr_html_(self) -> str:
         return table(self.names, self.rows, self.numeric) + paragraph(self.note)

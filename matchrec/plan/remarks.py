@@ -1,4 +1,4 @@
-"""A plan that may be run → what in it is nearly never meant, as warnings.
+"""A plan that may be run → warnings about what is probably not meant.
 
 A rule is one function, and one class of `errors.warnings`, whose sentence says when it applies.
 """
@@ -253,7 +253,7 @@ Rule = Callable[[MatchPlan], Iterator[MatchRecognizeWarning]]
 
 
 def remarks(plan: MatchPlan) -> tuple[MatchRecognizeWarning, ...]:
-    """What in a plan is nearly never meant, each once, in the order of the rules.
+    """Warnings about what in a plan is probably not meant, each once, in the order of the rules.
 
     plan: resolved, so that a column has one name. The rules are those of its language: events of
     SASE+ and stages of a Pattern may be of any kind, and what may be skipped is said of each.

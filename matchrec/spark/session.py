@@ -65,7 +65,9 @@ class Runner:
         """The DataFrame of a query text; analysed now, run later."""
         names: dict[str, str] = {}
         try:
-            self.create_views(filter(self.is_viewed, holes(text)), names)
+            # other values are PySpark's to fill, as are all over Connect
+            viewed = () if is_connect(self.spark) else holes(text)
+            self.create_views((one for one in viewed if is_dataframe(self.frames[one])), names)
             return self.filled(text, names)
         finally:
             self.drop_views(names)
@@ -97,10 +99,6 @@ class Runner:
         """Drops views by their names."""
         for name in names.values():
             self.spark.catalog.dropTempView(name)
-
-    def is_viewed(self, hole: str) -> bool:
-        """Whether a hole is filled by a view of ours; PySpark fills all others."""
-        return not is_connect(self.spark) and is_dataframe(self.frames[hole])
 
     def filled(self, text: Template, names: Mapping[str, str]) -> DataFrame:
         """The DataFrame of a text with views in its holes; Spark's errors in the user's terms."""

@@ -1,7 +1,7 @@
 """A search that writes down what it asks: depth first, in preferment order, one run at a time.
 
 It goes the ways of `engine.selection.kernels.backtracking`, of which a search that skips no row is
-a special case, and asks its conditions of the engines. Where what comes looks only at the data, a
+a special case, and asks its conditions of the engines. Where what comes depends on the data only, a
 state and row that led to no match are not tried again.
 
 Cost: as that of backtracking, in Python; an attempt ends after `most` trials.

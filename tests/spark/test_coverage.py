@@ -48,9 +48,9 @@ def test_a_funnel_by_hand(spark: SparkSession) -> None:
     assert (clause.figures.matches, clause.figures.covered, clause.figures.longest) == (1, 3, 3)
     assert (clause.figures.ties, clause.figures.largest, clause.tried) == (1, 5, 8)
     assert found.frame().collect() == [
-        (1, 0, None, 8, 4, "V was not true", 4),
-        (1, 1, "V", 4, 1, "C was not true", 1),
-        (1, 2, "C", 3, 2, "P was not true", 1),
+        (1, 0, None, 8, 4, "V's condition was false", 4),
+        (1, 1, "V", 4, 1, "C's condition was false", 1),
+        (1, 2, "C", 3, 2, "P's condition was false", 1),
         (1, 3, "P", 1, 0, None, 0),
     ]
     assert clause.nearest is not None
@@ -69,8 +69,8 @@ def test_all_that_a_run_awaits_is_named(spark: SparkSession) -> None:
     )
     rows = matchrec.coverage(spark, query, {"last": "buy"}).frame().collect()
     assert [row[2:] for row in rows] == [
-        (None, 6, 2, "none of V, C, P was true", 2),
-        ("V", 4, 4, "none of C, P was true", 3),
+        (None, 6, 2, "the conditions of V, C, P were false", 2),
+        ("V", 4, 4, "the conditions of C, P were false", 3),
         ("C", 0, 0, None, 0),
         ("P", 0, 0, None, 0),
     ]
@@ -81,7 +81,7 @@ def test_without_a_match_the_text_ends_with_what_ended_the_nearest(spark: SparkS
     assert text.splitlines()[-7:] == [
         "what ended most of them",
         "  no match: of those that came nearest to one, 3 ended after C",
-        "  P was not true: 2",
+        "  P's condition was false: 2",
         "    P: `page` = :last was not true: 2",
         f"  nearest to a match: the starting row day = 2024-01-02 of k = {KEY}",
         "    it needed 1 more row at least",
@@ -179,13 +179,13 @@ def test_a_pattern_by_hand(spark: SparkSession) -> None:
     visits = spark.table("covered_visits").where("page <> 'nothing'").repartition(2)
     found = matchrec.coverage_pattern(visits, pattern, order_by=["day", "page"], partition_by="k")
     assert [tuple(row)[2:] for row in found.frame().collect()] == [
-        (None, 9, 5, "v was not true", 5),
+        (None, 9, 5, "v's condition was false", 5),
         ("v", 4, 0, None, 0),
         ("c", 4, 2, "the partition ended before p", 1),
         ("p", 2, 0, None, 0),
     ]
     endings = found.clauses[1].occurrences[2].endings
-    assert str(endings[1]) == "what must not be there came before p"
+    assert str(endings[1]) == "a forbidden row came before p"
     assert "2 starting rows begin a match" in str(found)
     assert repr(found) == "<Coverage: `v` `c` `p`, 2 of 9 starting rows begin a match>"
 

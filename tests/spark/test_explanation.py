@@ -152,7 +152,7 @@ def test_a_window_of_plain_sql_is_no_condition(spark: SparkSession, stock: DataF
     assert sections["window"][0] == (
         "the last row lies less than 60 after the first one, along `ts`"
     )
-    assert sections["conditions"][-1] == "they look only at the data"
+    assert sections["conditions"][-1] == "they depend on the data only"
     assert edges(sections)["1 begin B -> 2"] == "`price` > PREV(`price`) and in the window"
     assert "time: linear in the rows" in sections["engine"]
 
@@ -204,6 +204,6 @@ def test_conditions_that_are_a_window(spark: SparkSession) -> None:
         "V: bit 0",
         "X: bit 2",
         "C: bit 1",
-        "they look only at the data",
+        "they depend on the data only",
     ]
     assert "only of rows with bit 0 or not bit 2 or bit 1" in str(explanation)

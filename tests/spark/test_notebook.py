@@ -56,7 +56,7 @@ def printed(shell: InteractiveShell, cell: str, capsys: pytest.CaptureFixture[st
 def test_a_cell_shows_its_first_rows(shell: InteractiveShell) -> None:
     result = shell.run_cell_magic("matchrec", "--limit 1", RISES + "ORDER BY a")
     assert (result.names, result.rows, result.more) == (("a", "b"), (("1", "2"),), True)
-    assert repr(result) == "<Result: a, b; the first 1 row; --limit shows more>"
+    assert repr(result) == "<Result: a, b; showing 1 row; --limit shows more>"
     html = result._repr_html_()
     assert ">1</td>" in html
     assert "--limit shows more" in unescape(html)

@@ -236,6 +236,6 @@ def test_names_that_differ_in_case(spark: SparkSession, steps: DataFrame) -> Non
 def test_a_name_that_the_query_does_not_have(spark: SparkSession, name: str, cure: str) -> None:
     query = "SELECT * FROM range(3) MATCH_RECOGNIZE (ORDER BY id PATTERN (A) DEFINE A AS id > 0)"
     assert refused(spark, query, None, **{name: "auto"}) == [
-        f"`{name}` is no argument, and the query has no {{{name}}}",
+        f"`{name}` is not an argument, and the query has no {{{name}}}",
         f"  {cure}",
     ]

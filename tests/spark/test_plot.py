@@ -139,7 +139,7 @@ def test_a_long_series_is_thinned_and_keeps_its_extremes(spark: SparkSession) ->
 @pytest.mark.parametrize(
     ("columns", "named", "message"),
     [
-        ("sym, day AS low", {}, "no columns of `matches` tell where a match begins and ends"),
+        ("sym, day AS low", {}, "no columns of `matches` say where a match begins and ends"),
         ("sym, day", {"between": ("dai", "day")}, "`between` of `plot` is `dai`"),
         ("sym, day", {"between": "day"}, "wanted: the names of two columns"),
         ("day AS first_day, day AS last_day", {}, "no column that `by` of `plot` names"),

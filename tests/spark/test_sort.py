@@ -104,21 +104,21 @@ REASONS = {
     ),
     "frame": (
         f"ORDER BY id MEASURES id AS a PATTERN (A) DEFINE A AS {FRAME} > 0",
-        "only Spark computes",
+        "only Spark can compute it",
     ),
     "function": (
         "ORDER BY id MEASURES id AS a PATTERN (A B) DEFINE B AS concat_ws(s, PREV(s), s) <> s",
-        "only Spark computes",
+        "only Spark can compute it",
     ),
     "function, and other rows of the match": (
         """ORDER BY id MEASURES id AS a PATTERN (A B)
             DEFINE B AS soundex(concat(PREV(s), s)) <> FIRST(A.s)""",
-        "only Spark computes soundex(concat(PREV(`s`), `s`))",
+        "soundex(concat(PREV(`s`), `s`)) spans several rows",
     ),
     "type": (
         """ORDER BY id MEASURES id AS a PATTERN (A B)
             DEFINE B AS CAST(i AS DECIMAL(38, 9)) * PREV(i) > 1""",
-        "only Spark computes",
+        "only Spark can compute it",
     ),
 }
 

@@ -112,7 +112,9 @@ class Keys:
         """
         found = list(self.of_copies(1, frame, pieces, group))
         copies = copies_of(len(frame))
-        texts = [self.worker.bucket.schema.field(key).type == pa.string() for key in self.keys]
+        texts = [
+            self.worker.bucket.arriving.schema.field(key).type == pa.string() for key in self.keys
+        ]
         if texts and all(texts):
             many = Counter(map(unmarked, self.of_copies(copies, frame, pieces, Group())))
             assert many == {row: n * copies for row, n in Counter(map(unmarked, found)).items()}

@@ -63,8 +63,8 @@ def coverage(  # noqa: PLR0913 -- public signature
     row pattern
       DOWN{3}
     ...
-      tried   4 ... 2 ended: DOWN was not true
-      DOWN    2 ... 2 ended: DOWN was not true (1)
+      tried   4 ... 2 ended: DOWN's condition was false
+      DOWN    2 ... 2 ended: DOWN's condition was false (1)
       matches 0
     ...
     """
@@ -123,7 +123,7 @@ def coverage_sase(  # noqa: PLR0913 -- public signature
     row pattern
       `a` `b`
     ...
-      tried   2 ... 1 ended: a was not true
+      tried   2 ... 1 ended: a's condition was false
       a       1 ... 1 ended: the partition ended before b
       b       0
       matches 0
@@ -155,8 +155,8 @@ def coverage_pattern(  # noqa: PLR0913 -- public signature
     row pattern
       `login` `out`
     ...
-      tried   2 ... 1 ended: login was not true
-      login   1 ... 1 ended: out was not true
+      tried   2 ... 1 ended: login's condition was false
+      login   1 ... 1 ended: out's condition was false
       out     0
       matches 0
     ...

@@ -134,7 +134,7 @@ def known_columns(df: DataFrame, asked: str | Sequence[str] | None) -> tuple[str
 
 
 def warn_of(built: BuiltRuleSet) -> None:
-    """Warns of what in the rules is nearly never meant."""
+    """Warns of what in the rules is probably not meant."""
     for rule in built.question.rules:
         assert rule.source is not None
         name, plan = rule.name, built.drafts[rule.name].written

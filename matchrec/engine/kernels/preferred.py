@@ -23,8 +23,8 @@ share the nodes before they part; each node has one predecessor, as there is one
 computation state. A node comes after its predecessor, so sliding the living nodes together keeps
 that order.
 
-Cost: rows x choices where conditions look only at the data, in windows times the rows of a window,
-else rows x runs; runs of equal computation states merge. Sources: SASE+, "Basic algorithm",
+Cost: rows x choices where conditions depend on the data only, in windows times the rows of a
+window, else rows x runs; runs of equal computation states merge. Sources: SASE+, "Basic algorithm",
 "Merging equivalent runs" and "The shared versioned match buffer"; with nothing that depends on the
 run, it is the machine of Pike and Thompson.
 """

@@ -1,1 +1,1 @@
-"""Errors that only the rows can show, and how they come back from a worker with their fields."""
+"""Errors that depend on the data, and how they come back from a worker with their fields."""

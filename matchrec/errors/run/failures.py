@@ -1,4 +1,4 @@
-"""Errors that only the rows can show, of a query and of a rule: the partition and the row.
+"""Errors that depend on the data, of a query and of a rule: the partition and the row.
 
 And what a rule set cannot have.
 """

@@ -138,8 +138,8 @@ def not_in_window(what: str, span: Span) -> MatchRecognizeUnsupportedError:
 
 
 _INSTEAD = {
-    "ONE ROW PER MATCH": "remove it: each row of the input comes out once",
-    "ALL ROWS PER MATCH": "remove it: each row of the input comes out once",
+    "ONE ROW PER MATCH": "remove it: the result has each row of the input once",
+    "ALL ROWS PER MATCH": "remove it: the result has each row of the input once",
     "MATCHED_ROWS()": "write collect_list(struct(x, y)), with the columns that are wanted",
     "WITHIN": "limit the frame instead: AND n FOLLOWING, or write FROM t MATCH_RECOGNIZE (...)",
 }
@@ -198,7 +198,7 @@ def unknown_measure(
 
 # M OVER v, where v has no PATTERN.
 measure_of_plain_window = plan_error(
-    "`{name}` before OVER is no function, and the window has no PATTERN",
+    "`{name}` before OVER is not a function, and the window has no PATTERN",
     notes=("measures are those of a window with PATTERN in the same SELECT",),
     hint="name that window, or call a function: max({name}) OVER ...",
 )
@@ -287,23 +287,6 @@ ordered_by_arrival = unsupported(
 own_time = unsupported(
     "each `{key}` has a time of its own, but PARTITION BY has not this key",
     hint="add {key} to PARTITION BY, or leave OVER out",
-)
-
-# A function of Flink SQL's windows of time that Spark cannot say.
-no_window_of_time = unsupported(
-    "no {name}, a window of time of Flink SQL",
-    hint="write window(ts, '10 minutes') of Spark, as a column or in GROUP BY",
-)
-
-# `TABLE(SESSION(...))`, whose windows Spark knows in GROUP BY only.
-no_table_of_windows = unsupported(
-    "no table of {name} windows of Flink SQL",
-    hint="write GROUP BY SESSION(ts, INTERVAL '10' MINUTE), with SESSION_START and SESSION_END",
-)
-
-# The length of a window of time that is not a number of one unit.
-no_length_of_window = unsupported(
-    "the length of a window must be an interval of one unit", hint="write INTERVAL '90' MINUTE"
 )
 
 # A conversion to a product whose queries are only read.

@@ -1,1 +1,1 @@
-"""What a query may say and nearly never means: a class of warnings for each, and their wording."""
+"""Queries that run but are probably not meant: a class of warnings for each, and their wording."""

@@ -48,7 +48,9 @@ def reluctant_end(
     return ReluctantEndWarning(
         f"`{written}` at the end of PATTERN {never}",
         span,
-        notes=("a reluctant quantifier takes as few rows as it may, and nothing must follow it",),
+        notes=(
+            "a reluctant quantifier takes few rows, and nothing after it forces it to take more",
+        ),
         hint=f"write {greedy} for as many rows as there are, or {leave}",
     )
 
@@ -131,7 +133,7 @@ def other_in_product(title: str, message: str) -> ProductWarning:
 
 
 class MatchRecognizeWarning(Located, UserWarning):
-    """A query that runs, and nearly never means what it says, with the place and the cure.
+    """A query that runs but probably isn't what you meant, with location, notes and hint.
 
     Fields as of `MatchRecognizeError`.
     """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from matchrec.dataclass import dataclass
 from matchrec.errors.sql import window as errors
@@ -162,16 +163,11 @@ def without_unused(
         keyword = find_sections(tokens)[ClausePart.DEFINE].keyword
         end = clause.definitions[-1].condition.span.end
         return replace(clause, definitions=()), [Span(keyword.start, end)]
-    spans, before = [], None
-    following = (*(one.span.start for one in clause.definitions[1:]), None)
-    for one, after in zip(clause.definitions, following, strict=True):
-        if one in kept:
-            before = one.condition.span.end
-        elif after is not None and before is None:
-            spans.append(Span(one.span.start, after))
-        else:
-            spans.append(Span(before or one.span.start, one.condition.span.end))
-            before = one.condition.span.end
+    first, *_ = clause.definitions
+    spans = [] if first is kept[0] else [Span(first.span.start, kept[0].span.start)]
+    for before, one in pairwise(clause.definitions[clause.definitions.index(kept[0]) :]):
+        if one not in kept:
+            spans.append(Span(before.condition.span.end, one.condition.span.end))
     return replace(clause, definitions=kept), spans
 
 

@@ -51,7 +51,6 @@ class Product:
     within_includes      whether WITHIN holds for the last moment of its interval
     finds_empty          whether a match may have no rows
     repeats_keys         whether a key that is written twice comes out twice
-    has_windows_of_time  whether it has TUMBLE and the like
     has_row_pattern_windows  whether PATTERN may stand in OVER and WINDOW
     lacks_dialect        whether sqlglot has none, so that it is ours: Spark's with other tables
     collects_nulls       whether ARRAY_AGG keeps NULLs
@@ -81,7 +80,6 @@ class Product:
     within_includes: bool = False
     finds_empty: bool = True
     repeats_keys: bool = False
-    has_windows_of_time: bool = False
     has_row_pattern_windows: bool = False
     lacks_dialect: bool = False
     collects_nulls: bool = False
@@ -175,7 +173,6 @@ PRODUCTS = {
             skip=SkipTo.NEXT_ROW,
             has_exclusive_loops=True,
             within_includes=True,
-            has_windows_of_time=True,
             lacks_dialect=True,
             names_with_as=True,
             additions=frozenset({Addition.DOLLAR_NAMES}),

@@ -39,7 +39,6 @@ from matchrec.frontends.dialects.limits import (
 from matchrec.frontends.dialects.products import SPARK, Addition, Product
 from matchrec.frontends.dialects.rules.place import ClauseKinds, Kinds, Tables, no_tables
 from matchrec.frontends.dialects.spellings import clauses_of, pipe_edits, written_out
-from matchrec.frontends.dialects.spellings import window_edits as time_edits
 from matchrec.frontends.lexing.tokens import (
     TokenSequence,
     find_frames,
@@ -104,14 +103,9 @@ def translate_query(
             _check(text, read)
         refuse_unbalanced(tokens)
         notes = _differences(tokens, read, write)
-        times = _times(tokens, read, write, own)
         pipes = pipe_edits(tokens) if Addition.PIPES in read.additions else ()
         forms = written_out(tokens, clauses_of(tokens), read.additions)
-        signs = _joined_signs(tokens, read)
-        others = (
-            one for one in (*forms, *signs) if not any(time.span.holds(one.span) for time in times)
-        )
-        written = edited(text, (*pipes, *times, *others))
+        written = edited(text, (*pipes, *forms, *_joined_signs(tokens, read)))
 
     def edits(tokens: TokenSequence, fragments: Fragments) -> Iterator[Edit]:
         fragments = replace(fragments, values=own.values, tables=own.tables)
@@ -170,14 +164,6 @@ def _joined_signs(tokens: TokenSequence, read: Product) -> Iterator[Edit]:
 
 
 _SIGNS = frozenset({("<", "="), (">", "="), ("!", "="), ("<", ">")})
-
-
-def _times(
-    tokens: TokenSequence, read: Product, write: Product, known: Knowledge
-) -> tuple[Edit, ...]:
-    if not read.has_windows_of_time:
-        return ()
-    return tuple(time_edits(tokens, write, shows_utc=known.shows_utc))
 
 
 def translate_clause(

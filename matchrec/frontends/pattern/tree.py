@@ -387,7 +387,7 @@ def steps_of(
 
 
 def texts(stages: tuple[Stage, ...]) -> Iterator[tuple[str, str]]:
-    """What is said of each condition, by what stands in the place of its test."""
+    """What is known of each condition, by the placeholder of its test."""
     for stage in stages:
         yield from ((text, text) for text in map(said, (stage.condition, stage.until)))
         if not isinstance(stage.content, str):

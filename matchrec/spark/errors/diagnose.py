@@ -203,7 +203,7 @@ def refused_interval(plan: MatchPlan, relation: Relation) -> RowExpression | Non
 def other_window(
     plan: MatchPlan, interval: RowExpression, relation: Relation
 ) -> MatchRecognizeError:
-    """The error of a window that is no distance along its key."""
+    """The error of a window that is not a distance along its key."""
     order = plan.order_by[0].expression
     fields = relation.select([order.text, interval.text]).schema.fields
     names = [field.dataType.simpleString() for field in fields]

@@ -212,17 +212,13 @@ class RuleOutput:
 
         if self.executable.rows_per_match is RowsPerMatch.ONE_ROW:
             each = gatherer(rows)
-            yield self.filled(self.of_matches(each) | self.reads(each))
+            yield filled(self.schema, self.number, self.of_matches(each) | self.reads(each))
             return
         if matches.count:
-            yield self.filled(self.of_matches(gatherer(one_row_each(matches))))
+            yield filled(self.schema, self.number, self.of_matches(gatherer(one_row_each(matches))))
         if rows.count:
             kind = {wire.KIND: constant(RowKind.ROW, rows.count)}
-            yield self.filled(kind | self.reads(gatherer(rows)))
-
-    def filled(self, columns: Columns) -> pa.RecordBatch:
-        """A batch with all columns, those that are not given NULL."""
-        return filled(self.schema, self.number, columns)
+            yield filled(self.schema, self.number, kind | self.reads(gatherer(rows)))
 
     def reads(self, gatherer: Gatherer) -> Columns:
         """What the rule reads, by its slots."""

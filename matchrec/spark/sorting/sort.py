@@ -106,14 +106,14 @@ class Spills:
 
     sorting: Sorting
     budget: int
-    levels: list[list[Spill]] = field(default_factory=list)
+    levels: list[list[IO[bytes]]] = field(default_factory=list)
 
     def add(self, table: pa.Table) -> None:
         """Sort more rows, and have them wait."""
         sorted_rows = sort_table(table, self.sorting)
         self.put(spill(iter([sorted_rows]), self.bytes_a_batch), 0)
 
-    def put(self, one: Spill, level: int) -> None:
+    def put(self, one: IO[bytes], level: int) -> None:
         """Have a spill wait on a level."""
         if level == len(self.levels):
             self.levels.append([])
@@ -132,7 +132,7 @@ class Spills:
             spills[-SPILLS_A_MERGE:] = [self.merge_to_one(spills[-SPILLS_A_MERGE:])]
         yield from merge(spills, self.sorting)
 
-    def merge_to_one(self, spills: list[Spill]) -> Spill:
+    def merge_to_one(self, spills: list[IO[bytes]]) -> IO[bytes]:
         """Merge spills that follow each other; they are closed."""
         merged = spill(merge(spills, self.sorting), self.bytes_a_batch)
         for one in spills:
@@ -151,9 +151,9 @@ class Spills:
                 one.close()
 
 
-def merge(spills: Sequence[Spill], sorting: Sorting) -> Iterator[pa.Table]:
+def merge(spills: Sequence[IO[bytes]], sorting: Sorting) -> Iterator[pa.Table]:
     """The rows of spills in order, a table at a time; the first of each partition are marked."""
-    heads = [Head(one.batches()) for one in spills]
+    heads = [Head(batches_of(one)) for one in spills]
     last: list[pa.RecordBatch] = []  # the row that came out last: it tells where a partition begins
     while heads := [head for head in heads if head.is_there()]:
         counts = rows_that_come_next(heads, sorting)
@@ -207,24 +207,14 @@ class Head:
         return taken
 
 
-@dataclass(frozen=True, slots=True)
-class Spill:
-    """Rows in order in a file, batch by batch."""
-
-    file: IO[bytes]
-
-    def batches(self) -> Iterator[pa.RecordBatch]:
-        """The rows, from the first on."""
-        self.file.seek(0)
-        with pa.ipc.open_stream(self.file) as reader:
-            yield from reader
-
-    def close(self) -> None:
-        """Remove the file."""
-        self.file.close()
+def batches_of(spilled: IO[bytes]) -> Iterator[pa.RecordBatch]:
+    """The rows of a spill, from the first on."""
+    spilled.seek(0)
+    with pa.ipc.open_stream(spilled) as reader:
+        yield from reader
 
 
-def spill(tables: Iterator[pa.Table], bytes_a_batch: int) -> Spill:
+def spill(tables: Iterator[pa.Table], bytes_a_batch: int) -> IO[bytes]:
     """Write tables, at least one, to a file, in batches of about so many bytes.
 
     Raises MatchRecognizeRunError where the disk is full.
@@ -238,7 +228,7 @@ def spill(tables: Iterator[pa.Table], bytes_a_batch: int) -> Spill:
                 rows = bytes_a_batch * table.num_rows // max(1, table.nbytes)
                 writer.write_table(table, max_chunksize=max(1, rows))
         undo.pop_all()
-    return Spill(file)
+    return file
 
 
 @contextmanager

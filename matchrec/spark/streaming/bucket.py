@@ -198,11 +198,6 @@ class Bucket:
     query: str
     searches: tuple[KeySearch, ...]
 
-    @property
-    def schema(self) -> pa.Schema:
-        """Of the events."""
-        return self.arriving.schema
-
     def batch(self, new: Iterable[pa.RecordBatch], group: GroupState) -> Iterator[pa.RecordBatch]:
         """The output rows of what is decided now; the state is kept in the group."""
         watermark = group.getCurrentWatermarkMs() * 1000

@@ -32,10 +32,10 @@ def test_a_table_has_twenty_rows_or_as_many_as_asked_for(embedded: Path) -> None
     one = invoke("run", "-", *STOCKS, "--limit", "1", given=STREAKS + " ORDER BY sym")
     assert one.exit_code == 0
     assert one.stdout.splitlines() == ["sym  low  high  n", "X     10    12  3"]
-    assert one.stderr == "the first 1 rows; --limit shows more, --output writes all\n"
+    assert one.stderr == "showing 1 row; --limit shows more, --output writes all\n"
     many = invoke("run", "-", given="SELECT id FROM range(21)")
     assert len(many.stdout.splitlines()) == 1 + 20
-    assert many.stderr.startswith("the first 20 rows")
+    assert many.stderr.startswith("showing 20 rows")
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "csv", "json"])
@@ -189,7 +189,7 @@ def test_a_query_that_is_no_text(files: Path) -> None:
         ("=prices.csv", "--table `=prices.csv` is not NAME=PATH"),
         ("a b=prices.csv", "--table `a b=prices.csv` is not NAME=PATH"),
         ("t=no.csv", "the file of table `t`, `no.csv` does not exist"),
-        ("t=streaks.sql", "the name of `streaks.sql` does not tell its format"),
+        ("t=streaks.sql", "the name of `streaks.sql` does not show its format"),
     ],
 )
 def test_a_table_argument_that_is_wrong(argument: str, sentence: str, files: Path) -> None:
@@ -204,7 +204,7 @@ def test_a_table_that_is_named_twice(files: Path) -> None:
 @pytest.mark.parametrize(
     ("option", "file", "sentence"),
     [
-        ("--output", "rows.xlsx", "the name of `rows.xlsx` does not tell its format"),
+        ("--output", "rows.xlsx", "the name of `rows.xlsx` does not show its format"),
         ("--output", "no/such/rows.csv", "the folder of `no/such/rows.csv` does not exist"),
     ],
 )

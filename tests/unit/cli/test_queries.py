@@ -98,7 +98,10 @@ def test_arguments_that_do_not_fit_the_language(
 @pytest.mark.parametrize(
     ("where", "sentence"),
     [
-        ("pairs.py:number", "`number` is no Pattern in `pairs.py`\n  Patterns there: pattern, rel"),
+        (
+            "pairs.py:number",
+            "`number` is not a Pattern in `pairs.py`\n  Patterns there: pattern, rel",
+        ),
         ("no_such.module:x", "`no_such.module` cannot be imported"),
     ],
 )
@@ -114,7 +117,7 @@ def test_skip_strategies() -> None:
     assert skip_of("to-next") == AfterMatch.SKIP_TO_NEXT
     assert skip_of("to-last:b") == AfterMatch.skip_to_last("b")
     for wrong in ("to-last", "to-next:b", "dance"):
-        with pytest.raises(ValueError, match="no skip strategy"):
+        with pytest.raises(ValueError, match="not a skip strategy"):
             skip_of(wrong)
 
 

@@ -18,11 +18,11 @@ from matchrec.explanation.coverage import (
 @pytest.mark.parametrize(
     ("reason", "awaited", "said"),
     [
-        (Reason.FALSE, ("B",), "B was not true"),
-        (Reason.FALSE, ("B", "C"), "none of B, C was true"),
+        (Reason.FALSE, ("B",), "B's condition was false"),
+        (Reason.FALSE, ("B", "C"), "the conditions of B, C were false"),
         (Reason.NO_ROW, ("B", "C"), "the partition ended before B or C"),
         (Reason.OUT_OF_WINDOW, ("B",), "the window ended before B"),
-        (Reason.ANCHORED, (), "^ or $ was not there"),
+        (Reason.ANCHORED, (), "^ or $ did not hold"),
     ],
 )
 def test_reasons_in_words(reason: Reason, awaited: tuple[str, ...], said: str) -> None:
@@ -55,7 +55,7 @@ def test_one_row_of_many_still_has_a_bar_and_decides_what_is_said() -> None:
         "rows",
         "  1,000 in 1 partition, 1 of them without a match; the largest has 1,000",
         "starting rows: how many came so far, and ended there",
-        "  tried   1,000 ████████████████████ 999 ended: A was not true",
+        "  tried   1,000 ████████████████████ 999 ended: A's condition was false",
         "  A           1 █                    1 ended: the window ended before B",
         "  B           0",
         "  matches     0",

@@ -1,4 +1,4 @@
-"""What is said of a clause that runs and is nearly never meant: `remarks.txt`, each read."""
+"""Warnings about clauses that run: `remarks.txt`, each read."""
 
 from __future__ import annotations
 

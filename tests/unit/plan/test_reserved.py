@@ -10,7 +10,7 @@ DOCUMENT = Path(__file__).parents[3] / "docs" / "reference" / "supported.md"
 
 
 def test_the_documented_words_are_reserved() -> None:
-    _, _, behind = DOCUMENT.read_text(encoding="utf-8").partition("mode reserve as well:\n\n")
+    _, _, behind = DOCUMENT.read_text(encoding="utf-8").partition("mode also reserve:\n\n")
     listed, _, _ = behind.partition("\n\n-")
     assert listed.split() == sorted(RESERVED)
 

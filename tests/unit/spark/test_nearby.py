@@ -156,7 +156,7 @@ def test_to_an_engine_they_look_only_at_the_data() -> None:
         "  S: true\n"
         "  D: bit 0\n"
         "  U: bit 1\n"
-        "  they look only at the data\n"
+        "  they depend on the data only\n"
     ) in explained
 
 
@@ -187,7 +187,7 @@ def test_what_is_of_several_rows_and_not_known_needs_spark() -> None:
     plan = planned("PATTERN (A) DEFINE A AS x > 1 AND levenshtein(name, PREV(name)) > 1")
     drafted = draft(plan, InputColumns(("k", "t", "x", "name")), str, scope=RowScope.SORTED)
     assert drafted.needs_spark == (
-        "only Spark computes levenshtein(`name`, PREV(`name`)), which is of several rows"
+        "levenshtein(`name`, PREV(`name`)) spans several rows, and only Spark can compute it"
     )
 
 
@@ -202,7 +202,7 @@ def test_what_is_of_several_rows_and_not_known_needs_spark() -> None:
 def test_what_spark_computes_otherwise_or_faster_is_refused(
     condition: str, types: dict[str, ValueType]
 ) -> None:
-    with pytest.raises(MatchRecognizeUnsupportedError, match="only Spark computes"):
+    with pytest.raises(MatchRecognizeUnsupportedError, match="only Spark can compute"):
         linked(f"PATTERN (A) DEFINE A AS {condition}", types=types)
 
 

@@ -139,8 +139,12 @@ def test_windows_between_rows() -> None:
             "spark",
             "the pattern has a window between some neighbours only",
         ),
-        (GAPS.format("BETWEEN ROWS"), "sase", "SASE+ cannot say WITHIN BETWEEN ROWS"),
-        (GAPS.format("FROM A TO B"), "pattern", "a Pattern cannot say WITHIN FROM a variable"),
+        (GAPS.format("BETWEEN ROWS"), "sase", "SASE+ has no equivalent of WITHIN BETWEEN ROWS"),
+        (
+            GAPS.format("FROM A TO B"),
+            "pattern",
+            "a Pattern has no equivalent of WITHIN FROM a variable",
+        ),
         (
             GAPS.format("BETWEEN ROWS").replace(STRICT, ""),
             "snowflake",

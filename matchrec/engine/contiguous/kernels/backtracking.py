@@ -5,7 +5,7 @@ the choices after the one in the path. registers[d] is the computation state aft
 back restores it. A pair of state and row whose choices are all exhausted has failed for every
 starting row, unless what comes depends on the registers; where it can be reached again, that is
 remembered, with windows for the starting rows whose windows end together. Where there are windows
-and conditions look only at the data, `distances` takes the place of this kernel.
+and conditions depend on the data only, `distances` takes the place of this kernel.
 
 With `counting` the search also tells how far each starting row came that begins no match; without,
 nothing of that is compiled. Where the ways through the pattern multiply and no failure can be
@@ -22,9 +22,9 @@ brought it nearer was true.
     trails[d]  the occurrences that its rows took, as bits
     known      the same beside the failures of the memo
 
-Cost: rows x choices where conditions look only at the data; exponential at worst where they depend
-on the run. Counting: times the words of a trail. Sources: SASE+, "Backtracking algorithm" and
-"Merging equivalent runs"; failures are remembered as in RE2's BitState.
+Cost: rows x choices where conditions depend on the data only; exponential at worst where they
+depend on the run. Counting: times the words of a trail. Sources: SASE+, "Backtracking algorithm"
+and "Merging equivalent runs"; failures are remembered as in RE2's BitState.
 """
 
 import numpy as np

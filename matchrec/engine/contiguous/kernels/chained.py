@@ -1,4 +1,4 @@
-"""Overlapping matches that end alike, where conditions look only at the data.
+"""Overlapping matches that end alike, where conditions depend on the data only.
 
 How a run goes on from a state and row does not depend on how it came there. So a search ends where
 it comes to a state and row from which a match is known: its rows are chained to those that follow

@@ -1,4 +1,4 @@
-"""Matches by how far acceptance is, where conditions look only at the data.
+"""Matches by how far acceptance is, where conditions depend on the data only.
 
 `known` says how many rows a run in a state is away from an acceptance, from a row on: from the
 nearest one, for preferred matches inside windows, or from the farthest one, for the longest match

@@ -3,7 +3,7 @@
 From each starting row the search goes depth first: the choices that a row satisfies in preferment
 order, then skipping it. `path` is the stack of what is postponed: going back, the search tries what
 comes after the choice in it. registers[d] is the computation state after d rows. Where what comes
-looks only at the data, a state and row that have led to no match are remembered.
+depends on the data only, a state and row that have led to no match are remembered.
 
 The kernels of `starting_rows` go through it. What only one of them needs, `counting` or `wanted`,
 is compiled for it alone.

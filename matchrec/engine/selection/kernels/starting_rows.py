@@ -14,7 +14,7 @@ from which a match could still be reached. A run that is live at the end of a wi
 it, and windows end in the order of their starting rows. So a state and row from which no run lives
 to the end of one window have none for those after it, and that is remembered for all starting rows
 of a partition. Cost: linear in the rows and in the rows of the runs that come out, where conditions
-look only at the data.
+depend on the data only.
 """
 
 import numpy as np

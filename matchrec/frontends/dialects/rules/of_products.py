@@ -47,7 +47,6 @@ from matchrec.frontends.dialects.rules.values import (
     average_of_decimals,
     average_of_integers,
     bounded_text,
-    counted_boundaries,
     crossed_boundaries,
     elapsed,
     extremes,
@@ -91,18 +90,9 @@ def failing_cast(node: exp.Expr, _: Place) -> exp.Expr:
     return node
 
 
-def constructed_map(node: exp.Expr, _: Place) -> exp.Expr:
-    """`MAP['a', 1]`, which sqlglot takes for elements of a column."""
-    column = node.this if isinstance(node, exp.Bracket) else None
-    is_word = isinstance(column, exp.Column) and not column.table and not column.this.quoted
-    is_map = column is not None and is_word and column.name.upper() == "MAP"
-    return plain_call("MAP", *node.expressions) if is_map else node
-
-
 _FLINK: tuple[Rule, ...] = (
     failing_cast,
     bounded_text,
-    constructed_map,
     processing_time,
     match_rowtime,
     truncated_date,
@@ -151,7 +141,6 @@ _AZURE: tuple[Rule, ...] = (
     quoted_variable,
     time_of_event,
     names_of_variables,
-    counted_boundaries,
     no_into,
     joined_texts,
     added_time,

@@ -235,8 +235,11 @@ def _is_number(text: str) -> bool:
     return text.replace(".", "", 1).isdigit()
 
 
-def crossed_boundaries(node: exp.Expr, _: Place) -> exp.Expr:
-    """DATEDIFF with a unit: how often one begins between two times."""
+def crossed_boundaries(node: exp.Expr, place: Place) -> exp.Expr:
+    """DATEDIFF with a unit: how often one begins between two times.
+
+    In DEFINE of Azure as a difference of numbers, each of one time: these may be of two rows.
+    """
     unit = node.args.get("unit")
     if not isinstance(node, exp.DateDiff | exp.DatetimeDiff) or unit is None:
         return node
@@ -245,30 +248,13 @@ def crossed_boundaries(node: exp.Expr, _: Place) -> exp.Expr:
         raise UnsupportedError(f"a difference in units of {name}")
     if name == "DAY":
         return exp.DateDiff(this=node.this, expression=node.expression)
-    ends = (exp.TimestampTrunc(this=one, unit=exp.var(name)) for one in _both(node))
-    return exp.TimestampDiff(this=next(ends), expression=next(ends), unit=exp.var(name))
-
-
-def counted_boundaries(node: exp.Expr, place: Place) -> exp.Expr:
-    """The same as a difference of numbers, each of one time: in DEFINE they may be of two rows."""
-    unit = node.args.get("unit")
-    seconds = _SECONDS.get(unit_of(unit.name)) if unit is not None else None
-    if not place.is_condition or not isinstance(node, exp.DateDiff):
-        return node
-    if unit is None or seconds is None:
-        return node
-    later, earlier = (_number(one, unit_of(unit.name), seconds) for one in _both(node))
-    return exp.paren(exp.Sub(this=later, expression=earlier))
-
-
-def _number(time: exp.Expr, unit: str, seconds: int) -> exp.Expr:
-    start = exp.TimestampTrunc(this=time, unit=exp.var(unit))
-    count = exp.Anonymous(this="UNIX_SECONDS", expressions=[start])
-    return count if seconds == 1 else exp.IntDiv(this=count, expression=exp.Literal.number(seconds))
-
-
-def _both(node: exp.Expr) -> tuple[exp.Expr, exp.Expr]:
-    return node.this, node.expression
+    later, earlier = (
+        exp.TimestampTrunc(this=one, unit=exp.var(name)) for one in (node.this, node.expression)
+    )
+    if name in _SECONDS and place.is_condition and place.read.name == "azure":
+        seconds = (plain_call("UNIX_SECONDS", one) for one in (later, earlier))
+        return _whole_units(exp.Sub(this=next(seconds), expression=next(seconds)), _SECONDS[name])
+    return exp.TimestampDiff(this=later, expression=earlier, unit=exp.var(name))
 
 
 def elapsed(node: exp.Expr, place: Place) -> exp.Expr:
@@ -281,9 +267,15 @@ def elapsed(node: exp.Expr, place: Place) -> exp.Expr:
     if seconds is None or not set(kinds) <= TIMESTAMPS:
         return node
     later, earlier = map(microseconds, (node.this.copy(), node.expression.copy()), kinds)
-    length = exp.paren(exp.Sub(this=later, expression=earlier), copy=False)
-    micros = exp.Literal.number(seconds * 1_000_000)
-    return exp.paren(exp.IntDiv(this=length, expression=micros), copy=False)
+    return _whole_units(exp.Sub(this=later, expression=earlier), seconds * 1_000_000)
+
+
+def _whole_units(length: exp.Expr, unit: int) -> exp.Expr:
+    """How many whole units a number has."""
+    if unit == 1:
+        return exp.paren(length, copy=False)
+    found = exp.IntDiv(this=exp.paren(length, copy=False), expression=exp.Literal.number(unit))
+    return exp.paren(found, copy=False)
 
 
 def microseconds(time: exp.Expr, kind: Kind | None) -> exp.Expr:

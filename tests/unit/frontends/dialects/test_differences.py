@@ -13,7 +13,7 @@ from matchrec.frontends.dialects.products import PRODUCTS
 PAGES = Path(__file__).parents[4] / "docs" / "how-to" / "migration"
 TITLE = "## Warned of and refused\n"
 HEAD = """
-These are sqlglot's to translate, and what it makes of them means other rows in Spark, or nothing.
+sqlglot translates these, and its translation gives other rows in Spark, or an error.
 
 | there | answer | why | write |
 |---|---|---|---|

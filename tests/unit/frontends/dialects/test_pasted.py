@@ -149,16 +149,6 @@ def test_what_is_refused_shows_its_place(product: str, query: str, place: str, w
     assert carets.index("^") - carets.index(" ") - 6 == query.index(place)
 
 
-def test_windows_of_time_where_the_clock_shows_utc() -> None:
-    query = "SELECT COUNT(*) FROM t GROUP BY TUMBLE(ts, INTERVAL '1' DAY)"
-    texts = [
-        translate_query(query, PRODUCTS["flink"], SPARK, Knowledge(shows_utc=shows_utc)).text
-        for shows_utc in (False, True)
-    ]
-    assert "window(CAST(ts AS TIMESTAMP_NTZ), '1 DAY'" in texts[0]
-    assert "window(ts, '1 DAY'" in texts[1]
-
-
 @pytest.mark.parametrize(
     ("query", "is_known"),
     [

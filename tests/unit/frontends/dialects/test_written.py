@@ -182,7 +182,6 @@ def test_qualify_of_oracle_is_a_number() -> None:
     [
         ("snowflake", "trino", ROWS.replace("k", "*", 1), "no QUALIFY with"),
         ("oracle", "trino", "SELECT LEVEL FROM dual CONNECT BY LEVEL < 3", "no CONNECT BY"),
-        ("flink", "trino", "SELECT 1 FROM t GROUP BY TUMBLE(ts, INTERVAL '1' DAY)", "no TUMBLE"),
     ],
 )
 def test_tables_and_texts_that_the_other_lacks(
