@@ -24,7 +24,7 @@ from matchrec.compile.columns import (
 from matchrec.compile.executable import Executable, Output
 from matchrec.compile.negation import with_negations
 from matchrec.conditions.functions.function import Settings
-from matchrec.conditions.residual import Combined, Nearby, SplitCondition, Step
+from matchrec.conditions.residual import Nearby, SplitCondition, Typed
 from matchrec.conditions.row_column import (
     EVERYWHERE,
     RowColumn,
@@ -177,12 +177,12 @@ def nearby_of(drafted: Draft) -> Iterator[tuple[str, Nearby, int | None]]:
 
 def type_nearby(nearby: Nearby, typer: Typer) -> RunExpression:
     """Its expression. Raises MatchRecognizeUnsupportedError for what only Spark computes."""
-    expression = typer.condition(nearby.step)
-    found = list(operations(nearby.step))
-    operands = (typer.type_of(one) for step in found for one in step.operands)
+    typed = typer.type_step(nearby.step)
+    expression = typer.placed(typer.truth(typed))
+    found = list(operations(typed))
     calls = any(isinstance(part, Call | Mathematics) for part in parts_of(expression))
-    wide = any(is_wide_decimal(typer.type_of(one)) for one in found)
-    if calls or wide or any(one.family in NESTED for one in operands):
+    wide = any(is_wide_decimal(one.type) for one in found)
+    if calls or wide or any(part.type.family in NESTED for one in found for part in one.parts):
         raise only_spark_computes(show_column(nearby.column), nearby.step.span)
     return expression
 
@@ -214,12 +214,12 @@ def bit_of(condition: SplitCondition, bits: Mapping[RowColumn, int]) -> int | No
     return None if condition.before is None else bits.get(condition.before)
 
 
-def operations(step: Step) -> Iterator[Combined]:
+def operations(typed: Typed) -> Iterator[Typed]:
     """The operations of a step, itself first."""
-    if isinstance(step, Combined):
-        yield step
-        for operand in step.operands:
-            yield from operations(operand)
+    if typed.parts:
+        yield typed
+    for part in typed.parts:
+        yield from operations(part)
 
 
 # What an engine is asked: the program, the conditions by variable, the engine that is able.

@@ -7,10 +7,10 @@ Several of Spark's aggregates are one of five in other words: `count_if(c)` coun
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
-from matchrec.conditions.residual import ListAggregate, RunningAggregate, Step
+from matchrec.conditions.residual import NOWHERE, ListAggregate, RunningAggregate, Step
 from matchrec.conditions.row_column import Framed, RowColumn, Shifted, row_column
-from matchrec.dataclass import dataclass
 from matchrec.errors.conditions import aggregate_not_grown, not_a_constant
 from matchrec.plan.expression import (
     Aggregate,
@@ -44,20 +44,7 @@ BASIC = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class BasicAggregate:
-    """count, sum, avg, min or max of a column over the rows of a variable; None counts rows.
-
-    so_far: the current row is left out.
-    """
-
-    function: str
-    variable: str | None
-    column: RowColumn | None
-    so_far: bool = False
-
-
-def basic(aggregate: Aggregate) -> BasicAggregate | None:
+def basic(aggregate: Aggregate) -> RunningAggregate | None:
     """The basic form of an aggregate, or None where it has none."""
     function = BASIC.get(aggregate.function)
     distinct_matters = aggregate.distinct and function not in ("min", "max")
@@ -66,7 +53,8 @@ def basic(aggregate: Aggregate) -> BasicAggregate | None:
     if not all(looks_at_columns_only(term) for term in terms(aggregate)):
         return None
     column = counted_column(aggregate)
-    return BasicAggregate(function, aggregate.variable, column, aggregate.so_far)
+    span = aggregate.span or NOWHERE
+    return RunningAggregate(function, aggregate.variable, column, aggregate.so_far, span)
 
 
 def counted_column(aggregate: Aggregate) -> RowColumn | None:
@@ -97,7 +85,7 @@ def split_aggregate(
     if form is None:
         return list_aggregate(aggregate, variables, split, span)
     listed = list_aggregate(aggregate, variables, split, span) if form.function in ADDED else None
-    return RunningAggregate(form.function, form.variable, form.column, form.so_far, span, listed)
+    return replace(form, span=span, listed=listed)
 
 
 def list_aggregate(

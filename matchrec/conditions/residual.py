@@ -1,4 +1,4 @@
-"""Residual conditions: what of a condition is left for the engine, before its types are known.
+"""Residual conditions: what of a condition is left for the engine, before and while it is typed.
 
 Functions of several rows are written with the few operations that the engine has:
 
@@ -15,9 +15,13 @@ from functools import reduce
 from typing import Any
 
 from matchrec.conditions.row_column import RowColumn, row_column
+from matchrec.conditions.run_condition import RunExpression
+from matchrec.conditions.types import ValueType
 from matchrec.dataclass import dataclass
 from matchrec.plan.expression import LambdaVariable, Navigation, Scalar
 from matchrec.source import Span
+
+NOWHERE = Span(0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +123,35 @@ class Lambda:
     span: Span
 
 
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """A step that has its type: the expression that computes it, and the type of its value.
+
+    value: the column that it is, which Spark may still cast. parts: the operands of an operation as
+    it was written. size, depth: how many operations there are in it, and in one another, once it is
+    written with those of the engine. fails: whether it may have no result on some row.
+    """
+
+    expression: RunExpression
+    type: ValueType
+    span: Span = NOWHERE
+    value: Value | None = None
+    parts: tuple[Typed, ...] = ()
+    size: int = 1
+    depth: int = 0
+    fails: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TypedOperation:
+    """An operation on operands with types. words: see `plan.expression.Operation`."""
+
+    operator: str
+    operands: tuple[Typed, ...]
+    span: Span
+    words: tuple[str, ...] = ()
+
+
 Step = (
     Value
     | RunningAggregate
@@ -128,6 +161,7 @@ Step = (
     | Combined
     | LambdaRead
     | Lambda
+    | Typed
 )
 
 
@@ -181,11 +215,11 @@ Rewriting = Callable[[Parts, Span], Combined]
 Form = Any  # a nested tuple, see `REWRITINGS`
 
 
-def rewrite(step: Combined) -> Combined:
-    """The same value by basic operations; an operation that is basic is itself."""
+def rewrite(step: TypedOperation) -> Combined | None:
+    """The same value by basic operations; None of an operation that is basic."""
     rewriting = REWRITINGS.get(step.operator)
     if rewriting is None:
-        return step
+        return None
     found = (
         rewriting(step.operands, step.span)
         if callable(rewriting)

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import assert_never
 
-from matchrec.conditions.types import Kind, ValueType
+from matchrec.conditions.types import BIGINT, BOOLEAN, DOUBLE, Kind, ValueType
 from matchrec.dataclass import dataclass
-from matchrec.plan.expression import Navigation
+from matchrec.plan.expression import LambdaVariable, Navigation
 
 if TYPE_CHECKING:
-    from matchrec.conditions.functions.function import Formula
+    from matchrec.conditions.functions.function import AggregateUse, FunctionUse
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +102,8 @@ class Collected:
 class Computed:
     """A value of a list that Python computes when its row is appended, of columns of that row."""
 
-    call: Call
-
-    @property
-    def type(self) -> ValueType:
-        return self.call.formula.type
+    expression: RunExpression
+    type: ValueType
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +117,7 @@ class Mathematics:
 
     function: MathFunction
     arguments: tuple[RunExpression, ...]
-    otherwise: Call | None = None
+    otherwise: Apply | None = None
 
     @property
     def kind(self) -> Kind:
@@ -128,17 +125,57 @@ class Mathematics:
         return Kind.INTEGER if whole else Kind.FLOATING
 
 
+# What Python computes: functions over one another, and over values of the run.
+#
+# levenshtein(upper(name || '.'), LAST(A.name))
+# LEVENSHTEIN( UPPER( ||(read name, constant) ), read name at A )
+#
+# exists(A.xs, x -> x > B.y)
+# EXISTS( read xs at A, x -> Compare( x > read y at B ) )
+
+
 @dataclass(frozen=True, slots=True)
-class Call:
-    """A value that Python computes of others. arguments, types: of the formula."""
+class Apply:
+    """A function of Spark, by its name. The types of its parts are those of its use."""
 
-    formula: Formula
-    arguments: tuple[RunExpression | Collect, ...]
-    types: tuple[ValueType, ...]
+    name: str
+    parts: tuple[RunExpression, ...]
+    use: FunctionUse
+    type: ValueType
 
-    @property
-    def kind(self) -> Kind:
-        return self.formula.type.kind
+
+@dataclass(frozen=True, slots=True)
+class Aggregated:
+    """An aggregate, by its name, of a list."""
+
+    name: str
+    rows: Collect
+    use: AggregateUse
+    type: ValueType
+
+
+@dataclass(frozen=True, slots=True)
+class LambdaValue:
+    """A variable of a lambda function around."""
+
+    variable: LambdaVariable
+    type: ValueType
+
+
+@dataclass(frozen=True, slots=True)
+class LambdaFunction:
+    """A lambda function, a part of what is applied to it. type: of its body.
+
+    Python computes all of its body, also what an engine computes elsewhere, when it is asked for.
+    """
+
+    variables: tuple[LambdaVariable, ...]
+    body: RunExpression
+    type: ValueType
+
+
+Call = Apply | Aggregated | LambdaValue | LambdaFunction
+"""What Python computes, or has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +282,10 @@ def parts_of(expression: RunExpression) -> Iterator[RunExpression]:
 def operands_of(expression: RunExpression) -> tuple[RunExpression, ...]:
     """What an expression is directly made of; a list is no expression."""
     match expression:
+        case Apply(parts=parts):
+            return parts
+        case LambdaFunction(body=body):
+            return (body,)
         case Compare(_, left, right) | Arithmetic(_, left, right):
             return (left, right)
         case And(parts) | Or(parts):
@@ -253,14 +294,59 @@ def operands_of(expression: RunExpression) -> tuple[RunExpression, ...]:
             return (part,)
         case Choose(condition, then, otherwise):
             return (condition, then, otherwise)
-        case Call(arguments=arguments):
-            return tuple(one for one in arguments if not isinstance(one, Collect))
         case Mathematics(arguments=parts, otherwise=otherwise):
             return parts if otherwise is None else (*parts, otherwise)
         case Constant() | ReadValue() | ReadClassifier() | TriedMatchNumber() | Reduce():
             return ()
+        case Aggregated() | LambdaValue():
+            return ()
         case _:
             assert_never(expression)
+
+
+Argument = tuple["RunExpression | Collect", ValueType]
+
+
+def arguments_of(
+    expression: RunExpression, type_: ValueType, *, lazy: bool = False
+) -> Iterator[Argument]:
+    """What an engine is asked for before Python computes an expression, in order, and its types.
+
+    type_: of the value. lazy: whether Python computes, when it is asked for, what an engine would
+    compute: in the bodies of lambda functions, and of what IF chooses. Then it asks for no more
+    than what is read.
+    """
+    match expression:
+        case Aggregated(rows=rows):
+            yield rows, BIGINT
+        case LambdaValue():
+            return
+        case LambdaFunction(body=body, type=type_):
+            yield from arguments_of(body, type_, lazy=True)
+        case Apply(name, parts, use):
+            for part, own in zip(parts, use.types, strict=True):
+                yield from arguments_of(part, own, lazy=lazy or name == "IF")
+        case Choose(condition, then, otherwise) if lazy:
+            yield from arguments_of(condition, BOOLEAN, lazy=True)
+            yield from arguments_of(then, type_, lazy=True)
+            yield from arguments_of(otherwise, type_, lazy=True)
+        case _ if lazy and is_calculated(expression):
+            for part in operands_of(expression):
+                yield from arguments_of(part, held_type(part), lazy=True)
+        case _:
+            yield expression, type_
+
+
+def is_calculated(expression: RunExpression) -> bool:
+    """Whether it is made of what is read, or is written."""
+    return isinstance(expression, Constant) or bool(operands_of(expression))
+
+
+def held_type(expression: RunExpression) -> ValueType:
+    """A type whose values are held as an expression's is; of what Python computes, its own."""
+    if isinstance(expression, Call):
+        return expression.type
+    return BIGINT if kind_of(expression) is Kind.INTEGER else DOUBLE
 
 
 def with_operands(expression: RunExpression, new: Sequence[RunExpression]) -> RunExpression:
@@ -268,15 +354,17 @@ def with_operands(expression: RunExpression, new: Sequence[RunExpression]) -> Ru
     match expression:
         case Compare() | Arithmetic():
             return replace(expression, left=new[0], right=new[1])
-        case And() | Or():
+        case And() | Or() | Apply():
             return replace(expression, parts=tuple(new))
+        case LambdaFunction():
+            return replace(expression, body=new[0])
         case Widen() | Narrow() | Not() | IsNull():
             return type(expression)(new[0])
         case Choose():
             return Choose(*new)
         case Mathematics(arguments=arguments, otherwise=otherwise):
             last = new[-1] if otherwise else None
-            assert last is None or isinstance(last, Call)
+            assert last is None or isinstance(last, Apply)
             return replace(expression, arguments=tuple(new[: len(arguments)]), otherwise=last)
         case _:
             assert not new
@@ -286,8 +374,10 @@ def with_operands(expression: RunExpression, new: Sequence[RunExpression]) -> Ru
 def kind_of(expression: RunExpression) -> Kind:
     """How the value of a node is held; truth values are integers."""
     match expression:
-        case Constant() | ReadValue() | Arithmetic() | Mathematics() | Call():
+        case Constant() | ReadValue() | Arithmetic() | Mathematics():
             return expression.kind
+        case Apply() | Aggregated() | LambdaValue() | LambdaFunction():
+            return expression.type.kind
         case Reduce(function=function, kind=kind):
             return {Reduction.COUNT: Kind.INTEGER, Reduction.AVG: Kind.FLOATING}.get(function, kind)
         case Widen() | Narrow():

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from matchrec.conditions.row_column import RowColumn
-from matchrec.conditions.run_condition import Call, Collect, ReadValue, RunExpression, parts_of
+from matchrec.conditions.run_condition import Aggregated, Call, ReadValue, RunExpression, parts_of
 from matchrec.dataclass import dataclass
 from matchrec.nfa.compile import CompiledPattern
 from matchrec.plan.clauses import (
@@ -144,7 +144,7 @@ class Task:
     @property
     def keeps_lists(self) -> bool:
         """Whether a condition has an aggregate over a list of rows."""
-        return any(isinstance(one, Collect) for call in self.calls() for one in call.arguments)
+        return any(isinstance(call, Aggregated) for call in self.calls())
 
     def calls(self) -> Iterator[Call]:
         """What Python computes of conditions on the run."""

@@ -13,7 +13,9 @@ import numpy as np
 from typing_extensions import assert_never
 
 from matchrec.conditions.run_condition import (
+    Aggregated,
     And,
+    Apply,
     Arithmetic,
     ArithmeticOperator,
     Call,
@@ -25,6 +27,8 @@ from matchrec.conditions.run_condition import (
     Computed,
     Constant,
     IsNull,
+    LambdaFunction,
+    LambdaValue,
     Mathematics,
     MathFunction,
     Narrow,
@@ -37,9 +41,10 @@ from matchrec.conditions.run_condition import (
     RunExpression,
     TriedMatchNumber,
     Widen,
+    arguments_of,
     kind_of,
 )
-from matchrec.conditions.types import Kind
+from matchrec.conditions.types import Kind, ValueType
 from matchrec.dataclass import dataclass
 from matchrec.evaluate import instructions as op
 from matchrec.evaluate.registers import (
@@ -90,7 +95,7 @@ class Coder:
     registers: Registers
     integers: int
     calls: list[Call]
-    computed: dict[Call, list[Instruction]]
+    computed: dict[Computed, list[Instruction]]
     code: list[Instruction] = field(default_factory=list)
     reads: set[int] = field(default_factory=set)
 
@@ -129,7 +134,7 @@ class Coder:
                 self._choose(expression)
             case Mathematics():
                 self._mathematics(expression)
-            case Call():
+            case Apply() | Aggregated() | LambdaValue() | LambdaFunction():
                 self._call(expression)
             case _:
                 assert_never(expression)
@@ -204,13 +209,19 @@ class Coder:
         self._emit(op.MATHEMATICS, function_of(expression), len(expression.arguments))
 
     def _call(self, call: Call) -> None:
-        for argument in call.arguments:
+        arguments = self._arguments(call, call.type)  # which may have calls of their own
+        self._emit(op.CALL, len(self.calls), arguments)
+        self.calls.append(call)
+
+    def _arguments(self, expression: RunExpression, type_: ValueType) -> int:
+        """Push what Python is to know; how many values that is."""
+        arguments = tuple(arguments_of(expression, type_))
+        for argument, _ in arguments:
             if isinstance(argument, Collect):
                 self._emit(op.REGISTER, self._list(argument))
             else:
                 self.add(argument)
-        self._emit(op.CALL, len(self.calls), len(call.arguments))
-        self.calls.append(call)
+        return len(arguments)
 
     def _list(self, collect: Collect) -> int:
         """The register of a list."""
@@ -221,14 +232,12 @@ class Coder:
     def _listed(self, one: Collected | Computed) -> ListedColumn | ListedValue:
         if isinstance(one, Collected):
             return ListedColumn(self._column(one.column, one.type.kind), one.type)
-        if one.call not in self.computed:
+        if one not in self.computed:
             row = replace(self, code=[], reads=set())
-            for argument in one.call.arguments:
-                assert not isinstance(argument, Collect)
-                row.add(argument)
+            row._arguments(one.expression, one.type)
             assert not row.reads, one
-            self.computed[one.call] = row.code
-        return ListedValue(list(self.computed).index(one.call), one.type)
+            self.computed[one] = row.code
+        return ListedValue(list(self.computed).index(one), one.type)
 
     def _members(self, name: str | None) -> Members:
         return self.registers.every if name is None else self.members[name]

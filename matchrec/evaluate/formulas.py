@@ -8,53 +8,44 @@ None. Arithmetic and mathematics are the compiled functions that kernels call.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from decimal import Decimal
 
 import numpy as np
 import numpy.typing as npt
-from typing_extensions import assert_never
 
 from matchrec.conditions.accumulators import AGGREGATES
 from matchrec.conditions.accumulators.aggregate import fold
 from matchrec.conditions.functions import functions
 from matchrec.conditions.functions.comparisons import COMPARISONS
-from matchrec.conditions.functions.function import (
-    Aggregated,
-    AnsiError,
-    Apply,
-    Argument,
-    Calculated,
-    Compute,
-    Formula,
-    FunctionUse,
-    LambdaFunction,
-    LambdaValue,
-    Value,
-)
+from matchrec.conditions.functions.function import AnsiError, Compute, FunctionUse, Value
 from matchrec.conditions.run_condition import (
+    Aggregated,
     And,
+    Apply,
     Arithmetic,
     Call,
     Choose,
     Compare,
     Constant,
     IsNull,
+    LambdaFunction,
+    LambdaValue,
     Mathematics,
     Narrow,
     Not,
     Or,
-    ReadClassifier,
     ReadValue,
     Reduce,
     RunExpression,
-    TriedMatchNumber,
     Widen,
+    held_type,
+    is_calculated,
     kind_of,
     operands_of,
 )
-from matchrec.conditions.types import BIGINT, DOUBLE, Family, Kind, ValueType, is_ranked
+from matchrec.conditions.types import BIGINT, BOOLEAN, DOUBLE, Family, Kind, ValueType, is_ranked
 from matchrec.dataclass import dataclass
 from matchrec.evaluate import instructions as op
 from matchrec.evaluate.code import function_of
@@ -166,33 +157,6 @@ def taker(type_: ValueType, compute: Hold) -> Callable[[], Value]:
     return value
 
 
-def calculation(expression: RunExpression, parts: Sequence[Hold]) -> Hold:
-    """What computes an expression. parts: what its calls, each of one argument, stand for."""
-    operands = [calculation(one, parts) for one in operands_of(expression)]
-    match expression:
-        case Constant(value):
-            return lambda: value
-        case Call(formula=Argument(number)):
-            return parts[number]
-        case Compare():
-            return compared(expression, *operands)
-        case Arithmetic() | Narrow() | Mathematics():
-            return computed(expression, operands)
-        case And():
-            return connected(operands, decisive=False)
-        case Or():
-            return connected(operands, decisive=True)
-        case Choose():
-            condition, then, otherwise = operands
-            return lambda: then() if condition() else otherwise()
-        case Not() | IsNull() | Widen():
-            return of_one(expression, *operands)
-        case Call() | ReadValue() | ReadClassifier() | TriedMatchNumber() | Reduce():
-            raise AssertionError(expression)
-        case _:
-            assert_never(expression)
-
-
 def compared(expression: Compare, left: Hold, right: Hold) -> Hold:
     """The truth value of a comparison."""
     function = COMPARISONS[expression.comparison.value]
@@ -272,43 +236,75 @@ def computed(expression: Arithmetic | Narrow | Mathematics, operands: Sequence[H
 Evaluate = Callable[[], Value]
 
 
-def build(formula: Formula, arguments: Sequence[Evaluate]) -> Evaluate:
-    """What computes a formula. arguments: what reads each of them."""
-    return Builder(arguments).build(formula)
+def build(expression: RunExpression, type_: ValueType, arguments: Sequence[Evaluate]) -> Evaluate:
+    """What computes a value of a type. arguments: what reads each that `arguments_of` names."""
+    return Builder(iter(arguments)).value(expression, type_)
 
 
 @dataclass(frozen=True, slots=True)
 class Builder:
-    """Builds what computes formulas. bound: what variables of lambda functions have just now."""
+    """Builds what computes values. bound: what variables of lambda functions have just now."""
 
-    arguments: Sequence[Evaluate]
+    arguments: Iterator[Evaluate]
     bound: dict[LambdaVariable, Value] = field(default_factory=dict)
 
-    def build(self, formula: Formula) -> Evaluate:
-        """What computes a formula."""
-        match formula:
-            case Argument(number):
-                return self.arguments[number]
-            case Aggregated(name, number):
-                aggregate, use, rows = AGGREGATES[name], formula.use, self.arguments[number]
+    def value(self, expression: RunExpression, type_: ValueType, *, lazy: bool = False) -> Evaluate:
+        """What computes a value. lazy: see `arguments_of`, which takes the same way."""
+        match expression:
+            case Aggregated(name, use=use):
+                aggregate, rows = AGGREGATES[name], next(self.arguments)
                 total = fold(lambda: aggregate.begin_rows(use))
                 return lambda: total(rows())
-            case Apply(name, parts, use):
-                function = functions()[name]
-                compute, reads = function.build(use), tuple(map(self.build, parts))
-                if name == "IF":
-                    return _choice(*reads)
-                if function.takes_nulls:
-                    return lambda: compute(*[read() for read in reads])
-                return _null_in_null_out(compute, reads)
+            case Apply(name):
+                return self.applied(expression, lazy=lazy or name == "IF")
             case LambdaValue(variable):
                 bound = self.bound
                 return lambda: bound[variable]
-            case LambdaFunction(variables, body):
-                return self.function(variables, self.build(body))
-            case Calculated(expression, parts, type_):
-                held = [holder(part.type, self.build(part)) for part in parts]
-                return taker(type_, calculation(expression, held))
+            case LambdaFunction(variables, body, own):
+                return self.function(variables, self.value(body, own, lazy=True))
+            case Choose(condition, then, otherwise) if lazy:
+                parts = (condition, BOOLEAN), (then, type_), (otherwise, type_)
+                return _choice(*(self.value(*part, lazy=True) for part in parts))
+            case _ if lazy and is_calculated(expression):
+                return taker(type_, self.held(expression))
+            case _:
+                return next(self.arguments)
+
+    def applied(self, call: Apply, *, lazy: bool) -> Evaluate:
+        """What computes a function of its parts."""
+        function, types = functions()[call.name], call.use.types
+        pairs = zip(call.parts, types, strict=True)
+        reads = tuple(self.value(part, type_, lazy=lazy) for part, type_ in pairs)
+        if call.name == "IF":
+            return _choice(*reads)
+        compute = function.build(call.use)
+        if function.takes_nulls:
+            return lambda: compute(*[read() for read in reads])
+        return _null_in_null_out(compute, reads)
+
+    def held(self, expression: RunExpression) -> Hold:
+        """What computes an expression as an engine would."""
+        if isinstance(expression, Call) or not is_calculated(expression):
+            type_ = held_type(expression)
+            return holder(type_, self.value(expression, type_, lazy=True))
+        operands = [self.held(one) for one in operands_of(expression)]
+        match expression:
+            case Constant(value):
+                return lambda: value
+            case Compare():
+                return compared(expression, *operands)
+            case Arithmetic() | Narrow() | Mathematics():
+                return computed(expression, operands)
+            case And():
+                return connected(operands, decisive=False)
+            case Or():
+                return connected(operands, decisive=True)
+            case Choose():
+                return _choice(*operands)
+            case Not() | IsNull() | Widen():
+                return of_one(expression, *operands)
+            case _:
+                raise AssertionError(expression)
 
     def function(self, variables: tuple[LambdaVariable, ...], body: Evaluate) -> Evaluate:
         """What computes a function; values beyond those of its variables are left out."""

@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from matchrec.conditions.run_condition import Call, RunExpression
+from matchrec.conditions.run_condition import Call, Computed, RunExpression
 from matchrec.dataclass import dataclass
 from matchrec.evaluate import instructions as op
 from matchrec.evaluate.code import Coder, Instruction
@@ -111,7 +111,7 @@ class LinkedConditions:
     reads: tuple[RegisterSet, ...]
     calls: tuple[Call, ...]
     forms: tuple[RowForm, ...]
-    computed: tuple[Call, ...]
+    computed: tuple[Computed, ...]
     computed_code: tuple[Range, ...]
 
     @property
@@ -166,7 +166,7 @@ def link_conditions(
     registers = Registers(frozenset(move.variable for move in moves))
     mapped = {move.test: move.variable for move in moves}
     calls: list[Call] = []
-    computed: dict[Call, list[Instruction]] = {}
+    computed: dict[Computed, list[Instruction]] = {}
     coders = [
         Coder(mapped.get(number, number), members, registers, integers, calls, computed)
         for number in range(len(conditions))

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import numpy as np
 
 from matchrec.conditions.functions.function import AnsiError, FunctionError, Value
-from matchrec.conditions.run_condition import Call, Collect
-from matchrec.conditions.types import is_ranked
+from matchrec.conditions.run_condition import Collect, RunExpression, arguments_of
+from matchrec.conditions.types import ValueType, is_ranked
 from matchrec.dataclass import dataclass
 from matchrec.evaluate.formulas import (
     REASONS,
@@ -193,9 +193,9 @@ class PythonCalls:
         self.linked = linked
         self.source = source
         self.lists = Lists(linked.forms, source, self.live_lists, self.value_of_row)
-        self.computed = [build(one.formula, self.arguments(one, source)) for one in linked.computed]
-        self.formulas = [build(one.formula, self.arguments(one, source)) for one in linked.calls]
-        self.encoders = [encoder(one.formula.type) for one in linked.calls]
+        self.computed = [self.compiled(one.expression, one.type) for one in linked.computed]
+        self.formulas = [self.compiled(one, one.type) for one in linked.calls]
+        self.encoders = [encoder(one.type) for one in linked.calls]
         self.pointer = callback(self.answer) if linked.calls else NO_CALLBACK
 
     def answer(self, what: int, one: int, other: int) -> int:
@@ -258,17 +258,15 @@ class PythonCalls:
         found: list[int] = np.unique(self.registers()[:, self.listed]).tolist()
         return found
 
-    def arguments(self, call: Call, source: RowValues) -> tuple[Evaluate, ...]:
-        """What reads the arguments of a call from the stack."""
-        parts = zip(call.arguments, call.types, strict=True)
-        return tuple(
+    def compiled(self, expression: RunExpression, type_: ValueType) -> Evaluate:
+        """What computes an expression of the arguments that are on the stack."""
+        readers = [
             self.list_at(place)
-            if isinstance(argument, Collect)
-            else self.value_at(
-                place, decoder(type_, ranked_values(source, ranked_column(argument)))
-            )
-            for place, (argument, type_) in enumerate(parts)
-        )
+            if isinstance(one, Collect)
+            else self.value_at(place, decoder(own, ranked_values(self.source, ranked_column(one))))
+            for place, (one, own) in enumerate(arguments_of(expression, type_))
+        ]
+        return build(expression, type_, readers)
 
     def list_at(self, place: int) -> Evaluate:
         stack = self.stack

@@ -10,9 +10,8 @@ from typing_extensions import assert_never
 
 from matchrec.compile.executable import Executable
 from matchrec.compile.negation import negation_tests
-from matchrec.conditions.functions.function import names_of
 from matchrec.conditions.row_column import show_column
-from matchrec.conditions.run_condition import Call, parts_of
+from matchrec.conditions.run_condition import Aggregated, Apply, parts_of
 from matchrec.dataclass import dataclass
 from matchrec.engine.engines import classify_time
 from matchrec.explanation.formulas import (
@@ -204,8 +203,8 @@ def condition_lines(plan: MatchPlan, executable: Executable) -> Iterator[str]:
 def python_lines(executable: Executable) -> Iterator[str]:
     """What of the conditions Python computes during the search."""
     known = [one.run_condition for one in executable.task.conditions if one.run_condition]
-    calls = (part for one in known for part in parts_of(one) if isinstance(part, Call))
-    names = dict.fromkeys(name for call in calls for name in names_of(call.formula))
+    parts = (part for one in known for part in parts_of(one))
+    names = [part.name for part in parts if isinstance(part, Apply | Aggregated)]
     if names:
         shown = (name.removeprefix("TIME ").lower() for name in names)
         yield f"computed in Python, slower: {', '.join(dict.fromkeys(shown))}"

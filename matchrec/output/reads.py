@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from typing_extensions import assert_never, override
 
-from matchrec.conditions.aggregates import BasicAggregate, basic, framed
+from matchrec.conditions.aggregates import basic, framed
+from matchrec.conditions.residual import RunningAggregate
 from matchrec.conditions.row_column import RowColumn, row_column
 from matchrec.conditions.types import NUMBERS, SPARKS_OWN, Family, ValueType
 from matchrec.conditions.within import window_columns
@@ -504,7 +505,7 @@ class MeasureReader:
             return None
         return ReadCollected(aggregate.variable, self.place(column), aggregate.semantics)
 
-    def basic_read(self, form: BasicAggregate, semantics: Semantics) -> Pieces | None:
+    def basic_read(self, form: RunningAggregate, semantics: Semantics) -> Pieces | None:
         """The reads of a basic aggregate, or None for a type that is Spark's to aggregate."""
         variable, column = form.variable, form.column
         if column is None:

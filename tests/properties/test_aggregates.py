@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matchrec.conditions.accumulators import AGGREGATES
-from matchrec.conditions.functions.function import Aggregated, AggregateUse
+from matchrec.conditions.functions.function import AggregateUse
 from matchrec.conditions.run_condition import (
-    Call,
+    Aggregated,
     Collect,
     Collected,
     Compare,
@@ -40,7 +40,7 @@ INTEGERS = st.sampled_from([None, 0, 1, 1, 2, 5, -3])
 
 def called(
     name: str, variable: str | None, columns: list[tuple[int, ...]], *, distinct: bool, so_far: bool
-) -> Call:
+) -> Aggregated:
     """An aggregate in a run condition. columns: by variable, what counts and what is added."""
     rows = tuple(
         (
@@ -52,8 +52,7 @@ def called(
     use = AggregateUse((BIGINT,) * (len(columns[0]) - 1), distinct=distinct)
     type_ = AGGREGATES[name].result(use)
     assert type_ is not None
-    formula = Aggregated(name, 0, use, type_)
-    return Call(formula, (Collect(variable, rows, so_far),), (BIGINT,))
+    return Aggregated(name, Collect(variable, rows, so_far), use, type_)
 
 
 @st.composite
@@ -73,7 +72,7 @@ def aggregates(
     so_far = variable in own and draw(st.booleans())
     call = called(name, variable, columns, distinct=distinct, so_far=so_far)
     value = {Kind.INTEGER: st.integers(0, 3), Kind.FLOATING: st.sampled_from([0.8, 1.3, 2.7])}
-    other = Constant(draw(value[call.kind]), call.kind)
+    other = Constant(draw(value[call.type.kind]), call.type.kind)
     compared = Compare(draw(st.sampled_from(Comparison)), call, other)
     if draw(st.booleans()):
         return compared

@@ -13,15 +13,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from matchrec.conditions.functions.function import Aggregated
 from matchrec.conditions.run_condition import (
     BITWISE,
+    Aggregated,
     And,
     Arithmetic,
     ArithmeticOperator,
-    Call,
     Choose,
-    Collect,
     Compare,
     Comparison,
     Constant,
@@ -248,7 +246,7 @@ class Candidate:
                 return self.number
             case Reduce():
                 return self.reduce(expression)
-            case Call():
+            case Aggregated():
                 return self.aggregate(expression)
             case Compare(comparison, left, right):
                 return compared(comparison, self.value(left), self.value(right))
@@ -316,11 +314,9 @@ class Candidate:
                 raise Failure("OVERFLOW", self.row)
         return total if expression.function is Reduction.SUM else total / len(values)
 
-    def aggregate(self, expression: Call) -> Value:
+    def aggregate(self, expression: Aggregated) -> Value:
         """An aggregate of a list, of which each row's variable says what it adds."""
-        (collect,) = expression.arguments
-        assert isinstance(collect, Collect)
-        assert isinstance(expression.formula, Aggregated)
+        collect = expression.rows
         wanted = set(self.mapped(collect.variable))
         rows = []
         for row, name in zip(self.rows, self.variables, strict=True):
@@ -330,7 +326,7 @@ class Candidate:
             counts, *values = (self.columns[one.type.kind][one.column][row] for one in added)
             if counts:
                 rows.append(tuple(values))
-        return AGGREGATES[expression.formula.name](rows, expression.formula.use.distinct)
+        return AGGREGATES[expression.name](rows, expression.use.distinct)
 
     def calculate(self, expression: Arithmetic) -> Value:
         left, right = self.value(expression.left), self.value(expression.right)

@@ -4,7 +4,7 @@ What looks at one row is Spark's, and what is arithmetic is compiled; this is fo
 `levenshtein(name, LAST(A.name)) < 2`. It is slower, about a microsecond for each value, and
 `explain` names it. A function is here only if it gives what Spark gives; the tests ask Spark.
 
-    function     what a function takes, what it gives, how it is computed; formulas of functions
+    function     what a function takes, what it gives, how it is computed
     and beside it, by what they are of: `texts`, `numerals`, `times`, `casts`, `nested`
 """
 

@@ -1,4 +1,4 @@
-"""Functions of arrays, structs and maps, and those that take a lambda function."""
+"""Functions of arrays and structs, and those that take a lambda function."""
 
 from __future__ import annotations
 
@@ -209,37 +209,7 @@ CONCAT = replace(function((ARRAY,), as_all, concat), repeats=True)
 ELEMENT_AT = Function((ARRAY, INTEGER), of_counted_element, element_at)
 
 
-# Structs that are made and their fields, and what a map has for a key of another row.
-
-
-MAP = Family.MAP
-
-Pairs = tuple[tuple[Value, Value], ...]
-
-
-def has_key(use: FunctionUse) -> bool:
-    """Whether the second argument is of the type of the map's keys."""
-    return use.types[0].parts[0] == use.types[1]
-
-
-def of_value(use: FunctionUse) -> ValueType | None:
-    """Of a map and a key."""
-    return use.types[0].parts[1] if has_key(use) else None
-
-
-def truth_of_key(use: FunctionUse) -> ValueType | None:
-    return BOOLEAN if has_key(use) else None
-
-
-def value_at(pairs: Pairs, wanted: Value) -> Value:
-    """NULL where there is no such key."""
-    key = normalized(wanted)
-    return next((value for one, value in pairs if normalized(one) == key), None)
-
-
-def contains_key(pairs: Pairs, wanted: Value) -> bool:
-    key = normalized(wanted)
-    return any(normalized(one) == key for one, _ in pairs)
+# Structs that are made, and their fields.
 
 
 def place_of_field(type_: ValueType, name: str) -> int | None:
@@ -269,10 +239,6 @@ def read_field(use: FunctionUse) -> Compute:
 
 def struct_type(use: FunctionUse) -> ValueType | None:
     return struct(use.words, use.types)
-
-
-SIZE_OF_MAP = Function((MAP,), gives(INT), size, takes_nulls=True)
-VALUE_AT = function((MAP, None), of_value, value_at)
 
 
 # Functions that take a lambda function: of arrays, of columns or collected of rows.
@@ -403,12 +369,6 @@ NESTED_FUNCTIONS: Mapping[str, Function] = {
     "ARRAYS_OVERLAP": function((ARRAY, ARRAY), overlap_type, overlap),
     ".": Function((None,), field_type, read_field),
     "STRUCT": Function((None,), struct_type, lambda _: together, takes_nulls=True, repeats=True),
-    "MAP_CONTAINS_KEY": function((MAP, None), truth_of_key, contains_key),
-    "MAP []": VALUE_AT,
-    "MAP ELEMENT_AT": VALUE_AT,
-    "MAP TRY_ELEMENT_AT": VALUE_AT,
-    "MAP SIZE": SIZE_OF_MAP,
-    "MAP CARDINALITY": SIZE_OF_MAP,
     "EXISTS": Function((ARRAY, None), where_boolean(gives(BOOLEAN)), exists, variables=of_elements),
     "FORALL": taking(of_elements, (ARRAY,), where_boolean(gives(BOOLEAN)), holds_for_all),
     "FILTER": taking(
@@ -418,4 +378,3 @@ NESTED_FUNCTIONS: Mapping[str, Function] = {
     "AGGREGATE": AGGREGATE,
     "REDUCE": AGGREGATE,
 }
-"""Those of maps that arrays have too begin with MAP."""

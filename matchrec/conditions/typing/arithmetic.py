@@ -7,11 +7,12 @@ from dataclasses import replace
 from functools import partial
 from math import nan
 
-from matchrec.conditions.functions.function import Apply, FunctionUse
-from matchrec.conditions.residual import Combined, Step, Value
+from matchrec.conditions.functions.function import FunctionUse
+from matchrec.conditions.residual import Typed, TypedOperation
 from matchrec.conditions.run_condition import (
     SHIFTS,
     And,
+    Apply,
     Arithmetic,
     ArithmeticOperator,
     Call,
@@ -41,7 +42,6 @@ from matchrec.conditions.types import (
     is_wide_decimal,
 )
 from matchrec.conditions.typing.calls import (
-    Arguments,
     bring,
     is_along_calendar,
     type_along_calendar,
@@ -49,7 +49,6 @@ from matchrec.conditions.typing.calls import (
     type_of_times,
 )
 from matchrec.conditions.typing.numbers import (
-    Typed,
     bounded,
     common_type,
     compute,
@@ -59,7 +58,7 @@ from matchrec.conditions.typing.numbers import (
     on_times,
     widen,
 )
-from matchrec.conditions.typing.typer import Typer
+from matchrec.conditions.typing.typer import Typer, are_columns
 from matchrec.errors.conditions import cannot_combine, not_a_number, not_known_during_the_match
 
 TRYING = {
@@ -71,40 +70,35 @@ TRYING = {
 }
 """Functions that are NULL where the operator would be an error."""
 
-AS_FLOAT = "AS FLOAT"
-"""The operation of a number that is brought to the type of floats that its word names."""
-
 _MINUS_ONE = Constant(-1, Kind.INTEGER)
 
 OF_ONE_TYPE = frozenset({"COALESCE", "GREATEST", "LEAST", "IN", "CASE", "CASE OF"})
 """What Spark brings to one type, also more than two operands, before it computes."""
 
 
-def type_arithmetic(typer: Typer, step: Combined) -> Typed:
+def type_arithmetic(typer: Typer, step: TypedOperation) -> Typed:
     """An operation on numbers, times and intervals."""
     if step.operator == "DIV":
         return type_quotient(typer, step)
     if step.operator == "NEG":
-        value = typer.type_step(step.operands[0])
+        value = step.operands[0]
         if value.type.family not in NUMBERS | {Family.INTERVAL}:
             raise not_a_number("-", value.type.name, step.span)
         return negative(value, typer.ansi)
     if step.operator == "DATEDIFF":
         return type_days_between(typer, step)
     left, right = step.operands
-    one, other = typer.type_of(left), typer.type_of(right)
+    one, other = left.type, right.type
     if one.family in NUMBERS and other.family in NUMBERS:
         return type_of_numbers(typer, step, left, right)
     if is_along_calendar(one, other, typer.settings.time_zone):
         return type_along_calendar(typer, step)
-    found = on_times(
-        ArithmeticOperator(step.operator), typer.type_step(left), typer.type_step(right)
-    )
+    found = on_times(ArithmeticOperator(step.operator), left, right)
     return type_of_times(typer, step) if found is None else found
 
 
-def type_of_numbers(typer: Typer, step: Combined, left: Step, right: Step) -> Typed:
-    one, other = typer.type_of(left), typer.type_of(right)
+def type_of_numbers(typer: Typer, step: TypedOperation, left: Typed, right: Typed) -> Typed:
+    one, other = left.type, right.type
     operator = ArithmeticOperator(step.operator)
     families = {one.family, other.family}
     exact = Family.DECIMAL in families and Family.FLOATING not in families
@@ -124,13 +118,13 @@ def type_of_numbers(typer: Typer, step: Combined, left: Step, right: Step) -> Ty
     return found
 
 
-def type_bits(typer: Typer, step: Combined) -> Typed:
+def type_bits(step: TypedOperation) -> Typed:
     """An operation on the bits of integers: `~x` is `-1 ^ x`; shifts are of 32 or 64 bits."""
-    types = [typer.type_of(part) for part in step.operands]
+    types = [part.type for part in step.operands]
     if any(one.family is not Family.INTEGER for one in types):
         names = [one.name for one in types]
         raise cannot_combine(step.operator, names[0], names[-1], step.span)
-    left, *others = (typer.type_step(part).expression for part in step.operands)
+    left, *others = (part.expression for part in step.operands)
     if step.operator == "~":
         inverted = Arithmetic(ArithmeticOperator.BIT_XOR, left, _MINUS_ONE, Kind.INTEGER)
         return Typed(inverted, types[0])
@@ -142,12 +136,12 @@ def type_bits(typer: Typer, step: Combined) -> Typed:
     return Typed(Arithmetic(operator, left, others[0], Kind.INTEGER, type_.bits), type_)
 
 
-def type_trying(typer: Typer, step: Combined) -> Typed:
+def type_trying(typer: Typer, step: TypedOperation) -> Typed:
     """An operation on numbers that is NULL where it has no result."""
-    one, other = map(typer.type_of, step.operands)
+    one, other = (part.type for part in step.operands)
     if not {one.family, other.family} <= NUMBERS:
         raise cannot_combine(step.operator, one.name, other.name, step.span)
-    found = typer.type_step(replace(step, operator=TRYING[step.operator]))
+    found = typer.type_operation(replace(step, operator=TRYING[step.operator]))
     return Typed(trying(found.expression), found.type)
 
 
@@ -158,23 +152,22 @@ def trying(expression: RunExpression) -> RunExpression:
             return replace(expression, tries=True)
         case Narrow(value):
             return Narrow(trying(value))
-        case Call(formula=Apply() as formula):
-            without_ansi = replace(formula, use=replace(formula.use, ansi=False))
-            return replace(expression, formula=without_ansi)
+        case Apply(use=use):
+            return replace(expression, use=replace(use, ansi=False))
         case _:
             raise AssertionError(expression)
 
 
-def type_compared(typer: Typer, step: Combined) -> tuple[Typed, Typed]:
+def type_compared(typer: Typer, step: TypedOperation) -> tuple[Typed, Typed]:
     """The operands of a comparison as one type, an integer beside a decimal within an int64."""
     left, right = step.operands
-    common = _wide_type(typer, typer.type_of(left), typer.type_of(right))
-    if common is None or all(isinstance(part, Value) for part in (left, right)):
+    common = _wide_type(typer, left.type, right.type)
+    if common is None or are_columns(left, right):
         return typer.unify(step, left, right)
 
-    def typed(part: Step) -> Typed:
-        if typer.type_of(part).family is Family.INTEGER:
-            return bounded(typer.type_step(part), common)
+    def typed(part: Typed) -> Typed:
+        if part.type.family is Family.INTEGER:
+            return bounded(part, common)
         return typer.as_number(step, part, common)
 
     return typed(left), typed(right)
@@ -189,18 +182,18 @@ def _wide_type(typer: Typer, one: ValueType, other: ValueType) -> ValueType | No
     return common if common is not None and is_wide_decimal(common) else None
 
 
-def is_positive_remainder(typer: Typer, step: Combined) -> bool:
+def is_positive_remainder(step: TypedOperation) -> bool:
     """Whether it is PMOD of two integers, which Spark adds as Java does."""
-    types = [typer.type_of(part) for part in step.operands] if step.operator == "PMOD" else []
+    types = [part.type for part in step.operands] if step.operator == "PMOD" else []
     return bool(types) and all(one.family is Family.INTEGER for one in types)
 
 
-def type_positive_remainder(typer: Typer, step: Combined) -> Typed:
+def type_positive_remainder(typer: Typer, step: TypedOperation) -> Typed:
     """`r = a % n; r < 0 ? (r + n) % n : r`, whose sum has 32 bits or more and is no error."""
     left, right = step.operands
-    type_ = common_type(typer.type_of(left), typer.type_of(right), typer.ansi) or INT
+    type_ = common_type(left.type, right.type, typer.ansi) or INT
     wide = common_type(type_, INT, typer.ansi) or INT
-    dividend, divisor = (widen(typer.type_step(part), wide) for part in (left, right))
+    dividend, divisor = (widen(part, wide) for part in (left, right))
     remainder = _computed(ArithmeticOperator.REMAINDER, dividend, divisor, typer.ansi)
     total = _computed(ArithmeticOperator.ADD, remainder, divisor, ansi=False)
     again = _computed(ArithmeticOperator.REMAINDER, total, divisor, typer.ansi)
@@ -214,7 +207,7 @@ def _computed(operator: ArithmeticOperator, left: Typed, right: Typed, ansi: boo
     return found
 
 
-def check_common_type(typer: Typer, step: Combined) -> None:
+def check_common_type(typer: Typer, step: TypedOperation) -> None:
     """Raises where operands two by two would become other types than Spark makes of all at once.
 
     Without `ansi` an integer beside a FLOAT is rounded to it, unless another operand is wider; and
@@ -222,30 +215,30 @@ def check_common_type(typer: Typer, step: Combined) -> None:
     """
     if typer.ansi or step.operator not in OF_ONE_TYPE:
         return
-    types = [typer.type_of(part) for part in step.operands]
+    types = [part.type for part in step.operands]
     numbers = [type_ for type_ in types if type_.family in NUMBERS]
     texts = [type_ for type_ in types if type_.family is Family.STRING]
     if step.operator == "IN" and numbers and texts:
         raise cannot_combine(step.operator, types[0].name, (numbers + texts)[0].name, step.span)
     wider = any(type_ == DOUBLE or type_.family is Family.DECIMAL for type_ in types)
     for part, type_ in zip(step.operands, types, strict=True):
-        rounds = type_.family is Family.INTEGER and not is_small(typer, part)
+        rounds = type_.family is Family.INTEGER and not is_small(part)
         if rounds and wider and FLOAT in types:
             raise cannot_combine(step.operator, type_.name, FLOAT.name, step.span)
 
 
-def with_floats(typer: Typer, step: Combined) -> Combined:
+def with_floats(typer: Typer, step: TypedOperation) -> TypedOperation:
     """IN with a float among other numbers, all of which Spark compares as floats, also two others.
 
     9007199254740993 IN (0.5, 9007199254740992) is true.
     """
-    types = [typer.type_of(part) for part in step.operands] if step.operator == "IN" else []
+    types = [part.type for part in step.operands] if step.operator == "IN" else []
     numbers = [type_ for type_ in types if type_.family in NUMBERS]
     if not any(type_.family is Family.FLOATING for type_ in numbers):
         return step
     target = common_floating(numbers, typer.ansi)
-    pairs = zip(step.operands, types, strict=True)
-    return replace(step, operands=tuple(as_float(*pair, target) for pair in pairs))
+    floats = tuple(as_float(typer, step, part, target) for part in step.operands)
+    return replace(step, operands=floats)
 
 
 def common_floating(types: Sequence[ValueType], ansi: bool) -> ValueType:
@@ -257,27 +250,28 @@ def common_floating(types: Sequence[ValueType], ansi: bool) -> ValueType:
     return found or DOUBLE
 
 
-def as_float(part: Step, own: ValueType, target: ValueType) -> Step:
+def as_float(typer: Typer, step: TypedOperation, part: Typed, target: ValueType) -> Typed:
     """A number as a float."""
-    if own.family not in NUMBERS or own == target:
+    if part.type.family not in NUMBERS or part.type == target:
         return part
-    if is_wide_decimal(own):
-        return Combined("CAST", (part,), part.span, (target.name.upper(),))
-    return Combined(AS_FLOAT, (part,), part.span, (target.name,))
+    if is_wide_decimal(part.type):
+        words = (target.name.upper(),)
+        return typer.type_operation(TypedOperation("CAST", (part,), part.span, words))
+    return typer.as_number(step, part, target)
 
 
-def is_small(typer: Typer, step: Step) -> bool:
+def is_small(part: Typed) -> bool:
     """Whether an integer is written there that a FLOAT holds."""
-    match typer.draft.type_step(step).expression:
+    match part.expression:
         case Constant(int(value)):
             return value <= 2**24
         case _:
             return False
 
 
-def type_days_between(typer: Typer, step: Combined) -> Typed:
+def type_days_between(typer: Typer, step: TypedOperation) -> Typed:
     """DATEDIFF(end, start), whole days; columns are cast to dates by Spark."""
-    if not all(isinstance(part, Value) for part in step.operands):
+    if not are_columns(*step.operands):
         return type_call(typer, step)
     left, right = (typer.cast_column(part, DATE) for part in step.operands)
     return Typed(in_int(ArithmeticOperator.SUBTRACT, left, right), INT)
@@ -299,12 +293,12 @@ TWO = frozenset({MathFunction.POWER, MathFunction.LOG})
 MOST_PLACES = 18
 
 
-def is_mathematics(step: Combined) -> bool:
+def is_mathematics(step: TypedOperation) -> bool:
     """Whether an operation is a function of numbers that the engine has, or makes of texts."""
     return step.operator in MATHEMATICAL
 
 
-def type_mathematics(typer: Typer, step: Combined) -> Typed:
+def type_mathematics(typer: Typer, step: TypedOperation) -> Typed:
     """A function of numbers."""
     if step.operator in ("ROUND", "BROUND"):
         return type_rounding(typer, step)
@@ -321,7 +315,7 @@ def type_mathematics(typer: Typer, step: Combined) -> Typed:
     return Typed(Mathematics(function, arguments), DOUBLE)
 
 
-def type_isnan(typer: Typer, step: Combined) -> Typed:
+def type_isnan(typer: Typer, step: TypedOperation) -> Typed:
     """ISNAN(x), which is false of NULL."""
     (part,) = step.operands
     value = as_double(typer, step, part).expression
@@ -329,25 +323,25 @@ def type_isnan(typer: Typer, step: Combined) -> Typed:
     return Typed(And((Not(IsNull(value)), is_nan)), BOOLEAN)
 
 
-def as_double(typer: Typer, step: Combined, part: Step) -> Typed:
+def as_double(typer: Typer, step: TypedOperation, part: Typed) -> Typed:
     """An argument as a float."""
-    own = typer.type_of(part)
+    own = part.type
     if own.family in NUMBERS and not is_wide_decimal(own):
         return typer.as_number(step, part, DOUBLE)
     return bring(typer, step, part, DOUBLE)
 
 
-def type_floor(typer: Typer, step: Combined, function: MathFunction) -> Typed:
+def type_floor(typer: Typer, step: TypedOperation, function: MathFunction) -> Typed:
     """FLOOR and CEIL: of a float a bigint, of a decimal one without places after the point."""
     (part,) = step.operands
-    own = typer.type_of(part)
+    own = part.type
     if own.family is Family.INTEGER:
-        return Typed(typer.type_step(part).expression, BIGINT)
+        return Typed(part.expression, BIGINT)
     if is_wide_decimal(own):
         raise not_known_during_the_match(step.operator, step.span)
     if own.family is not Family.DECIMAL:
         return Typed(Mathematics(function, (as_double(typer, step, part).expression,)), BIGINT)
-    digits = typer.type_step(part).expression
+    digits = part.expression
     type_ = decimal(own.precision - own.scale + 1, 0)
     if own.scale == 0:
         return Typed(digits, type_)
@@ -363,42 +357,38 @@ def type_floor(typer: Typer, step: Combined, function: MathFunction) -> Typed:
     return Typed(integer_arithmetic(ArithmeticOperator.DIVIDE, chosen, one), type_)
 
 
-def type_rounding(typer: Typer, step: Combined) -> Typed:
+def type_rounding(typer: Typer, step: TypedOperation) -> Typed:
     """ROUND(x) and ROUND(x, places), half away from zero; BROUND, half to even, of floats."""
     part = step.operands[0]
-    own, places = typer.type_of(part), places_of(step)
+    own, places = part.type, places_of(step)
     half_up = step.operator == "ROUND"
     if own.family is Family.DECIMAL and not is_wide_decimal(own) and half_up:
-        return round_decimal(typer.type_step(part), places)
+        return round_decimal(part, places)
     if own.family is Family.INTEGER and half_up:
-        value = typer.type_step(part)
-        rounded = round_digits(value.expression, -places, own.bits, typer.ansi)
-        return Typed(rounded, own)
+        return Typed(round_digits(part.expression, -places, own.bits, typer.ansi), own)
     if own.family is not Family.FLOATING:
         raise not_known_during_the_match(step.operator, step.span)
     rounded = round_floating(typer, step, places)
     return Typed(Narrow(rounded) if own == FLOAT else rounded, own)
 
 
-def round_floating(typer: Typer, step: Combined, places: int) -> RunExpression:
+def round_floating(typer: Typer, step: TypedOperation, places: int) -> RunExpression:
     """A float of fewer decimal places, in 64 bits."""
     value = as_double(typer, step, step.operands[0])
     use = FunctionUse((DOUBLE,), (str(places),), typer.ansi, typer.settings.time_zone)
-    arguments = Arguments()
-    exact = arguments.call(Apply(step.operator, (arguments.add(value),), use, DOUBLE)).expression
+    exact = Apply(step.operator, (value.expression,), use, DOUBLE)
     if isinstance(value.expression, Call) or step.operator == "BROUND":
         return exact
-    assert isinstance(exact, Call)
     by_places = value.expression, Constant(places, Kind.INTEGER)
     return Mathematics(MathFunction.ROUND, by_places, exact)
 
 
-def places_of(step: Combined) -> int:
+def places_of(step: TypedOperation) -> int:
     """The second argument of ROUND, a whole number that is written there."""
     if len(step.operands) == 1:
         return 0
-    written = step.operands[1] if len(step.operands) == 2 else None
-    if isinstance(written, Value) and written.column.looks_at_one_row:
+    written = step.operands[1].value if len(step.operands) == 2 else None
+    if written is not None and written.column.looks_at_one_row:
         text = written.column.text.replace(" ", "").strip("()")
         if text.removeprefix("-").isdigit() and abs(int(text)) <= MOST_PLACES:
             return int(text)
@@ -437,12 +427,12 @@ def shortened(digits: RunExpression, dropped: int) -> RunExpression:
     return integer_arithmetic(ArithmeticOperator.DIVIDE, digits, power)
 
 
-def type_quotient(typer: Typer, step: Combined) -> Typed:
+def type_quotient(typer: Typer, step: TypedOperation) -> Typed:
     """`a DIV b` of integers: a bigint, rounded towards zero."""
-    left, right = (typer.type_of(part) for part in step.operands)
+    left, right = (part.type for part in step.operands)
     if left.family is not Family.INTEGER or right.family is not Family.INTEGER:
         raise cannot_combine("DIV", left.name, right.name, step.span)
-    one, other = (typer.type_step(part).expression for part in step.operands)
+    one, other = (part.expression for part in step.operands)
     whole = partial(Arithmetic, kind=Kind.INTEGER, ansi=typer.ansi)
     exact = whole(ArithmeticOperator.SUBTRACT, one, whole(ArithmeticOperator.REMAINDER, one, other))
     return Typed(whole(ArithmeticOperator.DIVIDE, exact, other), BIGINT)

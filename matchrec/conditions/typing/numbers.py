@@ -7,8 +7,7 @@ says so, which is earlier than Spark would for a decimal of more than 18 digits.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-
+from matchrec.conditions.residual import Typed
 from matchrec.conditions.run_condition import (
     Arithmetic,
     ArithmeticOperator,
@@ -28,6 +27,7 @@ from matchrec.conditions.types import (
     INTERVAL,
     NESTED,
     NUMBERS,
+    TIMES,
     VOID,
     Family,
     Kind,
@@ -37,18 +37,9 @@ from matchrec.conditions.types import (
     decimal,
     nested,
 )
-from matchrec.dataclass import dataclass
 
 MICROSECONDS_A_DAY = 86_400_000_000
 LARGEST = 2**63 - 1
-
-
-@dataclass(frozen=True, slots=True)
-class Typed:
-    """RunExpression and the type of its value."""
-
-    expression: RunExpression
-    type: ValueType
 
 
 def common_type(one: ValueType, other: ValueType, ansi: bool) -> ValueType | None:
@@ -174,20 +165,21 @@ def decimal_average(total: RunExpression, count: RunExpression, type_: ValueType
     return Typed(integer_arithmetic(ArithmeticOperator.DIVIDE, more, count), average_type(type_))
 
 
-TimeRule = Callable[[RunExpression, ValueType, ValueType], Typed]
-
-
 def on_times(operator: ArithmeticOperator, left: Typed, right: Typed) -> Typed | None:
     """Arithmetic of dates, timestamps and day-time intervals, or None where there is none."""
     families = left.type.family, operator.value, right.type.family
     if families in LATER_DAYS:
         return later_day(operator, left, right)
-    rule = TIME_RULES.get(families)
-    if rule is None:
+    if families not in ON_TIMES:
         return None
-    return rule(
-        integer_arithmetic(operator, left.expression, right.expression), left.type, right.type
-    )
+    found = integer_arithmetic(operator, left.expression, right.expression)
+    times = [one.type for one in (left, right) if one.type.family in TIMES]
+    if len(times) < 2:
+        return Typed(found, times[0] if times else left.type)
+    if left.type == DATE:
+        day = Constant(MICROSECONDS_A_DAY, Kind.INTEGER)
+        found = integer_arithmetic(ArithmeticOperator.MULTIPLY, found, day)
+    return Typed(found, INTERVAL)
 
 
 def in_int(operator: ArithmeticOperator, left: Typed, right: Typed) -> RunExpression:
@@ -201,38 +193,22 @@ def later_day(operator: ArithmeticOperator, left: Typed, right: Typed) -> Typed 
     return None if number.type.bits > INT.bits else Typed(in_int(operator, left, right), DATE)
 
 
-def _as_left(expression: RunExpression, left: ValueType, _right: ValueType) -> Typed:
-    return Typed(expression, left)
-
-
-def _as_right(expression: RunExpression, _left: ValueType, right: ValueType) -> Typed:
-    return Typed(expression, right)
-
-
-def _as_interval(expression: RunExpression, _left: ValueType, _right: ValueType) -> Typed:
-    return Typed(expression, INTERVAL)
-
-
-def _days_as_interval(expression: RunExpression, _left: ValueType, _right: ValueType) -> Typed:
-    day = Constant(MICROSECONDS_A_DAY, Kind.INTEGER)
-    return Typed(integer_arithmetic(ArithmeticOperator.MULTIPLY, expression, day), INTERVAL)
-
-
 LATER_DAYS = {
     (Family.DATE, "-", Family.INTEGER),
     (Family.DATE, "+", Family.INTEGER),
     (Family.INTEGER, "+", Family.DATE),
 }
-TIME_RULES: Mapping[tuple[Family, str, Family], TimeRule] = {
-    (Family.DATE, "-", Family.DATE): _days_as_interval,
-    (Family.TIMESTAMP, "-", Family.TIMESTAMP): _as_interval,
-    (Family.TIMESTAMP_NTZ, "-", Family.TIMESTAMP_NTZ): _as_interval,
-    (Family.TIMESTAMP, "-", Family.INTERVAL): _as_left,
-    (Family.TIMESTAMP, "+", Family.INTERVAL): _as_left,
-    (Family.TIMESTAMP_NTZ, "-", Family.INTERVAL): _as_left,
-    (Family.TIMESTAMP_NTZ, "+", Family.INTERVAL): _as_left,
-    (Family.INTERVAL, "+", Family.TIMESTAMP): _as_right,
-    (Family.INTERVAL, "+", Family.TIMESTAMP_NTZ): _as_right,
-    (Family.INTERVAL, "+", Family.INTERVAL): _as_left,
-    (Family.INTERVAL, "-", Family.INTERVAL): _as_left,
+ON_TIMES = {
+    (Family.DATE, "-", Family.DATE),
+    (Family.TIMESTAMP, "-", Family.TIMESTAMP),
+    (Family.TIMESTAMP_NTZ, "-", Family.TIMESTAMP_NTZ),
+    (Family.TIMESTAMP, "-", Family.INTERVAL),
+    (Family.TIMESTAMP, "+", Family.INTERVAL),
+    (Family.TIMESTAMP_NTZ, "-", Family.INTERVAL),
+    (Family.TIMESTAMP_NTZ, "+", Family.INTERVAL),
+    (Family.INTERVAL, "+", Family.TIMESTAMP),
+    (Family.INTERVAL, "+", Family.TIMESTAMP_NTZ),
+    (Family.INTERVAL, "+", Family.INTERVAL),
+    (Family.INTERVAL, "-", Family.INTERVAL),
 }
+"""Two times are an interval apart; anything else is the time, or an interval."""

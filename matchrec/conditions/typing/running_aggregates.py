@@ -6,11 +6,11 @@ rows, among them sums of wide decimals and intervals.
 
 from __future__ import annotations
 
-from matchrec.conditions.functions.function import Aggregated
-from matchrec.conditions.residual import ListAggregate, RunningAggregate, Step
+from matchrec.conditions.functions.function import AggregateUse
+from matchrec.conditions.residual import ListAggregate, RunningAggregate, Step, Typed
 from matchrec.conditions.row_column import RowColumn, cast, row_column
 from matchrec.conditions.run_condition import (
-    Call,
+    Aggregated,
     Collect,
     Collected,
     Computed,
@@ -31,8 +31,7 @@ from matchrec.conditions.types import (
     is_wide_decimal,
     sum_type,
 )
-from matchrec.conditions.typing.calls import Arguments
-from matchrec.conditions.typing.numbers import Typed, decimal_average
+from matchrec.conditions.typing.numbers import decimal_average
 from matchrec.conditions.typing.typer import Typer
 from matchrec.errors.conditions import aggregate_cannot_take, filter_not_boolean, not_a_number
 
@@ -82,7 +81,6 @@ def type_count(typer: Typer, step: RunningAggregate) -> RunExpression:
 def type_list(typer: Typer, step: ListAggregate) -> Typed:
     """An aggregate that Python computes from a list of rows."""
     from matchrec.conditions.accumulators import AGGREGATES, CHOOSING
-    from matchrec.conditions.functions.function import AggregateUse
 
     ordered = len(step.words)
     counts = type_in_list(typer, step.columns[0][0])
@@ -105,20 +103,18 @@ def type_list(typer: Typer, step: ListAggregate) -> Typed:
     if type_ is None:
         raise aggregate_cannot_take(step.function, [one.name for one in first], step.span)
     rows = tuple(tuple(collected(typer, one) for one in row) for row in step.columns)
-    arguments = Arguments([Collect(step.variable, rows, step.so_far)], [BIGINT])
-    return arguments.call(Aggregated(step.function, 0, use, type_))
+    collected_rows = Collect(step.variable, rows, step.so_far)
+    return Typed(Aggregated(step.function, collected_rows, use, type_), type_)
 
 
 def type_in_list(typer: Typer, one: RowColumn | Step) -> ValueType:
-    return typer.types[one] if isinstance(one, RowColumn) else typer.type_of(one)
+    return typer.types[one] if isinstance(one, RowColumn) else typer.type_step(one).type
 
 
 def collected(typer: Typer, column: RowColumn | Step) -> Collected | Computed:
     """A value of a list's rows."""
     if not isinstance(column, RowColumn):
-        arguments = Arguments()
-        call = arguments.call(arguments.add(typer.type_step(column))).expression
-        assert isinstance(call, Call)
-        return Computed(call)
+        typed = typer.type_step(column)
+        return Computed(typed.expression, typed.type)
     type_ = typer.types[column]
     return Collected(typer.read(column, type_, None).column, type_)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import field
-from functools import cached_property
+from dataclasses import replace
 
 from typing_extensions import assert_never
 
-from matchrec.conditions.functions.function import LambdaValue
 from matchrec.conditions.residual import (
     BITS,
     COMPARISONS,
@@ -20,18 +18,20 @@ from matchrec.conditions.residual import (
     NumberOfMatch,
     RunningAggregate,
     Step,
+    Typed,
+    TypedOperation,
     Value,
     VariableAt,
     rewrite,
 )
 from matchrec.conditions.run_condition import (
     And,
-    Call,
     Choose,
     Compare,
     Comparison,
     Constant,
     IsNull,
+    LambdaValue,
     Not,
     Or,
     ReadClassifier,
@@ -41,13 +41,10 @@ from matchrec.conditions.run_condition import (
 from matchrec.conditions.types import (
     BIGINT,
     BOOLEAN,
-    DOUBLE,
-    FLOAT,
     INT,
     Kind,
 )
 from matchrec.conditions.typing.arithmetic import (
-    AS_FLOAT,
     TRYING,
     check_common_type,
     is_mathematics,
@@ -60,10 +57,16 @@ from matchrec.conditions.typing.arithmetic import (
     type_trying,
     with_floats,
 )
-from matchrec.conditions.typing.calls import is_pythons, type_call
-from matchrec.conditions.typing.numbers import Typed
+from matchrec.conditions.typing.calls import is_pythons, type_call, type_lambda
 from matchrec.conditions.typing.running_aggregates import type_list, type_running_aggregate
-from matchrec.conditions.typing.typer import Typer, constant_of, null, type_formula, type_late
+from matchrec.conditions.typing.typer import (
+    Typer,
+    constant_of,
+    may_fail,
+    null,
+    type_formula,
+    type_late,
+)
 from matchrec.dataclass import dataclass
 from matchrec.errors.conditions import cannot_combine, not_known_during_the_match
 
@@ -72,10 +75,15 @@ from matchrec.errors.conditions import cannot_combine, not_known_during_the_matc
 class StepTyper(Typer):
     """Types a step as what it is: a value, an aggregate, an operation."""
 
-    def type_by_kind(self, step: Step) -> Typed:
+    def type_step(self, step: Step) -> Typed:
+        return step if isinstance(step, Typed) else replace(self.by_kind(step), span=step.span)
+
+    def by_kind(self, step: Step) -> Typed:
         match step:
             case Value():
-                return self.value(step)
+                return replace(self.value(step), value=step, parts=())
+            case Combined():
+                return self.type_operation(self.with_typed_operands(step))
             case RunningAggregate():
                 return type_running_aggregate(self, step)
             case VariableAt():
@@ -84,25 +92,35 @@ class StepTyper(Typer):
                 return type_list(self, step)
             case NumberOfMatch():
                 return Typed(TriedMatchNumber(), BIGINT)
-            case Combined():
-                return self.combine(step)
             case LambdaRead(variable):
                 type_ = self.bound[variable]
-                return Typed(Call(LambdaValue(variable, type_), (), ()), type_)
-            case Lambda():
+                return Typed(LambdaValue(variable, type_), type_)
+            case Lambda() | Typed():
                 raise not_known_during_the_match("->", step.span)
             case _:
                 assert_never(step)
 
-    @cached_property
-    def draft(self) -> DraftTyper:
-        """What types steps before it is known whether their columns will be read as they are."""
-        return DraftTyper(
-            self.types,
-            self.ansi,
-            self.settings,
-            effort=self.effort,
-            bound=self.bound,
+    def with_typed_operands(self, step: Combined) -> TypedOperation:
+        """The operation; a lambda function is typed after the operands before it."""
+        operands: list[Typed] = []
+        for one in step.operands:
+            if isinstance(one, Lambda):
+                operands.append(type_lambda(self, step, one, operands))
+            else:
+                operands.append(self.type_step(one))
+        return TypedOperation(step.operator, tuple(operands), step.span, step.words)
+
+    def type_operation(self, step: TypedOperation) -> Typed:
+        size, depth = self.size_and_depth(step)
+        found = self.combine(step)
+        return Typed(
+            found.expression,
+            found.type,
+            step.span,
+            parts=step.operands,
+            size=max(size, found.size),
+            depth=max(depth, found.depth),
+            fails=may_fail(self, step, found.type) or any(one.fails for one in step.operands),
         )
 
     def value(self, step: Value) -> Typed:
@@ -122,28 +140,26 @@ class StepTyper(Typer):
             expression = Choose(is_variable(here, variable), condition, expression)
         return Typed(expression, BOOLEAN)
 
-    def combine(self, step: Combined) -> Typed:
+    def combine(self, step: TypedOperation) -> Typed:
         if is_mathematics(step):
             return type_mathematics(self, step)
         if is_pythons(self, step):
             return type_call(self, step)
-        if is_positive_remainder(self, step):
+        if is_positive_remainder(step):
             return type_positive_remainder(self, step)
-        basic = self.draft.basic(step)
-        if basic is not step:
-            return self.combine(basic)
+        check_common_type(self, step)
+        basic = rewrite(with_floats(self, step))
+        if basic is not None:
+            return self.type_step(basic)
         operator = step.operator
         if operator in BITS:
-            return type_bits(self, step)
-        if operator == AS_FLOAT:
-            target = FLOAT if step.words == (FLOAT.name,) else DOUBLE
-            return self.as_number(step, step.operands[0], target)
+            return type_bits(step)
         if operator in TRYING:
             return type_trying(self, step)
         if operator in LOGIC:
             return self.logic(step)
         if operator == "IS NULL":
-            return Typed(IsNull(self.type_step(step.operands[0]).expression), BOOLEAN)
+            return Typed(IsNull(step.operands[0].expression), BOOLEAN)
         if operator == "IF":
             return self.choice(step)
         if operator in COMPARISONS:
@@ -153,8 +169,8 @@ class StepTyper(Typer):
             return Typed(Compare(Comparison(operator), left.expression, right.expression), BOOLEAN)
         return type_arithmetic(self, step)
 
-    def logic(self, step: Combined) -> Typed:
-        parts = tuple(self.condition(part) for part in step.operands)
+    def logic(self, step: TypedOperation) -> Typed:
+        parts = tuple(self.truth(part) for part in step.operands)
         match step.operator:
             case "AND":
                 return Typed(And(parts), BOOLEAN)
@@ -163,41 +179,14 @@ class StepTyper(Typer):
             case _:
                 return Typed(Not(parts[0]), BOOLEAN)
 
-    def choice(self, step: Combined) -> Typed:
+    def choice(self, step: TypedOperation) -> Typed:
         """IF(condition, then, otherwise); without a last operand it is NULL."""
-        condition = self.condition(step.operands[0])
+        condition = self.truth(step.operands[0])
         if len(step.operands) == 2:
-            then = self.type_step(step.operands[1])
+            then = step.operands[1]
             return Typed(Choose(condition, then.expression, null(then.type).expression), then.type)
         then, otherwise = self.unify(step, step.operands[1], step.operands[2])
         return Typed(Choose(condition, then.expression, otherwise.expression), then.type)
-
-
-@dataclass(frozen=True)
-class DraftTyper(StepTyper):
-    """Types each step once, over columns of its own.
-
-    known, forms: by the ids of steps, which are kept so that no other step gets their ids.
-    """
-
-    known: dict[int, tuple[Step, Typed]] = field(default_factory=dict)
-    forms: dict[int, tuple[Step, Combined]] = field(default_factory=dict)
-
-    @cached_property
-    def draft(self) -> DraftTyper:
-        return self
-
-    def type_step(self, step: Step) -> Typed:
-        if id(step) not in self.known:
-            self.known[id(step)] = step, super().type_step(step)
-        return self.known[id(step)][1]
-
-    def basic(self, step: Combined) -> Combined:
-        """The same value by basic operations, always the same steps."""
-        if id(step) not in self.forms:
-            check_common_type(self, step)
-            self.forms[id(step)] = step, rewrite(with_floats(self, step))
-        return self.forms[id(step)][1]
 
 
 def is_variable(here: ReadClassifier, variable: int) -> RunExpression:

@@ -8,27 +8,33 @@ error that says which CAST to write. So is a run condition that would become too
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
-from dataclasses import field
+from collections.abc import Mapping
+from dataclasses import field, replace
 
 from matchrec.conditions.functions.function import Settings
 from matchrec.conditions.guards import is_total
 from matchrec.conditions.residual import (
     COMPARISONS,
-    Combined,
-    Lambda,
     Step,
+    Typed,
+    TypedOperation,
     Value,
     values_in,
 )
 from matchrec.conditions.row_column import RowColumn, cast, row_column
 from matchrec.conditions.run_condition import (
+    Aggregated,
     Choose,
+    Collected,
+    Computed,
     Constant,
     IsNull,
     Not,
     ReadValue,
+    Reduce,
     RunExpression,
+    operands_of,
+    with_operands,
 )
 from matchrec.conditions.types import (
     BOOLEAN,
@@ -44,7 +50,7 @@ from matchrec.conditions.types import (
     is_wide_decimal,
     unnamed,
 )
-from matchrec.conditions.typing.numbers import Typed, common_nested, common_type, widen
+from matchrec.conditions.typing.numbers import common_nested, common_type, widen
 from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.errors.conditions import (
@@ -55,36 +61,8 @@ from matchrec.errors.conditions import (
 )
 from matchrec.plan.expression import DEEPEST, LambdaVariable, Navigation
 from matchrec.plan.text import Amount, amount, literal_text
-from matchrec.source import Span
 
 MOST_OPERATIONS = 200_000
-
-
-@dataclass(slots=True)
-class Effort:
-    """How many steps have been typed, and how many are being typed now, one in another.
-
-    whole: where the outermost of these was written.
-    """
-
-    operations: int = 0
-    depth: int = 0
-    whole: Span | None = None
-
-    def enter(self, span: Span) -> None:
-        """One more step begins. Raises where there are too many."""
-        if self.depth == 0:
-            self.whole = span
-        self.operations += 1
-        self.depth += 1
-        if self.operations > MOST_OPERATIONS:
-            raise too_many_operations(MOST_OPERATIONS, self.whole)
-        if self.depth > DEEPEST + 1:
-            raise operations_nested_too_deep(DEEPEST, self.whole)
-
-    def leave(self) -> None:
-        """The step that began last is done."""
-        self.depth -= 1
 
 
 def constant_of(step: Value, type_: ValueType) -> Typed | None:
@@ -145,43 +123,69 @@ class Typer(ABC):
     """Types the steps of one query's conditions, each kind of step by a function of its own.
 
     types: of every column that the steps read. ansi: whether overflow is an error. settings: of the
-    session. bound: the types of variables of lambda functions, whose bodies are typed.
+    session. columns: those that conditions read. drafted: those of steps that have been typed, and
+    whether it is by their ranks; Spark may still cast one, or compute what they are of. bound: the
+    types of variables of lambda functions, whose bodies are typed.
     """
 
     types: Mapping[RowColumn, ValueType]
     ansi: bool
     settings: Settings = IN_UTC
     columns: RunColumns = field(default_factory=RunColumns)
-    effort: Effort = field(default_factory=Effort)
+    drafted: list[tuple[RowColumn, bool]] = field(default_factory=list)
     bound: dict[LambdaVariable, ValueType] = field(default_factory=dict)
 
-    @property
     @abstractmethod
-    def draft(self) -> Typer:
-        """What types steps before it is known whether their columns will be read as they are."""
-
-    @abstractmethod
-    def type_by_kind(self, step: Step) -> Typed:
+    def type_step(self, step: Step) -> Typed:
         """A step with its type, whatever kind of step it is."""
 
+    @abstractmethod
+    def type_operation(self, step: TypedOperation) -> Typed:
+        """An operation with its type. Raises where it would be too large or too deep."""
+
+    def size_and_depth(self, step: TypedOperation) -> tuple[int, int]:
+        """How many operations there are in one. Raises where they are too many, or too deep."""
+        size = 1 + sum(one.size for one in step.operands)
+        depth = 1 + max((one.depth for one in step.operands), default=0)
+        if size > MOST_OPERATIONS:
+            raise too_many_operations(MOST_OPERATIONS, step.span)
+        if depth > DEEPEST:
+            raise operations_nested_too_deep(DEEPEST, step.span)
+        return size, depth
+
     def condition(self, step: Step) -> RunExpression:
-        """The expression of a whole condition."""
-        typed = self.type_step(step)
+        """The expression of a whole condition, whose columns have places."""
+        return self.placed(self.truth(self.type_step(step)))
+
+    def truth(self, typed: Typed) -> RunExpression:
+        """The expression of what must be a truth value."""
         if typed.type.family is not Family.BOOLEAN:
-            raise not_boolean(typed.type.name, step.span)
+            raise not_boolean(typed.type.name, typed.span)
         return typed.expression
 
-    def type_step(self, step: Step) -> Typed:
-        """A step with its type. Raises where the expression would be too large or too deep."""
-        self.effort.enter(step.span)
-        try:
-            return self.type_by_kind(step)
-        finally:
-            self.effort.leave()
+    def placed(self, expression: RunExpression) -> RunExpression:
+        """The same, reading the columns that conditions read in place of those drafted."""
+        match expression:
+            case ReadValue(column=int(column)) | Reduce(column=int(column)):
+                return replace(expression, column=self.place(column, expression.kind))
+            case Aggregated(rows=rows):
+                columns = (tuple(map(self.placed_in_list, row)) for row in rows.columns)
+                return replace(expression, rows=replace(rows, columns=tuple(columns)))
+            case _:
+                return with_operands(expression, [*map(self.placed, operands_of(expression))])
 
-    def type_of(self, step: Step) -> ValueType:
-        """The type of a step; nothing is read for it."""
-        return self.draft.type_step(step).type
+    def placed_in_list(self, one: Collected | Computed) -> Collected | Computed:
+        """The same of a value of a list."""
+        if isinstance(one, Collected):
+            return replace(one, column=self.place(one.column, one.type.kind))
+        return replace(one, expression=self.placed(one.expression))
+
+    def place(self, drafted: int, kind: Kind) -> int:
+        """The place of a column that has been drafted."""
+        column, by_rank = self.drafted[drafted]
+        if by_rank:
+            self.columns.ranked.add(column)
+        return self.columns.place(column, kind)
 
     def read_value(self, step: Value, type_: ValueType) -> RunExpression:
         """The column at its row, or what takes its place where there is no such row."""
@@ -192,13 +196,12 @@ class Typer(ABC):
         return Choose(found, there, self.read(step.missing, type_, None))
 
     def read(self, column: RowColumn, type_: ValueType, navigation: Navigation | None) -> ReadValue:
-        if is_ranked(type_):
-            self.columns.ranked.add(column)
-        return ReadValue(self.columns.place(column, type_.kind), type_.kind, navigation)
+        self.drafted.append((column, is_ranked(type_)))
+        return ReadValue(len(self.drafted) - 1, type_.kind, navigation)
 
-    def unify(self, step: Combined, left: Step, right: Step) -> tuple[Typed, Typed]:
+    def unify(self, step: TypedOperation, left: Typed, right: Typed) -> tuple[Typed, Typed]:
         """Both values as one type, as Spark would bring them together."""
-        one, other = self.type_of(left), self.type_of(right)
+        one, other = left.type, right.type
         if one.family in NUMBERS and other.family in NUMBERS:
             return self.numbers(step, left, right)
         if one.family is Family.STRING and other.family in NUMBERS:
@@ -206,76 +209,81 @@ class Typer(ABC):
         if other.family is Family.STRING and one.family in NUMBERS:
             return self.numbers(step, left, self.as_compared(step, right, one))
         if one == VOID:
-            return null(other), self.type_step(right)
+            return null(other), right
         if other == VOID:
-            return self.type_step(left), null(one)
+            return left, null(one)
         if one.family is not other.family or one.family is Family.OTHER:
             raise cannot_combine(step.operator, one.name, other.name, step.span)
         is_compared = step.operator in COMPARISONS and unnamed(one) == unnamed(other)
         if one.family in NESTED and one != other and not is_compared:
             common = common_nested(one, other, self.ansi)
             return self.as_nested(step, left, common), self.as_nested(step, right, common)
-        return self.type_step(left), self.type_step(right)
+        return left, right
 
-    def as_compared(self, step: Combined, text: Step, number: ValueType) -> Step:
+    def as_compared(self, step: TypedOperation, text: Typed, number: ValueType) -> Typed:
         """A text as the number that Spark makes of it where it is compared with a number.
 
         Source: Spark's AnsiTypeCoercion, findWiderTypeForString; TypeCoercion,
         findCommonTypeForBinaryComparison.
         """
         if step.operator not in COMPARISONS:
-            raise cannot_combine(step.operator, self.type_of(text).name, number.name, step.span)
+            raise cannot_combine(step.operator, text.type.name, number.name, step.span)
         is_whole = number.family is Family.INTEGER
         in_ansi = "BIGINT" if is_whole else "DOUBLE"
         lenient = "DOUBLE" if number.family is Family.DECIMAL else number.name.upper()
-        return Combined("CAST", (text,), step.span, (in_ansi if self.ansi else lenient,))
+        words = (in_ansi if self.ansi else lenient,)
+        return self.type_operation(TypedOperation("CAST", (text,), step.span, words))
 
-    def as_nested(self, step: Combined, part: Step, type_: ValueType | None) -> Typed:
+    def as_nested(self, step: TypedOperation, part: Typed, type_: ValueType | None) -> Typed:
         """A nested value as another type; Spark casts a column."""
-        own = self.type_of(part)
-        if own == type_:
-            return self.type_step(part)
-        if type_ is None or not isinstance(part, Value):
-            one, other = (self.type_of(operand) for operand in step.operands[-2:])
+        if part.type == type_:
+            return part
+        if type_ is None or part.value is None:
+            one, other = (operand.type for operand in step.operands[-2:])
             raise cannot_combine(step.operator, one.name, other.name, step.span)
         return self.cast_column(part, type_)
 
-    def numbers(self, step: Combined, left: Step, right: Step) -> tuple[Typed, Typed]:
+    def numbers(self, step: TypedOperation, left: Typed, right: Typed) -> tuple[Typed, Typed]:
         """Two numbers as one type.
 
         Decimals too wide for an int64 are cast by Spark, and ranked, where both are columns; where
         the engine computed one of them, it fits an int64 or is an error.
         """
-        one, other = self.type_of(left), self.type_of(right)
-        common = common_type(one, other, self.ansi)
+        common = common_type(left.type, right.type, self.ansi)
         if common is None:
-            raise cannot_combine(step.operator, one.name, other.name, step.span)
-        columns = isinstance(left, Value) and isinstance(right, Value)
+            raise cannot_combine(step.operator, left.type.name, right.type.name, step.span)
+        columns = left.value is not None and right.value is not None
         if is_wide_decimal(common) and columns:
             return self.cast_column(left, common), self.cast_column(right, common)
         return self.as_number(step, left, common), self.as_number(step, right, common)
 
-    def as_number(self, step: Combined, part: Step, type_: ValueType) -> Typed:
+    def as_number(self, step: TypedOperation, part: Typed, type_: ValueType) -> Typed:
         """A number as another type; Spark casts a decimal column to double, the engine the rest."""
-        own = self.type_of(part)
+        own = part.type
         to_double = own.family is Family.DECIMAL and type_.family is Family.FLOATING
-        if to_double and isinstance(part, Value):
+        if to_double and part.value is not None:
             return self.cast_column(part, type_)
         if is_wide_decimal(own) and own != type_:
             raise cannot_combine(step.operator, own.name, type_.name, step.span)
-        return widen(self.type_step(part), type_)
+        return widen(part, type_)
 
-    def cast_column(self, step: Step, type_: ValueType) -> Typed:
+    def cast_column(self, part: Typed, type_: ValueType) -> Typed:
         """A column as another type, cast by Spark before the match."""
-        assert isinstance(step, Value), step
-        if self.type_of(step) == type_:
-            return self.type_step(step)
+        step = part.value
+        assert step is not None
+        if part.type == type_:
+            return part
         constant = constant_of(step, type_) if type_.family in NUMBERS else None
         if constant is not None:
             return constant
         missing = step.missing and cast(step.missing, type_.name)
         recast = Value(cast(step.column, type_.name), step.navigation, missing, step.span)
         return Typed(self.read_value(recast, type_), type_)
+
+
+def are_columns(*parts: Typed) -> bool:
+    """Whether Spark may cast all of them."""
+    return all(part.value is not None for part in parts)
 
 
 def null(type_: ValueType) -> Typed:
@@ -300,7 +308,8 @@ def type_formula(typer: Typer, step: Value) -> Typed | None:
         return None
     if not all(is_known(typer, one) for one in values_in(step.formula)):
         return None
-    return typer.type_step(step.formula) if typer.type_of(step.formula) == type_ else None
+    found = typer.type_step(step.formula)
+    return found if found.type == type_ else None
 
 
 def is_known(typer: Typer, step: Value) -> bool:
@@ -318,7 +327,6 @@ SUMS = frozenset({"+", "-", "*", "NEG", "NEGATIVE", "ABS"})
 QUOTIENTS = frozenset({"/", "%", "DIV", "MOD", "PMOD"})
 PATTERNS = frozenset({"LIKE", "ILIKE", "RLIKE", "REGEXP", "REGEXP_LIKE"})
 MOST_DIGITS = 38
-OF_MAPS = frozenset({"[]", "ELEMENT_AT"})  # NULL without such a key
 
 
 def type_late(typer: Typer, step: Value) -> Typed | None:
@@ -326,45 +334,30 @@ def type_late(typer: Typer, step: Value) -> Typed | None:
     if step.late is None or not typer.ansi:
         return None
     try:
-        fails = any(may_fail(typer, one) for one in operations(step.late))
+        found = typer.type_step(step.late)
     except MatchRecognizeUnsupportedError:
         return None
-    return typer.type_step(step.late) if fails else None
+    return found if found.fails else None
 
 
-def operations(step: Step) -> Iterator[Combined]:
-    """All that the engine would compute of a step."""
-    if isinstance(step, Value) and step.late is not None:
-        yield from operations(step.late)
-    elif isinstance(step, Lambda):
-        yield from operations(step.body)
-    elif isinstance(step, Combined):
-        yield step
-        for operand in step.operands:
-            yield from operations(operand)
-
-
-def may_fail(typer: Typer, step: Combined) -> bool:
-    """Whether an operation may have no result, by its types; its operands are not looked at."""
-    type_ = typer.type_of(step)
+def may_fail(typer: Typer, step: TypedOperation, type_: ValueType) -> bool:
+    """Whether an operation of a type may have no result; its operands are not looked at."""
     from matchrec.conditions.functions.casts import CASTS
 
     if step.operator in SUMS:
         return overflows(type_)
     if step.operator in QUOTIENTS:
-        return overflows(type_) or not is_nonzero(typer, step.operands[1])
-    if step.operator in OF_MAPS and typer.type_of(step.operands[0]).family is Family.MAP:
-        return False
+        return overflows(type_) or not is_nonzero(step.operands[1])
     if step.operator in CASTS:
-        return cast_may_fail(typer.type_of(step.operands[0]), type_)
+        return cast_may_fail(step.operands[0].type, type_)
     if step.operator in PATTERNS:
-        return not is_literal(typer, step.operands[1])
+        return not is_literal(typer, step.operands[1].value)
     return step.operator == "[]" or (step.operator.isidentifier() and not is_total(step.operator))
 
 
-def is_literal(typer: Typer, step: Step) -> bool:
+def is_literal(typer: Typer, step: Value | None) -> bool:
     """Whether it is a text that is written there."""
-    if not isinstance(step, Value) or step.navigation or not step.column.looks_at_one_row:
+    if step is None or step.navigation or not step.column.looks_at_one_row:
         return False
     settings = typer.settings
     text = step.column.text
@@ -377,10 +370,13 @@ def overflows(type_: ValueType) -> bool:
     return wide or type_.family is Family.INTEGER
 
 
-def is_nonzero(typer: Typer, step: Step) -> bool:
+def is_nonzero(part: Typed) -> bool:
     """Whether it is a number that is written there, and not zero."""
-    found = constant_of(step, typer.type_of(step)) if isinstance(step, Value) else None
-    return found is not None and getattr(found.expression, "value", None) != 0
+    match part.expression:
+        case Constant(value) if part.value is not None:
+            return value != 0
+        case _:
+            return False
 
 
 def cast_may_fail(own: ValueType, target: ValueType) -> bool:

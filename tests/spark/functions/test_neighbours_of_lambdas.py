@@ -1,4 +1,4 @@
-"""Lambda functions, structs and maps over two rows of a run, as a join of neighbours has them."""
+"""Lambda functions and structs over two rows of a run, as a join of neighbours has them."""
 
 from __future__ import annotations
 
@@ -68,9 +68,6 @@ STRUCTS = (
     "struct(A.i AS x, B.i AS y).y = 1",
     "named_struct('u', A.i, 'v', upper(B.s)).v = 'B'",
     "struct(A.i, B.names) = struct(2, array('b', NULL))",
-    "A.mp[B.s] > 0",
-    "map_contains_key(A.mp, B.s)",
-    "element_at(A.mp, B.s) = B.i",
     "greatest(struct(A.i, A.d), struct(B.i, A.d)) > struct(1, 0.0D)",
     "CASE WHEN A.i <> 0 THEN CAST(B.i DIV A.i AS STRING) ELSE B.s || 'none' END = '0'",
 )
@@ -91,7 +88,7 @@ def test_lambdas_under_ansi(spark: SparkSession, rows: DataFrame) -> None:
     check_conditions(spark, rows, some_of(conditions))
 
 
-def test_structs_and_maps(spark: SparkSession, rows: DataFrame) -> None:
+def test_structs(spark: SparkSession, rows: DataFrame) -> None:
     check_conditions(spark, rows, STRUCTS)
 
 

@@ -18,9 +18,9 @@ from matchrec.frontends.sql.lower import lower
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "supported.md"
 WRITTEN = {"[]": "x[i]", ".": "x.field"}
-SPECIAL = {"x::T", "date_part", "m[k]", "named_struct", "(x, y)"}
+SPECIAL = {"x::T", "date_part", "named_struct", "(x, y)"}
 """Other ways to write CAST, EXTRACT, x[i] and STRUCT."""
-OVERLOADS = ("TIME ", "ARRAY ", "MAP ")
+OVERLOADS = ("TIME ", "ARRAY ")
 
 
 def test_the_basic_operations_that_python_computes_are_those_of_the_catalogue() -> None:
@@ -52,7 +52,7 @@ OF_ONE_ROW = """
     map_values cbrt expm1 log1p rint degrees tan cot sec csc atan sinh cosh tanh asinh acosh atanh
     dayname monthname array_distinct array_sort
 """
-OF_TWO = "hypot atan2 split array_except map from_utc_timestamp to_utc_timestamp"
+OF_TWO = "hypot atan2 split array_except map map_contains_key from_utc_timestamp to_utc_timestamp"
 WITH_LAMBDAS = "zip_with map_filter transform_keys transform_values map_zip_with"
 CALLS = {
     **dict.fromkeys(OF_ONE_ROW.split(), "{}(A.x || B.y)"),
