@@ -13,10 +13,32 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Literal, ParamSpec, TypeVar
 
 from matchrec.dataclass import dataclass
 from matchrec.errors.calls import CalledFunction, half_a_character, unknown_word, wrong_argument
+
+# The words that arguments may be, which an editor completes and a type checker knows.
+
+Engine = Literal["auto", "backtracking", "breadth_first"]
+Sort = Literal["auto", "spark", "worker"]
+Transport = Literal["auto", "arrow", "pandas"]
+AfterError = Literal["raise", "keep"]
+DialectName = Literal[
+    "spark",
+    "standard",
+    "databricks",
+    "snowflake",
+    "oracle",
+    "trino",
+    "flink",
+    "bigquery",
+    "azure",
+]
+ReadLanguage = DialectName | Literal["sase"]
+WrittenLanguage = DialectName | Literal["sase", "pattern"]
+SaseForm = Literal["all", "non_overlapping", "compressed"]
+PatternForm = Literal["matches", "events", "matches_and_timeouts", "events_and_timeouts"]
 
 HALF = re.compile("[\ud800-\udfff]")
 
@@ -89,9 +111,28 @@ def checked(**kinds: ArgumentKind | OneOf) -> Callable[[Callable[P, R]], Callabl
                     kinds[parameter].check(asked, argument, given)
             return function(*args, **kwargs)
 
+        vars(call)["kinds"] = kinds
         return call
 
     return decorated
+
+
+def bound(
+    function: Callable[..., Any], call: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> dict[str, Any]:
+    """The arguments of a checked function by parameter, defaults among them, when `call` is called.
+
+    Raises as the function does, with the name of the call.
+    """
+    signature, kinds = inspect.signature(function), vars(function)["kinds"]
+    try:
+        found = signature.bind(*args, **kwargs)
+    except TypeError as error:
+        raise TypeError(f"{call}() as {function.__name__}(): {error}") from None
+    for parameter, argument, given in arguments(signature, args, kwargs):
+        kinds[parameter].check(CalledFunction(call), argument, given)
+    found.apply_defaults()
+    return found.arguments
 
 
 def arguments(

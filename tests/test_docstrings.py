@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import doctest
 import importlib
+import inspect
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 import pytest
@@ -24,9 +26,10 @@ MODULES = [
     for path in sorted((ROOT / "matchrec").rglob("*.py"))
     if ">>>" in path.read_text(encoding="utf-8")
 ]
+MOST_PARAMETERS = 7
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 SHOWN = re.compile(
-    r"^::: matchrec\.(\w+)\n(?:    options:\n      members: (?:\[(.*)\]|(false))\n)?", re.M
+    r"^::: matchrec\.([\w.]+)\n(?:    options:\n      members: (?:\[(.*)\]|(false))\n)?", re.M
 )
 
 
@@ -44,7 +47,7 @@ def shown() -> Iterator[tuple[str, Any]]:
     """What the reference shows, by name."""
     for page in sorted(REFERENCE.glob("*.md")):
         for name, members, none in SHOWN.findall(page.read_text(encoding="utf-8")):
-            value = getattr(matchrec, name)
+            value = resolve_name(f"matchrec.{name}")
             yield name, value
             if isinstance(value, type) and not none:
                 for member in members.split(", ") if members else vars(value):
@@ -53,8 +56,19 @@ def shown() -> Iterator[tuple[str, Any]]:
 
 
 def test_the_reference_has_every_public_name() -> None:
-    names = [name for name, _ in shown() if "." not in name]
-    assert sorted(names) == sorted(matchrec.__all__)
+    names = [name for name, _ in shown()]
+    assert sorted(name for name in names if "." not in name) == sorted(matchrec.__all__)
+    assert {f"warnings.{name}" for name in matchrec.warnings.__all__} <= set(names)
+
+
+def test_no_public_signature_is_long() -> None:
+    functions = [getattr(matchrec, name) for name in matchrec.__all__]
+    methods = [
+        one for value in functions if isinstance(value, type) for one in vars(value).values()
+    ]
+    for one in filter(inspect.isfunction, (*functions, *methods)):
+        names = inspect.signature(one).parameters.keys() - {"self"}
+        assert len(names) <= MOST_PARAMETERS, one.__qualname__
 
 
 def test_type_checkers_know_every_public_name() -> None:

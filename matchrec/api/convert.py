@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from matchrec.api.sase import sase_output
-from matchrec.api.signatures import ARGUMENTS, QUERY, READS, TABLE, WRITES
-from matchrec.arguments import checked
+from matchrec.api.signatures import ARGUMENTS, QUERY, READS, WRITES
+from matchrec.arguments import ReadLanguage, WrittenLanguage, checked
 from matchrec.errors import calls as errors
 from matchrec.frontends.dialects.products import PRODUCTS
 from matchrec.frontends.dialects.translate import translate_query
 from matchrec.frontends.expressions.expression import keys, orders
 from matchrec.frontends.pattern import Pattern
+from matchrec.plan.clauses import MatchOutput
 from matchrec.source import Source
 from matchrec.writing.convert import Conversion, to_pattern, to_sase, to_sql
 from matchrec.writing.pattern import as_code
@@ -22,23 +22,16 @@ __all__ = ["Conversion", "convert"]
 LANGUAGES = {"sase": "SASE+", "pattern": "a Pattern"}
 
 
-@checked(
-    query=QUERY,
-    read=READS,
-    write=WRITES,
-    table=TABLE,
-    **ARGUMENTS,
-)
+@checked(query=QUERY, read=READS, write=WRITES, **ARGUMENTS)
 def convert(  # noqa: PLR0913 -- public signature
     query: str | Pattern,
     *,
-    read: str = "spark",
-    write: str = "spark",
+    read: ReadLanguage = "spark",
+    write: WrittenLanguage = "spark",
     table: str = "events",
     order_by: str | Sequence[str] = (),
     partition_by: str | Sequence[str] = (),
     type_column: str = "event_type",
-    output: str = "all",
 ) -> Conversion:
     """A query in the language of `read`, or a Pattern, as a query in the language of `write`.
 
@@ -48,13 +41,37 @@ def convert(  # noqa: PLR0913 -- public signature
     stays as it was written, comments and layout too. Raises MatchRecognizeError for what cannot be
     read, and for what `write` cannot say.
 
-    table, order_by, partition_by, type_column, output: what SQL says of its rows and `sase` and
-    `detect` are passed; of use where SASE+ or a Pattern becomes SQL.
+    table, order_by, partition_by, type_column: what SQL says of its rows and `sase` and `detect`
+    are passed; of use where SASE+ or a Pattern becomes SQL. Nothing here needs Spark; a `Query`,
+    which knows its rows and its form, is converted by its own methods.
 
     >>> print(matchrec.convert("SELECT * FROM t MATCH_RECOGNIZE (ORDER BY ts PATTERN (A B) "
     ...                        "DEFINE B AS x > PREV(x))", write="snowflake").text)
     SELECT * FROM t MATCH_RECOGNIZE (ORDER BY ts NULLS FIRST PATTERN (A B) DEFINE B AS x > LAG(x))
     """
+    return conversion(
+        query,
+        read,
+        write,
+        table,
+        order_by=order_by,
+        partition_by=partition_by,
+        type_column=type_column,
+    )
+
+
+def conversion(  # noqa: PLR0913 -- the arguments of `convert`
+    query: str | Pattern,
+    read: str,
+    write: str,
+    table: str,
+    *,
+    order_by: str | Sequence[str] = (),
+    partition_by: str | Sequence[str] = (),
+    type_column: str = "event_type",
+    form: str = "all",
+) -> Conversion:
+    """The same. form: of SASE+, as of `sase`."""
     if isinstance(query, str) and read in PRODUCTS and write in PRODUCTS:
         translation = translate_query(query, PRODUCTS[read], PRODUCTS[write])
         return Conversion(translation.text, translation.notes, Source(query))
@@ -62,8 +79,9 @@ def convert(  # noqa: PLR0913 -- public signature
         raise errors.pattern_as_text()
     if isinstance(query, Pattern) and write == "pattern":
         return Conversion(as_code(query), (), Source(""))
+    output = MatchOutput.NON_OVERLAPPING if form == "non_overlapping" else MatchOutput.ALL
     order = orders(order_by) if order_by else ()
-    streams = Streams(table, order, keys(partition_by), type_column, sase_output(output, "verbose"))
+    streams = Streams(table, order, keys(partition_by), type_column, output)
     if write in PRODUCTS and not order:
         raise errors.no_order()
     reading = _reading(query, read, streams, LANGUAGES.get(write, ""))

@@ -1,24 +1,35 @@
 """`dialect=` of the public functions: a query of another product, read as Spark SQL.
 
+Where the dialect that was passed does not read a query, an error names the one that does.
+
 The rules of products are loaded for those who ask for them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from matchrec.api.evaluation import Evaluation
+from pyspark.errors import AnalysisException, PySparkException
+
+from matchrec.api.clauses import QueryText
 from matchrec.api.inputs import Arguments, dialect_of, runner_for
 from matchrec.api.remarks import warn
+from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import shown_in
-from matchrec.errors.warnings.wording import other_in_product
+from matchrec.errors.sql.foreign_names import or_dialect
+from matchrec.errors.warnings import other_in_product
 from matchrec.frontends.dialects.products import PRODUCTS, SPARK, Product
 from matchrec.frontends.sql import MatchRecognize, Query, parse, parse_clause
 from matchrec.source import Origin, Source
-from matchrec.spark.question import Options
+from matchrec.spark.errors.users_terms import InUsersTerms
+from matchrec.spark.question import NO_OPTIONS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -52,8 +63,8 @@ def parse_query(
     for turn in range(len(query.sites) + 1):
         if not translation.missed or not query.sites:
             break
-        evaluation = Evaluation(query, runner_for(spark, query, args, frames), Options())
-        translation, query = read(_known_kinds(evaluation, turn))
+        reading = QueryText(query, runner_for(spark, query, args, frames), NO_OPTIONS)
+        translation, query = read(_known_kinds(reading, turn))
     warn_of(translation, product)
     return query
 
@@ -74,29 +85,23 @@ def parse_clause_of(df: DataFrame, text: str, dialect: str) -> tuple[MatchRecogn
     return replace(clause, columns=product.columns), Source(translation.text, origin)
 
 
-def _known_kinds(evaluation: Evaluation, turn: int) -> list[ClauseKinds]:
+def _known_kinds(reading: QueryText, turn: int) -> list[ClauseKinds]:
     """The columns of clauses up to one of them: of that one, those of its input."""
     from matchrec.frontends.dialects.rules.place import ClauseKinds
 
-    sites = evaluation.query.sites
-    with shown_in(evaluation.query.source):
-        found = [_both_kinds(evaluation, index) for index in range(turn)]
-        if turn < len(sites):
-            found.append(ClauseKinds(kinds_of(evaluation.relation(sites[turn]).rows)))
+    found: list[ClauseKinds] = []
+    with shown_in(reading.source):
+        for clause in islice(reading.clauses(), turn + 1):
+            inputs = kinds_of(clause.relation.rows)
+            is_last = len(found) == turn
+            found.append(
+                ClauseKinds(inputs, *(() if is_last else [kinds_of(clause.result.dataframe)]))
+            )
     return found
-
-
-def _both_kinds(evaluation: Evaluation, index: int) -> ClauseKinds:
-    from matchrec.frontends.dialects.rules.place import ClauseKinds
-
-    site = evaluation.query.sites[index]
-    inputs = kinds_of(evaluation.relation(site).rows)
-    return ClauseKinds(inputs, kinds_of(evaluation.site(site).dataframe))
 
 
 def tables_of(spark: SparkSession) -> Tables:
     """What tells the columns of a table or view of the session, once it is asked."""
-    from pyspark.errors import PySparkException
 
     @cache
     def columns(name: str) -> Kinds | None:
@@ -125,3 +130,65 @@ def warn_of(translation: Translation, product: Product) -> None:
     source = Source(translation.edited.original)
     notes = (one.shown(source) for one in translation.notes if not one.is_met)
     warn(*(other_in_product(product.title, note) for note in notes))
+
+
+# The dialect that reads a query, where the one that was passed does not.
+
+Plan = Callable[[str], object]
+"""What plans a query in a dialect."""
+
+NAMED = "dialect="
+
+
+@contextmanager
+def naming_dialect(text: str, dialect: str, plan: Plan) -> Iterator[None]:
+    """Errors raised inside say which dialect reads the text, if another one does.
+
+    It is one in which the query is planned without an error, so what the message says is so.
+    """
+    try:
+        yield
+    except (MatchRecognizeError, AnalysisException) as error:
+        shown = str(error)
+        if NAMED not in shown:
+            from matchrec.frontends.dialects.products import products_shown
+
+            others = (one for one in products_shown(f"{text}\n{shown}") if one != dialect)
+            found = next((one for one in others if is_planned(plan, one)), None)
+            if found is not None:
+                add_dialect(error, found)
+        raise
+
+
+def is_planned(plan: Plan, dialect: str) -> bool:
+    """Whether the query is one in this dialect."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            plan(dialect)
+        except (PySparkException, LookupError, ValueError):  # ours, or sqlglot's on what is no SQL
+            return False
+    return True
+
+
+def add_dialect(error: MatchRecognizeError | AnalysisException, dialect: str) -> None:
+    """Adds the dialect to what is said to do."""
+    if isinstance(error, MatchRecognizeError):
+        error.hint = or_dialect(error.hint, dialect)
+    elif isinstance(error, InUsersTerms):
+        error.add_cure(or_dialect(None, dialect))
+
+
+_QUERY = re.compile(
+    r"(\s|--[^\n]*\n|/\*([^*]|\*(?!/))*\*/|\()*(SELECT|WITH|FROM|VALUES)\b", re.IGNORECASE
+)
+_WRITES = re.compile(r"\b(INSERT|UPDATE|DELETE|MERGE)\b", re.IGNORECASE)
+
+
+def only_reads(text: str) -> bool:
+    """Whether a statement can be nothing but a query.
+
+    >>> only_reads("-- all\\nSELECT 1"), only_reads("WITH c AS (SELECT 1) INSERT INTO t FROM c")
+    (True, False)
+    """
+    return _QUERY.match(text) is not None and _WRITES.search(text) is None

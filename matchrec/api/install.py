@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from matchrec.api.query_call import QueryCall
 from matchrec.api.signatures import ARGS, ARGUMENTS, FRAMES
-from matchrec.arguments import checked
-from matchrec.frontends.sql import Query, may_have_clause
+from matchrec.api.sql import query_of
+from matchrec.arguments import DialectName, checked
+from matchrec.frontends.sql import may_have_clause
 from matchrec.spark.environment import check_session
-from matchrec.spark.question import Options
+from matchrec.spark.question import NO_OPTIONS, Options
 from matchrec.spark.session import Answer, replace_sql, restore_sql
 
 if TYPE_CHECKING:
@@ -18,19 +18,14 @@ if TYPE_CHECKING:
 
 @checked(**ARGUMENTS)
 def install(
-    spark: SparkSession,
-    engine: str = "auto",
-    *,
-    dialect: str = "spark",
-    sort: str = "auto",
-    max_steps: int | None = None,
+    spark: SparkSession, *, dialect: DialectName = "spark", options: Options | None = None
 ) -> None:
     """From now on `spark.sql` understands MATCH_RECOGNIZE, in every session of this application.
 
     An application is a SparkContext, or the server of Spark Connect. Its sessions are also those of
     `newSession` and, in Classic, of the DataFrames in `foreachBatch`; over Connect the function of
-    `foreachBatch` runs in another process and must install by itself. engine, dialect, sort,
-    max_steps: as of `sql`.
+    `foreachBatch` runs in another process and must install by itself. dialect, options: as
+    of `sql`, but for counters, which are of one query.
 
     Every other query passes through untouched, whatever the dialect. Installing again changes them.
 
@@ -50,8 +45,9 @@ def install(
     >>> matchrec.uninstall(spark)
     """
     check_session(spark)
-    options = Options(engine, sort=sort, max_steps=max_steps)
-    replace_sql(spark, answering(dialect, options))
+    how = options or NO_OPTIONS
+    how.check_unused("install", "counters", "on_error", "event_columns")
+    replace_sql(spark, answering(dialect, how))
 
 
 @checked(**ARGUMENTS)
@@ -64,29 +60,23 @@ def uninstall(spark: SparkSession) -> None:
     restore_sql(spark)
 
 
-def answering(dialect: str, options: Options) -> Answer:
-    """What is asked for the result of every query."""
+def answering(dialect: DialectName, options: Options) -> Answer:
+    """What is asked for the result of every query: None for what is Spark's alone."""
 
     def sql(
         session: SparkSession, query: Any, args: Any, frames: dict[str, Any]
     ) -> DataFrame | None:
         if not isinstance(query, str):
             return None
-        own = dialect if may_have_clause(query) else "spark"  # any other query is Spark's
-
-        call = QueryCall(session, query, args, frames)
-        with call.naming_dialect(own):
-            return answer(call, call.read(own), options)
+        own: DialectName = dialect if may_have_clause(query) else "spark"
+        asked = query_of(session, query, own, options, (args, frames))
+        with asked._naming_dialect(), asked._reading(options) as reading:
+            if not reading.names:
+                return None
+            ARGS.check("spark.sql", "args", args)
+            for name, frame in frames.items():
+                FRAMES.check("spark.sql", name, frame)
+            check_session(session)
+            return asked._result(reading)
 
     return sql
-
-
-def answer(call: QueryCall, parsed: Query, options: Options) -> DataFrame | None:
-    """The result of a query with clauses, None for any other."""
-    if not parsed.sites:
-        return None
-    ARGS.check("spark.sql", "args", call.args)
-    for name, frame in call.frames.items():
-        FRAMES.check("spark.sql", name, frame)
-    check_session(call.spark)
-    return call.evaluation(parsed, options).dataframe()

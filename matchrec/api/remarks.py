@@ -6,8 +6,9 @@ import inspect
 import warnings
 from typing import TYPE_CHECKING
 
+from matchrec.api.clauses import Reading
 from matchrec.compile.executable import Executable
-from matchrec.errors.warnings.wording import MatchRecognizeWarning, unbounded_runs, unbounded_state
+from matchrec.errors.warnings import MatchRecognizeWarning, unbounded_runs, unbounded_state
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.remarks import remarks
 from matchrec.source import Source
@@ -25,12 +26,12 @@ def remarks_in(plan: MatchPlan, source: Source) -> Remarks:
     return tuple(remark.located(source) for remark in remarks(plan))
 
 
-def remarks_on(result: ClauseResult, source: Source) -> Remarks:
-    """The remarks on a clause of SQL that has been planned, those on streams included."""
-    found = remarks_in(result.written, source)
-    if not result.is_stream:
+def remarks_on(result: ClauseResult, reading: Reading) -> Remarks:
+    """The remarks on a clause that has been planned, of SQL those on streams included."""
+    found = remarks_in(result.written, reading.source)
+    if not result.is_stream or reading.language is not None:
         return found
-    return (*found, *remarks_on_state(result.written, result.executable, source))
+    return (*found, *remarks_on_state(result.written, result.executable, reading.source))
 
 
 def remarks_on_state(plan: MatchPlan, executable: Executable, source: Source) -> Remarks:

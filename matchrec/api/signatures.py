@@ -7,6 +7,7 @@ from datetime import date, time, timedelta
 from decimal import Decimal
 from enum import Enum
 from types import MappingProxyType
+from typing import get_args
 
 from matchrec.arguments import (
     DATAFRAME,
@@ -15,17 +16,18 @@ from matchrec.arguments import (
     TEXT,
     TEXTS,
     ArgumentKind,
+    DialectName,
     OneOf,
+    PatternForm,
+    SaseForm,
     all_of,
+    are_texts,
     instance_of,
     is_column,
     is_dataframe,
     is_whole,
 )
-from matchrec.engine.engines import ENGINES
 from matchrec.frontends.dialects.products import PRODUCTS
-from matchrec.spark.prepare import SORTS
-from matchrec.spark.transport import TRANSPORTS
 
 VALUES = (bool, int, float, str, bytes, bytearray, Decimal, date, time, timedelta, Enum, list)
 VALUE_MODULES = ("numpy", "pandas", "pyspark")
@@ -72,11 +74,11 @@ def is_skip(given: object) -> bool:
     return isinstance(given, AfterMatch)
 
 
-def are_counters(given: object) -> bool:
-    """Whether they count; queries that nobody counts never load them."""
-    from matchrec.spark.counters import Counters
+def are_options(given: object) -> bool:
+    """Whether they say how a query is run; queries that nobody says it of never load them."""
+    from matchrec.spark.question import Options
 
-    return isinstance(given, Counters)
+    return isinstance(given, Options)
 
 
 ARGS = ArgumentKind(
@@ -89,10 +91,14 @@ FRAMES = ArgumentKind(
     fills_hole,
     "pass {argument}=df; for other values write :{argument} in the query and pass args",
 )
-ENGINE = OneOf(("auto", *ENGINES))
-TRANSPORT = OneOf(TRANSPORTS)
-SORT = OneOf(SORTS)
-DIALECT = OneOf(tuple(PRODUCTS))
+DIALECT = OneOf(get_args(DialectName))
+SASE_FORM = OneOf(get_args(SaseForm))
+PATTERN_FORM = OneOf(get_args(PatternForm))
+OPTIONS = ArgumentKind(
+    "Options, or None",
+    lambda given: given is None or are_options(given),
+    'write options=matchrec.Options(engine="backtracking"), or leave it out',
+)
 READS = OneOf((*PRODUCTS, "sase"))
 WRITES = OneOf((*PRODUCTS, "sase", "pattern"))
 QUERY = ArgumentKind(
@@ -100,22 +106,11 @@ QUERY = ArgumentKind(
     lambda given: isinstance(given, str) or is_pattern(given),
     'write "SELECT ...", or matchrec.Pattern.begin("a")...',
 )
-COVERED = ArgumentKind(
-    "a text with a MATCH_RECOGNIZE clause",
-    instance_of(str),
-    'write "SELECT ...", or call coverage_pattern',
+QUERIED = ArgumentKind(
+    "a SparkSession or a DataFrame",
+    is_dataframe,
+    "pass the session of a query in SQL, or the DataFrame of a clause, of SASE+ or of a Pattern",
 )
-MAX_STEPS = ArgumentKind(
-    "a whole number of 1 or more, how often a condition on the run may be asked, or None",
-    lambda given: given is None or (is_whole(given) and 1 <= given < 2**63),
-    "write max_steps=1_000_000_000, or leave it out for no limit",
-)
-COUNTERS = ArgumentKind(
-    "new Counters, or None",
-    lambda given: given is None or are_counters(given),
-    "write counters = matchrec.Counters(), and pass counters=counters",
-)
-OUTPUT = OneOf(("all", "non_overlapping"))
 TABLE = ArgumentKind(
     "the name of a table, or {hole}",
     lambda given: isinstance(given, str) and bool(given.strip()),
@@ -146,29 +141,41 @@ CLAUSE = ArgumentKind(
     "write clause=1",
 )
 
+NAME = ArgumentKind("the name of a column", instance_of(str), 'write {argument}="name"')
+NAMES = ArgumentKind(
+    "the names of two columns, in which a match begins and ends",
+    lambda given: isinstance(given, tuple | list) and len(given) == 2 and are_texts(given),
+    'write {argument}=("first", "last")',
+)
+COUNT = ArgumentKind("a whole number from 1", lambda given: is_whole(given) and 1 <= given < 2**31)
+
 ARGUMENTS: Mapping[str, ArgumentKind | OneOf] = MappingProxyType(
     {
+        "analyze": FLAG,
         "args": ARGS,
-        "counters": COUNTERS,
+        "between": NAMES.or_none(),
+        "by": NAME.or_none(),
+        "clause": CLAUSE,
         "df": DATAFRAME,
         "dialect": DIALECT,
-        "engine": ENGINE,
         "frames": FRAMES,
         "limit": LIMIT,
-        "max_steps": MAX_STEPS,
+        "match": NAME.or_none(),
+        "options": OPTIONS,
         "order_by": TEXTS,
-        "output": OUTPUT,
+        "page": COUNT,
+        "panels": COUNT,
         "partition": PARTITION,
         "partition_by": TEXTS,
         "pattern": PATTERN,
         "row": ROW,
         "skip": SKIP,
-        "sort": SORT,
         "spark": SESSION,
+        "table": TABLE,
         "text": TEXT,
-        "timeouts": FLAG,
-        "transport": TRANSPORT,
         "type_column": TEXT,
+        "x": NAME,
+        "y": NAME,
     }
 )
 """The arguments whose name means the same in all functions; what others mean stands at each."""

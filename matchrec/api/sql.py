@@ -1,58 +1,61 @@
-"""`sql`, `explain` and `match_recognize`: the clause in a query, or over a DataFrame."""
+"""`query`, `sql` and `match_recognize`: the clause in a query, or over a DataFrame."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import re
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, overload
 
-from matchrec.api.dialects import parse_clause_of
-from matchrec.api.inputs import Arguments, relation_of
-from matchrec.api.query_call import QueryCall
-from matchrec.api.remarks import explained, remarks_on, warn
-from matchrec.api.signatures import ARGUMENTS
-from matchrec.api.suggestions import naming_dialect
-from matchrec.arguments import DATAFRAME, FLAG, TEXT, checked
+from matchrec.api.clauses import Clause, QueryText
+from matchrec.api.dialects import parse_clause_of, parse_query
+from matchrec.api.inputs import Arguments, relation_of, runner_for
+from matchrec.api.query import Query, how_to_run
+from matchrec.api.signatures import ARGUMENTS, QUERIED, QUERY, is_pattern
+from matchrec.arguments import (
+    DATAFRAME,
+    TEXT,
+    DialectName,
+    PatternForm,
+    SaseForm,
+    bound,
+    checked,
+    is_session,
+)
+from matchrec.errors import calls as errors
 from matchrec.errors.kinds import shown_in
 from matchrec.frontends.sql.lower import lower
 from matchrec.spark.after.expand import explode_rows
-from matchrec.spark.environment import check_session
-from matchrec.spark.execute import execute
-from matchrec.spark.question import Options
+from matchrec.spark.question import OPTIONS, Options
+from matchrec.spark.session import Runner
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from matchrec.explanation import Explanation
-    from matchrec.spark.counters import Counters
+    from matchrec.frontends.pattern import AfterMatch, Pattern
+
+IS_SASE = re.compile(r"(\s|--[^\n]*\n|/\*([^*]|\*(?!/))*\*/)*PATTERN\s+SEQ\b", re.IGNORECASE)
+"""How a SASE+ text begins; in a clause of SQL a parenthesis follows PATTERN."""
 
 
 @checked(query=TEXT, **ARGUMENTS)
-def sql(  # noqa: PLR0913 -- public signature
+def sql(
     spark: SparkSession,
     query: str,
     args: Arguments = None,
     *,
-    dialect: str = "spark",
-    engine: str = "auto",
-    transport: str = "auto",
-    sort: str = "auto",
-    max_steps: int | None = None,
-    counters: Counters | None = None,
+    dialect: DialectName = "spark",
+    options: Options | None = None,
     **frames: Any,
 ) -> DataFrame:
     """The result of a Spark SQL query that may contain MATCH_RECOGNIZE clauses, anywhere.
 
     args: values of `:name` markers. frames: DataFrames that the query names as `{name}`, as in
     `spark.sql`. dialect: whose SQL the query is written in: "spark", "databricks", "snowflake",
-    "oracle", "trino", "flink", "bigquery" or "azure". engine: "auto", "backtracking" or
-    "breadth_first". transport: how rows reach the Python workers, "auto", "arrow" or "pandas".
-    sort: who sorts each partition, "spark", the Python "worker", or "auto", which takes the worker
-    where it can do so; `explain` says who does and why.
-    max_steps: how often conditions that depend on the run may be asked in one partition before the
-    query ends with an error, None for no limit; the cost of all others is bounded, as `explain`
-    says. counters: see `Counters`.
+    "oracle", "trino", "flink", "bigquery" or "azure". options: how it is run.
 
     Runs no job; raises MatchRecognizeError for what is wrong with a clause, and Spark's own errors
-    for the rest of the query.
+    for the rest of the query. The same as `query(...).dataframe()`.
 
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
     >>> matchrec.sql(spark, '''
@@ -68,82 +71,16 @@ def sql(  # noqa: PLR0913 -- public signature
     |  25|
     +----+
     """
-    check_session(spark)
-    call = QueryCall.of(spark, query, args, frames)
-    options = Options(engine, transport, sort, counters=counters, max_steps=max_steps)
-    result = _result(call, dialect, options)
-    return spark.sql(query, args, **frames) if result is None else result
+    return of_sql(spark, query, args, dialect, options, frames).dataframe()
 
 
-def _result(call: QueryCall, dialect: str, options: Options) -> DataFrame | None:
-    """The result of a statement; None of one that Spark reads as it is."""
-    with call.naming_dialect(dialect):
-        parsed = call.read(dialect)
-        if parsed.sites:
-            result = call.evaluation(parsed, options).dataframe()
-            return result if options.counters is None else options.counters.of_query(result)
-        if parsed.source.text == call.text:
-            return None
-        return call.evaluation(parsed, options).outer()
-
-
-@checked(query=TEXT, analyze=FLAG, **ARGUMENTS)
-def explain(  # noqa: PLR0913 -- public signature
-    spark: SparkSession,
-    query: str,
-    args: Arguments = None,
-    *,
-    dialect: str = "spark",
-    engine: str = "auto",
-    sort: str = "auto",
-    max_steps: int | None = None,
-    analyze: bool = False,
-    **frames: Any,
-) -> Explanation:
-    """What the query's clauses compile to and which engine runs them; arguments as of `sql`.
-
-    analyze: the query also runs, its rows are dropped, and what it has counted is shown.
-
-    >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
-    >>> print(matchrec.explain(spark, '''
-    ...     SELECT * FROM {ticks} MATCH_RECOGNIZE (
-    ...         ORDER BY day MEASURES COUNT(*) AS days
-    ...         PATTERN (DOWN+) DEFINE DOWN AS price < PREV(price)
-    ...     )''', ticks=ticks))
-    row pattern
-      DOWN+
-    ...
-    """
-    from matchrec.explanation import Explanation
-    from matchrec.spark.counters import Counters
-    from matchrec.spark.environment import advice_on
-
-    check_session(spark)
-    call = QueryCall.of(spark, query, args, frames)
-    with call.naming_dialect(dialect):
-        parsed = call.read(dialect)
-        counters = Counters() if analyze and parsed.sites else None
-        options = Options(engine, sort=sort, counters=counters, max_steps=max_steps)
-        evaluation = call.evaluation(parsed, options)
-        results = evaluation.all()
-    explanation = Explanation(tuple(explained(one, evaluation.remarks(one)) for one in results))
-    if counters is None:
-        return explanation
-    counters.run(evaluation.outer())
-    return explanation.with_counters(counters, advice_on(spark))
-
-
-@checked(clause=TEXT, **ARGUMENTS)
-def match_recognize(  # noqa: PLR0913 -- public signature
+@checked(**{**ARGUMENTS, "clause": TEXT})
+def match_recognize(
     df: DataFrame,
     clause: str,
     *,
-    dialect: str = "spark",
-    engine: str = "auto",
-    transport: str = "auto",
-    sort: str = "auto",
-    max_steps: int | None = None,
-    counters: Counters | None = None,
+    dialect: DialectName = "spark",
+    options: Options | None = None,
 ) -> DataFrame:
     """The rows of a MATCH_RECOGNIZE clause over a DataFrame.
 
@@ -164,10 +101,7 @@ def match_recognize(  # noqa: PLR0913 -- public signature
     |        2|    70|
     +---------+------+
     """
-    check_session(df.sparkSession)
-    options = Options(engine, transport, sort, counters=counters, max_steps=max_steps)
-    with naming_dialect(clause, dialect, lambda other: _matched(df, clause, other, options)):
-        return _matched(df, clause, dialect, options)
+    return of_clause(df, clause, dialect, options).dataframe()
 
 
 @checked(result=DATAFRAME, column=TEXT.or_none())
@@ -197,9 +131,146 @@ def rows_of(result: DataFrame, column: str | None = None) -> DataFrame:
     return explode_rows(result, column)
 
 
-def _matched(df: DataFrame, clause: str, dialect: str, options: Options) -> DataFrame:
-    node, source = parse_clause_of(df, clause, dialect)
-    with shown_in(source):
-        result = execute(lower(node), relation_of(df), None, options)
-        warn(*remarks_on(result, source))
-    return result.dataframe
+# What these functions ask, before they ask for a DataFrame.
+
+
+def of_sql(  # noqa: PLR0913 -- the arguments of `sql`
+    spark: SparkSession,
+    query: str,
+    args: Arguments,
+    dialect: DialectName,
+    options: Options | None,
+    frames: dict[str, Any],
+) -> Query:
+    """A query of SQL. Raises for what the query does not name."""
+    for name in frames:
+        if not re.search(rf"{{\s*{re.escape(name)}\b", query):
+            raise errors.unused_name(name, ("args", "dialect", "options"), OPTIONS)
+    return query_of(spark, query, dialect, how_to_run("sql", options), (args, frames))
+
+
+def query_of(
+    spark: SparkSession, text: str, dialect: DialectName, options: Options, values: Values
+) -> Query:
+    """A query of Spark SQL, or of another product."""
+    args, frames = values
+
+    def read(product: str, how: Options) -> QueryText:
+        parsed = parse_query(spark, text, args, frames, product)
+        if parsed.sites or parsed.source.text != text:
+            return QueryText(parsed, runner_for(spark, parsed, args, frames), how)
+        return QueryText(parsed, Runner(spark), how, partial(spark.sql, text, args, **frames))
+
+    return Query(text, "SQL", dialect, options, spark, read, {})
+
+
+Values = tuple[Arguments, dict[str, Any]]
+"""The values of a query's markers, and the DataFrames that it names."""
+
+
+def of_clause(df: DataFrame, clause: str, dialect: DialectName, options: Options | None) -> Query:
+    """The text between the parentheses of a clause."""
+
+    def read(product: str, how: Options) -> Clause:
+        node, source = parse_clause_of(df, clause, product)
+        with shown_in(source):
+            return Clause(lower(node), relation_of(df), how, source)
+
+    how = how_to_run("match_recognize", options)
+    return Query(clause, "a clause", dialect, how, df.sparkSession, read, {})
+
+
+# The same, of which one asks more than a DataFrame.
+
+
+@overload
+def query(
+    source: SparkSession,
+    query: str,
+    args: Arguments = None,
+    *,
+    dialect: DialectName = "spark",
+    options: Options | None = None,
+    **frames: Any,
+) -> Query: ...
+
+
+@overload
+def query(
+    source: DataFrame,
+    query: str,
+    *,
+    dialect: DialectName = "spark",
+    options: Options | None = None,
+) -> Query: ...
+
+
+@overload
+def query(
+    source: DataFrame,
+    query: str,
+    *,
+    order_by: str | Sequence[str],
+    partition_by: str | Sequence[str] = (),
+    type_column: str = "event_type",
+    form: SaseForm = "all",
+    options: Options | None = None,
+) -> Query: ...
+
+
+@overload
+def query(
+    source: DataFrame,
+    query: Pattern,
+    *,
+    order_by: str | Sequence[str],
+    partition_by: str | Sequence[str] = (),
+    skip: AfterMatch = ...,
+    form: PatternForm = "matches",
+    options: Options | None = None,
+) -> Query: ...
+
+
+def query(source: Any, query: Any, *args: Any, **arguments: Any) -> Query:
+    """A query that is asked later what it gives, how it runs, and why it gives what it gives.
+
+    source and query are, with the arguments of the function that gives the DataFrame,
+
+        a session, SQL text               as of `sql`
+        a DataFrame, a clause             as of `match_recognize`
+        a DataFrame, a text of SASE+      as of `sase`; it begins with PATTERN SEQ
+        a DataFrame, a Pattern            as of `detect`
+
+    >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
+    >>> falls = matchrec.query(spark, '''
+    ...     SELECT * FROM {ticks} MATCH_RECOGNIZE (
+    ...         ORDER BY day MEASURES COUNT(*) AS days
+    ...         PATTERN (DOWN+) DEFINE DOWN AS price < PREV(price))''', ticks=ticks)
+    >>> falls.dataframe().show()
+    +----+
+    |days|
+    +----+
+    |   2|
+    +----+
+    >>> print(falls.why(row=1))
+    PATTERN (DOWN+)
+    ...
+    >>> print(falls.to_sql("snowflake").text)
+    <BLANKLINE>
+        SELECT * FROM {ticks} MATCH_RECOGNIZE (
+            ORDER BY day NULLS FIRST MEASURES COUNT(*) AS days
+    ...
+    """
+    function: Callable[..., Any]
+    make: Callable[..., Query]
+    if is_session(source):
+        function, make = sql, of_sql
+    elif is_pattern(query) or IS_SASE.match(str(query)) or "order_by" in arguments:
+        from matchrec.api.events import detect, of_pattern, of_sase, sase  # of no use in SQL
+
+        function, make = (detect, of_pattern) if is_pattern(query) else (sase, of_sase)
+    else:
+        QUERIED.check("query", "source", source)
+        QUERY.check("query", "query", query)
+        function, make = match_recognize, of_clause
+    return make(**bound(function, "query", (source, query, *args), arguments))

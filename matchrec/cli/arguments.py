@@ -6,10 +6,11 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import click
 
+from matchrec.arguments import DialectName, Engine, PatternForm, SaseForm, Sort
 from matchrec.cli.failures import failures_told, tracebacks_shown
 from matchrec.cli.files import CsvOptions, Table, delimiter, different, table, writable
 from matchrec.cli.queries import QuerySource
@@ -20,19 +21,6 @@ from matchrec.errors.surface import COMMAND_LINE, shown_on
 F = TypeVar("F", bound=Callable[..., Any])
 Decorator = Callable[[F], F]
 
-ENGINES = ("auto", "backtracking", "breadth_first")
-SORTS = ("auto", "spark", "worker")
-DIALECTS = (
-    "spark",
-    "standard",
-    "databricks",
-    "snowflake",
-    "oracle",
-    "trino",
-    "flink",
-    "bigquery",
-    "azure",
-)
 SKIPS = "no-skip | to-next | past-last-event | to-first:STAGE | to-last:STAGE"
 
 
@@ -138,15 +126,7 @@ STREAM = together(
     click.option("--partition-by", multiple=True, metavar="SQL", help="What divides the events."),
     click.option("--type-column", metavar="SQL", help="The type of an event [event_type]."),
 )
-EVENTS = together(
-    STREAM,
-    click.option(
-        "--matches",
-        "output",
-        type=click.Choice(("all", "non_overlapping")),
-        help="Which matches of SASE+ [all].",
-    ),
-)
+FORMS = (*get_args(SaseForm), *get_args(PatternForm))
 SESSION = together(
     click.option(
         "--table",
@@ -185,8 +165,12 @@ ABOUT = together(
         type=click.Choice(("sql", "sase", "pattern")),
         help="What the query is written in, if its name does not tell.",
     ),
-    click.option("--engine", type=click.Choice(ENGINES), help="How matches are sought [auto]."),
-    click.option("--dialect", type=click.Choice(DIALECTS), help="Whose SQL it is [spark]."),
+    click.option(
+        "--engine", type=click.Choice(get_args(Engine)), help="How matches are sought [auto]."
+    ),
+    click.option(
+        "--dialect", type=click.Choice(get_args(DialectName)), help="Whose SQL it is [spark]."
+    ),
     click.option(
         "--param",
         "args",
@@ -195,17 +179,22 @@ ABOUT = together(
         help="The value of :NAME in SQL: a number, true, false, null, DATE'2026-01-31', or text.",
     ),
 )
-SORT = click.option("--sort", type=click.Choice(SORTS), help="Who sorts each partition [auto].")
+SORT = click.option(
+    "--sort", type=click.Choice(get_args(Sort)), help="Who sorts each partition [auto]."
+)
 ASKED = together(
     ABOUT,
     SORT,
     click.option(
         "--max-steps", type=click.IntRange(1), help="End a search that takes more steps in SQL."
     ),
-    EVENTS,
-    click.option("--form", metavar="FORM", help="verbose | compressed; matches | events."),
+    STREAM,
+    click.option(
+        "--form",
+        type=click.Choice(FORMS),
+        help="Of SASE+ one of the first three [all], of a Pattern another one [matches].",
+    ),
     click.option("--skip", metavar="SKIP", help=f"Of a Pattern: {SKIPS}."),
-    click.option("--timeouts", is_flag=True, help="Of a Pattern: also what has timed out."),
 )
 CLAUSE = click.option(
     "--clause",

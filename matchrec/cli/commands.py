@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
 import matchrec
+from matchrec.arguments import DialectName
 from matchrec.cli.arguments import (
     ASKED,
-    DIALECTS,
-    EVENTS,
     QUERY,
+    STREAM,
     Parsed,
     keep,
     kept,
@@ -82,7 +82,7 @@ def run(  # noqa: PLR0913 -- one for each option
     """
     asked = query_of(query, tables, options)
     with session_over(tables, conf) as spark:
-        frame = asked.dataframe(spark)
+        frame = asked.query(spark).dataframe()
         watch = matchrec.progress(spark)
         if file:
             with watch:
@@ -110,31 +110,39 @@ def session_over(tables: tuple[Table, ...], settings: Settings) -> Iterator[Spar
 @QUERY
 @click.option(
     "--read",
-    type=click.Choice((*DIALECTS, "sase", "pattern")),
+    type=click.Choice((*get_args(DialectName), "sase", "pattern")),
     help="What it is written in, if its name does not tell [spark].",
 )
 @click.option(
     "--write",
-    type=click.Choice((*DIALECTS, "sase", "pattern")),
+    type=click.Choice((*get_args(DialectName), "sase", "pattern")),
     default="spark",
     show_default=True,
     help="What it becomes.",
 )
-@EVENTS
+@STREAM
+@click.option(
+    "--form",
+    type=click.Choice(("all", "non_overlapping")),
+    default="all",
+    help="Which matches of SASE+ [all].",
+)
 @tells_failures
-def convert(query: QuerySource, read: str | None, write: str, **options: Any) -> None:
+def convert(
+    query: QuerySource, read: str | None, write: str, events: str | None, **options: Any
+) -> None:
     """Print a query in another language.
 
     What differs there comes as comments. QUERY is as that of `matchrec run`; the other options say
     what SASE+ and a Pattern leave open.
     """
+    from matchrec.api.convert import conversion
+
     named = query.language
     language = read or ("spark" if named == "sql" else named)
-    what = query.read(language)
-    given = {name: list(one) if isinstance(one, tuple) else one for name, one in options.items()}
-    given["table"] = given.pop("events")
-    passed: dict[str, Any] = {name: one for name, one in given.items() if one}
+    what: str | matchrec.Pattern = query.read(language)
     if language == "pattern":
-        print(matchrec.convert(load_pattern(what), write=write, **passed))
-    else:
-        print(matchrec.convert(what, read=language, write=write, **passed))
+        what, language = load_pattern(str(what)), "spark"
+    given = {name: list(one) if isinstance(one, tuple) else one for name, one in options.items()}
+    passed: dict[str, Any] = {name: one for name, one in given.items() if one}
+    print(conversion(what, language, write, events or "events", **passed))

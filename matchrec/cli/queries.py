@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 import runpy
 import sys
-from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,15 +19,13 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors import command as errors
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
-T = TypeVar("T")
+    from pyspark.sql import SparkSession
 
 OF_EVENTS = ("events", "engine", "sort", "order_by", "partition_by", "form")
 OPTIONS = {
     "sql": ("engine", "dialect", "args", "sort", "max_steps"),
-    "sase": (*OF_EVENTS, "type_column", "output"),
-    "pattern": (*OF_EVENTS, "skip", "timeouts"),
+    "sase": (*OF_EVENTS, "type_column"),
+    "pattern": (*OF_EVENTS, "skip"),
 }
 NAMES = {"sql": "SQL", "sase": "SASE+", "pattern": "a Pattern"}
 IN_PYTHON = re.compile(r"\.py(:\w+)?$")
@@ -44,7 +41,7 @@ TYPED = re.compile(
 class QueryRequest:
     """What a command is asked. what: the query's text, or where a Pattern is. events: their table.
 
-    options: those that were given, by the names that the functions of matchrec have for them.
+    options: those that were given, by the names that `matchrec.query` and `Options` have for them.
     """
 
     language: str
@@ -52,40 +49,16 @@ class QueryRequest:
     events: str
     options: dict[str, Any]
 
-    def dataframe(
-        self, spark: SparkSession, counters: matchrec.Counters | None = None
-    ) -> DataFrame:
-        """The result. counters: what counts, if anything; it takes time."""
-        return self._call((matchrec.sql, matchrec.sase, matchrec.detect), spark, counters=counters)
-
-    def explanation(self, spark: SparkSession) -> matchrec.Explanation:
-        """How it would run."""
-        functions = matchrec.explain, matchrec.explain_sase, matchrec.explain_pattern
-        return self._call(functions, spark)
-
-    def why(self, spark: SparkSession, **about: object) -> matchrec.Why:
-        """How the search of one partition went."""
-        functions = matchrec.why, matchrec.why_sase, matchrec.why_pattern
-        return self._call(functions, spark, **about)
-
-    def coverage(self, spark: SparkSession, **about: object) -> matchrec.Coverage:
-        """How far starting rows come."""
-        functions = matchrec.coverage, matchrec.coverage_sase, matchrec.coverage_pattern
-        return self._call(functions, spark, **about)
-
-    def _call(
-        self, functions: tuple[Callable[..., T], ...], spark: SparkSession, **more: object
-    ) -> T:
-        """What the function gives that is for the language: of SQL, SASE+, a Pattern."""
-        of_sql, of_sase, of_pattern = functions
-        given = {name: passed(name, value) for name, value in self.options.items()} | more
-        match self.language:
-            case "sql":
-                return of_sql(spark, self.what, **given)
-            case "sase":
-                return of_sase(spark.table(self.events), self.what, **given)
-            case _:
-                return of_pattern(spark.table(self.events), load_pattern(self.what), **given)
+    def query(self, spark: SparkSession) -> matchrec.Query:
+        """The query, which says what it gives, how it runs, and why."""
+        given = {name: passed(name, value) for name, value in self.options.items()}
+        how = {name: given.pop(name) for name in ("engine", "sort", "max_steps") if name in given}
+        given["options"] = matchrec.Options(**how)
+        if self.language == "sql":
+            return matchrec.query(spark, self.what, given.pop("args", None), **given)
+        events = spark.table(self.events)
+        what = load_pattern(self.what) if self.language == "pattern" else self.what
+        return matchrec.query(events, what, **given)
 
 
 @dataclass(frozen=True, slots=True)

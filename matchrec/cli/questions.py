@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -13,9 +14,6 @@ from matchrec.cli.commands import session_over
 from matchrec.cli.files import Table
 from matchrec.cli.queries import QueryRequest, QuerySource, plain_value_of, query_of
 from matchrec.cli.session import Settings
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 
 @click.command()
@@ -39,36 +37,20 @@ def explain(  # noqa: PLR0913 -- one for each option
     """
     asked = query_of(query, tables, options)
     with session_over(tables, conf) as spark:
-        explanation = asked.explanation(spark)
-        if analyze:
-            explanation = with_counters(explanation, asked, spark)
+        with matchrec.progress(spark) if analyze else nullcontext():
+            explanation = asked.query(spark).explain(analyze=analyze)
         print(explanation)
     if dot:
-        dot.write_text(explanation.dot, encoding="utf-8")
+        dot.write_text(explanation.dot(), encoding="utf-8")
     if svg:
         draw(explanation, svg)
 
 
-def with_counters(
-    explanation: matchrec.Explanation, asked: QueryRequest, spark: SparkSession
-) -> matchrec.Explanation:
-    """The same with what a run has counted, if the query has a clause."""
-    from matchrec.spark.environment import advice_on
-
-    if not explanation.clauses:
-        return explanation
-    counters = matchrec.Counters()
-    frame = asked.dataframe(spark, counters)
-    with matchrec.progress(spark):
-        counters.run(frame)
-    return explanation.with_counters(counters, advice_on(spark))
-
-
 def draw(explanation: matchrec.Explanation, file: Path) -> None:
     """Writes a drawing of each clause; of several, the second to `name.2.svg`."""
-    for number, drawing in enumerate(explanation.svg(), 1):
+    for number, clause in enumerate(explanation.clauses, 1):
         path = file if number == 1 else file.with_suffix(f".{number}{file.suffix}")
-        path.write_text(drawing, encoding="utf-8")
+        path.write_text(clause.svg, encoding="utf-8")
 
 
 @click.command()
@@ -99,10 +81,10 @@ def why(
     about = take_rows(options)
     asked = query_of(query, tables, options)
     with session_over(tables, conf) as spark:
-        told = asked.why(spark, **about, **chosen(clause, asked))
+        told = asked.query(spark).why(**about, clause=chosen(clause, asked))
         print(told)
         if svg:
-            svg.write_text(told.picture(), encoding="utf-8")
+            svg.write_text(told.svg(), encoding="utf-8")
 
 
 def take_rows(options: dict[str, Any]) -> dict[str, Any]:
@@ -140,16 +122,16 @@ def coverage(
         raise click.UsageError("--engine is not for coverage, which has a search of its own")
     asked = query_of(query, tables, options)
     with session_over(tables, conf) as spark:
-        told = asked.coverage(spark, **chosen(clause, asked))
+        told = asked.query(spark).coverage(clause=chosen(clause, asked))
     print(told)
     if svg:
-        svg.write_text(told.picture(), encoding="utf-8")
+        svg.write_text(told.svg(), encoding="utf-8")
 
 
-def chosen(clause: str | None, asked: QueryRequest) -> dict[str, int | str]:
+def chosen(clause: str | None, asked: QueryRequest) -> int | str | None:
     """The clause as functions take it. Raises click.UsageError where there are no clauses."""
     if clause is None:
-        return {}
+        return None
     if asked.language != "sql":
         raise click.UsageError("--clause is for SQL only")
-    return {"clause": int(clause) if clause.isdigit() else clause}
+    return int(clause) if clause.isdigit() else clause

@@ -18,6 +18,8 @@ from matchrec.cli.session import local_session
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from matchrec.arguments import Engine
+
 ROWS = """
     SELECT CAST(i % 2 AS STRING) AS k, i AS t, timestamp_seconds(i) AS ts, CAST(i AS DOUBLE) AS d,
         CAST(i % 5 AS DOUBLE) AS x, i % 5 AS n, CAST(i % 5 AS DECIMAL(20, 2)) AS m
@@ -35,8 +37,9 @@ PARTS["measures"] = f"sum(x) AS sum_x, {EXACT}"
 ON_RUN = "AND x - FIRST(x) >= 0"
 NEXT_ROW = "ONE ROW PER MATCH AFTER MATCH SKIP TO NEXT ROW"
 ALL = "SKIP TILL NEXT MATCH ALL MATCHES"
-BACKTRACKING, BREADTH_FIRST = "backtracking", "breadth_first"
-KINDS: tuple[tuple[str, dict[str, str]], ...] = (
+BACKTRACKING: Engine = "backtracking"
+BREADTH_FIRST: Engine = "breadth_first"
+KINDS: tuple[tuple[Engine, dict[str, str]], ...] = (
     (BACKTRACKING, {}),
     (BACKTRACKING, {"on_run": ON_RUN}),
     (BACKTRACKING, {"rows": NEXT_ROW, "measures": EXACT}),
@@ -88,10 +91,11 @@ def warm() -> None:
 def ask(spark: SparkSession) -> None:
     """Ask what users ask of a query: why it found what it did, how far its starting rows came."""
     on_data, on_run = (CLAUSE.format(**PARTS | {"on_run": one}) for one in ("", ON_RUN))
-    matchrec.why(spark, on_run, partition={"k": "0"}, limit=1)
+    matchrec.query(spark, on_run).why(partition={"k": "0"}, limit=1)
     for query in (on_data, on_run):
-        matchrec.coverage(spark, query)
-    matchrec.coverage(spark, CLAUSE.format(**PARTS | {"selected": "SKIP TILL NEXT MATCH"}))
+        matchrec.query(spark, query).coverage()
+    skipping = CLAUSE.format(**PARTS | {"selected": "SKIP TILL NEXT MATCH"})
+    matchrec.query(spark, skipping).coverage()
 
 
 def queries(spark: SparkSession) -> Iterator[DataFrame]:
@@ -99,13 +103,15 @@ def queries(spark: SparkSession) -> Iterator[DataFrame]:
     rows = spark.sql(ROWS).coalesce(1)
     rows.createOrReplaceTempView("warm_rows")
     for engine, parts in KINDS:
-        yield matchrec.sql(spark, CLAUSE.format(**PARTS | parts), engine=engine)
+        how = matchrec.Options(engine=engine)
+        yield matchrec.sql(spark, CLAUSE.format(**PARTS | parts), options=how)
     spark.range(20_000).coalesce(1).createOrReplaceTempView("warm_many_rows")
-    yield matchrec.sql(spark, MANY_ROWS, engine=BREADTH_FIRST)  # whose runs share more than fits
-    yield matchrec.sql(spark, TIES, engine=BREADTH_FIRST)  # whose matches are found out of order
+    at_once = matchrec.Options(engine=BREADTH_FIRST)
+    yield matchrec.sql(spark, MANY_ROWS, options=at_once)  # whose runs share more than fits
+    yield matchrec.sql(spark, TIES, options=at_once)  # whose matches are found out of order
     yield matchrec.sase(rows, GRAPH, order_by="t", form="compressed")
-    for engine in (BACKTRACKING, BREADTH_FIRST):
-        yield matchrec.sase(rows, NEGATION, order_by="t", engine=engine)
+    for how in (matchrec.Options(engine=BACKTRACKING), at_once):
+        yield matchrec.sase(rows, NEGATION, order_by="t", options=how)
     pattern = matchrec.Pattern.begin("a").where("x > 1").followed_by("b").where("x > 2")
     skip = matchrec.AfterMatch.SKIP_PAST_LAST_EVENT
     yield matchrec.detect(rows, pattern.within("5 seconds"), order_by="ts", skip=skip)

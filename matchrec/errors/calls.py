@@ -64,13 +64,6 @@ def other_value(name: str) -> str:
 _ANOTHER_NAME = 'give the measure another name, such as result.withColumnRenamed("{name}", "last")'
 
 
-# The compressed form of some matches only.
-not_compressible = plan_error(
-    "form `compressed` with output `{output}`",
-    notes=("the graph that all matches share holds all of them",),
-    hint='write output="all", or form="verbose"',
-)
-
 # The engine that `engine=` names cannot run the plan.
 engine_cannot = unsupported(
     "engine `{name}` cannot run this query: {reason}", hint="write {option[engine=auto]}"
@@ -126,13 +119,31 @@ altered_in_arrays = unsupported(
 )
 
 
-def unused_name(name: str, known: Iterable[str]) -> MatchRecognizePlanError:
-    """`name=` that is no argument of the function and that the query does not name."""
+def unused_name(name: str, known: Iterable[str], options: Iterable[str]) -> MatchRecognizePlanError:
+    """`name=` that is no argument of the function and that the query does not name.
+
+    options: what `Options` have.
+    """
     near = nearest(name, known)
+    hint = f"write {near}=" if near else f"write {{{name}}} in the query, or leave {name}= out"
+    if near is None and (option := nearest(name, options)):
+        hint = f"write options=matchrec.Options({option}=...)"
     return MatchRecognizePlanError(
-        f"`{name}` is not an argument, and the query has no {{{name}}}",
-        hint=f"write {near}=" if near else f"write {{{name}}} in the query, or leave {name}= out",
+        f"`{name}` is not an argument, and the query has no {{{name}}}", hint=hint
     )
+
+
+# An option of other functions than the one that is called.
+option_of_others = plan_error(
+    "`{name}` of Options is not for {call}", hint="leave {name} out", order="name call"
+)
+
+# What a call says of a Pattern's matches, which has no words in other languages.
+unconverted_option = unsupported(
+    "a query with {option} cannot be converted",
+    notes=("other languages say this in other ways, or not at all",),
+    hint="leave it out, and say in the other language which matches come out",
+)
 
 
 def other_number_of_values(

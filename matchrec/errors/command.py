@@ -135,9 +135,9 @@ wrong_limit = plan_error(
 def wrong_plot(given: list[str]) -> MatchRecognizePlanError:
     """What `--plot` needs to know."""
     return MatchRecognizePlanError(
-        f"`--plot {' '.join(given)}` of %%matchrec has {len(given)} names",
-        notes=("wanted: the rows, the column along the line, that up it, and that of the series",),
-        hint="write --plot stocks date close ticker",
+        f"`--plot {' '.join(given)}` of %%matchrec has {len(given)} name{'s' * (len(given) != 1)}",
+        notes=("wanted: the column along the line, that up it, and that of the series, if any",),
+        hint="write --plot date close ticker",
     )
 
 

@@ -158,7 +158,7 @@ partial_of_other_matches = unsupported(
 partial_with_negation = unsupported(
     "{words} of a pattern with NOT is not supported",
     notes=("a forbidden row is looked for when a match is complete",),
-    hint="leave out {words}, or use detect with timeouts=True",
+    hint='leave out {words}, or use detect with form="matches_and_timeouts"',
 )
 
 # SHOW TIMEOUT MATCHES of a pattern with windows between rows or variables.

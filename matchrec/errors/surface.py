@@ -43,6 +43,10 @@ class Surface(Protocol):
         """To say of which rows the table of a name is, if that is for the surface to say."""
 
 
+OF_OPTIONS = ("engine", "sort", "transport", "max_steps")
+"""What a call of Python has in `Options`."""
+
+
 class Python:
     """A call of one of the functions."""
 
@@ -50,7 +54,8 @@ class Python:
 
     def option(self, name: str, *values: str | int) -> str:
         """`engine="auto"`."""
-        return f"{name}={either([dumps(value) for value in values])}"
+        written = f"{name}={either([dumps(value) for value in values])}"
+        return f"options=matchrec.Options({written})" if name in OF_OPTIONS else written
 
     def keys(self, pairs: Sequence[tuple[str, str]]) -> str:
         """`partition={"sym": "X"}`."""

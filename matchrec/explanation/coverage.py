@@ -11,14 +11,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import field, replace
+from dataclasses import replace
 from enum import Enum
 from functools import partial
 from html import escape
 from textwrap import indent
-from typing import Any
+from typing import TYPE_CHECKING
 
-from matchrec.arguments import SESSION, ArgumentKind, all_of, instance_of
 from matchrec.compile.coverage import Counted, Figures, NearestStart, parts_of
 from matchrec.dataclass import dataclass
 from matchrec.engine.kernels import counting as layout
@@ -31,9 +30,10 @@ from matchrec.plan.stages import Single, Staging
 from matchrec.plan.stages import parts as stage_parts
 from matchrec.source import printable
 
-# What `coverage` says of a clause, in numbers.
+if TYPE_CHECKING:
+    import pandas as pd
 
-QUERY = "matchrec.why(spark, query"
+# What `coverage` says of a clause, in numbers.
 
 
 class Reason(Enum):
@@ -110,16 +110,15 @@ class ClauseCoverage:
     """How far the starting rows of one clause came.
 
     occurrences: in the order of PATTERN, after what comes before any row. nearest: the starting row
-    that came nearest to a match and began none, if one has got any row. question: the call of `why`
-    about one of its rows, without that. selects: whether rows may be skipped or all matches are
-    asked for; `figures.matches` are starting rows that begin one then.
+    that came nearest to a match and began none, if one has got any row. selects: whether rows may
+    be skipped or all matches are asked for; `figures.matches` are starting rows that begin one
+    then.
     """
 
     pattern: str
     figures: Figures
     occurrences: tuple[OccurrenceCoverage, ...]
     nearest: NearestStart | None
-    question: str = QUERY
     selects: bool = False
 
     @property
@@ -240,7 +239,7 @@ def answer_lines(clause: ClauseCoverage) -> Iterator[str]:
     yield f"{most}: {most.count:,}"
     yield from part_lines(decisive)
     if clause.nearest is not None:
-        yield from nearest_lines(clause.nearest, clause.question)
+        yield from nearest_lines(clause.nearest)
 
 
 def decisive_occurrence(clause: ClauseCoverage) -> OccurrenceCoverage:
@@ -257,21 +256,21 @@ def part_lines(one: OccurrenceCoverage) -> Iterator[str]:
         yield f"  {part.variable}: {part.text} was not true: {part.count:,}"
 
 
-def nearest_lines(nearest: NearestStart, asked: str) -> Iterator[str]:
+def nearest_lines(nearest: NearestStart) -> Iterator[str]:
     """The starting row at which to look."""
     if nearest.remaining >= UNREACHABLE:
         return
     yield f"nearest to a match: the starting row {named(nearest)}"
     yield f"  it needed {counted(nearest.remaining, 'more row')} at least"
-    yield f"  {question(nearest, asked)} says why"
+    yield f"  {question(nearest)} says why"
 
 
-def question(nearest: NearestStart, asked: str) -> str:
-    """The call of `why` that tells of a starting row. asked: the call without the row."""
-    partition = f", partition={nearest.partition}" if nearest.partition else ""
+def question(nearest: NearestStart) -> str:
+    """The call of `why` of the query that tells of a starting row."""
     values = tuple(nearest.order.values())
-    row = f", row={(values[0] if len(values) == 1 else values)!r}" if values else ""
-    return f"{asked}{partition}{row})"
+    about = [f"partition={nearest.partition}"] if nearest.partition else []
+    about += [f"row={(values[0] if len(values) == 1 else values)!r}"] if values else []
+    return f"query.why({', '.join(about)})"
 
 
 def named(nearest: NearestStart) -> str:
@@ -339,41 +338,29 @@ def draw_bar(
 
 # What `coverage` gives: the funnels of a query's clauses.
 
-CLAUSES = ArgumentKind(
-    "what has been covered",
-    lambda given: isinstance(given, dict) and all_of(instance_of(ClauseCoverage), given.values()),
-    "write matchrec.coverage(spark, query)",
-)
-SCHEMA = (
-    "clause INT, occurrence INT, variable STRING, came BIGINT, ended BIGINT, "
-    "ended_because STRING, ended_because_of BIGINT"
-)
+COLUMNS = ("clause", "occurrence", "variable", "came", "ended", "ended_because", "ended_because_of")
 
 
 @dataclass(frozen=True, repr=False)
 class Coverage:
     """How far the starting rows of a query came; prints as text, shows as a picture in a notebook.
 
-    clauses: by their number in the query, from 1. session: of Spark, which makes DataFrames.
+    clauses: by their number in the query, from 1.
 
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
-    >>> covered = matchrec.coverage(spark, '''
-    ...     SELECT * FROM {ticks} MATCH_RECOGNIZE (
-    ...         ORDER BY day MEASURES COUNT(*) AS days
-    ...         PATTERN (DOWN{3}) DEFINE DOWN AS price < PREV(price)
-    ...     )''', ticks=ticks)
-    >>> sorted(covered.clauses)
-    [1]
+    >>> covered = matchrec.query(ticks, '''
+    ...     ORDER BY day MEASURES COUNT(*) AS days
+    ...     PATTERN (DOWN{3}) DEFINE DOWN AS price < PREV(price)
+    ... ''').coverage()
+    >>> covered
+    <Coverage: DOWN{3}, 0 of 4 starting rows begin a match>
     """
 
     clauses: dict[int, ClauseCoverage]
-    session: Any = field(compare=False)
 
-    def __post_init__(self) -> None:
-        CLAUSES.check("Coverage", "clauses", self.clauses)
-        SESSION.check("Coverage", "session", self.session)
-
-    def __str__(self) -> str:
+    @property
+    def text(self) -> str:
+        """The funnel of each clause."""
         if len(self.clauses) == 1:
             return printable(show_funnel(next(iter(self.clauses.values()))))
         return "\n\n".join(
@@ -381,29 +368,30 @@ class Coverage:
             for number, clause in self.clauses.items()
         )
 
+    def __str__(self) -> str:
+        return self.text
+
     def __repr__(self) -> str:
         return f"<Coverage: {'; '.join(one.summary for one in self.clauses.values())}>"
 
-    def frame(self) -> Any:
-        """A DataFrame of Spark with a row for each occurrence of a variable in PATTERN.
+    def to_pandas(self) -> pd.DataFrame:
+        """A pandas DataFrame with a row for each occurrence of a variable in PATTERN.
 
-        Occurrence 0 is before any row.
-        ended_because: what ended most of the starting rows that ended there, and how many it ended.
+        Occurrence 0 is before any row. ended_because: what ended most of the starting rows that
+        ended there, and how many it ended.
 
         >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
-        >>> covered = matchrec.coverage(spark, '''
-        ...     SELECT * FROM {ticks} MATCH_RECOGNIZE (
-        ...         ORDER BY day MEASURES COUNT(*) AS days
-        ...         PATTERN (DOWN{3}) DEFINE DOWN AS price < PREV(price)
-        ...     )''', ticks=ticks)
-        >>> covered.frame().select("occurrence", "variable", "came", "ended").show()
-        +----------+--------+----+-----+
-        |occurrence|variable|came|ended|
-        +----------+--------+----+-----+
-        |         0|    NULL|   4|    2|
-        |         1|    DOWN|   2|    2|
-        +----------+--------+----+-----+
+        >>> covered = matchrec.query(ticks, '''
+        ...     ORDER BY day MEASURES COUNT(*) AS days
+        ...     PATTERN (DOWN{3}) DEFINE DOWN AS price < PREV(price)
+        ... ''').coverage()
+        >>> covered.to_pandas()[["occurrence", "variable", "came", "ended"]]
+           occurrence variable  came  ended
+        0           0     None     4      2
+        1           1     DOWN     2      2
         """
+        import pandas as pd
+
         rows = [
             (
                 number,
@@ -417,24 +405,23 @@ class Coverage:
             for number, clause in self.clauses.items()
             for one in clause.occurrences
         ]
-        return self.session.createDataFrame(rows, SCHEMA)
+        found: pd.DataFrame = pd.DataFrame(rows, columns=list(COLUMNS))
+        return found
 
-    def picture(self) -> str:
-        """A funnel for each clause, as SVG.
+    def svg(self) -> str:
+        """A funnel for each clause.
 
         >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
-        >>> covered = matchrec.coverage(spark, '''
-        ...     SELECT * FROM {ticks} MATCH_RECOGNIZE (
-        ...         ORDER BY day MEASURES COUNT(*) AS days
-        ...         PATTERN (DOWN{3}) DEFINE DOWN AS price < PREV(price)
-        ...     )''', ticks=ticks)
-        >>> print(covered.picture())
+        >>> print(matchrec.query(ticks, '''
+        ...     ORDER BY day MEASURES COUNT(*) AS days
+        ...     PATTERN (DOWN{3}) DEFINE DOWN AS price < PREV(price)
+        ... ''').coverage().svg())
         <svg ...
         """
         return "\n".join(map(draw, self.clauses.values()))
 
     def _repr_html_(self) -> str:
-        return wide(self.picture()) + preformatted(str(self))
+        return wide(self.svg()) + preformatted(self.text)
 
 
 __all__ = ["Coverage"]
@@ -445,8 +432,8 @@ __all__ = ["Coverage"]
 NO_ROW_YET = 0  # of counts by choice and by occurrence
 
 
-def summarise(counted: Counted, question: str = QUERY) -> ClauseCoverage:
-    """The funnel of a clause. question: see `ClauseCoverage`."""
+def summarise(counted: Counted) -> ClauseCoverage:
+    """The funnel of a clause."""
     endings = endings_by_occurrence(counted)
     names = counted.asked.drafted.plan.variables
     variables = [names[variable] for variable in counted.asked.occurrences.variables]
@@ -461,7 +448,7 @@ def summarise(counted: Counted, question: str = QUERY) -> ClauseCoverage:
     )
     pattern = show(counted.asked.drafted.plan.pattern)
     selects = counted.task.selects
-    return ClauseCoverage(pattern, counted.figures, occurrences, counted.nearest, question, selects)
+    return ClauseCoverage(pattern, counted.figures, occurrences, counted.nearest, selects)
 
 
 def endings_by_occurrence(counted: Counted) -> list[tuple[RunEnding, ...]]:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 from textwrap import indent
+from typing import TYPE_CHECKING
 
-from matchrec.arguments import TEXT, ArgumentKind, all_of, can, instance_of
 from matchrec.compile.executable import Executable
 from matchrec.compile.path import Draft
 from matchrec.compile.rule_set import RuleSet
@@ -19,59 +19,42 @@ from matchrec.pictures.html import folded, paragraph, preformatted, wide
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.source import printable
 
-COVERAGE = "\nhow far its starting rows come, and what ends them: matchrec.coverage(spark, query)"
+if TYPE_CHECKING:
+    import pandas as pd
+
+COVERAGE = "\nhow far its starting rows come, and what ends them: coverage() of the query"
 NO_CLAUSE = "no MATCH_RECOGNIZE clause: the query is Spark's alone"
-CLAUSES = ArgumentKind(
-    "what has been explained",
-    lambda given: isinstance(given, tuple) and all_of(instance_of(ExplainedClause), given),
-    "write matchrec.explain(spark, query)",
-)
-COUNTERS = ArgumentKind("Counters", can("values", "observe"), "write matchrec.Counters()").or_none()
 
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
     """What a query compiles to; prints as text, shows as pictures in a notebook.
 
-    counters: those of a run of the query, if any. advice: what would make another one faster.
+    clauses: in the order in which they are evaluated, or those of rules. counters: those of a run
+    of the query, if any. advice: what would make another one faster. rules: the names of rules;
+    shared: what Spark computes for all of them.
 
     >>> large = matchrec.Pattern.begin("large").where("id > 1")
-    >>> matchrec.explain_pattern(spark.range(3), large, order_by="id")
+    >>> matchrec.query(spark.range(3), large, order_by="id").explain()
     <Explanation: `large` (...)>
     """
 
     clauses: tuple[ExplainedClause, ...]
     counters: object | None = None
     advice: str = ""
-
-    def __post_init__(self) -> None:
-        CLAUSES.check("Explanation", "clauses", self.clauses)
-        COUNTERS.check("Explanation", "counters", self.counters)
-        TEXT.check("Explanation", "advice", self.advice)
-
-    def with_counters(self, counters: object, advice: str = "") -> Explanation:
-        """The same with what `counters` say of the query's last run, once they have values.
-
-        advice: what would make another run faster.
-
-        >>> large = matchrec.Pattern.begin("large").where("id > 1")
-        >>> counters = matchrec.Counters()
-        >>> found = matchrec.detect(spark.range(3), large, order_by="id", counters=counters)
-        >>> rows = found.collect()
-        >>> explained = matchrec.explain_pattern(spark.range(3), large, order_by="id")
-        >>> print(explained.with_counters(counters))
-        row pattern
-        ...
-        counters of the last run
-        ...
-        """
-        return replace(self, counters=counters, advice=advice)
+    rules: tuple[str, ...] = ()
+    shared: str = ""
 
     def __repr__(self) -> str:
         found = "; ".join(clause.summary for clause in self.clauses) or NO_CLAUSE
         return f"<Explanation: {found}>"
 
     def __str__(self) -> str:
+        return self.text
+
+    @property
+    def text(self) -> str:
+        """All stages of each clause, and what a run has counted."""
         text = printable(self._clauses())
         if self.counters is None:
             return text
@@ -83,29 +66,55 @@ class Explanation:
     def _clauses(self) -> str:
         if not self.clauses:
             return NO_CLAUSE
+        if self.rules:
+            named = zip(self.rules, self.clauses, strict=True)
+            rules = (f"\n\nrule {name}\n{indent(str(one), '  ')}" for name, one in named)
+            return self.shared + "".join(rules)
         if len(self.clauses) == 1:
             return str(self.clauses[0])
         numbered = enumerate(self.clauses, 1)
         return "\n\n".join(f"clause {number}\n{indent(str(one), '  ')}" for number, one in numbered)
 
-    @property
     def dot(self) -> str:
         """The programs of all clauses in Graphviz's language, one graph after the other.
 
         >>> large = matchrec.Pattern.begin("large").where("id > 1")
-        >>> print(matchrec.explain_pattern(spark.range(3), large, order_by="id").dot)
+        >>> print(matchrec.query(spark.range(3), large, order_by="id").explain().dot())
         digraph ...
         """
         return "\n".join(clause.dot for clause in self.clauses)
 
-    def svg(self) -> list[str]:
-        """A railroad diagram of each clause's row pattern.
+    def svg(self) -> str:
+        """A railroad diagram of each clause's row pattern, one after the other.
 
         >>> large = matchrec.Pattern.begin("large").where("id > 1")
-        >>> print(matchrec.explain_pattern(spark.range(3), large, order_by="id").svg()[0])
+        >>> print(matchrec.query(spark.range(3), large, order_by="id").explain().svg())
         <svg ...
         """
-        return [clause.svg for clause in self.clauses]
+        return "\n".join(clause.svg for clause in self.clauses)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A pandas DataFrame with a row for each line of the text.
+
+        clause: its number, from 1. part: under which title the line stands.
+
+        >>> large = matchrec.Pattern.begin("large").where("id > 1")
+        >>> explained = matchrec.query(spark.range(3), large, order_by="id").explain().to_pandas()
+        >>> explained.iloc[0].to_dict()
+        {'clause': 1, 'part': 'row pattern', 'line': '`large`'}
+        """
+        import pandas as pd
+
+        rows = []
+        for number, clause in enumerate(self.clauses, 1):
+            part = ""
+            for line in printable(str(clause)).splitlines():
+                if line.startswith("  "):
+                    rows.append((number, part, line.removeprefix("  ")))
+                else:
+                    part = line
+        found: pd.DataFrame = pd.DataFrame(rows, columns=["clause", "part", "line"])
+        return found
 
     def _repr_html_(self) -> str:
         return "".join(self._html())
@@ -140,10 +149,11 @@ class ExplainedRules:
     executables: Mapping[str, Executable]
     sorts: str
 
-    def __str__(self) -> str:
+    def explanation(self) -> Explanation:
+        """What all rules share, then each of them."""
         written = ((title, "\n".join(lines)) for title, lines in self._shared())
-        shared = (f"{title}\n{indent(text, '  ')}" for title, text in written)
-        return printable("\n".join((*shared, *self._rules())))
+        shared = "\n".join(f"{title}\n{indent(text, '  ')}" for title, text in written)
+        return Explanation(tuple(self._clauses()), rules=tuple(self.executables), shared=shared)
 
     def _shared(self) -> Iterator[tuple[str, Iterator[str]]]:
         first = next(iter(self.drafts.values())).plan
@@ -174,11 +184,10 @@ class ExplainedRules:
         ]
         return f", for {', '.join(users)}" if users else ""
 
-    def _rules(self) -> Iterator[str]:
+    def _clauses(self) -> Iterator[ExplainedClause]:
         for name, executable in self.executables.items():
             own = replace(executable, relevant=())  # rows stay behind for all rules or for none
             drafted = self.drafts[name]
-            clause = ExplainedClause(
+            yield ExplainedClause(
                 drafted.plan, own, is_stream=not self.sorts, written=drafted.written
             )
-            yield f"\nrule {name}\n{indent(str(clause), '  ')}"

@@ -17,12 +17,9 @@ from IPython.core.magic_arguments import argument, magic_arguments, parse_argstr
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException, PythonException
 
-from matchrec.api.questions.coverage import coverage
-from matchrec.api.questions.why import why
+import matchrec
 from matchrec.api.signatures import are_values, fills_hole
-from matchrec.api.sql import explain, sql
-from matchrec.arguments import is_dataframe, is_session
-from matchrec.charts.plot import Plot, plot
+from matchrec.arguments import is_session
 from matchrec.cli.failures import sentence_of_spark
 from matchrec.cli.queries import plain_value_of
 from matchrec.dataclass import dataclass
@@ -38,6 +35,8 @@ from matchrec.spark.session import quiet_analysis
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
     from pyspark.sql import DataFrame, SparkSession
+
+    from matchrec.charts.plot import Plot
 
 
 SHOWN_ROWS = 20
@@ -59,7 +58,7 @@ class MatchrecMagics(Magics):
         "--plot",
         nargs="+",
         metavar="NAME",
-        help="rows x y [by]: draw matches over the rows of a table or DataFrame",
+        help="x y [by]: draw matches over the rows that they were found in",
     )
     @argument("--dialect", choices=tuple(PRODUCTS), default="spark", help="whose SQL it is")
     @argument("--engine", default="auto", help="auto, backtracking or breadth_first")
@@ -90,30 +89,24 @@ class MatchrecMagics(Magics):
 
 def answer(asked: Namespace, query: str, spark: SparkSession, variables: dict[str, Any]) -> Any:
     """What a cell shows. variables: of the notebook."""
-    named = frames_in(query, variables)
-    options = {name: getattr(asked, name) for name in ("dialect", "engine")}
-    values = values_in(query, variables)
+    asked_of = matchrec.query(
+        spark,
+        query,
+        values_in(query, variables),
+        dialect=asked.dialect,
+        options=matchrec.Options(engine=asked.engine),
+        **frames_in(query, variables),
+    )
     if asked.explain:
-        return explain(spark, query, values, **options, **named)
+        return asked_of.explain()
     if asked.why:
-        return why(
-            spark,
-            query,
-            values,
-            partition=partition_of(asked.partition),
-            row=row_of(asked.row),
-            dialect=asked.dialect,
-            engine=asked.engine,
-            **named,
-        )
+        return asked_of.why(partition=partition_of(asked.partition), row=row_of(asked.row))
     if asked.coverage:
-        return coverage(spark, query, values, dialect=asked.dialect, **named)
-    frame = sql(spark, query, values, **options, **named)
+        return asked_of.coverage()
+    frame = asked_of.dataframe()
     if asked.output:
         variables[asked.output] = frame
-    if asked.plot:
-        return drawn(frame, asked.plot, variables)
-    return first_rows(frame, asked.limit)
+    return drawn(asked_of, asked.plot) if asked.plot else first_rows(frame, asked.limit)
 
 
 def partition_of(given: Sequence[str]) -> dict[str, object] | None:
@@ -130,14 +123,12 @@ def row_of(given: Sequence[str] | None) -> tuple[object, ...] | None:
     return tuple(map(plain_value_of, given)) if given else None
 
 
-def drawn(matches: DataFrame, named: list[str], variables: Mapping[str, Any]) -> Plot:
-    """The matches over the rows of the first name, which are those of a variable or of a table."""
-    if not 3 <= len(named) <= 4:
+def drawn(query: matchrec.Query, named: list[str]) -> Plot:
+    """The matches over the rows that they were found in."""
+    if not 2 <= len(named) <= 3:
         raise errors.wrong_plot(named)
-    rows, x, y, *by = named
-    known: Any = variables.get(rows)
-    data = known if is_dataframe(known) else matches.sparkSession.table(rows)
-    return plot(matches, data, x=x, y=y, by=by[0] if by else None)
+    x, y, *by = named
+    return query.plot(x=x, y=y, by=by[0] if by else None)
 
 
 BOLD_RED, GREEN, PLAIN = "\033[1;31m", "\033[32m", "\033[0m"

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from matchrec.errors.language import SQL, current
-from matchrec.errors.warnings.wording import (
+from matchrec.errors.warnings import (
     MatchRecognizeWarning,
     any_rows,
     compared_with_null,

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 D = TypeVar("D")
-SORTS = ("auto", "spark", "worker")
 ScopeOf = Callable[[MatchPlan], RowScope]
 
 

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cache, cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
+from matchrec.arguments import (
+    TEXTS,
+    AfterError,
+    ArgumentKind,
+    Engine,
+    OneOf,
+    Sort,
+    Transport,
+    is_whole,
+)
 from matchrec.compile.path import Draft, draft
 from matchrec.conditions.functions.calendar import has_one_offset
 from matchrec.conditions.functions.function import Settings
@@ -14,7 +24,7 @@ from matchrec.conditions.split import RowScope
 from matchrec.conditions.within import OrderType, check_order
 from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeError, MatchRecognizeUnsupportedError
-from matchrec.errors.calls import steps_of_event_selection
+from matchrec.errors.calls import option_of_others, steps_of_event_selection
 from matchrec.errors.conditions import nested_too_deep_to_plan
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import Language
@@ -32,19 +42,82 @@ if TYPE_CHECKING:
     from matchrec.spark.counters import Counters
 
 
+COUNTERS = ArgumentKind(
+    "new Counters, or None",
+    lambda given: given is None or are_counters(given),
+    "write counters = matchrec.Counters(), and pass Options(counters=counters)",
+)
+MAX_STEPS = ArgumentKind(
+    "a whole number of 1 or more, how often a condition on the run may be asked, or None",
+    lambda given: given is None or (is_whole(given) and 1 <= given < 2**63),
+    "write max_steps=1_000_000_000, or leave it out for no limit",
+)
+
+
+def are_counters(given: object) -> bool:
+    """Whether they count; queries that nobody counts never load them."""
+    from matchrec.spark.counters import Counters
+
+    return isinstance(given, Counters)
+
+
 @dataclass(frozen=True)
 class Options:
     """How a query is run, apart from what it says.
 
-    engine: "auto" or an engine's name. transport: "auto", "arrow" or "pandas". sort: who sorts
-    partitions, one of `SORTS`. counters: what counts, if anything. max_steps: see `Task`.
+    engine: which one seeks matches; "auto" takes the one expected to be fastest. sort: who sorts
+    each partition, "spark", the Python "worker", or "auto", which takes the worker where it can do
+    so; `explain` says who does and why. transport: how rows reach the Python workers. max_steps:
+    how often conditions that depend on the run may be asked in one partition before the query ends
+    with an error, None for no limit; the cost of all others is bounded, as `explain` says.
+    counters: see `Counters`.
+
+    Of `match_rules` alone. on_error: what becomes of a rule that fails in a partition, as by a sum
+    that is too large: "raise" ends the query and names the rule; "keep" goes on with all others,
+    and `errors` of the result says where it failed. event_columns: which columns of the input the
+    events of matches have, None for all; matches of many rows are cheaper with few of them.
+
+    Raises MatchRecognizePlanError for what is none of these.
+
+    >>> by_spark = matchrec.Options(sort="spark", max_steps=1_000_000)
+    >>> matchrec.match_recognize(
+    ...     spark.range(3), "ORDER BY id MEASURES A.id AS n PATTERN (A) DEFINE A AS id > 1",
+    ...     options=by_spark).collect()
+    [Row(n=2)]
     """
 
-    engine: str = "auto"
-    transport: str = "auto"
-    sort: str = "auto"
-    counters: Counters | None = None
+    engine: Engine = "auto"
+    sort: Sort = "auto"
+    transport: Transport = "auto"
     max_steps: int | None = None
+    counters: Counters | None = None
+    on_error: AfterError = "raise"
+    event_columns: str | Sequence[str] | None = None
+
+    def __post_init__(self) -> None:
+        for name, kind in OPTIONS.items():
+            kind.check("Options", name, getattr(self, name))
+
+    def check_unused(self, call: str, *names: str) -> None:
+        """Raises MatchRecognizePlanError where one of these options is set, which a call has not.
+
+        >>> Options(engine="backtracking").check_unused("sql", "on_error", "event_columns")
+        """
+        for name in names:
+            if getattr(self, name) != getattr(NO_OPTIONS, name):
+                raise option_of_others(name, call)
+
+
+OPTIONS: dict[str, ArgumentKind | OneOf] = {
+    "engine": OneOf(get_args(Engine)),
+    "sort": OneOf(get_args(Sort)),
+    "transport": OneOf(get_args(Transport)),
+    "max_steps": MAX_STEPS,
+    "counters": COUNTERS,
+    "on_error": OneOf(get_args(AfterError)),
+    "event_columns": TEXTS.or_none(),
+}
+NO_OPTIONS = Options()
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import types as spark_types
 
+from matchrec.arguments import Engine
 from matchrec.compile.executable import Executable
 from matchrec.compile.path import Draft
 from matchrec.conditions.row_column import RowColumn, row_column
@@ -89,7 +90,7 @@ class CollectedPartition:
 
 
 def collect_partition(
-    plan: MatchPlan, relation: Relation, alias: str | None, engine: str, target: Target
+    plan: MatchPlan, relation: Relation, alias: str | None, engine: Engine, target: Target
 ) -> CollectedPartition:
     """The partition that is asked for. Runs a job; raises MatchRecognizeError."""
     if is_streaming(relation.rows):

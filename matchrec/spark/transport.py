@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-TRANSPORTS = ("auto", "arrow", "pandas")
 ARROW_TYPES: dict[str, pa.DataType] = {
     "boolean": pa.bool_(),
     "tinyint": pa.int8(),

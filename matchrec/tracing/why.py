@@ -1,4 +1,4 @@
-"""`Why`, what `matchrec.why` gives: one story as text, as a table and as a picture."""
+"""`Why`, what `why` of a query gives: one story as text, as a table and as a picture."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from matchrec.dataclass import dataclass
 from matchrec.pictures.html import folded, preformatted, wide
 from matchrec.source import printable
-from matchrec.tracing.picture import svg
+from matchrec.tracing.picture import svg as draw
 from matchrec.tracing.story import Story
 from matchrec.tracing.text import text_of
 
@@ -22,7 +22,7 @@ class Why:
     """How the search of one partition went; prints as text, shows as a picture in a notebook.
 
     >>> large = matchrec.Pattern.begin("large").where("id > 9")
-    >>> why = matchrec.why_pattern(spark.range(3), large, order_by="id", limit=1)
+    >>> why = matchrec.query(spark.range(3), large, order_by="id").why(limit=1)
     >>> print(why.text)
     PATTERN (`large`)
     the only partition: 3 rows
@@ -46,7 +46,7 @@ class Why:
         ends = [line for one in attempts for line in (one.title, *one.ends)]
         return f"<Why: {'; '.join(one.strip() for one in (*self.story.found, *ends))}>"
 
-    def frame(self) -> pd.DataFrame:
+    def to_pandas(self) -> pd.DataFrame:
         """A pandas DataFrame with a row for each trial of each attempt, in the order of the search.
 
         start: the row from which the attempt began; row: the row that was tried; both count from 1.
@@ -55,8 +55,8 @@ class Why:
         conjunct with its values, None where no condition was asked.
 
         >>> large = matchrec.Pattern.begin("large").where("id > 9")
-        >>> why = matchrec.why_pattern(spark.range(3), large, order_by="id", limit=1)
-        >>> list(why.frame()["outcome"])
+        >>> why = matchrec.query(spark.range(3), large, order_by="id").why(limit=1)
+        >>> list(why.to_pandas()["outcome"])
         ['failed']
         """
         import pandas as pd
@@ -77,17 +77,17 @@ class Why:
         found: pd.DataFrame = pd.DataFrame(rows, columns=list(COLUMNS))
         return found
 
-    def picture(self) -> str:
+    def svg(self) -> str:
         """An SVG drawing of each attempt: rows down, variables across, and what failed beside.
 
         >>> large = matchrec.Pattern.begin("large").where("id > 9")
-        >>> print(matchrec.why_pattern(spark.range(3), large, order_by="id").picture())
+        >>> print(matchrec.query(spark.range(3), large, order_by="id").why().svg())
         <svg ...
         """
-        return svg(self.story)
+        return draw(self.story)
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the first lines, the picture, the text folded away."""
         head = "\n".join((*self.story.heading, *self.story.found))
         text = folded("as text", preformatted(self.text))
-        return f"{preformatted(head)}{wide(self.picture())}{text}"
+        return f"{preformatted(head)}{wide(self.svg())}{text}"

@@ -279,7 +279,7 @@ def _notes(reading: ReadQuery, kept: MatchPlan) -> Iterator[Note]:
     places = reading.places
     yield from notes_on_nulls(kept.order_by)
     if kept.output is MatchOutput.NON_OVERLAPPING:
-        message = f"{LANGUAGE} has no {kept.output.value}: pass output='non_overlapping'"
+        message = f'{LANGUAGE} has no {kept.output.value}: pass form="non_overlapping"'
         yield Note(message, places.output)
     if not kept.measures:
         message = "a column comes out for each variable: the array of its events"

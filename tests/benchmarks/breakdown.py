@@ -92,7 +92,7 @@ def stages_of_worker(spark: SparkSession, rounds: int) -> dict[str, float]:
     found: dict[str, list[float]] = {name: [] for name in STAGES}
     for _ in range(rounds):
         counters = matchrec.Counters()
-        run(lambda c=counters: matchrec.sql(spark, VSHAPE, counters=c))
+        run(lambda c=counters: matchrec.sql(spark, VSHAPE, options=matchrec.Options(counters=c)))
         for name, seconds in found.items():
             seconds.append(counters.values()[STAGES[name]] / CORES)
     return {name: median(seconds) for name, seconds in found.items()}

@@ -81,9 +81,11 @@ def by_hand(spark: SparkSession, workload: Workload) -> dict[str, Query]:
 def checked(spark: SparkSession, workload: Workload) -> Reference:
     """The rows of a workload. Raises AssertionError where a contender's differ."""
     first, *others = ENGINES
-    reference = Reference.of(matchrec.sql(spark, workload.query, engine=first))
+    reference = Reference.of(
+        matchrec.sql(spark, workload.query, options=matchrec.Options(engine=first))
+    )
     for engine in others:
-        found = matchrec.sql(spark, workload.query, engine=engine)
+        found = matchrec.sql(spark, workload.query, options=matchrec.Options(engine=engine))
         reference.check(f"{workload.name}, {engine}", found)
     for name, query in by_hand(spark, workload).items():
         reference.check(f"{workload.name}, {name}", query())

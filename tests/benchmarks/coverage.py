@@ -42,7 +42,7 @@ def measured(spark: SparkSession, workload: Workload, rounds: int) -> tuple[Time
     query, covered = [], []
     for _ in range(rounds + 1):
         query.append(run(lambda: matchrec.sql(spark, workload.query)))
-        covered.append(timed(lambda: matchrec.coverage(spark, workload.query)))
+        covered.append(timed(lambda: matchrec.query(spark, workload.query).coverage()))
     return Times(tuple(query[1:])), Times(tuple(covered[1:]))
 
 

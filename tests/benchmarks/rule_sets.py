@@ -1,4 +1,4 @@
-"""What 1, 10 and 50 rules cost in one `match_all`: `python -m tests.benchmarks.rule_sets`.
+"""What 1, 10 and 50 rules cost in one `match_rules`: `python -m tests.benchmarks.rule_sets`.
 
     python -m tests.benchmarks.rule_sets [--scale S] [--rounds N] [--rules 1,10,50] [--one-by-one]
 
@@ -61,7 +61,7 @@ def rule(step: int, kind: int) -> Rule:
 
 def together(ticks: DataFrame, count: int) -> DataFrame:
     """The matches of so many rules."""
-    return matchrec.match_all(ticks, rules(count), **STREAMS).matches
+    return matchrec.match_rules(ticks, rules(count), **STREAMS).matches
 
 
 def alone(ticks: DataFrame, one: Rule) -> DataFrame:

@@ -116,7 +116,7 @@ class Benchmark:
         ticks = files.option("maxFilesPerTrigger", 1).parquet(str(self.folder / "in"))
         clause = f"{MEASURES} {QUERIES[name].ours}"
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", matchrec.UnboundedStateWarning)
+            warnings.simplefilter("ignore", matchrec.warnings.UnboundedStateWarning)
             found = matchrec.match_recognize(ticks.withWatermark("ts", "1 second"), clause)
         writer = found.writeStream.format("parquet").trigger(availableNow=True)
         writer = writer.option("checkpointLocation", str(self.folder / f"checkpoint {name}"))

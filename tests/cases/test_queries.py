@@ -91,7 +91,9 @@ def test_query(spark: SparkSession, file: CaseFile, record: QueryRecord, engine:
     register_tables(spark, file)
     with warnings.catch_warnings():  # no DEFINE, no ORDER BY: allowed, with a warning
         warnings.simplefilter("ignore", UserWarning)
-        frame = matchrec.sql(spark, record.sql, engine=engine, sort=sort_for(record))
+        frame = matchrec.sql(
+            spark, record.sql, options=matchrec.Options(engine=engine, sort=sort_for(record))
+        )
     assert frame.columns == list(record.columns)
     types = [None if want is None else field_type(frame, i) for i, want in enumerate(record.types)]
     assert types == list(record.types)

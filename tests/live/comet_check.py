@@ -53,7 +53,7 @@ def contenders(spark: SparkSession) -> dict[str, Query]:
 
     return {
         "workers sort": lambda: matchrec.sql(spark, VSHAPE),
-        "Spark sorts": lambda: matchrec.sql(spark, VSHAPE, sort="spark"),
+        "Spark sorts": lambda: matchrec.sql(spark, VSHAPE, options=matchrec.Options(sort="spark")),
         "identity": identity,
         "shuffle": lambda: shuffled,
     }

@@ -41,7 +41,7 @@ query = """SELECT * FROM ticks MATCH_RECOGNIZE (PARTITION BY sym ORDER BY day
     DEFINE DOWN AS price < PREV(price), UP AS price > STRT.price)"""
 assert matchrec.sql(spark, query).collect() == []
 done("first query")
-assert "81 > 90 is false" in matchrec.why(spark, query, partition={"sym": "X"}, row=1).text
+assert "81 > 90 is false" in matchrec.query(spark, query).why(partition={"sym": "X"}, row=1).text
 done("first answer of why")
 '''
 

@@ -49,7 +49,9 @@ QUERIES = max(10, min(20, examples(110) // len(BATCHES)))  # of one job, which h
 ROUNDS = max(1, examples(110) // (QUERIES * len(BATCHES)))
 Event = tuple[int, int, Number | None, str]
 
-pytestmark = pytest.mark.filterwarnings("ignore::matchrec.MatchRecognizeWarning")  # random queries
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::matchrec.warnings.MatchRecognizeWarning"
+)  # random queries
 
 
 def random_events(random: Random, column: OrderColumn) -> list[Event]:

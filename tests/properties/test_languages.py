@@ -10,6 +10,7 @@ from random import Random
 from typing import Any
 
 import matchrec
+from matchrec.api.convert import conversion
 from tests.cases.pattern_notation import built
 from tests.generators.patterns import random_question
 from tests.generators.sase import random_query
@@ -21,8 +22,9 @@ ORDER = ["t", "n"]
 
 def converted(query: Any, **arguments: Any) -> str | None:
     """The text, or None where the other language cannot say it; there is no other error."""
+    asked: dict[str, Any] = {"read": "spark", "write": "spark", "table": "events"} | arguments
     try:
-        return matchrec.convert(query, **arguments).text
+        return conversion(query, **asked).text
     except matchrec.MatchRecognizeUnsupportedError:
         return None
 
@@ -83,8 +85,8 @@ def test_sql_by_the_others_and_back() -> None:
             assert converted(as_pattern(sql), order_by=ORDER, partition_by=keys) == sql
         if sase is not None:
             said["sase"] += 1
-            output = "non_overlapping" if "NON-OVERLAPPING" in text else "all"
-            there = {"read": "sase", "order_by": ORDER, "partition_by": keys, "output": output}
+            form = "non_overlapping" if "NON-OVERLAPPING" in text else "all"
+            there = {"read": "sase", "order_by": ORDER, "partition_by": keys, "form": form}
             sql = converted(sase, **there)
             back = converted(sql, write="sase")
             assert plain(converted(back, **there)) == plain(sql), text

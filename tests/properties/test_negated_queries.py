@@ -12,7 +12,9 @@ from tests.generators.negations import negated_batch
 from tests.properties.test_queries import answers, matched
 from tests.quick.scale import SEED, examples
 
-pytestmark = pytest.mark.filterwarnings("ignore::matchrec.MatchRecognizeWarning")  # random queries
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::matchrec.warnings.MatchRecognizeWarning"
+)  # random queries
 
 QUERIES_A_BATCH = 50
 EXAMPLES = examples(25)

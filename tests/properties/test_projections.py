@@ -34,7 +34,9 @@ from tests.quick.scale import SEED, examples, some_of
 from tests.references.queries import Answer
 from tests.references.sql_values import Value, literal
 
-pytestmark = pytest.mark.filterwarnings("ignore::matchrec.MatchRecognizeWarning")  # random queries
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::matchrec.warnings.MatchRecognizeWarning"
+)  # random queries
 
 EXAMPLES = examples(50)
 QUERIES_A_BATCH = 6
@@ -147,7 +149,9 @@ def test_a_projection_gives_what_the_whole_result_gives(spark: SparkSession, see
         frames = []
         for number, (query, _, one, (engine, transport)) in enumerate(cases):
             text = one.text(batch.text(query, "random_rows"))
-            frame = matchrec.sql(spark, text, engine=engine, transport=transport)
+            frame = matchrec.sql(
+                spark, text, options=matchrec.Options(engine=engine, transport=transport)
+            )
             casts = ", ".join(f"CAST({name} AS STRING)" for name in frame.columns)
             frames.append(frame.selectExpr(f"{number} AS run", f"array({casts}) AS texts"))
         rows = reduce(DataFrame.unionAll, frames).collect()

@@ -29,7 +29,9 @@ from tests.references.sql_values import Value
 from tests.tasks.many_keys import in_copies, of_each_copy
 from tests.tasks.query_batches import Prepared, QueryBatch, Result, Run
 
-pytestmark = pytest.mark.filterwarnings("ignore::matchrec.MatchRecognizeWarning")  # random queries
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::matchrec.warnings.MatchRecognizeWarning"
+)  # random queries
 
 EXAMPLES = examples(36)
 QUERIES_A_BATCH = 50
@@ -222,7 +224,9 @@ def test_sql_gives_the_rows_of_the_oracle(
         frames, rows = [], in_copies(spark.table("random_rows"), copies)
         for number, query in enumerate(found):
             text = many.text(query, "{rows}")
-            frame = matchrec.sql(spark, text, engine=engine, transport=transport, rows=rows)
+            frame = matchrec.sql(
+                spark, text, rows=rows, options=matchrec.Options(engine=engine, transport=transport)
+            )
             names = [name for name in frame.columns if name != "copy"]
             assert tuple(names) == batch.columns(query)
             casts = ", ".join(f"CAST({name} AS STRING)" for name in names)

@@ -29,7 +29,9 @@ from tests.quick.scale import SEED, copies_of, examples
 from tests.references.queries import Answer
 from tests.tasks.many_keys import KEY, in_copies, of_each_copy
 
-pytestmark = pytest.mark.filterwarnings("ignore::matchrec.MatchRecognizeWarning")  # random queries
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::matchrec.warnings.MatchRecognizeWarning"
+)  # random queries
 
 EXAMPLES = examples(24)
 RULES = min(24, EXAMPLES)
@@ -89,9 +91,12 @@ def test_each_rule_gives_the_rows_and_failures_of_the_oracle(
             few = partial(Incoming, rows_a_call=rows_a_call)
             monkeypatch.setattr(columns, "Incoming", few)
             events = in_copies(spark.table("random_rules"), copies)
-            options = {"engine": ENGINES[seed % 2], "sort": SORTS[(seed + seed // 2) % 2]}
-            options |= {"order_by": order, "partition_by": [KEY, *batch.by], "on_error": "keep"}
-            found = matchrec.match_all(events, rules, **options).cache()
+            engine, sort = ENGINES[seed % 2], SORTS[(seed + seed // 2) % 2]
+            options = matchrec.Options(engine=engine, sort=sort, on_error="keep")
+            keys = [KEY, *batch.by]
+            found = matchrec.match_rules(
+                events, rules, order_by=order, partition_by=keys, options=options
+            ).cache()
             rows, errors = rows_by_rule(found, copies), failures_of(found, copies)
             found.unpersist()
             for name, (query, expected) in oracle.items():

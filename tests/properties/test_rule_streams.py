@@ -42,7 +42,9 @@ from tests.spark.test_streaming import pieces_of
 from tests.tasks.query_batches import handed_over
 from tests.tasks.stream_pieces import Group, StreamedRules, times
 
-pytestmark = pytest.mark.filterwarnings("ignore::matchrec.MatchRecognizeWarning")  # random queries
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::matchrec.warnings.MatchRecognizeWarning"
+)  # random queries
 
 EXAMPLES = examples(16)
 RULES = min(12, EXAMPLES)
@@ -76,8 +78,10 @@ def over_stream(events: DataFrame, rules: dict[str, str], engine: str) -> Stream
     """The rules that can stream; the others are refused, and taken out."""
 
     def query(rows: DataFrame) -> matchrec.RuleMatches:
-        options = {"on_error": "keep", "engine": engine}
-        return matchrec.match_all(rows, rules, order_by=["t", "n"], partition_by="k", **options)
+        options = matchrec.Options(on_error="keep", engine=engine)
+        return matchrec.match_rules(
+            rows, rules, order_by=["t", "n"], partition_by="k", options=options
+        )
 
     try:
         return StreamedRules(query, events, "t")

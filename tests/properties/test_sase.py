@@ -32,7 +32,9 @@ from tests.references.sase import Selected, matches, non_overlapping
 from tests.tasks.many_keys import KEY, in_copies, of_each_copy
 from tests.tasks.query_batches import QueryBatch, Result, Run
 
-pytestmark = pytest.mark.filterwarnings("ignore::matchrec.MatchRecognizeWarning")  # random queries
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::matchrec.warnings.MatchRecognizeWarning"
+)  # random queries
 
 EXAMPLES = examples(30)
 QUERIES_A_BATCH = 60
@@ -189,7 +191,7 @@ def test_both_engines_find_what_the_definitions_say(spark: SparkSession, seed: i
 
 def verbose(frame: DataFrame, query: Query, engine: str) -> DataFrame:
     streams = {"order_by": ("t", "n"), "partition_by": (KEY, "s")}
-    return matchrec.sase(frame, str(query), **streams, engine=engine)
+    return matchrec.sase(frame, str(query), **streams, options=matchrec.Options(engine=engine))
 
 
 def unwound(frame: DataFrame, query: Query) -> DataFrame:

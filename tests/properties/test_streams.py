@@ -29,7 +29,9 @@ from tests.references.queries import partition_rows
 from tests.tasks.query_batches import QueryBatch
 from tests.tasks.query_streams import StreamRun
 
-pytestmark = pytest.mark.filterwarnings("ignore::matchrec.MatchRecognizeWarning")  # random queries
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::matchrec.warnings.MatchRecognizeWarning"
+)  # random queries
 
 QUERIES = 12  # of a batch, of ten streams each
 TIME, NUMBER = row_column("`t`"), row_column("`n`")

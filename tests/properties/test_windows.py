@@ -22,7 +22,9 @@ from tests.references.queries import TooManyWords
 from tests.references.windows import window_rows
 from tests.tasks.query_batches import QueryBatch, Run
 
-pytestmark = pytest.mark.filterwarnings("ignore::matchrec.MatchRecognizeWarning")  # random queries
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::matchrec.warnings.MatchRecognizeWarning"
+)  # random queries
 
 WINDOWS_A_BATCH = 12
 EXAMPLES = examples(24)

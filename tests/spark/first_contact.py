@@ -26,7 +26,11 @@ def main() -> None:
     clause = "ORDER BY t MEASURES FIRST(t) AS a PATTERN (S U+) DEFINE U AS v > PREV(v)"
     try:
         for transport in ["arrow"] if connect else sys.argv[1:]:
-            print(matchrec.match_recognize(rows, clause, transport=transport).collect())
+            print(
+                matchrec.match_recognize(
+                    rows, clause, options=matchrec.Options(transport=transport)
+                ).collect()
+            )
         graph = matchrec.sase(rows, "PATTERN SEQ(ANY a)", order_by="t", form="compressed")
         print(matchrec.unwind(graph).count())
     except matchrec.MatchRecognizeError as error:

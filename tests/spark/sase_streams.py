@@ -94,11 +94,7 @@ def verbose(output: str) -> Read:
 
     def read(frame: DataFrame, query: str) -> DataFrame:
         return matchrec.sase(
-            frame,
-            query,
-            order_by=["ts", "place"],
-            partition_by="stream",
-            output=output,
+            frame, query, order_by=["ts", "place"], partition_by="stream", form=output
         )
 
     return read

@@ -88,13 +88,13 @@ def test_named_and_positional_arguments(spark: SparkSession, steps: DataFrame) -
 
 def test_a_query_without_the_clause_is_sparks_alone(spark: SparkSession) -> None:
     assert matchrec.sql(spark, "SELECT :x AS match_recognize", {"x": 1}).collect() == [Row(1)]
-    assert str(matchrec.explain(spark, "SELECT 1")).startswith("no MATCH_RECOGNIZE clause")
+    assert str(matchrec.query(spark, "SELECT 1").explain()).startswith("no MATCH_RECOGNIZE clause")
 
 
 def test_install_and_uninstall(spark: SparkSession, steps: DataFrame) -> None:
     query = f"SELECT a FROM steps MATCH_RECOGNIZE ({CLAUSE}) WHERE b = 3"
     matchrec.install(spark)
-    matchrec.install(spark, engine="breadth_first")
+    matchrec.install(spark, options=matchrec.Options(engine="breadth_first"))
     try:
         assert spark.sql(query).collect() == [Row(a=1)]
         assert spark.sql("SELECT {x} AS x", x=3).collect() == [Row(x=3)]
@@ -109,20 +109,20 @@ def test_wrong_engine_and_transport(spark: SparkSession, steps: DataFrame) -> No
     with pytest.raises(
         matchrec.MatchRecognizeError, match="unknown engine `depth_first`"
     ) as caught:
-        matchrec.match_recognize(steps, CLAUSE, engine="depth_first")
+        matchrec.match_recognize(steps, CLAUSE, options=matchrec.Options(engine="depth_first"))
     assert "backtracking" in str(caught.value)
     with pytest.raises(matchrec.MatchRecognizeError, match="unknown transport"):
-        matchrec.match_recognize(steps, CLAUSE, transport="csv")
+        matchrec.match_recognize(steps, CLAUSE, options=matchrec.Options(transport="csv"))
 
 
 def test_explain_shows_every_stage(spark: SparkSession, steps: DataFrame) -> None:
-    explained = matchrec.explain(spark, f"SELECT * FROM steps MATCH_RECOGNIZE ({CLAUSE})")
+    explained = matchrec.query(spark, f"SELECT * FROM steps MATCH_RECOGNIZE ({CLAUSE})").explain()
     text = str(explained)
     for part in ("row pattern", "S U+", "bit 0", "PREV(`v`)", "begin S", "take U", "engine"):
         assert part in text
-    assert explained.dot.startswith("digraph")
+    assert explained.dot().startswith("digraph")
     assert repr(explained) == "<Explanation: S U+ (backtracking, memoised)>"
-    assert len(explained.svg()) == 1
+    assert explained.svg().count("<svg") == 1
     html = explained._repr_html_()
     assert html.count("<svg") == 1
     assert escape(text) in html
@@ -172,7 +172,7 @@ def test_what_the_query_does_not_use_stays_behind(spark: SparkSession, steps: Da
     expected = [row.days for row in everything if row.k == "X"]
     assert expected
     assert [row.days for row in matchrec.sql(spark, narrow, t=steps).collect()] == expected
-    explained = str(matchrec.explain(spark, narrow, t=steps))
+    explained = str(matchrec.query(spark, narrow, t=steps).explain())
     assert "keeps: `k` = 'X'" in explained
     assert "high" not in explained
     assert matchrec.sql(spark, f"SELECT count(*) FROM {clause}", t=steps).first() == (

@@ -19,8 +19,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql.functions import col
 
 import matchrec
-from matchrec import AfterMatch, Counters, Explanation, MatchRecognizeError, Pattern
-from matchrec.api.questions.why import Request
+from matchrec import AfterMatch, Counters, MatchRecognizeError, Options, Pattern, Query
+from matchrec.api import questions
 
 pytestmark = pytest.mark.one_of(4)
 
@@ -60,12 +60,12 @@ ROW = ("None", *WHOLE, "1.5", "nan", "inf", "True", "5,000 digits", *TEXTS, "tup
 
 RIGHT_KINDS: dict[str, tuple[str, ...]] = {
     "query": TEXTS,
-    "advice": TEXTS,
     "partition": ("None", "dict", "dict of object"),
     "row": (*ROW, "timedelta"),
     "limit": ("3",),
     "why.clause": ("None", *WHOLE, *TEXTS),
     "coverage.clause": ("None", *WHOLE, *TEXTS),
+    "match_recognize.clause": TEXTS,
     "x": TEXTS,
     "y": TEXTS,
     "by": ("None", *TEXTS),
@@ -74,7 +74,6 @@ RIGHT_KINDS: dict[str, tuple[str, ...]] = {
     "page": ("3",),
     "panels": ("3",),
     "convert.query": STAGE,
-    "clause": TEXTS,
     "text": TEXTS,
     "table": ("text",),
     "stage": ("None",),
@@ -82,8 +81,8 @@ RIGHT_KINDS: dict[str, tuple[str, ...]] = {
     "frames": LITERALS,
     "max_steps": ("None", "3"),
     "analyze": ("True",),
-    "timeouts": ("True",),
     "counters": ("None",),
+    "options": ("None",),
     "order_by": (*TEXTS, "list", "tuple"),
     "partition_by": (*TEXTS, "list", "tuple"),
     "rules": ("dict",),
@@ -102,17 +101,17 @@ RIGHT_KINDS: dict[str, tuple[str, ...]] = {
     "throws": ("True",),
     "to": ("None",),
     "stages": ("tuple",),
-    "clauses": ("tuple",),
 }
 RIGHT_KINDS["skip_to_first.stage"] = RIGHT_KINDS["skip_to_last.stage"] = TEXTS
 
 METHODS = (
     *(getattr(Pattern, name) for name in vars(Pattern) if not name.startswith("_")),
     *(AfterMatch.skip_to_first, AfterMatch.skip_to_last, Counters.values),
+    *(Query.explain, Query.why, Query.coverage, Query.plot, Query.to_sql),
 )
 CALLABLES = (
-    *(getattr(matchrec, name) for name in matchrec.__all__ if name.islower()),
-    *(Pattern, AfterMatch, Explanation),
+    *(getattr(matchrec, name) for name in matchrec.__all__ if name.islower() and name != "query"),
+    *(Pattern, AfterMatch, Options),
     *(one for one in METHODS if inspect.isfunction(one)),
 )
 
@@ -152,9 +151,10 @@ def right_call(function: Callable[..., Any], spark: SparkSession) -> Callable[..
         "window": 10,
         "stage": "a",
         "stages": (),
-        "clauses": (),
     }
-    if "self" in inspect.signature(function).parameters and "pattern" not in function.__name__:
+    if function.__qualname__.startswith("Query."):
+        right["self"] = matchrec.query(df, right["clause"])
+    elif "self" in inspect.signature(function).parameters and "pattern" not in function.__name__:
         needs_no_quantifier = function.__name__ in ("times", "times_or_more", "one_or_more")
         right["self"] = Pattern.begin("a") if needs_no_quantifier else right["self"]
     needed = {
@@ -169,7 +169,7 @@ def right_call(function: Callable[..., Any], spark: SparkSession) -> Callable[..
 @pytest.fixture
 def no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     """`why` and its relatives run no job: tests/spark/test_why.py looks at their answers."""
-    monkeypatch.setattr(Request, "answer", lambda _: None)
+    monkeypatch.setattr(questions, "trace", lambda *_: None)
 
 
 @pytest.mark.parametrize(("function", "parameter"), [*parameters()])
@@ -207,11 +207,11 @@ def test_the_message_names_all() -> None:
 
 def test_a_word_that_is_nearly_right(spark: SparkSession) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
-        matchrec.install(spark, engine="backtraking")
+        matchrec.Options(engine="backtraking")  # type: ignore[arg-type]
     assert str(refused.value) == (
         "unknown engine `backtraking`\n"
         "  known: auto, backtracking, breadth_first\n"
-        '  write engine="backtracking"'
+        '  write options=matchrec.Options(engine="backtracking")'
     )
 
 
@@ -220,6 +220,8 @@ def test_what_does_not_fit_the_signature_is_pythons(spark: SparkSession) -> None
         matchrec.detect(spark.range(1), Pattern.begin("a"))  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="engin"):
         matchrec.install(spark, engin="auto")  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"query\(\) as detect\(\): .*order_by"):
+        matchrec.query(spark.range(1), Pattern.begin("a"))  # type: ignore[call-overload]
 
 
 def test_sessions_and_dataframes_are_told_by_what_they_can_do(spark: SparkSession) -> None:
@@ -238,7 +240,7 @@ def test_sessions_and_dataframes_are_told_by_what_they_can_do(spark: SparkSessio
     assert matchrec.sql(session, query, t=spark.range(1)).count() == 1
     df: Any = Wrapper(spark.range(1))
     assert matchrec.sql(session, "SELECT 1 AS x").count() == 1
-    assert matchrec.explain(session, query, t=spark.range(1)).clauses
+    assert matchrec.query(session, query, t=spark.range(1)).explain().clauses
     with pytest.raises(MatchRecognizeError, match="is of type DataFrame"):
         matchrec.match_recognize(df.toPandas(), clause)
     with pytest.raises(MatchRecognizeError, match="is the class"):
@@ -258,7 +260,7 @@ def test_values_of_args(spark: SparkSession) -> None:
         matchrec.sql(spark, right_call(matchrec.sql, spark).keywords["query"], given)
 
 
-@pytest.mark.parametrize("function", [matchrec.explain, matchrec.sql, matchrec.why])
+@pytest.mark.parametrize("function", [matchrec.query, matchrec.sql])
 def test_half_a_character(spark: SparkSession, function: Callable[..., object]) -> None:
     query = "SELECT *\nFROM t WHERE x = '\ud800' MATCH_RECOGNIZE (ORDER BY x PATTERN (A))"
     with pytest.raises(matchrec.MatchRecognizePlanError) as refused:

@@ -110,7 +110,7 @@ def test_matches_as_values_come_out_of_a_stream(feed: Feed) -> None:
         [("p", 200, "z", 0), ("q", 200, "z", 0)],
         [("p", 400, "z", 0)],
     )
-    with pytest.warns(matchrec.UnboundedStateWarning):
+    with pytest.warns(matchrec.warnings.UnboundedStateWarning):
         feed.run(query)
     rows = feed.spark.read.parquet(str(feed.result))
     found = rows.select("k", sql.second("ended"), "classifier", "x").collect()
@@ -230,15 +230,15 @@ def test_what_is_kept_is_explained_and_warned_of(spark: SparkSession) -> None:
 
     def kept(pattern: str, within: str = "") -> str:
         text = f"SELECT * FROM {{rate}} MATCH_RECOGNIZE ({clause.format(pattern, within)})"
-        return str(matchrec.explain(spark, text, rate=rate)).partition("\nstream\n")[2]
+        return str(matchrec.query(spark, text, rate=rate).explain()).partition("\nstream\n")[2]
 
     assert "at most 4 rows" in kept("UP{4}")
     assert "from the first undecided starting row on, and 1 before it" in kept("UP+")
     assert "ends when the watermark passes its end" in kept("UP+", "WITHIN INTERVAL 1 MINUTE")
-    with pytest.warns(matchrec.UnboundedStateWarning, match="line 1, column 52"):
+    with pytest.warns(matchrec.warnings.UnboundedStateWarning, match="line 1, column 52"):
         matchrec.match_recognize(rate, clause.format("UP+", ""))
     with warnings.catch_warnings():
-        warnings.simplefilter("error", matchrec.UnboundedStateWarning)
+        warnings.simplefilter("error", matchrec.warnings.UnboundedStateWarning)
         assert matchrec.match_recognize(rate, clause.format("UP{4}", "")).isStreaming
 
 

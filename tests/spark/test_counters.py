@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
@@ -24,8 +25,9 @@ def events(spark: SparkSession) -> DataFrame:
     return spark.createDataFrame(rows, "k string, t int, event_type string, v int")
 
 
-def all_of(events: DataFrame, **options: object) -> DataFrame:
-    return matchrec.sase(events, SEQUENCE, order_by="t", partition_by="k", **options)
+def all_of(events: DataFrame, **options: Any) -> DataFrame:
+    how = matchrec.Options(**options)
+    return matchrec.sase(events, SEQUENCE, order_by="t", partition_by="k", options=how)
 
 
 @pytest.mark.parametrize("transport", ["arrow", "pandas"])
@@ -50,7 +52,9 @@ def test_event_selection_counts_runs_and_buffer(events: DataFrame, transport: st
 def test_counters_come_beside_arrays_of_events(events: DataFrame) -> None:
     counters = matchrec.Counters()
     pattern = matchrec.Pattern.begin("a").where("event_type = 'A'").next("b")
-    found = matchrec.detect(events, pattern, order_by="t", partition_by="k", counters=counters)
+    found = matchrec.detect(
+        events, pattern, order_by="t", partition_by="k", options=matchrec.Options(counters=counters)
+    )
     assert {len(row.a) for row in found.collect()} == {1}
     assert counters.values()["matches"] == 9  # each A has an event after it
 
@@ -79,7 +83,7 @@ def test_tasks_add_up_and_the_most_alive_are_of_one(spark: SparkSession, events:
 
 def test_without_event_selection_runs_are_not_counted(events: DataFrame) -> None:
     counters = matchrec.Counters()
-    found = matchrec.match_recognize(events, CLAUSE, counters=counters)
+    found = matchrec.match_recognize(events, CLAUSE, options=matchrec.Options(counters=counters))
     assert found.count() == 6
     values = counters.values()
     assert list(values) == ["events", "partitions", "matches", *STAGES]
@@ -91,7 +95,14 @@ def test_clauses_of_a_query_add_up(spark: SparkSession, events: DataFrame) -> No
     counters = matchrec.Counters()
     query = f"""SELECT * FROM {{e}} MATCH_RECOGNIZE ({CLAUSE}) UNION ALL
                 SELECT * FROM {{e}} MATCH_RECOGNIZE ({CLAUSE})"""
-    assert len(matchrec.sql(spark, query, counters=counters, e=events).collect()) == 12
+    assert (
+        len(
+            matchrec.sql(
+                spark, query, e=events, options=matchrec.Options(counters=counters)
+            ).collect()
+        )
+        == 12
+    )
     assert counters.values()["events"] == 30
 
 
@@ -102,7 +113,9 @@ def test_columns_that_are_never_null_and_no_matches(spark: SparkSession) -> None
     clause = "ORDER BY id ALL ROWS PER MATCH PATTERN (A+) DEFINE A AS id > {}"
     for least, expected in ((1, 2), (9, 0)):
         counters = matchrec.Counters()
-        found = matchrec.match_recognize(rows, clause.format(least), counters=counters)
+        found = matchrec.match_recognize(
+            rows, clause.format(least), options=matchrec.Options(counters=counters)
+        )
         assert len(found.collect()) == expected
         assert counters.values()["events"] == 4
 
@@ -147,11 +160,11 @@ def test_explain_analyze_runs_the_query_and_shows_what_it_counted(
     spark: SparkSession, events: DataFrame
 ) -> None:
     query = f"SELECT * FROM {{events}} MATCH_RECOGNIZE ({CLAUSE})"
-    explained = matchrec.explain(spark, query, analyze=True, events=events)
+    explained = matchrec.query(spark, query, events=events).explain(analyze=True)
     text = str(explained)
     assert re.search(r"last run\n +events +15\n +partitions +3\n +matches +[1-9]", text), text
-    assert "counters" not in str(matchrec.explain(spark, query, events=events))
-    assert "counters" not in str(matchrec.explain(spark, "SELECT 1", analyze=True))
+    assert "counters" not in str(matchrec.query(spark, query, events=events).explain())
+    assert "counters" not in str(matchrec.query(spark, "SELECT 1").explain(analyze=True))
 
 
 def test_explain_analyze_names_a_setting_that_costs_time(
@@ -161,9 +174,9 @@ def test_explain_analyze_names_a_setting_that_costs_time(
     advice = f'spark.conf.set("{MAX_BYTES}", {UNLIMITED})'
     spark.conf.set(MAX_BYTES, "64m")
     try:
-        assert advice in str(matchrec.explain(spark, query, analyze=True, events=events))
+        assert advice in str(matchrec.query(spark, query, events=events).explain(analyze=True))
         spark.conf.set(MAX_BYTES, UNLIMITED)
-        explained = matchrec.explain(spark, query, analyze=True, events=events)
+        explained = matchrec.query(spark, query, events=events).explain(analyze=True)
         assert "spark.conf.set" not in str(explained)
     finally:
         spark.conf.unset(MAX_BYTES)

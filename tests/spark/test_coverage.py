@@ -39,15 +39,20 @@ def visits(spark: SparkSession) -> None:
     spark.sql(VISITS)
 
 
+def rows_of(found: matchrec.Coverage) -> list[tuple[object, ...]]:
+    """What `to_pandas` has, None where it has no text."""
+    return [tuple(row) for row in found.to_pandas().astype(object).itertuples(index=False)]
+
+
 def test_a_funnel_by_hand(spark: SparkSession) -> None:
     """Partition 1 lacks P twice, once for want of a row; 2 has the match; 3 begins nowhere."""
-    found = matchrec.coverage(spark, FUNNEL, {"last": "pay"})
+    found = matchrec.query(spark, FUNNEL, {"last": "pay"}).coverage()
     (clause,) = found.clauses.values()
     assert clause.figures.rows == 10
     assert (clause.figures.partitions, clause.figures.matched_partitions) == (3, 1)
     assert (clause.figures.matches, clause.figures.covered, clause.figures.longest) == (1, 3, 3)
     assert (clause.figures.ties, clause.figures.largest, clause.tried) == (1, 5, 8)
-    assert found.frame().collect() == [
+    assert rows_of(found) == [
         (1, 0, None, 8, 4, "V's condition was false", 4),
         (1, 1, "V", 4, 1, "C's condition was false", 1),
         (1, 2, "C", 3, 2, "P's condition was false", 1),
@@ -58,7 +63,7 @@ def test_a_funnel_by_hand(spark: SparkSession) -> None:
     assert clause.nearest.partition == {"k": KEY}
     assert clause.nearest.order == {"day": "2024-01-02"}
     assert "<svg" in found._repr_html_()
-    bars = ElementTree.fromstring(found.picture()).iter("{http://www.w3.org/2000/svg}rect")
+    bars = ElementTree.fromstring(found.svg()).iter("{http://www.w3.org/2000/svg}rect")
     assert [bar.get("width") for bar in bars][1:] == ["320", "160", "120", "40", "40"]
 
 
@@ -67,7 +72,7 @@ def test_all_that_a_run_awaits_is_named(spark: SparkSession) -> None:
     query = FUNNEL.replace("(V C P)", "(PERMUTE(V+, C, P))").replace(
         "FROM covered_visits", "FROM (SELECT * FROM covered_visits WHERE page <> 'cart')"
     )
-    rows = matchrec.coverage(spark, query, {"last": "buy"}).frame().collect()
+    rows = rows_of(matchrec.query(spark, query, {"last": "buy"}).coverage())
     assert [row[2:] for row in rows] == [
         (None, 6, 2, "the conditions of V, C, P were false", 2),
         ("V", 4, 4, "the conditions of C, P were false", 3),
@@ -77,7 +82,7 @@ def test_all_that_a_run_awaits_is_named(spark: SparkSession) -> None:
 
 
 def test_without_a_match_the_text_ends_with_what_ended_the_nearest(spark: SparkSession) -> None:
-    text = str(matchrec.coverage(spark, FUNNEL, {"last": "buy"}))
+    text = str(matchrec.query(spark, FUNNEL, {"last": "buy"}).coverage())
     assert text.splitlines()[-7:] == [
         "what ended most of them",
         "  no match: of those that came nearest to one, 3 ended after C",
@@ -85,16 +90,16 @@ def test_without_a_match_the_text_ends_with_what_ended_the_nearest(spark: SparkS
         "    P: `page` = :last was not true: 2",
         f"  nearest to a match: the starting row day = 2024-01-02 of k = {KEY}",
         "    it needed 1 more row at least",
-        f"    matchrec.why(spark, query, partition={ {'k': KEY} }, row='2024-01-02') says why",
+        f"    query.why(partition={ {'k': KEY} }, row='2024-01-02') says why",
     ]
 
 
 def test_each_clause_of_a_query_or_one(spark: SparkSession) -> None:
     query = NESTED.format(funnel=FUNNEL)
-    both = matchrec.coverage(spark, query, {"last": "pay"})
+    both = matchrec.query(spark, query, {"last": "pay"}).coverage()
     assert [one.pattern for one in both.clauses.values()] == ["V C P", "A B"]
     assert str(both).startswith("clause 1\n  row pattern\n    V C P\n")
-    one = matchrec.coverage(spark, query, {"last": "pay"}, clause=2)
+    one = matchrec.query(spark, query, {"last": "pay"}).coverage(clause=2)
     assert list(one.clauses) == [2]
     assert one.clauses[2] == both.clauses[2]
     assert [place.came for place in one.clauses[2].occurrences] == [1, 1, 0]
@@ -109,7 +114,7 @@ SORTED_CLAUSE = """
 def covered_by(spark: SparkSession, order: str, sort: str) -> object:
     clause = SORTED_CLAUSE.format(order=order)
     query = f"SELECT * FROM covered_visits MATCH_RECOGNIZE ({clause})"
-    return matchrec.coverage(spark, query, sort=sort).clauses
+    return matchrec.query(spark, query, options=matchrec.Options(sort=sort)).coverage().clauses
 
 
 def test_both_sort_alike(spark: SparkSession) -> None:
@@ -119,7 +124,7 @@ def test_both_sort_alike(spark: SparkSession) -> None:
     with pytest.raises(MatchRecognizeUnsupportedError, match="only Spark can sort by array"):
         covered_by(spark, "array(day)", "worker")
     by_array = FUNNEL.replace("ORDER BY day", "ORDER BY array(day)")
-    (clause,) = matchrec.coverage(spark, by_array, {"last": "pay"}).clauses.values()
+    (clause,) = matchrec.query(spark, by_array, {"last": "pay"}).coverage().clauses.values()
     assert (clause.figures.matches, clause.figures.ties) == (1, 1)
 
 
@@ -129,7 +134,11 @@ def test_a_part_is_asked_where_those_before_it_hold(spark: SparkSession, sort: s
     query = """SELECT * FROM (SELECT day, day - 2 AS x FROM VALUES (1), (2), (3), (4) AS t(day))
         MATCH_RECOGNIZE (ORDER BY day MEASURES B.day AS last PATTERN (A B)
             DEFINE B AS x <> 0 AND 10 / x > 1 AND PREV(x) <> 0 AND 10 / PREV(x) > 1)"""
-    (clause,) = matchrec.coverage(spark, query, sort=sort).clauses.values()
+    (clause,) = (
+        matchrec.query(spark, query, options=matchrec.Options(sort=sort))
+        .coverage()
+        .clauses.values()
+    )
     assert clause.figures.matches == 1
 
 
@@ -146,7 +155,7 @@ def test_spark_only_shuffles(spark: SparkSession, capsys: pytest.CaptureFixture[
 
 def test_no_rows(spark: SparkSession) -> None:
     empty = FUNNEL.replace("covered_visits", "(SELECT * FROM covered_visits WHERE FALSE)")
-    text = str(matchrec.coverage(spark, empty, {"last": "pay"}))
+    text = str(matchrec.query(spark, empty, {"last": "pay"}).coverage())
     assert text.endswith("what ended most of them\n  there are no rows")
 
 
@@ -161,7 +170,7 @@ def test_what_is_refused_by_name(spark: SparkSession, pattern: str, message: str
     clause = f"ORDER BY day MEASURES V.day AS d PATTERN {pattern} DEFINE V AS page = 'view'"
     query = f"SELECT * FROM covered_visits MATCH_RECOGNIZE ({clause})"
     with pytest.raises(MatchRecognizeUnsupportedError, match=message):
-        matchrec.coverage(spark, query)
+        matchrec.query(spark, query).coverage()
 
 
 def test_a_pattern_by_hand(spark: SparkSession) -> None:
@@ -177,8 +186,8 @@ def test_a_pattern_by_hand(spark: SparkSession) -> None:
         .where("page = 'pay' AND k = INTERVAL '2' MONTH")
     )
     visits = spark.table("covered_visits").where("page <> 'nothing'").repartition(2)
-    found = matchrec.coverage_pattern(visits, pattern, order_by=["day", "page"], partition_by="k")
-    assert [tuple(row)[2:] for row in found.frame().collect()] == [
+    found = matchrec.query(visits, pattern, order_by=["day", "page"], partition_by="k").coverage()
+    assert [row[2:] for row in rows_of(found)] == [
         (None, 9, 5, "v's condition was false", 5),
         ("v", 4, 0, None, 0),
         ("c", 4, 2, "the partition ended before p", 1),
@@ -197,22 +206,22 @@ def test_a_sase_text_by_hand(spark: SparkSession) -> None:
         WITHIN 2 days"""
     visits = spark.table("covered_visits")
     streams = {"order_by": "day", "partition_by": "k", "type_column": "page"}
-    covered = matchrec.coverage_sase(visits, text, **streams)
+    covered = matchrec.query(visits, text, **streams).coverage()
     clause = covered.clauses[1]
     assert [one.came for one in clause.occurrences] == [10, 4, 3, 0]
     assert clause.nearest is not None
-    assert "matchrec.why_sase(df, text, ..., partition={'k'" in str(covered)
+    assert "query.why(partition={'k'" in str(covered)
 
 
 def test_a_query_without_that_clause(spark: SparkSession) -> None:
     with pytest.raises(MatchRecognizePlanError, match="no MATCH_RECOGNIZE clause"):
-        matchrec.coverage(spark, "PATTERN SEQ(Login a, Error b)")
-    with pytest.raises(MatchRecognizePlanError, match="call coverage_pattern"):
-        matchrec.coverage(spark, matchrec.Pattern.begin("a"))  # type: ignore[arg-type]
+        matchrec.query(spark, "PATTERN SEQ(Login a, Error b)").coverage()
+    with pytest.raises(MatchRecognizePlanError, match="`query` of `query` is of type Pattern"):
+        matchrec.query(spark, matchrec.Pattern.begin("a"))  # type: ignore[call-overload]
     with pytest.raises(MatchRecognizePlanError, match="there is no clause 2"):
-        matchrec.coverage(spark, FUNNEL, {"last": "pay"}, clause=2)
+        matchrec.query(spark, FUNNEL, {"last": "pay"}).coverage(clause=2)
 
 
 def test_explain_names_it_once_a_query_has_run(spark: SparkSession) -> None:
-    explained = matchrec.explain(spark, FUNNEL, {"last": "pay"}, analyze=True)
-    assert str(explained).endswith("what ends them: matchrec.coverage(spark, query)")
+    explained = matchrec.query(spark, FUNNEL, {"last": "pay"}).explain(analyze=True)
+    assert str(explained).endswith("what ends them: coverage() of the query")

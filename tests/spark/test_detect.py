@@ -62,13 +62,14 @@ def test_a_row_for_each_event(events: DataFrame) -> None:
 
 @pytest.mark.parametrize("engine", ["breadth_first", "backtracking"])
 def test_timed_out_runs(events: DataFrame, engine: str) -> None:
-    asked = {"timeouts": True, "engine": engine}
+    options = matchrec.Options(engine=engine)
     rows = [
         row
         for row in found(
             events.drop("time").withColumnRenamed("second", "time"),
             Pattern((*SOON.stages[:-1], replace(SOON.stages[-1], within=None))).within(3),
-            **asked,
+            form="matches_and_timeouts",
+            options=options,
         )
         if row.match_number is None
     ]
@@ -144,14 +145,14 @@ def test_messages_show_the_condition(events: DataFrame, condition: str, words: s
 
 def test_explanation(events: DataFrame) -> None:
     pattern = SOON.not_followed_by("n").where("kind = 'n'")
-    text = str(matchrec.explain_pattern(events, pattern, order_by="time"))
+    text = str(matchrec.query(events, pattern, order_by="time").explain())
     assert "ignore -> b if not (`kind` = 'b') and in the window" in text
     assert "ignore -> n if not (`kind` = 'n') and in the window" in text
 
 
 def test_the_value_vector_by_state(events: DataFrame) -> None:
     rising = A.one_or_more().followed_by("b").where("second > last(a.second)").times(2, 3)
-    lines = str(matchrec.explain_pattern(events, rising, order_by="time")).split("\n")
+    lines = str(matchrec.query(events, rising, order_by="time").explain()).split("\n")
     states = [line.rpartition(": ")[0] for line in lines if line.startswith("  in state")]
     assert len(set(states)) == len(states) > 2
     assert "  V1 = set `second` of the last row of a, for b where" in lines

@@ -153,7 +153,7 @@ def test_an_error_points_into_the_text_as_it_was_written(
 
 
 def test_explain_reads_a_dialect(spark: SparkSession, prices: DataFrame) -> None:
-    assert "PREV" in str(matchrec.explain(spark, SNOWFLAKE, dialect="snowflake"))
+    assert "PREV" in str(matchrec.query(spark, SNOWFLAKE, dialect="snowflake").explain())
 
 
 def test_an_unknown_dialect(spark: SparkSession) -> None:

@@ -33,8 +33,12 @@ def rows_of(frame: DataFrame) -> list[tuple[object, ...]]:
 @pytest.mark.parametrize("engine", ["backtracking", "breadth_first"])
 def test_names_in_a_query(spark: SparkSession, ticks: DataFrame, engine: str) -> None:
     query = f'SELECT "m"."My P", "s", p FROM "ticks" "q" MATCH_RECOGNIZE ({CLAUSE}) AS "m"'
-    assert rows_of(matchrec.sql(spark, query, engine=engine)) == [(5, 8, "X")]
-    assert rows_of(matchrec.match_recognize(ticks, CLAUSE, engine=engine)) == [("X", 5, 8, "X")]
+    assert rows_of(matchrec.sql(spark, query, options=matchrec.Options(engine=engine))) == [
+        (5, 8, "X")
+    ]
+    assert rows_of(
+        matchrec.match_recognize(ticks, CLAUSE, options=matchrec.Options(engine=engine))
+    ) == [("X", 5, 8, "X")]
 
 
 def test_a_column_in_double_quotes_comes_out_once(spark: SparkSession, ticks: DataFrame) -> None:

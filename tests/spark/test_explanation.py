@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
@@ -35,10 +37,11 @@ def sections_of(explanation: matchrec.Explanation) -> dict[str, list[str]]:
 
 
 def explained(
-    stock: DataFrame, text: str = RISING, **options: object
+    stock: DataFrame, text: str = RISING, **options: Any
 ) -> tuple[dict[str, list[str]], matchrec.Explanation]:
     """The lines of each section, and all."""
-    explanation = matchrec.explain_sase(stock, text, order_by="ts", **options)
+    how = matchrec.Options(**options)
+    explanation = matchrec.query(stock, text, order_by="ts", options=how).explain()
     return sections_of(explanation), explanation
 
 
@@ -65,7 +68,7 @@ def test_query_3_has_the_edges_of_the_paper(stock: DataFrame) -> None:
         "2 begin b -> 3": "(`b`.`volume` < 0.8*`a`.`volume`) and in the window",
     }
     assert '1 -> 1 [label="3: ignore\\nnot (take a[i]) and in the window", style=dashed]' in (
-        explanation.dot
+        explanation.dot()
     )
 
 
@@ -138,9 +141,7 @@ def test_the_closing_condition_is_on_the_last_edge(stock: DataFrame) -> None:
 
 
 def test_counters_of_a_run(stock: DataFrame) -> None:
-    counters = matchrec.Counters()
-    matchrec.sase(stock, RISING, order_by="ts", counters=counters).collect()
-    text = str(explained(stock)[1].with_counters(counters))
+    text = matchrec.query(stock, RISING, order_by="ts").explain(analyze=True).text
     assert "\ncounters of the last run\n  events" in text
 
 
@@ -148,7 +149,7 @@ def test_a_window_of_plain_sql_is_no_condition(spark: SparkSession, stock: DataF
     stock.createOrReplaceTempView("stock")
     query = """SELECT * FROM stock MATCH_RECOGNIZE (PARTITION BY symbol ORDER BY ts
         MEASURES count(*) AS n PATTERN (A B+) WITHIN 60 DEFINE B AS price > PREV(price))"""
-    sections = sections_of(matchrec.explain(spark, query))
+    sections = sections_of(matchrec.query(spark, query).explain())
     assert sections["window"][0] == (
         "the last row lies less than 60 after the first one, along `ts`"
     )
@@ -162,7 +163,7 @@ LONGEST = """SELECT * FROM {stock} MATCH_RECOGNIZE (ORDER BY ts MEASURES count(*
 
 
 def test_the_longest_match_is_named(spark: SparkSession, stock: DataFrame) -> None:
-    on_data = sections_of(matchrec.explain(spark, LONGEST, stock=stock))
+    on_data = sections_of(matchrec.query(spark, LONGEST, stock=stock).explain())
     assert on_data["event selection"] == [
         "LONGEST MATCH: of the matches at each starting row the one with the most rows"
     ]
@@ -170,16 +171,18 @@ def test_the_longest_match_is_named(spark: SparkSession, stock: DataFrame) -> No
     assert first.startswith("backtracking, longest: the longest match is asked for")
     assert time == "time: linear in the rows"
     on_run = LONGEST.replace("volume > 2", "volume > FIRST(volume)")
-    first, *_ = sections_of(matchrec.explain(spark, on_run, stock=stock))["engine"]
+    first, *_ = sections_of(matchrec.query(spark, on_run, stock=stock).explain())["engine"]
     assert first.startswith("breadth_first, longest: the longest match is asked for")
     with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="by all runs at once"):
-        matchrec.explain(spark, on_run, engine="backtracking", stock=stock)
+        matchrec.query(
+            spark, on_run, stock=stock, options=matchrec.Options(engine="backtracking")
+        ).explain()
 
 
 def test_conditions_on_the_match_number(spark: SparkSession, stock: DataFrame) -> None:
     query = """SELECT * FROM {stock} MATCH_RECOGNIZE (ORDER BY ts MEASURES count(*) AS n
       PATTERN (A+ B) DEFINE B AS MATCH_NUMBER() > 1) WHERE n > 1"""
-    sections = sections_of(matchrec.explain(spark, query, stock=stock))
+    sections = sections_of(matchrec.query(spark, query, stock=stock).explain())
     first, time, *_ = sections["engine"]
     assert first.startswith("backtracking, memoised: ")
     assert first.endswith("failures are remembered until the next match")
@@ -187,13 +190,13 @@ def test_conditions_on_the_match_number(spark: SparkSession, stock: DataFrame) -
 
 
 def test_conditions_that_are_a_window(spark: SparkSession) -> None:
-    explanation = matchrec.explain(
+    explanation = matchrec.query(
         spark,
         """SELECT * FROM VALUES (1L, 'v') AS visits(ts, kind) MATCH_RECOGNIZE (ORDER BY ts
           MEASURES C.ts AS cart PATTERN (V X*? C)
           DEFINE V AS kind = 'v', C AS kind = 'c' AND C.ts - V.ts <= 1800,
             X AS X.ts - V.ts <= 1800 AND X.kind <> 'c')""",
-    )
+    ).explain()
     sections = sections_of(explanation)
     found, tested = sections["window"]
     assert found.endswith(

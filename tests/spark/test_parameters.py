@@ -67,7 +67,7 @@ def with_bounds(quantifier: str) -> str:
         ("{?,2}?", [1], [(1, 1), (2, 1), (3, 1)]),
     ],
 )
-@pytest.mark.filterwarnings("ignore::matchrec.ReluctantEndWarning")
+@pytest.mark.filterwarnings("ignore::matchrec.warnings.ReluctantEndWarning")
 def test_markers_as_bounds_of_quantifiers(
     spark: SparkSession,
     steps: DataFrame,
@@ -231,7 +231,11 @@ def test_names_that_differ_in_case(spark: SparkSession, steps: DataFrame) -> Non
 
 @pytest.mark.parametrize(
     ("name", "cure"),
-    [("engin", "write engine="), ("ticks", "write {ticks} in the query, or leave ticks= out")],
+    [
+        ("engin", "write options=matchrec.Options(engine=...)"),
+        ("dialekt", "write dialect="),
+        ("ticks", "write {ticks} in the query, or leave ticks= out"),
+    ],
 )
 def test_a_name_that_the_query_does_not_have(spark: SparkSession, name: str, cure: str) -> None:
     query = "SELECT * FROM range(3) MATCH_RECOGNIZE (ORDER BY id PATTERN (A) DEFINE A AS id > 0)"

@@ -48,7 +48,7 @@ def test_the_rows_of_detect(events: DataFrame, name: str) -> None:
         "    MATCH_NUMBER() AS number ONE ROW PER MATCH SHOW TIMEOUT MATCHES\n",
     )
     found = matchrec.sql(events.sparkSession, text, events=events)
-    expected = matchrec.detect(events, pattern, **streams, timeouts=True)
+    expected = matchrec.detect(events, pattern, **streams, form="matches_and_timeouts")
     expected = expected.selectExpr("key", "start_time", "end_time", "timed_out_at", "match_number")
     rows = Counter(map(tuple, found.collect()))
     assert rows == Counter(map(tuple, expected.collect()))
@@ -57,8 +57,12 @@ def test_the_rows_of_detect(events: DataFrame, name: str) -> None:
 
 def test_a_run_of_a_rule_set_has_no_number(events: DataFrame) -> None:
     clause = SQL.replace("PARTITION BY key ORDER BY second", "")
-    found = matchrec.match_all(
-        events, {"late": clause}, order_by="second", partition_by="key", event_columns=["kind"]
+    found = matchrec.match_rules(
+        events,
+        {"late": clause},
+        order_by="second",
+        partition_by="key",
+        options=matchrec.Options(event_columns=["kind"]),
     )
     for row in found.matches.collect():
         assert (row.match_number is None) == (row.events[-1].kind != "b")
@@ -69,14 +73,14 @@ def test_why_and_coverage_are_those_of_the_matches(spark: SparkSession, events: 
     plain = SQL.replace("SHOW TIMEOUT MATCHES", "").replace("MATCH_STATUS()", "1")
     plain = plain.replace("MATCH_TIMEOUT()", "1")
     partition = {"key": "x"}
-    assert str(matchrec.why_clause(events, SQL, partition=partition)) == str(
-        matchrec.why_clause(events, plain, partition=partition)
+    assert str(matchrec.query(events, SQL).why(partition=partition)) == str(
+        matchrec.query(events, plain).why(partition=partition)
     )
     covered = [
         str(
-            matchrec.coverage(
+            matchrec.query(
                 spark, f"SELECT * FROM {{events}} MATCH_RECOGNIZE ({one})", events=events
-            )
+            ).coverage()
         )
         for one in (SQL, plain)
     ]
@@ -87,7 +91,7 @@ def test_explain_says_what_comes_out_and_what_partitions_are_kept_for(
     spark: SparkSession, events: DataFrame
 ) -> None:
     query = f"SELECT * FROM {{events}} MATCH_RECOGNIZE ({SQL})"
-    explained = str(matchrec.explain(spark, query, events=events))
+    explained = str(matchrec.query(spark, query, events=events).explain())
     assert "  ONE ROW PER MATCH SHOW TIMEOUT MATCHES\n" in explained
     assert "windowed, then runs of rows without a match" in explained
     assert "memory: each partition as a whole, because of runs that are no matches" in explained

@@ -1,4 +1,4 @@
-"""`match_all`: what comes out of a rule set, how it runs, and what it refuses.
+"""`match_rules`: what comes out of a rule set, how it runs, and what it refuses.
 
 Rows of single clauses against an oracle: tests/properties/test_rule_sets.py.
 """
@@ -24,7 +24,7 @@ from tests.cases.test_queries import register_tables, text_of
 from tests.properties.test_queries import INTERPRETED, settings
 from tests.quick.scale import FULL, LONG_RUN
 
-pytestmark = pytest.mark.filterwarnings("ignore::matchrec.MatchRecognizeWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::matchrec.warnings.MatchRecognizeWarning")
 
 STREAMS: dict[str, Any] = {"order_by": "day", "partition_by": "sym"}
 V = """MEASURES FIRST(STRT.day) AS first, LAST(DOWN.price) AS bottom, count(*) AS days
@@ -97,7 +97,7 @@ def test_rules_of_all_languages_give_what_they_give_alone(ticks: DataFrame) -> N
     }
     alone = alone if FULL else {name: alone[name] for name in ("falls", "same", "soon")}
     rules = {name: rule for name, (rule, _) in alone.items()}
-    together = matchrec.match_all(ticks, rules, **sase).cache()
+    together = matchrec.match_rules(ticks, rules, **sase).cache()
     for name, (_, frame) in alone.items():
         own = together.rule(name)
         assert own.dtypes == frame.dtypes
@@ -107,7 +107,7 @@ def test_rules_of_all_languages_give_what_they_give_alone(ticks: DataFrame) -> N
 
 def test_events_of_patterns_cross_as_their_columns(ticks: DataFrame) -> None:
     rules = {"falls": Pattern.begin("a").where("price > 80").next("b").where("price < 85")}
-    found = matchrec.match_all(ticks, rules, **STREAMS)
+    found = matchrec.match_rules(ticks, rules, **STREAMS)
     assert "struct(" not in plan_of(found.rows)
     (row,) = found.rule("falls").where("sym = 'X'").collect()
     assert [tuple(one)[:3] for one in (*row.a, *row.b)] == [("X", 1, 90), ("X", 2, 80)]
@@ -116,7 +116,9 @@ def test_events_of_patterns_cross_as_their_columns(ticks: DataFrame) -> None:
 def test_matches_have_their_rule_their_times_and_their_events(ticks: DataFrame) -> None:
     rules = {"v": V, "same": SAME_USER, "none": "PATTERN (A?) DEFINE A AS price = 90"}
     rules["hidden"] = "MEASURES MATCHED_ROWS() AS m PATTERN (A {- B -}) DEFINE A AS price = 80"
-    found = matchrec.match_all(ticks, rules, **STREAMS, event_columns=["day", "user"]).matches
+    found = matchrec.match_rules(
+        ticks, rules, **STREAMS, options=matchrec.Options(event_columns=["day", "user"])
+    ).matches
     assert found.columns == ["rule", "sym", "match_number", "start_time", "end_time", "events"]
     rows: dict[str, list[Any]] = defaultdict(list)
     for row in found.orderBy("sym", "match_number").collect():
@@ -149,8 +151,10 @@ def test_a_failing_rule_is_named_and_may_leave_the_others_alone(ticks: DataFrame
     with settings(ticks.sparkSession, ansi__enabled="true"):
         wide = ticks.selectExpr("*", big)
         with pytest.raises(PythonException) as caught:
-            matchrec.match_all(wide, rules, **STREAMS).matches.collect()
-        kept = matchrec.match_all(wide, rules, **STREAMS, on_error="keep").cache()
+            matchrec.match_rules(wide, rules, **STREAMS).matches.collect()
+        kept = matchrec.match_rules(
+            wide, rules, **STREAMS, options=matchrec.Options(on_error="keep")
+        ).cache()
         errors, sums, v = kept.errors.collect(), kept.rule("sums").collect(), kept.rule("v").count()
         kept.unpersist()
     error = matchrec.MatchRecognizeRunError.from_exception(caught.value)
@@ -173,13 +177,15 @@ def test_conditions_on_the_order_are_a_window_of_their_rule(ticks: DataFrame) ->
     rules = {"soon": SOON, "v": V}
     far = "IF(sym = 'Y', -1500000000 + 700000000 * day, day)"
     with settings(ticks.sparkSession, ansi__enabled="false"):
-        found = matchrec.match_all(ticks, rules, **STREAMS)
+        found = matchrec.match_rules(ticks, rules, **STREAMS)
         wide = ticks.withColumn("day", sql.expr(far))
-        kept = matchrec.match_all(wide, rules, **STREAMS, on_error="keep").cache()
+        kept = matchrec.match_rules(
+            wide, rules, **STREAMS, options=matchrec.Options(on_error="keep")
+        ).cache()
         soon = [tuple(row) for row in found.rule("soon").orderBy("sym").collect()]
         errors, v = kept.errors.collect(), kept.rule("v").count()
         kept.unpersist()
-    explained = str(found.explain())
+    explained = found.explain().text
     assert explained.count("\n  window\n") == 1
     assert "first one, along `day`: from the conditions of C, X" in explained
     assert soon == [("X", 1, 2), ("Y", 3, 4)]
@@ -191,9 +197,9 @@ def test_rows_are_shuffled_and_sent_once_and_sorted_by_the_workers(ticks: DataFr
     clause = "PATTERN (A B) DEFINE A AS price > {0}, B AS price < PREV(price) AND day > {0}"
     rules: dict[str, Any] = {f"r{number}": clause.format(number % 7) for number in range(80)}
     rules["pairs"] = PAIRS
-    found = matchrec.match_all(ticks, rules, **STREAMS, type_column="kind")
+    found = matchrec.match_rules(ticks, rules, **STREAMS, type_column="kind")
     assert operators_in(found.matches) == ["Exchange", "MapInArrow"]
-    explained = found.explain()
+    explained = found.explain().text
     assert "  sorted by the workers: " in explained
     assert "  bit 12 = `price` > 6, for r6, r13, r20" in explained
     assert "    bit 2 = bit 1 AND `price` < PREV(`price`)" in explained
@@ -207,23 +213,25 @@ JOINED = "MEASURES B.day AS d PATTERN (A B) DEFINE B AS concat_ws('', PREV(kind)
 
 def test_spark_sorts_once_where_a_rule_needs_it(ticks: DataFrame) -> None:
     rules = {"v": V, "joined": JOINED, "cheap": "PATTERN (A) DEFINE A AS price < 9"}
-    found = matchrec.match_all(ticks, rules, **STREAMS)
+    found = matchrec.match_rules(ticks, rules, **STREAMS)
     assert operators_in(found.matches) == ["Exchange", "MapInArrow", "Sort", "Window"]
-    explained = found.explain()
+    explained = found.explain().text
     assert "  sorted by Spark: concat_ws('', PREV(`kind`), `kind`) spans several rows" in explained
     assert "`price` < PREV(`price`), for v" in explained
     assert in_any_order(found.rule("joined")) == Counter(["Row(sym='X', d=2)", "Row(sym='Y', d=4)"])
     with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="only Spark can compute"):
-        matchrec.match_all(ticks, rules, **STREAMS, sort="worker")
+        matchrec.match_rules(ticks, rules, **STREAMS, options=matchrec.Options(sort="worker"))
 
 
 def test_rules_find_the_same_whoever_sorts(ticks: DataFrame) -> None:
     rules = {"v": V, "falls": FALLS, "same": SAME_USER}
     found = [
-        matchrec.match_all(ticks, rules, **STREAMS, type_column="kind", sort=sort)
+        matchrec.match_rules(
+            ticks, rules, **STREAMS, type_column="kind", options=matchrec.Options(sort=sort)
+        )
         for sort in ("worker", "spark")
     ]
-    assert "  sorted by Spark: it was asked to" in found[1].explain()
+    assert "  sorted by Spark: it was asked to" in found[1].explain().text
     workers, sparks = (
         [in_any_order(one.matches), in_any_order(one.rule("falls"))] for one in found
     )
@@ -237,36 +245,36 @@ def test_rows_stay_behind_that_no_rule_needs(ticks: DataFrame) -> None:
         "one": selecting.format("price > 90", "price < 50"),
         "two": Pattern.begin("p").where(second).followed_by("q").where(first),
     }
-    explained = matchrec.match_all(ticks, rules, **STREAMS).explain()
+    explained = matchrec.match_rules(ticks, rules, **STREAMS).explain().text
     assert "only of rows with `price` > 90 or `price` < 50 or (`kind` = 'b') AND " in explained
     rules["three"] = V
-    assert "only of rows with" not in matchrec.match_all(ticks, rules, **STREAMS).explain()
+    assert "only of rows with" not in matchrec.match_rules(ticks, rules, **STREAMS).explain().text
 
 
 MESSAGES: dict[str, tuple[Callable[[DataFrame], object], str]] = {
     "no rules": (
-        lambda df: matchrec.match_all(df, {}, **STREAMS),
-        "`rules` of match_all() is empty",
+        lambda df: matchrec.match_rules(df, {}, **STREAMS),
+        "`rules` of match_rules() is empty",
     ),
     "names in two cases": (
-        lambda df: matchrec.match_all(df, {"v": V, "V": V}, **STREAMS),
+        lambda df: matchrec.match_rules(df, {"v": V, "V": V}, **STREAMS),
         "rules `v` and `V` differ in case only",
     ),
     "an order of its own": (
-        lambda df: matchrec.match_all(df, {"v": V, "w": f"ORDER BY day {V}"}, **STREAMS),
+        lambda df: matchrec.match_rules(df, {"v": V, "w": f"ORDER BY day {V}"}, **STREAMS),
         """rule `w`: ORDER BY in a rule
   line 1, column 10
       ORDER BY day MEASURES FIRST(STRT.day) AS first, LAST(DOWN.price) AS bottom, count(*) AS days
                ^^^
   all rules of a set have the same partitions and the same order
-  leave it out, and write match_all(..., order_by="...")""",
+  leave it out, and write match_rules(..., order_by="...")""",
     ),
     "partitions of its own": (
-        lambda df: matchrec.match_all(df, {"v": f"PARTITION BY sym {V}"}, **STREAMS),
+        lambda df: matchrec.match_rules(df, {"v": f"PARTITION BY sym {V}"}, **STREAMS),
         "rule `v`: PARTITION BY in a rule",
     ),
     "an unknown column": (
-        lambda df: matchrec.match_all(
+        lambda df: matchrec.match_rules(
             df, {"v": V, "w": "PATTERN (A) DEFINE A AS pirce > 1"}, **STREAMS
         ),
         """rule `w`: unknown column `pirce` in DEFINE
@@ -275,39 +283,41 @@ MESSAGES: dict[str, tuple[Callable[[DataFrame], object], str]] = {
                               ^^^^^""",
     ),
     "a measure of no sense": (
-        lambda df: matchrec.match_all(
+        lambda df: matchrec.match_rules(
             df, {"v": V, "w": "MEASURES sqrt(kind, 1) AS s PATTERN (A)"}, **STREAMS
         ),
         "rule `w`: ",
     ),
     "a SASE+ text": (
-        lambda df: matchrec.match_all(df, {"s": "PATTERN SEQ(a x, b y"}, **STREAMS),
+        lambda df: matchrec.match_rules(df, {"s": "PATTERN SEQ(a x, b y"}, **STREAMS),
         "rule `s`: ",
     ),
     "an unknown key": (
-        lambda df: matchrec.match_all(df, {"v": V}, order_by="day", partition_by="smy"),
+        lambda df: matchrec.match_rules(df, {"v": V}, order_by="day", partition_by="smy"),
         "unknown column `smy`",
     ),
     "an unknown column of events": (
-        lambda df: matchrec.match_all(df, {"v": V}, **STREAMS, event_columns="dya"),
+        lambda df: matchrec.match_rules(
+            df, {"v": V}, **STREAMS, options=matchrec.Options(event_columns="dya")
+        ),
         "`dya` of event_columns is no column of the input",
     ),
     "two columns of one name": (
-        lambda df: matchrec.match_all(df.select("*", "price"), {"v": V}, **STREAMS),
+        lambda df: matchrec.match_rules(df.select("*", "price"), {"v": V}, **STREAMS),
         "the input has two columns `price`",
     ),
     "a name of ours": (
-        lambda df: matchrec.match_all(
+        lambda df: matchrec.match_rules(
             df.withColumnRenamed("sym", "Rule"), {"v": V}, order_by="day", partition_by="Rule"
         ),
         "partition column `Rule` has the name of a column of the result",
     ),
     "an unknown rule": (
-        lambda df: matchrec.match_all(df, {"v_shape": V}, **STREAMS).rule("v_shap"),
+        lambda df: matchrec.match_rules(df, {"v_shape": V}, **STREAMS).rule("v_shap"),
         "there is no rule `v_shap`",
     ),
     "nested values in an equivalence test": (
-        lambda df: matchrec.match_all(
+        lambda df: matchrec.match_rules(
             df.selectExpr("*", "array(user) AS users"),
             {"s": "PATTERN SEQ(ANY x, ANY y) WHERE skip_till_next_match { [users] }"},
             **STREAMS,
@@ -326,8 +336,8 @@ def test_a_message_names_the_rule(ticks: DataFrame, name: str) -> None:
 
 
 def test_a_warning_names_the_rule(ticks: DataFrame) -> None:
-    with pytest.warns(matchrec.SameValueWarning, match="^rule `w`: "):
-        matchrec.match_all(ticks, {"w": "PATTERN (A) DEFINE A AS price = price"}, **STREAMS)
+    with pytest.warns(matchrec.warnings.SameValueWarning, match="^rule `w`: "):
+        matchrec.match_rules(ticks, {"w": "PATTERN (A) DEFINE A AS price = price"}, **STREAMS)
 
 
 ASKED = re.compile(
@@ -378,7 +388,7 @@ def test_the_clauses_of_case_files_as_rules(spark: SparkSession, group: Group) -
         "order_by": order.split(", "),
         "partition_by": partition.split(", ") if partition else [],
     }
-    found = matchrec.match_all(spark.table(table), rules, **streams).cache()
+    found = matchrec.match_rules(spark.table(table), rules, **streams).cache()
     rows = rows_of(found)
     found.unpersist()
     for record in records.values():
@@ -390,6 +400,6 @@ def test_the_clauses_of_case_files_as_rules(spark: SparkSession, group: Group) -
 def test_rows_that_stay_behind_change_no_result(ticks: DataFrame) -> None:
     pair = "PATTERN SEQ(ANY x, ANY y) WHERE skip_till_next_match { x.price > 4 AND y.price < 4 }"
     rules: dict[str, Any] = {"pair": pair, "dear": Pattern.begin("a").where("price > 90")}
-    found = matchrec.match_all(ticks, rules, **STREAMS)
-    assert "only of rows with" in found.explain()
+    found = matchrec.match_rules(ticks, rules, **STREAMS)
+    assert "only of rows with" in found.explain().text
     assert in_any_order(found.rule("pair")) == in_any_order(matchrec.sase(ticks, pair, **STREAMS))

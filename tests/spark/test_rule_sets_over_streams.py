@@ -21,7 +21,7 @@ from tests.quick.scale import batches
 from tests.spark.test_streaming import SCHEMA, Feed, events_of, pieces_of
 from tests.tasks.stream_pieces import Group, StreamedRules, times
 
-pytestmark = pytest.mark.filterwarnings("ignore::matchrec.MatchRecognizeWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::matchrec.warnings.MatchRecognizeWarning")
 
 STREAMS: dict[str, Any] = {"order_by": ["ts", "x", "v", "k"], "partition_by": "k"}
 SOON = Pattern.begin("a").where("v = 'a'").followed_by("b").where("v = 'b'")
@@ -67,7 +67,7 @@ def of_rows(rows: list[dict[str, Any]]) -> Counter[str]:
 def query_of_rules(
     rules: dict[str, str | Pattern], **options: Any
 ) -> Callable[[DataFrame], RuleMatches]:
-    return lambda events: matchrec.match_all(
+    return lambda events: matchrec.match_rules(
         events, rules, **{**STREAMS, "type_column": "v", **options}
     )
 
@@ -165,13 +165,15 @@ def test_what_is_kept_is_explained_and_warned_of(spark: SparkSession) -> None:
         "open": "PATTERN (A B+) DEFINE B AS x > PREV(x)",
         "waits": SOON,
     }
-    with pytest.warns(matchrec.UnboundedStateWarning) as warned:
+    with pytest.warns(matchrec.warnings.UnboundedStateWarning) as warned:
         found = query_of_rules(rules)(rate(spark))
-    ours = (one for one in warned if issubclass(one.category, matchrec.UnboundedStateWarning))
+    ours = (
+        one for one in warned if issubclass(one.category, matchrec.warnings.UnboundedStateWarning)
+    )
     said = [str(one.message).splitlines() for one in ours]
     assert [one[0].partition(":")[0] for one in said] == ["rule `open`", "rule `waits`"]
     assert said[0][1] == "  line 1, column 10"
-    explained = found.explain()
+    explained = found.explain().text
     assert "stream, once for all rules\n  kept of each partition in one state: " in explained
     assert explained.count("\n  stream\n    kept of each partition: ") == 4
     assert "bounded by the window: a run ends when" in explained.partition("rule next")[0]
@@ -183,7 +185,10 @@ MESSAGES: dict[str, tuple[Callable[[DataFrame], object], str]] = {
         query_of_rules({"a": CHEAP}, order_by="x"),
         "ORDER BY `x` has no watermark",
     ),
-    "a sort": (query_of_rules({"a": CHEAP}, sort="spark"), 'sort="spark" over a stream'),
+    "a sort": (
+        query_of_rules({"a": CHEAP}, options=matchrec.Options(sort="spark")),
+        'sort="spark" over a stream',
+    ),
     "an end": (
         query_of_rules({"a": CHEAP, "b": "PATTERN (A $) DEFINE A AS x > 1"}),
         "rule `b`: `$` in PATTERN over a streaming DataFrame",

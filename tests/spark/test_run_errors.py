@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from py4j.protocol import Py4JJavaError
@@ -70,7 +71,9 @@ def test_from_every_way_to_the_worker(
 ) -> None:
     traceback = "execution__pyspark__udf__simplifiedTraceback__enabled"
     with settings(spark, ansi__enabled="true", **{traceback: simplified}):
-        frame = matchrec.match_recognize(failing, CLAUSE, engine=engine, transport=transport)
+        frame = matchrec.match_recognize(
+            failing, CLAUSE, options=matchrec.Options(engine=engine, transport=transport)
+        )
         check(raised(frame.collect))
 
 
@@ -146,10 +149,10 @@ def test_a_window_of_conditions_does_not_wrap_around(spark: SparkSession, bound:
     with settings(spark, ansi__enabled="false"):
         errors = [
             raised(matchrec.match_recognize(rows, clause + bound).collect),
-            raised(lambda: matchrec.coverage(spark, query, rows=rows)),
+            raised(lambda: matchrec.query(spark, query, rows=rows).coverage()),
         ]
         with pytest.raises(MatchRecognizeRunError, match="too large for the type of the order"):
-            matchrec.why(spark, query, rows=rows)
+            matchrec.query(spark, query, rows=rows).why()
     for error in errors:
         found = MatchRecognizeRunError.from_exception(error)
         assert found is not None
@@ -180,10 +183,12 @@ def shown(error: Exception) -> list[str]:
     return str(found).split("\n")
 
 
-def of_clause(spark: SparkSession, rows: DataFrame, clause: str, **options: str) -> Exception:
+def of_clause(spark: SparkSession, rows: DataFrame, clause: str, **options: Any) -> Exception:
     """What an error of a clause is that Spark computes, in ANSI mode."""
     with settings(spark, ansi__enabled="true"):
-        return raised(matchrec.match_recognize(rows, clause, **options).collect)
+        return raised(
+            matchrec.match_recognize(rows, clause, options=matchrec.Options(**options)).collect
+        )
 
 
 @pytest.mark.filterwarnings("ignore:toPandas attempted")
@@ -267,7 +272,7 @@ def test_a_rule_of_a_set(spark: SparkSession, zeros: DataFrame) -> None:
         "two": "MEASURES 10 / (A.b - 3) AS q PATTERN (A) DEFINE A AS b > 0",
     }
     with settings(spark, ansi__enabled="true"):
-        found = matchrec.match_all(zeros, rules, order_by="id")
+        found = matchrec.match_rules(zeros, rules, order_by="id")
         lines = shown(raised(found.rule("two").collect))
     assert lines[0] == "the measure `q` cannot be computed: division by zero"
     assert lines[2].strip() == rules["two"]

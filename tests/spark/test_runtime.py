@@ -59,7 +59,7 @@ def texts(frame: DataFrame) -> list[str]:
 @pytest.mark.parametrize("transport", ["arrow", "pandas"])
 def test_values_of_every_kind_come_through_unaltered(berlin: SparkSession, transport: str) -> None:
     frame = berlin.createDataFrame(ROWS, VALUES)
-    matched = matchrec.match_recognize(frame, PAIRS, transport=transport)
+    matched = matchrec.match_recognize(frame, PAIRS, options=matchrec.Options(transport=transport))
     assert texts(matched) == texts(frame)
     assert [field.dataType for field in matched.schema] == [
         field.dataType for field in frame.schema
@@ -71,7 +71,7 @@ def test_pandas_refuses_by_name_what_it_would_alter(spark: SparkSession) -> None
     with pytest.raises(
         matchrec.MatchRecognizeUnsupportedError, match="column `list` of type array"
     ):
-        matchrec.match_recognize(frame, PAIRS, transport="pandas")
+        matchrec.match_recognize(frame, PAIRS, options=matchrec.Options(transport="pandas"))
 
 
 @pytest.mark.parametrize("transport", ["arrow", "pandas"])
@@ -80,7 +80,9 @@ def test_matches_cross_batch_borders(small_batches: SparkSession, transport: str
     frame = small_batches.createDataFrame(rows, "k int, t int, v int").repartition(3)
     clause = """PARTITION BY k ORDER BY t MEASURES FIRST(t) AS a, LAST(t) AS b, count(*) AS n
         PATTERN (S U+) DEFINE U AS v > PREV(v)"""
-    got = matchrec.match_recognize(frame, clause, transport=transport).collect()
+    got = matchrec.match_recognize(
+        frame, clause, options=matchrec.Options(transport=transport)
+    ).collect()
     expected = {
         (key, t, min(t + 4, 10 + key), min(5, 11 + key - t))
         for key in range(4)
@@ -144,7 +146,7 @@ def test_only_needed_columns_are_sent(spark: SparkSession) -> None:
     frame = spark.createDataFrame([(1,) * 5], "k int, t int, a int, b int, c int")
     frame.createOrReplaceTempView("wide")
     clause = "PARTITION BY k ORDER BY t MEASURES A.a AS a PATTERN (A) DEFINE A AS b > c"
-    explained = matchrec.explain(spark, f"SELECT * FROM wide MATCH_RECOGNIZE ({clause})")
+    explained = matchrec.query(spark, f"SELECT * FROM wide MATCH_RECOGNIZE ({clause})").explain()
     (only,) = explained.clauses
     assert [column.text for column in only.executable.crossing.columns] == ["`k`", "`a`"]
 
@@ -154,7 +156,7 @@ def test_sparks_plan_names_the_pattern(
 ) -> None:
     frame = spark.createDataFrame([("a", 1)], "k string, t int")
     for sort, sorts in (("worker", 0), ("spark", 1)):
-        matchrec.match_recognize(frame, PAIRS, sort=sort).explain()
+        matchrec.match_recognize(frame, PAIRS, options=matchrec.Options(sort=sort)).explain()
         plan = capsys.readouterr().out
         assert "match_recognize[PATTERN (A B)]" in plan
         assert plan.count("Exchange") == 1

@@ -42,8 +42,8 @@ def interpreted(spark: SparkSession) -> Iterator[None]:
 def test_matches_of_which_nothing_is_read(spark: SparkSession, engine: str, transport: str) -> None:
     text = "PATTERN SEQ(ANY a) RETURN 1 AS one"
     counters = None if engine == "backtracking" else matchrec.Counters()
-    options = {"order_by": "id", "transport": transport, "counters": counters}
-    found = matchrec.sase(spark.range(3), text, engine=engine, **options)  # type: ignore[arg-type]
+    options = matchrec.Options(engine=engine, transport=transport, counters=counters)
+    found = matchrec.sase(spark.range(3), text, order_by="id", options=options)
     assert found.collect() == [Row(one=1)] * 3
 
 
@@ -153,7 +153,9 @@ def stocks(spark: SparkSession) -> DataFrame:
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_stock_trend(stocks: DataFrame, transport: str) -> None:
     def trends(frame: DataFrame) -> list[Row]:
-        return matchrec.sase(frame, TREND + RETURNED, order_by="ts", transport=transport).collect()
+        return matchrec.sase(
+            frame, TREND + RETURNED, order_by="ts", options=matchrec.Options(transport=transport)
+        ).collect()
 
     assert sorted(trends(stocks)) == sorted([R1, R2, R3])
     assert sorted(trends(stocks.where("e <= 6"))) == sorted([R1, R2])
@@ -167,7 +169,7 @@ def test_a_worker_gives_matches_in_the_order_in_which_they_complete(stocks: Data
 
 def test_stock_trend_without_overlaps(stocks: DataFrame) -> None:
     """R1 and R2 complete together, R1 starts first; behind e6 no volume is above 1000."""
-    got = matchrec.sase(stocks, TREND + RETURNED, order_by="ts", output="non_overlapping")
+    got = matchrec.sase(stocks, TREND + RETURNED, order_by="ts", form="non_overlapping")
     assert got.collect() == [R1]
 
 
@@ -203,7 +205,13 @@ def test_the_shared_buffer_of_the_stock_trend(stocks: DataFrame) -> None:
 
 def test_the_backtracking_engine_has_no_shared_buffer(stocks: DataFrame) -> None:
     with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="shared buffer"):
-        matchrec.sase(stocks, TREND, order_by="ts", form="compressed", engine="backtracking")
+        matchrec.sase(
+            stocks,
+            TREND,
+            order_by="ts",
+            form="compressed",
+            options=matchrec.Options(engine="backtracking"),
+        )
 
 
 def test_unwound_the_matches_are_those_of_the_verbose_form(stocks: DataFrame) -> None:

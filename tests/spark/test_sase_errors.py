@@ -8,6 +8,7 @@ sase_errors.txt: query and message; lines `name: value` before PATTERN are argum
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
@@ -17,6 +18,7 @@ from tests.quick.scale import some_of
 from tests.unit import golden_text
 
 HERE = Path(__file__).parent
+OF_OPTIONS = {"engine", "sort", "transport"}
 SCHEMA = """ts int, day date, at timestamp, event_type string, name string, x int, y double,
     tags map<string, int>, place struct<city: string>"""
 
@@ -29,11 +31,13 @@ def events(spark: SparkSession) -> DataFrame:
 def message(events: DataFrame, given: str) -> str:
     """The message of a query with its arguments before it."""
     before, pattern, behind = given.partition("PATTERN")
-    arguments: dict[str, object] = {"order_by": "ts"}
+    arguments: dict[str, Any] = {"order_by": "ts"}
     for line in before.splitlines():
         name, _, value = line.partition(": ")
         arguments[name] = value if value else ()
+    options = {name: arguments.pop(name) for name in OF_OPTIONS & arguments.keys()}
     try:
+        arguments["options"] = matchrec.Options(**options)
         matchrec.sase(events, pattern + behind, **arguments)
     except matchrec.MatchRecognizeError as error:
         return str(error)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pyspark
 import pytest
 from pyspark.sql import DataFrame, SparkSession
@@ -39,13 +41,18 @@ def rows(spark: SparkSession) -> DataFrame:
 
 
 def found(df: DataFrame, clause: str, sort: str) -> list[str]:
-    return sorted(map(str, matchrec.match_recognize(df, clause, sort=sort).collect()))
+    return sorted(
+        map(
+            str, matchrec.match_recognize(df, clause, options=matchrec.Options(sort=sort)).collect()
+        )
+    )
 
 
-def sorted_by(df: DataFrame, clause: str, **options: object) -> str:
+def sorted_by(df: DataFrame, clause: str, **options: Any) -> str:
     """What EXPLAIN says of who sorts."""
     query = f"SELECT * FROM {{df}} MATCH_RECOGNIZE ({clause})"
-    explanation = matchrec.explain(df.sparkSession, query, df=df, **options)  # type: ignore[arg-type]
+    asked = matchrec.query(df.sparkSession, query, df=df, options=matchrec.Options(**options))
+    explanation = asked.explain()
     (line,) = (one for one in str(explanation).splitlines() if one.strip().startswith("sorted by"))
     return line.strip()
 
@@ -146,7 +153,7 @@ def test_what_only_spark_sorts(rows: DataFrame, what: str) -> None:
     clause, reason = REASONS[what]
     assert sorted_by(rows, clause).startswith(f"sorted by Spark: {reason}")
     with pytest.raises(MatchRecognizeError) as refused:
-        matchrec.match_recognize(rows, clause, sort="worker")
+        matchrec.match_recognize(rows, clause, options=matchrec.Options(sort="worker"))
     assert refused.value.message.startswith(reason)
     assert "sort" in refused.value.hint
 
@@ -154,7 +161,9 @@ def test_what_only_spark_sorts(rows: DataFrame, what: str) -> None:
 def test_pandas_is_sparks(rows: DataFrame) -> None:
     clause = ORDERS["doubles"] + CHANGES
     with pytest.raises(MatchRecognizeError, match="pandas"):
-        matchrec.match_recognize(rows, clause, sort="worker", transport="pandas")
+        matchrec.match_recognize(
+            rows, clause, options=matchrec.Options(sort="worker", transport="pandas")
+        )
 
 
 @pytest.mark.once
@@ -165,9 +174,20 @@ def test_patterns_and_sase(rows: DataFrame) -> None:
         [
             sorted(map(str, one.collect()))
             for one in (
-                matchrec.detect(rows, pattern, order_by="id", partition_by="k", sort=sort),
+                matchrec.detect(
+                    rows,
+                    pattern,
+                    order_by="id",
+                    partition_by="k",
+                    options=matchrec.Options(sort=sort),
+                ),
                 matchrec.sase(
-                    rows, text, order_by="id", partition_by="k", type_column="s", sort=sort
+                    rows,
+                    text,
+                    order_by="id",
+                    partition_by="k",
+                    type_column="s",
+                    options=matchrec.Options(sort=sort),
                 ),
             )
         ]
@@ -191,7 +211,13 @@ def test_events_keep_their_types_and_names(spark: SparkSession) -> None:
         events = events.drop("calendar")
     pattern = matchrec.Pattern.begin("a").next("b").where("days > last(a.days)")
     by_workers, by_spark = (
-        matchrec.detect(events, pattern, order_by="at", partition_by="`k``ey`", sort=sort)
+        matchrec.detect(
+            events,
+            pattern,
+            order_by="at",
+            partition_by="`k``ey`",
+            options=matchrec.Options(sort=sort),
+        )
         for sort in ("worker", "spark")
     )
     assert by_workers.schema == by_spark.schema

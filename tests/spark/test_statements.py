@@ -73,7 +73,7 @@ def test_what_is_not_kept_is_refused_with_a_cure(
 
 def test_explain_takes_no_script(spark: SparkSession) -> None:
     with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="in a script"):
-        matchrec.explain(spark, f"BEGIN SELECT * FROM {FALLS}; END")
+        matchrec.query(spark, f"BEGIN SELECT * FROM {FALLS}; END").explain()
 
 
 def test_a_result_is_a_global_view(spark: SparkSession) -> None:
@@ -127,7 +127,7 @@ def test_named_parameters_in_every_part(spark: SparkSession) -> None:
     assert sorted(tuple(row) for row in matchrec.sql(spark, query, given).collect()) == expected
 
 
-@pytest.mark.filterwarnings("ignore::matchrec.ReluctantEndWarning")
+@pytest.mark.filterwarnings("ignore::matchrec.warnings.ReluctantEndWarning")
 def test_positional_parameters_in_every_part(spark: SparkSession) -> None:
     query = """SELECT p, x, ? AS tag FROM (SELECT *, concat(sym, ?) AS p FROM ticks
       WHERE price > ?) MATCH_RECOGNIZE (PARTITION BY p ORDER BY ts + ?

@@ -20,7 +20,9 @@ def rows(spark: SparkSession) -> DataFrame:
 @pytest.mark.parametrize("engine", ["backtracking", "breadth_first"])
 def test_the_error_names_partition_and_row(rows: DataFrame, engine: str) -> None:
     one_key = rows.where("k = 1")
-    asked = matchrec.match_recognize(one_key, HOPELESS, engine=engine, max_steps=1000)
+    asked = matchrec.match_recognize(
+        one_key, HOPELESS, options=matchrec.Options(engine=engine, max_steps=1000)
+    )
     with pytest.raises(PythonException) as error:
         asked.collect()
     assert "asked more than 1000 times in a partition" in str(error.value)
@@ -31,18 +33,18 @@ def test_the_error_names_partition_and_row(rows: DataFrame, engine: str) -> None
 @pytest.mark.parametrize("most", [0, -3, True, 1e9, "many"])
 def test_what_is_no_number_of_steps(rows: DataFrame, most: object) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError, match="a whole number of 1 or more"):
-        matchrec.match_recognize(rows, HOPELESS, max_steps=most)  # type: ignore[arg-type]
+        matchrec.match_recognize(rows, HOPELESS, options=matchrec.Options(max_steps=most))  # type: ignore[arg-type]
 
 
 def test_event_selection_has_no_steps(rows: DataFrame) -> None:
     clause = """ORDER BY t MEASURES count(*) AS n
         PATTERN (A B) SKIP TILL NEXT MATCH DEFINE B AS v > A.v"""
     with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="with event selection"):
-        matchrec.match_recognize(rows, clause, max_steps=9)
+        matchrec.match_recognize(rows, clause, options=matchrec.Options(max_steps=9))
 
 
 def test_an_installed_session_keeps_to_it(spark: SparkSession, rows: DataFrame) -> None:
-    matchrec.install(spark, max_steps=1000)
+    matchrec.install(spark, options=matchrec.Options(max_steps=1000))
     try:
         asked = spark.sql(f"SELECT * FROM {{rows}} MATCH_RECOGNIZE ({HOPELESS})", rows=rows)
         with pytest.raises(PythonException, match="more than 1000 times"):
@@ -54,6 +56,8 @@ def test_an_installed_session_keeps_to_it(spark: SparkSession, rows: DataFrame) 
 def test_explain_says_how_time_grows(rows: DataFrame) -> None:
     rows.createOrReplaceTempView("steps")
     hopeless = str(
-        matchrec.explain(rows.sparkSession, f"SELECT * FROM steps MATCH_RECOGNIZE ({HOPELESS})")
+        matchrec.query(
+            rows.sparkSession, f"SELECT * FROM steps MATCH_RECOGNIZE ({HOPELESS})"
+        ).explain()
     )
     assert "time: may grow exponentially with W, the rows of a partition; max_steps" in hopeless

@@ -91,7 +91,9 @@ def test_a_query_goes_on_from_its_checkpoint(feed: Feed) -> None:
     """Events out of order, one that is late, a run and a window that are open when it stops."""
 
     def query(events: DataFrame) -> DataFrame:
-        return matchrec.detect(events, RISE, order_by="ts", partition_by="k", timeouts=True)
+        return matchrec.detect(
+            events, RISE, order_by="ts", partition_by="k", form="matches_and_timeouts"
+        )
 
     feed.put(
         [("p", 1, "a", 1), ("q", 2, "a", 5), ("p", 5, "b", 2)],
@@ -119,8 +121,9 @@ def test_sase_without_partitions(feed: Feed) -> None:
     """
 
     def query(events: DataFrame) -> DataFrame:
-        options = {"order_by": ["ts", "x"], "type_column": "v", "output": "non_overlapping"}
-        return matchrec.sase(events, text, **options)  # type: ignore[arg-type]
+        return matchrec.sase(
+            events, text, order_by=["ts", "x"], type_column="v", form="non_overlapping"
+        )
 
     feed.put(
         [("p", 1, "a", 1), ("q", 2, "a", 2), ("p", 3, "b", 2), ("q", 3, "b", 3)],
@@ -165,7 +168,12 @@ def test_any_pieces_give_what_the_whole_gives(spark: SparkSession, skip: AfterMa
     def query(events: DataFrame) -> DataFrame:
         orders = ["ts", "x", "v"]
         return matchrec.detect(
-            events, pattern, order_by=orders, partition_by="k", skip=skip, timeouts=True
+            events,
+            pattern,
+            order_by=orders,
+            partition_by="k",
+            skip=skip,
+            form="matches_and_timeouts",
         )
 
     streamed = Streamed(query, events_of(spark, rows), "ts")
@@ -195,8 +203,10 @@ def test_windows_between_neighbours_end_by_the_clock(spark: SparkSession) -> Non
         for second in sorted(rnd.choices(range(100, 120), k=9))
     ]
     for query in (
-        lambda events: detect(events, pattern, partition_by="k", timeouts=True),
-        lambda events: detect(events, pattern.within("9 seconds"), partition_by="k", timeouts=True),
+        lambda events: detect(events, pattern, partition_by="k", form="matches_and_timeouts"),
+        lambda events: detect(
+            events, pattern.within("9 seconds"), partition_by="k", form="matches_and_timeouts"
+        ),
     ):
         streamed, timed_out = Streamed(query, events_of(spark, rows), "ts"), 0
         for frame in streamed.buckets(rnd):
@@ -213,7 +223,7 @@ def test_a_run_out_of_its_window_between_neighbours_is_let_go(spark: SparkSessio
     soon = Pattern.begin("a").where("v = 'a'").followed_by("b").where("v = 'b'")
     soon = soon.within("2 seconds", "previous_to_current")
     streamed = Streamed(
-        lambda events: detect(events, soon, timeouts=True),
+        lambda events: detect(events, soon, form="matches_and_timeouts"),
         events_of(spark, [("p", 1, "a", 1)]),
         "ts",
     )
@@ -312,6 +322,7 @@ OVER = "ORDER BY ts MEASURES 1 AS n PATTERN (A) DEFINE A AS x > avg(x) OVER (ROW
 ALONE = (
     "SELECT * FROM {df} MATCH_RECOGNIZE (ORDER BY ts MEASURES 1 AS n PATTERN (A) DEFINE A AS x > 1)"
 )
+COUNTED = matchrec.Options(counters=matchrec.Counters())
 UNFINISHED = "ORDER BY ts MEASURES 1 AS n ONE ROW PER MATCH SHOW UNFINISHED MATCHES PATTERN (A A)"
 clause = matchrec.match_recognize
 SEQ = "PATTERN SEQ(a x, b y) WHERE skip_till_any_match(x, y) { x.x < y.x } WITHIN 5 seconds"
@@ -321,15 +332,15 @@ SEQ = "PATTERN SEQ(a x, b y) WHERE skip_till_any_match(x, y) { x.x < y.x } WITHI
     ("query", "says"),
     [
         (lambda df: detect(df, order_by="timestamp_seconds(x)"), "has no watermark"),
-        (lambda df: detect(df, engine="backtracking"), "leave it out"),
-        (lambda df: detect(df, transport="arrow"), "leave transport out"),
-        (lambda df: detect(df, counters=matchrec.Counters()), "lastProgress"),
+        (lambda df: detect(df, options=matchrec.Options(engine="backtracking")), "leave it out"),
+        (lambda df: detect(df, options=matchrec.Options(transport="arrow")), "leave transport out"),
+        (lambda df: detect(df, options=COUNTED), "lastProgress"),
         (lambda df: detect(df, LEAST), "compare with first or last"),
         (lambda df: detect(df, SPREAD), "lists are not kept between two micro-batches"),
         (lambda df: detect(df.selectExpr("*", "array(x) AS xs")), "leave the column out"),
         (
             lambda df: matchrec.sase(df, SEQ, order_by="ts", type_column="v", form="compressed"),
-            'write form="verbose"',
+            'write form="all"',
         ),
         (lambda df: clause(df, "MEASURES 1 AS n PATTERN (A)"), "without ORDER BY"),
         (lambda df: clause(df, "ORDER BY ts DESC MEASURES 1 AS n PATTERN (A)"), "further columns"),
@@ -345,9 +356,12 @@ SEQ = "PATTERN SEQ(a x, b y) WHERE skip_till_any_match(x, y) { x.x < y.x } WITHI
             "neighbouring rows",
         ),
         (lambda df: clause(df, f"{SKIPS} ALL MATCHES DEFINE B AS x > PREV(A.x)"), "are not kept"),
-        (lambda df: clause(df, UNFINISHED), "use matchrec.detect with timeouts=True"),
+        (lambda df: clause(df, UNFINISHED), 'use matchrec.detect with form="matches_and_timeouts"'),
         (lambda df: clause(df, OVER), "aggregate the rows of a pattern variable"),
-        (lambda df: matchrec.coverage(df.sparkSession, ALONE, df=df), "rows that are all there"),
+        (
+            lambda df: matchrec.query(df.sparkSession, ALONE, df=df).coverage(),
+            "rows that are all there",
+        ),
     ],
 )
 def test_what_cannot_stream(spark: SparkSession, query: Query, says: str) -> None:

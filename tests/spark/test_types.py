@@ -312,7 +312,9 @@ def test_a_void_column_in_a_condition_on_the_run_is_null(
 ) -> None:
     for text, matches in ((condition, 0), (f"({condition}) IS NULL AND A.i < B.i", 1)):
         clause = f"ORDER BY i MEASURES A.i AS i PATTERN (A B) DEFINE B AS {text}"
-        found = matchrec.match_recognize(odd, clause, engine=engine).collect()
+        found = matchrec.match_recognize(
+            odd, clause, options=matchrec.Options(engine=engine)
+        ).collect()
         assert found == [Row(i=1)] * matches
 
 
@@ -324,7 +326,7 @@ def test_pandas_refuses_arrays_whose_values_it_would_alter(
     frame = spark.createDataFrame([], f"t int, v {kind}")
     clause = f"ORDER BY t MEASURES {call} AS x PATTERN (A) DEFINE A AS t > 0"
     with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match=f"`v` of type {kind} in an"):
-        matchrec.match_recognize(frame, clause, transport="pandas")
+        matchrec.match_recognize(frame, clause, options=matchrec.Options(transport="pandas"))
 
 
 NINES = "9" * 38

@@ -24,39 +24,41 @@ def prices(spark: SparkSession) -> DataFrame:
 def test_a_query_warns_once_at_the_line_that_calls(spark: SparkSession, prices: DataFrame) -> None:
     query = """SELECT * FROM {p} MATCH_RECOGNIZE (ALL ROWS PER MATCH PATTERN (A B)
       DEFINE B AS day - PREV(day) < 2)"""
-    with pytest.warns(matchrec.NoOrderWarning) as found:
+    with pytest.warns(matchrec.warnings.NoOrderWarning) as found:
         matchrec.sql(spark, query, dialect="oracle", p=prices)  # asks for types, so it reads twice
     assert [one.filename for one in found] == [__file__]
-    with pytest.warns(matchrec.NoOrderWarning, match="line 1, column 29") as found:
+    with pytest.warns(matchrec.warnings.NoOrderWarning, match="line 1, column 29") as found:
         matchrec.match_recognize(prices, NO_ORDER)
     assert [one.filename for one in found] == [__file__]
 
 
 def test_explain_prints_them_instead(spark: SparkSession, prices: DataFrame) -> None:
     query = f"SELECT * FROM {{p}} MATCH_RECOGNIZE ({NO_ORDER})"
-    *_, section = str(matchrec.explain(spark, query, p=prices)).partition("\nwarnings\n")
+    *_, section = str(matchrec.query(spark, query, p=prices).explain()).partition("\nwarnings\n")
     assert section.startswith("  MATCH_RECOGNIZE without ORDER BY\n    line 1, column 64\n")
     assert "warnings" not in str(
-        matchrec.explain(spark, query.replace("ALL", "ORDER BY ts ALL"), p=prices)
+        matchrec.query(spark, query.replace("ALL", "ORDER BY ts ALL"), p=prices).explain()
     )
 
 
 def test_sase_text_has_its_own_words(prices: DataFrame) -> None:
     text = "PATTERN SEQ(p a, p b) WHERE skip_till_any_match { b.ts > 1 AND b.price = b.price }"
-    with pytest.warns(matchrec.SameValueWarning, match="comparison in WHERE has the same") as found:
+    with pytest.warns(
+        matchrec.warnings.SameValueWarning, match="comparison in WHERE has the same"
+    ) as found:
         matchrec.sase(prices, text, order_by="ts", type_column="kind")
     assert "b.price = b.price }\n" in str(found[0].message)
     assert "write a[i-1].x for the event before" in str(found[0].message)
-    explained = matchrec.explain_sase(prices, text, order_by="ts", type_column="kind")
+    explained = matchrec.query(prices, text, order_by="ts", type_column="kind").explain()
     assert "\nwarnings\n  a comparison in WHERE has the same value" in str(explained)
 
 
 def test_a_pattern_has_its_own_words(prices: DataFrame) -> None:
     pattern = Pattern.begin("a").where("price > 8").next("b").where("price <> NULL")
     with pytest.warns(
-        matchrec.NeverTrueWarning, match="comparison with NULL in a condition"
+        matchrec.warnings.NeverTrueWarning, match="comparison with NULL in a condition"
     ) as found:
         matchrec.detect(prices, pattern, order_by="ts")
     assert str(found[0].message).endswith("write x IS NOT NULL")
-    explained = matchrec.explain_pattern(prices, pattern, order_by="ts")
+    explained = matchrec.query(prices, pattern, order_by="ts").explain()
     assert "\nwarnings\n  a comparison with NULL in a condition" in str(explained)

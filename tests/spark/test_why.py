@@ -42,7 +42,7 @@ def ticks(spark: SparkSession) -> Iterator[None]:
 
 
 def test_an_attempt_that_fails_by_one_value(spark: SparkSession) -> None:
-    answer = matchrec.why(spark, V_SHAPE, partition={"ticker": "AAPL"}, row=date(2024, 1, 1))
+    answer = matchrec.query(spark, V_SHAPE).why(partition={"ticker": "AAPL"}, row=date(2024, 1, 1))
     assert (
         str(answer)
         == """\
@@ -62,11 +62,11 @@ row 1 (day = 2024-01-01): no match
   came as far as rows 1 to 3: STRT DOWN{2}
   then it needed DOWN or UP on row 4 (day = 2024-01-04)"""
     )
-    frame = answer.frame()
+    frame = answer.to_pandas()
     assert frame["outcome"].tolist() == ["taken", "taken", "taken", "failed", "failed", "failed"]
     assert frame["row"].tolist() == [1, 2, 3, 4, 4, 3]
     assert set(frame["start"]) == {1}
-    drawing = ElementTree.fromstring(answer.picture())
+    drawing = ElementTree.fromstring(answer.svg())
     marks = [one.tag.rpartition("}")[2] for one in drawing.iter()]
     assert (marks.count("circle"), marks.count("path")) == (3, 3)
     assert "39 &gt; 40.7 is false" in answer._repr_html_()
@@ -75,7 +75,7 @@ row 1 (day = 2024-01-01): no match
 def test_a_window_between_rows_is_a_condition(spark: SparkSession) -> None:
     """From day 6 to day 7 there is one day, and the window has less than one."""
     query = V_SHAPE.replace("DEFINE", "WITHIN INTERVAL 1 DAY FROM DOWN TO UP DEFINE")
-    answer = matchrec.why(spark, query, partition={"ticker": "AAPL"}, row=date(2024, 1, 5))
+    answer = matchrec.query(spark, query).why(partition={"ticker": "AAPL"}, row=date(2024, 1, 5))
     up = next(one for one in answer.story.attempts[0].lines if one.variable == "UP")
     assert up.conditions == (
         "price > FIRST(price) * 1.1: 50 > 39.6 is true (FIRST(price) = 36 of row 5)",
@@ -88,7 +88,7 @@ def test_a_window_between_rows_is_a_condition(spark: SparkSession) -> None:
 
 
 def test_the_matches_and_what_came_furthest(spark: SparkSession) -> None:
-    answer = matchrec.why(spark, V_SHAPE, partition={"TICKER": "AAPL"}, limit=2)
+    answer = matchrec.query(spark, V_SHAPE).why(partition={"TICKER": "AAPL"}, limit=2)
     assert answer.story.found == ("match 1: rows 4 to 7: STRT DOWN{2} UP",)
     titles = [one.title for one in answer.story.attempts]
     assert titles == ["row 1 (day = 2024-01-01): no match", "row 2 (day = 2024-01-02): no match"]
@@ -99,7 +99,7 @@ def test_the_matches_and_what_came_furthest(spark: SparkSession) -> None:
 
 
 def test_a_row_inside_an_earlier_match(spark: SparkSession) -> None:
-    answer = matchrec.why(spark, V_SHAPE, partition={"ticker": "AAPL"}, row="2024-01-06")
+    answer = matchrec.query(spark, V_SHAPE).why(partition={"ticker": "AAPL"}, row="2024-01-06")
     assert answer.story.found == (
         "row 6 (day = 2024-01-06): no search started from it",
         "  it lies in match 1, rows 4 to 7: STRT DOWN{2} UP, mapped to DOWN",
@@ -129,7 +129,7 @@ def test_what_is_asked_about_what_is_not_there(
     spark: SparkSession, asked: dict[str, object], message: str
 ) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError) as caught:
-        matchrec.why(spark, V_SHAPE, **asked)
+        matchrec.query(spark, V_SHAPE).why(**asked)
     assert message in str(caught.value)
 
 
@@ -141,12 +141,12 @@ def test_one_of_several_clauses(spark: SparkSession) -> None:
     query = f"SELECT * FROM {inner} {first} AS x {second} AS y"
     args = {"one": "AAPL", "least": 38}
     with pytest.raises(matchrec.MatchRecognizePlanError, match="has 2 MATCH_RECOGNIZE clauses"):
-        matchrec.why(spark, query, args)
-    answer = matchrec.why(spark, query, args, clause="y")
-    (failed,) = answer.frame().query("outcome == 'failed'")["condition"].unique()
+        matchrec.query(spark, query, args).why()
+    answer = matchrec.query(spark, query, args).why(clause="y")
+    (failed,) = answer.to_pandas().query("outcome == 'failed'")["condition"].unique()
     assert failed == "top > :least: 37 > 38 is false"
     assert answer.story.found == ("match 1: rows 2 to 3: A{2}",)
-    assert matchrec.why(spark, query, args, clause=1).story.heading[0] == "PATTERN (A+)"
+    assert matchrec.query(spark, query, args).why(clause=1).story.heading[0] == "PATTERN (A+)"
 
 
 def test_every_kind_of_reference_has_its_value(spark: SparkSession) -> None:
@@ -158,7 +158,7 @@ def test_every_kind_of_reference_has_its_value(spark: SparkSession) -> None:
     """
     asked = {"ticker": "AAPL"}
     df = spark.table("why_ticks")
-    answer = matchrec.why_clause(df, clause, partition=asked, row=date(2024, 1, 4))
+    answer = matchrec.query(df, clause).why(partition=asked, row=date(2024, 1, 4))
     unknown = (
         "stddev(U.price) < 0 OR day > FIRST(U.day, 5): unknown, as it is NULL (stddev(U.price)"
         " = 2.1213203435596424, day = 2024-01-06, FIRST(U.day, 5) = NULL of no row)"
@@ -178,7 +178,9 @@ def test_every_kind_of_reference_has_its_value(spark: SparkSession) -> None:
 def test_a_query_of_another_product(spark: SparkSession) -> None:
     query = V_SHAPE.replace("price > FIRST(price) * 1.1", "zeroifnull(price) > 45")
     asked = {"ticker": "AAPL"}
-    answer = matchrec.why(spark, query, partition=asked, dialect="snowflake", row="2024-01-02")
+    answer = matchrec.query(spark, query, dialect="snowflake").why(
+        partition=asked, row="2024-01-02"
+    )
     condition = answer.story.attempts[0].lines[-1].conditions
     assert condition == ("zeroifnull(price) > 45: 39 > 45 is false (price = 39)",)
 
@@ -191,7 +193,7 @@ def test_sase_skips_rows(spark: SparkSession) -> None:
         WITHIN 4 EVENTS RETURN a[1].day AS day
     """
     df = spark.table("why_ticks").where("ticker = 'AAPL'")
-    answer = matchrec.why_sase(df, text, order_by="day", type_column="ticker", row="2024-01-02")
+    answer = matchrec.query(df, text, order_by="day", type_column="ticker").why(row="2024-01-02")
     (attempt,) = answer.story.attempts
     assert [(line.row, line.variable, line.outcome) for line in attempt.lines] == [
         (2, "a[1]", "taken"),
@@ -229,8 +231,8 @@ def test_a_pattern_of_stages(spark: SparkSession) -> None:
     )
     asked = {"ticker": "AAPL"}
     df = spark.table("why_ticks")
-    answer = matchrec.why_pattern(
-        df, pattern, order_by="day", partition_by="ticker", partition=asked, row="2024-01-04"
+    answer = matchrec.query(df, pattern, order_by="day", partition_by="ticker").why(
+        partition=asked, row="2024-01-04"
     )
     (attempt,) = answer.story.attempts
     assert [(line.row, line.variable, line.outcome) for line in attempt.lines][-2:] == [
@@ -250,14 +252,14 @@ def test_a_search_that_its_rows_end(spark: SparkSession) -> None:
     """
     asked = {"ticker": "AAPL"}
     with pytest.raises(matchrec.MatchRecognizeRunError) as caught:
-        matchrec.why_clause(spark.table("why_ticks"), clause, partition=asked)
+        matchrec.query(spark.table("why_ticks"), clause).why(partition=asked)
     assert (caught.value.partition, caught.value.row_number) == (asked, 3)
 
 
 def test_rows_that_are_left_out_before_the_search(spark: SparkSession) -> None:
     clause = "ORDER BY day PATTERN (A) DEFINE A AS price > 100"
     df = spark.table("why_ticks").where("ticker = 'GOOG'")
-    answer = matchrec.why_clause(df, clause, row=date(2024, 1, 1))
+    answer = matchrec.query(df, clause).why(row=date(2024, 1, 1))
     assert answer.story.attempts[0].ends == (
         "it is left out before the search: no variable but of loops can take it",
         "no row could be mapped",
@@ -307,4 +309,4 @@ def test_a_large_partition_is_refused(spark: SparkSession) -> None:
 def test_a_stream_is_refused(spark: SparkSession) -> None:
     stream = spark.readStream.format("rate").load()
     with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="`why` over a stream"):
-        matchrec.why_clause(stream, "ORDER BY timestamp PATTERN (A) DEFINE A AS value > 1")
+        matchrec.query(stream, "ORDER BY timestamp PATTERN (A) DEFINE A AS value > 1").why()

@@ -53,7 +53,7 @@ def test_traces_of_queries(
 def answers(spark: SparkSession, query: str, clause: int) -> Iterator[matchrec.Why]:
     """What `why` says of each partition of a clause."""
     try:
-        yield matchrec.why(spark, query, clause=clause, limit=100)
+        yield matchrec.query(spark, query).why(clause=clause, limit=100)
     except matchrec.MatchRecognizePlanError as error:
         if "there are no rows" in error.message:
             return
@@ -62,12 +62,12 @@ def answers(spark: SparkSession, query: str, clause: int) -> Iterator[matchrec.W
         for note in (one for one in error.notes[1:] if STRUCT not in one):
             pairs = (part.split(" = ", 1) for part in note.strip().split(", "))
             values = {name: None if value == "NULL" else value for name, value in pairs}
-            yield matchrec.why(spark, query, partition=values, clause=clause, limit=100)
+            yield matchrec.query(spark, query).why(partition=values, clause=clause, limit=100)
 
 
 def assert_known(answer: matchrec.Why) -> None:
     assert answer.text
-    assert answer.picture()
+    assert answer.svg()
     for attempt in answer.story.attempts:
         for line in attempt.lines:
             assert all(": " in condition for condition in line.conditions), line

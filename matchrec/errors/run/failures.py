@@ -128,7 +128,7 @@ def of_rule(name: str, error: L) -> L:
 
 # An empty dict.
 no_rules = plan_error(
-    "`rules` of match_all() is empty", hint='write rules={"name": "PATTERN (...) DEFINE ..."}'
+    "`rules` of match_rules() is empty", hint='write rules={"name": "PATTERN (...) DEFINE ..."}'
 )
 
 # Two names that people take for one.
@@ -144,7 +144,7 @@ def clause_of_its_own(clause: str, span: Span) -> MatchRecognizePlanError:
         f"{clause} in a rule",
         span,
         notes=("all rules of a set have the same partitions and the same order",),
-        hint=f'leave it out, and write match_all(..., {argument}="...")',
+        hint=f'leave it out, and write match_rules(..., {argument}="...")',
     )
 
 
@@ -349,13 +349,7 @@ def no_such_row(
 coverage_of_match_number = unsupported(
     "coverage of a query with event selection and MATCH_NUMBER() in a condition",
     notes=("every row is a starting row then, so matches have no numbers",),
-    hint="leave that condition out, or ask matchrec.why about a partition",
-)
-
-# A text without a clause, such as one of SASE+.
-coverage_without_clause = plan_error(
-    "the query has no MATCH_RECOGNIZE clause to cover",
-    hint="pass the query that has it; for SASE+ call coverage_sase, for a Pattern coverage_pattern",
+    hint="leave that condition out, or ask why() about a partition",
 )
 
 # PATTERN (...) LONGEST MATCH.
@@ -376,5 +370,5 @@ coverage_of_stream = unsupported(
 coverage_of_negation = unsupported(
     "coverage of a query with NOT in PATTERN",
     notes=("it counts how often each variable takes a row, and NOT takes none",),
-    hint="ask matchrec.why about a starting row",
+    hint="ask why() about a starting row",
 )

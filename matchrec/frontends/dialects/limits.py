@@ -133,7 +133,9 @@ def features(clause: MatchRecognize) -> Iterator[tuple[Feature, Span]]:
     if clause.partial:
         yield Feature.PARTIAL, clause.partial.span or pattern
     for measure in clause.measures:
-        yield from ((Feature.MATCHED_ROWS, span) for span in _matched_rows(measure.expression))
+        for name, span in _calls(measure.expression):
+            if name == "MATCHED_ROWS":
+                yield Feature.MATCHED_ROWS, span
     skip = clause.after_match
     if skip and skip.to is not SkipTo.PAST_LAST_ROW:
         to_next = skip.to is SkipTo.NEXT_ROW
@@ -160,11 +162,9 @@ def neighbours(clause: MatchRecognize, product: Product) -> Iterator[tuple[Featu
     """Where a clause of a product calls PREV or NEXT, by whatever name."""
     conditions = (one.condition for one in clause.definitions)
     for node in (*conditions, *(one.expression for one in clause.measures)):
-        tokens = read_tokens(node.text, SPARK, node.span.start)
-        for index, token in enumerate(tokens.tokens):
-            name = product.functions.get(token.key, token.key)
-            if name in ("PREV", "NEXT") and tokens.is_call(index):
-                yield Feature.NEIGHBOURS, token.span
+        for name, span in _calls(node):
+            if product.functions.get(name, name) in ("PREV", "NEXT"):
+                yield Feature.NEIGHBOURS, span
 
 
 def _of_pattern(row_pattern: RowPattern, pattern: Span) -> Iterator[tuple[Feature, Span]]:
@@ -190,12 +190,12 @@ def _of_pattern(row_pattern: RowPattern, pattern: Span) -> Iterator[tuple[Featur
                     yield Feature.RELUCTANT_OPTION, span or pattern
 
 
-def _matched_rows(measure: ExpressionText) -> Iterator[Span]:
-    """Where MATCHED_ROWS is called."""
-    tokens = read_tokens(measure.text, SPARK, measure.span.start)
+def _calls(expression: ExpressionText) -> Iterator[tuple[str, Span]]:
+    """The names of the functions that are called, and where."""
+    tokens = read_tokens(expression.text, SPARK, expression.span.start)
     for index, token in enumerate(tokens.tokens):
-        if token.key == "MATCHED_ROWS" and tokens.is_call(index):
-            yield token.span
+        if tokens.is_call(index):
+            yield token.key, token.span
 
 
 def _of_rows(rows: RowsPerMatch | None) -> Iterator[Feature]:

@@ -54,7 +54,6 @@ class Product:
     has_row_pattern_windows  whether PATTERN may stand in OVER and WINDOW
     lacks_dialect        whether sqlglot has none, so that it is ours: Spark's with other tables
     collects_nulls       whether ARRAY_AGG keeps NULLs
-    joins_without_nulls  whether CONCAT_WS leaves NULLs out
     extremes_of_nulls    whether GREATEST and LEAST are NULL if one of their values is
     names_with_as        whether AS must stand before the name of a measure
     divides_sequences    whether `A B | C` in PATTERN is `A (B | C)`, as its page says
@@ -83,7 +82,6 @@ class Product:
     has_row_pattern_windows: bool = False
     lacks_dialect: bool = False
     collects_nulls: bool = False
-    joins_without_nulls: bool = True
     extremes_of_nulls: bool = True
     names_with_as: bool = False
     divides_sequences: bool = False
@@ -148,7 +146,6 @@ PRODUCTS = {
             columns=ColumnOrder.INPUT_FIRST,
             defines_more=True,
             additions=frozenset({Addition.SLASH_COMMENTS}),
-            joins_without_nulls=False,
             divides_sequences=True,
         ),
         Product("oracle", "Oracle", "oracle", quote='"', nulls=Nulls.LARGE, has_bare_rows=True),
@@ -193,7 +190,6 @@ PRODUCTS = {
             ),
             keeps_case=True,
             collects_nulls=True,
-            joins_without_nulls=False,
             names_with_as=True,
         ),
         Product(

@@ -29,7 +29,7 @@ def check_plan(plan: MatchPlan) -> None:
         )
     if plan.output is MatchOutput.GRAPH:
         raise cannot_stream(
-            'form="compressed"', "the graph of all matches has no last row", 'write form="verbose"'
+            'form="compressed"', "the graph of all matches has no last row", 'write form="all"'
         )
     check_ends(plan)
     if plan.row_gap is not None and not plan.selects:
@@ -47,7 +47,7 @@ def check_ends(plan: MatchPlan) -> None:
         raise cannot_stream(
             plan.partial.words,
             "runs that are no matches are looked for once a partition is there as a whole",
-            "use matchrec.detect with timeouts=True",
+            'use matchrec.detect with form="matches_and_timeouts"',
             plan.partial.span,
         )
     if any(isinstance(one, PartitionEnd) for one in walk(plan.pattern)):

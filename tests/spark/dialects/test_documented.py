@@ -29,8 +29,8 @@ ALL = list(examples())
 DIALECTS = Path(__file__).parents[3] / "docs" / "how-to" / "dialects.md"
 
 
-@pytest.mark.filterwarnings("ignore::matchrec.EmptyMatchesWarning")
-@pytest.mark.filterwarnings("ignore::matchrec.ReluctantEndWarning")
+@pytest.mark.filterwarnings("ignore::matchrec.warnings.EmptyMatchesWarning")
+@pytest.mark.filterwarnings("ignore::matchrec.warnings.ReluctantEndWarning")
 @pytest.mark.parametrize("example", ALL, ids=str)
 def test_example(spark: SparkSession, example: Example) -> None:
     make_tables(spark, example.product)

@@ -104,7 +104,7 @@ def test_without_ansi(spark: SparkSession, rows: DataFrame) -> None:
 def test_explain_names_what_python_computes(spark: SparkSession, rows: DataFrame) -> None:
     text = """SELECT * FROM {t} MATCH_RECOGNIZE (ORDER BY id MEASURES 1 AS m PATTERN (A B)
         DEFINE B AS levenshtein(A.s || B.p, B.s) < 3 AND upper(A.s) = B.s)"""
-    told = str(matchrec.explain(spark, text, t=rows))
+    told = str(matchrec.query(spark, text, t=rows).explain())
     assert "\n  computed in Python, slower: levenshtein, ||\n" in told
 
 

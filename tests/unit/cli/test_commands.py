@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import warnings
 from pathlib import Path
+from typing import get_args
 
 import pandas as pd
 import pytest
 
-from matchrec.cli.arguments import DIALECTS, ENGINES, SORTS
-from matchrec.engine.engines import ENGINES as KNOWN_ENGINES
+from matchrec.arguments import DialectName, Engine
+from matchrec.engine.engines import ENGINES
 from matchrec.frontends.dialects.products import PRODUCTS
-from matchrec.spark.prepare import SORTS as KNOWN_SORTS
 from tests.quick.embedded import invoke
 from tests.unit.cli.conftest import STREAKS
 
@@ -231,7 +231,6 @@ def test_arguments_that_are_wrong(arguments: tuple[str, ...], sentence: str) -> 
     assert sentence in shown
 
 
-def test_the_command_line_knows_all_dialects_engines_and_sorts() -> None:
-    assert set(PRODUCTS) == set(DIALECTS)
-    assert set(ENGINES) == {"auto", *KNOWN_ENGINES}
-    assert SORTS == KNOWN_SORTS
+def test_type_checkers_know_all_dialects_and_engines() -> None:
+    assert get_args(DialectName) == tuple(PRODUCTS)
+    assert get_args(Engine) == ("auto", *ENGINES)

@@ -84,7 +84,7 @@ def test_a_pattern_that_was_converted_runs(clicks: Path) -> None:
         (("pairs.sase", *EVENTS, "--skip", "to-next"), "--skip is not for SASE+"),
         (("pairs.py", *EVENTS, "--dialect", "trino"), "--dialect is not for a Pattern"),
         (("streaks.sql", "--order-by", "ts"), "--order-by is not for SQL"),
-        (("streaks.sql", "--timeouts"), "--timeouts is not for SQL"),
+        (("streaks.sql", "--form", "matches"), "--form is not for SQL"),
         (("no.py:pattern", *EVENTS), "the query `no.py` does not exist"),
         (("pairs", "--language", "pattern", *EVENTS), "write FILE.py:NAME"),
     ],

@@ -64,7 +64,7 @@ def test_one_row_of_many_still_has_a_bar_and_decides_what_is_said() -> None:
         "  the window ended before B: 1",
         "  nearest to a match: the starting row t = 7 of k = x, l = NULL",
         "    it needed 1 more row at least",
-        "    matchrec.why(spark, query, partition={'k': 'x', 'l': None}, row='7') says why",
+        "    query.why(partition={'k': 'x', 'l': None}, row='7') says why",
     ]
 
 

@@ -10,7 +10,7 @@ from matchrec.jit.decorators import inner, kernel
 
 PLANNING = """
 import sys, matchrec
-matchrec.sql, matchrec.sase, matchrec.detect, matchrec.match_all
+matchrec.sql, matchrec.sase, matchrec.detect, matchrec.match_rules
 sys.exit("numba" in sys.modules)
 """
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from matchrec.errors.warnings import wording as kinds
-from matchrec.errors.warnings.wording import MatchRecognizeWarning
+from matchrec.errors import warnings as kinds
+from matchrec.errors.warnings import MatchRecognizeWarning
 from matchrec.frontends.sql import parse_clause
 from matchrec.frontends.sql.lower import lower
 from matchrec.plan.remarks import remarks

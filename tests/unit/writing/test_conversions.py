@@ -7,6 +7,7 @@ import pytest
 import matchrec
 from matchrec import Pattern
 from matchrec.errors import MatchRecognizeError
+from matchrec.writing.convert import Conversion
 from tests.quick.embedded import invoke
 from tests.unit import golden_text
 
@@ -41,7 +42,7 @@ def test_conversions(pytestconfig: pytest.Config) -> None:
     golden_text.check(Path(__file__).with_name("conversions.txt"), answer, update)
 
 
-def notes(conversion: matchrec.Conversion) -> list[tuple[str, str]]:
+def notes(conversion: Conversion) -> list[tuple[str, str]]:
     """Each note with the text that it is about."""
     return [(one.message, conversion.source.at(one.span)) for one in conversion.notes]
 
@@ -70,7 +71,7 @@ def test_notes_of_sql() -> None:
     ]
     assert [message for message, _ in found[4:]] == [
         "SASE+ has no ALL ROWS PER MATCH SHOW EMPTY MATCHES: it gives a row for each match",
-        "SASE+ has no NON-OVERLAPPING MATCHES: pass output='non_overlapping'",
+        'SASE+ has no NON-OVERLAPPING MATCHES: pass form="non_overlapping"',
     ]
 
 

@@ -48,6 +48,7 @@ from matchrec.frontends.dialects.rules.values import (
     average_of_integers,
     bounded_text,
     crossed_boundaries,
+    days_between_dates,
     elapsed,
     extremes,
     number_of_text,
@@ -270,17 +271,6 @@ def listed_values(node: exp.Expr, place: Place) -> exp.Expr:
         raise UnsupportedError("an array of distinct values in another order than their own")
     ascends = exp.false() if key.args.get("desc") else exp.true()
     return plain_call("SORT_ARRAY", exp.ArrayUniqueAgg(this=value.copy()), ascends)
-
-
-def days_between_dates(node: exp.Expr, place: Place) -> exp.Expr:
-    """`d - e` of two dates is a number of days."""
-    if not isinstance(node, exp.Sub) or not place.write.is_spark:
-        return node
-    dates = node.this, node.expression
-    if set(map(place.kind, dates)) != {Kind.DATE}:
-        return node
-    later, earlier = (plain_call("UNIX_DATE", one) for one in dates)
-    return exp.paren(exp.Sub(this=later, expression=earlier), copy=False)
 
 
 def formatted_time(node: exp.Expr, _: Place) -> exp.Expr:

@@ -15,7 +15,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from enum import Enum
-from functools import reduce
 
 from sqlglot import exp
 from sqlglot.dialects.oracle import Oracle
@@ -37,7 +36,12 @@ from matchrec.frontends.dialects.rules.place import (
     function_name,
     plain_call,
 )
-from matchrec.frontends.dialects.rules.values import bounded_text, microseconds, number_of_text
+from matchrec.frontends.dialects.rules.values import (
+    bounded_text,
+    days_between_dates,
+    microseconds,
+    number_of_text,
+)
 
 MICROSECONDS_A_DAY = 86_400_000_000
 
@@ -134,7 +138,7 @@ def differences(node: exp.Expr, place: Place) -> exp.Expr:
     if use is Use.INTERVAL:
         return node
     if kinds == {Kind.DATE}:
-        return _paren(exp.Sub, *(_function("UNIX_DATE", one) for one in _operands(node)))
+        return days_between_dates(node, place)
     if use is Use.EITHER:
         place.remark(_AMBIGUOUS)
         return node
@@ -205,10 +209,6 @@ def day_to_second(text: str) -> exp.Expr:
 
 def _operands(node: exp.Expr) -> tuple[exp.Expr, exp.Expr]:
     return node.this.copy(), node.expression.copy()
-
-
-def _function(name: str, argument: exp.Expr) -> exp.Expr:
-    return exp.Anonymous(this=name, expressions=[argument])
 
 
 def _paren(operator: type[exp.Expr], left: exp.Expr, right: exp.Expr) -> exp.Expr:
@@ -609,22 +609,10 @@ def _written(part: exp.Expr, place: Place) -> exp.Expr:
 
 def _joined(parts: list[exp.Expr], place: Place) -> exp.Expr:
     """The texts one after the other, NULL as nothing."""
-    empty = exp.Literal.string("")
-    if place.write.joins_without_nulls:
-        return exp.Anonymous(this="CONCAT_WS", expressions=[empty, *parts])
-    return reduce(_joined_to, map(_or_empty, parts))
-
-
-def _joined_to(left: exp.Expr, right: exp.Expr) -> exp.Expr:
-    return exp.DPipe(this=left, expression=right)
-
-
-def _or_empty(part: exp.Expr) -> exp.Expr:
-    """A part as a text, the empty one instead of NULL."""
-    if isinstance(part, exp.Literal):
-        return part
-    text = exp.cast(part, "text")
-    return exp.Coalesce(this=text, expressions=[exp.Literal.string("")])
+    if place.write.is_spark:
+        return exp.Anonymous(this="CONCAT_WS", expressions=[exp.Literal.string(""), *parts])
+    texts = (one if isinstance(one, exp.Literal) else exp.cast(one, "text") for one in parts)
+    return exp.Concat(expressions=list(texts), coalesce=True)
 
 
 READS: tuple[Rule, ...] = (

@@ -288,6 +288,17 @@ def microseconds(time: exp.Expr, kind: Kind | None) -> exp.Expr:
     return exp.Anonymous(this="UNIX_MICROS", expressions=[time])
 
 
+def days_between_dates(node: exp.Expr, place: Place) -> exp.Expr:
+    """`d - e` of two dates is a number of days."""
+    if not isinstance(node, exp.Sub) or not place.write.is_spark:
+        return node
+    dates = node.this, node.expression
+    if set(map(place.kind, dates)) != {Kind.DATE}:
+        return node
+    later, earlier = (plain_call("UNIX_DATE", one) for one in dates)
+    return exp.paren(exp.Sub(this=later, expression=earlier), copy=False)
+
+
 def truncated_date(node: exp.Expr, place: Place) -> exp.Expr:
     """`date_trunc('week', d)` of a date is a date, where Spark makes a timestamp of it."""
     is_date = isinstance(node, exp.TimestampTrunc) and place.kind(node.this) is Kind.DATE

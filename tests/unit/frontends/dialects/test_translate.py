@@ -178,6 +178,12 @@ def test_a_clause_as_spark_reads_it(product: str, text: str, expected: str) -> N
 
 
 QUERIES = [
+    # each join reads what stands before it
+    (
+        "oracle",
+        "SELECT * FROM d, a, b WHERE a.x = b.x(+) AND a.y = d.y",
+        "SELECT * FROM d CROSS JOIN a LEFT JOIN b ON a.x = b.x WHERE a.y = d.y",
+    ),
     ("oracle", "SELECT 1 + 1 FROM dual", "SELECT 1 + 1 "),
     (
         "snowflake",

@@ -1,0 +1,248 @@
+"""The clauses of a query, innermost first: each over its rows, on the way to a DataFrame."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import field, replace
+from functools import cached_property
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from matchrec.api.inputs import run_around
+from matchrec.dataclass import dataclass
+from matchrec.errors.calls import another_clause_over_a_stream
+from matchrec.errors.language import Language
+from matchrec.errors.run import failures as errors
+from matchrec.errors.sql.window import window_asked_about
+from matchrec.frontends.sql.locate import (
+    in_scope,
+    markers_of_outer,
+    markers_of_rows,
+    outer,
+    rows_alone,
+    rows_of,
+    select_from,
+)
+from matchrec.frontends.sql.lower import lower
+from matchrec.frontends.sql.nodes import Query, Site
+from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
+from matchrec.plan.text import Template, is_reserved, parameter_name, unquoted
+from matchrec.source import Source, Span
+from matchrec.spark.execute import ClauseResult, execute
+from matchrec.spark.question import Options, is_streaming
+from matchrec.spark.session import Relation, Runner
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+ALIAS = re.compile(r"\s*(?:AS\s+)?(\w+|`[^`]+`)", re.IGNORECASE)
+
+
+def dataframe_of(result: ClauseResult) -> DataFrame:
+    """The rows of a clause as they are."""
+    return result.dataframe
+
+
+@dataclass(frozen=True)
+class Clause:
+    """A clause over its rows; by itself it is a whole query of SASE+, of a Pattern, or of a clause.
+
+    source, language: of its text. alias: the name that qualifies columns of its rows. use: what is
+    used of its result. finish: what is made of that where it is the whole query. searched: the plan
+    that `why` and `coverage` are about, if that is another one.
+    """
+
+    plan: MatchPlan
+    relation: Relation
+    options: Options
+    source: Source
+    language: Language | None = None
+    alias: str | None = None
+    use: Use = EVERYTHING
+    is_window: bool = False
+    finish: Callable[[ClauseResult], DataFrame] = field(default=dataframe_of)
+    searched: MatchPlan | None = None
+
+    @cached_property
+    def result(self) -> ClauseResult:
+        """What comes out. Raises MatchRecognizeError for whatever is wrong with the clause."""
+        return execute(self.plan, self.relation, self.alias, self.options, self.use)
+
+    @property
+    def names(self) -> list[str]:
+        """One clause, which has no alias."""
+        return [""]
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether Spark alone reads the query."""
+        return False
+
+    def clauses(self) -> Iterator[Clause]:
+        """Itself."""
+        yield self
+
+    def outer(self) -> DataFrame:
+        """The query around it."""
+        return self.finish(self.result)
+
+    def plan_searched(self, call: str) -> MatchPlan:
+        """The plan that a question is about. Raises MatchRecognizeError for that of a window."""
+        if self.is_window:
+            raise window_asked_about(call)
+        return self.searched or self.plan
+
+
+class QueryText:
+    """A text of Spark SQL on its way to a DataFrame: clause after clause, innermost first.
+
+    unchanged: runs the text as it was passed, where Spark alone reads it.
+    """
+
+    language = None
+
+    def __init__(
+        self,
+        query: Query,
+        runner: Runner,
+        options: Options,
+        unchanged: Callable[[], DataFrame] | None = None,
+    ) -> None:
+        self.query = query
+        self.runner = runner
+        self.options = options
+        self.unchanged = unchanged
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether Spark alone reads the query."""
+        return self.unchanged is not None
+
+    @property
+    def source(self) -> Source:
+        """The text."""
+        return self.query.source
+
+    @property
+    def names(self) -> list[str]:
+        """The alias of each clause's result, or that of its input, or nothing."""
+        return [alias_of(site, self.source) for site in self.query.sites]
+
+    def clauses(self) -> Iterator[Clause]:
+        """The clauses; the result of each is a view for those after it."""
+        has_stream = False
+        for site in self.query.sites:
+            plan, relation = self.plan(site), self.relation(site)
+            if has_stream and is_streaming(relation.rows):
+                raise another_clause_over_a_stream(plan.pattern.span)
+            clause = Clause(
+                plan,
+                relation,
+                self.options,
+                self.source,
+                alias=site.relation_alias,
+                use=site.use,
+                is_window=site.window is not None,
+            )
+            yield clause
+            has_stream |= clause.result.is_stream
+            self.runner = self.runner.having(**{site.view.name: clause.result.dataframe})
+            if site.window is not None:
+                self.name_columns(site, clause.result.dataframe.columns)
+
+    def outer(self) -> DataFrame:
+        """The query around the clauses, once these have results."""
+        if self.unchanged is not None:
+            return self.unchanged()
+        text = outer(self.query)
+        alone = rows_alone(text)
+        if alone is not None:
+            rows: DataFrame = self.runner.frames[alone.view.name]
+            return rows if alone.alias is None else rows.alias(alone.alias)
+        return run_around(self.query, self.as_written(markers_of_outer(self.query)), text)
+
+    def as_written(self, markers: tuple[Span, ...]) -> Runner:
+        """What runs text in which the user's keeps its place, and the `?` in it stay."""
+        args = self.runner.args
+        if isinstance(args, dict) and markers:
+            args = [args[name] for name in map(parameter_name, markers) if name in args]
+        return replace(self.runner, args=args, source=self.query.source)
+
+    def plan(self, site: Site) -> MatchPlan:
+        """What a clause asks for."""
+        values = self.runner.args
+        known = values if isinstance(values, dict) else {}
+        if site.window is not None:
+            from matchrec.frontends.sql.lower_windows import lower_window
+
+            return lower_window(site.clause, site.window, known)
+        return lower(site.clause, known)
+
+    def name_columns(self, site: Site, columns: list[str]) -> None:
+        """Says what `*` stands for around a window: the columns of its input."""
+        own = {one.column for two in self.query.sites if two.window for one in two.window.calls}
+        shown = tuple(name for name in columns if name not in own)
+        blocks = (
+            replace(one, columns=shown) if one.rows == site.whole else one
+            for one in self.query.blocks
+        )
+        self.query = replace(self.query, blocks=tuple(blocks))
+
+    def relation(self, site: Site) -> Relation:
+        """The input of a clause, once those in it have results."""
+
+        def select_list_from(select_list: Template) -> Template:
+            return select_from(self.query, site, select_list)
+
+        def after_with(text: Template) -> Template:
+            return in_scope(self.query, site, text)
+
+        runner = replace(self.runner, in_scope=after_with)
+        if site.window is not None and site.window.before is not None:
+            return Relation(runner, select_list_from)
+        as_written = self.as_written(markers_of_rows(self.query, site))
+        query = rows_of(self.query, site)
+        return Relation(runner, select_list_from, lambda: as_written.sql(query))
+
+
+def alias_of(site: Site, source: Source) -> str:
+    """The alias of a clause's result, or that of its input, or nothing."""
+    found = ALIAS.match(source.text, site.whole.end)
+    if found and not is_reserved(found[1]):
+        return unquoted(found[1])
+    return site.relation_alias or ""
+
+
+Reading = Clause | QueryText
+"""A query that was read: its clauses, and what is around them."""
+
+
+def chosen_clause(reading: Reading, asked: int | str | None) -> int:
+    """Which clause has a number, as `explain` counts them from 1, or an alias; the only one.
+
+    Raises MatchRecognizePlanError where there is none, or where there are several and none is
+    named.
+    """
+    aliases = reading.names
+    if not aliases:
+        raise errors.no_clause()
+    if asked is None and len(aliases) == 1:
+        return 1
+    sites = reading.query.sites if isinstance(reading, QueryText) else ()
+    places = [reading.source.at(site.relation) for site in sites]
+    names = [f"{place} AS {alias}" for place, alias in zip(places, aliases, strict=False)]
+    if asked is None:
+        raise errors.several_clauses(names)
+    if isinstance(asked, int):
+        numbers = [asked] if 1 <= asked <= len(aliases) else []
+    else:
+        numbers = [n for n, alias in enumerate(aliases, 1) if alias.lower() == asked.lower()]
+    if len(numbers) != 1:
+        raise errors.unknown_clause(asked, names)
+    return numbers[0]
+
+
+def clause_at(reading: Reading, number: int) -> Clause:
+    """A clause, once those before it have results."""
+    return next(islice(reading.clauses(), number - 1, None))

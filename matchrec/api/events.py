@@ -1,0 +1,288 @@
+"""`sase` and `detect`: event patterns in SASE+, and built by calls, over DataFrames of events."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from pyspark.errors import AnalysisException
+
+from matchrec.api.clauses import Clause
+from matchrec.api.inputs import dialect_of, relation_of, streams_of
+from matchrec.api.query import AND_TIMEOUTS, Query, how_to_run
+from matchrec.api.signatures import ARGUMENTS, PATTERN_FORM, SASE_FORM
+from matchrec.arguments import DATAFRAME, PatternForm, SaseForm, checked
+from matchrec.dataclass import dataclass
+from matchrec.errors.calls import column_is_no_condition, column_refused
+from matchrec.errors.kinds import shown_in
+from matchrec.errors.language import PATTERN_CALLS, SASE
+from matchrec.frontends.pattern import AfterMatch, Pattern, PatternQuery, lower_pattern, textual
+from matchrec.frontends.sase import compile_sase
+from matchrec.plan.clauses import MatchOutput, RowsPerMatch
+from matchrec.plan.match_plan import MatchPlan, as_graph
+from matchrec.plan.text import quoted
+from matchrec.source import Source
+from matchrec.spark.after.expand import mark_graph, unwind_graph
+from matchrec.spark.environment import check_session
+from matchrec.spark.errors.diagnose import check_type_column, first_line
+from matchrec.spark.execute import ClauseResult
+from matchrec.spark.question import Options
+from matchrec.spark.session import quiet_analysis
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+@checked(form=SASE_FORM, **ARGUMENTS)
+def sase(  # noqa: PLR0913 -- public signature
+    df: DataFrame,
+    text: str,
+    *,
+    order_by: str | Sequence[str],
+    partition_by: str | Sequence[str] = (),
+    type_column: str = "event_type",
+    form: SaseForm = "all",
+    options: Options | None = None,
+) -> DataFrame:
+    """The matches of a SASE+ query over a DataFrame of events.
+
+    order_by: what the events are sorted by, the first of it is what WITHIN measures. partition_by:
+    what divides them into streams. Both are SQL over one row. type_column: its value is an event's
+    type.
+
+    form "all" or "non_overlapping": one row per match, the partition columns, then what RETURN
+    says, or else for each variable an array of its events. form "compressed": the shared buffer of
+    all matches, one row per pointer, for `unwind`. A worker gives matches in the order in which
+    they are complete, but rows of a DataFrame have no order: sort by what RETURN says.
+
+    Otherwise as `sql`.
+
+    >>> events = spark.sql("VALUES (1, 'Login'), (2, 'Error'), (3, 'Error') AS e(at, event_type)")
+    >>> matchrec.sase(events, '''
+    ...     PATTERN SEQ(Login a, Error b)
+    ...     WHERE skip_till_any_match(a, b) { a.at < b.at }
+    ...     RETURN a.at AS login, b.at AS error
+    ... ''', order_by="at").orderBy("error").show()
+    +-----+-----+
+    |login|error|
+    +-----+-----+
+    |    1|    2|
+    |    1|    3|
+    +-----+-----+
+    """
+    return of_sase(df, text, order_by, partition_by, type_column, form, options).dataframe()
+
+
+@checked(form=PATTERN_FORM, **ARGUMENTS)
+def detect(  # noqa: PLR0913 -- public signature
+    df: DataFrame,
+    pattern: Pattern,
+    *,
+    order_by: str | Sequence[str],
+    partition_by: str | Sequence[str] = (),
+    skip: AfterMatch = AfterMatch.NO_SKIP,
+    form: PatternForm = "matches",
+    options: Options | None = None,
+) -> DataFrame:
+    """The matches of a pattern over a DataFrame of events.
+
+    order_by: what the events are sorted by, the first of it is time, which windows measure.
+    partition_by: what divides them into streams. Both are SQL over one row. skip: where the search
+    resumes after a match.
+
+    form "matches": one row per match, the partition columns, `match_number`, `start_time`,
+    `end_time`, then for each stage an array of its events, empty where it has none. form "events":
+    one row per event of each match, with `match_number` and `stage`. form "matches_and_timeouts"
+    and "events_and_timeouts": matches that were begun and whose window ended come out as well,
+    without a number; `timed_out_at` is when it did, NULL for a match.
+
+    Otherwise as `sql`.
+
+    >>> events = spark.sql("VALUES (1, 'Login'), (2, 'Error'), (3, 'Error') AS e(at, event_type)")
+    >>> pattern = (matchrec.Pattern.begin("login").where("event_type = 'Login'")
+    ...     .next("error").where("event_type = 'Error'"))
+    >>> matchrec.detect(events, pattern, order_by="at").show()
+    +------------+----------+--------+------------+------------+
+    |match_number|start_time|end_time|       login|       error|
+    +------------+----------+--------+------------+------------+
+    |           1|         1|       2|[{1, Login}]|[{2, Error}]|
+    +------------+----------+--------+------------+------------+
+    """
+    return of_pattern(df, pattern, order_by, partition_by, skip, form, options).dataframe()
+
+
+@checked(graph=DATAFRAME)
+def unwind(graph: DataFrame) -> DataFrame:
+    """The matches that a DataFrame of `sase` in compressed form holds, a row for each of them.
+
+    Rows of the graph may have been left out before, as long as each pointer that is left leads to
+    one that is there.
+
+    >>> events = spark.sql("VALUES (1, 'Login'), (2, 'Error'), (3, 'Error') AS e(at, event_type)")
+    >>> graph = matchrec.sase(
+    ...     events, "PATTERN SEQ(Login a, Error b) WHERE skip_till_any_match",
+    ...     order_by="at", form="compressed")
+    >>> matchrec.unwind(graph).orderBy("b").show()
+    +------------+------------+
+    |           a|           b|
+    +------------+------------+
+    |[{1, Login}]|[{2, Error}]|
+    |[{1, Login}]|[{3, Error}]|
+    +------------+------------+
+    """
+    check_session(graph.sparkSession)
+    return unwind_graph(graph)
+
+
+# What these functions ask, before they ask for a DataFrame.
+
+SASE_FORMS = {
+    "all": MatchOutput.ALL,
+    "non_overlapping": MatchOutput.NON_OVERLAPPING,
+    "compressed": MatchOutput.GRAPH,
+}
+EVENT_FORMS = {
+    "matches": RowsPerMatch.ONE_ROW,
+    "events": RowsPerMatch.ALL_ROWS_OMIT_EMPTY,
+}
+
+
+@dataclass(frozen=True)
+class Events:
+    """A DataFrame of events. order_by: what sorts them; partition_by: what divides them.
+
+    Both are SQL over one row.
+    """
+
+    df: DataFrame
+    order_by: tuple[str, ...]
+    partition_by: tuple[str, ...]
+
+    @property
+    def named(self) -> dict[str, Any]:
+        """What SQL says of events, and other languages leave to the call."""
+        return {"order_by": self.order_by, "partition_by": self.partition_by}
+
+
+def of_sase(  # noqa: PLR0913 -- the arguments of `sase`
+    df: DataFrame,
+    text: str,
+    order_by: str | Sequence[str],
+    partition_by: str | Sequence[str],
+    type_column: str,
+    form: SaseForm,
+    options: Options | None,
+) -> Query:
+    """A SASE+ text; `why` and `coverage` are about all of its matches."""
+    events = Events(df, *streams_of(df, order_by, partition_by))
+    output = SASE_FORMS[form]
+
+    def read(_: str, how: Options) -> Clause:
+        plan = plan_of_sase(events, text, type_column, output)
+
+        def finish(result: ClauseResult) -> DataFrame:
+            rows = result.dataframe
+            return mark_graph(rows, plan) if output is MatchOutput.GRAPH else rows
+
+        whole = replace(plan, output=MatchOutput.ALL)
+        over, source = relation_of(df), Source(text)
+        return Clause(as_graph(plan), over, how, source, SASE, finish=finish, searched=whole)
+
+    converted = {**events.named, "type_column": type_column, "form": form}
+    how = how_to_run("sase", options)
+    return Query(text, "SASE+", "spark", how, df.sparkSession, read, converted)
+
+
+def of_pattern(  # noqa: PLR0913 -- the arguments of `detect`
+    df: DataFrame,
+    pattern: Pattern,
+    order_by: str | Sequence[str],
+    partition_by: str | Sequence[str],
+    skip: AfterMatch,
+    form: PatternForm,
+    options: Options | None,
+) -> Query:
+    """A Pattern; for `why` and `coverage`, what timed out is no match."""
+    events = Events(df, *streams_of(df, order_by, partition_by))
+
+    def read(_: str, how: Options) -> Clause:
+        found = lower_over(events, pattern, skip, form)
+        plain = found if form == "matches" else lower_over(events, pattern, skip)
+
+        def finish(result: ClauseResult) -> DataFrame:
+            return result.dataframe.drop(*found.columns)
+
+        return Clause(
+            found.plan,
+            relation_of(found.frame),
+            how,
+            found.source,
+            PATTERN_CALLS,
+            finish=finish,
+            searched=plain.plan,
+        )
+
+    converted = {**events.named, "skip": skip, "form": form}
+    how = how_to_run("detect", options)
+    return Query(pattern, "a Pattern", "spark", how, df.sparkSession, read, converted)
+
+
+def plan_of_sase(events: Events, text: str, type_column: str, output: MatchOutput) -> MatchPlan:
+    """What a SASE+ text means. Raises MatchRecognizeError."""
+    with shown_in(Source(text), SASE):
+        plan = compile_sase(text, events.order_by, events.partition_by, type_column, output)
+        check_type_column(events.df, type_column, plan)
+    return plan
+
+
+@dataclass(frozen=True)
+class LoweredPattern:
+    """A plan with its source, over events with further columns, which do not come out."""
+
+    plan: MatchPlan
+    source: Source
+    frame: DataFrame
+    columns: tuple[str, ...]
+
+
+def lower_over(
+    events: Events, pattern: Pattern, skip: AfterMatch, form: str = "matches"
+) -> LoweredPattern:
+    """What a Pattern means, and the events that it is about."""
+    df = events.df
+    stages, columns = textual(pattern.stages)
+    frame = with_conditions(df, columns)
+    query = PatternQuery(
+        Pattern(stages),
+        events.order_by,
+        events.partition_by,
+        tuple(quoted(name) for name in df.columns),
+        skip,
+        EVENT_FORMS[form.removesuffix(AND_TIMEOUTS)],
+        form.endswith(AND_TIMEOUTS),
+        dialect_of(df.sparkSession, stages),
+    )
+    return LoweredPattern(*lower_pattern(query), frame, tuple(columns))
+
+
+def with_conditions(df: DataFrame, columns: dict[str, Any]) -> DataFrame:
+    """The events with further columns, each a condition that was given as a Column.
+
+    Raises MatchRecognizePlanError for one that Spark refuses, or that is no condition.
+    """
+    for name, column in columns.items():
+        type_name = type_of(df, column.alias(name), str(column))
+        if type_name not in ("boolean", "void"):
+            raise column_is_no_condition(str(column), type_name)
+    further = [column.alias(name) for name, column in columns.items()]
+    return df.select("*", *further) if further else df
+
+
+def type_of(df: DataFrame, column: Any, written: str) -> str:
+    """The type of a column over the events."""
+    with quiet_analysis():
+        try:
+            return df.select("*", column).schema.fields[-1].dataType.simpleString()
+        except AnalysisException as error:
+            raise column_refused(written, first_line(error)) from None

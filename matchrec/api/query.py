@@ -1,0 +1,330 @@
+"""`query`: a query of any of the languages, lazily, and all that one asks of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import field, replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from matchrec.api.clauses import Reading, chosen_clause, clause_at
+from matchrec.api.dialects import naming_dialect, only_reads
+from matchrec.api.remarks import explained, remarks_on, warn
+from matchrec.api.signatures import ARGUMENTS
+from matchrec.arguments import DialectName, checked
+from matchrec.dataclass import dataclass
+from matchrec.errors import calls as errors
+from matchrec.errors.kinds import shown_in
+from matchrec.errors.run.failures import no_clause
+from matchrec.source import printable
+from matchrec.spark.environment import check_session
+from matchrec.spark.question import NO_OPTIONS, Options
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from matchrec.charts.plot import Plot
+    from matchrec.explanation import Explanation
+    from matchrec.explanation.coverage import Coverage
+    from matchrec.frontends.pattern import Pattern
+    from matchrec.tracing.why import Why
+    from matchrec.writing.convert import Conversion
+
+AND_TIMEOUTS = "_and_timeouts"
+MOST = 60  # characters of a text in a repr
+
+
+@dataclass(frozen=True, repr=False)
+class Query:
+    """A query over its rows, from `query`: nothing is read or run before one of its methods asks.
+
+    text: as it was written, or the Pattern. language: "SQL", "a clause", "SASE+" or "a Pattern".
+    dialect: whose SQL it is. options: how it is run.
+
+    Methods raise MatchRecognizeError for what is wrong with a clause, and Spark's own errors for
+    the rest of the query.
+
+    >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
+    >>> falls = matchrec.query(ticks, '''
+    ...     ORDER BY day MEASURES COUNT(*) AS days
+    ...     PATTERN (DOWN+) DEFINE DOWN AS price < PREV(price)
+    ... ''')
+    >>> falls
+    <Query, a clause: ORDER BY day MEASURES COUNT(*) AS days PATTERN (DOWN+) DEFI...>
+    >>> falls.dataframe().collect()
+    [Row(days=2)]
+    """
+
+    text: str | Pattern
+    language: str
+    dialect: DialectName
+    options: Options
+    _spark: Any = field(repr=False)
+    _reader: Callable[[str, Options], Reading] = field(repr=False)
+    _converted: Mapping[str, Any] = field(repr=False)
+
+    def dataframe(self) -> DataFrame:
+        """The result, as a DataFrame; runs no job. Warns of what is probably not meant.
+
+        >>> matchrec.query(spark, "SELECT 1 AS one").dataframe().collect()
+        [Row(one=1)]
+        """
+        with self._naming_dialect(), self._read(self.options) as reading:
+            if not reading.is_plain:
+                return self._result(reading)
+        return reading.outer()  # whose errors are Spark's
+
+    def _result(self, reading: Reading) -> DataFrame:
+        """The result of what was read."""
+        results = [one.result for one in reading.clauses()]
+        warn(*(remark for one in results for remark in remarks_on(one, reading)))
+        counters, found = self.options.counters, reading.outer()
+        if counters is None or self.language != "SQL" or not results:
+            return found
+        return counters.of_query(found)
+
+    @checked(**ARGUMENTS)
+    def explain(self, *, analyze: bool = False) -> Explanation:
+        """What its clauses compile to and which engine runs them.
+
+        analyze: the query also runs, its rows are dropped, and what it has counted is shown.
+
+        >>> large = matchrec.Pattern.begin("large").where("id > 1")
+        >>> print(matchrec.query(spark.range(3), large, order_by="id").explain())
+        row pattern
+          `large`
+        ...
+        """
+        from matchrec.explanation import Explanation
+        from matchrec.spark.counters import Counters
+        from matchrec.spark.environment import advice_on
+
+        counters = Counters() if analyze else None
+        how = replace(self.options, counters=counters)
+        with self._naming_dialect(), self._read(how) as reading:
+            results = [one.result for one in reading.clauses()]
+            clauses = tuple(explained(one, remarks_on(one, reading)) for one in results)
+            if counters is None or not results:
+                return Explanation(clauses)
+            frame = reading.outer()
+        counters.run(frame)
+        return Explanation(clauses, counters, advice_on(self._spark))
+
+    @checked(**ARGUMENTS)
+    def why(
+        self,
+        *,
+        partition: Mapping[str, object] | None = None,
+        row: object = None,
+        limit: int = 5,
+        clause: int | str | None = None,
+    ) -> Why:
+        """Why a clause did not match, or how it did, in one partition.
+
+        partition: the values of the PARTITION BY columns, by name; it may be left out where there
+        is one partition. row: the value of the first ORDER BY column, or a tuple of the values of
+        several, of the rows from which the search is shown; without it, the partition's matches and
+        the attempts that came furthest without one. limit: how many attempts. clause: which one,
+        where there are several: its number, as `explain` counts them from 1, or the alias of its
+        result. Of SASE+, all matches are asked for; what of a Pattern has timed out is no match.
+
+        The rows of the partition, at most 100,000, come to the driver; runs jobs.
+
+        >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
+        >>> falls = matchrec.query(ticks, '''
+        ...     ORDER BY day MEASURES COUNT(*) AS days
+        ...     PATTERN (DOWN{3}) DEFINE DOWN AS price < PREV(price)
+        ... ''')
+        >>> print(falls.why(limit=1))
+        PATTERN (DOWN{3})
+        the only partition: 4 rows
+        no match; searched from 4 of the rows
+        ...
+          came as far as rows 2 to 3: DOWN{2}
+          then it needed DOWN on row 4 (day = 4)
+        """
+        from matchrec.api.questions import trace
+        from matchrec.spark.tracing import Target
+
+        rows = row if row is None or isinstance(row, tuple) else (row,)
+        with self._read(self.options) as reading:
+            chosen = clause_at(reading, chosen_clause(reading, clause))
+            return trace(chosen, Target(partition, rows), limit)
+
+    @checked(**ARGUMENTS)
+    def coverage(self, *, clause: int | str | None = None) -> Coverage:
+        """How many starting rows came to each variable of PATTERN, and what ended the others.
+
+        clause: one of several, as of `why`; None for all. Of SASE+ and of a Pattern every event is
+        a starting row. Runs a job for each clause, over all of its rows. Raises
+        MatchRecognizeUnsupportedError for LONGEST MATCH, NOT in PATTERN and a stream.
+
+        >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
+        >>> print(matchrec.query(ticks, '''
+        ...     ORDER BY day MEASURES COUNT(*) AS days
+        ...     PATTERN (DOWN{3}) DEFINE DOWN AS price < PREV(price)
+        ... ''').coverage())
+        row pattern
+          DOWN{3}
+        ...
+          tried   4 ... 2 ended: DOWN's condition was false
+          DOWN    2 ... 2 ended: DOWN's condition was false (1)
+          matches 0
+        ...
+        """
+        from matchrec.api.questions import cover
+        from matchrec.explanation.coverage import Coverage
+
+        counting = Options(sort=self.options.sort, max_steps=self.options.max_steps)
+        with self._read(counting) as reading:
+            count = len(reading.names)
+            last = chosen_clause(reading, count if clause is None else clause)
+            numbered = enumerate(islice(reading.clauses(), last), 1)
+            return Coverage({n: cover(one) for n, one in numbered if n == last or clause is None})
+
+    @checked(**ARGUMENTS)
+    def plot(  # noqa: PLR0913 -- public signature
+        self,
+        *,
+        x: str,
+        y: str,
+        by: str | None = None,
+        between: tuple[str, str] | None = None,
+        match: str | None = None,
+        page: int = 1,
+        panels: int = 6,
+    ) -> Plot:
+        """Its matches drawn over the rows that they were found in, those of the last clause.
+
+        x, y: columns of these rows; x is a date, an instant or a number, y a number, drawn as a
+        line, or a text, drawn above a point. by: the column whose values are the series, each with
+        a panel; it is also one of the result, or of the events in its arrays.
+
+        Where a match lies is told by arrays of events with x in them; or else by two columns of the
+        type of x with names such as first_day and last_day, start_time and end_time, from and to;
+        or else by x itself and a match number, of ALL ROWS PER MATCH. between: these two columns,
+        where their names do not tell. match: the column with the match number.
+
+        Of a long series, each column of pixels shows the first, last, lowest and highest row. page:
+        of so many `panels`; series without matches have none. Runs a few jobs. Raises
+        MatchRecognizePlanError where columns are missing; needs matplotlib.
+
+        >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
+        >>> falls = matchrec.query(ticks, '''
+        ...     ORDER BY day MEASURES FIRST(day) AS first_day, LAST(day) AS last_day
+        ...     PATTERN (DOWN+) DEFINE DOWN AS price < PREV(price)
+        ... ''')
+        >>> falls.plot(x="day", y="price")
+        <Plot: 1 match in 1 series, page 1 of 1>
+        """
+        from matchrec.charts.plot import plot
+        from matchrec.charts.series import Named
+
+        named = Named(x, y, by, between, match)
+        with self._read(self.options) as reading:
+            clauses = list(reading.clauses())
+            if not clauses:
+                raise no_clause()
+            matches, data = reading.outer(), clauses[-1].relation.rows
+        return plot(matches, data, named, page, panels)
+
+    @checked(**ARGUMENTS)
+    def to_sql(self, dialect: DialectName = "spark", *, table: str = "events") -> Conversion:
+        """The same query in the SQL of a product; prints as text, with notes on what differs.
+
+        table: what SQL calls the rows of a query that has no FROM.
+
+        >>> pairs = "PATTERN SEQ(Login a, Error b) WHERE skip_till_next_match"
+        >>> events = spark.sql("VALUES (1, 'Login') AS e(at, event_type)")
+        >>> print(matchrec.query(events, pairs, order_by="at").to_sql().text)
+        SELECT *
+        FROM events
+        MATCH_RECOGNIZE (
+        ...
+        """
+        return self._convert(dialect, table)
+
+    def to_sase(self) -> Conversion:
+        """The same query as a text of SASE+.
+
+        >>> rises = "ORDER BY t MEASURES B.v AS v PATTERN (A B) DEFINE B AS v > LAST(A.v)"
+        >>> rows = spark.sql("VALUES (1, 5, 'x') AS r(t, v, event_type)")
+        >>> print(matchrec.query(rows, rises).to_sase().text)
+        PATTERN SEQ(...
+        ...
+        """
+        return self._convert("sase")
+
+    def to_pattern(self) -> Conversion:
+        """The same query as Python code that builds a Pattern.
+
+        >>> rises = "ORDER BY t MEASURES B.v AS v PATTERN (A B) DEFINE B AS v > LAST(A.v)"
+        >>> rows = spark.sql("VALUES (1, 5) AS r(t, v)")
+        >>> print(matchrec.query(rows, rises).to_pattern().text)
+        from ...
+        """
+        return self._convert("pattern")
+
+    def _convert(self, write: str, table: str = "events") -> Conversion:
+        from matchrec.api.convert import conversion
+
+        kept = dict(self._converted)
+        skip, form = kept.pop("skip", None), kept.get("form", "")
+        if skip is not None and skip.to is not None:
+            raise errors.unconverted_option(f"skip={skip!r}")
+        if form.endswith(AND_TIMEOUTS):
+            raise errors.unconverted_option(f'form="{form}"')
+        if self.language == "a clause":
+            text = f"SELECT * FROM {table} MATCH_RECOGNIZE ({self.text})"
+            return conversion(text, self.dialect, write, table, **kept)
+        read = "sase" if self.language == "SASE+" else self.dialect
+        return conversion(self.text, read, write, table, **kept)
+
+    def _naming_dialect(self) -> AbstractContextManager[None]:
+        """Errors raised inside name the dialect in which the query can be run, if there is one.
+
+        A statement that writes is not tried: Spark runs it as soon as it is planned.
+        """
+        text = str(self.text)
+        if self.language == "a clause" or (self.language == "SQL" and only_reads(text)):
+            return naming_dialect(text, self.dialect, self._plan)
+        return nullcontext()
+
+    @contextmanager
+    def _reading(self, options: Options) -> Iterator[Reading]:
+        """Its clauses; errors raised inside show their places."""
+        reading = self._reader(self.dialect, options)
+        with shown_in(reading.source, reading.language):
+            yield reading
+
+    @contextmanager
+    def _read(self, options: Options) -> Iterator[Reading]:
+        """The same, in a session that has not been stopped."""
+        check_session(self._spark)
+        with self._reading(options) as reading:
+            yield reading
+
+    def _plan(self, dialect: str) -> DataFrame:
+        """The result, read in another dialect."""
+        reading = self._reader(dialect, NO_OPTIONS)
+        _ = [one.result for one in reading.clauses()]
+        return reading.outer()
+
+    def __repr__(self) -> str:
+        text = " ".join(printable(str(self.text)).split())
+        whose = f" of {self.dialect}" if self.dialect != "spark" else ""
+        return f"<Query, {self.language}{whose}: {text[:MOST]}{'...' * (len(text) > MOST)}>"
+
+    def _repr_html_(self) -> str:
+        from matchrec.pictures.html import paragraph, preformatted
+
+        return paragraph(f"{repr(self).partition(':')[0][1:]}") + preformatted(str(self.text))
+
+
+def how_to_run(call: str, options: Options | None) -> Options:
+    """The options of a query. Raises MatchRecognizePlanError for those of rule sets."""
+    if options is None:
+        return NO_OPTIONS
+    options.check_unused(call, "on_error", "event_columns")
+    return options

@@ -1,0 +1,79 @@
+"""What is asked of one clause: why its rows match or not, how far its starting rows come."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from matchrec.api.clauses import Clause
+from matchrec.compile.negation import negation_tests
+from matchrec.engine.matches import RunFailure
+from matchrec.errors.run.place import RowPlace
+from matchrec.explanation.coverage import ClauseCoverage, summarise
+from matchrec.nfa.compile import compile_pattern
+from matchrec.plan.clauses import RowsPerMatch
+from matchrec.plan.expression import Scalar
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.show import show_scalar
+from matchrec.pruning.gaps import gaps_as_conditions
+from matchrec.spark.coverage import count_starting_rows
+from matchrec.spark.tracing import Target, collect_partition, measure_values
+from matchrec.spark.worker.match import run_error
+from matchrec.tracing.explained import Explainer, as_matches, wanted_trials
+from matchrec.tracing.parts import Write, parts_of
+from matchrec.tracing.story import Teller, TracedRows
+from matchrec.tracing.trace import TracedSearch
+from matchrec.tracing.why import Why
+
+
+def cover(clause: Clause) -> ClauseCoverage:
+    """How far the starting rows of a clause come. Runs a job."""
+    plan = clause.plan_searched("coverage")
+    return summarise(
+        count_starting_rows(plan, clause.relation, clause.alias, clause.use, clause.options)
+    )
+
+
+def trace(clause: Clause, target: Target, limit: int) -> Why:
+    """The rows of a partition, their search, its values, words. Runs jobs."""
+    asked, engine = clause.plan_searched("why"), clause.options.engine
+    tests = ((one.mapped, one.definition) for one in negation_tests(asked))
+    parts = parts_of(with_gaps(asked), writing(clause, asked), tests)
+    plan = replace(
+        asked,
+        measures=parts.measures,
+        rows_per_match=RowsPerMatch.ONE_ROW,
+        partial=None,
+    )
+    found = collect_partition(plan, clause.relation, clause.alias, engine, target)
+    task = found.executable.task
+    search = TracedSearch(task, found.executable.algorithm, found.partitions)
+    try:
+        traced = search.trace(found.asked, limit)
+    except RunFailure as failure:
+        place = RowPlace(target.partition or {}, failure.row + 1)
+        raise run_error(failure, place) from failure
+    keys = wanted_trials(traced.attempts)
+    values = measure_values(found, as_matches(task, traced.attempts, keys)) if keys else {}
+    count = found.partitions.rows
+    conditions = Explainer(task, parts, traced.attempts, keys, values, count).conditions()
+    rows = TracedRows(found.keys, found.orders, found.places, found.irrelevant)
+    return Why(Teller(asked, task, rows, traced, conditions).story())
+
+
+def with_gaps(plan: MatchPlan) -> MatchPlan:
+    """The plan whose conditions have the windows that rows alone do not tell, as they are asked."""
+    return gaps_as_conditions(plan, compile_pattern(plan).follow) if plan.gaps else plan
+
+
+def writing(clause: Clause, plan: MatchPlan) -> Write | None:
+    """A condition as its author wrote it in SQL; windows between rows are such, too."""
+    if clause.language is not None:
+        return None
+    windows = {gap.interval.span for gap in plan.gaps}
+
+    def write(scalar: Scalar) -> str:
+        own, span = clause.source.written(scalar.span)
+        text = " ".join(own.at(span).split()) or show_scalar(scalar)
+        return f"{'WITHIN ' if scalar.span in windows else ''}{text}"
+
+    return write

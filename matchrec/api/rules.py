@@ -1,0 +1,407 @@
+"""`match_rules`: many rules over one DataFrame, which is read, shuffled, sent and sorted once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from matchrec.api.dialects import parse_clause_of
+from matchrec.api.events import Events, lower_over, plan_of_sase, with_conditions
+from matchrec.api.inputs import relation_of, streams_of
+from matchrec.api.remarks import remarks_in, remarks_on_state, warn
+from matchrec.api.signatures import ARGUMENTS
+from matchrec.api.sql import IS_SASE
+from matchrec.arguments import DATAFRAME, TEXT, ArgumentKind, DialectName, checked
+from matchrec.dataclass import dataclass
+from matchrec.errors import MatchRecognizeError
+from matchrec.errors.kinds import shown_in
+from matchrec.errors.language import PATTERN_CALLS, SASE, reading
+from matchrec.errors.run.failures import (
+    alike_but_for_case,
+    cached_stream,
+    clause_of_its_own,
+    no_rules,
+    of_rule,
+    rows_of_something_else,
+    two_columns_of_one_name,
+    unknown_event_column,
+    unknown_rule,
+)
+from matchrec.explanation.explanation import ExplainedRules, Explanation
+from matchrec.frontends.pattern import AfterMatch, Pattern, textual
+from matchrec.frontends.pattern.lower import measure
+from matchrec.frontends.sql import MatchRecognize
+from matchrec.frontends.sql.lower import lower
+from matchrec.frontends.sql.nodes import ExpressionText, PartitionKey, SortKey
+from matchrec.pictures.html import folded, paragraph, preformatted
+from matchrec.plan.clauses import MatchOutput, RowsPerMatch
+from matchrec.plan.expression import MatchNumber
+from matchrec.source import Source, Span
+from matchrec.spark.environment import check_session
+from matchrec.spark.question import NO_OPTIONS, Options, Question, Rule, input_columns
+from matchrec.spark.rule_sets.build import (
+    BuiltRuleSet,
+    all_matches,
+    build_rule_set,
+    check_measures,
+    failures,
+    result_of_rule,
+)
+from matchrec.spark.rule_sets.build import check_names as check_columns
+from matchrec.spark.rule_sets.worker import OnError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from typing_extensions import Self
+
+
+def is_rule(given: object) -> bool:
+    """Whether it is a text, a Pattern, or a Pattern with a skip strategy."""
+    if isinstance(given, tuple) and len(given) == 2:
+        return isinstance(given[0], Pattern) and isinstance(given[1], AfterMatch)
+    return isinstance(given, str | Pattern)
+
+
+RULES = ArgumentKind(
+    "a dict of clauses, SASE+ texts and Patterns by the names of the rules",
+    lambda given: (
+        isinstance(given, dict)
+        and all(isinstance(name, str) and name.strip() for name in given)
+        and all(map(is_rule, given.values()))
+    ),
+    'write rules={"name": "PATTERN (...) DEFINE ..."}',
+)
+
+
+@checked(rules=RULES, **ARGUMENTS)
+def match_rules(  # noqa: PLR0913 -- public signature
+    df: DataFrame,
+    rules: Rules,
+    *,
+    order_by: str | Sequence[str],
+    partition_by: str | Sequence[str] = (),
+    type_column: str = "event_type",
+    dialect: DialectName = "spark",
+    options: Options | None = None,
+) -> RuleMatches:
+    """The matches of many rules over a DataFrame, found in one pass over its rows.
+
+    rules: by name, each a clause of SQL without PARTITION BY and ORDER BY, a SASE+ text, a Pattern,
+    or a Pattern with its skip strategy, as (pattern, AfterMatch.SKIP_TO_NEXT). order_by,
+    partition_by: as of `sase`, for all rules. type_column: of SASE+ texts. dialect: of clauses.
+
+    options: `on_error` and `event_columns` are of rules alone, `max_steps` is that of each rule;
+    `transport` and `counters` are of other functions.
+
+    Over a stream the result is one, too: one query with one state for all rules.
+    Otherwise as `sql`. Raises MatchRecognizeError for what is wrong with a rule.
+
+    >>> logins = spark.sql("VALUES (1, 'ok'), (2, 'bad'), (3, 'bad'), (4, 'ok') AS t(at, result)")
+    >>> found = matchrec.match_rules(logins, {
+    ...     "two failures": "PATTERN (B B) DEFINE B AS result = 'bad'",
+    ...     "recovery": matchrec.Pattern.begin("bad").where("result = 'bad'")
+    ...         .next("ok").where("result = 'ok'"),
+    ... }, order_by="at")
+    >>> found.matches.select("rule", "start_time", "end_time").show()
+    +------------+----------+--------+
+    |        rule|start_time|end_time|
+    +------------+----------+--------+
+    |two failures|         2|       3|
+    |    recovery|         3|       4|
+    +------------+----------+--------+
+    """
+    how = options or NO_OPTIONS
+    how.check_unused("match_rules", "transport", "counters")
+    check_session(df.sparkSession)
+    asked = RulesReader(Events(df, *streams_of(df, order_by, partition_by)), type_column, dialect)
+    read, frame = asked.rules(rules)
+    relation = relation_of(frame)
+    columns = input_columns(relation.runner, df.columns, None)
+    events = known_columns(df, how.event_columns)
+    built = build_rule_set(Question(read, relation, columns, how), events, OnError(how.on_error))
+    found = RuleMatches(built)
+    warn_of(built)
+    return found
+
+
+def known_columns(df: DataFrame, asked: str | Sequence[str] | None) -> tuple[str, ...]:
+    """The columns of events. Raises for a name that is none."""
+    names = (asked,) if isinstance(asked, str) else df.columns if asked is None else asked
+    for name in names:
+        if name not in df.columns:
+            raise unknown_event_column(name, df.columns)
+        if df.columns.count(name) > 1:
+            raise two_columns_of_one_name(name)
+    return tuple(dict.fromkeys(names))
+
+
+def warn_of(built: BuiltRuleSet) -> None:
+    """Warns of what in the rules is probably not meant."""
+    for rule in built.question.rules:
+        assert rule.source is not None
+        name, plan = rule.name, built.drafts[rule.name].written
+        with reading(rule.language):
+            found = remarks_in(plan, rule.source)
+            if built.is_stream:
+                found += remarks_on_state(plan, built.executables[name], rule.source)
+        warn(*(of_rule(name, one) for one in found))
+
+
+Rules = Mapping[str, "str | Pattern | tuple[Pattern, AfterMatch]"]
+
+
+@dataclass(frozen=True)
+class RulesReader:
+    """What all rules of a call share. type_column: of SASE+. dialect: of SQL."""
+
+    events: Events
+    type_column: str
+    dialect: str
+
+    def rules(self, asked: Rules) -> tuple[tuple[Rule, ...], DataFrame]:
+        """The rules, and the rows with the Columns that are conditions of Patterns."""
+        check_names(asked)
+        frame, found = self.events.df, []
+        for name, one in asked.items():
+            with naming(name):
+                if isinstance(one, Pattern):
+                    frame, rule = self.pattern(name, one, AfterMatch.NO_SKIP, frame)
+                elif isinstance(one, tuple):
+                    frame, rule = self.pattern(name, *one, frame)
+                elif IS_SASE.match(one):
+                    plan = plan_of_sase(self.events, one, self.type_column, MatchOutput.ALL)
+                    rule = Rule(name, plan, Source(one), SASE)
+                else:
+                    rule = self.clause(name, one)
+            found.append(rule)
+        return tuple(found), frame
+
+    def clause(self, name: str, text: str) -> Rule:
+        """A clause of SQL."""
+        node, source = parse_clause_of(self.events.df, text, self.dialect)
+        with shown_in(source):
+            refuse_streams(node)
+            plan = lower(self.with_streams(node))
+        if plan.rows_per_match is RowsPerMatch.ONE_ROW and not (plan.measures or plan.partition_by):
+            number = measure("match_number", MatchNumber())  # a result has a column
+            plan = replace(plan, measures=(number,))
+        return Rule(name, plan, source)
+
+    def with_streams(self, node: MatchRecognize) -> MatchRecognize:
+        """The clause with the partitions and the order of all rules."""
+
+        def written(text: str) -> ExpressionText:
+            return ExpressionText(text, Span(0, 0))
+
+        return replace(
+            node,
+            partition_by=tuple(PartitionKey(written(text)) for text in self.events.partition_by),
+            order_by=tuple(SortKey(written(text)) for text in self.events.order_by),
+        )
+
+    def pattern(
+        self, name: str, pattern: Pattern, skip: AfterMatch, frame: DataFrame
+    ) -> tuple[DataFrame, Rule]:
+        """A Pattern; rows with a column for each of its conditions that is a Column."""
+        taken = len(frame.columns) - len(self.events.df.columns)
+        stages, columns = textual(pattern.stages, taken)
+        lowered = lower_over(self.events, Pattern(stages), skip)
+        with shown_in(lowered.source, PATTERN_CALLS):
+            wider = with_conditions(frame, columns)
+        return wider, Rule(name, lowered.plan, lowered.source, PATTERN_CALLS)
+
+
+@contextmanager
+def naming(name: str) -> Iterator[None]:
+    """Errors raised inside name the rule."""
+    try:
+        yield
+    except MatchRecognizeError as error:
+        raise of_rule(name, error) from error.__cause__
+
+
+def refuse_streams(node: MatchRecognize) -> None:
+    """Raises where a clause has partitions or an order of its own."""
+    for clause, written in (("PARTITION BY", node.partition_by), ("ORDER BY", node.order_by)):
+        if written:
+            raise clause_of_its_own(clause, written[0].span)
+
+
+def check_names(asked: Rules) -> None:
+    """Raises where there is no rule, or two have one name."""
+    if not asked:
+        raise no_rules()
+    seen: dict[str, str] = {}
+    for name in asked:
+        other = seen.setdefault(name.lower(), name)
+        if other != name:
+            raise alike_but_for_case(other, name)
+
+
+class RuleMatches:
+    """The matches of a set of rules, from `match_rules`.
+
+    Its DataFrames are views of one search: after `cache()` it runs once, for all of them together;
+    without, each action runs it anew. Over a stream each is a streaming DataFrame, and each query
+    that is started has a search of its own; one query for all views writes `rows`.
+
+    >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 95) AS t(day, price)")
+    >>> found = matchrec.match_rules(ticks, {
+    ...     "fall": "MEASURES DOWN.price AS low PATTERN (DOWN) DEFINE DOWN AS price < PREV(price)",
+    ...     "rise": "MEASURES UP.price AS high PATTERN (UP) DEFINE UP AS price > PREV(price)",
+    ... }, order_by="day").cache()
+    >>> found
+    <RuleMatches: fall, rise>
+    >>> found.rule("rise").show()
+    +----+
+    |high|
+    +----+
+    |  95|
+    +----+
+    >>> _ = found.unpersist()
+    """
+
+    def __init__(self, built: BuiltRuleSet) -> None:
+        check_columns(built)
+        check_measures(built)
+        self._built = built
+        self._matches = all_matches(built)
+        self._errors = failures(built)
+        self._results: dict[str, DataFrame] = {}
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """The names of the rules.
+
+        >>> rules = {"large": "PATTERN (A+) DEFINE A AS id > 0"}
+        >>> found = matchrec.match_rules(spark.range(3), rules, order_by="id")
+        >>> found.rules
+        ('large',)
+        """
+        return tuple(one.name for one in self._built.question.rules)
+
+    @property
+    def matches(self) -> DataFrame:
+        """One row per match of each rule.
+
+        Columns: `rule`, the partition columns, `match_number` in the partition, `start_time` and
+        `end_time`, the values of the first ORDER BY column on the first and last row, and `events`,
+        an array of the rows with the `variable` that each is mapped to. An empty match has no
+        times and no events.
+
+        >>> rules = {"large": "PATTERN (A+) DEFINE A AS id > 0"}
+        >>> found = matchrec.match_rules(spark.range(3), rules, order_by="id")
+        >>> found.matches.show(truncate=False)
+        +-----+------------+----------+--------+----------------+
+        |rule |match_number|start_time|end_time|events          |
+        +-----+------------+----------+--------+----------------+
+        |large|1           |1         |2       |[{1, A}, {2, A}]|
+        +-----+------------+----------+--------+----------------+
+        """
+        return self._matches
+
+    @property
+    def errors(self) -> DataFrame:
+        """With `on_error="keep"`, one row per partition in which a rule failed: why it did.
+
+        >>> rules = {"large": "PATTERN (A+) DEFINE A AS id > 0"}
+        >>> found = matchrec.match_rules(spark.range(3), rules, order_by="id")
+        >>> found.errors.columns
+        ['rule', 'message']
+        """
+        return self._errors
+
+    @checked(name=TEXT)
+    def rule(self, name: str) -> DataFrame:
+        """The result of one rule, with the columns that its query has by itself.
+
+        >>> rules = {"large": "MEASURES count(*) AS n PATTERN (A+) DEFINE A AS id > 0"}
+        >>> found = matchrec.match_rules(spark.range(3), rules, order_by="id")
+        >>> found.rule("large").show()
+        +---+
+        |  n|
+        +---+
+        |  2|
+        +---+
+        """
+        if name not in self.rules:
+            raise unknown_rule(name, self.rules)
+        if name not in self._results:
+            self._results[name] = result_of_rule(self._built, self.rules.index(name))
+        return self._results[name]
+
+    @property
+    def rows(self) -> DataFrame:
+        """What all views are views of, to be written once and taken apart by `of`.
+
+        >>> rules = {"large": "MEASURES A.id AS n PATTERN (A) DEFINE A AS id > 1"}
+        >>> found = matchrec.match_rules(spark.range(3), rules, order_by="id")
+        >>> written = found.rows.localCheckpoint()
+        >>> found.of(written).rule("large").collect()
+        [Row(n=2)]
+        """
+        return self._built.rows
+
+    @checked(rows=DATAFRAME)
+    def of(self, rows: DataFrame) -> RuleMatches:
+        """The views of some `rows`, such as those of a micro-batch in `foreachBatch`.
+
+        >>> rules = {"large": "PATTERN (A+) DEFINE A AS id > 0"}
+        >>> found = matchrec.match_rules(spark.range(3), rules, order_by="id")
+        >>> found.of(found.rows.limit(0)).matches.count()
+        0
+        """
+        missing = [name for name in self.rows.columns if name not in rows.columns]
+        if missing:
+            raise rows_of_something_else(missing)
+        return RuleMatches(self._built.over(rows))
+
+    def cache(self) -> Self:
+        """Let Spark keep what the first action finds, for all further ones.
+
+        >>> rules = {"large": "PATTERN (A+) DEFINE A AS id > 0"}
+        >>> found = matchrec.match_rules(spark.range(3), rules, order_by="id")
+        >>> found.cache().matches.count(), found.unpersist().rules
+        (1, ('large',))
+        """
+        if self._built.is_stream:
+            raise cached_stream()
+        self._built.rows.cache()
+        return self
+
+    def unpersist(self) -> Self:
+        """Let Spark forget what it keeps.
+
+        >>> rules = {"large": "PATTERN (A+) DEFINE A AS id > 0"}
+        >>> found = matchrec.match_rules(spark.range(3), rules, order_by="id")
+        >>> found.cache().unpersist()
+        <RuleMatches: large>
+        """
+        self._built.rows.unpersist()
+        return self
+
+    def explain(self) -> Explanation:
+        """What Spark computes once for all rules, then what each rule compiles to.
+
+        >>> rules = {"large": "PATTERN (A+) DEFINE A AS id > 0"}
+        >>> found = matchrec.match_rules(spark.range(3), rules, order_by="id")
+        >>> print(found.explain())
+        partitions and order of all rules
+          all rows form one partition
+          order by `id`
+          sorted by the workers: Spark only brings the rows of a partition together
+        ...
+        """
+        built = self._built
+        rules = ExplainedRules(built.rule_set, built.drafts, built.executables, built.sorts)
+        return rules.explanation()
+
+    def __repr__(self) -> str:
+        return f"<RuleMatches: {', '.join(self.rules)}>"
+
+    def _repr_html_(self) -> str:
+        columns = ", ".join(f"{name}: {kind}" for name, kind in self._matches.dtypes)
+        shown = paragraph(f"rules: {', '.join(self.rules)}") + paragraph(columns)
+        return shown + folded("all stages", preformatted(self.explain().text))

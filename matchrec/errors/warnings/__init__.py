@@ -1,1 +1,0 @@
-"""Queries that run but are probably not meant: a class of warnings for each, and their wording."""

@@ -1,0 +1,32 @@
+"""The classes of warnings, to be filtered as Python's own.
+
+warnings.simplefilter("ignore", matchrec.warnings.NoOrderWarning)
+"""
+
+from matchrec.errors.warnings import (
+    AnyRowsWarning,
+    EmptyMatchesWarning,
+    MatchRecognizeWarning,
+    NeverTrueWarning,
+    NoConditionsWarning,
+    NoOrderWarning,
+    ProductWarning,
+    ReluctantEndWarning,
+    SameValueWarning,
+    SkippedRowWarning,
+    UnboundedStateWarning,
+)
+
+__all__ = [
+    "AnyRowsWarning",
+    "EmptyMatchesWarning",
+    "MatchRecognizeWarning",
+    "NeverTrueWarning",
+    "NoConditionsWarning",
+    "NoOrderWarning",
+    "ProductWarning",
+    "ReluctantEndWarning",
+    "SameValueWarning",
+    "SkippedRowWarning",
+    "UnboundedStateWarning",
+]
