@@ -49,17 +49,16 @@ from matchrec.dataclass import dataclass
 from matchrec.evaluate import instructions as op
 from matchrec.evaluate.registers import (
     CountOfRows,
-    FirstVariable,
-    LastVariable,
     Listed,
     ListedColumn,
     ListedValue,
     Members,
     Reduced,
     Registers,
+    VariableOfRow,
     row_register,
 )
-from matchrec.plan.expression import End, Navigation
+from matchrec.plan.expression import Navigation
 
 Instruction = tuple[int, int, int, int]
 
@@ -270,7 +269,8 @@ class Coder:
         if self._is_current(navigation) and navigation.physical_offset == 0:
             self._emit(op.CONSTANT, self.variable)
             return
-        meaning = (LastVariable if navigation.end is End.LAST else FirstVariable)(
+        meaning = VariableOfRow(
+            navigation.end,
             self._members(navigation.variable),
             navigation.logical_offset,
             navigation.physical_offset,

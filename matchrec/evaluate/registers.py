@@ -42,18 +42,10 @@ class RecentVariable:
 
 
 @dataclass(frozen=True, slots=True)
-class LastVariable:
-    """Variable of the row `physical` rows from a LastRow, or -1 outside of the match."""
+class VariableOfRow:
+    """Variable of the row `physical` rows from a FirstRow or LastRow, -1 outside of the match."""
 
-    members: Members
-    offset: int
-    physical: int
-
-
-@dataclass(frozen=True, slots=True)
-class FirstVariable:
-    """Variable of the row `physical` rows from a FirstRow, or -1 outside of the match."""
-
+    end: End
     members: Members
     offset: int
     physical: int
@@ -114,16 +106,7 @@ class Listed:
     so_far: bool = False
 
 
-Meaning = (
-    LastRow
-    | FirstRow
-    | RecentVariable
-    | LastVariable
-    | FirstVariable
-    | CountOfRows
-    | Reduced
-    | Listed
-)
+Meaning = LastRow | FirstRow | RecentVariable | VariableOfRow | CountOfRows | Reduced | Listed
 
 
 class Step(NamedTuple):
@@ -187,11 +170,11 @@ class Registers:
                 yield LastRow(members, offset - 1)
             case RecentVariable(distance) if distance > 0:
                 yield RecentVariable(distance - 1)
-            case LastVariable(members, offset, physical):
+            case VariableOfRow(End.LAST, members, offset, physical):
                 if offset > 0:
-                    yield LastVariable(members, offset - 1, physical)
+                    yield replace(meaning, offset=offset - 1)
                 yield LastRow(members, offset) if physical > 0 else RecentVariable(-physical)
-            case FirstVariable(members, offset, physical):
+            case VariableOfRow(_, members, offset, physical):
                 yield FirstRow(members, offset)
                 if physical <= 0:
                     yield RecentVariable(-physical)
@@ -223,9 +206,9 @@ class Registers:
                     yield Step(op.SET_ROW, register)
             case FirstRow(members) if variable in members:
                 yield Step(op.COUNT_DOWN, register)
-            case LastVariable():
+            case VariableOfRow(End.LAST):
                 yield from self._last_variable(meaning, variable)
-            case FirstVariable():
+            case VariableOfRow():
                 yield from self._first_variable(meaning, variable)
             case CountOfRows(members, None) if variable in members:
                 yield Step(op.ADD_ONE, register, 0, self._place(meaning))
@@ -249,7 +232,7 @@ class Registers:
             return Step(op.COPY, register, self.numbers[before])
         return Step(op.SET, register, first)
 
-    def _last_variable(self, meaning: LastVariable, variable: int) -> Iterator[Step]:
+    def _last_variable(self, meaning: VariableOfRow, variable: int) -> Iterator[Step]:
         register = self.numbers[meaning]
         offset, physical = meaning.offset, meaning.physical
         if variable in meaning.members:
@@ -261,7 +244,7 @@ class Registers:
             row = self.numbers[LastRow(meaning.members, offset)]
             yield Step(op.SET_AT, register, row, physical, variable)
 
-    def _first_variable(self, meaning: FirstVariable, variable: int) -> Iterator[Step]:
+    def _first_variable(self, meaning: VariableOfRow, variable: int) -> Iterator[Step]:
         register = self.numbers[meaning]
         row = self.numbers[FirstRow(meaning.members, meaning.offset)]
         if meaning.physical > 0:
@@ -312,7 +295,7 @@ def _phase(meaning: Meaning) -> tuple[int, int]:
             return 0, 0
         case RecentVariable(distance):
             return 1, -distance
-        case LastVariable(offset=offset):
+        case VariableOfRow(End.LAST, offset=offset):
             return 2, -offset
         case _:
             return 3, 0

@@ -61,7 +61,7 @@ def bound_line(executable: Executable) -> str:
 class ExplainedClause:
     """One clause or SASE+ query: its plan, resolved, and what runs it.
 
-    keys: tests that the query around it makes of partition columns. warnings: what is nearly never
+    keys: tests that the query around it makes of partition columns. warnings: what is probably not
     meant, with its place. is_stream: whether rows come little by little. written: the plan as it
     was written, None where it is `plan`. sorts: who sorts the rows of each partition.
     """

@@ -30,9 +30,7 @@ from matchrec.evaluate.link import LinkedConditions
 from matchrec.evaluate.registers import (
     CountOfRows,
     FirstRow,
-    FirstVariable,
     LastRow,
-    LastVariable,
     Listed,
     ListedColumn,
     ListedValue,
@@ -40,6 +38,7 @@ from matchrec.evaluate.registers import (
     Members,
     RecentVariable,
     Reduced,
+    VariableOfRow,
 )
 from matchrec.explanation.program import said_once
 from matchrec.nfa.closure import Choice
@@ -499,10 +498,9 @@ class Vector:
                 )
             case RecentVariable(distance):
                 return f"set the variable of the row {distance} before the last one"
-            case LastVariable(members, offset, physical):
-                return f"set the variable at {physical:+d} from LAST({self.of(members)}, {offset})"
-            case FirstVariable(members, offset, physical):
-                return f"set the variable at {physical:+d} from FIRST({self.of(members)}, {offset})"
+            case VariableOfRow(end, members, offset, physical):
+                row = f"{end.value}({self.of(members)}, {offset})"
+                return f"set the variable at {physical:+d} from {row}"
             case CountOfRows(members, column, so_far):
                 counted = "*" if column is None else self.columns[column]
                 return f"count {counted} of {self.of(members)}{without_last(so_far)}"
