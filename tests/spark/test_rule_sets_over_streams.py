@@ -64,6 +64,9 @@ def of_rows(rows: list[dict[str, Any]]) -> Counter[str]:
     return Counter(repr(plain(row)) for row in rows)
 
 
+KEEPING = matchrec.Options(on_error="keep")
+
+
 def query_of_rules(
     rules: dict[str, str | Pattern], **options: Any
 ) -> Callable[[DataFrame], RuleMatches]:
@@ -122,7 +125,7 @@ def test_a_failing_rule_is_named_and_may_leave_the_others_alone(spark: SparkSess
     said = "AFTER MATCH SKIP TO `B`: the match has no row of B"
     assert caught.value.message == f"rule `twins`: {said}"
     assert caught.value.partition == {"k": "p"}
-    streamed, group = StreamedRules(query_of_rules(rules, on_error="keep"), events, "ts"), Group()
+    streamed, group = StreamedRules(query_of_rules(rules, options=KEEPING), events, "ts"), Group()
     found = in_two(streamed, group)
     failures = [row[wire.MESSAGE] for row in found if row[wire.MESSAGE]]
     assert [one.splitlines()[0] for one in failures] == [said]
