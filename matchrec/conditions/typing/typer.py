@@ -342,17 +342,17 @@ def type_late(typer: Typer, step: Value) -> Typed | None:
 
 def may_fail(typer: Typer, step: TypedOperation, type_: ValueType) -> bool:
     """Whether an operation of a type may have no result; its operands are not looked at."""
-    from matchrec.conditions.functions.casts import CASTS
-
     if step.operator in SUMS:
         return overflows(type_)
     if step.operator in QUOTIENTS:
         return overflows(type_) or not is_nonzero(step.operands[1])
-    if step.operator in CASTS:
-        return cast_may_fail(step.operands[0].type, type_)
     if step.operator in PATTERNS:
         return not is_literal(typer, step.operands[1].value)
-    return step.operator == "[]" or (step.operator.isidentifier() and not is_total(step.operator))
+    if not step.operator.isidentifier() or is_total(step.operator):
+        return step.operator == "[]"
+    from matchrec.conditions.functions.casts import CASTS
+
+    return step.operator not in CASTS or cast_may_fail(step.operands[0].type, type_)
 
 
 def is_literal(typer: Typer, step: Value | None) -> bool:
