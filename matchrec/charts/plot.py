@@ -146,7 +146,16 @@ DPI = 100
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Plot:
-    """A page of a picture; a notebook shows it. figure: matplotlib's."""
+    """A page of a picture, from `Query.plot`; a notebook shows it. figure: matplotlib's.
+
+    >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
+    >>> falls = matchrec.query(ticks, '''
+    ...     ORDER BY day MEASURES FIRST(day) AS first_day, LAST(day) AS last_day
+    ...     PATTERN (DOWN+) DEFINE DOWN AS price < PREV(price)
+    ... ''')
+    >>> len(falls.plot(x="day", y="price").page.spans)
+    1
+    """
 
     figure: Figure
     page: Page

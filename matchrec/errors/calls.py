@@ -102,7 +102,8 @@ direction = plan_error(
 # Counters are asked for their values before there are any.
 nothing_counted = plan_error(
     "the counters have no values: no action on the result of a query with them has finished",
-    hint="pass them as counters= to one query, and run an action on its result",
+    hint="pass them to one query, options=matchrec.Options(counters=counters), and run an action "
+    "on its result",
 )
 
 # A column whose values would not survive the way through pandas.

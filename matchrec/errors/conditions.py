@@ -135,9 +135,8 @@ _COMPARED = {
 
 # A condition that the engine would have to compute by too many steps one after the other.
 operations_nested_too_deep = unsupported(
-    "an expression in {part[DEFINE]} that depends on the run has over {limit} operations "
-    "in one another",
-    notes=("CASE and COALESCE have one in another for each branch, a + b + c has two",),
+    "an expression in {part[DEFINE]} that depends on the run has over {limit} nested operations",
+    notes=("CASE and COALESCE nest one for each branch, a + b + c has two",),
     hint="write AND, OR or IN, which may have any number of parts, or compute parts of it "
     "before: FROM (SELECT *, ... AS y FROM t)",
 )

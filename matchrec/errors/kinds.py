@@ -155,7 +155,7 @@ class MatchRecognizeRunError(MatchRecognizeError):
         >>> found = matchrec.match_recognize(spark.range(3), '''
         ...     ORDER BY id MEASURES COUNT(*) AS n PATTERN (A B+)
         ...     DEFINE B AS B.id > FIRST(A.id)
-        ... ''', max_steps=1)
+        ... ''', options=matchrec.Options(max_steps=1))
         >>> try:
         ...     found.collect()
         ... except Exception as error:

@@ -104,7 +104,8 @@ class Counters:
     >>> counters = matchrec.Counters()
     >>> events = spark.sql("VALUES (1, 'Login'), (2, 'Error'), (3, 'Error') AS e(at, event_type)")
     >>> found = matchrec.sase(
-    ...     events, "PATTERN SEQ(Login a, Error b)", order_by="at", counters=counters).collect()
+    ...     events, "PATTERN SEQ(Login a, Error b)", order_by="at",
+    ...     options=matchrec.Options(counters=counters)).collect()
     >>> print(counters)
     events          ...
     ...
@@ -125,7 +126,7 @@ class Counters:
         >>> found = matchrec.match_recognize(ticks, '''
         ...     ORDER BY day MEASURES COUNT(*) AS days
         ...     PATTERN (DOWN+) DEFINE DOWN AS price < PREV(price)
-        ... ''', counters=counters).collect()
+        ... ''', options=matchrec.Options(counters=counters)).collect()
         >>> counters.values()["matches"]
         1
         """

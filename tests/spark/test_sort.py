@@ -151,10 +151,12 @@ def test_a_mistake_is_no_reason_for_another_sort(
 @pytest.mark.parametrize("what", some_of(tuple(REASONS)))
 def test_what_only_spark_sorts(rows: DataFrame, what: str) -> None:
     clause, reason = REASONS[what]
-    assert sorted_by(rows, clause).startswith(f"sorted by Spark: {reason}")
+    said = sorted_by(rows, clause)
+    assert said.startswith("sorted by Spark: ")
+    assert reason in said
     with pytest.raises(MatchRecognizeError) as refused:
         matchrec.match_recognize(rows, clause, options=matchrec.Options(sort="worker"))
-    assert refused.value.message.startswith(reason)
+    assert reason in refused.value.message
     assert "sort" in refused.value.hint
 
 
