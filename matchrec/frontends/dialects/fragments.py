@@ -12,10 +12,9 @@ from functools import partial
 from typing import Any, ClassVar
 
 from sqlglot import Dialect as SqlglotDialect
-from sqlglot import ErrorLevel, Parser, Token, exp
+from sqlglot import ErrorLevel, Token, TokenType, exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError, TokenError, UnsupportedError
-from sqlglot.parsers.spark import SparkParser
 
 from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeUnsupportedError
@@ -40,13 +39,6 @@ from matchrec.frontends.lexing.tokens import SEMANTICS, TokenSequence, sequence_
 from matchrec.source import Span
 
 
-def _str_to_map(arguments: list[exp.Expr]) -> exp.Expr:
-    """`STR_TO_MAP(x)` with the marks between entries and before values that Flink has."""
-    usual = (exp.Literal.string(mark) for mark in (",", "=")[len(arguments) - 1 :])
-    parts = [*arguments, *usual]
-    return exp.StrToMap(this=parts[0], pair_delim=parts[1], key_value_delim=parts[2])
-
-
 class FlinkSql(Spark):
     """Flink SQL, of which sqlglot has no dialect, and which it finds by this name.
 
@@ -60,15 +52,17 @@ class FlinkSql(Spark):
     REGEXP_EXTRACT_DEFAULT_GROUP = 0  # the whole match
 
     class Tokenizer(Spark.Tokenizer):
-        """Reads `''` in a text as a quote, and nothing else otherwise than it is written."""
+        """Reads `''` in a text as a quote, and nothing else otherwise than it is written.
 
+        `VARCHAR(3)` keeps its length as NVARCHAR: Spark's parser takes the first for any text, and
+        none may be derived from it where sqlglot is compiled.
+        """
+
+        KEYWORDS: ClassVar[Any] = Spark.Tokenizer.KEYWORDS | {
+            "CHAR": TokenType.NCHAR,
+            "VARCHAR": TokenType.NVARCHAR,
+        }
         STRING_ESCAPES: ClassVar[list[str]] = ["'"]
-
-    class Parser(SparkParser):
-        """Keeps `VARCHAR(3)`, which Spark's takes for any text."""
-
-        FUNCTIONS: ClassVar[Any] = SparkParser.FUNCTIONS | {"STR_TO_MAP": _str_to_map}
-        _parse_types = Parser._parse_types
 
 
 def tokens_in(text: str, product: Product) -> list[Token]:

@@ -91,8 +91,19 @@ def failing_cast(node: exp.Expr, _: Place) -> exp.Expr:
     return node
 
 
+def marks_in_map(node: exp.Expr, _: Place) -> exp.Expr:
+    """`STR_TO_MAP(x)` with the marks between entries and before values that Flink has."""
+    usual = {"pair_delim": ",", "key_value_delim": "="} if isinstance(node, exp.StrToMap) else {}
+    for name, mark in usual.items():
+        found = node.args[name]
+        if found.is_string and "start" not in found.meta:  # it stands nowhere in the query
+            node.set(name, exp.Literal.string(mark))
+    return node
+
+
 _FLINK: tuple[Rule, ...] = (
     failing_cast,
+    marks_in_map,
     bounded_text,
     processing_time,
     match_rowtime,
