@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from functools import cached_property
 from typing import TypeVar
-
-from typing_extensions import assert_never
 
 from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeError
@@ -23,15 +22,19 @@ from matchrec.frontends.lexing.tokens import (
     OF_THE_MATCH,
     WINDOW_ONLY,
 )
-from matchrec.frontends.sase import nodes
 from matchrec.frontends.sase.nodes import (
+    Attribute,
     Component,
     Expression,
+    Identifier,
     Index,
     Name,
     SaseQuery,
     Where,
+    attribute_of,
     in_single_quotes,
+    name_of,
+    span_of,
 )
 from matchrec.plan.expression import (
     Aggregate,
@@ -183,7 +186,7 @@ def _check_arguments(where: Where, components: Components) -> None:
         raise query_errors.arguments_missing(where.strategy.value, missing, span)
 
 
-# Nodes of an expression → Scalar: identifiers and aggregates become references, the rest is text.
+# An expression → Scalar: identifiers and aggregates become references, the rest is text.
 #
 #     b.volume < 80%*a[a.LEN].volume      →      < (b.volume, * (0.8, LAST(a.volume)))
 #
@@ -206,31 +209,31 @@ class ExpressionReader:
     clause: str
     inside: str | None = None
 
-    def scalar(self, node: Expression) -> Scalar:
-        match node:
-            case nodes.Text(span):
-                return Term((in_single_quotes(self.text[span.start : span.end]),), span)
-            case nodes.Percentage(sql, span):
-                return Term((sql,), span)
-            case nodes.Identifier():
-                return self.identifier(node)
-            case nodes.Length(name, span):
-                return self.length(name, span)
-            case nodes.BareName(name):
+    def scalar(self, tree: Expression) -> Scalar:
+        span, parts = span_of(tree), tree.children
+        match tree.data:
+            case "percentage":
+                share = Decimal(parts[0].rstrip("%").strip()).scaleb(-2).normalize()
+                return Term((f"{share:f}",), span)
+            case "bare_name":
+                name = name_of(parts[0])
                 if self.components.named(name.text) is None:
-                    raise expression_errors.bare_name(name.text, self.clause, name.span)
-                return self.identifier(nodes.Identifier(name, Index.ALONE, None, name.span))
-            case nodes.Parenthesised(inner, span):
-                within = self.scalar(inner)
+                    raise expression_errors.bare_name(name.text, self.clause, span)
+                return self.identifier(Identifier(name, Index.ALONE, None, span))
+            case "identifier" | "whole":
+                found = identifier_of(tree, self.text)
+                return self.length(*found) if isinstance(found, tuple) else self.identifier(found)
+            case "group":
+                within = self.scalar(parts[0])
                 return replace(within, pieces=self.woven(span, (within,)), span=span)
-            case nodes.FunctionCall():
-                return self.call(node)
-            case nodes.AppliedOperator(operator, operands, span):
-                return self.applied(operator, operands, span)
-            case nodes.Equivalence(span=span):
+            case "call":
+                return self.call(tree)
+            case "equivalence":
+                attributes_of(tree)
                 raise expression_errors.equivalence_inside(self.clause, span)
-            case _:
-                assert_never(node)
+        if is_literal(tree):
+            return Term((in_single_quotes(_written(span, self.text)),), span)
+        return self.applied(operator_of(tree), operands_of(tree), span)
 
     def woven(self, span: Span, parts: Sequence[Scalar]) -> tuple[Piece, ...]:
         """The exact text of `span`, with the pieces of its parts in their places."""
@@ -244,7 +247,7 @@ class ExpressionReader:
 
     # Identifiers
 
-    def component(self, name: nodes.Name) -> nodes.Component:
+    def component(self, name: Name) -> Component:
         """The component of a variable that may be read here."""
         found = self.components.named(name.text)
         if found is None:
@@ -253,7 +256,7 @@ class ExpressionReader:
             raise expression_errors.negated_in_return(name.text, name.span)
         return found
 
-    def identifier(self, node: nodes.Identifier) -> Term:
+    def identifier(self, node: Identifier) -> Term:
         navigation = self.navigation(node)
         if node.attribute is None:
             written = node.index.of(node.name.text)
@@ -264,7 +267,7 @@ class ExpressionReader:
             raise expression_errors.missing_attribute(written, self.clause, node.span)
         return term_of(ColumnReference(navigation, node.attribute.sql, node.span), node.span)
 
-    def navigation(self, node: nodes.Identifier) -> Navigation:
+    def navigation(self, node: Identifier) -> Navigation:
         """The row that an identifier reads, in an aggregate each of its rows."""
         self.check_index(node)
         name = node.name.text
@@ -282,7 +285,7 @@ class ExpressionReader:
                     node.index.of(name), self.clause, node.span
                 )
 
-    def check_index(self, node: nodes.Identifier) -> None:
+    def check_index(self, node: Identifier) -> None:
         """The index is one that the component has, and that means something in the clause."""
         name, written = node.name.text, node.index.of(node.name.text)
         component = self.component(node.name)
@@ -294,7 +297,7 @@ class ExpressionReader:
         if node.index in ELEMENTS and self.clause == "RETURN":
             raise expression_errors.element_in_return(name, written, node.span)
 
-    def length(self, name: nodes.Name, span: Span) -> Term:
+    def length(self, name: Name, span: Span) -> Term:
         if not self.component(name).kleene:
             raise expression_errors.length_of_one_event(name.text, self.clause, span)
         if self.inside is not None:
@@ -303,61 +306,56 @@ class ExpressionReader:
 
     # Functions
 
-    def call(self, node: nodes.FunctionCall) -> Scalar:
-        name = node.function.text
+    def call(self, tree: Expression) -> Scalar:
+        token, *found = tree.children
+        arguments = [one for one in found if one is not None]
+        name, place, span = str(token), span_of(token), span_of(tree)
         if name.lower() in OVER_EVENTS:
-            return self.aggregate(node)
+            return self.aggregate(name.lower(), arguments, span)
         if name.upper() in AGGREGATES | OF_THE_MATCH | WINDOW_ONLY.keys():
-            raise expression_errors.unknown_aggregate(
-                name, OVER_EVENTS, self.clause, node.function.span
-            )
+            raise expression_errors.unknown_aggregate(name, OVER_EVENTS, self.clause, place)
         if name.upper() in NONDETERMINISTIC and self.clause == "WHERE":
-            raise expression_errors.nondeterministic(name, node.function.span)
+            raise expression_errors.nondeterministic(name, place)
         if name.upper() in NAMING and self.clause == "RETURN":
-            fields = [self.field(name.upper(), *one) for one in enumerate(node.arguments, 1)]
-            return Term(self.woven(node.span, fields), node.span)
-        operation = operation_of_call(name.upper(), len(node.arguments))
-        return self.applied(operation, node.arguments, node.span)
+            fields = [self.field(name.upper(), *one) for one in enumerate(arguments, 1)]
+            return Term(self.woven(span, fields), span)
+        return self.applied(operation_of_call(name.upper(), len(arguments)), arguments, span)
 
     def field(self, function: str, place: int, argument: Expression) -> Scalar:
         """An argument after which a field is named."""
         part = self.scalar(argument)
         if len(part.pieces) != 1 or isinstance(part.pieces[0], str):
             return part
-        attribute = argument.attribute if isinstance(argument, nodes.Identifier) else None
+        attribute = attribute_read(argument, self.text)
         name = attribute.names[-1] if attribute else None
         return replace(part, pieces=named_field(function, place, name, part.pieces))
 
-    def aggregate(self, node: nodes.FunctionCall) -> Term:
+    def aggregate(self, function: str, arguments: list[Expression], span: Span) -> Term:
         """One of the five over `a[..i-1]`, the events so far, or `a[]`, all of them."""
-        function = node.function.text.lower()
         if self.inside is not None:
-            raise expression_errors.nested_aggregate(function, self.clause, node.span)
-        if len(node.arguments) != 1:
-            raise expression_errors.wrong_number_of_arguments(
-                function, len(node.arguments), node.span
-            )
-        (argument,) = node.arguments
-        over = self.range_of(function, node)
+            raise expression_errors.nested_aggregate(function, self.clause, span)
+        if len(arguments) != 1:
+            raise expression_errors.wrong_number_of_arguments(function, len(arguments), span)
+        (argument,) = arguments
+        over = self.range_of(function, argument, span)
         name = over.name.text
-        arguments: tuple[Term, ...] = ()
-        if over is not argument or over.attribute is not None or function != "count":
+        terms: tuple[Term, ...] = ()
+        if over.span != span_of(argument) or over.attribute is not None or function != "count":
             value = replace(self, inside=name).scalar(argument)
-            arguments = (Term(value.pieces, value.span),)
+            terms = (Term(value.pieces, value.span),)
         so_far = over.index is Index.SO_FAR
-        reference = Aggregate(function, name, arguments, so_far=so_far, span=node.span)
-        return term_of(reference, node.span)
+        return term_of(Aggregate(function, name, terms, so_far=so_far, span=span), span)
 
-    def range_of(self, function: str, node: nodes.FunctionCall) -> nodes.Identifier:
-        """The range over which an aggregate runs: that of all identifiers in it."""
-        found = tuple(identifiers(node))
+    def range_of(self, function: str, argument: Expression, span: Span) -> Identifier:
+        """The range over which an aggregate runs: that of all identifiers in its argument."""
+        found = tuple(identifiers(argument, self.text))
         for one in found:
             self.component(one.name)
             if one.index not in RANGES:
                 raise expression_errors.aggregate_of_one_event(function, self.clause, one.span)
             self.check_index(one)
         if not found:
-            raise expression_errors.aggregate_of_one_event(function, self.clause, node.span)
+            raise expression_errors.aggregate_of_one_event(function, self.clause, span)
         first = found[0]
         for other in found[1:]:
             if (other.name.text, other.index) != (first.name.text, first.index):
@@ -373,22 +371,113 @@ def term_of(reference: Reference, span: Span) -> Term:
     return Term((reference,), span)
 
 
-def operands_of(node: Expression) -> tuple[Expression, ...]:
-    """The expressions directly below a node."""
-    match node:
-        case nodes.AppliedOperator(operands=operands):
-            return operands
-        case nodes.FunctionCall(arguments=arguments):
-            return arguments
-        case nodes.Parenthesised(inner=inner):
-            return (inner,)
-        case _:
-            return ()
+# Trees of the grammar: operators and their operands, identifiers and their indices.
+
+OPERATORS = {
+    "disjunction": "OR",
+    "conjunction": "AND",
+    "inverse": "NOT",
+    "case": "CASE",
+    "case_of": "CASE OF",
+    "truth_test": "IS {}",
+    "distinction": "IS {} DISTINCT FROM",
+    "between": "{} BETWEEN",
+    "membership": "{} IN",
+    "likeness": "{}",
+    "binary": "{}",
+    "signed": "{}",
+}
+"""The operator that each rule applies, with the words or signs that its tree has."""
+
+SIGNS = {"==": "=", "!=": "<>"}
+INDICES = {
+    "": Index.ALL,
+    "1": Index.FIRST,
+    "i": Index.CURRENT,
+    "i-1": Index.PREVIOUS,
+    "..i-1": Index.SO_FAR,
+}
 
 
-def identifiers(node: Expression) -> Iterator[nodes.Identifier]:
+def operator_of(tree: Expression) -> str | None:
+    """The operator as in plan.Operation, None where only Spark knows what a rule does."""
+    words = " ".join(part.upper() for part in tree.children if isinstance(part, str))
+    match tree.data:
+        case "signed":
+            return "NEG" if words == "-" else None
+        case "likeness" if words not in ("LIKE", "NOT LIKE"):
+            return None
+        case "inverse":
+            words = ""
+    found = " ".join(OPERATORS.get(tree.data, "").format(words).split())
+    return SIGNS.get(found, found) or None
+
+
+def operands_of(tree: Expression) -> list[Expression]:
+    """The expressions directly below a tree."""
+    found = (part for part in tree.children if part is not None and not isinstance(part, str))
+    return [part for part in found if part.data not in ("type", "name", "attribute")]
+
+
+def is_literal(tree: Expression) -> bool:
+    """Whether it is a literal, with a sign or without."""
+    if tree.data == "signed":
+        return is_literal(tree.children[1])
+    return tree.data in ("literal", "interval")
+
+
+def attributes_of(tree: Expression) -> tuple[Attribute, ...]:
+    """The attributes of an equivalence test."""
+    if tree.children == [None]:
+        raise expression_errors.empty_equivalence(span_of(tree))
+    return tuple(map(attribute_of, tree.children))
+
+
+def attribute_read(tree: Expression, text: str) -> Attribute | None:
+    """The attribute of which an expression is the value, None where it is anything else."""
+    found = identifier_of(tree, text) if tree.data == "identifier" else None
+    return found.attribute if isinstance(found, Identifier) else None
+
+
+def identifier_of(tree: Expression, text: str) -> Identifier | tuple[Name, Span]:
+    """`a[i].price` or `a[]`; of `a.LEN` the name alone, and where all of it stands.
+
+    text: all of the query.
+    """
+    token, index, *attributes = tree.children
+    name, span = name_of(token), span_of(tree)
+    attribute = attribute_of(attributes[0]) if attributes else None
+    if index is None and attribute and _written(attribute.span, text).upper() == "LEN":
+        return name, span
+    return Identifier(name, _index_of(name, index, text), attribute, span)
+
+
+def _written(span: Span, text: str) -> str:
+    return text[span.start : span.end]
+
+
+def _index_of(name: Name, tree: Expression, text: str) -> Index:
+    """Which events of a variable an index is about."""
+    if tree is None:
+        return Index.ALONE
+    parts = [part for part in tree.children if part is not None]
+    key = "".join(parts).lower()
+    if tree.data == "length_index":
+        *before, length = parts
+        key = f"{''.join(before)}.{length.upper()}"
+    known = INDICES | {f"{name.text}.LEN": Index.LAST, f"..{name.text}.LEN": Index.ALL}
+    if key not in known:
+        span = span_of(tree)
+        raise expression_errors.unknown_index(name.text, _written(span, text), span)
+    return known[key]
+
+
+def identifiers(tree: Expression, text: str) -> Iterator[Identifier]:
     """All identifiers in an expression, from left to right."""
-    if isinstance(node, nodes.Identifier):
-        yield node
-    for operand in operands_of(node):
-        yield from identifiers(operand)
+    if tree.data in ("identifier", "whole"):
+        found = identifier_of(tree, text)
+        if isinstance(found, Identifier):
+            yield found
+    else:
+        for operand in operands_of(tree):
+            yield from identifiers(operand, text)

@@ -6,23 +6,32 @@ equivalence tests finer partitions, and a negated component an absence.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, product
 from math import prod
 
 from matchrec.dataclass import dataclass
 from matchrec.errors.sase import expression as expression_errors
 from matchrec.errors.sase import query as errors
-from matchrec.frontends.sase import nodes
 from matchrec.frontends.sase.expressions import (
     CLOSING,
     Components,
     ExpressionReader,
+    attributes_of,
     declared,
     term_of,
     variables_of,
 )
-from matchrec.frontends.sase.nodes import EventWindow, Index, SaseQuery, Strategy, TimeWindow
+from matchrec.frontends.sase.nodes import (
+    Attribute,
+    Component,
+    EventWindow,
+    Expression,
+    Index,
+    SaseQuery,
+    Strategy,
+    TimeWindow,
+)
 from matchrec.plan.clauses import (
     Absence,
     Definition,
@@ -160,34 +169,27 @@ def time_window(window: TimeWindow) -> Within:
 
 def separated(
     query: SaseQuery,
-) -> tuple[tuple[nodes.Attribute, ...], tuple[nodes.Expression, ...]]:
+) -> tuple[tuple[Attribute, ...], tuple[Expression, ...]]:
     """The attributes of the equivalence tests, and the other predicates."""
     predicates = tuple(flattened(query.where.predicates)) if query.where else ()
-    tests = (one for one in predicates if isinstance(one, nodes.Equivalence))
-    others = tuple(one for one in predicates if not isinstance(one, nodes.Equivalence))
-    return tuple(attribute for test in tests for attribute in test.attributes), others
+    tests = (attributes_of(one) for one in predicates if one.data == "equivalence")
+    others = tuple(one for one in predicates if one.data != "equivalence")
+    return tuple(chain.from_iterable(tests)), others
 
 
-def flattened(predicates: tuple[nodes.Expression, ...]) -> Iterator[nodes.Expression]:
-    """The predicates between the ANDs."""
+def flattened(predicates: Iterable[Expression]) -> Iterator[Expression]:
+    """The predicates between the ANDs; parentheses around a conjunction do not matter."""
     for predicate in predicates:
-        match predicate:
-            case nodes.AppliedOperator("AND", operands):
-                yield from flattened(operands)
-            case nodes.Parenthesised(inner):
-                yield from flattened((inner,)) if is_conjunction(inner) else (predicate,)
-            case _:
-                yield predicate
-
-
-def is_conjunction(node: nodes.Expression) -> bool:
-    """Whether parentheses around it do not matter in a conjunction."""
-    conjunction = isinstance(node, nodes.AppliedOperator) and node.operator == "AND"
-    return conjunction or isinstance(node, nodes.Equivalence | nodes.Parenthesised)
+        is_group = predicate.data == "group"
+        inside = ("conjunction", "equivalence", "group")
+        if predicate.data == "conjunction" or (is_group and predicate.children[0].data in inside):
+            yield from flattened(predicate.children)
+        else:
+            yield predicate
 
 
 def check_equivalences(
-    query: SaseQuery, tests: tuple[nodes.Attribute, ...], components: Components
+    query: SaseQuery, tests: tuple[Attribute, ...], components: Components
 ) -> None:
     """The tests are on attributes of every event; partition contiguity needs one."""
     for test in tests:
@@ -205,14 +207,14 @@ class Conditions:
     query: SaseQuery
     components: Components
     type_column: str
-    tests: tuple[nodes.Attribute, ...]
+    tests: tuple[Attribute, ...]
 
     @property
-    def keys(self) -> tuple[nodes.Attribute, ...]:
+    def keys(self) -> tuple[Attribute, ...]:
         """The attributes that make partitions; strict contiguity compares neighbours instead."""
         return () if self.query.strategy is Strategy.STRICT_CONTIGUITY else self.tests
 
-    def definitions(self, predicates: tuple[nodes.Expression, ...]) -> Iterator[Definition]:
+    def definitions(self, predicates: tuple[Expression, ...]) -> Iterator[Definition]:
         """A definition for each variable that has a condition, in the order of the plan."""
         placed = self.placed(predicates)
         for component in (*self.components.positive, *self.components.negated):
@@ -223,7 +225,7 @@ class Conditions:
         if CLOSING in placed:
             yield Definition(CLOSING, joined("AND", placed[CLOSING]))
 
-    def placed(self, predicates: tuple[nodes.Expression, ...]) -> dict[str, list[Scalar]]:
+    def placed(self, predicates: tuple[Expression, ...]) -> dict[str, list[Scalar]]:
         """The conjuncts of WHERE by the variable at which each is tested."""
         reader = ExpressionReader(self.query.text, self.components, "WHERE")
         found: dict[str, list[Scalar]] = {}
@@ -232,7 +234,7 @@ class Conditions:
                 found.setdefault(place(conjunct, self.components), []).append(conjunct)
         return found
 
-    def on_event(self, component: nodes.Component, variable: str) -> Iterator[Scalar]:
+    def on_event(self, component: Component, variable: str) -> Iterator[Scalar]:
         """The event's type, and the equivalence tests as they concern one event."""
         first = self.components.variables[0]
         event_type = component.event_type

@@ -1,4 +1,4 @@
-"""Syntax nodes of SASE+: what was written, and where, with nothing looked up.
+"""What a query of SASE+ is made of: what was written, and where, with nothing looked up.
 
 Source: Agrawal et al., "Efficient Pattern Matching over Event Streams", section 2.
 """
@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from enum import Enum
+from typing import Any
 
 from matchrec.dataclass import dataclass
-from matchrec.plan.text import quoted, string_literal
+from matchrec.plan.text import quoted, string_literal, unquoted
 from matchrec.source import Span
 
 
@@ -92,85 +93,25 @@ class Identifier:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Length:
-    """`a.LEN`: how many events a Kleene plus has in the end."""
-
-    name: Name
-    span: Span
+Expression = Any
+"""An expression as lark reads it: a tree whose rule is one of `grammar.lark`, or a token."""
 
 
-@dataclass(frozen=True, slots=True)
-class BareName:
-    """A name that is no identifier, because it says no variable."""
-
-    name: Name
-
-    @property
-    def span(self) -> Span:
-        return self.name.span
+def span_of(part: Expression) -> Span:
+    """Where a token, or all that a rule has read, stands."""
+    place: Any = getattr(part, "meta", part)
+    return Span(place.start_pos, place.end_pos)
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
-    """Spark SQL over no event: a literal."""
-
-    span: Span
+def name_of(token: Expression) -> Name:
+    """A plain name."""
+    return Name(str(token), span_of(token))
 
 
-@dataclass(frozen=True, slots=True)
-class Percentage:
-    """`80%`: sql is `0.8`."""
-
-    sql: str
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class AppliedOperator:
-    """An operation; `operator` as in plan.Operation, None where only Spark knows what it does."""
-
-    operator: str | None
-    operands: tuple[Expression, ...]
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class FunctionCall:
-    """A function with its arguments, or an aggregate."""
-
-    function: Name
-    arguments: tuple[Expression, ...]
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Parenthesised:
-    """An expression in parentheses."""
-
-    inner: Expression
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Equivalence:
-    """`[symbol, day]`: all events of a match have equal values of each attribute."""
-
-    attributes: tuple[Attribute, ...]
-    span: Span
-
-
-Expression = (
-    Identifier
-    | Length
-    | BareName
-    | Text
-    | Percentage
-    | AppliedOperator
-    | FunctionCall
-    | Parenthesised
-    | Equivalence
-)
+def attribute_of(tree: Expression) -> Attribute:
+    """The attribute of names with dots between them, which may stand in quotes."""
+    names = tuple(unquoted(str(name.children[0])) for name in tree.children)
+    return Attribute(names, span_of(tree))
 
 
 @dataclass(frozen=True, slots=True)

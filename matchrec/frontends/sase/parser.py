@@ -1,37 +1,41 @@
-"""SASE+ text → nodes: `grammar.lark` by the LALR parser of lark, and what a syntax error says."""
+"""SASE+ text → SaseQuery: `grammar.lark` by lark's LALR parser, and what a syntax error says."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from decimal import Decimal
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from lark import Lark, Token, Transformer, v_args
-from lark.exceptions import UnexpectedInput, UnexpectedToken, VisitError
-from lark.tree import Meta
+from lark import Lark, Token
+from lark.exceptions import UnexpectedInput, UnexpectedToken
 
 from matchrec.errors.kinds import MatchRecognizeError, shown_in
-from matchrec.errors.sase import expression as expression_errors
 from matchrec.errors.sase import query as errors
 from matchrec.errors.sql import clause as syntax_errors
 from matchrec.frontends.lexing.tokens import MOST, whole_number
-from matchrec.frontends.sase import nodes
+from matchrec.frontends.sase.expressions import attribute_read
 from matchrec.frontends.sase.nodes import (
+    Component,
+    EventType,
     EventWindow,
-    Index,
+    Expression,
+    ListedComponent,
     Name,
+    ReturnItem,
     SaseQuery,
     Strategy,
     TimeWindow,
+    Where,
     in_single_quotes,
+    name_of,
+    span_of,
 )
 from matchrec.plan.text import string_literal, unquoted
 from matchrec.source import Source, Span
 
 
 def parse(text: str) -> SaseQuery:
-    """The nodes of a query.
+    """The clauses of a query.
 
     >>> query = parse("PATTERN SEQ(Shelf a, ~(Register b), Exit c) WITHIN 12 hours")
     >>> [component.written for component in query.components], query.window.sql
@@ -39,15 +43,9 @@ def parse(text: str) -> SaseQuery:
     """
     with shown_in(Source(text)):
         try:
-            return Nodes(text).transform(_grammar().parse(text))
+            return _query(_grammar().parse(text), text)
         except UnexpectedInput as error:
             raise _syntax_error(error, text) from error
-        except VisitError as error:
-            if isinstance(error.orig_exc, RecursionError):
-                raise _too_deep(text) from error
-            raise error.orig_exc from None
-        except RecursionError as error:
-            raise _too_deep(text) from error
 
 
 @cache
@@ -57,10 +55,6 @@ def _grammar() -> Lark:
     return Lark.open_from_package(
         package, "grammar.lark", parser="lalr", start="query", propagate_positions=True
     )
-
-
-def _too_deep(text: str) -> MatchRecognizeError:
-    return syntax_errors.expression_nested_too_deep("the query", Span(0, len(text)))
 
 
 CLAUSES = {"_PATTERN": "PATTERN", "_WHERE": "WHERE", "_WITHIN": "WITHIN", "_RETURN": "RETURN"}
@@ -92,281 +86,74 @@ def _syntax_error(error: Any, text: str) -> MatchRecognizeError:
     return errors.unexpected_token(written, where, in_words(accepted), span)
 
 
-Children = list[Any]
-
-INDICES = {
-    "": Index.ALL,
-    "1": Index.FIRST,
-    "i": Index.CURRENT,
-    "i-1": Index.PREVIOUS,
-    "..i-1": Index.SO_FAR,
-}
-OPERATORS = {"==": "=", "!=": "<>"}
-
-
-def span_of(token: Token) -> Span:
-    """Where a token stands."""
-    assert token.start_pos is not None
-    return Span(token.start_pos, token.start_pos + len(token))
-
-
-def span_at(meta: Meta) -> Span:
-    """Where all that a rule has read stands."""
-    return Span(meta.start_pos, meta.end_pos)
-
-
-def name_of(token: Token) -> nodes.Name:
-    """A plain name."""
-    return nodes.Name(str(token), span_of(token))
-
-
-Method = Callable[["Nodes", Meta, Children], nodes.AppliedOperator]
-
-
-def _operation(operator: str | None) -> Method:
-    """The method of a rule whose parts are the operands of one operator."""
-
-    def applied(_: Nodes, meta: Meta, parts: Children) -> nodes.AppliedOperator:
-        return nodes.AppliedOperator(operator, tuple(parts), span_at(meta))
-
-    return applied
-
-
-def _negatable(operator: str) -> Method:
-    """The method of `x [NOT] operator operands`."""
-
-    def applied(_: Nodes, meta: Meta, parts: Children) -> nodes.AppliedOperator:
-        words = [part for part in parts if isinstance(part, Token)]
-        operands = tuple(part for part in parts if not isinstance(part, Token))
-        return nodes.AppliedOperator(_upper([*words, operator]), operands, span_at(meta))
-
-    return applied
-
-
-def _upper(tokens: Children) -> str:
-    return " ".join(token.upper() for token in tokens)
-
-
-@v_args(meta=True)
-class Nodes(Transformer[Token, nodes.SaseQuery]):
-    """Makes nodes bottom up; every method takes where its rule stands, and its parts."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.text = text
-
-    def written(self, span: Span) -> str:
-        return self.text[span.start : span.end]
-
-    def query(self, _: Meta, parts: Children) -> nodes.SaseQuery:
-        (components, span), where, within, items = parts
-        return nodes.SaseQuery(self.text, components, span, where, within, items or ())
-
-    # PATTERN
-
-    def sequence(self, meta: Meta, parts: Children) -> tuple[tuple[nodes.Component, ...], Span]:
-        if parts == [None]:
-            raise errors.empty_sequence(span_at(meta))
-        return tuple(parts), span_at(meta)
-
-    def nested(self, meta: Meta, _: Children) -> None:
-        raise errors.nested_sequence(span_at(meta))
-
-    def event(self, meta: Meta, parts: Children) -> nodes.Component:
-        event_type, *others = parts
-        plus = others[0].type == "PLUS"
-        name, *brackets = others[plus:]
-        if plus != bool(brackets):
-            raise errors.half_kleene(self.written(event_type.span), str(name), span_at(meta))
-        return nodes.Component(event_type, name_of(name), kleene=plus)
-
-    def absent(self, meta: Meta, parts: Children) -> nodes.Component:
-        (component,) = parts
-        if component.kleene:
-            raise errors.negated_kleene(component.name.text, span_at(meta))
-        return nodes.Component(component.event_type, component.name, kleene=False, negated=True)
-
-    def event_type(self, _: Meta, parts: Children) -> nodes.EventType:
-        (token,) = parts
-        match token.type:
-            case "ANY" | "STAR":
-                literal = None
-            case "STRING":
-                literal = in_single_quotes(str(token))
-            case _:
-                literal = string_literal(unquoted(str(token)))
-        return nodes.EventType(literal, span_of(token))
-
-    def brackets(self, _: Meta, __: Children) -> str:
-        return "[]"
-
-    # WHERE
-
-    def braced(self, _: Meta, parts: Children) -> nodes.Where:
-        strategy, arguments, predicate = parts
-        predicates = () if predicate is None else (predicate,)
-        return _where(strategy, arguments, predicates)
-
-    def flat(self, _: Meta, parts: Children) -> nodes.Where:
-        strategy, *predicates = parts
-        return _where(strategy, None, tuple(predicates))
-
-    def arguments(self, _: Meta, parts: Children) -> tuple[Any, ...]:
-        return tuple(parts)
-
-    returned = arguments
-
-    def argument(self, meta: Meta, parts: Children) -> nodes.ListedComponent:
-        return nodes.ListedComponent(name_of(parts[0]), len(parts) > 1, span_at(meta))
-
-    # WITHIN
-
-    def within(self, _: Meta, parts: Children) -> nodes.TimeWindow | nodes.EventWindow:
-        (length,) = parts
-        if isinstance(length, nodes.Text):
-            return nodes.TimeWindow(self.written(length.span), length.span)
-        amounts, span = length
-        return window(amounts, span)
-
-    def duration(self, meta: Meta, parts: Children) -> tuple[Children, Span]:
-        return parts, span_at(meta)
-
-    def amount(self, _: Meta, parts: Children) -> tuple[nodes.Name, nodes.Name | None]:
-        number, unit = (name_of(parts[0]), name_of(parts[1]) if len(parts) > 1 else None)
-        return number, unit
-
-    # RETURN
-
-    def item(self, _: Meta, parts: Children) -> nodes.ReturnItem:
-        expression, name = parts
-        if name is not None:
-            return nodes.ReturnItem(expression, name.text, name.span)
-        attribute = expression.attribute if isinstance(expression, nodes.Identifier) else None
-        span = expression.span
-        default = attribute.names[-1] if attribute else " ".join(self.written(span).split())
-        return nodes.ReturnItem(expression, default, span)
-
-    # Operations
-
-    disjunction = _operation("OR")
-    conjunction = _operation("AND")
-    case = _operation("CASE")
-    case_of = _operation("CASE OF")
-    subscript = _operation(None)
-
-    def inverse(self, meta: Meta, parts: Children) -> nodes.AppliedOperator:
-        return nodes.AppliedOperator("NOT", (parts[-1],), span_at(meta))
-
-    def truth_test(self, meta: Meta, parts: Children) -> nodes.AppliedOperator:
-        value, *words = parts
-        return nodes.AppliedOperator(f"IS {_upper(words)}", (value,), span_at(meta))
-
-    def distinction(self, meta: Meta, parts: Children) -> nodes.AppliedOperator:
-        left, *words, right = parts
-        operator = " ".join(["IS", *([_upper(words)] if words else []), "DISTINCT FROM"])
-        return nodes.AppliedOperator(operator, (left, right), span_at(meta))
-
-    between = _negatable("BETWEEN")
-    membership = _negatable("IN")
-
-    def likeness(self, meta: Meta, parts: Children) -> nodes.AppliedOperator:
-        left, *words, right = parts
-        operator = _upper(words) if words[-1].upper() == "LIKE" else None
-        return nodes.AppliedOperator(operator, (left, right), span_at(meta))
-
-    def binary(self, meta: Meta, parts: Children) -> nodes.AppliedOperator:
-        left, operator, right = parts
-        name = OPERATORS.get(operator, operator.upper())
-        return nodes.AppliedOperator(name, (left, right), span_at(meta))
-
-    def signed(self, meta: Meta, parts: Children) -> nodes.Expression:
-        sign, value = parts
-        if isinstance(value, nodes.Text):
-            return nodes.Text(span_at(meta))
-        return nodes.AppliedOperator("NEG" if sign == "-" else None, (value,), span_at(meta))
-
-    # Operands
-
-    def percentage(self, meta: Meta, parts: Children) -> nodes.Percentage:
-        share = Decimal(parts[0].rstrip("%").strip()).scaleb(-2).normalize()
-        return nodes.Percentage(f"{share:f}", span_at(meta))
-
-    def bare_name(self, _: Meta, parts: Children) -> nodes.BareName:
-        return nodes.BareName(name_of(parts[0]))
-
-    def literal(self, meta: Meta, _: Children) -> nodes.Text:
-        return nodes.Text(span_at(meta))
-
-    interval = literal
-
-    def cast(self, meta: Meta, parts: Children) -> nodes.AppliedOperator:
-        return nodes.AppliedOperator(None, (parts[0],), span_at(meta))
-
-    field = cast
-
-    def quantity(self, _: Meta, __: Children) -> None:
-        return None
-
-    type = quantity
-
-    def call(self, meta: Meta, parts: Children) -> nodes.FunctionCall:
-        name, *arguments = parts
-        values = tuple(one for one in arguments if one is not None)
-        return nodes.FunctionCall(name_of(name), values, span_at(meta))
-
-    def group(self, meta: Meta, parts: Children) -> nodes.Parenthesised:
-        return nodes.Parenthesised(parts[0], span_at(meta))
-
-    # What reads events
-
-    def identifier(self, meta: Meta, parts: Children) -> nodes.Identifier | nodes.Length:
-        token, index, attribute = parts
-        name, span = name_of(token), span_at(meta)
-        if index is None and self.written(attribute.span).upper() == "LEN":
-            return nodes.Length(name, span)
-        return nodes.Identifier(name, self._index(name, index), attribute, span)
-
-    def whole(self, meta: Meta, parts: Children) -> nodes.Identifier:
-        token, index = parts
-        name = name_of(token)
-        return nodes.Identifier(name, self._index(name, index), None, span_at(meta))
-
-    def _index(self, name: nodes.Name, index: tuple[str, Span] | None) -> Index:
-        if index is None:
-            return Index.ALONE
-        key, span = index
-        known = INDICES | {f"{name.text}.LEN": Index.LAST, f"..{name.text}.LEN": Index.ALL}
-        if key not in known:
-            raise expression_errors.unknown_index(name.text, self.written(span), span)
-        return known[key]
-
-    def index(self, meta: Meta, parts: Children) -> tuple[str, Span]:
-        return "".join(part for part in parts if part is not None).lower(), span_at(meta)
-
-    def length_index(self, meta: Meta, parts: Children) -> tuple[str, Span]:
-        *before, length = parts
-        return f"{''.join(before)}.{length.upper()}", span_at(meta)
-
-    def equivalence(self, meta: Meta, parts: Children) -> nodes.Equivalence:
-        if parts == [None]:
-            raise expression_errors.empty_equivalence(span_at(meta))
-        return nodes.Equivalence(tuple(parts), span_at(meta))
-
-    def attribute(self, meta: Meta, parts: Children) -> nodes.Attribute:
-        return nodes.Attribute(tuple(part.text for part in parts), span_at(meta))
-
-    def name(self, _: Meta, parts: Children) -> nodes.Name:
-        (token,) = parts
-        return nodes.Name(unquoted(str(token)), span_of(token))
-
-
-def _where(
-    strategy: Token,
-    arguments: tuple[nodes.ListedComponent, ...] | None,
-    predicates: tuple[nodes.Expression, ...],
-) -> nodes.Where:
-    span = span_of(strategy)
-    return nodes.Where(strategy_named(strategy, span), span, arguments, predicates)
+# The clauses of a query. Expressions stay trees, which `expressions.py` reads.
+
+
+def _query(tree: Expression, text: str) -> SaseQuery:
+    sequence, where, within, returned = tree.children
+    if sequence.children == [None]:
+        raise errors.empty_sequence(span_of(sequence))
+    return SaseQuery(
+        text,
+        tuple(_component(one, text) for one in sequence.children),
+        span_of(sequence),
+        where and _where(where),
+        within and _window(within.children[0], text),
+        tuple(_item(one, text) for one in returned.children) if returned else (),
+    )
+
+
+def _component(tree: Expression, text: str) -> Component:
+    """A part of SEQ."""
+    span = span_of(tree)
+    if tree.data == "nested":
+        raise errors.nested_sequence(span)
+    if tree.data == "absent":
+        found = _component(tree.children[0], text)
+        if found.kleene:
+            raise errors.negated_kleene(found.name.text, span)
+        return replace(found, negated=True)
+    event_type, plus, name, brackets = tree.children
+    if bool(plus) != (brackets is not None):
+        written = text[event_type.meta.start_pos : event_type.meta.end_pos]
+        raise errors.half_kleene(written, str(name), span)
+    return Component(_event_type(event_type.children[0]), name_of(name), kleene=bool(plus))
+
+
+def _event_type(token: Token) -> EventType:
+    match token.type:
+        case "ANY" | "STAR":
+            literal = None
+        case "STRING":
+            literal = in_single_quotes(str(token))
+        case _:
+            literal = string_literal(unquoted(str(token)))
+    return EventType(literal, span_of(token))
+
+
+def _where(tree: Expression) -> Where:
+    """WHERE, with a conjunction in braces or with its parts one after the other."""
+    strategy, *predicates = tree.children
+    listed = predicates.pop(0) if tree.data == "braced" else None
+    arguments = listed and tuple(
+        ListedComponent(name_of(name), brackets is not None, span_of(one))
+        for one in listed.children
+        for name, brackets in [one.children]
+    )
+    found = strategy_named(strategy, span_of(strategy))
+    return Where(found, span_of(strategy), arguments, tuple(one for one in predicates if one))
+
+
+def _item(tree: Expression, text: str) -> ReturnItem:
+    """An item of RETURN."""
+    expression, name = tree.children
+    if name is not None:
+        return ReturnItem(expression, unquoted(str(name.children[0])), span_of(name))
+    span = span_of(expression)
+    written = text[span.start : span.end]
+    attribute = attribute_read(expression, text)
+    default = attribute.names[-1] if attribute else " ".join(written.split())
+    return ReturnItem(expression, default, span)
 
 
 def strategy_named(written: str, span: Span) -> Strategy:
@@ -382,15 +169,19 @@ def strategy_named(written: str, span: Span) -> Strategy:
     return found
 
 
-Amount = tuple[Name, Name | None]
-"""A number and its unit."""
-
 UNITS = ("WEEK", "DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND")
 CALENDAR = ("MONTH", "YEAR")
 
 
-def window(amounts: list[Amount], span: Span) -> TimeWindow | EventWindow:
-    """The window of one or more numbers, each with its unit."""
+def _window(tree: Expression, text: str) -> TimeWindow | EventWindow:
+    """The window of an interval of SQL, or of one or more numbers, each with its unit."""
+    span = span_of(tree)
+    if tree.data == "interval":
+        return TimeWindow(text[span.start : span.end], span)
+    amounts = [
+        (name_of(number), unit and name_of(unit))
+        for number, unit in (one.children for one in tree.children)
+    ]
     (number, unit), *others = amounts
     if not others and unit is None:
         return TimeWindow(number.text, span)
