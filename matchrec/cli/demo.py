@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -14,11 +13,6 @@ from matchrec.cli.arguments import FILE, tells_failures
 from matchrec.cli.failures import busy
 from matchrec.cli.rows import SHOWN_ROWS, table_text
 from matchrec.cli.session import local_session
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-    from matchrec.cli.draw import Prices
 
 DATA = files("matchrec.cli") / "demo_data"
 
@@ -35,7 +29,7 @@ DATA = files("matchrec.cli") / "demo_data"
 @tells_failures
 def demo(picture: Path) -> None:
     """Find V-shapes in share prices and draw them."""
-    from matchrec.cli.draw import check_matplotlib, draw
+    from matchrec.charts.plot import check_matplotlib
     from matchrec.cli.files import Table
 
     check_matplotlib()
@@ -45,22 +39,12 @@ def demo(picture: Path) -> None:
     print(f"Daily closes of four shares, 2008 to 2010:\n\n{query}", flush=True)
     with as_file(DATA / "stocks.csv") as path, local_session() as spark:
         Table("stocks", (path,), "csv").register(spark)
-        frame = matchrec.sql(spark, query).cache()  # shown and drawn, matched once
+        asked = matchrec.query(spark, query)
         with matchrec.progress(spark):
-            text, _ = table_text(frame, SHOWN_ROWS)
-            matches = frame.collect()
+            text, _ = table_text(asked.dataframe(), SHOWN_ROWS)
         print(text, flush=True)
         with busy("Drawing"):
-            draw(prices(spark), matches, picture.absolute())
-    print(f"\n{len(matches)} matches, {time.monotonic() - began:.1f} s in all")
+            drawn = asked.plot(x="date", y="close", by="ticker", between=("top_date", "back_date"))
+            drawn.save(picture)
+    print(f"\n{len(drawn.page.spans)} matches, {time.monotonic() - began:.1f} s in all")
     print(f"picture: {picture.absolute()}")
-
-
-def prices(spark: SparkSession) -> dict[str, Prices]:
-    """Days and closes of each share, in order of time."""
-    found: dict[str, Prices] = {}
-    for ticker, day, close in spark.table("stocks").orderBy("ticker", "date").collect():
-        days, closes = found.setdefault(ticker, ([], []))
-        days.append(day)
-        closes.append(close)
-    return found
