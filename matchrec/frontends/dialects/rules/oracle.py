@@ -42,6 +42,7 @@ from matchrec.frontends.dialects.rules.values import (
     microseconds,
     number_of_text,
 )
+from matchrec.frontends.lexing.tokens import words
 
 MICROSECONDS_A_DAY = 86_400_000_000
 
@@ -72,18 +73,16 @@ _UNITS = {
     "MI": "MINUTE",
 }
 _UNKNOWN = "TRUNC takes a number or a date: the types of these columns are not known"
-_TIME_OF_DAY = re.compile(r"%[HIMSfp]")
-_UNSAID = re.compile(r"%-?[CGUVWcgnrstuwxz]")  # what Spark cannot write
-_NAMES = re.compile(r"(?i:MON|DAY|DY)|\b[ap]m\b")
-_NOON_OF_SPARK = re.compile(r"\b[AP]M\b")  # which is always so
-_NOON = re.compile(r"\b[AP]M\b", re.IGNORECASE)
-_TEXT = re.compile(r'"([^"]*)"')
-_OUTSIDE_OF_TEXT = re.compile(r'[^"]+(?=(?:"[^"]*"[^"]*)*$)')
-_QUOTE = "'"
-_READ = re.compile(r"%-?[A-Za-z]|'(?:[^']|'')*'|RR|S+")
-_DIGITS_OF_SECOND = re.compile(r"%f|FF(\d?)")
-_PADDED_NUMBERS = re.compile(r"%([dmHIMSj])")
-_PADDED_NAMES = re.compile(r"MONTH|DAY", re.IGNORECASE)
+_MARKS = {
+    one: Oracle.TIME_MAPPING[one]
+    for one in words("YYYY YY MM MON MONTH DD DAY DY HH HH12 HH24 MI SS")
+} | {"RRRR": "%Y", "RR": "%y", "FF": "%f", "AM": "%p", "PM": "%p"}
+"""The parts of Oracle's formats of times that others write too, with sqlglot's marks for them."""
+_PART = re.compile(
+    r'"[^"]*"|Y+|R+|MONTH|MON|MM|MI|DAY|DY|D+|HH(?:12|24)?|S+|FF\d?|AM|PM|[A-Z"]', re.IGNORECASE
+)
+_OF_NUMBER = re.compile(r"(FM)?[$09.,BCDEGILMPRSTUVX ]*[09][$09.,BCDEGILMPRSTUVX ]*", re.IGNORECASE)
+_NAMES = ("MON", "MONTH", "DAY", "DY")
 _CASES = {(True, False): exp.Upper, (False, True): exp.Lower}  # by isupper() and islower()
 
 
@@ -296,76 +295,59 @@ def parsed_time(node: exp.Expr, place: Place) -> exp.Expr:
     """`TO_DATE(x, 'yyyy-mm-dd')`, in whatever case; with a time of day where its format has one."""
     if not isinstance(node, exp.StrToDate | exp.StrToTime):
         return node
-    pattern = _words(node.args.get("format"))
-    if not pattern or "RR" in _upper(pattern):
+    pattern = _format(node)
+    if not pattern or "RR" in pattern.upper():
         raise UnsupportedError("a time without a format, or with RR: write YYYY")
-    read = _complete(_read(_upper(pattern), place), pattern, place)
-    has_time = isinstance(node, exp.StrToTime) or _TIME_OF_DAY.search(read)
+    marks = _marks(pattern, place)
+    has_time = isinstance(node, exp.StrToTime) or re.search("%[HIMSp]", marks)
     parsed = exp.StrToTime if has_time else exp.StrToDate
-    return parsed(this=node.this, format=exp.Literal.string(read))
+    return parsed(this=node.this, format=exp.Literal.string(marks))
 
 
 def formatted_time(node: exp.Expr, place: Place) -> exp.Expr:
     """`TO_CHAR(time, 'YYYY-MM-DD')`, where the format is one of times."""
-    pattern = _format(node)
-    upper = _upper(pattern).replace("RR", "YY")
-    is_bare = upper.startswith("FM")  # neither blanks after names nor zeros before numbers
-    written = _read(upper.removeprefix("FM"), place)
-    if "%" not in written:
-        if place.write.is_spark and re.search("[A-PR-Z]", upper):
-            raise _not_said(pattern)
+    pattern = _format(node) if isinstance(node, exp.ToChar | exp.TimeToStr) else ""
+    is_bare = pattern.upper().startswith("FM")  # no blanks after names, no zeros before numbers
+    parts = [found[0] for found in _PART.finditer(pattern[2 * is_bare :])]
+    if not parts or _OF_NUMBER.fullmatch(pattern):
         return node
-    if _PADDED_NAMES.search(_TEXT.sub("", pattern)) and not is_bare:
+    if not is_bare and {one.upper() for one in parts} & {"MONTH", "DAY"}:
         raise UnsupportedError(
             "names of months and days, which Oracle pads: write MON or DY, or FM before the format"
         )
-    written = _complete(written, pattern, place)
-    if _UNSAID.search(written):
-        raise _not_said(pattern)
+    marks = _marks(pattern[2 * is_bare :], place)
     if is_bare:
-        written = _PADDED_NUMBERS.sub(r"%-\1", written)
-    text = exp.TimeToStr(this=node.this, format=exp.Literal.string(written))
-    return _in_case_of(re.sub("^FM", "", pattern, flags=re.IGNORECASE), text)
+        marks = re.sub("%([dmHIMSj])", r"%-\1", marks)
+    text = exp.TimeToStr(this=node.this, format=exp.Literal.string(marks))
+    return _in_case_of(parts, text)
 
 
-def _upper(pattern: str) -> str:
-    """A format in capitals, but for texts in quotes."""
-    return _OUTSIDE_OF_TEXT.sub(lambda part: part[0].upper(), pattern)
+def _marks(pattern: str, place: Place) -> str:
+    """A format with sqlglot's marks for its parts, and with texts as Spark writes them."""
+
+    def mark(found: re.Match[str]) -> str:
+        part = found[0].upper()
+        if part[0] == '"' and place.write.is_spark and "%" not in part:
+            return "'" + found[0][1:-1].replace("'", "''") + "'"
+        if part.startswith("FF") and place.write.is_spark:  # digits of a second
+            return "S" * int(part[2:] or 6)
+        if part not in _MARKS:
+            raise _not_said(pattern)
+        return _MARKS[part]
+
+    return _PART.sub(mark, pattern)
 
 
-def _read(upper: str, place: Place) -> str:
-    """A format with sqlglot's marks for its parts, and digits of a second as Spark writes them."""
-    if "SSSSS" in upper:  # the seconds of the day
-        raise _not_said(upper)
-    read = format_time(upper, Oracle.TIME_MAPPING) or ""
-    if not place.write.is_spark:
-        return read.replace("FF", "%f")
-    return _DIGITS_OF_SECOND.sub(lambda found: "S" * int(found[1] or 6), read)
-
-
-def _in_case_of(pattern: str, text: exp.Expr) -> exp.Expr:
-    """A text with the names in it as a pattern writes its own: `MON`, `Mon` or `mon`."""
-    bare = _TEXT.sub("", pattern)
-    cases = {_CASES.get((name.isupper(), name.islower())) for name in _NAMES.findall(bare)}
+def _in_case_of(parts: list[str], text: exp.Expr) -> exp.Expr:
+    """A text with the names in it as a format writes its own: `MON`, `Mon` or `mon`."""
+    names = [one for one in parts if one.upper() in _NAMES or one in ("am", "pm")]
+    others = "".join(one.strip('"') for one in parts if one[0] == '"' or one in ("AM", "PM"))
+    cases = {_CASES.get((one.isupper(), one.islower())) for one in names}
     case = next(iter(cases), None)
-    others = "".join([*_TEXT.findall(pattern), *_NOON_OF_SPARK.findall(bare)])
-    is_changed = (case is exp.Upper and others.upper() != others) or (
-        case is exp.Lower and others.lower() != others
-    )
+    is_changed = case and others != (others.upper() if case is exp.Upper else others.lower())
     if len(cases) > 1 or is_changed:
         raise UnsupportedError("names of months, days and AM in different cases")
     return case(this=text) if case else text
-
-
-def _complete(read: str, pattern: str, place: Place) -> str:
-    """What sqlglot has read of a pattern, with AM and with texts in quotes."""
-    found = _NOON.sub("%p", read)
-    is_mistaken = any("%" in one for one in _TEXT.findall(found))
-    if place.write.is_spark:
-        found = _TEXT.sub(lambda text: f"'{text[1].replace(_QUOTE, _QUOTE * 2)}'", found)
-    if is_mistaken or re.search(r'[A-Za-z"]', _READ.sub("", found)):
-        raise _not_said(pattern)
-    return found
 
 
 def _not_said(pattern: str) -> UnsupportedError:
@@ -373,20 +355,11 @@ def _not_said(pattern: str) -> UnsupportedError:
 
 
 def _format(node: exp.Expr) -> str:
-    """The format of TO_CHAR in Oracle's words."""
-    if isinstance(node, exp.ToChar):
-        return _literal(node.args.get("format"))
-    return _words(node.args.get("format")) if isinstance(node, exp.TimeToStr) else ""
-
-
-def _literal(node: exp.Expr | None) -> str:
-    """The text of a literal, nothing of anything else."""
-    return node.name if isinstance(node, exp.Literal) and node.is_string else ""
-
-
-def _words(read: exp.Expr | None) -> str:
-    """A format, of which sqlglot has read a part, in Oracle's words."""
-    return format_time(_literal(read), Oracle.INVERSE_TIME_MAPPING) or ""
+    """A format in Oracle's words, of which sqlglot has read a part; nothing where there is none."""
+    found = node.args.get("format")
+    pattern = found.name if isinstance(found, exp.Literal) and found.is_string else ""
+    is_read = not isinstance(node, exp.ToChar)
+    return (is_read and format_time(pattern, Oracle.INVERSE_TIME_MAPPING)) or pattern
 
 
 def text_of_date(node: exp.Expr, place: Place) -> exp.Expr:
