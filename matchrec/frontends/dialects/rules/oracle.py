@@ -75,7 +75,7 @@ _UNITS = {
 _UNKNOWN = "TRUNC takes a number or a date: the types of these columns are not known"
 _MARKS = {
     one: Oracle.TIME_MAPPING[one]
-    for one in words("YYYY YY MM MON MONTH DD DAY DY HH HH12 HH24 MI SS")
+    for one in words("YYYY YY MM MON MONTH DD DDD DAY DY HH HH12 HH24 MI SS")
 } | {"RRRR": "%Y", "RR": "%y", "FF": "%f", "AM": "%p", "PM": "%p"}
 """The parts of Oracle's formats of times that others write too, with sqlglot's marks for them."""
 _PART = re.compile(
@@ -331,9 +331,9 @@ def _marks(pattern: str, place: Place) -> str:
             return "'" + found[0][1:-1].replace("'", "''") + "'"
         if part.startswith("FF") and place.write.is_spark:  # digits of a second
             return "S" * int(part[2:] or 6)
-        if part not in _MARKS:
+        if part not in _MARKS and not (part == "Q" and place.write.is_spark):
             raise _not_said(pattern)
-        return _MARKS[part]
+        return _MARKS.get(part, part)
 
     return _PART.sub(mark, pattern)
 
