@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from matchrec.frontends.dialects.rules.place import ClauseKinds, Kinds, Tables
     from matchrec.frontends.dialects.translate import Translation
 
-_UTC = frozenset({"UTC", "Etc/UTC", "GMT", "Z"})
-
 
 def parse_query(
     spark: SparkSession, text: str, args: Arguments, frames: dict[str, Any], dialect: str
@@ -48,11 +46,10 @@ def parse_query(
     if product is SPARK:
         return parse(text, frames, quotes)
     values, tables = args if isinstance(args, dict) else {}, tables_of(spark)
-    shows_utc = spark.conf.get("spark.sql.session.timeZone") in _UTC
     from matchrec.frontends.dialects.translate import Knowledge, translate_query
 
     def read(kinds: Sequence[ClauseKinds]) -> tuple[Translation, Query]:
-        known = Knowledge(kinds, values, tables, shows_utc)
+        known = Knowledge(kinds, values, tables)
         translation = translate_query(text, product, SPARK, known)
         query = parse(translation.text, frames, quotes, origin_of(translation))
         clauses = [replace(site.clause, columns=product.columns) for site in query.sites]

@@ -13,16 +13,10 @@ from matchrec.errors.sql.window import not_in
 from matchrec.frontends.dialects.edits import Edit, Note, edited
 from matchrec.frontends.dialects.fragments import Fragments
 from matchrec.frontends.dialects.limits import (
-    EventTime,
     Feature,
-    check_keys,
     check_limits,
     neighbours,
-    option_edits,
-    order_edit,
-    ordered_by,
     repeated_variables,
-    without_additions,
 )
 from matchrec.frontends.dialects.products import Addition, Nulls, Product
 from matchrec.frontends.dialects.rules.place import Kinds, KnownColumns, Place, no_kinds
@@ -31,6 +25,7 @@ from matchrec.frontends.dialects.spellings import (
     alternative_notes,
     calls_classifier,
     names_edits,
+    option_edits,
     variable_places,
     variables_as_written,
 )
@@ -294,28 +289,19 @@ def clause_edits(
     tokens: ClauseTokens,
     fragments: Fragments,
     columns: Callable[[], Kinds] = no_kinds,
-    time: EventTime | None = None,
 ) -> Iterator[Edit]:
-    """The edits of a clause. columns: gives those of its input. time: of the events before it."""
+    """The edits of a clause. columns: gives those of its input."""
     read, write = fragments.read, fragments.write
-    tokens, additions = without_additions(tokens, read.additions, fragments.values)
     clause = read_clause(tokens)
-    for one in additions:
-        yield from one.edits(clause.pattern_span)
+    if Addition.TIMESTAMP_BY in read.additions and not clause.order_by:
+        raise errors.ordered_by_arrival(read.title, clause.span)
     if read.defines_more and not write.defines_more:
         clause, unused = without_unused(tokens, clause)
         yield from (Edit(span, "") for span in unused)
-    added = ((one.feature, one.span) for one in additions if one.feature)
-    check_limits(clause, write, (*added, *neighbours(clause, read)))
+    check_limits(clause, write, neighbours(clause, read))
     keeps_case = read.keeps_case and not write.keeps_case
     written = variables_as_written(tokens, clause) if keeps_case else {}
     place = Place(read, write, clause, columns=KnownColumns(columns), quoted=written)
-    if Addition.TIMESTAMP_BY in read.additions:
-        if time is None:
-            raise errors.ordered_by_arrival(read.title, clause.span)
-        check_keys(clause, time)
-        place = place.within(ordered_by(clause, time), ClausePart.ORDER_BY)
-        yield order_edit(tokens, fragments.expression_text(time.time.span, place))
     yield from _expression_edits(clause, fragments, place)
     spans = tuple(node.span for _, node in expressions(clause))
     yield from names_edits(tokens, spans, write.quote, variable_places(clause, written))
@@ -343,9 +329,8 @@ def _loop_edits(clause: MatchRecognize, fragments: Fragments, place: Place) -> I
 
 def _expression_edits(clause: MatchRecognize, fragments: Fragments, place: Place) -> Iterator[Edit]:
     """The edits of all expressions. place: in the clause."""
-    seen = place.clause or clause
     for part, node in expressions(clause):
-        yield from fragments.expression(node.span, place.within(seen, part))
+        yield from fragments.expression(node.span, place.within(clause, part))
 
 
 def bound_edits(clause: MatchRecognize, mark: str) -> Iterator[Edit]:

@@ -164,9 +164,8 @@ class Fragments:
     windows: holes between the parentheses of windows, where sqlglot reads a key; a name alone there
     would be another window's, which its versions print with parentheses or without.
     rows: the columns of clauses' rows by the places of relation and clause. tables: the columns of
-    tables. values: of the query's parameters, as far as they are known. notes: what was found to
-    differ, in the order in which fragments are translated. missed: columns whose kinds rules ask
-    for.
+    tables. notes: what was found to differ, in the order in which fragments are translated. missed:
+    columns whose kinds rules ask for.
     """
 
     text: str
@@ -176,7 +175,6 @@ class Fragments:
     windows: frozenset[Span] = frozenset()
     rows: Mapping[Span, Kinds] = field(default_factory=dict)
     tables: Tables = no_tables
-    values: Mapping[str, object] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
     missed: list[str] = field(default_factory=list)
 

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from matchrec.errors.sql.window import name_of_any_row
+from matchrec.errors.sql import window as errors
 from matchrec.frontends.dialects.edits import Edit, Note
 from matchrec.frontends.dialects.products import Addition, Product
-from matchrec.frontends.lexing.tokens import Range, TokenKind, TokenSequence, pair_brackets
+from matchrec.frontends.dialects.rules.values import unit_of
+from matchrec.frontends.lexing.tokens import TokenKind, TokenSequence, pair_brackets
 from matchrec.frontends.row_pattern import pattern_tokens
-from matchrec.frontends.sql.grammar import ClauseTokens
+from matchrec.frontends.sql.grammar import (
+    ClausePart,
+    ClauseTokens,
+    all_tokens,
+    cut_out_tokens,
+    find_sections,
+)
 from matchrec.frontends.sql.nodes import MatchRecognize
-from matchrec.frontends.sql.relation import find_clauses
+from matchrec.frontends.sql.relation import Cut
 from matchrec.plan.pattern import Alternation, Concatenation, RowPattern, Variable, walk
 from matchrec.source import Span
 
@@ -30,7 +38,7 @@ _ENDS = ("LIMIT", "DISTINCT", "TABLESAMPLE")  # what sqlglot does not do before 
 _BEGINS = ("RIGHT", "FULL")  # joins, before which it does not do what precedes
 
 
-def pipe_edits(tokens: TokenSequence) -> Iterator[Edit]:
+def _pipe_edits(tokens: TokenSequence) -> Iterator[Edit]:
     """The edits for all pipes of a query."""
     queries: dict[int, list[int]] = {}
     for index in range(len(tokens)):
@@ -81,8 +89,11 @@ def _distinct_edits(tokens: TokenSequence, pipes: Sequence[int]) -> Iterator[Edi
             yield Edit(Span(end, end), " |> DISTINCT")
 
 
-# Spellings of PATTERN and of names: short forms, quotes, and the case of variables.
+# Spellings of the clause, of PATTERN and of names: short forms, quotes, and the case of variables.
 #
+# OPTIONS (use_longest_match = TRUE)    BigQuery     PATTERN (...) LONGEST MATCH
+# LIMIT DURATION (minute, 5)            Azure        PATTERN (...) WITHIN INTERVAL '5' MINUTE
+# FROM input TIMESTAMP BY time          Azure        FROM input, ORDER BY time
 # PATTERN (a (b | ))    BigQuery    PATTERN (a (b | ()))
 # PATTERN (A .* B)      Azure       PATTERN (A ANY_ROW* B)
 # PATTERN ([A] B)       Azure       PATTERN (A B)
@@ -98,38 +109,169 @@ def _distinct_edits(tokens: TokenSequence, pipes: Sequence[int]) -> Iterator[Edi
 # Where CLASSIFIER gives names as they were written, they get quotes for a product in which a name
 # without quotes is upper case.
 
-_SHORT_FORMS = {Addition.EMPTY_ALTERNATIVES, Addition.ANY_ROW, Addition.BRACKETS}
 _SIGNS_OF_COMMENTS = (Addition.SLASH_COMMENTS, Addition.HASH_COMMENTS)
 _OTHER_COMMENTS = r"--[^\n]*|/\*.*?\*/"
 _BEFORE_PART = ("", "(", "{-", "|", ",")
 _AFTER_PART = ("", ")", "-}", ",")
 
 
-def clauses_of(tokens: TokenSequence) -> Iterator[Range]:
-    """What stands in the parentheses of each clause of a query."""
-    for cut in find_clauses(tokens):
-        yield cut.opening + 1, cut.closing
+_LONGEST = "USE_LONGEST_MATCH"
+_UNITS = ("DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND")
+_OF_CLAUSES = frozenset(Addition) - {
+    Addition.PIPES,
+    Addition.DOLLAR_NAMES,
+    Addition.SLASH_COMMENTS,
+    Addition.HASH_COMMENTS,
+}
 
 
 def written_out(
-    tokens: TokenSequence, clauses: Iterable[Range], additions: frozenset[Addition]
+    tokens: TokenSequence,
+    cuts: Iterable[Cut] | None,
+    additions: frozenset[Addition],
+    values: Mapping[str, object],
 ) -> Iterator[Edit]:
-    """The edits that write out the short forms. clauses: what stands in their parentheses."""
+    """The edits that write out the short forms, and say what one product has added to the clause.
+
+    cuts: the clauses of a query; None of a text that is a clause. values: of the query's
+    parameters, as far as they are known.
+    """
+    if Addition.PIPES in additions and cuts is not None:
+        yield from _pipe_edits(tokens)
     if Addition.DOLLAR_NAMES in additions:
         yield from _dollar_names(tokens)
     for sign in _SIGNS_OF_COMMENTS:
         if sign in additions:
             yield from _comments(tokens, sign.value)
-    if not additions & _SHORT_FORMS:
+    if additions & _OF_CLAUSES:
+        yield from _forms_of_clauses(tokens, cuts, additions, values)
+
+
+def _forms_of_clauses(
+    tokens: TokenSequence,
+    cuts: Iterable[Cut] | None,
+    additions: frozenset[Addition],
+    values: Mapping[str, object],
+) -> Iterator[Edit]:
+    if cuts is None:
+        clause, options = _without_options(all_tokens(tokens), additions, values)
+        yield from _forms_of_clause(clause, options, additions)
         return
-    for clause in clauses:
-        for pattern in _patterns(tokens, clause):
-            if Addition.EMPTY_ALTERNATIVES in additions:
-                yield from _empty_alternatives(tokens, pattern)
-            if Addition.ANY_ROW in additions:
-                yield from _any_rows(tokens, clause, pattern)
-            if Addition.BRACKETS in additions:
-                yield from _names_in_brackets(tokens, clause, pattern)
+    times = set()
+    for cut in cuts:
+        clause = cut_out_tokens(tokens, cut.opening, cut.closing)
+        clause, options = _without_options(clause, additions, values)
+        yield from _forms_of_clause(clause, options, additions)
+        time = _time_of_events(tokens, cut) if Addition.TIMESTAMP_BY in additions else None
+        if time is not None:
+            times.add(time)
+            yield from _order_edits(tokens, time, cut, clause)
+    if Addition.TIMESTAMP_BY in additions:
+        for index in range(len(tokens)):
+            if tokens.says(index, "TIMESTAMP", "BY") and index not in times:
+                raise errors.time_of_step(tokens.span(index, index + 2))
+
+
+_Options = tuple[tuple[Span, str], ...]
+"""What stands in a clause and only one product reads, and the words after PATTERN for it."""
+
+
+def _without_options(
+    clause: ClauseTokens, additions: frozenset[Addition], values: Mapping[str, object]
+) -> tuple[ClauseTokens, _Options]:
+    """The tokens of a clause in the grammar of all, and what they leave out."""
+    found = []
+    for index in clause.level(0, len(clause)):
+        if Addition.LONGEST_MATCH in additions and clause.says(index, "OPTIONS", "("):
+            found.append(_longest_match(clause, index, values))
+        if Addition.DURATION in additions and clause.says(index, "LIMIT", "DURATION"):
+            found.append(_duration(clause, index))
+    kept = [one for one in clause.tokens if not any(span.holds(one.span) for span, _ in found)]
+    return replace(clause, tokens=tuple(kept), pairs=pair_brackets(kept)), tuple(found)
+
+
+def _longest_match(
+    clause: ClauseTokens, index: int, values: Mapping[str, object]
+) -> tuple[Span, str]:
+    """`OPTIONS (use_longest_match = TRUE)`, or a parameter in place of the truth value."""
+    known = {"TRUE": True, "FALSE": False} | {f"@{name}": one for name, one in values.items()}
+    closing = _closing(clause, index + 1)
+    longest = False
+    for start, end in clause.separated(index + 2, closing):
+        if start == end:
+            continue
+        text = "".join(one.text for one in clause.tokens[start + 2 : end])
+        value = known.get(text, known.get(text.upper()))
+        if clause.key(start) != _LONGEST or not isinstance(value, bool):
+            raise errors.unknown_option(clause.span(start, end), _LONGEST.lower())
+        longest = value
+    return clause.span(index, closing + 1), "LONGEST MATCH" if longest else ""
+
+
+def _duration(clause: ClauseTokens, index: int) -> tuple[Span, str]:
+    """`LIMIT DURATION (minute, 5)`."""
+    closing = _closing(clause, index + 2)
+    span = clause.span(index, closing + 1)
+    match [one.text for one in clause.tokens[index + 3 : closing]]:
+        case [unit, ",", amount] if amount.isdigit() and int(amount) and unit_of(unit) in _UNITS:
+            return span, f"WITHIN INTERVAL '{amount}' {unit_of(unit)}"
+    raise errors.malformed_duration(span)
+
+
+def _closing(clause: ClauseTokens, opening: int) -> int:
+    if opening not in clause.pairs:
+        raise errors.malformed_duration(clause.span(opening - 2, opening))
+    return clause.pairs[opening]
+
+
+def _time_of_events(tokens: TokenSequence, cut: Cut) -> int | None:
+    """Where TIMESTAMP BY stands after the relation of a clause."""
+    before = list(tokens.level(tokens.around[cut.word] + 1, cut.word))
+    starts = [at for at in before if tokens.key(at) in ("FROM", "JOIN")]
+    own = [at for at in before if not starts or at > starts[-1]]
+    for at in own:
+        if tokens.says(at, "PARTITION", "BY"):
+            raise errors.divided_input(tokens.span(at, at + 2))
+    return next((at for at in own if tokens.says(at, "TIMESTAMP", "BY")), None)
+
+
+def _order_edits(
+    tokens: TokenSequence, time: int, cut: Cut, clause: ClauseTokens
+) -> Iterator[Edit]:
+    """ORDER BY the time of events. Raises for a key of OVER that does not divide the rows."""
+    own = tokens.level(time + 2, cut.word)
+    over = next((at for at in own if tokens.key(at) == "OVER"), cut.word)
+    sections = find_sections(clause)
+    divided = sections.get(ClausePart.PARTITION_BY)
+    keys = clause.separated(divided.start, divided.end) if divided else ()
+    names = {clause.text_at(clause.span(*key)).upper() for key in keys}
+    for key in tokens.separated(over + 1, cut.word) if over < cut.word else ():
+        span = tokens.span(*key)
+        if tokens.text_at(span).upper() not in names:
+            raise errors.own_time(tokens.text_at(span), span)
+    order = tokens.text_at(tokens.span(time + 2, over))
+    later = (one.keyword.start for one in sections.values() if one is not divided)
+    place = min(later)
+    yield Edit(tokens.span(time, cut.word), "")
+    yield Edit(Span(place, place), f"ORDER BY {order}\n")
+
+
+def _forms_of_clause(
+    clause: ClauseTokens, options: _Options, additions: frozenset[Addition]
+) -> Iterator[Edit]:
+    """The short forms of PATTERN, and what says the same as options."""
+    opening = find_sections(clause)[ClausePart.PATTERN].start
+    closing = clause.pairs[opening]
+    yield from (Edit(span, "") for span, _ in options)
+    words = " ".join(word for _, word in options if word)
+    if words:
+        yield Edit(clause[closing].span, f") {words}")
+    if Addition.EMPTY_ALTERNATIVES in additions:
+        yield from _empty_alternatives(clause, opening, closing)
+    if Addition.ANY_ROW in additions:
+        yield from _any_rows(clause, opening + 1, closing)
+    if Addition.BRACKETS in additions:
+        yield from _names_in_brackets(clause, opening + 1, closing)
 
 
 def _dollar_names(tokens: TokenSequence) -> Iterator[Edit]:
@@ -151,33 +293,20 @@ def _comments(tokens: TokenSequence, sign: str) -> Iterator[Edit]:
                 yield Edit(Span(*comment.span("sign")), "--")
 
 
-def _names_in_brackets(tokens: TokenSequence, clause: Range, pattern: Range) -> Iterator[Edit]:
+def _names_in_brackets(clause: ClauseTokens, start: int, end: int) -> Iterator[Edit]:
     """Variables without brackets, in which the lexer of PATTERN does not know them."""
-    names = {tokens[index].name.upper() for index in range(*pattern)}
-    for index in range(*clause):
-        token = tokens[index]
-        if _is_in_brackets(tokens, index) and token.name.upper() in names:
+    names = {one.name.upper() for one in clause.tokens[start:end]}
+    for token in clause.tokens:
+        is_in_brackets = token.kind is TokenKind.QUOTED and clause.text_at(token.span)[0] == "["
+        if is_in_brackets and token.name.upper() in names:
             is_word = token.name.isidentifier()
             yield Edit(token.span, token.name if is_word else f'"{token.name}"')
 
 
-def _is_in_brackets(tokens: TokenSequence, index: int) -> bool:
-    token = tokens[index]
-    return token.kind is TokenKind.QUOTED and tokens.text[token.span.start] == "["
-
-
-def _patterns(tokens: TokenSequence, clause: Range) -> Iterator[Range]:
-    """What stands in the parentheses of PATTERN."""
-    for index in tokens.level(*clause):
-        if tokens.says(index, "PATTERN", "("):
-            yield index + 2, tokens.pairs[index + 1]
-
-
-def _empty_alternatives(tokens: TokenSequence, pattern: Range) -> Iterator[Edit]:
+def _empty_alternatives(clause: ClauseTokens, opening: int, closing: int) -> Iterator[Edit]:
     """`()` on each side of `|` on which nothing stands."""
-    start, end = pattern
-    span = Span(tokens[start - 1].span.end, tokens[end].span.start)
-    found = pattern_tokens(tokens.text, span)
+    span = Span(clause[opening].span.end, clause[closing].span.start)
+    found = pattern_tokens(clause.text, span)
     for place, token in enumerate(found):
         if token.key != "|":
             continue
@@ -188,19 +317,18 @@ def _empty_alternatives(tokens: TokenSequence, pattern: Range) -> Iterator[Edit]
             yield Edit(Span(token.span.end, token.span.end), " ()")
 
 
-def _any_rows(tokens: TokenSequence, clause: Range, pattern: Range) -> Iterator[Edit]:
+def _any_rows(clause: ClauseTokens, start: int, end: int) -> Iterator[Edit]:
     """A variable without a condition for each `.`."""
-    dots = [index for index in range(*pattern) if tokens.key(index) == "."]
+    dots = [one.span for one in clause.tokens[start:end] if one.key == "."]
     if not dots:
         return
-    keys = {tokens.key(index) for index in range(*clause)}
+    keys = {one.key for one in clause.tokens}
     if "CLASSIFIER" in keys:
-        raise name_of_any_row(tokens[dots[0]].span)
+        raise errors.name_of_any_row(dots[0])
     name = "ANY_ROW"
     while name in keys:
         name += "_"
-    for index in dots:
-        yield Edit(tokens[index].span, f" {name} ".replace("  ", " "))
+    yield from (Edit(span, f" {name} ".replace("  ", " ")) for span in dots)
 
 
 def alternative_notes(
@@ -268,6 +396,17 @@ def _variables(clause: MatchRecognize) -> Iterator[tuple[str | None, Span | None
         yield clause.after_match.variable, clause.after_match.span
     for subset in clause.subsets:
         yield from zip(subset.members, subset.member_spans, strict=True)
+
+
+def option_edits(clause: ClauseTokens, pattern: Span) -> Iterator[Edit]:
+    """LONGEST MATCH after PATTERN, which stands at `pattern`, as an option of the clause."""
+    for index in clause.level(0, len(clause)):
+        words = clause.key(index), clause.key(index + 1)
+        if clause[index].span.start > pattern.end and words == ("LONGEST", "MATCH"):
+            end = clause[len(clause) - 1].span.end
+            yield Edit(clause.span(index, index + 2), "")
+            yield Edit(Span(end, end), f" OPTIONS ({_LONGEST.lower()} = TRUE)")
+            return
 
 
 def names_edits(

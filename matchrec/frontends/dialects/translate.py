@@ -30,15 +30,9 @@ from matchrec.frontends.dialects.clause_edits import (
 from matchrec.frontends.dialects.differences import found_differences
 from matchrec.frontends.dialects.edits import Edit, Edited, Note, edited
 from matchrec.frontends.dialects.fragments import Fragments, tokens_in
-from matchrec.frontends.dialects.limits import (
-    EventTime,
-    before_keys,
-    check_times,
-    find_event_time,
-)
-from matchrec.frontends.dialects.products import SPARK, Addition, Product
+from matchrec.frontends.dialects.products import SPARK, Product
 from matchrec.frontends.dialects.rules.place import ClauseKinds, Kinds, Tables, no_tables
-from matchrec.frontends.dialects.spellings import clauses_of, pipe_edits, written_out
+from matchrec.frontends.dialects.spellings import written_out
 from matchrec.frontends.lexing.tokens import (
     TokenSequence,
     find_frames,
@@ -50,7 +44,7 @@ from matchrec.frontends.row_pattern import parameters_in
 from matchrec.frontends.sql.grammar import all_tokens, cut_out_tokens
 from matchrec.frontends.sql.locate import parse
 from matchrec.frontends.sql.lower import lower
-from matchrec.frontends.sql.relation import Cut, find_clauses, find_start, refuse_unbalanced
+from matchrec.frontends.sql.relation import find_clauses, find_start, refuse_unbalanced
 from matchrec.source import Origin, Source, Span
 
 Edits = Callable[[TokenSequence, Fragments], Iterator[Edit]]
@@ -84,7 +78,6 @@ class Knowledge:
     kinds: Sequence[ClauseKinds] = ()
     values: Mapping[str, object] = field(default_factory=dict)
     tables: Tables = no_tables
-    shows_utc: bool = False
 
 
 def translate_query(
@@ -103,13 +96,11 @@ def translate_query(
             _check(text, read)
         refuse_unbalanced(tokens)
         notes = _differences(tokens, read, write)
-        pipes = pipe_edits(tokens) if Addition.PIPES in read.additions else ()
-        forms = written_out(tokens, clauses_of(tokens), read.additions)
-        written = edited(text, (*pipes, *forms, *_joined_signs(tokens, read)))
+        forms = written_out(tokens, find_clauses(tokens), read.additions, own.values)
+        written = edited(text, (*forms, *_joined_signs(tokens, read)))
 
     def edits(tokens: TokenSequence, fragments: Fragments) -> Iterator[Edit]:
-        fragments = replace(fragments, values=own.values, tables=own.tables)
-        return _query_edits(tokens, fragments, own.kinds)
+        return _query_edits(tokens, replace(fragments, tables=own.tables), own.kinds)
 
     found = _of_written_out(written, tokens, (read, write), edits)
     return replace(found, notes=(*notes, *found.notes))
@@ -173,7 +164,7 @@ def translate_clause(
     with shown_in(Source(text)):
         tokens = product_tokens(text, read)
         notes = _differences(tokens, read, write)
-        written = edited(text, written_out(tokens, ((0, len(tokens)),), read.additions))
+        written = edited(text, written_out(tokens, None, read.additions, {}))
 
     def edits(tokens: TokenSequence, fragments: Fragments) -> Iterator[Edit]:
         return clause_edits(all_tokens(tokens), fragments, lambda: columns or {})
@@ -221,9 +212,7 @@ def _query_edits(
 ) -> Iterator[Edit]:
     found, windows = find_clauses(tokens), windows_between(tokens, fragments)
     known = dict(zip(in_order(found, windows), kinds, strict=False))
-    wholes = {cut: _whole(tokens, cut, fragments.read) for cut in found}
-    if Addition.TIMESTAMP_BY in fragments.read.additions:
-        check_times(tokens, wholes.values())
+    wholes = {cut: tokens.span(find_start(tokens, cut), cut.closing + 1) for cut in found}
     outputs = {cut: known[cut].outputs for cut in found if cut in known}
     rows = {wholes[cut]: one for cut, one in outputs.items() if one is not None}
     fragments = replace(fragments, rows=rows)
@@ -235,10 +224,6 @@ def _query_edits(
         yield from window_edits(tokens, window, fragments, partial(dict, own))
     for cut, whole in wholes.items():
         relation = Span(whole.start, tokens[cut.word].span.start)
-        time = _event_time(tokens, fragments.read, cut, whole)
-        if time is not None:
-            yield Edit(time.span, "")
-            relation = Span(whole.start, time.span.start)
         inner = [other for other in wholes.values() if relation.holds(other)]
         query = _query_in(tokens, relation)
         if query is None:
@@ -249,7 +234,7 @@ def _query_edits(
         columns = known.get(cut, ClauseKinds()).inputs
         inputs = partial(_kinds_of_table, tokens, relation, fragments)
         yield from clause_edits(
-            clause, fragments, inputs if columns is None else partial(dict, columns), time
+            clause, fragments, inputs if columns is None else partial(dict, columns)
         )
 
 
@@ -272,17 +257,3 @@ def _query_in(tokens: TokenSequence, relation: Span) -> Span | None:
     rest = tokens.text[tokens[closing].span.end : relation.end]
     is_query = tokens.key(start) == "(" and tokens.key(start + 1) in ("SELECT", "FROM", "WITH")
     return tokens.span(start + 1, closing) if is_query and not rest.strip() else None
-
-
-def _event_time(tokens: TokenSequence, read: Product, cut: Cut, whole: Span) -> EventTime | None:
-    if Addition.TIMESTAMP_BY not in read.additions:
-        return None
-    return find_event_time(tokens, tokens.index_at[whole.start], cut.word)
-
-
-def _whole(tokens: TokenSequence, cut: Cut, read: Product) -> Span:
-    """The characters of a clause and of the relation before it."""
-    start = find_start(tokens, cut)
-    if Addition.TIMESTAMP_BY in read.additions:
-        start = before_keys(tokens, start)
-    return tokens.span(start, cut.closing + 1)
