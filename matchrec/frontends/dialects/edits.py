@@ -15,10 +15,14 @@ from matchrec.source import Source, Span
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """The characters of `span` give way to `text`; an empty span is where it is inserted."""
+    """The characters of `span` give way to `text`; an empty span is where it is inserted.
+
+    origin: what says the same in the text before, where that stands elsewhere.
+    """
 
     span: Span
     text: str
+    origin: Span | None = None
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,7 @@ class Edited:
             return Span(at, at + 1)
         edit, start = self.edits[index], self._starts[index]
         if at < start + len(edit.text):
-            return edit.span
+            return edit.origin or edit.span
         place = edit.span.end + at - start - len(edit.text)
         return Span(place, place + 1)
 

@@ -249,11 +249,10 @@ def _order_edits(
         span = tokens.span(*key)
         if tokens.text_at(span).upper() not in names:
             raise errors.own_time(tokens.text_at(span), span)
-    order = tokens.text_at(tokens.span(time + 2, over))
-    later = (one.keyword.start for one in sections.values() if one is not divided)
-    place = min(later)
+    order = tokens.span(time + 2, over)
+    place = min(one.keyword.start for one in sections.values() if one is not divided)
     yield Edit(tokens.span(time, cut.word), "")
-    yield Edit(Span(place, place), f"ORDER BY {order}\n")
+    yield Edit(Span(place, place), f"ORDER BY {tokens.text_at(order)}\n", order)
 
 
 def _forms_of_clause(
@@ -262,10 +261,11 @@ def _forms_of_clause(
     """The short forms of PATTERN, and what says the same as options."""
     opening = find_sections(clause)[ClausePart.PATTERN].start
     closing = clause.pairs[opening]
-    yield from (Edit(span, "") for span, _ in options)
-    words = " ".join(word for _, word in options if word)
-    if words:
-        yield Edit(clause[closing].span, f") {words}")
+    end = clause[closing].span.end
+    for span, words in options:
+        yield Edit(span, "")
+        if words:
+            yield Edit(Span(end, end), f" {words}", span)
     if Addition.EMPTY_ALTERNATIVES in additions:
         yield from _empty_alternatives(clause, opening, closing)
     if Addition.ANY_ROW in additions:

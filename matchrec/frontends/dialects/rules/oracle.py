@@ -310,6 +310,8 @@ def formatted_time(node: exp.Expr, place: Place) -> exp.Expr:
     is_bare = pattern.upper().startswith("FM")  # no blanks after names, no zeros before numbers
     parts = [found[0] for found in _PART.finditer(pattern[2 * is_bare :])]
     if not parts or _OF_NUMBER.fullmatch(pattern):
+        if parts and place.write.is_spark:
+            raise _not_said(pattern)
         return node
     if not is_bare and {one.upper() for one in parts} & {"MONTH", "DAY"}:
         raise UnsupportedError(
