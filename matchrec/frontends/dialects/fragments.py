@@ -105,6 +105,8 @@ def _parsed(text: str, product: Product) -> exp.Expr:
     trees = [tree for tree in found if tree is not None]
     if len(trees) != 1:
         raise ParseError("one statement or expression is expected")
+    if any(call.error_messages() for call in trees[0].find_all(exp.Func)):
+        raise ParseError("a function lacks an argument")
     return trees[0].copy()  # a part that its parser has put in two places is two
 
 
