@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import wraps
+from inspect import signature
 from typing import Any, TypeVar, get_args
 
 import click
@@ -13,7 +14,8 @@ import click
 from matchrec.arguments import DialectName, Engine, PatternForm, SaseForm, Sort
 from matchrec.cli.failures import failures_told, tracebacks_shown
 from matchrec.cli.files import CsvOptions, Table, delimiter, different, table, writable
-from matchrec.cli.queries import QuerySource
+from matchrec.cli.queries import QuerySource, query_of
+from matchrec.cli.session import Settings
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import command as errors
 from matchrec.errors.surface import COMMAND_LINE, shown_on
@@ -79,6 +81,24 @@ def tells_failures(function: Callable[..., None]) -> Callable[..., None]:
             tracebacks_shown() if traceback else nullcontext(),
         ):
             function(*args, **options)
+
+    return command
+
+
+def asks(function: Callable[..., None]) -> Callable[..., None]:
+    """A command about one query: what is said of that comes as one request, before its own options.
+
+    Raises click.UsageError for options that do not fit the query.
+    """
+    own = signature(function).parameters
+
+    @tells_failures
+    @wraps(function)
+    def command(
+        query: QuerySource, tables: tuple[Table, ...], conf: Settings, **options: Any
+    ) -> None:
+        passed = {name: options.pop(name) for name in own if name in options}
+        function(query_of(query, tables, conf, options), **passed)
 
     return command
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import click
 
@@ -16,19 +14,16 @@ from matchrec.cli.arguments import (
     QUERY,
     STREAM,
     Parsed,
+    asks,
     keep,
     kept,
     tells_failures,
 )
-from matchrec.cli.failures import tell, warnings_told
-from matchrec.cli.files import Table, writable_table, write
-from matchrec.cli.queries import QuerySource, load_pattern, query_of
+from matchrec.cli.failures import tell
+from matchrec.cli.files import writable_table, write
+from matchrec.cli.queries import QueryRequest, QuerySource, load_pattern
 from matchrec.cli.rows import FORMATS, SHOWN_ROWS, print_rows
-from matchrec.cli.session import Settings, local_session
 from matchrec.errors import command as errors
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 
 def new_file(ctx: click.Context, _: click.Parameter, file: Path | None) -> Path | None:
@@ -65,24 +60,15 @@ def new_file(ctx: click.Context, _: click.Parameter, file: Path | None) -> Path 
     help="Replace the file of --output if it is there.",
 )
 @click.option("--limit", type=click.IntRange(1), help="At most so many rows [a table: 20].")
-@tells_failures
-def run(  # noqa: PLR0913 -- one for each option
-    query: QuerySource,
-    tables: tuple[Table, ...],
-    conf: Settings,
-    form_of_rows: str,
-    file: Path | None,
-    limit: int | None,
-    **options: Any,
-) -> None:
+@asks
+def run(asked: QueryRequest, form_of_rows: str, file: Path | None, limit: int | None) -> None:
     """Run a query over files; its rows go to stdout, or to a file.
 
     QUERY is a file, or - for standard input: SQL, or SASE+ if its name ends with .sase. A Pattern
     is FILE.py:NAME, or MODULE:NAME with --language pattern.
     """
-    asked = query_of(query, tables, options)
-    with session_over(tables, conf) as spark:
-        frame = asked.query(spark).dataframe()
+    with asked.running() as (spark, query):
+        frame = query.dataframe()
         watch = matchrec.progress(spark)
         if file:
             with watch:
@@ -93,17 +79,6 @@ def run(  # noqa: PLR0913 -- one for each option
         if print_rows(frame, form_of_rows, most, watch):
             rows = "row" if most == 1 else "rows"
             tell(f"showing {most} {rows}; --limit shows more, --output writes all")
-
-
-@contextmanager
-def session_over(tables: tuple[Table, ...], settings: Settings) -> Iterator[SparkSession]:
-    """A session in which the files are tables, and warnings are notices."""
-    from matchrec.spark.session import quiet_analysis
-
-    with warnings_told(), local_session(settings) as spark, quiet_analysis():
-        for table in tables:
-            table.register(spark)
-        yield spark
 
 
 @click.command()

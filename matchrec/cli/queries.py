@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import runpy
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
 from pkgutil import resolve_name
@@ -13,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import matchrec
+from matchrec.cli.failures import warnings_told
 from matchrec.cli.files import Table, read_query
+from matchrec.cli.session import Settings, local_session
 from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import command as errors
@@ -48,9 +52,20 @@ class QueryRequest:
     what: str
     events: str
     options: dict[str, Any]
+    tables: tuple[Table, ...]
+    settings: Settings
 
-    def query(self, spark: SparkSession) -> matchrec.Query:
-        """The query, which says what it gives, how it runs, and why."""
+    @contextmanager
+    def running(self) -> Iterator[tuple[SparkSession, matchrec.Query]]:
+        """The query, in a session in which the files are tables, and warnings are notices."""
+        from matchrec.spark.session import quiet_analysis
+
+        with warnings_told(), local_session(self.settings) as spark, quiet_analysis():
+            for table in self.tables:
+                table.register(spark)
+            yield spark, self._query(spark)
+
+    def _query(self, spark: SparkSession) -> matchrec.Query:
         given = {name: passed(name, value) for name, value in self.options.items()}
         how = {name: given.pop(name) for name in ("engine", "sort", "max_steps") if name in given}
         given["options"] = matchrec.Options(**how)
@@ -93,7 +108,7 @@ class QuerySource:
 
 
 def query_of(
-    origin: QuerySource, tables: tuple[Table, ...], options: dict[str, Any]
+    origin: QuerySource, tables: tuple[Table, ...], settings: Settings, options: dict[str, Any]
 ) -> QueryRequest:
     """The query that the arguments ask for. Raises click.UsageError for those that do not fit."""
     language = options.pop("language") or origin.language
@@ -105,7 +120,7 @@ def query_of(
     events = given.pop("events", None) or (tables[0].name if len(tables) == 1 else "")
     if language != "sql" and not events:
         raise click.UsageError(f"{NAMES[language]} needs --events, the name of a table")
-    return QueryRequest(language, origin.read(language), events, given)
+    return QueryRequest(language, origin.read(language), events, given, tables, settings)
 
 
 def option_of(name: str) -> str:

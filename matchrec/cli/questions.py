@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
 
 import click
 
 import matchrec
-from matchrec.cli.arguments import ABOUT, ASKED, CLAUSE, FILE, SETTING, SORT, STREAM, tells_failures
-from matchrec.cli.commands import session_over
-from matchrec.cli.files import Table
-from matchrec.cli.queries import QueryRequest, QuerySource, plain_value_of, query_of
-from matchrec.cli.session import Settings
+from matchrec.cli.arguments import ABOUT, ASKED, CLAUSE, FILE, SETTING, SORT, STREAM, asks
+from matchrec.cli.queries import QueryRequest, plain_value_of
 
 
 @click.command()
@@ -21,24 +18,15 @@ from matchrec.cli.session import Settings
 @click.option("--analyze", is_flag=True, help="Run it too, and say what it has counted.")
 @click.option("--dot", type=FILE, help="Write the automaton as a Graphviz file.")
 @click.option("--svg", type=FILE, help="Draw the row pattern.")
-@tells_failures
-def explain(  # noqa: PLR0913 -- one for each option
-    query: QuerySource,
-    tables: tuple[Table, ...],
-    conf: Settings,
-    analyze: bool,
-    dot: Path | None,
-    svg: Path | None,
-    **options: Any,
-) -> None:
+@asks
+def explain(asked: QueryRequest, analyze: bool, dot: Path | None, svg: Path | None) -> None:
     """Show how a query would run.
 
     QUERY is as that of `matchrec run`.
     """
-    asked = query_of(query, tables, options)
-    with session_over(tables, conf) as spark:
+    with asked.running() as (spark, query):
         with matchrec.progress(spark) if analyze else nullcontext():
-            explanation = asked.query(spark).explain(analyze=analyze)
+            explanation = query.explain(analyze=analyze)
         print(explanation)
     if dot:
         dot.write_text(explanation.dot(), encoding="utf-8")
@@ -65,37 +53,27 @@ def draw(explanation: matchrec.Explanation, file: Path) -> None:
 @click.option("--limit", type=click.IntRange(1), default=5, show_default=True, help="Attempts.")
 @CLAUSE
 @click.option("--svg", type=FILE, help="Draw it.")
-@tells_failures
-def why(
-    query: QuerySource,
-    tables: tuple[Table, ...],
-    conf: Settings,
+@asks
+def why(  # noqa: PLR0913 -- one for each option
+    asked: QueryRequest,
+    partition: Sequence[tuple[str, str]],
+    row: Sequence[str],
+    limit: int,
     clause: str | None,
     svg: Path | None,
-    **options: Any,
 ) -> None:
     """Say why a partition has no match, or how its matches came about.
 
     QUERY is as that of `matchrec run`.
     """
-    about = take_rows(options)
-    asked = query_of(query, tables, options)
-    with session_over(tables, conf) as spark:
-        told = asked.query(spark).why(**about, clause=chosen(clause, asked))
-        print(told)
-        if svg:
-            svg.write_text(told.svg(), encoding="utf-8")
-
-
-def take_rows(options: dict[str, Any]) -> dict[str, Any]:
-    """Which rows are asked about, as functions take it; these options are taken out."""
-    partition, row = options.pop("partition"), options.pop("row")
-    about: dict[str, Any] = {"limit": options.pop("limit")}
-    if partition:
-        about["partition"] = {name: plain_value_of(value) for name, value in partition}
-    if row:
-        about["row"] = tuple(map(plain_value_of, row))
-    return about
+    values = {name: plain_value_of(value) for name, value in partition} or None
+    rows = tuple(map(plain_value_of, row)) or None
+    with asked.running() as (_, query):
+        found = chosen(clause, asked)
+        told = query.why(partition=values, row=rows, limit=limit, clause=found)
+    print(told)
+    if svg:
+        svg.write_text(told.svg(), encoding="utf-8")
 
 
 @click.command()
@@ -105,24 +83,16 @@ def take_rows(options: dict[str, Any]) -> dict[str, Any]:
 @click.option("--max-steps", type=click.IntRange(1), help="End a search that takes more steps.")
 @CLAUSE
 @click.option("--svg", type=FILE, help="Draw it.")
-@tells_failures
-def coverage(
-    query: QuerySource,
-    tables: tuple[Table, ...],
-    conf: Settings,
-    clause: str | None,
-    svg: Path | None,
-    **options: Any,
-) -> None:
+@asks
+def coverage(asked: QueryRequest, engine: str | None, clause: str | None, svg: Path | None) -> None:
     """Count how far starting rows come, and what ends them.
 
     QUERY is as that of `matchrec run`.
     """
-    if options.pop("engine"):
+    if engine:
         raise click.UsageError("--engine is not for coverage, which has a search of its own")
-    asked = query_of(query, tables, options)
-    with session_over(tables, conf) as spark:
-        told = asked.query(spark).coverage(clause=chosen(clause, asked))
+    with asked.running() as (_, query):
+        told = query.coverage(clause=chosen(clause, asked))
     print(told)
     if svg:
         svg.write_text(told.svg(), encoding="utf-8")
