@@ -10,7 +10,6 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
 from matchrec.frontends.dialects.edits import Note
 from matchrec.frontends.pattern import Contiguity, Pattern, PatternQuery
-from matchrec.frontends.pattern.lower import tests_of
 from matchrec.frontends.pattern.tree import all_stages, calls, duration
 from matchrec.plan.clauses import MatchOutput, RowExpression
 from matchrec.plan.expression import Aggregate, ColumnReference, Reference, conjuncts, render
@@ -109,7 +108,7 @@ def with_window(pattern: Pattern, window: RowExpression, plan: MatchPlan) -> Pat
 def as_code(pattern: Pattern) -> str:
     """The Python code that builds it; a Column has none."""
     for stage in all_stages(pattern.stages):
-        for test in (*tests_of(stage.condition), *tests_of(stage.until)):
+        for test in stage.tests:
             if not isinstance(test.expression, str):
                 what = f"a Column as condition of {stage.label} as text"
                 raise errors.cannot_write("Python code", what, None, "write it as SQL text")

@@ -16,7 +16,6 @@ from dataclasses import replace
 from matchrec.errors import stages as errors
 from matchrec.frontends.pattern import Pattern, PatternQuery, lower_pattern
 from matchrec.frontends.pattern.checks import windows
-from matchrec.frontends.pattern.lower import tests_of
 from matchrec.frontends.pattern.tree import Contiguity, Duration, Stage, all_stages, named_stages
 from matchrec.frontends.sql.lower import take_out_negations
 from matchrec.plan.clauses import (
@@ -199,7 +198,7 @@ def as_clause(query: PatternQuery) -> tuple[MatchPlan, Source]:
     stages, gaps = without_near(query.pattern.stages), gap_of(query.pattern.stages)
     selection = strategy_of(stages)
     for stage in named_stages(stages):
-        if not all(isinstance(test.expression, str) for test in tests_of(stage.condition)):
+        if not all(isinstance(test.expression, str) for test in stage.conditions):
             raise errors.not_in_sql(stage.label, "has a Column as condition")
     check_nots(stages, CONTIGUITY[selection])
     plan, source = lower_pattern(replace(query, pattern=Pattern(stages)))

@@ -9,10 +9,7 @@ is two stages, of which the second is looped; a group is a stage of stages. `bui
 from matchrec.frontends.pattern.builder import AfterMatch, Pattern
 from matchrec.frontends.pattern.lower import PatternQuery, lower_pattern
 from matchrec.frontends.pattern.tree import (
-    All,
-    Condition,
     Contiguity,
-    Either,
     Stage,
     Test,
     textual,
@@ -20,10 +17,7 @@ from matchrec.frontends.pattern.tree import (
 
 __all__ = [
     "AfterMatch",
-    "All",
-    "Condition",
     "Contiguity",
-    "Either",
     "Pattern",
     "PatternQuery",
     "Stage",

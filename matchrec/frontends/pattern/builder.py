@@ -24,15 +24,11 @@ from matchrec.errors import stages as errors
 from matchrec.frontends.pattern import checks
 from matchrec.frontends.pattern.tree import (
     DURATION,
-    All,
-    Condition,
     Contiguity,
     Duration,
-    Either,
     Stage,
     duration,
     shown,
-    with_test,
 )
 from matchrec.plan.clauses import SkipTo
 
@@ -226,7 +222,7 @@ class Pattern:
         Pattern.begin('a').where('price > 10').where('volume > 100')
         """
         test = checks.condition(condition, self._last, "where")
-        return self._with_last(condition=with_test(All, self._last.condition, test))
+        return self._with_last(conditions=(*self._last.conditions, test))
 
     @checked(condition=CONDITION)
     def or_where(self, condition: Any) -> Pattern:
@@ -236,7 +232,8 @@ class Pattern:
         Pattern.begin('a').where('price > 10').or_where('volume > 100')
         """
         test = checks.condition(condition, self._last, "or_where")
-        return self._with_last(condition=with_test(Either, self._last.condition, test))
+        before = self._last.conditions
+        return self._with_last(conditions=(*before, replace(test, either=bool(before))))
 
     @checked(condition=CONDITION)
     def until(self, condition: Any) -> Pattern:
@@ -381,6 +378,3 @@ def smaller(one: Duration | None, other: Duration) -> Duration:
     """The smaller of two windows of one kind."""
     checks.comparable(one, other)
     return other if one is None else min(one, other)
-
-
-__all__ = ["Condition", "Pattern"]

@@ -19,12 +19,10 @@ from matchrec.frontends.lexing.tokens import SPARK, Dialect
 from matchrec.frontends.pattern import checks
 from matchrec.frontends.pattern.builder import AfterMatch, Pattern
 from matchrec.frontends.pattern.tree import (
-    All,
-    Condition,
     Duration,
-    Either,
     Stage,
     Test,
+    combined,
     named_stages,
     steps_of,
 )
@@ -308,18 +306,9 @@ def written_conditions(stages: tuple[Stage, ...]) -> Iterator[tuple[str, Test]]:
         if isinstance(stage.content, tuple):
             yield from written_conditions(stage.content)
         name = stage.content if isinstance(stage.content, str) else "group"
-        yield from ((f"{name}, where", one) for one in tests_of(stage.condition))
-        yield from ((f"{name}, until", one) for one in tests_of(stage.until))
-
-
-def tests_of(condition: Condition | None) -> Iterator[Test]:
-    """The conditions of one call after the other."""
-    match condition:
-        case Test():
-            yield condition
-        case All(parts) | Either(parts):
-            for part in parts:
-                yield from tests_of(part)
+        yield from ((f"{name}, where", one) for one in stage.conditions)
+        if stage.until is not None:
+            yield f"{name}, until", stage.until
 
 
 @dataclass
@@ -339,17 +328,17 @@ class TestDefinitions:
 
     def condition(self, stage: Stage) -> str:
         """The test of a stage's events."""
-        return self.define(f"{stage.content} where", self.scalar(stage.condition))
+        return self.define(f"{stage.content} where", self.scalar(stage.conditions))
 
     def until(self, stage: Stage, label: str) -> Until | None:
         if stage.until is None:
             return None
-        ends = self.scalar(stage.until)
+        ends = self.test(stage.until)
         test = self.define(f"{label} until", ends)
         goes_on = self.define(f"{label} not until", complement(ends))
         if stage.is_group:
             return Until(test, goes_on)
-        take = joined("AND", (self.scalar(stage.condition), complement(ends)))
+        take = joined("AND", (self.scalar(stage.conditions), complement(ends)))
         return Until(test, goes_on, self.define(f"{label} where, not until", take))
 
     def distance(self, label: str, window: Duration | None) -> str | None:
@@ -386,19 +375,14 @@ class TestDefinitions:
         self.definitions[name] = Definition(name, with_candidate(scalar, name))
         return name
 
-    def scalar(self, condition: Condition | None) -> Scalar:
+    def scalar(self, tests: tuple[Test, ...]) -> Scalar:
+        """Conditions as one expression."""
+        return combined(tests, self.test, joined) if tests else Term((EVERYWHERE,), Span(0, 0))
+
+    def test(self, test: Test) -> Scalar:
         """A condition as an expression."""
-        match condition:
-            case None:
-                return Term((EVERYWHERE,), Span(0, 0))
-            case All(parts):
-                return joined("AND", tuple(map(self.scalar, parts)))
-            case Either(parts):
-                return joined("OR", tuple(map(self.scalar, parts)))
-            case Test(text):
-                offset = self.written.places[id(condition)]
-                parsed = parse_scalar(text, offset, self.scope)
-                return refuse_other_rows(parsed, self.stage_names)
+        parsed = parse_scalar(test.expression, self.written.places[id(test)], self.scope)
+        return refuse_other_rows(parsed, self.stage_names)
 
     @cached_property
     def scope(self) -> Scope:

@@ -7,9 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
 from fractions import Fraction
-from typing import Any
-
-from typing_extensions import assert_never
+from typing import Any, TypeVar
 
 from matchrec.arguments import ArgumentKind, is_number
 from matchrec.dataclass import dataclass
@@ -100,10 +98,7 @@ def unit(name: str, call: str) -> int:
 
 
 __all__ = [
-    "All",
-    "Condition",
     "Contiguity",
-    "Either",
     "Stage",
     "Test",
     "all_stages",
@@ -114,39 +109,29 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """One condition: SQL text, or a Spark Column."""
+    """One condition: SQL text, or a Spark Column. either: it may hold in place of those before."""
 
     __test__ = False  # for pytest: no test
 
     expression: Any
+    either: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class All:
-    """All of them must hold, two or more."""
-
-    parts: tuple[Condition, ...]
+T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Either:
-    """One of them must hold, of two or more."""
-
-    parts: tuple[Condition, ...]
-
-
-Condition = Test | All | Either
-
-
-def with_test(
-    combine: type[All] | type[Either], condition: Condition | None, test: Test
-) -> Condition:
-    """The condition together with one test more."""
-    if condition is None:
-        return test
-    if isinstance(condition, All | Either) and isinstance(condition, combine):
-        return combine((*condition.parts, test))
-    return combine((condition, test))
+def combined(
+    tests: tuple[Test, ...], one: Callable[[Test], T], join: Callable[[str, list[T]], T]
+) -> T:
+    """One or more conditions as one, read from left to right. join: several by AND or OR."""
+    found, operator = [one(tests[0])], ""
+    for test in tests[1:]:
+        own = "OR" if test.either else "AND"
+        if operator not in ("", own):
+            found = [join(operator, found)]
+        found.append(one(test))
+        operator = own
+    return join(operator, found) if operator else found[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +140,7 @@ class Stage:
 
     content: the stage's name, or the stages of a group. contiguity: which events may be skipped
     before its first one; of a NOT, STRICT is not_next and RELAXED not_followed_by; nothing is
-    skipped before the first stage of a whole pattern. condition: None is always true.
+    skipped before the first stage of a whole pattern. conditions: none is always true.
     least, most: how often, most None without a bound; optional adds "not at all". inner: the
     contiguity from the second repetition on. gap: the time between two repetitions. within: from
     the first to the last event of the whole match; near: from the event before to each of this
@@ -165,17 +150,22 @@ class Stage:
     content: str | tuple[Stage, ...]
     contiguity: Contiguity
     negated: bool = False
-    condition: Condition | None = None
+    conditions: tuple[Test, ...] = ()
     quantified: bool = False
     least: int = 1
     most: int | None = 1
     optional: bool = False
     greedy: bool = False
     inner: Contiguity | None = None
-    until: Condition | None = None
+    until: Test | None = None
     gap: Duration | None = None
     within: Duration | None = None
     near: Duration | None = None
+
+    @property
+    def tests(self) -> tuple[Test, ...]:
+        """All that calls have said of its events."""
+        return self.conditions if self.until is None else (*self.conditions, self.until)
 
     @property
     def is_group(self) -> bool:
@@ -226,33 +216,24 @@ def textual(stages: tuple[Stage, ...], taken: int = 0) -> tuple[tuple[Stage, ...
             return test
         name = f"__condition_{taken + len(columns)}"
         columns[name] = test.expression
-        return Test(name)
+        return replace(test, expression=name)
 
     return with_tests(stages, named), columns
 
 
 def with_tests(stages: tuple[Stage, ...], change: Callable[[Test], Test]) -> tuple[Stage, ...]:
     """The stages with every test changed."""
-
-    def changed(condition: Condition) -> Condition:
-        match condition:
-            case Test():
-                return change(condition)
-            case All(parts):
-                return All(tuple(map(changed, parts)))
-            case Either(parts):
-                return Either(tuple(map(changed, parts)))
-
-    def stage_changed(stage: Stage) -> Stage:
-        content = stage.content
-        return replace(
+    return tuple(
+        replace(
             stage,
-            content=content if isinstance(content, str) else with_tests(content, change),
-            condition=stage.condition and changed(stage.condition),
-            until=stage.until and changed(stage.until),
+            content=stage.content
+            if isinstance(stage.content, str)
+            else with_tests(stage.content, change),
+            conditions=tuple(map(change, stage.conditions)),
+            until=stage.until and change(stage.until),
         )
-
-    return tuple(stage_changed(stage) for stage in stages)
+        for stage in stages
+    )
 
 
 # A pattern as the calls that build it.
@@ -269,7 +250,8 @@ def calls(stage: Stage, *, first: bool) -> Iterator[str]:
     """The calls of one stage."""
     content = repr(stage.content) if isinstance(stage.content, str) else shown(stage.content)
     yield f"{'begin' if first else append_call(stage)}({content})"
-    yield from conditions(stage.condition)
+    for test in stage.conditions:
+        yield f"{'or_where' if test.either else 'where'}({test.expression!r})"
     if stage.quantified:
         yield quantifier(stage)
     if stage.optional and not is_from_none(stage):
@@ -279,7 +261,7 @@ def calls(stage: Stage, *, first: bool) -> Iterator[str]:
     if stage.inner is not None:
         yield "consecutive()" if stage.inner is Contiguity.STRICT else "allow_combinations()"
     if stage.until is not None:
-        yield f"until({value(stage.until)})"
+        yield f"until({stage.until.expression!r})"
     if stage.within is not None:
         yield f"within('{stage.within}')"
     if stage.near is not None:
@@ -310,25 +292,6 @@ def quantifier(stage: Stage) -> str:
     return f"times({least}{most}{gap})"
 
 
-def conditions(condition: Condition | None) -> Iterator[str]:
-    """The calls of where and or_where, which are read from left to right."""
-    match condition:
-        case All((first, *others)):
-            yield from conditions(first)
-            yield from (f"where({value(one)})" for one in others)
-        case Either((first, *others)):
-            yield from conditions(first)
-            yield from (f"or_where({value(one)})" for one in others)
-        case Test():
-            yield f"where({value(condition)})"
-
-
-def value(condition: Condition) -> str:
-    """The argument of a call."""
-    assert isinstance(condition, Test), condition
-    return repr(condition.expression)
-
-
 def html(stages: tuple[Stage, ...], written: str) -> str:
     """The diagram, and below it the calls as they are written."""
     from matchrec.pictures.diagrams import draw_stages  # only a notebook draws
@@ -343,8 +306,8 @@ def outline(stages: tuple[Stage, ...]) -> Steps:
     """The steps; in the places of tests stand the conditions themselves."""
     return steps_of(
         stages,
-        lambda stage: said(stage.condition),
-        lambda stage, _: None if stage.until is None else Until(said(stage.until), ""),
+        lambda stage: said(stage.conditions),
+        lambda stage, _: None if stage.until is None else Until(str(stage.until.expression), ""),
         lambda *_: None,
     )
 
@@ -389,21 +352,18 @@ def steps_of(
 def texts(stages: tuple[Stage, ...]) -> Iterator[tuple[str, str]]:
     """What is known of each condition, by the placeholder of its test."""
     for stage in stages:
-        yield from ((text, text) for text in map(said, (stage.condition, stage.until)))
+        yield from ((text, text) for text in (said(stage.conditions), *map(text_of, stage.tests)))
         if not isinstance(stage.content, str):
             yield from texts(stage.content)
 
 
-def said(condition: Condition | None) -> str:
-    """A condition as one expression."""
-    match condition:
-        case None:
-            return "every event"
-        case Test(expression):
-            return str(expression)
-        case All(parts):
-            return " AND ".join(f"({said(part)})" for part in parts)
-        case Either(parts):
-            return " OR ".join(f"({said(part)})" for part in parts)
-        case _:
-            assert_never(condition)
+def said(tests: tuple[Test, ...]) -> str:
+    """Conditions as one expression."""
+    if not tests:
+        return "every event"
+    return combined(tests, text_of, lambda word, parts: f" {word} ".join(f"({p})" for p in parts))
+
+
+def text_of(test: Test) -> str:
+    """A condition as one reads it."""
+    return str(test.expression)
