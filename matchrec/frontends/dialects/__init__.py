@@ -2,9 +2,9 @@
 
     products     the products, each with its defaults and names
     translate    query or clause → edits of its text, and notes on what differs
-    spellings    what sqlglot does not read, in words that it does
+    spellings    what one product adds or spells in its own way, in the words of all
     clause_edits the parts of a clause, and of a row pattern window
-    limits       additions to the clause of one product, and what another one lacks
+    limits       what of the clause a product lacks
     fragments    what sqlglot translates, one expression or query at a time
     rules        what of the clause's own expressions sqlglot does not translate
     differences  what of all else it translates otherwise: warned of, or refused

@@ -7,7 +7,7 @@ dialect.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -235,7 +235,7 @@ class Fragments:
         tokenizers = partial(tokens_in, product=self.read), partial(tokens_in, product=self.write)
         try:
             new = translated(old, place, rules_between(self.read, self.write))
-            self.notes.extend(Note(one.message, span, one.is_met) for one in place.remarks)
+            self.notes.extend(replace(one, span=span) for one in place.remarks)
             self.missed.extend(place.columns.missed)
             if new is None:
                 return

@@ -65,14 +65,6 @@ from matchrec.frontends.lexing.tokens import NAVIGATION, SEMANTICS
 # Rules of Flink SQL.
 
 
-def processing_time(node: exp.Expr, _: Place) -> exp.Expr:
-    """`PROCTIME()` and `MATCH_PROCTIME()`, which rows of a table do not have."""
-    name = function_name(node)
-    if name in ("MATCH_PROCTIME", "PROCTIME"):
-        raise UnsupportedError(f"no {name}, as rows have no time of processing: write now()")
-    return node
-
-
 def match_rowtime(node: exp.Expr, place: Place) -> exp.Expr:
     """`MATCH_ROWTIME()` is the time of the last row, by which the clause orders."""
     if function_name(node) != "MATCH_ROWTIME":
@@ -91,21 +83,9 @@ def failing_cast(node: exp.Expr, _: Place) -> exp.Expr:
     return node
 
 
-def marks_in_map(node: exp.Expr, _: Place) -> exp.Expr:
-    """`STR_TO_MAP(x)` with the marks between entries and before values that Flink has."""
-    usual = {"pair_delim": ",", "key_value_delim": "="} if isinstance(node, exp.StrToMap) else {}
-    for name, mark in usual.items():
-        found = node.args[name]
-        if found.is_string and "start" not in found.meta:  # it stands nowhere in the query
-            node.set(name, exp.Literal.string(mark))
-    return node
-
-
 _FLINK: tuple[Rule, ...] = (
     failing_cast,
-    marks_in_map,
     bounded_text,
-    processing_time,
     match_rowtime,
     truncated_date,
     added_time,

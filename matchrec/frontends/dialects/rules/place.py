@@ -10,7 +10,7 @@ from sqlglot import Token, TokenType, exp
 from sqlglot.errors import UnsupportedError
 
 from matchrec.dataclass import dataclass
-from matchrec.frontends.dialects.edits import Edit, edited
+from matchrec.frontends.dialects.edits import Edit, Note, edited
 from matchrec.frontends.dialects.products import Product
 from matchrec.frontends.lexing.tokens import (
     OF_THE_MATCH,
@@ -399,19 +399,11 @@ class AbsentError(UnsupportedError):
 
 
 @dataclass(frozen=True, slots=True)
-class Remark:
-    """What means something else in the other product. is_met: as of a Note."""
-
-    message: str
-    is_met: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Place:
     """Where an expression stands, and for which product it is written.
 
     clause, part: None outside of clauses. quoted: names of variables that must stand in quotes,
-    each as it was written. remarks: of rules, in the order in which they were made.
+    each as it was written. remarks: of rules, in the order in which they were made, with no span.
     """
 
     read: Product
@@ -420,7 +412,7 @@ class Place:
     part: ClausePart | None = None
     columns: KnownColumns = field(default_factory=KnownColumns)
     quoted: Mapping[str, str] = field(default_factory=dict)
-    remarks: list[Remark] = field(default_factory=list)
+    remarks: list[Note] = field(default_factory=list)
 
     @property
     def is_measure(self) -> bool:
@@ -454,7 +446,7 @@ class Place:
 
     def remark(self, message: str, *, is_met: bool = False) -> None:
         """Note what means something else in the other product."""
-        self.remarks.append(Remark(message, is_met))
+        self.remarks.append(Note(message, Span(0, 0), is_met))
 
 
 Rule = Callable[[exp.Expr, Place], exp.Expr]
