@@ -47,8 +47,6 @@ from matchrec.frontends.sql.lower import lower
 from matchrec.frontends.sql.relation import find_clauses, find_start, refuse_unbalanced
 from matchrec.source import Origin, Source, Span
 
-Edits = Callable[[TokenSequence, Fragments], Iterator[Edit]]
-
 
 @dataclass(frozen=True, slots=True)
 class Translation:
@@ -72,7 +70,7 @@ class Knowledge:
     """What is known of a query beside its text.
 
     kinds: of clauses in order of evaluation. values: of the query's parameters. tables: the columns
-    of tables. shows_utc: whether the clock of the session shows UTC.
+    of tables.
     """
 
     kinds: Sequence[ClauseKinds] = ()
@@ -88,22 +86,20 @@ def translate_query(
         _check(text, read)
         return Translation(edited(text, ()))
     own = known or Knowledge()
-    with shown_in(Source(text)):
-        tokens = product_tokens(text, read)
+
+    def forms(tokens: TokenSequence) -> Iterator[Edit]:
         if not write.is_written:
             raise errors.not_written(write.title, tokens[0].span)
         if read is SPARK:
             _check(text, read)
         refuse_unbalanced(tokens)
-        notes = _differences(tokens, read, write)
-        forms = written_out(tokens, find_clauses(tokens), read.additions, own.values)
-        written = edited(text, (*forms, *_joined_signs(tokens, read)))
+        yield from written_out(tokens, find_clauses(tokens), read.additions, own.values)
+        yield from _joined_signs(tokens, read)
 
     def edits(tokens: TokenSequence, fragments: Fragments) -> Iterator[Edit]:
         return _query_edits(tokens, replace(fragments, tables=own.tables), own.kinds)
 
-    found = _of_written_out(written, tokens, (read, write), edits)
-    return replace(found, notes=(*notes, *found.notes))
+    return _translated(text, (read, write), forms, edits)
 
 
 def _differences(tokens: TokenSequence, read: Product, write: Product) -> tuple[Note, ...]:
@@ -161,31 +157,37 @@ def translate_clause(
     text: str, read: Product, write: Product, columns: Kinds | None = None
 ) -> Translation:
     """What stands between the parentheses of a clause. columns: of its input, if they are known."""
-    with shown_in(Source(text)):
-        tokens = product_tokens(text, read)
-        notes = _differences(tokens, read, write)
-        written = edited(text, written_out(tokens, None, read.additions, {}))
+
+    def forms(tokens: TokenSequence) -> Iterator[Edit]:
+        return written_out(tokens, None, read.additions, {})
 
     def edits(tokens: TokenSequence, fragments: Fragments) -> Iterator[Edit]:
         return clause_edits(all_tokens(tokens), fragments, lambda: columns or {})
 
-    found = _of_written_out(written, tokens, (read, write), edits)
-    return replace(found, notes=(*notes, *found.notes))
+    return _translated(text, (read, write), forms, edits)
 
 
-def _of_written_out(
-    written: Edited, tokens: TokenSequence, products: tuple[Product, Product], edits: Edits
+def _translated(
+    text: str,
+    products: tuple[Product, Product],
+    forms: Callable[[TokenSequence], Iterator[Edit]],
+    edits: Callable[[TokenSequence, Fragments], Iterator[Edit]],
 ) -> Translation:
-    """The translation of a text with its short forms written out. tokens: of it before that."""
+    """The translation of a text. forms: what writes out its short forms. edits: of that text."""
     read, write = products
-    origin = Origin(Source(written.original), written.before) if written.edits else None
+    with shown_in(Source(text)):
+        tokens = product_tokens(text, read)
+        written = edited(text, forms(tokens))
+        noted = _differences(tokens, read, write)
+    origin = Origin(Source(text), written.before) if written.edits else None
     with shown_in(Source(written.text, origin)):
         if written.edits:
             tokens = product_tokens(written.text, read)
-        fragments = _fragments(tokens, read, write)
+        frames = tuple(span for _, span in find_frames(tokens.sqlglot))
+        fragments = Fragments(tokens.text, read, write, frames)
         found = replace(edited(written.text, edits(tokens, fragments)), first=written)
-    notes = (replace(one, span=written.before(one.span)) for one in fragments.notes)
-    return Translation(found, tuple(dict.fromkeys(notes)), frozenset(fragments.missed))
+    notes = [replace(one, span=written.before(one.span)) for one in fragments.notes]
+    return Translation(found, tuple(dict.fromkeys([*noted, *notes])), frozenset(fragments.missed))
 
 
 def product_tokens(text: str, product: Product) -> TokenSequence:
@@ -200,11 +202,6 @@ def _unusual_name(token: SqlglotToken) -> SqlglotToken:
     """Oracle's `page#` as if it stood in quotes, which the names of others would need."""
     is_unusual = token.token_type is TokenType.VAR and "#" in token.text
     return renamed(token, TokenType.IDENTIFIER, token.text) if is_unusual else token
-
-
-def _fragments(tokens: TokenSequence, read: Product, write: Product) -> Fragments:
-    frames = tuple(span for _, span in find_frames(tokens.sqlglot))
-    return Fragments(tokens.text, read, write, frames)
 
 
 def _query_edits(
