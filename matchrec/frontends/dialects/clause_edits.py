@@ -18,7 +18,7 @@ from matchrec.frontends.dialects.limits import (
     neighbours,
     repeated_variables,
 )
-from matchrec.frontends.dialects.products import Addition, Nulls, Product
+from matchrec.frontends.dialects.products import Nulls, Product
 from matchrec.frontends.dialects.rules.place import Kinds, KnownColumns, Place, no_kinds
 from matchrec.frontends.dialects.spellings import (
     alternative_edits,
@@ -293,7 +293,7 @@ def clause_edits(
     """The edits of a clause. columns: gives those of its input."""
     read, write = fragments.read, fragments.write
     clause = read_clause(tokens)
-    if Addition.TIMESTAMP_BY in read.additions and not clause.order_by:
+    if read.name == "azure" and not clause.order_by:
         raise errors.ordered_by_arrival(read.title, clause.span)
     if read.defines_more and not write.defines_more:
         clause, unused = without_unused(tokens, clause)
@@ -309,7 +309,7 @@ def clause_edits(
     yield from default_edits(tokens, clause, read, write)
     yield from alternative_edits(fragments.text, clause.pattern, read, write)
     yield from _loop_edits(clause, fragments, place)
-    if clause.output is MatchOutput.LONGEST and Addition.LONGEST_MATCH in write.additions:
+    if clause.output is MatchOutput.LONGEST and write.name == "bigquery":
         yield from option_edits(tokens, clause.pattern_span)
     fragments.notes.extend(output_notes(tokens, clause, read, write))
     fragments.notes.extend(alternative_notes(fragments.text, clause.pattern, read, write))

@@ -19,21 +19,6 @@ class Nulls(Enum):
     LAST = "after all values"
 
 
-class Addition(Enum):
-    """What one product has added to the clause or has before it; the value names it in messages."""
-
-    LONGEST_MATCH = "OPTIONS (use_longest_match = ...)"
-    DURATION = "LIMIT DURATION"
-    TIMESTAMP_BY = "TIMESTAMP BY"
-    PIPES = "|> MATCH_RECOGNIZE"
-    EMPTY_ALTERNATIVES = "PATTERN (a | )"
-    ANY_ROW = "PATTERN (.)"
-    BRACKETS = "[name]"
-    DOLLAR_NAMES = "$rowtime"
-    SLASH_COMMENTS = "//"
-    HASH_COMMENTS = "#"
-
-
 @dataclass(frozen=True, slots=True)
 class Product:
     """A system whose queries are read and written; its rules are in `rules/of_products.py`.
@@ -43,7 +28,7 @@ class Product:
     is. divides_integers: whether `/` of two integers is an integer. skip: where the search goes on
     where AFTER MATCH is left out. quote: what stands around a name. parameter: its mark.
     functions: names of functions of row patterns here, each with the name by which the rules know
-    it. additions: what it adds to the clause. columns: their order with ALL ROWS.
+    it. comments: with what they begin beside `--`. columns: their order with ALL ROWS.
 
     keeps_case           whether CLASSIFIER names a variable as it was written, not in upper case
     defines_more         whether DEFINE may have variables that PATTERN has not
@@ -54,7 +39,6 @@ class Product:
     has_row_pattern_windows  whether PATTERN may stand in OVER and WINDOW
     lacks_dialect        whether sqlglot has none, so that it is ours: Spark's with other tables
     collects_nulls       whether ARRAY_AGG keeps NULLs
-    extremes_of_nulls    whether GREATEST and LEAST are NULL if one of their values is
     names_with_as        whether AS must stand before the name of a measure
     divides_sequences    whether `A B | C` in PATTERN is `A (B | C)`, as its page says
     has_bare_rows        whether the rows of a clause may have no column, which COUNT(*) needs not
@@ -71,7 +55,7 @@ class Product:
     quote: str = "`"
     parameter: str = ":"
     functions: dict[str, str] = field(default_factory=dict)
-    additions: frozenset[Addition] = frozenset()
+    comments: str = ""
     columns: ColumnOrder = ColumnOrder.STANDARD
     keeps_case: bool = False
     defines_more: bool = False
@@ -82,7 +66,6 @@ class Product:
     has_row_pattern_windows: bool = False
     lacks_dialect: bool = False
     collects_nulls: bool = False
-    extremes_of_nulls: bool = True
     names_with_as: bool = False
     divides_sequences: bool = False
     has_bare_rows: bool = False
@@ -100,7 +83,6 @@ SPARK = Product(
     "spark",
     is_spark=True,
     has_row_pattern_windows=True,
-    extremes_of_nulls=False,
 )
 
 
@@ -118,7 +100,6 @@ PRODUCTS = {
             "spark",
             is_spark=True,
             has_row_pattern_windows=True,
-            extremes_of_nulls=False,
         ),
         Product(
             "databricks",
@@ -128,7 +109,6 @@ PRODUCTS = {
             functions={f"MATCH_RECOGNIZE_{name}": name for name in NAVIGATION},
             columns=ColumnOrder.INPUT_FIRST,
             finds_empty=False,
-            extremes_of_nulls=False,
             names_with_as=True,
         ),
         Product(
@@ -145,7 +125,7 @@ PRODUCTS = {
             },
             columns=ColumnOrder.INPUT_FIRST,
             defines_more=True,
-            additions=frozenset({Addition.SLASH_COMMENTS}),
+            comments="//",
             divides_sequences=True,
         ),
         Product("oracle", "Oracle", "oracle", quote='"', nulls=Nulls.LARGE, has_bare_rows=True),
@@ -172,7 +152,6 @@ PRODUCTS = {
             within_includes=True,
             lacks_dialect=True,
             names_with_as=True,
-            additions=frozenset({Addition.DOLLAR_NAMES}),
         ),
         Product(
             "bigquery",
@@ -180,14 +159,7 @@ PRODUCTS = {
             "bigquery",
             parameter="@",
             functions=_LAG_AND_LEAD | {"MATCH_ROW_NUMBER": "ROW_NUMBER"},
-            additions=frozenset(
-                {
-                    Addition.LONGEST_MATCH,
-                    Addition.PIPES,
-                    Addition.EMPTY_ALTERNATIVES,
-                    Addition.HASH_COMMENTS,
-                }
-            ),
+            comments="#",
             keeps_case=True,
             collects_nulls=True,
             names_with_as=True,
@@ -198,9 +170,6 @@ PRODUCTS = {
             "tsql",
             divides_integers=True,
             skip=SkipTo.NEXT_ROW,
-            additions=frozenset(
-                {Addition.DURATION, Addition.TIMESTAMP_BY, Addition.ANY_ROW, Addition.BRACKETS}
-            ),
             keeps_case=True,
             is_written=False,
         ),

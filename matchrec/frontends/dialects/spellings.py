@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from matchrec.errors.sql import window as errors
 from matchrec.frontends.dialects.edits import Edit, Note
-from matchrec.frontends.dialects.products import Addition, Product
+from matchrec.frontends.dialects.products import Product
 from matchrec.frontends.dialects.rules.values import unit_of
 from matchrec.frontends.lexing.tokens import TokenKind, TokenSequence, pair_brackets
 from matchrec.frontends.row_pattern import pattern_tokens
@@ -109,7 +109,6 @@ def _distinct_edits(tokens: TokenSequence, pipes: Sequence[int]) -> Iterator[Edi
 # Where CLASSIFIER gives names as they were written, they get quotes for a product in which a name
 # without quotes is upper case.
 
-_SIGNS_OF_COMMENTS = (Addition.SLASH_COMMENTS, Addition.HASH_COMMENTS)
 _OTHER_COMMENTS = r"--[^\n]*|/\*.*?\*/"
 _BEFORE_PART = ("", "(", "{-", "|", ",")
 _AFTER_PART = ("", ")", "-}", ",")
@@ -117,18 +116,12 @@ _AFTER_PART = ("", ")", "-}", ",")
 
 _LONGEST = "USE_LONGEST_MATCH"
 _UNITS = ("DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND")
-_OF_CLAUSES = frozenset(Addition) - {
-    Addition.PIPES,
-    Addition.DOLLAR_NAMES,
-    Addition.SLASH_COMMENTS,
-    Addition.HASH_COMMENTS,
-}
 
 
 def written_out(
     tokens: TokenSequence,
     cuts: Iterable[Cut] | None,
-    additions: frozenset[Addition],
+    product: Product,
     values: Mapping[str, object],
 ) -> Iterator[Edit]:
     """The edits that write out the short forms, and say what one product has added to the clause.
@@ -136,40 +129,27 @@ def written_out(
     cuts: the clauses of a query; None of a text that is a clause. values: of the query's
     parameters, as far as they are known.
     """
-    if Addition.PIPES in additions and cuts is not None:
+    if product.name == "bigquery" and cuts is not None:
         yield from _pipe_edits(tokens)
-    if Addition.DOLLAR_NAMES in additions:
+    if product.name == "flink":
         yield from _dollar_names(tokens)
-    for sign in _SIGNS_OF_COMMENTS:
-        if sign in additions:
-            yield from _comments(tokens, sign.value)
-    if additions & _OF_CLAUSES:
-        yield from _forms_of_clauses(tokens, cuts, additions, values)
-
-
-def _forms_of_clauses(
-    tokens: TokenSequence,
-    cuts: Iterable[Cut] | None,
-    additions: frozenset[Addition],
-    values: Mapping[str, object],
-) -> Iterator[Edit]:
-    if cuts is None:
-        clause, options = _without_options(all_tokens(tokens), additions, values)
-        yield from _forms_of_clause(clause, options, additions)
+    if product.comments:
+        yield from _comments(tokens, product.comments)
+    if product.name not in ("azure", "bigquery"):
         return
     times = set()
-    for cut in cuts:
-        clause = cut_out_tokens(tokens, cut.opening, cut.closing)
-        clause, options = _without_options(clause, additions, values)
-        yield from _forms_of_clause(clause, options, additions)
-        time = _time_of_events(tokens, cut) if Addition.TIMESTAMP_BY in additions else None
-        if time is not None:
+    for cut in [None] if cuts is None else cuts:
+        whole = cut_out_tokens(tokens, cut.opening, cut.closing) if cut else all_tokens(tokens)
+        clause, options = _without_options(whole, product, values)
+        yield from _forms_of_clause(clause, options, product)
+        time = _time_of_events(tokens, cut) if cut and product.name == "azure" else None
+        if cut and time is not None:
             times.add(time)
             yield from _order_edits(tokens, time, cut, clause)
-    if Addition.TIMESTAMP_BY in additions:
-        for index in range(len(tokens)):
-            if tokens.says(index, "TIMESTAMP", "BY") and index not in times:
-                raise errors.time_of_step(tokens.span(index, index + 2))
+    for index in range(len(tokens)):
+        is_time = product.name == "azure" and tokens.says(index, "TIMESTAMP", "BY")
+        if is_time and index not in times:
+            raise errors.time_of_step(tokens.span(index, index + 2))
 
 
 _Options = tuple[tuple[Span, str], ...]
@@ -177,14 +157,14 @@ _Options = tuple[tuple[Span, str], ...]
 
 
 def _without_options(
-    clause: ClauseTokens, additions: frozenset[Addition], values: Mapping[str, object]
+    clause: ClauseTokens, product: Product, values: Mapping[str, object]
 ) -> tuple[ClauseTokens, _Options]:
     """The tokens of a clause in the grammar of all, and what they leave out."""
     found = []
     for index in clause.level(0, len(clause)):
-        if Addition.LONGEST_MATCH in additions and clause.says(index, "OPTIONS", "("):
+        if product.name == "bigquery" and clause.says(index, "OPTIONS", "("):
             found.append(_longest_match(clause, index, values))
-        if Addition.DURATION in additions and clause.says(index, "LIMIT", "DURATION"):
+        if product.name == "azure" and clause.says(index, "LIMIT", "DURATION"):
             found.append(_duration(clause, index))
     kept = [one for one in clause.tokens if not any(span.holds(one.span) for span, _ in found)]
     return replace(clause, tokens=tuple(kept), pairs=pair_brackets(kept)), tuple(found)
@@ -255,9 +235,7 @@ def _order_edits(
     yield Edit(Span(place, place), f"ORDER BY {tokens.text_at(order)}\n", order)
 
 
-def _forms_of_clause(
-    clause: ClauseTokens, options: _Options, additions: frozenset[Addition]
-) -> Iterator[Edit]:
+def _forms_of_clause(clause: ClauseTokens, options: _Options, product: Product) -> Iterator[Edit]:
     """The short forms of PATTERN, and what says the same as options."""
     opening = find_sections(clause)[ClausePart.PATTERN].start
     closing = clause.pairs[opening]
@@ -266,11 +244,10 @@ def _forms_of_clause(
         yield Edit(span, "")
         if words:
             yield Edit(Span(end, end), f" {words}", span)
-    if Addition.EMPTY_ALTERNATIVES in additions:
+    if product.name == "bigquery":
         yield from _empty_alternatives(clause, opening, closing)
-    if Addition.ANY_ROW in additions:
+    else:
         yield from _any_rows(clause, opening + 1, closing)
-    if Addition.BRACKETS in additions:
         yield from _names_in_brackets(clause, opening + 1, closing)
 
 

@@ -93,7 +93,7 @@ def translate_query(
         if read is SPARK:
             _check(text, read)
         refuse_unbalanced(tokens)
-        yield from written_out(tokens, find_clauses(tokens), read.additions, own.values)
+        yield from written_out(tokens, find_clauses(tokens), read, own.values)
         yield from _joined_signs(tokens, read)
 
     def edits(tokens: TokenSequence, fragments: Fragments) -> Iterator[Edit]:
@@ -159,7 +159,7 @@ def translate_clause(
     """What stands between the parentheses of a clause. columns: of its input, if they are known."""
 
     def forms(tokens: TokenSequence) -> Iterator[Edit]:
-        return written_out(tokens, None, read.additions, {})
+        return written_out(tokens, None, read, {})
 
     def edits(tokens: TokenSequence, fragments: Fragments) -> Iterator[Edit]:
         return clause_edits(all_tokens(tokens), fragments, lambda: columns or {})

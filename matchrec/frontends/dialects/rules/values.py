@@ -140,10 +140,10 @@ def extremes(node: exp.Expr, place: Place) -> exp.Expr:
         return node
     read, write = place.read, place.write
     is_named = read.name == "snowflake" and node.args.get("ignore_nulls")
-    ignores = bool(is_named) or not read.extremes_of_nulls
+    ignores = bool(is_named) or read.has_functions_of_spark
     node.set("ignore_nulls", ignores)
     unsure = [one for one in (node.this, *node.expressions) if not isinstance(one, exp.Literal)]
-    if not unsure or ignores is not write.extremes_of_nulls or write.name == "snowflake":
+    if not unsure or ignores is write.has_functions_of_spark or write.name == "snowflake":
         return node
     if ignores:
         place.remark(f"{node.key.upper()} of values and a NULL is NULL in {write.title}")
