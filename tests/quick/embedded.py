@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 from pyspark.sql import SparkSession
 
 from matchrec.__main__ import main
-from matchrec.cli import commands
+from matchrec.cli import queries
 from matchrec.cli.session import Settings
 
 
@@ -29,7 +29,7 @@ def commands_in(spark: SparkSession) -> Iterator[None]:
             for name, value in before.items():
                 spark.conf.set(name, str(value))
 
-    with patch.object(commands, "local_session", session):
+    with patch.object(queries, "local_session", session):
         yield
 
 
