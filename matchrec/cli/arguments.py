@@ -51,7 +51,7 @@ def setting(argument: str) -> tuple[str, str]:
 
 def distinct(ctx: click.Context, _: click.Parameter, given: tuple[Table, ...]) -> tuple[Table, ...]:
     """The tables, of which no two have one name, with what is said of all csv files."""
-    written = CsvOptions(kept(ctx, "delimiter"), kept(ctx, "header"))
+    written = CsvOptions(ctx.params.pop("delimiter", None), ctx.params.pop("header", True))
     try:
         return tuple(replace(table, csv=written) for table in different(given))
     except MatchRecognizeError as error:
@@ -106,19 +106,9 @@ def asks(function: Callable[..., None]) -> Callable[..., None]:
 SETTING = Parsed("NAME=VALUE", setting)
 
 
-def keep(ctx: click.Context, option: click.Parameter, value: object) -> None:
-    """Keeps an option's value for the arguments that it says more of."""
-    ctx.meta[f"matchrec.{option.name}"] = value
-
-
-def kept(ctx: click.Context, name: str) -> Any:
-    """What `keep` has kept of an option."""
-    return ctx.meta[f"matchrec.{name}"]
-
-
 def origin(ctx: click.Context, _: click.Parameter, path: str | None) -> QuerySource:
     """Where the query comes from. Raises click.UsageError for none and for two."""
-    text = kept(ctx, "text")
+    text = ctx.params.pop("text", None)
     if (path is None) == (text is None):
         raise click.UsageError(
             "name the file of the query, - for standard input, or -c and its text"
@@ -133,8 +123,6 @@ QUERY = together(
         "text",
         metavar="TEXT",
         is_eager=True,
-        expose_value=False,
-        callback=keep,
         help="The query itself, in place of QUERY.",
     ),
 )
@@ -161,16 +149,12 @@ SESSION = together(
         metavar="CHARACTER",
         type=Parsed("CHARACTER", delimiter),
         is_eager=True,
-        expose_value=False,
-        callback=keep,
         help="What stands between fields of csv files, if their first line does not tell.",
     ),
     click.option(
         "--header/--no-header",
         default=True,
         is_eager=True,
-        expose_value=False,
-        callback=keep,
         help="Whether csv files begin with names [they do].",
     ),
     click.option(

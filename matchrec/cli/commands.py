@@ -15,8 +15,6 @@ from matchrec.cli.arguments import (
     STREAM,
     Parsed,
     asks,
-    keep,
-    kept,
     tells_failures,
 )
 from matchrec.cli.failures import tell
@@ -28,7 +26,8 @@ from matchrec.errors import command as errors
 
 def new_file(ctx: click.Context, _: click.Parameter, file: Path | None) -> Path | None:
     """The file. Raises click.BadParameter where it is there and is not to be replaced."""
-    if file is not None and file.exists() and not kept(ctx, "overwrite"):
+    is_replaced = ctx.params.pop("overwrite", False)
+    if file is not None and file.exists() and not is_replaced:
         raise click.BadParameter(str(errors.file_exists(str(file))))
     return file
 
@@ -55,8 +54,6 @@ def new_file(ctx: click.Context, _: click.Parameter, file: Path | None) -> Path 
     "--overwrite",
     is_flag=True,
     is_eager=True,
-    expose_value=False,
-    callback=keep,
     help="Replace the file of --output if it is there.",
 )
 @click.option("--limit", type=click.IntRange(1), help="At most so many rows [a table: 20].")
