@@ -232,14 +232,14 @@ def query(
 
 
 def query(source: Any, query: Any, *args: Any, **arguments: Any) -> Query:
-    """A query that is asked later what it gives, how it runs, and why it gives what it gives.
+    """A query that nothing has run yet: ask for its DataFrame, its plan, or why rows match.
 
-    source and query are, with the arguments of the function that gives the DataFrame,
+    `source` and `query` take what one of four functions takes, with that function's arguments:
 
-        a session, SQL text               as of `sql`
-        a DataFrame, a clause             as of `match_recognize`
-        a DataFrame, a text of SASE+      as of `sase`; it begins with PATTERN SEQ
-        a DataFrame, a Pattern            as of `detect`
+        a session, SQL text               sql
+        a DataFrame, a clause             match_recognize
+        a DataFrame, a text of SASE+      sase; the text begins with PATTERN SEQ
+        a DataFrame, a Pattern            detect
 
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
     >>> falls = matchrec.query(spark, '''
