@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
-from matchrec.arguments import is_dataframe
+from matchrec.arguments import is_dataframe, is_frame
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
 from matchrec.frontends.expressions.expression import keys, orders
@@ -49,6 +49,24 @@ def relation_of(df: DataFrame, args: dict[str, Any] | None = None) -> Relation:
         return template("SELECT ", select_list, " FROM ", View("df"))
 
     return Relation(Runner(df.sparkSession, args, {"df": df}), select_from_df, lambda: df)
+
+
+def as_dataframe(spark: SparkSession, name: str, given: object) -> object:
+    """A frame of pandas, Polars or Arrow as a DataFrame of Spark; whatever else as it is.
+
+    name: in a message, where the version of Spark takes no Arrow. Raises MatchRecognizePlanError.
+    """
+    if not is_frame(given):
+        return given
+    found: Any = given
+    if hasattr(found, "collect"):  # Polars' lazy frames
+        found = found.collect()
+    if hasattr(found, "to_arrow"):
+        found = found.to_arrow()
+    is_arrow = type(found).__name__ == "Table"
+    if is_arrow and spark.version.startswith("3."):
+        raise errors.no_arrow_tables(spark.version, name)
+    return spark.createDataFrame(found)
 
 
 Arguments = dict[str, Any] | list[Any] | None

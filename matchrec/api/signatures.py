@@ -25,6 +25,7 @@ from matchrec.arguments import (
     instance_of,
     is_column,
     is_dataframe,
+    is_frame,
     is_whole,
 )
 from matchrec.frontends.dialects.products import PRODUCTS
@@ -57,7 +58,8 @@ def fills_hole(given: object) -> bool:
     """Whether `{name}` may stand for it: what Spark's `sql` writes into the text as SQL."""
     if isinstance(given, list | tuple):
         return bool(given) and all(isinstance(one, TEXT_VALUES) for one in given)
-    return isinstance(given, TEXT_VALUES) or is_dataframe(given) or is_column(given)
+    is_text = isinstance(given, TEXT_VALUES)
+    return is_text or is_dataframe(given) or is_column(given) or is_frame(given)
 
 
 def is_pattern(given: object) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from matchrec.api.clauses import Clause, QueryText
 from matchrec.api.dialects import parse_clause_of, parse_query
-from matchrec.api.inputs import Arguments, relation_of, runner_for
+from matchrec.api.inputs import Arguments, as_dataframe, relation_of, runner_for
 from matchrec.api.query import Query, how_to_run
 from matchrec.api.signatures import ARGUMENTS, NAMED, QUERIED, QUERY, is_pattern
 from matchrec.arguments import (
@@ -51,8 +51,9 @@ def sql(
     """The result of a Spark SQL query that may contain MATCH_RECOGNIZE clauses, anywhere.
 
     args: values of `:name` markers. frames: DataFrames that the query names as `{name}`, as in
-    `spark.sql`. dialect: whose SQL the query is written in: "spark", "databricks", "snowflake",
-    "oracle", "trino", "flink", "bigquery" or "azure". options: how it is run.
+    `spark.sql`, or those of pandas, Polars and Arrow. dialect: whose SQL the query is written in:
+    "spark", "databricks", "snowflake", "oracle", "trino", "flink", "bigquery" or "azure". options:
+    how it is run.
 
     Runs no job; raises MatchRecognizeError for what is wrong with a clause, and Spark's own errors
     for the rest of the query. The same as `query(...).dataframe()`.
@@ -148,7 +149,8 @@ def of_sql(  # noqa: PLR0913 -- the arguments of `sql`
     for name in frames:
         if not re.search(rf"{{\s*{re.escape(name)}\b", query):
             raise errors.unused_name(name, ("args", "dialect", "options"), OPTIONS)
-    return query_of(spark, query, dialect, how_to_run("sql", options), (args, frames))
+    taken = {name: as_dataframe(spark, name, one) for name, one in frames.items()}
+    return query_of(spark, query, dialect, how_to_run("sql", options), (args, taken))
 
 
 def query_of(

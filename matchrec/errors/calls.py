@@ -201,6 +201,13 @@ def no_table(name: str, value: object, span: Span) -> MatchRecognizePlanError:
     )
 
 
+# A table of Arrow, or a frame of Polars, which is passed as one.
+no_arrow_tables = plan_error(
+    "Spark {version} makes no DataFrame of `{name}`, a table of Arrow",
+    notes=("it does from version 4.0 on",),
+    hint="pass {name}=spark.createDataFrame({name}.to_pandas())",
+)
+
 # A condition given as a Column that Spark cannot compute over an event.
 column_refused = plan_error(
     "Spark refuses the condition {column}: {reason}",
