@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
 from matchrec.api.clauses import Clause, QueryText
 from matchrec.api.dialects import parse_clause_of, parse_query
-from matchrec.api.inputs import Arguments, as_dataframe, relation_of, runner_for
+from matchrec.api.inputs import Arguments, Terms, as_dataframe, relation_of, runner_for
 from matchrec.api.query import Query, how_to_run
 from matchrec.api.signatures import ARGUMENTS, NAMED, QUERIED, QUERY, is_pattern
 from matchrec.arguments import (
@@ -221,8 +221,8 @@ def query(
     source: DataFrame,
     query: str,
     *,
-    order_by: str | Sequence[str],
-    partition_by: str | Sequence[str] = (),
+    order_by: Terms,
+    partition_by: Terms = (),
     type_column: str = "event_type",
     form: SaseForm = "all",
     options: Options | None = None,
@@ -234,8 +234,8 @@ def query(
     source: DataFrame,
     query: Pattern,
     *,
-    order_by: str | Sequence[str],
-    partition_by: str | Sequence[str] = (),
+    order_by: Terms,
+    partition_by: Terms = (),
     skip: AfterMatch = ...,
     form: PatternForm = "matches",
     options: Options | None = None,
