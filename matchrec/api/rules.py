@@ -20,7 +20,6 @@ from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import PATTERN_CALLS, SASE, reading
 from matchrec.errors.run.failures import (
     alike_but_for_case,
-    cached_stream,
     clause_of_its_own,
     no_rules,
     of_rule,
@@ -29,6 +28,7 @@ from matchrec.errors.run.failures import (
     unknown_event_column,
     unknown_rule,
 )
+from matchrec.errors.streams import cached_stream
 from matchrec.explanation.explanation import ExplainedRules, Explanation
 from matchrec.frontends.pattern import AfterMatch, Pattern, textual
 from matchrec.frontends.pattern.lower import measure

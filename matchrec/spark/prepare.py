@@ -93,7 +93,7 @@ class Prepared(Generic[D]):
         if self.preparation.is_stream:
             from matchrec.spark.streaming.checks import check_executable
 
-            check_executable(found, drafted.plan)
+            check_executable(found)
         return found.limit(options.max_steps)
 
     def send(self, columns: tuple[RowColumn, ...]) -> Sent:

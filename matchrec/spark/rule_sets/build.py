@@ -25,7 +25,8 @@ from matchrec.compile.rule_set import (
 from matchrec.conditions.row_column import show_column
 from matchrec.conditions.types import SPARKS_OWN
 from matchrec.dataclass import dataclass
-from matchrec.errors.run.failures import divided_over_stream, not_divided_by, taken_name
+from matchrec.errors.run.failures import not_divided_by, taken_name
+from matchrec.errors.streams import divided_over_stream
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quoted, string_literal

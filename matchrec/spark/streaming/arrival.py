@@ -26,7 +26,7 @@ from typing_extensions import Self
 
 from matchrec.dataclass import dataclass
 from matchrec.engine.partitions import IntArray
-from matchrec.errors.calls import state_of_another_query
+from matchrec.errors.streams import state_of_another_query
 from matchrec.spark import wire
 from matchrec.spark.sorting.order import order_of
 from matchrec.spark.wire import SortColumn, Sorting

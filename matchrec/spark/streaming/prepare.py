@@ -22,7 +22,12 @@ from pyspark.sql import types as spark_types
 
 from matchrec.conditions.row_column import RowColumn
 from matchrec.dataclass import dataclass
-from matchrec.errors.calls import altered_in_stream, cannot_stream, no_watermark
+from matchrec.errors.streams import (
+    altered_in_stream,
+    frame_over_stream,
+    neighbours_over_stream,
+    no_watermark,
+)
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.spark import wire
 from matchrec.spark.columns import Preparation, beside
@@ -117,19 +122,8 @@ class Events(Preparation):
 
 def check_one_row(columns: Iterable[RowColumn], plan: MatchPlan) -> None:
     """Raises MatchRecognizeUnsupportedError for columns that Spark computes of several rows."""
-    if all(one.looks_at_one_row for one in columns):
-        return
-    if plan.selects:
-        raise cannot_stream(
-            "a condition on neighbouring rows",
-            "an event's neighbours may not have come yet",
-            "write it as a stage with `next`",
-        )
-    raise cannot_stream(
-        "an aggregate OVER rows of the partition",
-        "Spark has no such window functions over a stream",
-        "aggregate the rows of a pattern variable, as in avg(A.x)",
-    )
+    if not all(one.looks_at_one_row for one in columns):
+        raise neighbours_over_stream() if plan.selects else frame_over_stream()
 
 
 @dataclass(frozen=True, kw_only=True)
