@@ -107,7 +107,7 @@ def come_out(streamed: StreamedRules, decided: Decided, random: Random) -> Itera
 def decided_of(streamed: StreamedRules, group: Group, frame: pd.DataFrame) -> Decided:
     """By key and rule, how many starting rows of the key are decided."""
     searches, (name,) = streamed.bucket.searches, streamed.bucket.arriving.keys
-    rows = Counter(streamed.worker.encoding.batch(frame).column(name).to_pylist())
+    rows = Counter(streamed.bucket.arriving.encoding.batch(frame).column(name).to_pylist())
     found = {(key,): dict.fromkeys(range(len(searches)), count) for key, count in rows.items()}
     if not group.exists:
         return found

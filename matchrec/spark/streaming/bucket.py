@@ -38,19 +38,23 @@ from matchrec.spark.streaming.arrival import (
     ByKey,
     Known,
     Memory,
-    OfKeys,
     States,
     arrange,
     dump,
+    joined,
     load,
-    plain_arrays,
-    states_in,
     take,
     times,
 )
-from matchrec.spark.streaming.search import FOREVER, ContiguousSearch, KeySearch, Left
+from matchrec.spark.streaming.search import (
+    FOREVER,
+    IDLE,
+    KEPT,
+    NEXT_END,
+    ContiguousSearch,
+    KeySearch,
+)
 from matchrec.spark.streaming.selecting import SelectingSearch
-from matchrec.spark.transport import PandasEncoding
 from matchrec.spark.worker.arrays import to_bytes
 from matchrec.spark.worker.match import BatchMaker
 from matchrec.spark.worker.matching import Matching
@@ -83,29 +87,40 @@ def wake(group: GroupState, time: int, watermark: int) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Needs(OfKeys):
+class Needs:
     """What a search needs of some keys of the bucket.
 
-    keys: int64[p], ascending. states: of its search, and PLACES, its rows among all that have
-    arrived. next_end: see `Left`.
+    keys: int64[p], ascending. states: of its search, NEXT_END, and PLACES, its rows among all that
+    have arrived.
     """
 
     keys: IntArray
     states: States
-    next_end: IntArray
+
+    @property
+    def next_end(self) -> IntArray:
+        """int64[p], when to go on with each key, though no event comes."""
+        return self.states[NEXT_END].values
+
+    def take(self, places: IntArray) -> Needs:
+        """What is needed of some of the keys."""
+        return Needs(self.keys[places], take(self.states, places))
 
     def merged_with(self, others: Needs) -> Needs:
         """The same with other keys, in their order."""
         if not len(self.keys) or not len(others.keys):
             return self if len(self.keys) else others
-        both = self.followed_by(others)
-        return both.take(np.argsort(both.keys))
+        keys = np.append(self.keys, others.keys)
+        return Needs(keys, joined(self.states, others.states)).take(np.argsort(keys))
 
-    def after(self, known: Known, left: Left) -> Needs:
+    def after(self, known: Known, left: States) -> Needs:
         """What is needed once the search has gone on. known: the rows that it had. left: by it."""
-        stay, left = left.without_idle()
-        places = ByKey(known.places[left.kept.values], left.kept.sizes)
-        return Needs(self.keys[stay], dict(left.states) | {PLACES: places}, left.next_end)
+        stay = np.flatnonzero(~left[IDLE].values | (left[KEPT].sizes > 0))
+        states = dict(take(left, stay))
+        kept = states.pop(KEPT)
+        del states[IDLE]
+        states[PLACES] = ByKey(known.places[kept.values], kept.sizes)
+        return Needs(self.keys[stay], states)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,22 +134,14 @@ class KeptSearches:
     failed: Mapping[int, IntArray]
 
     def arrays(self) -> dict[str, Array]:
-        """What is needed as plain arrays by name.
-
-        The places of a search that is the only one are not among them: it needs all rows.
-        """
-        found = {"searches": np.array(sorted(self.needs), np.int64)}
-        for number, one in self.needs.items():
-            states = {name: of for name, of in one.states.items() if name != PLACES or self.shares}
-            own = {"keys": one.keys, "next end": one.next_end, **plain_arrays(states)}
-            found |= {f"{number} {name}": array for name, array in own.items()}
-        pairs = [(number, key) for number, keys in self.failed.items() for key in keys.tolist()]
-        return found | {"failed": np.array(pairs, np.int64).reshape(-1, 2)}
-
-    @property
-    def shares(self) -> bool:
-        """Whether several searches need rows."""
-        return len(self.needs) > 1
+        """What is needed as plain arrays by name."""
+        found = {f"{number} failed": keys for number, keys in self.failed.items()}
+        for number, needs in self.needs.items():
+            found[f"{number} keys"] = needs.keys
+            for name, one in needs.states.items():
+                found[f"{number} {name} values"] = one.values
+                found[f"{number} {name} sizes"] = one.sizes
+        return found
 
     def stored(self, arrived: Arrived) -> tuple[Memory, int]:
         """The bucket: the keys of which anything is kept, and each row once; and the least end."""
@@ -152,7 +159,7 @@ class KeptSearches:
         def renumbered(one: Needs) -> Needs:
             places = one.states[PLACES]
             states = dict(one.states) | {PLACES: ByKey(place[places.values], places.sizes)}
-            return Needs(np.searchsorted(keys, one.keys), states, one.next_end)
+            return Needs(np.searchsorted(keys, one.keys), states)
 
         needs = {number: renumbered(one) for number, one in self.needs.items()}
         failed = {number: np.searchsorted(keys, one) for number, one in self.failed.items()}
@@ -166,19 +173,22 @@ class KeptSearches:
     @staticmethod
     def of(arrays: Arrays, searches: tuple[KeySearch, ...]) -> KeptSearches:
         """What `arrays` has made plain; nothing of no arrays."""
-        needs = {}
-        numbers = arrays["searches"].tolist() if arrays else []
-        for number in numbers:
-            own = searches[number].nothing().keys() | ({PLACES} if len(numbers) > 1 else set())
-            found = states_in(arrays, [f"{number} {name}" for name in own])
-            states = {name.partition(" ")[2]: one for name, one in found.items()}
-            keys = arrays[f"{number} keys"]
-            if PLACES not in states:
-                sizes = arrays["rows"][keys]
-                states[PLACES] = ByKey(np.arange(sizes.sum()), sizes)
-            needs[number] = Needs(keys, states, arrays[f"{number} next end"])
-        failed, keys = arrays["failed"].T if arrays else (NO_KEYS, NO_KEYS)
-        return KeptSearches(needs, {one: keys[failed == one] for one in np.unique(failed).tolist()})
+        needs, failed = {}, {}
+        for number, search in enumerate(searches):
+            if f"{number} failed" in arrays:
+                failed[number] = arrays[f"{number} failed"]
+            if f"{number} keys" in arrays:
+                names = nothing_needed(search, NO_KEYS).states
+                needs[number] = Needs(arrays[f"{number} keys"], states_in(arrays, number, names))
+        return KeptSearches(needs, failed)
+
+
+def states_in(arrays: Arrays, number: int, names: Iterable[str]) -> States:
+    """The states of a search, by their names, that `KeptSearches.arrays` has made plain."""
+    stored = {name: f"{number} {name}" for name in names}
+    return {
+        name: ByKey(arrays[f"{one} values"], arrays[f"{one} sizes"]) for name, one in stored.items()
+    }
 
 
 Outcome = tuple[Needs, IntArray]  # what is needed of keys, and those for which a search has failed
@@ -197,6 +207,14 @@ class Bucket:
     arriving: Arriving
     query: str
     searches: tuple[KeySearch, ...]
+
+    def run(
+        self, _: object, frames: Iterable[pd.DataFrame], group: GroupState
+    ) -> Iterator[pd.DataFrame]:
+        """Output rows of what is complete now, as the bytes of an Arrow stream."""
+        batches = (self.arriving.encoding.batch(frame) for frame in frames if len(frame))
+        for batch in self.batch(batches, group):
+            yield pd.DataFrame({"rows": [to_bytes([batch])]})
 
     def batch(self, new: Iterable[pa.RecordBatch], group: GroupState) -> Iterator[pa.RecordBatch]:
         """The output rows of what is decided now; the state is kept in the group."""
@@ -267,25 +285,12 @@ def digest(*asked: object) -> str:
 
 def nothing_needed(search: KeySearch, keys: IntArray) -> Needs:
     """What a search needs of keys without events."""
-    nothing = dict(search.nothing()) | {PLACES: ByKey.joined([NO_KEYS])}
-    states = take(nothing, np.zeros(len(keys), np.int64))
-    return Needs(keys, states, np.full(len(keys), FOREVER))
-
-
-@dataclass(frozen=True)
-class StreamWorker:
-    """Searches the events of a bucket. encoding: of how they cross. Picklable."""
-
-    bucket: Bucket
-    encoding: PandasEncoding
-
-    def run(
-        self, _: object, frames: Iterable[pd.DataFrame], group: GroupState
-    ) -> Iterator[pd.DataFrame]:
-        """Output rows of what is complete now, as the bytes of an Arrow stream."""
-        batches = (self.encoding.batch(frame) for frame in frames if len(frame))
-        for batch in self.bucket.batch(batches, group):
-            yield pd.DataFrame({"rows": [to_bytes([batch])]})
+    nothing = {
+        **search.nothing(),
+        NEXT_END: ByKey.one_each(np.array([FOREVER])),
+        PLACES: ByKey.joined([NO_KEYS]),
+    }
+    return Needs(keys, take(nothing, np.zeros(len(keys), np.int64)))
 
 
 # The rules of a set over a bucket's events. One that fails for one key goes on with the others.

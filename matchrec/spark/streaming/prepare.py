@@ -33,7 +33,6 @@ from matchrec.spark import wire
 from matchrec.spark.columns import Preparation, beside
 from matchrec.spark.environment import able_workers
 from matchrec.spark.streaming.arrival import Arriving
-from matchrec.spark.streaming.bucket import Bucket, StreamWorker
 from matchrec.spark.transport import (
     PandasColumn,
     PandasEncoding,
@@ -112,11 +111,11 @@ class Events(Preparation):
         held.append(PandasColumn(wire.MICROSECONDS, time, spark_types.LongType()))
         schema = pa.schema([*kinds, pa.field(wire.MICROSECONDS, pa.int64())])
         keys = tuple(dict.fromkeys(self.key_names(names))) or (NO_KEY,)
+        encoding = PandasEncoding(tuple(held))
         return SentEvents(
-            PandasEncoding(tuple(held)).encode(frame, *apart),
+            encoding.encode(frame, *apart),
             tuple(prepared.schema.fields[: len(columns)]),
-            encoding=PandasEncoding(tuple(held)),
-            arriving=Arriving(schema, keys, self.sort_columns(names)[1:]),
+            arriving=Arriving(encoding, schema, keys, self.sort_columns(names)[1:]),
         )
 
 
@@ -128,12 +127,8 @@ def check_one_row(columns: Iterable[RowColumn], plan: MatchPlan) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class SentEvents(Sent):
-    """Events as they cross to Spark's operator.
+    """Events as they cross to Spark's operator."""
 
-    encoding: what crosses. arriving: what events are in the worker.
-    """
-
-    encoding: PandasEncoding
     arriving: Arriving
 
     def run(
@@ -143,19 +138,13 @@ class SentEvents(Sent):
         name: str,
         _: Executable | None = None,
     ) -> DataFrame:
-        """What a worker, which has a `bucket`, makes of the events of all keys."""
-        bucket = worker(arrow_schema(crossing_schema(schema))).bucket(self.arriving)
-        return self.run_on_buckets(bucket, schema, name)
+        """What a worker, which has a `bucket`, makes of the events of all keys.
 
-    def run_on_buckets(
-        self, bucket: Bucket, schema: spark_types.StructType, name: str
-    ) -> DataFrame:
-        """The rows that come out of buckets of keys.
-
-        They leave Spark's operator as bytes of Arrow, which `mapInArrow` reads after it: pandas
+        Its rows leave Spark's operator as bytes of Arrow, which `mapInArrow` reads after it: pandas
         would alter them, and Spark's own way to nested columns differs with its version.
         """
-        run = runner_in_worker(StreamWorker(bucket, self.encoding))
+        sends = crossing_schema(schema)
+        run = runner_in_worker(worker(arrow_schema(sends)).bucket(self.arriving))
 
         def search(key: Any, frames: Iterable[pd.DataFrame], group: Any) -> Iterator[pd.DataFrame]:
             return run(key, frames, group)
@@ -166,7 +155,7 @@ class SentEvents(Sent):
             found = groups.applyInPandasWithState(
                 search, "rows binary", "state binary", "append", "EventTimeTimeout"
             )
-            return decode_columns(found.mapInArrow(unpacker(), crossing_schema(schema)), schema)
+            return decode_columns(found.mapInArrow(unpacker(), sends), schema)
 
 
 def arrow_kind(column: PandasColumn, texts: dict[str, str]) -> pa.DataType:
