@@ -17,7 +17,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.spark.streaming.bucket import KeptSearches
+from matchrec.spark.streaming.bucket import needs_in
 from matchrec.spark.streaming.search import COVERED, START
 from tests.generators.queries import Batch, Query, random_streams
 from tests.properties.test_queries import (
@@ -112,7 +112,7 @@ def decided_of(streamed: StreamedRules, group: Group, frame: pd.DataFrame) -> De
     if not group.exists:
         return found
     keys = group.memory.keys.column(name).to_pylist()
-    for number, needs in KeptSearches.of(group.memory.arrays, searches).needs.items():
+    for number, needs in needs_in(group.memory.arrays, searches).items():
         starts, kept = needs.states[START].values, needs.states[COVERED].sizes
         for key, start, count in zip(needs.keys.tolist(), starts, kept, strict=True):
             found[keys[key],][number] += int(start - count)

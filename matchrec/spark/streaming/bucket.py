@@ -61,6 +61,7 @@ from matchrec.spark.worker.matching import Matching
 
 NO_KEYS = np.zeros(0, np.int64)
 PLACES = "places"
+FAILED = "failed"  # whether a search has failed for a key, and leaves it alone for good
 
 
 class GroupState(Protocol):
@@ -90,8 +91,8 @@ def wake(group: GroupState, time: int, watermark: int) -> None:
 class Needs:
     """What a search needs of some keys of the bucket.
 
-    keys: int64[p], ascending. states: of its search, NEXT_END, and PLACES, its rows among all that
-    have arrived.
+    keys: int64[p], ascending. states: of its search, NEXT_END, FAILED, and PLACES, its rows among
+    all that have arrived.
     """
 
     keys: IntArray
@@ -120,80 +121,60 @@ class Needs:
         kept = states.pop(KEPT)
         del states[IDLE]
         states[PLACES] = ByKey(known.places[kept.values], kept.sizes)
+        states[FAILED] = ByKey.one_each(np.zeros(len(stay), np.bool_))
         return Needs(self.keys[stay], states)
 
 
-@dataclass(frozen=True, slots=True)
-class KeptSearches:
-    """What is kept for all searches.
+def store(searches: Mapping[int, Needs], arrived: Arrived) -> tuple[Memory, int]:
+    """What several searches need: the keys of which anything is kept, and each row once.
 
-    needs: of searches. failed: int64[f] of searches, the keys for which they have failed for good.
+    And the least end of a window.
     """
+    keys = np.unique(np.concatenate([NO_KEYS, *(one.keys for one in searches.values())]))
+    places = (one.states[PLACES].values for one in searches.values())
+    union = np.unique(np.concatenate([NO_KEYS, *places]))
+    key = arrived.key_of_rows()[union]
+    order = np.argsort(key, kind="stable")
+    place = np.empty(arrived.rows.num_rows, np.int64)
+    place[union[order]] = np.arange(len(union))
+    arrays: dict[str, Array] = {}
+    for number, needs in searches.items():
+        own = needs.states[PLACES]
+        states = {**needs.states, PLACES: ByKey(place[own.values], own.sizes)}
+        arrays[f"{number} keys"] = np.searchsorted(keys, needs.keys)
+        for name, one in states.items():
+            arrays[f"{number} {name} values"] = one.values
+            arrays[f"{number} {name} sizes"] = one.sizes
+    sizes = np.bincount(np.searchsorted(keys, key), minlength=len(keys)).astype(np.int64)
+    next_end = min((int(one.next_end.min()) for one in searches.values()), default=FOREVER)
+    rows = pa.concat_tables([arrived.rows.take(pa.array(union[order])), arrived.later])
+    known = arrived.keys.take(pa.array(keys)).combine_chunks()
+    memory = Memory(arrived.passed, arrays | {"rows": sizes}, known, rows.combine_chunks())
+    return memory, next_end
 
-    needs: Mapping[int, Needs]
-    failed: Mapping[int, IntArray]
 
-    def arrays(self) -> dict[str, Array]:
-        """What is needed as plain arrays by name."""
-        found = {f"{number} failed": keys for number, keys in self.failed.items()}
-        for number, needs in self.needs.items():
-            found[f"{number} keys"] = needs.keys
-            for name, one in needs.states.items():
-                found[f"{number} {name} values"] = one.values
-                found[f"{number} {name} sizes"] = one.sizes
-        return found
-
-    def stored(self, arrived: Arrived) -> tuple[Memory, int]:
-        """The bucket: the keys of which anything is kept, and each row once; and the least end."""
-        of_searches = [*self.needs.values()]
-        keys = np.unique(
-            np.concatenate([NO_KEYS, *(one.keys for one in of_searches), *self.failed.values()])
+def needs_in(arrays: Arrays, searches: tuple[KeySearch, ...]) -> dict[int, Needs]:
+    """What `store` has made plain, by the numbers of searches that need anything."""
+    return {
+        number: Needs(
+            arrays[f"{number} keys"],
+            states_in(arrays, number, nothing_needed(search, NO_KEYS).states),
         )
-        places = (one.states[PLACES].values for one in of_searches)
-        union = np.unique(np.concatenate([NO_KEYS, *places]))
-        key = arrived.key_of_rows()[union]
-        order = np.argsort(key, kind="stable")
-        place = np.empty(arrived.rows.num_rows, np.int64)
-        place[union[order]] = np.arange(len(union))
-
-        def renumbered(one: Needs) -> Needs:
-            places = one.states[PLACES]
-            states = dict(one.states) | {PLACES: ByKey(place[places.values], places.sizes)}
-            return Needs(np.searchsorted(keys, one.keys), states)
-
-        needs = {number: renumbered(one) for number, one in self.needs.items()}
-        failed = {number: np.searchsorted(keys, one) for number, one in self.failed.items()}
-        sizes = np.bincount(np.searchsorted(keys, key), minlength=len(keys)).astype(np.int64)
-        arrays = KeptSearches(needs, failed).arrays() | {"rows": sizes}
-        next_end = min((int(one.next_end.min()) for one in of_searches), default=FOREVER)
-        rows = pa.concat_tables([arrived.rows.take(pa.array(union[order])), arrived.later])
-        known = arrived.keys.take(pa.array(keys)).combine_chunks()
-        return Memory(arrived.passed, arrays, known, rows.combine_chunks()), next_end
-
-    @staticmethod
-    def of(arrays: Arrays, searches: tuple[KeySearch, ...]) -> KeptSearches:
-        """What `arrays` has made plain; nothing of no arrays."""
-        needs, failed = {}, {}
-        for number, search in enumerate(searches):
-            if f"{number} failed" in arrays:
-                failed[number] = arrays[f"{number} failed"]
-            if f"{number} keys" in arrays:
-                names = nothing_needed(search, NO_KEYS).states
-                needs[number] = Needs(arrays[f"{number} keys"], states_in(arrays, number, names))
-        return KeptSearches(needs, failed)
+        for number, search in enumerate(searches)
+        if f"{number} keys" in arrays
+    }
 
 
 def states_in(arrays: Arrays, number: int, names: Iterable[str]) -> States:
-    """The states of a search, by their names, that `KeptSearches.arrays` has made plain."""
+    """The states of a search, by their names, that `store` has made plain."""
     stored = {name: f"{number} {name}" for name in names}
     return {
         name: ByKey(arrays[f"{one} values"], arrays[f"{one} sizes"]) for name, one in stored.items()
     }
 
 
-Outcome = tuple[Needs, IntArray]  # what is needed of keys, and those for which a search has failed
-GoingOn = Generator[pa.RecordBatch, None, Outcome]
-"""The output rows of what is decided, and in the end what is kept."""
+GoingOn = Generator[pa.RecordBatch, None, Needs]
+"""The output rows of what is decided, and in the end what is needed of keys."""
 
 
 @dataclass(frozen=True)
@@ -221,8 +202,8 @@ class Bucket:
         watermark = group.getCurrentWatermarkMs() * 1000
         memory = load(group.get[0], self.query) if group.exists else self.arriving.nothing()
         arrived = arrange(memory, memory.arrays.get("rows", NO_KEYS), new, self.arriving, watermark)
-        kept = yield from self.go_on(memory.arrays, arrived, watermark)
-        memory, next_end = kept.stored(arrived)
+        needs = yield from self.go_on(memory.arrays, arrived, watermark)
+        memory, next_end = store(needs, arrived)
         if memory.keys.num_rows or memory.rows.num_rows:
             group.update((dump(memory, self.query),))
             wake(group, int(times(arrived.later).min(initial=next_end)), watermark)
@@ -231,36 +212,32 @@ class Bucket:
 
     def go_on(
         self, arrays: Arrays, arrived: Arrived, watermark: int
-    ) -> Generator[pa.RecordBatch, None, KeptSearches]:
+    ) -> Generator[pa.RecordBatch, None, dict[int, Needs]]:
         """Search what has arrived. arrays: what was kept, none in the beginning.
 
         Among those that are kept, "rows" says how many rows are of each key: int64[k].
         """
-        kept = KeptSearches.of(arrays, self.searches)
-        needs, failed = dict(kept.needs), dict(kept.failed)
+        needs = needs_in(arrays, self.searches)
         for number, search in enumerate(self.searches):
             own = needs.pop(number, None) or nothing_needed(search, NO_KEYS)
-            apart = failed.get(number, NO_KEYS)
             wanted = np.append(np.flatnonzero(arrived.new), own.keys[own.next_end <= watermark])
-            wanted = np.setdiff1d(wanted, apart)
+            wanted = np.setdiff1d(wanted, own.keys[own.states[FAILED].values])
             whole = own.merged_with(nothing_needed(search, np.setdiff1d(wanted, own.keys)))
             is_wanted = np.isin(whole.keys, wanted)
-            others, added = whole.take(np.flatnonzero(~is_wanted)), NO_KEYS
+            others = whole.take(np.flatnonzero(~is_wanted))
             if len(wanted):
                 found = whole.take(np.flatnonzero(is_wanted)) if len(others.keys) else whole
-                found, added = yield from self.search(number, found, arrived, watermark)
+                found = yield from self.search(number, found, arrived, watermark)
                 others = others.merged_with(found)
             if len(others.keys):
                 needs[number] = others
-            if len(added):
-                failed[number] = np.append(apart, added)
-        return KeptSearches(needs, failed)
+        return needs
 
     def search(self, number: int, needs: Needs, arrived: Arrived, watermark: int) -> GoingOn:
         """Let a search go on with one or more keys. Raises MatchRecognizeRunError."""
         known = arrived.known(needs.keys, needs.states[PLACES], watermark)
         left = yield from self.searches[number].search(needs.states, known)
-        return needs.after(known, left), NO_KEYS
+        return needs.after(known, left)
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,11 +260,12 @@ def digest(*asked: object) -> str:
     return hashlib.sha256(repr(asked).encode()).hexdigest()
 
 
-def nothing_needed(search: KeySearch, keys: IntArray) -> Needs:
-    """What a search needs of keys without events."""
+def nothing_needed(search: KeySearch, keys: IntArray, *, failed: bool = False) -> Needs:
+    """What a search needs of keys without events, or of those for which it has failed."""
     nothing = {
         **search.nothing(),
         NEXT_END: ByKey.one_each(np.array([FOREVER])),
+        FAILED: ByKey.one_each(np.array([failed])),
         PLACES: ByKey.joined([NO_KEYS]),
     }
     return Needs(keys, take(nothing, np.zeros(len(keys), np.int64)))
@@ -327,32 +305,25 @@ class RulesOfBucket(Bucket):
         try:
             if self.on_error is OnError.RAISE:
                 return (yield from going_on)
-            found, outcome = collected(going_on)
+            found, after = collected(going_on)
         except MatchRecognizeError as error:
             if self.on_error is OnError.RAISE:
                 raise of_rule(self.rule_set.rules[number].name, error) from error.__cause__
             if len(needs.keys) > 1:
-                return (yield from self.search_halves(number, needs, arrived, watermark))
+                first, second = np.array_split(np.arange(len(needs.keys)), 2)
+                after = yield from self.search(number, needs.take(first), arrived, watermark)
+                others = yield from self.search(number, needs.take(second), arrived, watermark)
+                return after.merged_with(others)
             row = arrived.known(needs.keys, needs.states[PLACES], watermark).rows.slice(0, 1)
             yield filled(self.sends, number, columns_of_failure(self.rule_set, row, error))
-            return needs.take(NO_KEYS), needs.keys
+            return nothing_needed(self.searches[number], needs.keys, failed=True)
         yield from found
-        return outcome
-
-    def search_halves(self, number: int, needs: Needs, arrived: Arrived, watermark: int) -> GoingOn:
-        """The same with the first half of the keys, then with the others."""
-        places = np.arange(len(needs.keys))
-        outcomes = []
-        for half in np.array_split(places, 2):
-            one = yield from self.search(number, needs.take(half), arrived, watermark)
-            outcomes.append(one)
-        (first, failed), (second, others) = outcomes
-        return first.merged_with(second), np.append(failed, others)
+        return after
 
 
-def collected(going_on: GoingOn) -> tuple[list[pa.RecordBatch], Outcome]:
+def collected(going_on: GoingOn) -> tuple[list[pa.RecordBatch], Needs]:
     """All that a search yields, and what comes of it."""
-    ends: list[Outcome] = []
+    ends: list[Needs] = []
 
     def noted() -> Iterator[pa.RecordBatch]:
         ends.append((yield from going_on))
