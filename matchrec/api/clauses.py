@@ -146,7 +146,7 @@ class QueryText:
                 is_window=site.window is not None,
             )
             yield clause
-            has_stream |= clause.result.is_stream
+            has_stream |= clause.result.prepared.question.is_stream
             self.runner = self.runner.having(**{site.view.name: clause.result.dataframe})
             if site.window is not None:
                 self.name_columns(site, clause.result.dataframe.columns)

@@ -40,7 +40,14 @@ from matchrec.plan.clauses import MatchOutput, RowsPerMatch
 from matchrec.plan.expression import MatchNumber
 from matchrec.source import Source, Span
 from matchrec.spark.environment import check_session
-from matchrec.spark.question import NO_OPTIONS, Options, Question, Rule, input_columns
+from matchrec.spark.question import (
+    NO_OPTIONS,
+    Options,
+    Question,
+    Rule,
+    input_columns,
+    is_streaming,
+)
 from matchrec.spark.rule_sets.build import (
     BuiltRuleSet,
     all_matches,
@@ -141,10 +148,10 @@ def warn_of(built: BuiltRuleSet) -> None:
     """Warns of what in the rules is probably not meant."""
     for rule in built.question.rules:
         assert rule.source is not None
-        name, plan = rule.name, built.drafts[rule.name].written
+        name, plan = rule.name, built.shared.drafts[rule.name].written
         with reading(rule.language):
             found = remarks_in(plan, rule.source)
-            if built.is_stream:
+            if is_streaming(built.rows):
                 found += remarks_on_state(plan, built.executables[name], rule.source)
         warn(*(of_rule(name, one) for one in found))
 
@@ -366,7 +373,7 @@ class RuleMatches:
         >>> found.cache().matches.count(), found.unpersist().rules
         (1, ('large',))
         """
-        if self._built.is_stream:
+        if is_streaming(self._built.rows):
             raise cached_stream()
         self._built.rows.cache()
         return self
@@ -395,7 +402,7 @@ class RuleMatches:
         ...
         """
         built = self._built
-        rules = ExplainedRules(built.rule_set, built.drafts, built.executables, built.sorts)
+        rules = ExplainedRules(built.rule_set, built.shared.drafts, built.executables, built.sorts)
         return rules.explanation()
 
     def __repr__(self) -> str:

@@ -19,7 +19,6 @@ from matchrec.plan.resolve import InputColumns
 from matchrec.plan.text import quoted
 from matchrec.spark import wire
 from matchrec.spark.after.aggregates import aggregate_matches, measure_sql
-from matchrec.spark.columns import Preparation
 from matchrec.spark.prepare import D, Demand, Prepared, ScopeOf, prepare
 from matchrec.spark.question import Options, Question
 from matchrec.spark.session import Relation, quiet_analysis
@@ -37,33 +36,12 @@ class ClauseResult:
 
     dataframe: DataFrame
     executable: Executable
-    drafted: Draft
-    preparation: Preparation
+    prepared: Prepared[Draft]
 
     @property
-    def plan(self) -> MatchPlan:
-        """The plan as it runs."""
-        return self.drafted.plan
-
-    @property
-    def written(self) -> MatchPlan:
-        """The plan as it was written."""
-        return self.drafted.written
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """Tests of whole partitions."""
-        return self.preparation.keys
-
-    @property
-    def is_stream(self) -> bool:
-        """Whether its rows come little by little."""
-        return self.preparation.is_stream
-
-    @property
-    def sorts(self) -> str:
-        """Who sorts the rows of each partition, and why; empty of a stream."""
-        return self.preparation.sorts
+    def drafted(self) -> Draft:
+        """The plan as it runs, and as it was written."""
+        return self.prepared.demand.draft
 
 
 def execute(
@@ -126,13 +104,13 @@ def execute_prepared(prepared: Prepared[Draft]) -> ClauseResult:
     executable = prepared.link(rule)
     result = projected(prepared.question.relation, executable, match_rows(prepared, executable))
     analysed = prepared.question.runner.analyse(result)
-    return ClauseResult(analysed, executable, prepared.demand.draft, prepared.preparation)
+    return ClauseResult(analysed, executable, prepared)
 
 
 def match_rows(prepared: Prepared[Draft], executable: Executable) -> DataFrame:
     """The reads of all output rows; counters see what the workers count."""
     kind = Matching
-    if prepared.preparation.is_stream:
+    if prepared.question.is_stream:
         from matchrec.spark.streaming.bucket import StreamedQuery
 
         kind = StreamedQuery

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 D = TypeVar("D")
 ScopeOf = Callable[[MatchPlan], RowScope]
 
+BY_WORKERS = "the workers: Spark only brings the rows of a partition together"
+
 
 @dataclass(frozen=True)
 class Demand(Generic[D]):
@@ -90,7 +92,7 @@ class Prepared(Generic[D]):
         """The executable of one rule. Raises MatchRecognizeError where a stream has none."""
         options, drafted = self.question.options, self.demand.drafts[rule.name]
         found = link_typed(drafted, self.conditions[rule.name], options.engine)
-        if self.preparation.is_stream:
+        if self.question.is_stream:
             from matchrec.spark.streaming.checks import check_executable
 
             check_executable(found)
@@ -145,7 +147,7 @@ def prepare_unsorted(
     reason = wanted.needs_spark or next(unsortable(wanted.draft.plan, question), None)
     if reason is not None:
         return worker_cannot_sort(reason)
-    unsorted = Unsorted(question.relation, wanted.draft, wanted.tests)
+    unsorted = Unsorted(question.relation, wanted.draft, wanted.tests, BY_WORKERS)
     prepared = with_fields(question, wanted, unsorted)
     try:
         return with_conditions(prepared)
@@ -155,7 +157,7 @@ def prepare_unsorted(
 
 def prepare_sorted(question: Question, wanted: Demand[D], reason: str = "") -> Prepared[D]:
     """What prepares rows that Spark sorts. reason: why."""
-    by_spark = Preparation(question.relation, wanted.draft, wanted.tests, reason)
+    by_spark = Preparation(question.relation, wanted.draft, wanted.tests, f"Spark: {reason}")
     return with_conditions(with_fields(question, wanted, by_spark))
 
 

@@ -33,7 +33,7 @@ from matchrec.plan.text import quoted, string_literal
 from matchrec.spark import wire
 from matchrec.spark.execute import projected, result_items
 from matchrec.spark.prepare import Demand, Prepared, ScopeOf, prepare
-from matchrec.spark.question import Question, Rule, in_terms_of_the_query, is_streaming
+from matchrec.spark.question import Question, Rule, in_terms_of_the_query
 from matchrec.spark.rule_sets.worker import VARIABLE, OnError, RowKind, RuleSetWorker
 from matchrec.spark.session import REFUSALS, quiet_analysis
 from matchrec.spark.streaming.bucket import StreamedRules
@@ -107,7 +107,7 @@ def schema_of_rows(
 class BuiltRuleSet:
     """The rows of all rules, and what explains them.
 
-    drafts: of the rules, by name. executables: of each by itself. sorts: who sorts the rows, empty
+    executables: of each by itself. sorts: who sorts the rows, empty
     of a stream.
     """
 
@@ -118,21 +118,6 @@ class BuiltRuleSet:
     shared: SharedDrafts
     executables: Mapping[str, Executable]
     sorts: str
-
-    @property
-    def drafts(self) -> Mapping[str, Draft]:
-        """Of the rules, by name."""
-        return self.shared.drafts
-
-    @property
-    def events(self) -> tuple[str, ...]:
-        """The names of the columns of a match's rows."""
-        return self.shared.events
-
-    @property
-    def is_stream(self) -> bool:
-        """Whether the rows come little by little."""
-        return is_streaming(self.rows)
 
     def over(self, rows: DataFrame) -> BuiltRuleSet:
         """The same over rows of the workers that are elsewhere, in a session of their own."""
@@ -199,7 +184,7 @@ def match_rules(
     sent = prepared.send(rule_set.columns)
     slots = find_slots(rule_set, sent.fields)
 
-    kind = StreamedRules if prepared.preparation.is_stream else RuleSetWorker
+    kind = StreamedRules if prepared.question.is_stream else RuleSetWorker
 
     def worker(sends: pa.Schema) -> RuleSetWorker:
         return kind(rule_set, slots.of_rule, sends, on_error, sent.incoming)
@@ -299,7 +284,7 @@ def name_of_rule(built: BuiltRuleSet) -> str:
 
 def key_items(built: BuiltRuleSet) -> Iterator[SelectItem]:
     """The partition columns."""
-    plan = next(iter(built.drafts.values())).plan
+    plan = next(iter(built.shared.drafts.values())).plan
     for number, name in enumerate(key_names(plan, built.question)):
         yield SelectItem(wire.key(number), quoted(name))
 
@@ -313,10 +298,10 @@ def key_names(plan: MatchPlan, question: Question) -> Iterator[str]:
 def check_names(built: BuiltRuleSet) -> None:
     """Raises where a column of the input would have the name of another one in the result."""
     folded = built.question.columns.folded
-    plan = next(iter(built.drafts.values())).plan
+    plan = next(iter(built.shared.drafts.values())).plan
     for name in key_names(plan, built.question):
         if folded(name) in map(folded, NAMES):
             raise taken_name(name, "partition column")
-    for name in built.events:
+    for name in built.shared.events:
         if folded(name) == folded(VARIABLE):
             raise taken_name(name, "column")

@@ -60,14 +60,6 @@ BUCKETS = 64  # the state depends on it; so many tasks at most have something to
 class Events(Preparation):
     """Computes columns and bits of a stream's events for one draft."""
 
-    @property
-    def is_stream(self) -> bool:
-        return True
-
-    @property
-    def sorts(self) -> str:
-        return ""
-
     def with_draft(self, drafted: Draft) -> Events:
         """The same for another draft, without its tests of rows: any row moves the watermark."""
         return replace(self, drafted=replace(drafted, relevant=()))
