@@ -109,15 +109,10 @@ def execute_prepared(prepared: Prepared[Draft]) -> ClauseResult:
 
 def match_rows(prepared: Prepared[Draft], executable: Executable) -> DataFrame:
     """The reads of all output rows; counters see what the workers count."""
-    kind = Matching
-    if prepared.question.is_stream:
-        from matchrec.spark.streaming.bucket import StreamedQuery
-
-        kind = StreamedQuery
     options = prepared.question.options
     sent = prepared.send(executable.crossing.columns)
     schema = schema_of_reads(executable, sent.fields)
-    matching = kind(executable, sent.incoming)
+    matching = Matching(executable, sent.incoming)
     over_pandas = executable if options.transport == "pandas" else None
     if options.counters is not None:
         return options.counters.run_worker(sent, matching, schema, over_pandas)

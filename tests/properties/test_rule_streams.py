@@ -61,7 +61,7 @@ def test_rules_give_what_is_decided_of_the_oracle(spark: SparkSession, seed: int
     with table(spark, batch, "random_rules"), settings(spark, **INTERPRETED):
         streamed = over_stream(spark.table("random_rules"), rules, ENGINES[seed % 2])
         batches = list(come_out(streamed, decided, Random(seed)))
-        rows = pa.Table.from_batches(batches, streamed.bucket.sends)
+        rows = pa.Table.from_batches(batches, streamed.bucket.rules.schema)
         found = streamed.of(handed_over(spark, rows, streamed.found.rows.schema))
         texts, errors = rows_by_rule(found), failures_of(found)
     for number, name in enumerate(rules):
@@ -100,7 +100,7 @@ def come_out(streamed: StreamedRules, decided: Decided, random: Random) -> Itera
         events = frame.take(sorted(range(len(frame)), key=near.__getitem__))
         pieces, group = pieces_of(times(events), random), Group()
         rows = list(streamed.in_pieces(events.reset_index(drop=True), pieces, group))
-        yield from pa.Table.from_pylist(rows, streamed.bucket.sends).to_batches()
+        yield from pa.Table.from_pylist(rows, streamed.bucket.rules.schema).to_batches()
         decided.update(decided_of(streamed, group, frame))
 
 

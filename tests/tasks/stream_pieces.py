@@ -26,6 +26,7 @@ from matchrec.engine.partitions import Frontier, IntArray
 from matchrec.spark import question, wire
 from matchrec.spark.streaming.arrival import Memory, in_order, load, starts_of
 from matchrec.spark.streaming.bucket import Bucket, RulesOfBucket
+from matchrec.spark.streaming.bucket import bucket_of as make_bucket
 from matchrec.spark.streaming.prepare import WATERMARK, SentEvents
 from matchrec.spark.transport import arrow_schema
 from matchrec.spark.types import crossing_schema
@@ -180,7 +181,7 @@ def unmarked(row: dict[str, Any]) -> str:
 def bucket_of(crossed: SentEvents, worker: Any, schema: StructType) -> Any:
     """What a worker does with the events of a bucket."""
     sends = arrow_schema(crossing_schema(schema))
-    return replace(worker(sends).bucket(crossed.arriving), query=QUERY)
+    return replace(make_bucket(worker(sends), crossed.arriving), query=QUERY)
 
 
 class Streamed(Keys):

@@ -36,7 +36,6 @@ from matchrec.spark.prepare import Demand, Prepared, ScopeOf, prepare
 from matchrec.spark.question import Question, Rule, in_terms_of_the_query
 from matchrec.spark.rule_sets.worker import VARIABLE, OnError, RowKind, RuleSetWorker
 from matchrec.spark.session import REFUSALS, quiet_analysis
-from matchrec.spark.streaming.bucket import StreamedRules
 from matchrec.spark.streaming.prepare import check_one_row
 from matchrec.spark.types import schema_of_reads
 from matchrec.spark.wire import SelectItem
@@ -184,10 +183,8 @@ def match_rules(
     sent = prepared.send(rule_set.columns)
     slots = find_slots(rule_set, sent.fields)
 
-    kind = StreamedRules if prepared.question.is_stream else RuleSetWorker
-
     def worker(sends: pa.Schema) -> RuleSetWorker:
-        return kind(rule_set, slots.of_rule, sends, on_error, sent.incoming)
+        return RuleSetWorker(rule_set, slots.of_rule, sends, on_error, sent.incoming)
 
     name = f"match_recognize[{len(rule_set.rules)} rules]"
     return sent.run(worker, schema_of_rows(rule_set, sent.fields, slots), name), slots

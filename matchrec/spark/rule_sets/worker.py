@@ -133,12 +133,20 @@ class RuleSetWorker:
         """The rows of a rule that has failed in one of several partitions: of each half of them."""
         count = len(shared.starts) - 1
         if count == 1:
-            failed = columns_of_failure(self.rule_set, shared.table.slice(0, 1), error)
-            yield filled(self.schema, number, failed)
+            yield self.row_of_failure(number, shared.table.slice(0, 1), error)
             return
         equal = self.rule_set.rules[number].equal
         for half in (shared.between(0, count // 2), shared.between(count // 2, count)):
             yield from self.rows_of_rule(number, half, half.divide(equal) if equal else half)
+
+    def row_of_failure(
+        self, number: int, row: pa.Table, error: MatchRecognizeError
+    ) -> pa.RecordBatch:
+        """What says that a rule has failed. row: one of the partition."""
+        keys = enumerate(self.rule_set.keys)
+        found = {wire.key(i): column(row, wire.column(place)) for i, place in keys}
+        kind, message = constant(RowKind.FAILURE, 1), pa.array([str(error)], pa.string())
+        return filled(self.schema, number, {wire.KIND: kind, wire.MESSAGE: message} | found)
 
 
 @dataclass(frozen=True)
@@ -302,13 +310,6 @@ def number_by(outer: IntArray, found: Iterable[Matches]) -> Iterator[Matches]:
 def constant(number: int, count: int) -> pa.Array:
     """The same number so many times."""
     return pa.array(np.full(count, number, np.int32))
-
-
-def columns_of_failure(rule_set: RuleSet, row: pa.Table, error: MatchRecognizeError) -> Columns:
-    """The columns of a failed rule. row: one of the partition."""
-    keys = {wire.key(i): column(row, wire.column(place)) for i, place in enumerate(rule_set.keys)}
-    message = pa.array([str(error)], pa.string())
-    return {wire.KIND: constant(RowKind.FAILURE, 1), **keys, wire.MESSAGE: message}
 
 
 def filled(schema: pa.Schema, number: int, columns: Columns) -> pa.RecordBatch:

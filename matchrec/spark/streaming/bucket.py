@@ -19,7 +19,6 @@ import pandas as pd
 import pyarrow as pa
 
 from matchrec.compile.executable import Executable
-from matchrec.compile.rule_set import RuleSet
 from matchrec.dataclass import dataclass
 from matchrec.engine.partitions import IntArray
 from matchrec.errors import MatchRecognizeError
@@ -27,8 +26,6 @@ from matchrec.errors.run.failures import of_rule
 from matchrec.spark.rule_sets.worker import (
     OnError,
     RuleSetWorker,
-    columns_of_failure,
-    filled,
 )
 from matchrec.spark.streaming.arrival import (
     Array,
@@ -240,14 +237,16 @@ class Bucket:
         return needs.after(known, left)
 
 
-@dataclass(frozen=True, slots=True)
-class StreamedQuery(Matching):
-    """Runs an executable over a stream's events."""
-
-    def bucket(self, arriving: Arriving) -> Bucket:
-        """What goes on with the events of a bucket."""
-        query = digest(self.executable, arriving)
-        return Bucket(arriving, query, (search_of(self.executable),))
+def bucket_of(worker: Matching | RuleSetWorker, arriving: Arriving) -> Bucket:
+    """What a worker of whole partitions does with the events of a bucket."""
+    if isinstance(worker, Matching):
+        query = digest(worker.executable, arriving)
+        return Bucket(arriving, query, (search_of(worker.executable),))
+    searches = tuple(
+        search_of(rule.executable, worker.output_of(number))
+        for number, rule in enumerate(worker.rule_set.rules)
+    )
+    return RulesOfBucket(arriving, digest(worker.rule_set, arriving), searches, worker)
 
 
 def search_of(executable: Executable, output: BatchMaker | None = None) -> KeySearch:
@@ -275,47 +274,28 @@ def nothing_needed(search: KeySearch, keys: IntArray, *, failed: bool = False) -
 
 
 @dataclass(frozen=True)
-class StreamedRules(RuleSetWorker):
-    """Runs all rules over a stream's events."""
-
-    def bucket(self, arriving: Arriving) -> RulesOfBucket:
-        """What goes on with the events of a bucket."""
-        searches = tuple(
-            search_of(rule.executable, self.output_of(number))
-            for number, rule in enumerate(self.rule_set.rules)
-        )
-        query = digest(self.rule_set, arriving)
-        return RulesOfBucket(arriving, query, searches, self.rule_set, self.schema, self.on_error)
-
-
-@dataclass(frozen=True)
 class RulesOfBucket(Bucket):
-    """Runs all rules over the events of a bucket. Picklable.
+    """Runs all rules over the events of a bucket. Picklable. rules: over whole partitions."""
 
-    rule_set: over all columns. sends: the schema of the rows that come out.
-    """
-
-    rule_set: RuleSet
-    sends: pa.Schema
-    on_error: OnError
+    rules: RuleSetWorker
 
     def search(self, number: int, needs: Needs, arrived: Arrived, watermark: int) -> GoingOn:
         """Let a rule go on with some keys; if it fails, with half of them, to leave out the key."""
         going_on = super().search(number, needs, arrived, watermark)
         try:
-            if self.on_error is OnError.RAISE:
+            if self.rules.on_error is OnError.RAISE:
                 return (yield from going_on)
             found, after = collected(going_on)
         except MatchRecognizeError as error:
-            if self.on_error is OnError.RAISE:
-                raise of_rule(self.rule_set.rules[number].name, error) from error.__cause__
+            if self.rules.on_error is OnError.RAISE:
+                raise of_rule(self.rules.rule_set.rules[number].name, error) from error.__cause__
             if len(needs.keys) > 1:
                 first, second = np.array_split(np.arange(len(needs.keys)), 2)
                 after = yield from self.search(number, needs.take(first), arrived, watermark)
                 others = yield from self.search(number, needs.take(second), arrived, watermark)
                 return after.merged_with(others)
             row = arrived.known(needs.keys, needs.states[PLACES], watermark).rows.slice(0, 1)
-            yield filled(self.sends, number, columns_of_failure(self.rule_set, row, error))
+            yield self.rules.row_of_failure(number, row, error)
             return nothing_needed(self.searches[number], needs.keys, failed=True)
         yield from found
         return after

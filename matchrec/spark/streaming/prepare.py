@@ -33,6 +33,7 @@ from matchrec.spark import wire
 from matchrec.spark.columns import Preparation, beside
 from matchrec.spark.environment import able_workers
 from matchrec.spark.streaming.arrival import Arriving
+from matchrec.spark.streaming.bucket import bucket_of
 from matchrec.spark.transport import (
     PandasColumn,
     PandasEncoding,
@@ -130,13 +131,13 @@ class SentEvents(Sent):
         name: str,
         _: Executable | None = None,
     ) -> DataFrame:
-        """What a worker, which has a `bucket`, makes of the events of all keys.
+        """What a worker makes of the events of all keys.
 
         Its rows leave Spark's operator as bytes of Arrow, which `mapInArrow` reads after it: pandas
         would alter them, and Spark's own way to nested columns differs with its version.
         """
         sends = crossing_schema(schema)
-        run = runner_in_worker(worker(arrow_schema(sends)).bucket(self.arriving))
+        run = runner_in_worker(bucket_of(worker(arrow_schema(sends)), self.arriving))
 
         def search(key: Any, frames: Iterable[pd.DataFrame], group: Any) -> Iterator[pd.DataFrame]:
             return run(key, frames, group)
