@@ -45,16 +45,12 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-@dataclass(frozen=True)
-class Slots:
-    """The slots of all rules. fields: theirs. of_rule: for each rule the slot of each read."""
-
-    fields: tuple[spark_types.StructField, ...]
-    of_rule: tuple[tuple[int, ...], ...]
+Fields = Sequence[spark_types.StructField]
+Slots = tuple[tuple[int, ...], ...]  # of each rule the slot of each of its reads
 
 
-def find_slots(rule_set: RuleSet, inputs: Sequence[spark_types.StructField]) -> Slots:
-    """The slots of a set. inputs: the fields of the columns that cross."""
+def find_slots(rule_set: RuleSet, inputs: Fields) -> tuple[Slots, Fields]:
+    """The slots of a set, and their fields. inputs: the fields of the columns that cross."""
     fields: list[spark_types.StructField] = []
     places: dict[tuple[str, int], int] = {}
     of_rule = []
@@ -69,12 +65,10 @@ def find_slots(rule_set: RuleSet, inputs: Sequence[spark_types.StructField]) -> 
             used[kind] += 1
             slots.append(place)
         of_rule.append(tuple(slots))
-    return Slots(tuple(fields), tuple(of_rule))
+    return tuple(of_rule), fields
 
 
-def schema_of_rows(
-    rule_set: RuleSet, inputs: Sequence[spark_types.StructField], slots: Slots
-) -> spark_types.StructType:
+def schema_of_rows(rule_set: RuleSet, inputs: Fields, slots: Fields) -> spark_types.StructType:
     """The schema of the workers' rows, before types that do not cross are replaced."""
 
     def field(name: str, type_: spark_types.DataType) -> spark_types.StructField:
@@ -97,7 +91,7 @@ def schema_of_rows(
                 spark_types.ArrayType(spark_types.StructType(event), containsNull=False),
             ),
             field(wire.MESSAGE, spark_types.StringType()),
-            *slots.fields,
+            *slots,
         ]
     )
 
@@ -181,13 +175,13 @@ def match_rules(
 ) -> tuple[DataFrame, Slots]:
     """The rows of a linked set, and the slots of what its rules read."""
     sent = prepared.send(rule_set.columns)
-    slots = find_slots(rule_set, sent.fields)
+    slots, fields = find_slots(rule_set, sent.fields)
 
     def worker(sends: pa.Schema) -> RuleSetWorker:
-        return RuleSetWorker(rule_set, slots.of_rule, sends, on_error, sent.incoming)
+        return RuleSetWorker(rule_set, slots, sends, on_error, sent.incoming)
 
     name = f"match_recognize[{len(rule_set.rules)} rules]"
-    return sent.run(worker, schema_of_rows(rule_set, sent.fields, slots), name), slots
+    return sent.run(worker, schema_of_rows(rule_set, sent.fields, fields), name), slots
 
 
 def check_draft(drafted: Draft) -> None:
@@ -202,22 +196,26 @@ NAMES = ("rule", "match_number", "start_time", "end_time", "events", "message")
 
 def all_matches(built: BuiltRuleSet) -> DataFrame:
     """One row per match of each rule."""
-    items = [
-        SelectItem(name_of_rule(built), "rule"),
-        *key_items(built),
+    return rows_of_kind(
+        built,
+        RowKind.MATCH,
         SelectItem(wire.ROW_NUMBER, "match_number"),
         SelectItem(wire.FIRST, "start_time"),
         SelectItem(wire.LAST, "end_time"),
         SelectItem(wire.EVENTS, "events"),
-    ]
-    return rows_of_kind(built, RowKind.MATCH).selectExpr(*map(str, items))
+    )
 
 
 def failures(built: BuiltRuleSet) -> DataFrame:
     """One row per partition in which a rule failed."""
+    return rows_of_kind(built, RowKind.FAILURE, SelectItem(wire.MESSAGE, "message"))
+
+
+def rows_of_kind(built: BuiltRuleSet, kind: RowKind, *items: SelectItem) -> DataFrame:
+    """The rows of a kind: their rules, their partitions, and further columns."""
     rule = SelectItem(name_of_rule(built), "rule")
-    items = [rule, *key_items(built), SelectItem(wire.MESSAGE, "message")]
-    return rows_of_kind(built, RowKind.FAILURE).selectExpr(*map(str, items))
+    shown = (rule, *key_items(built), *items)
+    return built.rows.where(f"{wire.KIND} = {int(kind)}").selectExpr(*map(str, shown))
 
 
 def check_measures(built: BuiltRuleSet) -> None:
@@ -248,29 +246,17 @@ def result_of_rule(built: BuiltRuleSet, number: int) -> DataFrame:
     kinds = (RowKind.MATCH, RowKind.PARTIAL) if one_row else (RowKind.ROW,)
     listed = ", ".join(str(int(kind)) for kind in kinds)
     own = built.rows.where(f"{wire.KIND} IN ({listed}) AND {wire.RULE} = {number}")
-    question = built.question
+    question, slots = built.question, enumerate(built.slots[number])
+    reads = (f"{wire.read(slot)} AS {wire.read(place)}" for place, slot in slots)
     with question.asking(question.rules[number]):
-        if linked.executable.aggregates:
-            matched = own.selectExpr(*reads_of_rule(built, number))
-            return projected(question.relation, linked.executable, matched)
-        items = [str(one) for one in items_of_rule(built, number)]
-        return question.runner.analyse(question.runner.select(own, items))
-
-
-def reads_of_rule(built: BuiltRuleSet, number: int) -> Iterator[str]:
-    """The slots of a rule's reads under the names of the reads."""
-    for place, slot in enumerate(built.slots.of_rule[number]):
-        yield f"{wire.read(slot)} AS {wire.read(place)}"
+        matched = own.selectExpr(*reads)
+        return question.runner.analyse(projected(question.relation, linked.executable, matched))
 
 
 def items_of_rule(built: BuiltRuleSet, number: int) -> list[SelectItem]:
     """The columns of a rule's result over slots; none where Spark computes aggregates first."""
-    executable, slots = built.rule_set.rules[number].executable, built.slots.of_rule[number]
+    executable, slots = built.rule_set.rules[number].executable, built.slots[number]
     return [] if executable.aggregates else result_items(executable, slots)
-
-
-def rows_of_kind(built: BuiltRuleSet, kind: RowKind) -> DataFrame:
-    return built.rows.where(f"{wire.KIND} = {int(kind)}")
 
 
 def name_of_rule(built: BuiltRuleSet) -> str:
@@ -281,8 +267,7 @@ def name_of_rule(built: BuiltRuleSet) -> str:
 
 def key_items(built: BuiltRuleSet) -> Iterator[SelectItem]:
     """The partition columns."""
-    plan = next(iter(built.shared.drafts.values())).plan
-    for number, name in enumerate(key_names(plan, built.question)):
+    for number, name in enumerate(key_names(built.shared.plan, built.question)):
         yield SelectItem(wire.key(number), quoted(name))
 
 
@@ -295,8 +280,7 @@ def key_names(plan: MatchPlan, question: Question) -> Iterator[str]:
 def check_names(built: BuiltRuleSet) -> None:
     """Raises where a column of the input would have the name of another one in the result."""
     folded = built.question.columns.folded
-    plan = next(iter(built.shared.drafts.values())).plan
-    for name in key_names(plan, built.question):
+    for name in key_names(built.shared.plan, built.question):
         if folded(name) in map(folded, NAMES):
             raise taken_name(name, "partition column")
     for name in built.shared.events:
