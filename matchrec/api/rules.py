@@ -57,7 +57,6 @@ from matchrec.spark.rule_sets.build import (
     result_of_rule,
 )
 from matchrec.spark.rule_sets.build import check_names as check_columns
-from matchrec.spark.rule_sets.worker import OnError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -127,7 +126,7 @@ def match_rules(  # noqa: PLR0913 -- public signature
     relation = relation_of(frame)
     columns = input_columns(relation.runner, df.columns, None)
     events = known_columns(df, how.event_columns)
-    built = build_rule_set(Question(read, relation, columns, how), events, OnError(how.on_error))
+    built = build_rule_set(Question(read, relation, columns, how), events)
     found = RuleMatches(built)
     warn_of(built)
     return found

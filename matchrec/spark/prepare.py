@@ -57,11 +57,6 @@ class Demand(Generic[D]):
     columns: tuple[RowColumn, ...]
     tests: tuple[str, ...] = ()
 
-    @property
-    def needs_spark(self) -> str | None:
-        """Why Spark must sort the rows: what it computes of several of them; None if nothing."""
-        return next(filter(None, (one.needs_spark for one in self.drafts.values())), None)
-
 
 @dataclass(frozen=True)
 class Prepared(Generic[D]):
@@ -144,7 +139,7 @@ def prepare_unsorted(
     if reason is not None:
         return worker_cannot_sort(reason)
     wanted = demand(lambda _: RowScope.SORTED)
-    reason = wanted.needs_spark or next(unsortable(wanted.draft.plan, question), None)
+    reason = next(unsortable(wanted, question), None)
     if reason is not None:
         return worker_cannot_sort(reason)
     unsorted = Unsorted(question.relation, wanted.draft, wanted.tests, BY_WORKERS)
@@ -211,8 +206,12 @@ def why_spark_sorts(question: Question) -> str | None:
     return None
 
 
-def unsortable(plan: MatchPlan, question: Question) -> Iterator[str]:
-    """The keys and orders of which only Spark knows what is equal, or what comes first."""
+def unsortable(wanted: Demand[D], question: Question) -> Iterator[str]:
+    """What Spark computes of several rows, and the keys and orders of which only it knows what is
+    equal, or what comes first.
+    """
+    yield from filter(None, (one.needs_spark for one in wanted.drafts.values()))
+    plan = wanted.draft.plan
     for one in (*plan.keys, *(item.expression for item in plan.order_by)):
         kind: DataType = question.relation.type_of(one.text)
         if not sorts_exactly(kind):

@@ -34,7 +34,7 @@ from matchrec.spark import wire
 from matchrec.spark.execute import projected, result_items
 from matchrec.spark.prepare import Demand, Prepared, ScopeOf, prepare
 from matchrec.spark.question import Question, Rule, in_terms_of_the_query
-from matchrec.spark.rule_sets.worker import VARIABLE, OnError, RowKind, RuleSetWorker
+from matchrec.spark.rule_sets.worker import VARIABLE, RowKind, RuleSetWorker
 from matchrec.spark.session import REFUSALS, quiet_analysis
 from matchrec.spark.streaming.prepare import check_one_row
 from matchrec.spark.types import schema_of_reads
@@ -120,7 +120,7 @@ class BuiltRuleSet:
         return replace(self, rows=rows, question=question)
 
 
-def build_rule_set(question: Question, events: tuple[str, ...], on_error: OnError) -> BuiltRuleSet:
+def build_rule_set(question: Question, events: tuple[str, ...]) -> BuiltRuleSet:
     """All rules over one input. events: the columns of a match's rows.
 
     Raises MatchRecognizeError for whatever is wrong with a rule.
@@ -136,7 +136,7 @@ def build_rule_set(question: Question, events: tuple[str, ...], on_error: OnErro
         shared, sorts = prepared.demand.asked, prepared.preparation.sorts
         executables = {rule.name: link_rule(prepared, rule) for rule in question.rules}
         rule_set = join_rules(shared, executables)
-        rows, slots = match_rules(prepared, rule_set, on_error)
+        rows, slots = match_rules(prepared, rule_set)
         return BuiltRuleSet(rows, question, rule_set, slots, shared, executables, sorts)
 
 
@@ -170,9 +170,7 @@ def link_rule(prepared: Prepared[SharedDrafts], rule: Rule) -> Executable:
         return prepared.link(rule)
 
 
-def match_rules(
-    prepared: Prepared[SharedDrafts], rule_set: RuleSet, on_error: OnError
-) -> tuple[DataFrame, Slots]:
+def match_rules(prepared: Prepared[SharedDrafts], rule_set: RuleSet) -> tuple[DataFrame, Slots]:
     """The rows of a linked set, and the slots of what its rules read."""
     sent = prepared.send(rule_set.columns)
     slots, fields = find_slots(rule_set, sent.fields)
@@ -180,6 +178,7 @@ def match_rules(
     def worker(sends: pa.Schema) -> RuleSetWorker:
         return RuleSetWorker(rule_set, slots, sends, on_error, sent.incoming)
 
+    on_error = prepared.question.options.on_error
     name = f"match_recognize[{len(rule_set.rules)} rules]"
     return sent.run(worker, schema_of_rows(rule_set, sent.fields, fields), name), slots
 

@@ -17,11 +17,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
-from enum import Enum, IntEnum
+from enum import IntEnum
 
 import numpy as np
 import pyarrow as pa
 
+from matchrec.arguments import AfterError
 from matchrec.compile.executable import Executable
 from matchrec.compile.rule_set import RuleSet
 from matchrec.dataclass import dataclass
@@ -66,27 +67,17 @@ class RowKind(IntEnum):
     PARTIAL = 3
 
 
-class OnError(Enum):
-    """What becomes of a rule that fails in a partition.
-
-    RAISE: the query fails. KEEP: the partition has no matches of the rule, but its failure.
-    """
-
-    RAISE = "raise"
-    KEEP = "keep"
-
-
 @dataclass(frozen=True)
 class RuleSetWorker:
     """Runs all rules over one task's stream of batches.
 
-    slots: of each rule. schema: of the rows that come out.
+    slots: of each rule. schema: of the rows that come out. on_error: see `Options`.
     """
 
     rule_set: RuleSet
     slots: tuple[tuple[int, ...], ...]
     schema: pa.Schema
-    on_error: OnError = OnError.RAISE
+    on_error: AfterError = "raise"
     incoming: Incoming = Incoming()
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -121,9 +112,9 @@ class RuleSetWorker:
             rule.executable, output=output, rows=rows, nearby=rule.nearby
         ).match_rows()
         try:
-            yield from found if self.on_error is OnError.RAISE else list(found)
+            yield from found if self.on_error == "raise" else list(found)
         except MatchRecognizeError as error:
-            if self.on_error is OnError.RAISE:
+            if self.on_error == "raise":
                 raise of_rule(rule.name, error) from error.__cause__
             yield from self.rows_without_failure(number, shared, error)
 

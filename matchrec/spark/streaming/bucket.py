@@ -24,7 +24,6 @@ from matchrec.engine.partitions import IntArray
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.run.failures import of_rule
 from matchrec.spark.rule_sets.worker import (
-    OnError,
     RuleSetWorker,
 )
 from matchrec.spark.streaming.arrival import (
@@ -283,11 +282,11 @@ class RulesOfBucket(Bucket):
         """Let a rule go on with some keys; if it fails, with half of them, to leave out the key."""
         going_on = super().search(number, needs, arrived, watermark)
         try:
-            if self.rules.on_error is OnError.RAISE:
+            if self.rules.on_error == "raise":
                 return (yield from going_on)
             found, after = collected(going_on)
         except MatchRecognizeError as error:
-            if self.rules.on_error is OnError.RAISE:
+            if self.rules.on_error == "raise":
                 raise of_rule(self.rules.rule_set.rules[number].name, error) from error.__cause__
             if len(needs.keys) > 1:
                 first, second = np.array_split(np.arange(len(needs.keys)), 2)
