@@ -91,16 +91,16 @@ def _distinct_edits(tokens: TokenSequence, pipes: Sequence[int]) -> Iterator[Edi
 
 # Spellings of the clause, of PATTERN and of names: short forms, quotes, and the case of variables.
 #
-# OPTIONS (use_longest_match = TRUE)    BigQuery     PATTERN (...) LONGEST MATCH
-# LIMIT DURATION (minute, 5)            Azure        PATTERN (...) WITHIN INTERVAL '5' MINUTE
-# FROM input TIMESTAMP BY time          Azure        FROM input, ORDER BY time
-# PATTERN (a (b | ))    BigQuery    PATTERN (a (b | ()))
-# PATTERN (A .* B)      Azure       PATTERN (A ANY_ROW* B)
-# PATTERN ([A] B)       Azure       PATTERN (A B)
-# PATTERN (A B | C)     Snowflake   (A B) | C everywhere else; by Snowflake's page A (B | C)
-# ORDER BY $rowtime     Flink SQL   ORDER BY `$rowtime`
-# // a comment          Snowflake   -- a comment
-# # a comment           BigQuery    -- a comment
+# OPTIONS (use_longest_match = TRUE)    BigQuery    PATTERN (...) LONGEST MATCH
+# LIMIT DURATION (minute, 5)            Azure       PATTERN (...) WITHIN INTERVAL '5' MINUTE
+# FROM input TIMESTAMP BY time          Azure       FROM input, with ORDER BY time in the clause
+# PATTERN (a (b | ))                    BigQuery    PATTERN (a (b | ()))
+# PATTERN (A .* B)                      Azure       PATTERN (A ANY_ROW* B)
+# PATTERN ([A] B)                       Azure       PATTERN (A B)
+# PATTERN (A B | C)                     Snowflake   (A B) | C elsewhere; by its page A (B | C)
+# ORDER BY $rowtime                     Flink SQL   ORDER BY `$rowtime`
+# // a comment                          Snowflake   -- a comment
+# # a comment                           BigQuery    -- a comment
 #
 # Sources: the grammar of GoogleSQL, in which an alternative may be empty; Azure Stream Analytics'
 # page "MATCH_RECOGNIZE"; Snowflake's page "MATCH_RECOGNIZE": "The alternative operator has
@@ -112,8 +112,6 @@ def _distinct_edits(tokens: TokenSequence, pipes: Sequence[int]) -> Iterator[Edi
 _OTHER_COMMENTS = r"--[^\n]*|/\*.*?\*/"
 _BEFORE_PART = ("", "(", "{-", "|", ",")
 _AFTER_PART = ("", ")", "-}", ",")
-
-
 _LONGEST = "USE_LONGEST_MATCH"
 _UNITS = ("DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND")
 
