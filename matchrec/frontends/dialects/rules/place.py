@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from enum import Enum
@@ -84,19 +85,10 @@ _OF_TYPES = (
     (exp.DataType.REAL_TYPES - _DECIMALS, Kind.FRACTION),
     (exp.DataType.TEXT_TYPES, Kind.TEXT),
     ({exp.DType.DATE}, Kind.DATE),
+    ({exp.DType.INTERVAL}, Kind.INTERVAL),
     (_WITHOUT_ZONE, Kind.TIMESTAMP_NTZ),
     (exp.DataType.TEMPORAL_TYPES - {exp.DType.TIME, exp.DType.TIMETZ}, Kind.TIMESTAMP),
 )
-_OF_NAMES = {
-    **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), Kind.INTEGER),
-    **dict.fromkeys(("float", "double"), Kind.FRACTION),
-    "decimal": Kind.DECIMAL,
-    **dict.fromkeys(("string", "varchar", "char"), Kind.TEXT),
-    "date": Kind.DATE,
-    "timestamp": Kind.TIMESTAMP,
-    "timestamp_ntz": Kind.TIMESTAMP_NTZ,
-    "interval": Kind.INTERVAL,
-}
 
 
 def kind_of_type(type_: exp.DataType) -> Kind:
@@ -108,7 +100,8 @@ def kind_of_type(type_: exp.DataType) -> Kind:
 
 def kind_named(name: str) -> Kind:
     """The kind of a type by the name that Spark has for it."""
-    return _OF_NAMES.get(name.partition("(")[0].partition(" ")[0], Kind.OTHER)
+    word = re.split(r"\W", name, maxsplit=1)[0]
+    return kind_of_type(exp.DataType.build(word, dialect="spark", udt=True))
 
 
 def kind_of(node: exp.Expr | None, columns: Columns) -> Kind | None:
