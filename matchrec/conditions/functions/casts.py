@@ -7,7 +7,6 @@ here, so that it is refused when the query is built.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from functools import partial
@@ -39,7 +38,7 @@ from matchrec.conditions.functions.numerals import (
     wrap,
     wrap_floating,
 )
-from matchrec.conditions.types import STRING, TIMES, Family, ValueType, is_wide_decimal, type_named
+from matchrec.conditions.types import STRING, Family, ValueType, is_wide_decimal, type_named
 
 Rule = Callable[[ValueType, ValueType, FunctionUse], Compute]
 """How values of one type become values of another. Raises NoValueError where one has none."""
@@ -220,7 +219,6 @@ WRAPPING: Mapping[Family, Callable[[int, Value], int]] = {
 }
 
 F = Family
-READ = TIMES | {F.STRING}
 RULES: Mapping[tuple[Family, Family], Rule] = {
     (F.INTEGER, F.INTEGER): to_integer(identity),
     (F.FLOATING, F.INTEGER): floating_to_integer,
@@ -272,33 +270,7 @@ def _local(use: FunctionUse, compute: Callable[[int], Value]) -> Compute:
     return lambda instant: compute(local(instant))
 
 
-def cast_function(build: Callable[[FunctionUse], Compute]) -> Function:
-    return Function((None,), cast_type, build)
-
-
-def conversion(name: str, families: frozenset[Family] | None = None) -> Function:
-    """A function that is a cast to one type, such as `to_date`. families: of what it takes."""
-
-    def named(use: FunctionUse) -> FunctionUse:
-        return replace(use, words=(name,))
-
-    def result(use: FunctionUse) -> ValueType | None:
-        taken = families is None or use.types[0].family in families
-        return cast_type(named(use)) if taken else None
-
-    return Function((None,), result, lambda use: cast_as_set(named(use)))
-
-
 CASTS: Mapping[str, Function] = {
-    "CAST": cast_function(cast_as_set),
-    "TRY_CAST": cast_function(cast_leniently),
-    "TO_DATE": conversion("DATE", READ),
-    "TO_TIMESTAMP": conversion("TIMESTAMP", READ),
-    **{
-        name: conversion(name)
-        for name in (
-            *("TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL"),
-            *("STRING", "BOOLEAN", "DATE", "TIMESTAMP"),
-        )
-    },
+    "CAST": Function((None,), cast_type, cast_as_set),
+    "TRY_CAST": Function((None,), cast_type, cast_leniently),
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
-from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal, InvalidOperation
+from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from fractions import Fraction
 from math import isfinite
 
@@ -282,20 +282,16 @@ def remainder(left: Decimal, right: Decimal) -> Decimal:
 _OF_A_FLOAT = Context(prec=800)
 
 
-def rounding(mode: str) -> Function:
-    """ROUND and BROUND of a float, which is rounded as the decimal that it is written as."""
+def rounding(use: FunctionUse) -> Compute:
+    """ROUND of a float, which is rounded as the decimal that it is written as."""
+    unit = Decimal(1).scaleb(-int(use.words[0]))
 
-    def build(use: FunctionUse) -> Compute:
-        unit = Decimal(1).scaleb(-int(use.words[0]))
+    def compute(value: float) -> float:
+        if not isfinite(value):
+            return value
+        return float(Decimal(repr(value)).quantize(unit, ROUND_HALF_UP, _OF_A_FLOAT))
 
-        def compute(value: float) -> float:
-            if not isfinite(value):
-                return value
-            return float(Decimal(repr(value)).quantize(unit, mode, _OF_A_FLOAT))
-
-        return compute
-
-    return Function((DOUBLE,), gives(DOUBLE), build)
+    return compute
 
 
 NUMERALS: Mapping[str, Function] = {
@@ -305,6 +301,5 @@ NUMERALS: Mapping[str, Function] = {
     "*": arithmetic(type_of_product, _EXACT.multiply),
     "/": arithmetic(type_of_quotient, divide),
     "%": arithmetic(type_of_remainder, remainder),
-    "ROUND": rounding(ROUND_HALF_UP),
-    "BROUND": rounding(ROUND_HALF_EVEN),
+    "ROUND": Function((DOUBLE,), gives(DOUBLE), rounding),
 }

@@ -35,13 +35,6 @@ def concat(*parts: str) -> str:
     return "".join(parts)
 
 
-def concat_with(separator: str | None, *parts: str | None) -> str | None:
-    """NULLs are left out, but for the separator."""
-    if separator is None:
-        return None
-    return separator.join(part for part in parts if part is not None)
-
-
 def substring(text: str, start: int, length: int = MOST) -> str:
     """From the start-th code point on, from 1; from the end where it is negative."""
     begin = start - 1 if start > 0 else (len(text) + start if start < 0 else 0)
@@ -64,10 +57,6 @@ def trimming(strip: Callable[[str, str], str]) -> Function:
         return strip(one, " ") if other is None else strip(other, one)
 
     return function(texts(2), STRING, trim, least=1)
-
-
-def trim_both(text: str, characters: str = " ") -> str:
-    return text.strip(characters)
 
 
 def find(text: str, part: str) -> int:
@@ -190,23 +179,6 @@ def is_found(text: str, pattern: str) -> bool:
     return first(text, known_pattern(pattern)) is not None
 
 
-def extract(text: str, pattern: str, group: int = 1) -> str:
-    """What a group has of the first place; nothing where there is none."""
-    known = known_pattern(pattern)
-    found = first(text, known)
-    if found is None:
-        return ""
-    check_group(known, group)
-    return found.group(group)
-
-
-def check_group(pattern: JavaPattern, group: int) -> None:
-    if not 0 <= group <= pattern.expression.groups:
-        raise FunctionError(f"INVALID_PARAMETER_VALUE: there is no group {group}")
-    if group in pattern.expression.repeated:
-        raise UndecidedError(f"group {group} is repeated: what Java keeps of it is not known")
-
-
 IS_FOUND = function((TEXT, TEXT), BOOLEAN, is_found)
 
 
@@ -251,13 +223,12 @@ UPPER = function((TEXT,), STRING, upper)
 LOWER = function((TEXT,), STRING, lower)
 SUBSTRING = function((TEXT, WHOLE, WHOLE), STRING, substring, least=2)
 
-OF_PATTERNS = frozenset({"RLIKE", "REGEXP", "REGEXP_LIKE", "REGEXP_EXTRACT"})
+OF_PATTERNS = frozenset({"RLIKE", "REGEXP", "REGEXP_LIKE"})
 """Functions whose second argument is a regular expression."""
 
 TEXTS: Mapping[str, Function] = {
     "||": CONCAT,
     "CONCAT": CONCAT,
-    "CONCAT_WS": replace(CONCAT, build=lambda _: concat_with, takes_nulls=True),
     "LENGTH": LENGTH,
     "LEN": LENGTH,
     "CHAR_LENGTH": LENGTH,
@@ -273,7 +244,6 @@ TEXTS: Mapping[str, Function] = {
     "TRIM": trimming(str.strip),
     "LTRIM": trimming(str.lstrip),
     "RTRIM": trimming(str.rstrip),
-    "BTRIM": function(texts(2), STRING, trim_both, least=1),
     "INSTR": function(texts(2), INT, find),
     "LOCATE": LOCATE,
     "POSITION": LOCATE,
@@ -290,5 +260,4 @@ TEXTS: Mapping[str, Function] = {
     "RLIKE": IS_FOUND,
     "REGEXP": IS_FOUND,
     "REGEXP_LIKE": IS_FOUND,
-    "REGEXP_EXTRACT": function((TEXT, TEXT, WHOLE), STRING, extract, least=2),
 }

@@ -35,6 +35,7 @@ from matchrec.conditions.types import (
     as_decimal,
     average_type,
     decimal,
+    is_wide_decimal,
     nested,
 )
 
@@ -170,6 +171,8 @@ def on_times(operator: ArithmeticOperator, left: Typed, right: Typed) -> Typed |
     families = left.type.family, operator.value, right.type.family
     if families in LATER_DAYS:
         return later_day(operator, left, right)
+    if families in MULTIPLES:
+        return multiple(operator, *((left, right) if left.type == INTERVAL else (right, left)))
     if families not in ON_TIMES:
         return None
     found = integer_arithmetic(operator, left.expression, right.expression)
@@ -180,6 +183,17 @@ def on_times(operator: ArithmeticOperator, left: Typed, right: Typed) -> Typed |
         day = Constant(MICROSECONDS_A_DAY, Kind.INTEGER)
         found = integer_arithmetic(ArithmeticOperator.MULTIPLY, found, day)
     return Typed(found, INTERVAL)
+
+
+def multiple(operator: ArithmeticOperator, span: Typed, number: Typed) -> Typed | None:
+    """An interval times an exact number, or by it, rounded half away from zero."""
+    if is_wide_decimal(number.type):
+        return None
+    times, by = number.expression, Constant(10**number.type.scale, Kind.INTEGER)
+    if operator is ArithmeticOperator.DIVIDE:
+        times, by = by, times
+    found = integer_arithmetic(ArithmeticOperator.MULTIPLY, span.expression, times)
+    return Typed(integer_arithmetic(ArithmeticOperator.DIVIDE, found, by), INTERVAL)
 
 
 def in_int(operator: ArithmeticOperator, left: Typed, right: Typed) -> RunExpression:
@@ -197,6 +211,15 @@ LATER_DAYS = {
     (Family.DATE, "-", Family.INTEGER),
     (Family.DATE, "+", Family.INTEGER),
     (Family.INTEGER, "+", Family.DATE),
+}
+MULTIPLES = {
+    family
+    for number in (Family.INTEGER, Family.DECIMAL)
+    for family in (
+        (Family.INTERVAL, "*", number),
+        (number, "*", Family.INTERVAL),
+        (Family.INTERVAL, "/", number),
+    )
 }
 ON_TIMES = {
     (Family.DATE, "-", Family.DATE),
