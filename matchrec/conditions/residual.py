@@ -364,11 +364,15 @@ REWRITINGS: Mapping[str, Rewriting | Form] = {
 place, a name that operation of all parts, and "0" the number zero.
 """
 
-CONVERSIONS: Mapping[str, str] = {"TO_DATE": "DATE", "TO_TIMESTAMP": "TIMESTAMP"} | {
+CONVERSIONS: Mapping[str, str] = {
+    "TO_DATE": "DATE",
+    "TO_TIMESTAMP": "TIMESTAMP",
+    "TIMESTAMP": "TIMESTAMP_LTZ",  # whatever TIMESTAMP means in the session
+} | {
     name: name
     for name in (
         *("TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL"),
-        *("STRING", "BOOLEAN", "DATE", "TIMESTAMP"),
+        *("STRING", "BOOLEAN", "DATE"),
     )
 }
 """Functions that are a cast to one type."""

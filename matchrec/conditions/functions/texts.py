@@ -6,7 +6,7 @@ A text is counted in code points, as Spark counts it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 
@@ -25,7 +25,7 @@ from matchrec.regular_expressions.program import (
     Tree,
     of_characters,
 )
-from matchrec.regular_expressions.search import Found, JavaPattern, compiled, java_pattern
+from matchrec.regular_expressions.search import JavaPattern, compiled, java_pattern
 
 TEXT, WHOLE = STRING, INT
 MOST = (1 << 31) - 1
@@ -148,7 +148,7 @@ def lower(text: str) -> str:
     return settled(text).lower()
 
 
-# RLIKE and the functions of regular expressions.
+# RLIKE.
 
 
 def known_pattern(pattern: str) -> JavaPattern:
@@ -159,24 +159,16 @@ def known_pattern(pattern: str) -> JavaPattern:
         raise UndecidedError(str(error)) from error
 
 
-def found_in(text: str, pattern: JavaPattern) -> Iterator[Found]:
-    """All places from left to right. Raises where the pattern is refused for the text."""
+def is_found_by(pattern: JavaPattern, text: str) -> bool:
+    """Whether it is found. Raises where the pattern is refused for the text."""
     try:
-        yield from pattern.all(text)
+        return pattern.is_found(text)
     except RefusedError as error:
         raise UndecidedError(str(error)) from error
 
 
-def places(text: str, pattern: str) -> Iterator[Found]:
-    return found_in(text, known_pattern(pattern))
-
-
-def first(text: str, pattern: JavaPattern) -> Found | None:
-    return next(found_in(text, pattern), None)
-
-
 def is_found(text: str, pattern: str) -> bool:
-    return first(text, known_pattern(pattern)) is not None
+    return is_found_by(known_pattern(pattern), text)
 
 
 IS_FOUND = function((TEXT, TEXT), BOOLEAN, is_found)
@@ -185,7 +177,7 @@ IS_FOUND = function((TEXT, TEXT), BOOLEAN, is_found)
 # LIKE and ILIKE: `%` is any text, `_` any character, and the escape takes that from them.
 
 
-ANY: Mapping[str, Tree] = {"%": Repeat(One(ALL), 0, None, greedy=True), "_": One(ALL)}
+ANY: Mapping[str, Tree] = {"%": Repeat(One(ALL), 0, None), "_": One(ALL)}
 
 
 @lru_cache(maxsize=1000)
@@ -203,13 +195,13 @@ def like_pattern(pattern: str, escape: str) -> JavaPattern:
         parts.append(One(of_characters(escaped)))
     tree = Sequence((*parts, At(Boundary.END)))
     try:
-        return compiled(Expression(pattern, tree, 0, {}, frozenset(), LAST))
+        return compiled(Expression(pattern, tree, LAST))
     except RefusedError as error:
         raise UndecidedError(str(error)) from error
 
 
 def is_like(text: str, pattern: str, escape: str = "\\") -> bool:
-    return first(text, like_pattern(pattern, escape)) is not None
+    return is_found_by(like_pattern(pattern, escape), text)
 
 
 def is_like_in_any_case(text: str, pattern: str, escape: str = "\\") -> bool:
