@@ -12,11 +12,10 @@ from matchrec.conditions.functions.function import (
     Function,
     FunctionError,
     FunctionUse,
-    Parameter,
     Result,
     Value,
+    by_name,
     function,
-    gives,
 )
 from matchrec.conditions.functions.numerals import wrap
 from matchrec.conditions.types import (
@@ -41,22 +40,19 @@ def of_counted_element(use: FunctionUse) -> ValueType | None:
     return of_element(use) if use.types[1].bits <= INT.bits else None
 
 
-def with_element(type_: ValueType) -> Result:
-    """Of that type, of an array and one of its elements, which compare."""
-
-    def result(use: FunctionUse) -> ValueType | None:
-        own, element = use.types
-        return type_ if own.element == element and own.is_ordered else None
-
-    return result
+def where_contained(use: FunctionUse) -> ValueType | None:
+    """A truth value, of an array and one of its elements, which compare."""
+    own, element = use.types
+    return BOOLEAN if own.element == element and own.is_ordered else None
 
 
 def same_arrays(use: FunctionUse) -> ValueType | None:
-    """Of the type of all, whose elements compare."""
-    return use.types[0] if len(set(use.types)) == 1 and use.types[0].is_ordered else None
+    """Of the type of both, whose elements compare."""
+    own, other = use.types
+    return own if own == other and own.is_ordered else None
 
 
-def overlap_type(use: FunctionUse) -> ValueType | None:
+def where_alike(use: FunctionUse) -> ValueType | None:
     return BOOLEAN if same_arrays(use) is not None else None
 
 
@@ -117,10 +113,6 @@ def size(use: FunctionUse) -> Compute:
     """Of NULL without ANSI -1."""
     of_null = None if use.ansi else -1
     return lambda values: of_null if values is None else len(values)
-
-
-SIZE = Function((ARRAY,), gives(INT), size, takes_nulls=True)
-ELEMENT_AT = Function((ARRAY, INTEGER), of_counted_element, element_at)
 
 
 # Functions that take a lambda function: of arrays, of columns or collected of rows.
@@ -208,42 +200,30 @@ def aggregate(
 
 
 def taking(
-    variables: Callable[[Types], Types],
-    parameters: tuple[Parameter, ...],
-    type_: ValueType | Result,
-    compute: Compute,
+    variables: Callable[[Types], Types], returns: ValueType | Result, compute: Compute
 ) -> Function:
-    """A function whose last argument is a lambda function."""
-    result = gives(type_) if isinstance(type_, ValueType) else type_
-    return Function((*parameters, None), result, lambda _: compute, variables=variables)
+    """A function of an array and a lambda function."""
+    return Function((ARRAY, None), returns, lambda _: compute, variables=variables)
 
 
-AGGREGATE = Function(
-    (ARRAY, None, None, None),
-    as_merged,
-    lambda _: aggregate,
-    least=3,
-    takes_nulls=True,
-    variables=of_sum,
+NESTED_FUNCTIONS: Mapping[str, Function] = by_name(
+    {
+        "SIZE CARDINALITY": Function((ARRAY,), INT, size, takes_nulls=True),
+        "ARRAY_SIZE": function((ARRAY,), INT, len),
+        "ARRAY_CONTAINS": function((ARRAY, None), where_contained, contains),
+        "ARRAY_INTERSECT": function((ARRAY, ARRAY), same_arrays, intersection),
+        "ARRAYS_OVERLAP": function((ARRAY, ARRAY), where_alike, overlap),
+        "ELEMENT_AT": Function((ARRAY, INTEGER), of_counted_element, element_at),
+        "TRY_ELEMENT_AT": Function((ARRAY, INTEGER), of_counted_element, of_element_or_null),
+        "[]": Function((ARRAY, INTEGER), of_element, subscript),
+        "EXISTS": Function(
+            (ARRAY, None), where_boolean(lambda _: BOOLEAN), exists, variables=of_elements
+        ),
+        "FORALL": taking(of_elements, where_boolean(lambda _: BOOLEAN), holds_for_all),
+        "FILTER": taking(of_element_and_place, where_boolean(lambda use: use.types[0]), select),
+        "TRANSFORM": taking(of_element_and_place, lambda use: array(use.types[1]), transform),
+        "AGGREGATE REDUCE": Function(
+            (ARRAY, None, None, None), as_merged, lambda _: aggregate, 3, True, variables=of_sum
+        ),
+    }
 )
-
-
-NESTED_FUNCTIONS: Mapping[str, Function] = {
-    "SIZE": SIZE,
-    "CARDINALITY": SIZE,
-    "ARRAY_SIZE": function((ARRAY,), INT, len),
-    "ARRAY_CONTAINS": function((ARRAY, None), with_element(BOOLEAN), contains),
-    "ELEMENT_AT": ELEMENT_AT,
-    "TRY_ELEMENT_AT": Function((ARRAY, INTEGER), of_counted_element, of_element_or_null),
-    "[]": Function((ARRAY, INTEGER), of_element, subscript),
-    "ARRAY_INTERSECT": function((ARRAY, ARRAY), same_arrays, intersection),
-    "ARRAYS_OVERLAP": function((ARRAY, ARRAY), overlap_type, overlap),
-    "EXISTS": Function((ARRAY, None), where_boolean(gives(BOOLEAN)), exists, variables=of_elements),
-    "FORALL": taking(of_elements, (ARRAY,), where_boolean(gives(BOOLEAN)), holds_for_all),
-    "FILTER": taking(
-        of_element_and_place, (ARRAY,), where_boolean(lambda use: use.types[0]), select
-    ),
-    "TRANSFORM": taking(of_element_and_place, (ARRAY,), lambda use: array(use.types[1]), transform),
-    "AGGREGATE": AGGREGATE,
-    "REDUCE": AGGREGATE,
-}

@@ -21,7 +21,6 @@ from matchrec.conditions.functions.function import (
     UndecidedError,
     Value,
     function,
-    gives,
 )
 from matchrec.conditions.types import DOUBLE, Family, ValueType, as_decimal, decimal
 
@@ -301,5 +300,5 @@ NUMERALS: Mapping[str, Function] = {
     "*": arithmetic(type_of_product, _EXACT.multiply),
     "/": arithmetic(type_of_quotient, divide),
     "%": arithmetic(type_of_remainder, remainder),
-    "ROUND": Function((DOUBLE,), gives(DOUBLE), rounding),
+    "ROUND": Function((DOUBLE,), DOUBLE, rounding),
 }

@@ -10,8 +10,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 
-from matchrec.conditions.functions.function import Function, FunctionError, UndecidedError, function
-from matchrec.conditions.types import BOOLEAN, INT, STRING, ValueType
+from matchrec.conditions.functions.function import (
+    Function,
+    FunctionError,
+    UndecidedError,
+    by_name,
+    function,
+)
+from matchrec.conditions.types import BOOLEAN, INT, STRING
 from matchrec.regular_expressions.program import (
     ALL,
     LAST,
@@ -27,7 +33,7 @@ from matchrec.regular_expressions.program import (
 )
 from matchrec.regular_expressions.search import JavaPattern, compiled, java_pattern
 
-TEXT, WHOLE = STRING, INT
+TEXT = STRING
 MOST = (1 << 31) - 1
 
 
@@ -56,7 +62,7 @@ def trimming(strip: Callable[[str, str], str]) -> Function:
     def trim(one: str, other: str | None = None) -> str:
         return strip(one, " ") if other is None else strip(other, one)
 
-    return function(texts(2), STRING, trim, least=1)
+    return function((TEXT, TEXT), STRING, trim, least=1)
 
 
 def find(text: str, part: str) -> int:
@@ -118,10 +124,6 @@ def levenshtein_within(one: str | None, other: str | None, *limits: int | None) 
     return levenshtein(one, other, *(limit or 0 for limit in limits))
 
 
-def texts(count: int) -> tuple[ValueType, ...]:
-    return (TEXT,) * count
-
-
 # Upper and lower case of letters, masks of them, and what a word sounds like.
 
 
@@ -171,9 +173,6 @@ def is_found(text: str, pattern: str) -> bool:
     return is_found_by(known_pattern(pattern), text)
 
 
-IS_FOUND = function((TEXT, TEXT), BOOLEAN, is_found)
-
-
 # LIKE and ILIKE: `%` is any text, `_` any character, and the escape takes that from them.
 
 
@@ -208,48 +207,33 @@ def is_like_in_any_case(text: str, pattern: str, escape: str = "\\") -> bool:
     return is_like(lower(text), lower(pattern), escape)
 
 
-LOCATE = function((TEXT, TEXT, WHOLE), INT, locate, least=2, takes_nulls=True)
-CONCAT = replace(function((TEXT,), STRING, concat), repeats=True)
-LENGTH = function((TEXT,), INT, len)
-UPPER = function((TEXT,), STRING, upper)
-LOWER = function((TEXT,), STRING, lower)
-SUBSTRING = function((TEXT, WHOLE, WHOLE), STRING, substring, least=2)
-
 OF_PATTERNS = frozenset({"RLIKE", "REGEXP", "REGEXP_LIKE"})
 """Functions whose second argument is a regular expression."""
 
-TEXTS: Mapping[str, Function] = {
-    "||": CONCAT,
-    "CONCAT": CONCAT,
-    "LENGTH": LENGTH,
-    "LEN": LENGTH,
-    "CHAR_LENGTH": LENGTH,
-    "CHARACTER_LENGTH": LENGTH,
-    "UPPER": UPPER,
-    "UCASE": UPPER,
-    "LOWER": LOWER,
-    "LCASE": LOWER,
-    "SUBSTRING": SUBSTRING,
-    "SUBSTR": SUBSTRING,
-    "LEFT": function((TEXT, WHOLE), STRING, left),
-    "RIGHT": function((TEXT, WHOLE), STRING, right),
-    "TRIM": trimming(str.strip),
-    "LTRIM": trimming(str.lstrip),
-    "RTRIM": trimming(str.rstrip),
-    "INSTR": function(texts(2), INT, find),
-    "LOCATE": LOCATE,
-    "POSITION": LOCATE,
-    "REPLACE": function(texts(3), STRING, substitute, least=2),
-    "STARTSWITH": function(texts(2), BOOLEAN, str.startswith),
-    "ENDSWITH": function(texts(2), BOOLEAN, str.endswith),
-    "CONTAINS": function(texts(2), BOOLEAN, lambda text, part: part in text),
-    "SPLIT_PART": function((TEXT, TEXT, WHOLE), STRING, part_of),
-    "LEVENSHTEIN": function(
-        (TEXT, TEXT, WHOLE), INT, levenshtein_within, least=2, takes_nulls=True
-    ),
-    "LIKE": function((TEXT,) * 3, BOOLEAN, is_like, least=2),
-    "ILIKE": function((TEXT,) * 3, BOOLEAN, is_like_in_any_case, least=2),
-    "RLIKE": IS_FOUND,
-    "REGEXP": IS_FOUND,
-    "REGEXP_LIKE": IS_FOUND,
-}
+TEXTS: Mapping[str, Function] = by_name(
+    {
+        "|| CONCAT": replace(function((TEXT,), STRING, concat), repeats=True),
+        "LENGTH LEN CHAR_LENGTH CHARACTER_LENGTH": function((TEXT,), INT, len),
+        "UPPER UCASE": function((TEXT,), STRING, upper),
+        "LOWER LCASE": function((TEXT,), STRING, lower),
+        "SUBSTRING SUBSTR": function((TEXT, INT, INT), STRING, substring, least=2),
+        "LEFT": function((TEXT, INT), STRING, left),
+        "RIGHT": function((TEXT, INT), STRING, right),
+        "TRIM": trimming(str.strip),
+        "LTRIM": trimming(str.lstrip),
+        "RTRIM": trimming(str.rstrip),
+        "INSTR": function((TEXT, TEXT), INT, find),
+        "LOCATE POSITION": function((TEXT, TEXT, INT), INT, locate, least=2, takes_nulls=True),
+        "REPLACE": function((TEXT, TEXT, TEXT), STRING, substitute, least=2),
+        "STARTSWITH": function((TEXT, TEXT), BOOLEAN, str.startswith),
+        "ENDSWITH": function((TEXT, TEXT), BOOLEAN, str.endswith),
+        "CONTAINS": function((TEXT, TEXT), BOOLEAN, lambda text, part: part in text),
+        "SPLIT_PART": function((TEXT, TEXT, INT), STRING, part_of),
+        "LEVENSHTEIN": function(
+            (TEXT, TEXT, INT), INT, levenshtein_within, least=2, takes_nulls=True
+        ),
+        "LIKE": function((TEXT, TEXT, TEXT), BOOLEAN, is_like, least=2),
+        "ILIKE": function((TEXT, TEXT, TEXT), BOOLEAN, is_like_in_any_case, least=2),
+        "RLIKE REGEXP REGEXP_LIKE": function((TEXT, TEXT), BOOLEAN, is_found),
+    }
+)

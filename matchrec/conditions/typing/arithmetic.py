@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
 from math import nan
 
 from matchrec.conditions.functions.function import FunctionUse
@@ -210,28 +209,13 @@ def with_floats(typer: Typer, step: TypedOperation) -> TypedOperation:
     numbers = [type_ for type_ in types if type_.family in NUMBERS]
     if not any(type_.family is Family.FLOATING for type_ in numbers):
         return step
-    target = common_floating(numbers, typer.ansi)
-    floats = tuple(as_float(typer, step, part, target) for part in step.operands)
-    return replace(step, operands=floats)
-
-
-def common_floating(types: Sequence[ValueType], ansi: bool) -> ValueType:
-    """The type of numbers with a float among them."""
-    floats = [type_ for type_ in types if type_.family is Family.FLOATING]
-    found: ValueType | None = floats[0]
-    for type_ in types:
-        found = None if found is None else common_type(found, type_, ansi)
-    return found or DOUBLE
-
-
-def as_float(typer: Typer, step: TypedOperation, part: Typed, target: ValueType) -> Typed:
-    """A number as a float."""
-    if part.type.family not in NUMBERS or part.type == target:
-        return part
-    if is_wide_decimal(part.type):
-        words = (target.name.upper(),)
-        return typer.type_operation(TypedOperation("CAST", (part,), part.span, words))
-    return typer.as_number(step, part, target)
+    floats = [type_ for type_ in numbers if type_.family is Family.FLOATING]
+    target = reduce(lambda a, b: common_type(a, b, typer.ansi) or DOUBLE, numbers, floats[0])
+    parts = (
+        as_float(typer, step, part, target) if part.type.family in NUMBERS else part
+        for part in step.operands
+    )
+    return replace(step, operands=tuple(parts))
 
 
 def is_small(part: Typed) -> bool:
@@ -285,24 +269,24 @@ def type_mathematics(typer: Typer, step: TypedOperation) -> Typed:
         return type_isnan(typer, step)
     if function in (MathFunction.FLOOR, MathFunction.CEILING):
         return type_floor(typer, step, function)
-    arguments = tuple(as_double(typer, step, part).expression for part in step.operands)
+    arguments = tuple(as_float(typer, step, part).expression for part in step.operands)
     return Typed(Mathematics(function, arguments), DOUBLE)
 
 
 def type_isnan(typer: Typer, step: TypedOperation) -> Typed:
     """ISNAN(x), which is false of NULL."""
     (part,) = step.operands
-    value = as_double(typer, step, part).expression
+    value = as_float(typer, step, part).expression
     is_nan = Compare(Comparison.EQUAL, value, Constant(nan, Kind.FLOATING))
     return Typed(And((Not(IsNull(value)), is_nan)), BOOLEAN)
 
 
-def as_double(typer: Typer, step: TypedOperation, part: Typed) -> Typed:
+def as_float(typer: Typer, step: TypedOperation, part: Typed, target: ValueType = DOUBLE) -> Typed:
     """An argument as a float."""
     own = part.type
     if own.family in NUMBERS and not is_wide_decimal(own):
-        return typer.as_number(step, part, DOUBLE)
-    return bring(typer, step, part, DOUBLE)
+        return typer.as_number(step, part, target)
+    return bring(typer, step, part, target)
 
 
 def type_floor(typer: Typer, step: TypedOperation, function: MathFunction) -> Typed:
@@ -314,7 +298,7 @@ def type_floor(typer: Typer, step: TypedOperation, function: MathFunction) -> Ty
     if is_wide_decimal(own):
         raise not_known_during_the_match(step.operator, step.span)
     if own.family is not Family.DECIMAL:
-        return Typed(Mathematics(function, (as_double(typer, step, part).expression,)), BIGINT)
+        return Typed(Mathematics(function, (as_float(typer, step, part).expression,)), BIGINT)
     digits = part.expression
     type_ = decimal(own.precision - own.scale + 1, 0)
     if own.scale == 0:
@@ -347,7 +331,7 @@ def type_rounding(typer: Typer, step: TypedOperation) -> Typed:
 
 def round_floating(typer: Typer, step: TypedOperation, places: int) -> RunExpression:
     """A float of fewer decimal places, in 64 bits."""
-    value = as_double(typer, step, step.operands[0])
+    value = as_float(typer, step, step.operands[0])
     use = FunctionUse((DOUBLE,), (str(places),), typer.ansi, typer.settings.time_zone)
     exact = Apply(step.operator, (value.expression,), use, DOUBLE)
     if isinstance(value.expression, Call):

@@ -167,13 +167,16 @@ def decimal_average(total: RunExpression, count: RunExpression, type_: ValueType
 
 
 def on_times(operator: ArithmeticOperator, left: Typed, right: Typed) -> Typed | None:
-    """Arithmetic of dates, timestamps and day-time intervals, or None where there is none."""
+    """Arithmetic of dates, timestamps and day-time intervals, or None where there is none.
+
+    Two times are an interval apart; anything else is the time, or an interval.
+    """
     families = left.type.family, operator.value, right.type.family
     if families in LATER_DAYS:
         return later_day(operator, left, right)
     if families in MULTIPLES:
         return multiple(operator, *((left, right) if left.type == INTERVAL else (right, left)))
-    if families not in ON_TIMES:
+    if not is_on_times(operator, left.type.family, right.type.family):
         return None
     found = integer_arithmetic(operator, left.expression, right.expression)
     times = [one.type for one in (left, right) if one.type.family in TIMES]
@@ -183,6 +186,17 @@ def on_times(operator: ArithmeticOperator, left: Typed, right: Typed) -> Typed |
         day = Constant(MICROSECONDS_A_DAY, Kind.INTEGER)
         found = integer_arithmetic(ArithmeticOperator.MULTIPLY, found, day)
     return Typed(found, INTERVAL)
+
+
+def is_on_times(operator: ArithmeticOperator, left: Family, right: Family) -> bool:
+    """Whether it is a sum or a difference of two times, of a time and a span, or of two spans."""
+    minus = operator is ArithmeticOperator.SUBTRACT
+    if not minus and operator is not ArithmeticOperator.ADD:
+        return False
+    if left is right:
+        return left is Family.INTERVAL or (minus and left in TIMES)
+    moved = right if left is Family.INTERVAL and not minus else left
+    return {left, right} - {moved} == {Family.INTERVAL} and moved in TIMES - {Family.DATE}
 
 
 def multiple(operator: ArithmeticOperator, span: Typed, number: Typed) -> Typed | None:
@@ -221,17 +235,3 @@ MULTIPLES = {
         (Family.INTERVAL, "/", number),
     )
 }
-ON_TIMES = {
-    (Family.DATE, "-", Family.DATE),
-    (Family.TIMESTAMP, "-", Family.TIMESTAMP),
-    (Family.TIMESTAMP_NTZ, "-", Family.TIMESTAMP_NTZ),
-    (Family.TIMESTAMP, "-", Family.INTERVAL),
-    (Family.TIMESTAMP, "+", Family.INTERVAL),
-    (Family.TIMESTAMP_NTZ, "-", Family.INTERVAL),
-    (Family.TIMESTAMP_NTZ, "+", Family.INTERVAL),
-    (Family.INTERVAL, "+", Family.TIMESTAMP),
-    (Family.INTERVAL, "+", Family.TIMESTAMP_NTZ),
-    (Family.INTERVAL, "+", Family.INTERVAL),
-    (Family.INTERVAL, "-", Family.INTERVAL),
-}
-"""Two times are an interval apart; anything else is the time, or an interval."""
