@@ -164,31 +164,30 @@ def average_type(type_: ValueType) -> ValueType:
     return DOUBLE
 
 
+def cast_may_fail(own: ValueType, target: ValueType) -> bool:
+    """Whether a value of one type may have none of the other."""
+    if own == target or target.family in (Family.STRING, Family.BINARY):
+        return False
+    if own.family in NUMBERS and target.family in NUMBERS:
+        is_wider = own.family is target.family is Family.INTEGER and own.bits <= target.bits
+        return not (is_wider or target.family is Family.FLOATING)
+    return not {own.family, target.family} <= TIMES
+
+
 SMALLINT = ValueType(Family.INTEGER, "smallint", 16)
 TINYINT = ValueType(Family.INTEGER, "tinyint", 8)
 TIMESTAMP = ValueType(Family.TIMESTAMP, "timestamp")
 TIMESTAMP_NTZ = ValueType(Family.TIMESTAMP_NTZ, "timestamp_ntz")
 BINARY = ValueType(Family.BINARY, "binary")
 
-NAMES = {
-    "BOOLEAN": BOOLEAN,
-    "TINYINT": TINYINT,
+NAMED = BOOLEAN, TINYINT, SMALLINT, INT, BIGINT, FLOAT, DOUBLE, STRING, BINARY, DATE
+NAMES = {one.name.upper(): one for one in (*NAMED, TIMESTAMP, TIMESTAMP_NTZ)} | {
     "BYTE": TINYINT,
-    "SMALLINT": SMALLINT,
     "SHORT": SMALLINT,
-    "INT": INT,
     "INTEGER": INT,
-    "BIGINT": BIGINT,
     "LONG": BIGINT,
-    "FLOAT": FLOAT,
     "REAL": FLOAT,
-    "DOUBLE": DOUBLE,
-    "STRING": STRING,
-    "BINARY": BINARY,
-    "DATE": DATE,
-    "TIMESTAMP": TIMESTAMP,
     "TIMESTAMP_LTZ": TIMESTAMP,
-    "TIMESTAMP_NTZ": TIMESTAMP_NTZ,
 }
 DECIMAL = re.compile(r"(?:DECIMAL|DEC|NUMERIC)(?:\((\d+)(?:,(-?\d+))?\))?")
 
