@@ -55,7 +55,7 @@ LITERALS = {
     "b": ["TRUE"],
     "day": ["DATE'2024-03-01'"],
     "ts": ["TIMESTAMP'2024-03-01 12:00:00'"],
-    "e": ["INTERVAL '1 02:00:00' DAY TO SECOND"],
+    "e": ["({ts} - {ts})", "({e} + {e})", "({e} - {e})", "-({e})"],
     "name": ["'a'", "'12'"],
     "xs": ["array(1)", "array(1, NULL)"],
     "ds": ["array(0.5D)"],
