@@ -55,7 +55,7 @@ LITERALS = {
     "b": ["TRUE"],
     "day": ["DATE'2024-03-01'"],
     "ts": ["TIMESTAMP'2024-03-01 12:00:00'"],
-    "e": ["({ts} - {ts})", "({e} + {e})", "({e} - {e})", "-({e})"],
+    "e": ["INTERVAL '1 02:00:00' DAY TO SECOND"],
     "name": ["'a'", "'12'"],
     "xs": ["array(1)", "array(1, NULL)"],
     "ds": ["array(0.5D)"],
@@ -227,7 +227,7 @@ FORMS: dict[str, list[str]] = {
         "forall({names}, o1 -> levenshtein(o1, {name}) < {i})",
         "exists({xs}, q -> exists({xs}, r -> r = q + {i}))",
     ],
-    "e": ["({ts} - {ts})", "({e} + {e})", "({e} - {e})", "-({e})", "({e} * {i})", "({e} / {m})"],
+    "e": ["({ts} - {ts})", "({e} + {e})", "({e} - {e})", "-({e})"],
     "xs": [
         "array_intersect({xs}, {xs})",
         "filter({xs}, t1 -> t1 > {i})",
