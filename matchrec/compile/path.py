@@ -34,6 +34,7 @@ from matchrec.conditions.row_column import (
 from matchrec.conditions.run_condition import Call, Mathematics, RunExpression, parts_of
 from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import NESTED, ValueType, is_wide_decimal
+from matchrec.conditions.typing.steps import StepTyper
 from matchrec.conditions.typing.typer import IN_UTC, RunColumns, Typer
 from matchrec.conditions.within import OrderType, gap_columns, near_columns, window_columns
 from matchrec.dataclass import dataclass
@@ -331,7 +332,7 @@ def type_conditions(
     types: of `drafted.columns()`. ansi, session: the session's settings.
     Raises MatchRecognizeUnsupportedError for what the types do not allow.
     """
-    typer = Typer(types, ansi, session)
+    typer = StepTyper(types, ansi, session)
     during = {
         condition.variable: typer.condition(condition.during)
         for condition in drafted.conditions

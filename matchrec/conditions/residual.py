@@ -202,11 +202,6 @@ class SplitCondition:
     nearby: Nearby | None = None
 
 
-def are_columns(*parts: Typed) -> bool:
-    """Whether Spark may cast all of them."""
-    return all(part.value is not None for part in parts)
-
-
 COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">=", "<=>"})
 BITS = frozenset({"&", "|", "^", "~", "<<", ">>", "SHIFTRIGHTUNSIGNED"})
 ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "DIV", "NEG"}) | BITS

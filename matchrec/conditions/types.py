@@ -164,16 +164,6 @@ def average_type(type_: ValueType) -> ValueType:
     return DOUBLE
 
 
-def cast_may_fail(own: ValueType, target: ValueType) -> bool:
-    """Whether a value of one type may have none of the other."""
-    if own == target or target.family in (Family.STRING, Family.BINARY):
-        return False
-    if own.family in NUMBERS and target.family in NUMBERS:
-        is_wider = own.family is target.family is Family.INTEGER and own.bits <= target.bits
-        return not (is_wider or target.family is Family.FLOATING)
-    return not {own.family, target.family} <= TIMES
-
-
 SMALLINT = ValueType(Family.INTEGER, "smallint", 16)
 TINYINT = ValueType(Family.INTEGER, "tinyint", 8)
 TIMESTAMP = ValueType(Family.TIMESTAMP, "timestamp")

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial, reduce
 from math import nan
-from typing import TYPE_CHECKING
 
 from matchrec.conditions.functions.function import FunctionUse
-from matchrec.conditions.residual import Typed, TypedOperation, are_columns
+from matchrec.conditions.residual import Typed, TypedOperation
 from matchrec.conditions.run_condition import (
     SHIFTS,
     And,
@@ -57,10 +56,8 @@ from matchrec.conditions.typing.numbers import (
     negative,
     on_times,
 )
+from matchrec.conditions.typing.typer import Typer, are_columns
 from matchrec.errors.conditions import cannot_combine, not_a_number, not_known_during_the_match
-
-if TYPE_CHECKING:
-    from matchrec.conditions.typing.typer import Typer
 
 TRYING = {
     "TRY_ADD": "+",

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from matchrec.conditions.functions import functions
 from matchrec.conditions.functions.calendar import has_one_offset, is_known
@@ -23,7 +22,6 @@ from matchrec.conditions.residual import (
     Lambda,
     Typed,
     TypedOperation,
-    are_columns,
 )
 from matchrec.conditions.run_condition import (
     Apply,
@@ -47,12 +45,12 @@ from matchrec.conditions.types import (
     Family,
     ValueType,
     array,
-    cast_may_fail,
     is_ranked,
     is_wide_decimal,
     unnamed,
 )
-from matchrec.conditions.typing.numbers import common_nested, null, on_times, widen
+from matchrec.conditions.typing.numbers import common_nested, on_times, widen
+from matchrec.conditions.typing.typer import Typer, are_columns, cast_may_fail, null
 from matchrec.errors.conditions import (
     cannot_combine,
     does_not_take,
@@ -61,9 +59,6 @@ from matchrec.errors.conditions import (
     unknown_time_zone,
 )
 from matchrec.plan.text import literal_text
-
-if TYPE_CHECKING:
-    from matchrec.conditions.typing.typer import Typer
 
 NEVER_PYTHONS = LOGIC | BITS | {"DIV"}
 """Basic operations of which the engine has all values."""

@@ -235,8 +235,3 @@ MULTIPLES = {
         (Family.INTERVAL, "/", number),
     )
 }
-
-
-def null(type_: ValueType) -> Typed:
-    """NULL as a value of a type."""
-    return Typed(Constant(None, type_.kind), type_)

@@ -6,8 +6,6 @@ rows, among them sums of wide decimals and intervals.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from matchrec.conditions.functions.function import AggregateUse
 from matchrec.conditions.residual import ListAggregate, RunningAggregate, Step, Typed
 from matchrec.conditions.row_column import RowColumn, cast, row_column
@@ -34,10 +32,8 @@ from matchrec.conditions.types import (
     sum_type,
 )
 from matchrec.conditions.typing.numbers import decimal_average
+from matchrec.conditions.typing.typer import Typer
 from matchrec.errors.conditions import aggregate_cannot_take, filter_not_boolean, not_a_number
-
-if TYPE_CHECKING:
-    from matchrec.conditions.typing.typer import Typer
 
 
 def type_running_aggregate(typer: Typer, step: RunningAggregate) -> Typed:

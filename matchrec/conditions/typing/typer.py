@@ -7,91 +7,56 @@ error that says which CAST to write. So is a run condition that would become too
 
 from __future__ import annotations
 
-import re
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import field, replace
-
-from typing_extensions import assert_never
 
 from matchrec.conditions.functions.function import Settings
 from matchrec.conditions.guards import is_total
 from matchrec.conditions.residual import (
-    BITS,
     COMPARISONS,
     CONVERSIONS,
-    LOGIC,
-    Combined,
-    Lambda,
-    LambdaRead,
-    ListAggregate,
-    NumberOfMatch,
-    RunningAggregate,
     Step,
     Typed,
     TypedOperation,
     Value,
-    VariableAt,
-    rewrite,
     values_in,
 )
 from matchrec.conditions.row_column import RowColumn, cast, row_column
 from matchrec.conditions.run_condition import (
     Aggregated,
-    And,
     Choose,
     Collected,
-    Compare,
-    Comparison,
     Computed,
     Constant,
     IsNull,
-    LambdaValue,
     Not,
-    Or,
-    ReadClassifier,
     ReadValue,
     Reduce,
     RunExpression,
-    TriedMatchNumber,
     operands_of,
     with_operands,
 )
 from matchrec.conditions.types import (
-    BIGINT,
     BOOLEAN,
     DOUBLE,
-    INT,
     NESTED,
     NUMBERS,
+    TIMES,
     VOID,
     Family,
     Kind,
     ValueType,
-    cast_may_fail,
     is_ranked,
     is_wide_decimal,
     unnamed,
 )
-from matchrec.conditions.typing.arithmetic import (
-    TRYING,
-    check_common_type,
-    is_mathematics,
-    type_arithmetic,
-    type_bits,
-    type_compared,
-    type_mathematics,
-    type_trying,
-    with_floats,
-)
-from matchrec.conditions.typing.calls import is_pythons, type_call, type_lambda
-from matchrec.conditions.typing.numbers import common_nested, common_type, null, widen
-from matchrec.conditions.typing.running_aggregates import type_list, type_running_aggregate
+from matchrec.conditions.typing.numbers import common_nested, common_type, widen
 from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.errors.conditions import (
     cannot_combine,
     not_boolean,
-    not_known_during_the_match,
     operations_nested_too_deep,
     too_many_operations,
 )
@@ -155,7 +120,7 @@ class RunColumns:
 
 
 @dataclass(frozen=True)
-class Typer:
+class Typer(ABC):
     """Types the steps of one query's conditions, each kind of step by a function of its own.
 
     types: of every column that the steps read. ansi: whether overflow is an error. settings: of the
@@ -171,116 +136,13 @@ class Typer:
     drafted: list[tuple[RowColumn, bool]] = field(default_factory=list)
     bound: dict[LambdaVariable, ValueType] = field(default_factory=dict)
 
+    @abstractmethod
     def type_step(self, step: Step) -> Typed:
-        return step if isinstance(step, Typed) else replace(self.by_kind(step), span=step.span)
+        """A step with its type, whatever kind of step it is."""
 
-    def by_kind(self, step: Step) -> Typed:
-        match step:
-            case Value():
-                return replace(self.value(step), value=step, parts=())
-            case Combined():
-                return self.type_operation(self.with_typed_operands(step))
-            case RunningAggregate():
-                return type_running_aggregate(self, step)
-            case VariableAt():
-                return self.by_variable(step)
-            case ListAggregate():
-                return type_list(self, step)
-            case NumberOfMatch():
-                return Typed(TriedMatchNumber(), BIGINT)
-            case LambdaRead(variable):
-                type_ = self.bound[variable]
-                return Typed(LambdaValue(variable, type_), type_)
-            case Lambda() | Typed():
-                raise not_known_during_the_match("->", step.span)
-            case _:
-                assert_never(step)
-
-    def with_typed_operands(self, step: Combined) -> TypedOperation:
-        """The operation; a lambda function is typed after the operands before it."""
-        operands: list[Typed] = []
-        for one in step.operands:
-            if isinstance(one, Lambda):
-                operands.append(type_lambda(self, step, one, operands))
-            else:
-                operands.append(self.type_step(one))
-        return TypedOperation(step.operator, tuple(operands), step.span, step.words)
-
+    @abstractmethod
     def type_operation(self, step: TypedOperation) -> Typed:
-        size, depth = self.size_and_depth(step)
-        found = self.combine(step)
-        return Typed(
-            found.expression,
-            found.type,
-            step.span,
-            parts=step.operands,
-            size=max(size, found.size),
-            depth=max(depth, found.depth),
-            fails=may_fail(self, step, found.type) or any(one.fails for one in step.operands),
-        )
-
-    def value(self, step: Value) -> Typed:
-        literal = step.column.text.strip("() ") if step.column.looks_at_one_row else ""
-        if step.navigation is None and re.fullmatch(r"[0-9]{1,9}", literal):
-            return Typed(Constant(int(literal), Kind.INTEGER), INT)
-        type_ = self.types[step.column]
-        found = constant_of(step, type_) or type_formula(self, step) or type_late(self, step)
-        return found or Typed(self.read_value(step, type_), type_)
-
-    def by_variable(self, step: VariableAt) -> Typed:
-        """The condition that belongs to the row's variable, NULL and all."""
-        here = ReadClassifier(step.navigation)
-        *known, absent = (self.read(column, BOOLEAN, None) for column in step.by_variable)
-        expression: RunExpression = absent
-        for variable, condition in enumerate(known):
-            expression = Choose(is_variable(here, variable), condition, expression)
-        return Typed(expression, BOOLEAN)
-
-    def combine(self, step: TypedOperation) -> Typed:
-        if is_mathematics(step):
-            return type_mathematics(self, step)
-        if is_pythons(self, step):
-            return type_call(self, step)
-        check_common_type(self, step)
-        basic = rewrite(with_floats(self, step))
-        if basic is not None:
-            return self.type_step(basic)
-        operator = step.operator
-        if operator in BITS:
-            return type_bits(step)
-        if operator in TRYING:
-            return type_trying(self, step)
-        if operator in LOGIC:
-            return self.logic(step)
-        if operator == "IS NULL":
-            return Typed(IsNull(step.operands[0].expression), BOOLEAN)
-        if operator == "IF":
-            return self.choice(step)
-        if operator in COMPARISONS:
-            left, right = type_compared(self, step)
-            if not left.type.is_ordered:
-                raise cannot_combine(operator, left.type.name, right.type.name, step.span)
-            return Typed(Compare(Comparison(operator), left.expression, right.expression), BOOLEAN)
-        return type_arithmetic(self, step)
-
-    def logic(self, step: TypedOperation) -> Typed:
-        parts = tuple(self.truth(part) for part in step.operands)
-        match step.operator:
-            case "AND":
-                return Typed(And(parts), BOOLEAN)
-            case "OR":
-                return Typed(Or(parts), BOOLEAN)
-            case _:
-                return Typed(Not(parts[0]), BOOLEAN)
-
-    def choice(self, step: TypedOperation) -> Typed:
-        """IF(condition, then, otherwise); without a last operand it is NULL."""
-        condition = self.truth(step.operands[0])
-        if len(step.operands) == 2:
-            then = step.operands[1]
-            return Typed(Choose(condition, then.expression, null(then.type).expression), then.type)
-        then, otherwise = self.unify(step, step.operands[1], step.operands[2])
-        return Typed(Choose(condition, then.expression, otherwise.expression), then.type)
+        """An operation with its type. Raises where it would be too large or too deep."""
 
     def size_and_depth(self, step: TypedOperation) -> tuple[int, int]:
         """How many operations there are in one. Raises where they are too many, or too deep."""
@@ -420,8 +282,14 @@ class Typer:
         return Typed(self.read_value(recast, type_), type_)
 
 
-def is_variable(here: ReadClassifier, variable: int) -> RunExpression:
-    return Compare(Comparison.EQUAL, here, Constant(variable, Kind.INTEGER))
+def are_columns(*parts: Typed) -> bool:
+    """Whether Spark may cast all of them."""
+    return all(part.value is not None for part in parts)
+
+
+def null(type_: ValueType) -> Typed:
+    """NULL as a value of a type."""
+    return Typed(Constant(None, type_.kind), type_)
 
 
 # Columns that the engine computes instead of Spark.
@@ -509,3 +377,13 @@ def is_nonzero(part: Typed) -> bool:
             return value != 0
         case _:
             return False
+
+
+def cast_may_fail(own: ValueType, target: ValueType) -> bool:
+    """Whether a value of one type may have none of the other."""
+    if own == target or target.family in (Family.STRING, Family.BINARY):
+        return False
+    if own.family in NUMBERS and target.family in NUMBERS:
+        is_wider = own.family is target.family is Family.INTEGER and own.bits <= target.bits
+        return not (is_wider or target.family is Family.FLOATING)
+    return not {own.family, target.family} <= TIMES

@@ -20,6 +20,7 @@ from matchrec.conditions.run_condition import (
 )
 from matchrec.conditions.split import split
 from matchrec.conditions.types import FLOAT, Family, Kind, ValueType
+from matchrec.conditions.typing.steps import StepTyper
 from matchrec.conditions.typing.typer import IN_UTC, Typer, constant_of, type_late
 from matchrec.errors import MatchRecognizeError
 from matchrec.frontends.sql import parse_clause
@@ -52,7 +53,7 @@ def typed(
     plan = lower(parse_clause(f"ORDER BY t PATTERN (A+ B) DEFINE B AS {condition}"))
     ((step,),) = ([one.during] for one in split(plan))
     assert step is not None
-    typer = Typer({row_column(text): type_ for text, type_ in TYPES.items()}, ansi, settings)
+    typer = StepTyper({row_column(text): type_ for text, type_ in TYPES.items()}, ansi, settings)
     return typer.condition(step), typer
 
 
@@ -89,9 +90,9 @@ def test_what_may_fail_after_a_condition_on_other_rows_is_computed_late(
     types = {
         one: known.get(one, TYPES["m" if "m" in one.text else "i"]) for one in step_columns(step)
     }
-    typer = Typer(types, ansi=True)
+    typer = StepTyper(types, ansi=True)
     assert (type_late(typer, step) is not None) is is_late
-    assert type_late(Typer(types, ansi=False), step) is None
+    assert type_late(StepTyper(types, ansi=False), step) is None
 
 
 def guarded_step(value: str) -> Value:

@@ -1,0 +1,189 @@
+"""Residual condition → run condition: each kind of step gets its type, columns get places."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from typing_extensions import assert_never
+
+from matchrec.conditions.residual import (
+    BITS,
+    COMPARISONS,
+    LOGIC,
+    Combined,
+    Lambda,
+    LambdaRead,
+    ListAggregate,
+    NumberOfMatch,
+    RunningAggregate,
+    Step,
+    Typed,
+    TypedOperation,
+    Value,
+    VariableAt,
+    rewrite,
+)
+from matchrec.conditions.run_condition import (
+    And,
+    Choose,
+    Compare,
+    Comparison,
+    Constant,
+    IsNull,
+    LambdaValue,
+    Not,
+    Or,
+    ReadClassifier,
+    RunExpression,
+    TriedMatchNumber,
+)
+from matchrec.conditions.types import (
+    BIGINT,
+    BOOLEAN,
+    INT,
+    Kind,
+)
+from matchrec.conditions.typing.arithmetic import (
+    TRYING,
+    check_common_type,
+    is_mathematics,
+    type_arithmetic,
+    type_bits,
+    type_compared,
+    type_mathematics,
+    type_trying,
+    with_floats,
+)
+from matchrec.conditions.typing.calls import is_pythons, type_call, type_lambda
+from matchrec.conditions.typing.running_aggregates import type_list, type_running_aggregate
+from matchrec.conditions.typing.typer import (
+    Typer,
+    constant_of,
+    may_fail,
+    null,
+    type_formula,
+    type_late,
+)
+from matchrec.dataclass import dataclass
+from matchrec.errors.conditions import cannot_combine, not_known_during_the_match
+
+
+@dataclass(frozen=True)
+class StepTyper(Typer):
+    """Types a step as what it is: a value, an aggregate, an operation."""
+
+    def type_step(self, step: Step) -> Typed:
+        return step if isinstance(step, Typed) else replace(self.by_kind(step), span=step.span)
+
+    def by_kind(self, step: Step) -> Typed:
+        match step:
+            case Value():
+                return replace(self.value(step), value=step, parts=())
+            case Combined():
+                return self.type_operation(self.with_typed_operands(step))
+            case RunningAggregate():
+                return type_running_aggregate(self, step)
+            case VariableAt():
+                return self.by_variable(step)
+            case ListAggregate():
+                return type_list(self, step)
+            case NumberOfMatch():
+                return Typed(TriedMatchNumber(), BIGINT)
+            case LambdaRead(variable):
+                type_ = self.bound[variable]
+                return Typed(LambdaValue(variable, type_), type_)
+            case Lambda() | Typed():
+                raise not_known_during_the_match("->", step.span)
+            case _:
+                assert_never(step)
+
+    def with_typed_operands(self, step: Combined) -> TypedOperation:
+        """The operation; a lambda function is typed after the operands before it."""
+        operands: list[Typed] = []
+        for one in step.operands:
+            if isinstance(one, Lambda):
+                operands.append(type_lambda(self, step, one, operands))
+            else:
+                operands.append(self.type_step(one))
+        return TypedOperation(step.operator, tuple(operands), step.span, step.words)
+
+    def type_operation(self, step: TypedOperation) -> Typed:
+        size, depth = self.size_and_depth(step)
+        found = self.combine(step)
+        return Typed(
+            found.expression,
+            found.type,
+            step.span,
+            parts=step.operands,
+            size=max(size, found.size),
+            depth=max(depth, found.depth),
+            fails=may_fail(self, step, found.type) or any(one.fails for one in step.operands),
+        )
+
+    def value(self, step: Value) -> Typed:
+        literal = step.column.text.strip("() ") if step.column.looks_at_one_row else ""
+        if step.navigation is None and re.fullmatch(r"[0-9]{1,9}", literal):
+            return Typed(Constant(int(literal), Kind.INTEGER), INT)
+        type_ = self.types[step.column]
+        found = constant_of(step, type_) or type_formula(self, step) or type_late(self, step)
+        return found or Typed(self.read_value(step, type_), type_)
+
+    def by_variable(self, step: VariableAt) -> Typed:
+        """The condition that belongs to the row's variable, NULL and all."""
+        here = ReadClassifier(step.navigation)
+        *known, absent = (self.read(column, BOOLEAN, None) for column in step.by_variable)
+        expression: RunExpression = absent
+        for variable, condition in enumerate(known):
+            expression = Choose(is_variable(here, variable), condition, expression)
+        return Typed(expression, BOOLEAN)
+
+    def combine(self, step: TypedOperation) -> Typed:
+        if is_mathematics(step):
+            return type_mathematics(self, step)
+        if is_pythons(self, step):
+            return type_call(self, step)
+        check_common_type(self, step)
+        basic = rewrite(with_floats(self, step))
+        if basic is not None:
+            return self.type_step(basic)
+        operator = step.operator
+        if operator in BITS:
+            return type_bits(step)
+        if operator in TRYING:
+            return type_trying(self, step)
+        if operator in LOGIC:
+            return self.logic(step)
+        if operator == "IS NULL":
+            return Typed(IsNull(step.operands[0].expression), BOOLEAN)
+        if operator == "IF":
+            return self.choice(step)
+        if operator in COMPARISONS:
+            left, right = type_compared(self, step)
+            if not left.type.is_ordered:
+                raise cannot_combine(operator, left.type.name, right.type.name, step.span)
+            return Typed(Compare(Comparison(operator), left.expression, right.expression), BOOLEAN)
+        return type_arithmetic(self, step)
+
+    def logic(self, step: TypedOperation) -> Typed:
+        parts = tuple(self.truth(part) for part in step.operands)
+        match step.operator:
+            case "AND":
+                return Typed(And(parts), BOOLEAN)
+            case "OR":
+                return Typed(Or(parts), BOOLEAN)
+            case _:
+                return Typed(Not(parts[0]), BOOLEAN)
+
+    def choice(self, step: TypedOperation) -> Typed:
+        """IF(condition, then, otherwise); without a last operand it is NULL."""
+        condition = self.truth(step.operands[0])
+        if len(step.operands) == 2:
+            then = step.operands[1]
+            return Typed(Choose(condition, then.expression, null(then.type).expression), then.type)
+        then, otherwise = self.unify(step, step.operands[1], step.operands[2])
+        return Typed(Choose(condition, then.expression, otherwise.expression), then.type)
+
+
+def is_variable(here: ReadClassifier, variable: int) -> RunExpression:
+    return Compare(Comparison.EQUAL, here, Constant(variable, Kind.INTEGER))
