@@ -45,6 +45,8 @@ from matchrec.plan.expression import (
     Reference,
     Scalar,
     Term,
+    around,
+    enclosed,
 )
 from matchrec.source import Span
 
@@ -224,26 +226,28 @@ class ExpressionReader:
                 found = identifier_of(tree, self.text)
                 return self.length(*found) if isinstance(found, tuple) else self.identifier(found)
             case "group":
-                within = self.scalar(parts[0])
-                return replace(within, pieces=self.woven(span, (within,)), span=span)
+                return enclosed(self.scalar(parts[0]), self.written, span)
             case "call":
                 return self.call(tree)
             case "equivalence":
                 attributes_of(tree)
                 raise expression_errors.equivalence_inside(self.clause, span)
         if is_literal(tree):
-            return Term((in_single_quotes(_written(span, self.text)),), span)
+            return Term((in_single_quotes(self.written(span)),), span)
         return self.applied(operator_of(tree), operands_of(tree), span)
 
     def woven(self, span: Span, parts: Sequence[Scalar]) -> tuple[Piece, ...]:
         """The exact text of `span`, with the pieces of its parts in their places."""
-        holes = ((part.span, part.pieces) for part in parts)
-        return with_holes(lambda at: self.text[at.start : at.end], span, holes)
+        return with_holes(self.written, span, ((part.span, part.pieces) for part in parts))
+
+    def written(self, span: Span) -> str:
+        return self.text[span.start : span.end]
 
     def applied(self, operator: str | None, operands: Iterable[Expression], span: Span) -> Scalar:
         parts = tuple(self.scalar(operand) for operand in operands)
-        pieces = self.woven(span, parts)
-        return Term(pieces, span) if operator is None else Operation(operator, parts, pieces, span)
+        if operator is None:
+            return Term(self.woven(span, parts), span)
+        return Operation(operator, around(parts, self.written, span), span)
 
     # Identifiers
 
@@ -324,7 +328,7 @@ class ExpressionReader:
     def field(self, function: str, place: int, argument: Expression) -> Scalar:
         """An argument after which a field is named."""
         part = self.scalar(argument)
-        if len(part.pieces) != 1 or isinstance(part.pieces[0], str):
+        if isinstance(part, Operation) or len(part.pieces) != 1 or isinstance(part.pieces[0], str):
             return part
         attribute = attribute_read(argument, self.text)
         name = attribute.names[-1] if attribute else None
