@@ -1,14 +1,13 @@
 """Reads: the values that the output of a match is made of, one column each.
 
 What stands around them in a measure is Spark's to evaluate afterwards. A read says of itself what
-its values are, when they may be NULL, how one would write it, and whether chains of shared rows
-answer it; the workers' `gather` fills it. `column` is an index among the columns that Spark
-computed before the match.
+its values are, when they may be NULL and how one would write it; the workers' `gather` fills it.
+`column` is an index among the columns that Spark computed before the match.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
 from typing import TYPE_CHECKING, ClassVar
@@ -115,11 +114,6 @@ class Read:
         return Nullability.ALWAYS
 
     @property
-    def is_chained(self) -> bool:
-        """Whether matches that share their rows are enough to answer it, if sums are exact."""
-        return False
-
-    @property
     def text(self) -> str:
         """How one would write it where no column is in it."""
         raise NotImplementedError
@@ -139,7 +133,6 @@ class ReadRow(Read):
     column: int
 
     nullability: ClassVar[Nullability] = Nullability.AS_COLUMN
-    is_chained: ClassVar[bool] = True
 
     @property
     def type(self) -> ReadType:
@@ -161,10 +154,6 @@ class ReadAt(Read):
     def type(self) -> ReadType:
         return OfColumn(self.column)
 
-    @property
-    def is_chained(self) -> bool:
-        return not self.navigation.logical_offset
-
     @override
     def show(self, columns: Sequence[str]) -> str:
         text = show_navigation(self.navigation, columns[self.column])
@@ -178,10 +167,6 @@ class ReadClassifierAt(Read):
     navigation: Navigation
 
     type: ClassVar[ReadType] = "string"
-
-    @property
-    def is_chained(self) -> bool:
-        return not (self.navigation.logical_offset or self.navigation.physical_offset)
 
     @override
     def show(self, columns: Sequence[str]) -> str:
@@ -245,7 +230,6 @@ class ReadMatchNumber(Read):
 
     type: ClassVar[ReadType] = "bigint"
     nullability: ClassVar[Nullability] = Nullability.WITHOUT_NUMBER
-    is_chained: ClassVar[bool] = True
     text: ClassVar[str] = "MATCH_NUMBER()"
 
 
@@ -264,7 +248,6 @@ class ReadNothing(Read):
 
     type: ClassVar[ReadType] = "boolean"
     nullability: ClassVar[Nullability] = Nullability.NEVER
-    is_chained: ClassVar[bool] = True
     text: ClassVar[str] = "nothing"
 
 
@@ -317,91 +300,68 @@ class ReadPointer(Read):
 # Aggregates of the rows of one variable, over all of a match or as far as the current row.
 
 
+AGGREGATED: Mapping[str, TypeForm | str] = {
+    "count": "bigint",
+    "sum": TypeForm.SUM,
+    "avg": "double",
+    "min": TypeForm.SAME,
+    "max": TypeForm.SAME,
+    "collect_list": TypeForm.ARRAY,
+}
+"""The types of aggregates, by function."""
+
+
 @dataclass(frozen=True, slots=True)
 class ReadAggregate(Read):
-    """An aggregate of the values that a variable has in a column."""
+    """An aggregate of the values that a variable has in a column, as SQL has it.
 
-    variable: str | None
-    column: int
-    semantics: Semantics
+    function: of AGGREGATED; avg is a double, and collect_list in the order of the rows. column:
+    None of a count of rows.
+    """
 
-    is_chained: ClassVar[bool] = True
-
-    @property
-    def function(self) -> str:
-        """Its name in SQL."""
-        raise NotImplementedError
-
-    @override
-    def show(self, columns: Sequence[str]) -> str:
-        text = show_aggregate(self.function, self.variable, columns[self.column])
-        return show_semantics(self.semantics, text)
-
-
-@dataclass(frozen=True, slots=True)
-class ReadCount(Read):
-    """How many values, or with `column` None how many rows, the variable has."""
-
+    function: str
     variable: str | None
     column: int | None
     semantics: Semantics
 
-    type: ClassVar[ReadType] = "bigint"
-    nullability: ClassVar[Nullability] = Nullability.NEVER
-    is_chained: ClassVar[bool] = True
+    @property
+    def type(self) -> ReadType:
+        found = AGGREGATED[self.function]
+        if isinstance(found, str):
+            return found
+        assert self.column is not None
+        return OfColumn(self.column, found)
+
+    @property
+    def nullability(self) -> Nullability:
+        counts = self.function in ("count", "collect_list")
+        return Nullability.NEVER if counts else Nullability.ALWAYS
 
     @override
     def show(self, columns: Sequence[str]) -> str:
-        counted = "*" if self.column is None else columns[self.column]
-        return show_semantics(self.semantics, show_aggregate("count", self.variable, counted))
+        argument = "*" if self.column is None else columns[self.column]
+        text = show_aggregate(self.function, self.variable, argument)
+        return show_semantics(self.semantics, text)
 
 
-@dataclass(frozen=True, slots=True)
-class ReadSum(ReadAggregate):
-    """The sum of the variable's values, NULL of none."""
-
-    function: ClassVar[str] = "sum"
-
-    @property
-    def type(self) -> ReadType:
-        return OfColumn(self.column, TypeForm.SUM)
+def read_from_chains(reads: Iterable[Read], rows_per_match: RowsPerMatch) -> bool:
+    """Whether matches that share their rows are enough to answer reads, if sums are exact."""
+    return rows_per_match.is_one_row and all(map(is_chained, reads))
 
 
-@dataclass(frozen=True, slots=True)
-class ReadAverage(ReadAggregate):
-    """The average of the variable's values as a double, NULL of none."""
-
-    type: ClassVar[ReadType] = "double"
-    function: ClassVar[str] = "avg"
-    is_chained: ClassVar[bool] = False
-
-
-@dataclass(frozen=True, slots=True)
-class ReadExtreme(ReadAggregate):
-    """The least or the greatest of the variable's values."""
-
-    greatest: bool
-
-    @property
-    def type(self) -> ReadType:
-        return OfColumn(self.column)
-
-    @property
-    def function(self) -> str:
-        return "max" if self.greatest else "min"
-
-
-@dataclass(frozen=True, slots=True)
-class ReadCollected(ReadAggregate):
-    """The variable's values that are not NULL, as an array, in the order of the rows."""
-
-    nullability: ClassVar[Nullability] = Nullability.NEVER
-    function: ClassVar[str] = "collect_list"
-    is_chained: ClassVar[bool] = False
-
-    @property
-    def type(self) -> ReadType:
-        return OfColumn(self.column, TypeForm.ARRAY)
+def is_chained(read: Read) -> bool:
+    """The same of one read."""
+    match read:
+        case ReadRow() | ReadMatchNumber() | ReadNothing():
+            return True
+        case ReadAt(navigation=navigation):
+            return not navigation.logical_offset
+        case ReadClassifierAt(navigation):
+            return not (navigation.logical_offset or navigation.physical_offset)
+        case ReadAggregate(function):
+            return function not in ("avg", "collect_list")
+        case _:
+            return False
 
 
 def moved(read: Read, places: Sequence[int]) -> Read:
@@ -418,7 +378,6 @@ def moved(read: Read, places: Sequence[int]) -> Read:
             | ReadAt(column=int() as column)
             | ReadMatch(column=int() as column)
             | ReadAggregate(column=int() as column)
-            | ReadCount(column=int() as column)
         ):
             return replace(read, column=places[column])
         case _:
@@ -486,49 +445,41 @@ class MeasureReader:
         if aggregate.function == MATCHED_ROWS:
             row = self.place(row_column(row_text(aggregate.arguments[0])))
             return (self.read(ReadMatch(aggregate.variable, row)),)
-        collected = self.collected(aggregate)
-        if collected is not None:
-            return (self.read(collected),)
-        form = basic(aggregate)
-        read = None if form is None else self.basic_read(form, aggregate.semantics)
+        if is_collected(aggregate):
+            read = self.collected(aggregate)
+        else:
+            form = basic(aggregate)
+            read = None if form is None else self.basic_read(form, aggregate.semantics)
         return self.by_spark(aggregate) if read is None else read
 
-    def collected(self, aggregate: Aggregate) -> ReadCollected | None:
-        """The read of `collect_list`; None of another aggregate, or of what crosses in disguise or
-        is always NULL.
-        """
-        if not is_collected(aggregate):
-            return None
+    def collected(self, aggregate: Aggregate) -> Pieces | None:
+        """The read of `collect_list`; None of what crosses in disguise or is always NULL."""
         column = row_column(row_text(aggregate.arguments[0]))
         type_ = self.types[column]
         if type_.family in (Family.MONTHS, Family.INTERVAL) or type_.name in ("interval", "void"):
             return None
-        return ReadCollected(aggregate.variable, self.place(column), aggregate.semantics)
+        place, semantics = self.place(column), aggregate.semantics
+        return (self.read(ReadAggregate("collect_list", aggregate.variable, place, semantics)),)
 
     def basic_read(self, form: RunningAggregate, semantics: Semantics) -> Pieces | None:
         """The reads of a basic aggregate, or None for a type that is Spark's to aggregate."""
-        variable, column = form.variable, form.column
+        function, column = form.function, form.column
         if column is None:
-            return (self.read(ReadCount(variable, None, semantics)),)
+            return (self.read(ReadAggregate("count", form.variable, None, semantics)),)
         type_ = self.types[column]
-        if form.function == "count":
-            return (self.read(ReadCount(variable, self.place(column), semantics)),)
-        if form.function in ("min", "max"):
-            if type_.family in SPARKS_OWN:
-                return None
-            greatest = form.function == "max"
-            return (self.read(ReadExtreme(variable, self.place(column), semantics, greatest)),)
-        if type_.family not in NUMBERS:
+        if function in ("min", "max") and type_.family in SPARKS_OWN:
             return None
-        total = ReadSum(variable, self.place(column), semantics)
-        if form.function == "sum":
-            return (self.read(total),)
-        if type_.family is not Family.DECIMAL:
-            return (self.read(ReadAverage(variable, self.place(column), semantics)),)
-        if not divides_exactly(type_):
+        if function in ("sum", "avg") and type_.family not in NUMBERS:
             return None
-        count = ReadCount(variable, self.place(column), semantics)
-        return decimal_average(self.read(total), self.read(count), type_)
+
+        def read(name: str) -> int:
+            return self.read(ReadAggregate(name, form.variable, self.place(column), semantics))
+
+        if function != "avg" or type_.family is not Family.DECIMAL:
+            return (read(function),)
+        return (
+            decimal_average(read("sum"), read("count"), type_) if divides_exactly(type_) else None
+        )
 
     def by_spark(self, aggregate: Aggregate) -> Pieces:
         """The aggregate over the rows of the match, which are read as one array."""
