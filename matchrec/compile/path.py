@@ -156,23 +156,20 @@ def link_nearby(drafted: Draft, typer: Typer) -> tuple[NearbyCondition, ...]:
 
     Raises MatchRecognizeUnsupportedError for what only Spark computes.
     """
+    bits = row_bits(drafted)
+    asked = [
+        (one.variable, one.nearby, bit_of(one, bits))
+        for one in drafted.conditions
+        if one.nearby is not None
+    ]
+    observed = (one for one in drafted.observed if isinstance(one, Nearby))
+    asked += [(show_column(one.column), one, None) for one in observed]
     found: dict[tuple[int | None, RowColumn], NearbyCondition] = {}
-    for variable, nearby, row_condition in nearby_of(drafted):
+    for variable, nearby, row_condition in asked:
         key = row_condition, nearby.column
         if key not in found:
             found[key] = NearbyCondition(type_nearby(nearby, typer), *key, variable)
     return tuple(found.values())
-
-
-def nearby_of(drafted: Draft) -> Iterator[tuple[str, Nearby, int | None]]:
-    """What the worker computes: for whom, and the bit of what Spark computes of it."""
-    bits = row_bits(drafted)
-    for condition in drafted.conditions:
-        if condition.nearby is not None:
-            yield condition.variable, condition.nearby, bit_of(condition, bits)
-    for one in drafted.observed:
-        if isinstance(one, Nearby):
-            yield show_column(one.column), one, None
 
 
 def type_nearby(nearby: Nearby, typer: Typer) -> RunExpression:
@@ -231,29 +228,22 @@ def build_task(
     nearby: tuple[NearbyCondition, ...] = (),
 ) -> Task:
     """What an engine is asked. run_conditions: by variable. nearby: see `Executable`."""
-    plan = drafted.plan
+    plan, staging = drafted.plan, drafted.plan.staging
     bits = find_row_conditions(drafted, nearby)
     variables = drafted.pattern.program.variables
     return Task(
         drafted.pattern,
         tuple(Condition(bits.get(one), run_conditions.get(one)) for one in variables),
-        {name: plan.members(name) for name in names(plan)},
+        {name: plan.members(name) for name in (*plan.variables, *plan.unions)},
         plan.after_match,
         plan.selection,
         plan.output,
         tuple(absent(plan, absence) for absence in plan.absences),
         None if plan.closing is None else plan.variables.index(plan.closing),
         any(one is not None for one in (plan.within, plan.within_rows, plan.row_gap)),
-        staged(plan),
+        None if staging is None else Staged(staging.skip, staging.timeouts is not None),
         plan.partial,
     )
-
-
-def staged(plan: MatchPlan) -> Staged | None:
-    """What an engine is told of stages, if the pattern is one of stages."""
-    if plan.staging is None:
-        return None
-    return Staged(plan.staging.skip, plan.staging.timeouts is not None)
 
 
 def absent(plan: MatchPlan, absence: Absence) -> Absent:
@@ -263,12 +253,6 @@ def absent(plan: MatchPlan, absence: Absence) -> Absent:
         for names in (absence.after, absence.before)
     )
     return Absent(plan.variables.index(absence.variable), after, before)
-
-
-def names(plan: MatchPlan) -> Iterator[str]:
-    """Every primary and union variable."""
-    yield from plan.variables
-    yield from (subset.name for subset in plan.subsets)
 
 
 def draft(
@@ -341,19 +325,7 @@ def type_conditions(
     return TypedConditions(types, during, link_nearby(drafted, typer), typer.columns, ansi)
 
 
-def link(
-    drafted: Draft,
-    types: Mapping[RowColumn, ValueType],
-    engine: str,
-    *,
-    ansi: bool,
-    session: Settings = IN_UTC,
-) -> Executable:
-    """The executable of a draft. Arguments as of `type_conditions` and `link_typed`."""
-    return link_typed(drafted, type_conditions(drafted, types, ansi=ansi, session=session), engine)
-
-
-def link_typed(drafted: Draft, conditions: TypedConditions, engine: str) -> Executable:
+def link(drafted: Draft, conditions: TypedConditions, engine: str) -> Executable:
     """The executable of a draft. conditions: its own.
 
     engine: "auto" or an engine's name; one that cannot run the plan is an error, never replaced.

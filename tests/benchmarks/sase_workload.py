@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from matchrec.compile.executable import Executable
-from matchrec.compile.path import draft, link
+from matchrec.compile.path import draft
 from matchrec.conditions.types import BIGINT
 from matchrec.engine.engines import ENGINES as PRODUCT
 from matchrec.engine.interface import Room, Task
@@ -28,6 +28,7 @@ from matchrec.engine.selection.searches import advance_all_runs
 from matchrec.frontends.sase import compile_sase
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.resolve import InputColumns
+from tests.tasks.linking import link
 
 SYMBOLS = 2
 WINDOWS = 200  # the length of the stream of a symbol, in windows

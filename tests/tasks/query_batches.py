@@ -23,7 +23,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import IntegerType, StructField, StructType
 
 from matchrec.compile.executable import Executable
-from matchrec.compile.path import Draft, draft, link
+from matchrec.compile.path import Draft, draft
 from matchrec.conditions.row_column import RowColumn
 from matchrec.conditions.split import RowScope
 from matchrec.conditions.within import OrderType
@@ -50,6 +50,7 @@ from matchrec.spark.types import (
 from matchrec.spark.worker.matching import Incoming, Matching
 from tests.generators.queries import NAMES
 from tests.quick.scale import copies_of
+from tests.tasks.linking import link
 from tests.tasks.many_keys import of_each_copy
 
 ROWS_A_CALL = 256  # of the second size

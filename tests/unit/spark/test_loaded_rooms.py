@@ -8,7 +8,8 @@ import sys
 PLANNING = """
 import sys
 import matchrec
-from matchrec.compile.path import draft, link
+from matchrec.compile.path import draft
+from tests.tasks.linking import link
 from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import BIGINT
 from matchrec.frontends.sql import parse
