@@ -49,6 +49,7 @@ from matchrec.plan.pattern import (
     Quantified,
     RowPattern,
     Variable,
+    children,
     simplify,
 )
 
@@ -274,18 +275,12 @@ class _PatternCompiler:
 def _has_one_word(node: RowPattern) -> bool:
     """Whether rows can match `node` in one way at most."""
     match node:
-        case Empty() | PartitionStart() | PartitionEnd() | Variable() | Negation():
-            return True
-        case Concatenation(parts):
-            return all(map(_has_one_word, parts))
-        case Exclusion(part):
-            return _has_one_word(part)
-        case Quantified(part, least, most):
-            return least == most and _has_one_word(part)
+        case Quantified(least=least, most=most) if least != most:
+            return False
         case Alternation() | Permutation():
             return False
         case _:
-            assert_never(node)
+            return all(map(_has_one_word, children(node)))
 
 
 def _proceed(target: StateId) -> Edge:
