@@ -353,8 +353,9 @@ def compile_pattern(plan: MatchPlan) -> CompiledPattern:
 
 def compile_staging(plan: MatchPlan, staging: Staging) -> CompiledPattern:
     """The stages of a plan, compiled. Few plans have any: what compiles them is loaded here."""
-    from matchrec.nfa.compile_stages import compile_stages, compose_tests, fold_places, windows_of
+    from matchrec.nfa.compile_stages import compile_stages, compose_tests, fold_places
 
     steps = staging.steps
     program, tests = compile_stages(steps, plan.variables), compose_tests(steps, plan.variables)
-    return CompiledPattern(program, fold_places(program, tests, windows_of(plan, staging)))
+    folding = fold_places(program, tests, staging.near, windowed=plan.within is not None)
+    return CompiledPattern(program, folding)
