@@ -36,7 +36,7 @@ from matchrec.engine.selection.skip import (
     release_matches,
     sort_matches,
 )
-from matchrec.evaluate.registers import FirstRow, LastRow, Reduced
+from matchrec.evaluate.registers import Reduced, RowOf
 from matchrec.nfa.program import NOT_NEAR
 
 Array = npt.NDArray[Any]
@@ -276,7 +276,7 @@ def resume(task: Task, arrays: SearchInput, live: LiveRuns, rows: tuple[int, int
 def row_registers(compiled: CompiledTask) -> IntArray:
     """The registers that hold rows."""
     meanings = compiled.linked.meanings if compiled.linked else ()
-    held = [number for number, one in meanings if isinstance(one, FirstRow | LastRow)]
+    held = [number for number, one in meanings if isinstance(one, RowOf)]
     return np.array(held, np.int64)
 
 

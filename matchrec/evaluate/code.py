@@ -55,8 +55,8 @@ from matchrec.evaluate.registers import (
     Members,
     Reduced,
     Registers,
+    RowOf,
     VariableOfRow,
-    row_register,
 )
 from matchrec.plan.expression import Navigation
 
@@ -261,7 +261,7 @@ class Coder:
         register = -1
         if not self._is_current(navigation):
             members = self._members(navigation.variable)
-            meaning = row_register(members, navigation.end, navigation.logical_offset)
+            meaning = RowOf(navigation.end, members, navigation.logical_offset)
             register = self._register(self.registers.number(meaning))
         self._emit(op.READ, column, register, navigation.physical_offset)
 

@@ -29,8 +29,6 @@ from matchrec.evaluate import instructions as op
 from matchrec.evaluate.link import LinkedConditions
 from matchrec.evaluate.registers import (
     CountOfRows,
-    FirstRow,
-    LastRow,
     Listed,
     ListedColumn,
     ListedValue,
@@ -38,13 +36,14 @@ from matchrec.evaluate.registers import (
     Members,
     RecentVariable,
     Reduced,
+    RowOf,
     VariableOfRow,
 )
 from matchrec.explanation.program import said_once
 from matchrec.nfa.closure import Choice
 from matchrec.nfa.program import Action, Edge, Formulas, Program, StateId
 from matchrec.plan.clauses import Absence, EventSelection, Gap, MatchOutput, Within
-from matchrec.plan.expression import ColumnReference, Reference, Scalar, render
+from matchrec.plan.expression import ColumnReference, End, Reference, Scalar, render
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.show import show_navigation, show_reference, show_scalar
 from matchrec.plan.stages import Skip, Staging
@@ -486,16 +485,11 @@ class Vector:
     def show(self, register: int, meaning: Meaning) -> str:
         """What a value is: operation, column, variables."""
         match meaning:
-            case LastRow(members, offset):
-                back = f", {offset} before it" if offset else ""
-                return (
-                    f"set {self.read_through(register)} of the last row of {self.of(members)}{back}"
-                )
-            case FirstRow(members, offset):
-                on = f", {offset} after it" if offset else ""
-                return (
-                    f"set {self.read_through(register)} of the first row of {self.of(members)}{on}"
-                )
+            case RowOf(end, members, offset):
+                side = "after" if end is End.FIRST else "before"
+                further = f", {offset} {side} it" if offset else ""
+                row = f"the {end.value.lower()} row of {self.of(members)}{further}"
+                return f"set {self.read_through(register)} of {row}"
             case RecentVariable(distance):
                 return f"set the variable of the row {distance} before the last one"
             case VariableOfRow(end, members, offset, physical):
