@@ -367,8 +367,10 @@ class Recognised:
     def within(self) -> Within:
         limit, bound = self.window
         type_ = self.order.type
+        said = (one for parts in self.said.values() for one in bounds(parts))
+        forms = (one.form for one in said if self.implies(one))
         found = ConditionWindow(
-            limit.form,
+            tuple(dict.fromkeys(forms)),
             limit.value,
             limit.strict,
             self.tests_first,
