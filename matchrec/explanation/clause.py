@@ -25,6 +25,7 @@ from matchrec.explanation.formulas import (
 )
 from matchrec.explanation.program import program_lines
 from matchrec.output.pieces import AggregatePlace, Piece
+from matchrec.output.reads import show_read
 from matchrec.plan.clauses import ONE_OF_A_ROW, AfterMatchSkip, RowExpression
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import negations
@@ -249,7 +250,7 @@ def show_piece(piece: Piece, executable: Executable, columns: list[str]) -> str:
         case str():
             return piece
         case int():
-            return executable.reads[piece].show(columns)
+            return show_read(executable.reads[piece], columns)
         case AggregatePlace(index):
             call = executable.aggregates[index].call
             return f"{show_semantics(call.semantics, show_reference(call))} over the match's rows"

@@ -13,7 +13,7 @@ from matchrec.compile.executable import Executable, Output
 from matchrec.compile.path import Draft
 from matchrec.dataclass import dataclass
 from matchrec.errors.run.origins import with_origin
-from matchrec.output.reads import ReadIsMatched
+from matchrec.output.reads import ReadFact
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
 from matchrec.plan.resolve import InputColumns
 from matchrec.plan.text import quoted
@@ -156,7 +156,7 @@ def projected(relation: Relation, executable: Executable, matched: DataFrame) ->
 
 def result_items(executable: Executable, slots: Sequence[int]) -> list[SelectItem]:
     """The columns of a result. slots: of each read the number of the column that holds it."""
-    is_marked = isinstance(executable.reads[-1], ReadIsMatched)
+    is_marked = executable.reads[-1] is ReadFact.IS_MATCHED
     is_matched = wire.read(slots[-1]) if is_marked else None
     found = []
     for one in executable.outputs:

@@ -31,7 +31,7 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.frontends.sql import parse
 from matchrec.frontends.sql.lower import lower
 from matchrec.frontends.sql.lower_windows import lower_window
-from matchrec.output.reads import ReadIsMatched
+from matchrec.output.reads import ReadFact
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
 from matchrec.plan.text import template
@@ -369,7 +369,7 @@ class Projected:
 def texts_of(executable: Executable, first: int) -> str:
     """SQL for the array of an output row's values as text; its reads are numbered from `first`."""
     last = len(executable.reads) - 1
-    has_unmatched = isinstance(executable.reads[last], ReadIsMatched)
+    has_unmatched = executable.reads[last] is ReadFact.IS_MATCHED
     is_matched = f"__r{first + last}" if has_unmatched else None
     return f"array({', '.join(cast_items(executable, first, is_matched))})"
 

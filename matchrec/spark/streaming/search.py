@@ -20,7 +20,7 @@ from matchrec.dataclass import dataclass
 from matchrec.engine.incremental import OpenRows, ask_open_row, with_open_rows
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions
 from matchrec.engine.records import compile_task
-from matchrec.output.reads import ReadMatchNumber
+from matchrec.output.reads import ReadFact
 from matchrec.spark import wire
 from matchrec.spark.streaming.arrival import ByKey, Known, OfKeys, States, ranges
 from matchrec.spark.worker.arrays import as_integers, column
@@ -84,7 +84,7 @@ class KeySearch(ABC):
         if self.output is not None:
             return True
         compiled = compile_task(executable.task, len(executable.crossing.integers))
-        return ReadMatchNumber() in executable.reads or compiled.counts_matches
+        return ReadFact.MATCH_NUMBER in executable.reads or compiled.counts_matches
 
     def may_forget(self, numbers: IntArray) -> BoolArray:
         """bool[p], whether keys may forget how many matches they have had. numbers: that."""

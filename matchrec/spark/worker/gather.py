@@ -21,14 +21,10 @@ from matchrec.output.reads import (
     ReadAggregate,
     ReadAt,
     ReadClassifierAt,
-    ReadIsMatched,
-    ReadKind,
+    ReadFact,
     ReadMatch,
     ReadMatchedRows,
-    ReadMatchNumber,
-    ReadNothing,
     ReadPointer,
-    ReadPosition,
     ReadRow,
     read_from_chains,
 )
@@ -127,17 +123,17 @@ class Gatherer:
                 return self.matched_rows(places)
             case ReadPointer(field):
                 return self.pointer(field)
-            case ReadPosition():
+            case ReadFact.POSITION:
                 return arrow_of(self.reader.current_positions())
-            case ReadMatchNumber():
+            case ReadFact.MATCH_NUMBER:
                 numbers = self.reader.match_numbers()
                 return arrow_of(numbers, numbers < 0)
-            case ReadKind():
+            case ReadFact.KIND:
                 assert self.reader.matches.kind is not None
                 return arrow_of(self.reader.matches.kind[self.reader.rows.match])
-            case ReadNothing():
+            case ReadFact.NOTHING:
                 return arrow_of(np.ones(self.reader.rows.count, np.bool_))
-            case ReadIsMatched():
+            case ReadFact.IS_MATCHED:
                 return arrow_of(self.reader.rows.match >= 0)
             case ReadAggregate():
                 return self.aggregate(read)

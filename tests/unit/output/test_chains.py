@@ -14,7 +14,7 @@ from matchrec.engine.partitions import Partitions
 from matchrec.frontends.row_pattern import parse_row_pattern
 from matchrec.output.aggregates import AggregateReader, never_overflows
 from matchrec.output.measures import Reader
-from matchrec.output.reads import ReadAggregate, ReadAt, ReadPosition, read_from_chains
+from matchrec.output.reads import ReadAggregate, ReadAt, ReadFact, read_from_chains
 from matchrec.output.rows import output_rows
 from matchrec.plan.clauses import AfterMatchSkip, RowsPerMatch, SkipTo
 from matchrec.plan.expression import End, Navigation, Semantics
@@ -114,7 +114,7 @@ def test_what_chains_do_not_answer() -> None:
     assert read_from_chains([first, ReadAggregate("count", None, None, FINAL)], ONE_ROW)
     assert not read_from_chains([first], RowsPerMatch.ALL_ROWS_SHOW_EMPTY)
     second = ReadAt(0, Navigation("A", End.FIRST, 1))
-    for read in (second, ReadAggregate("avg", "A", 0, FINAL), ReadPosition()):
+    for read in (second, ReadAggregate("avg", "A", 0, FINAL), ReadFact.POSITION):
         assert not read_from_chains([first, read], ONE_ROW)
 
 
