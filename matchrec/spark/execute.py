@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING
 
 from matchrec.compile.executable import Executable, Output
 from matchrec.compile.path import Draft
+from matchrec.conditions.row_column import show_column
 from matchrec.dataclass import dataclass
-from matchrec.errors.run.origins import with_origin
-from matchrec.output.reads import ReadFact
+from matchrec.errors.run.origins import commented, with_origin
+from matchrec.output.pieces import Piece
+from matchrec.output.reads import ReadFact, show_read
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
 from matchrec.plan.resolve import InputColumns
 from matchrec.plan.text import quoted
 from matchrec.spark import wire
 from matchrec.spark.after.aggregates import aggregate_matches, measure_sql
-from matchrec.spark.columns import Preparation
 from matchrec.spark.prepare import D, Demand, Prepared, ScopeOf, prepare
 from matchrec.spark.question import Options, Question
 from matchrec.spark.session import Relation, quiet_analysis
@@ -37,33 +38,12 @@ class ClauseResult:
 
     dataframe: DataFrame
     executable: Executable
-    drafted: Draft
-    preparation: Preparation
+    prepared: Prepared[Draft]
 
     @property
-    def plan(self) -> MatchPlan:
-        """The plan as it runs."""
-        return self.drafted.plan
-
-    @property
-    def written(self) -> MatchPlan:
-        """The plan as it was written."""
-        return self.drafted.written
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """Tests of whole partitions."""
-        return self.preparation.keys
-
-    @property
-    def is_stream(self) -> bool:
-        """Whether its rows come little by little."""
-        return self.preparation.is_stream
-
-    @property
-    def sorts(self) -> str:
-        """Who sorts the rows of each partition, and why; empty of a stream."""
-        return self.preparation.sorts
+    def drafted(self) -> Draft:
+        """The plan as it runs, and as it was written."""
+        return self.prepared.demand.draft
 
 
 def execute(
@@ -126,20 +106,15 @@ def execute_prepared(prepared: Prepared[Draft]) -> ClauseResult:
     executable = prepared.link(rule)
     result = projected(prepared.question.relation, executable, match_rows(prepared, executable))
     analysed = prepared.question.runner.analyse(result)
-    return ClauseResult(analysed, executable, prepared.demand.draft, prepared.preparation)
+    return ClauseResult(analysed, executable, prepared)
 
 
 def match_rows(prepared: Prepared[Draft], executable: Executable) -> DataFrame:
     """The reads of all output rows; counters see what the workers count."""
-    kind = Matching
-    if prepared.preparation.is_stream:
-        from matchrec.spark.streaming.bucket import StreamedQuery
-
-        kind = StreamedQuery
     options = prepared.question.options
     sent = prepared.send(executable.crossing.columns)
     schema = schema_of_reads(executable, sent.fields)
-    matching = kind(executable, sent.incoming)
+    matching = Matching(executable, sent.incoming)
     over_pandas = executable if options.transport == "pandas" else None
     if options.counters is not None:
         return options.counters.run_worker(sent, matching, schema, over_pandas)
@@ -158,9 +133,19 @@ def result_items(executable: Executable, slots: Sequence[int]) -> list[SelectIte
     """The columns of a result. slots: of each read the number of the column that holds it."""
     is_marked = executable.reads[-1] is ReadFact.IS_MATCHED
     is_matched = wire.read(slots[-1]) if is_marked else None
+    columns = [show_column(column) for column in executable.crossing.columns]
+
+    def held(piece: Piece, *, is_alone: bool) -> Piece:
+        """A piece over the columns here; Spark's errors show what the user calls a read."""
+        if not isinstance(piece, int):
+            return piece
+        slot = slots[piece]
+        shown = show_read(executable.reads[piece], columns)
+        return slot if is_alone else commented(wire.read(slot), shown)
+
     found = []
     for one in executable.outputs:
-        pieces = (slots[piece] if isinstance(piece, int) else piece for piece in one.pieces)
+        pieces = (held(piece, is_alone=len(one.pieces) == 1) for piece in one.pieces)
         found.append(projection(replace(one, pieces=tuple(pieces)), is_matched))
     return found
 
