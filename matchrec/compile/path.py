@@ -73,25 +73,20 @@ class Draft:
     """A query before the types of its columns are known.
 
     relevant: as in `Executable`, once it is pruned. observed: truth values that are no
-    variable's condition, Spark's or the worker's. asked: the plan as it was written, if `plan` has
-    other windows. scope: of conditions that Spark computes. origins: where the user wrote what
+    variable's condition, Spark's or the worker's. written: the plan as it was written; `plan` may
+    have other windows. scope: of conditions that Spark computes. origins: where the user wrote what
     Spark computes.
     """
 
     plan: MatchPlan
+    written: MatchPlan
     pattern: CompiledPattern
     conditions: tuple[SplitCondition, ...]
     outputs: tuple[OutputColumn, ...]
     relevant: tuple[RowColumn, ...] = ()
     observed: tuple[RowColumn | Nearby, ...] = ()
-    asked: MatchPlan | None = None
     scope: RowScope = RowScope.NEIGHBOURS
     origins: Mapping[Computed, SqlOrigin] = field(default_factory=dict)
-
-    @property
-    def written(self) -> MatchPlan:
-        """The plan as it was written."""
-        return self.plan if self.asked is None else self.asked
 
     @property
     def row_conditions(self) -> tuple[RowColumn, ...]:
@@ -141,8 +136,8 @@ class Draft:
     def narrow(self, outputs: tuple[OutputColumn, ...]) -> Draft:
         """The same with these outputs only, so that more rows may be left out."""
         measures = tuple(one for one in self.plan.measures if one in outputs)
-        plan, asked = (replace(one, measures=measures) for one in (self.plan, self.written))
-        return replace(self, plan=plan, asked=asked, outputs=outputs).prune()
+        plan, written = (replace(one, measures=measures) for one in (self.plan, self.written))
+        return replace(self, plan=plan, written=written, outputs=outputs).prune()
 
 
 # Conditions that the worker computes for all rows before the match, since it sorts them.
@@ -279,10 +274,10 @@ def draft(
     pattern, conditions = with_negations(in_windows, compiled, scope)
     drafted = Draft(
         in_windows,
+        resolved,
         pattern,
         conditions,
         outputs,
-        asked=resolved,
         scope=scope,
         origins=find_origins(guarded, conditions, outputs),
     )

@@ -5,7 +5,7 @@ A condition asks for a register by what it means; one that several conditions re
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import field, replace
 from typing import NamedTuple
 
@@ -191,7 +191,7 @@ class Registers:
         """
         found: list[list[Step]] = [[] for _ in range(variables)]
         for meaning in sorted(self.numbers, key=_phase):
-            for variable in _mapped(meaning, variables):
+            for variable in range(variables):
                 found[variable].extend(self._steps(meaning, variable))
         return [tuple(steps) for steps in found]
 
@@ -253,20 +253,6 @@ class Registers:
         elif variable in meaning.members:
             recent = self.numbers[RecentVariable(-meaning.physical)]
             yield Step(op.COPY_AT, register, recent, row)
-
-
-def _mapped(meaning: Meaning, variables: int) -> Iterable[int]:
-    """The variables whose rows may change a register."""
-    match meaning:
-        case (
-            RowOf(members=members)
-            | CountOfRows(members=members)
-            | Reduced(members=members)
-            | Listed(members=members)
-        ):
-            return members
-        case _:
-            return range(variables)
 
 
 def _initial(meaning: Meaning) -> list[int]:
