@@ -154,10 +154,6 @@ class FollowSets:
         """The variables that may stand before one."""
         return frozenset(one for one, other in self.pairs if other == variable)
 
-    def after(self, variable: VariableId) -> frozenset[VariableId]:
-        """The variables that may stand after one."""
-        return frozenset(other for one, other in self.pairs if one == variable)
-
 
 MOST_STATES = 60  # from each of which all others are looked for
 
