@@ -2,8 +2,8 @@
 
 `draft`: resolve → guard reads → output columns → compile the row pattern → find windows → make
 tests of NOTs → split → prune.
-`link`, once Spark has said what types the columns of the draft have: type the conditions, by which
-it is known whether the workers can sort → choose → link.
+Once Spark has said what types the columns of the draft have, `type_conditions`: by them it is known
+whether the workers can sort. Then `link`: choose → build the task → what is read → executable.
 """
 
 from __future__ import annotations
