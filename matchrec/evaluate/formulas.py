@@ -226,9 +226,15 @@ def computed(expression: Arithmetic | Narrow | Mathematics, operands: Sequence[H
 Evaluate = Callable[[], Value]
 
 
-def build(expression: RunExpression, type_: ValueType, arguments: Sequence[Evaluate]) -> Evaluate:
+def build(
+    expression: RunExpression,
+    type_: ValueType,
+    arguments: Sequence[Evaluate],
+    *,
+    lazy: bool = False,
+) -> Evaluate:
     """What computes a value of a type. arguments: what reads each that `arguments_of` names."""
-    return Builder(iter(arguments)).value(expression, type_)
+    return Builder(iter(arguments)).value(expression, type_, lazy=lazy)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import field, replace
 from typing import NamedTuple
 
-from matchrec.conditions.run_condition import Reduction
+from matchrec.conditions.run_condition import Reduction, RunExpression
 from matchrec.conditions.types import Kind, ValueType
 from matchrec.dataclass import dataclass
 from matchrec.evaluate import instructions as op
@@ -85,10 +85,15 @@ class ListedColumn:
 
 @dataclass(frozen=True, slots=True)
 class ListedValue:
-    """What is computed of a list's row, among all that is, and the type of its values."""
+    """What Python computes of a list's row, and its type.
 
-    place: int
+    reads: what the expression asks for, see `run_condition.arguments_of`: columns of the row; None
+    for the number of the match that is tried.
+    """
+
+    expression: RunExpression
     type: ValueType
+    reads: tuple[ListedColumn | None, ...]
 
 
 RowForm = tuple[ListedColumn | ListedValue, ...]

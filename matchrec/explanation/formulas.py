@@ -483,9 +483,7 @@ class Vector:
         """What a row of a list has; where MATCH_NUMBER() is in it, what that is combined with."""
         if isinstance(one, ListedColumn):
             return self.columns[one.column]
-        begin, end = self.linked.computed_code[one.place]
-        code = self.linked.instructions[begin:end].tolist()
-        read = dict.fromkeys(self.columns[step[1]] for step in code if step[0] == op.READ)
+        read = dict.fromkeys(self.columns[each.column] for each in one.reads if each is not None)
         return " with ".join(("MATCH_NUMBER()", *read))
 
     def of(self, members: Members) -> str:
