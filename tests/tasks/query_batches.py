@@ -174,7 +174,7 @@ class QueryBatch:
     def columns(self, wanted: tuple[RowColumn, ...]) -> DataFrame:
         """Columns of all rows; no condition, so no row stays behind."""
         plan = next(iter(self.drafts.values())).plan
-        return Preparation(self.relation, Draft(plan, (), (), ())).dataframe(wanted)
+        return Preparation(self.relation, Draft(plan, plan, (), (), ())).dataframe(wanted)
 
     def prepared(
         self, executables: Iterable[Executable], others: Sequence[RowColumn] = ()
