@@ -117,7 +117,7 @@ class KernelSearch(ABC):
         for name, (shape, dtype) in self.shapes.items():
             before = getattr(self.work, name)
             if before is None or before.shape != shape:
-                array: Values = np.zeros(shape, dtype)
+                array: Any = np.zeros(shape, dtype)
                 if before is not None:
                     array[tuple(map(slice, before.shape))] = before
                 self.work = self.work._replace(**{name: array})

@@ -34,8 +34,9 @@ from matchrec.engine.kernels.starts import (
     NO_ROW,
     UNDECIDED,
     UNKNOWN,
-    count_match,
+    add_match,
     distance_to_next_start,
+    go_on_from,
     go_on_without,
     note,
     search_partitions,
@@ -103,7 +104,8 @@ def write_chain(length: int, rules: Rules, work: Work, output: FoundArrays) -> i
     if node != NO_NODE:
         whole, distance = np.int64(nodes[CHAIN_LENGTH, node]), nodes[CHAIN_SKIP, node]
         row = NO_ROW if distance == NO_ROW else start + distance
-    return count_match(found, progress, start, whole, row)
+    add_match(found, progress, start, whole)
+    return go_on_from(row, start, progress)
 
 
 @inlined

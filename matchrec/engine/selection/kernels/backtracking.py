@@ -19,7 +19,16 @@ import numpy as np
 
 from matchrec.engine.kernels import counting as counted
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.counting import NO_CHOICE, StartCounting
+from matchrec.engine.kernels.counting import (
+    END_UNTIL,
+    UNKNOWN,
+    StartCounting,
+    begin,
+    ends_here,
+    go_back,
+    is_nearer,
+    note_reason,
+)
 from matchrec.engine.kernels.layout import (
     FoundArrays,
     NegationArrays,
@@ -43,16 +52,10 @@ from matchrec.engine.kernels.mapping import (
 from matchrec.engine.partitions import IntArray
 from matchrec.engine.selection.kernels.matches import (
     FORBIDDEN,
-    UNTIL,
-    arrive,
     complete,
     is_match,
-    is_nearest,
     keep_match,
     lacks_absent,
-    note,
-    note_reaction,
-    take,
 )
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.jit.decorators import inner, spliced
@@ -94,7 +97,8 @@ def search_from(
     blocked = matches = reads = forks = deepest = np.int64(0)
     status = np.int64(layout.DONE)
     if counting is not None:
-        arrive(np.int64(NO_CHOICE), state, row, depth, counting)
+        if first == 0 or is_nearer(depth, state, depth, counting):
+            begin(depth, state, row, depth, np.int64(UNKNOWN), counting)
     while True:
         last, kind = states[state + 1], ends[state]
         if wanted is None:
@@ -119,8 +123,7 @@ def search_from(
                 deepest = depth
             state = program[choice, layout.TARGET]
             if counting is not None:
-                take(choice, depth, counting)
-                arrive(choice, state, row, depth, counting)
+                begin(depth, state, row, depth, np.int64(UNKNOWN), counting)
             blocked = np.int64(0 if goes_on[state] else BLOCKED)
             choice = states[state]
             continue
@@ -133,8 +136,8 @@ def search_from(
                 progress[layout.BEST_LENGTH] = depth
                 status = np.int64(ACCEPTED)
                 break
-            if is_nearest(depth, path, counting.nearest):
-                counting.nearest[UNTIL] = min(row, end) + 1
+            if ends_here(depth, counting):
+                counting.ends[depth, END_UNTIL] = min(row, end) + 1
         elif depth > 0 and row >= end and kind != 0:
             if complete(kind, row, depth, path, progress, output) != layout.DONE:
                 return layout.OUTPUT_FULL
@@ -144,6 +147,8 @@ def search_from(
         depth -= 1
         row, choice = path[layout.PATH_ROWS, depth], path[layout.PATH_CHOICES, depth]
         marks = path[layout.PATH_MARKS, depth]
+        if counting is not None:
+            go_back(depth, choice, counting)
         if marks >> 2 == matches and not remember(choice, row, rules, work):
             return layout.MEMO_FULL
         state, blocked, choice = program[choice, layout.SOURCE], marks & 3, choice + 1
@@ -221,7 +226,7 @@ def try_choices(
                         break
                 if counting is not None:
                     if answer == FORBIDDEN:
-                        note(counted.FORBIDDEN, depth, path, counting.nearest)
+                        note_reason(counted.FORBIDDEN, depth, counting)
         elif row < end and (blocked != STOPPED or target < 0 or not rules.goes_on[target]):
             answer = ask(choice, row, depth, rules, rows, work, on_run, counting, wanted)
             if answer < 0:
@@ -241,7 +246,10 @@ def try_choices(
                     if target == layout.COMPLETES_HERE:
                         status = np.int64(ACCEPTED)
                         break
-                    note_reaction(target, depth, path, counting.nearest)
+                    if target == layout.TIMES_OUT:
+                        note_reason(counted.OUT_OF_WINDOW, depth, counting)
+                    if target == layout.ENDS or target == layout.STOPS:
+                        note_reason(counted.FORBIDDEN, depth, counting)
                 else:
                     outcome = outcome_of(target, kind)
                     if outcome != 0:
@@ -314,7 +322,7 @@ def open_way(
         answer = np.int64(HOLDS_NOT)
     if counting is not None:
         if is_forbidden(depth + 1, rules.program, rows.window_end, work.path, counting, on_run):
-            note(counted.FORBIDDEN, depth, work.path, counting.nearest)
+            note_reason(counted.FORBIDDEN, depth, counting)
             answer = np.int64(HOLDS_NOT)
         else:
             answer = np.int64(note_state(choice, row, depth, rules, work))

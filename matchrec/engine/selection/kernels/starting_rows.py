@@ -20,7 +20,14 @@ depend on the data only.
 import numpy as np
 
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.counting import StartCounting, count_trail
+from matchrec.engine.kernels.counting import (
+    ANCHORED,
+    END_STATE,
+    FORBIDDEN,
+    StartCounting,
+    count_match,
+    count_start,
+)
 from matchrec.engine.kernels.layout import (
     FoundArrays,
     NegationArrays,
@@ -31,16 +38,9 @@ from matchrec.engine.kernels.layout import (
     Work,
 )
 from matchrec.engine.kernels.mapping import forget
-from matchrec.engine.kernels.starts import begin_start, search_partitions
+from matchrec.engine.kernels.starts import begin_start, search_partitions, skip_match
 from matchrec.engine.selection.kernels.backtracking import ACCEPTED, search_from
-from matchrec.engine.selection.kernels.matches import (
-    DEPTH,
-    UNKNOWN,
-    count_start,
-    write_best,
-    write_path,
-)
-from matchrec.engine.selection.kernels.order import skip
+from matchrec.engine.selection.kernels.matches import write_best, write_path
 from matchrec.jit.decorators import inlined, kernel, spliced
 from matchrec.nfa.program import UNFINISHED
 
@@ -78,7 +78,6 @@ def search_start(
     if counting is not None:
         progress[layout.STAMP] += 1
         progress[layout.RUNS] = 0
-        counting.nearest[DEPTH] = UNKNOWN
     status = np.int64(layout.DONE)
     for first in range(rules.starts):
         if status == layout.DONE:
@@ -87,15 +86,21 @@ def search_start(
             )
     if counting is not None:
         if status == layout.DONE:
-            count_start(partition, rules, rows, progress, counting)
+            remaining = counting.remaining[counting.ends[0, END_STATE]]
+            otherwise = ANCHORED if remaining > 0 else FORBIDDEN
+            count_start(otherwise, partition.upper, end, rules, rows, progress, counting)
     if status == ACCEPTED:
         length = progress[layout.BEST_LENGTH]
         status = np.int64(write_path(length, work.path, progress, output))
         if counting is not None:
             if status == layout.DONE and length > 0:
-                count_trail(length, counting)
+                count_match(length, work.path[layout.PATH_CHOICES], counting)
         elif status == layout.DONE:
-            status = np.int64(skip(start, rules, work))
+            is_target, forgets = rules.program[:, layout.IS_TARGET], rules.forgets
+            mapped, at = work.path[layout.PATH_CHOICES, :length], work.path[layout.PATH_ROWS]
+            status = np.int64(
+                skip_match(rules.skip, is_target, forgets, mapped, start, at, progress)
+            )
     if status == layout.DONE and progress[layout.START] == start:
         status = np.int64(go_on_after(start, partition, work, output))
     if status != layout.DONE:
