@@ -7,7 +7,7 @@ only at the data, and overlapping matches as chains of rows that they share.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -74,35 +74,6 @@ class ChainedSearch(KernelSearch):
         )
 
 
-def unchained(found: Iterable[Matches], rows: int) -> Iterator[Matches]:
-    """The same matches with rows of their own, at most so many at once if no match has more."""
-    for matches in found:
-        assert matches.chains is not None
-        first = 0
-        while first < matches.count:
-            limit = int(matches.offsets[first]) + rows
-            end = int(np.searchsorted(matches.offsets, limit, side="right")) - 1
-            end = max(end, first + 1)
-            yield with_own_rows(matches, first, end)
-            first = end
-
-
-def with_own_rows(matches: Matches, first: int, end: int) -> Matches:
-    """Matches first .. end - 1 of those in chains, with rows of their own."""
-    assert matches.chains is not None
-    offsets = matches.offsets[first : end + 1] - matches.offsets[first]
-    nodes = np.empty(offsets[-1], np.int32)
-    chained.unchain(matches.chains.first[first:end], matches.chains.following, offsets, nodes)
-    return Matches(
-        partition=matches.partition[first:end],
-        number=matches.number[first:end],
-        start=matches.start[first:end],
-        offsets=offsets,
-        classifiers=matches.classifiers[nodes],
-        excluded=matches.excluded[nodes],
-    )
-
-
 SEARCHES: Mapping[str, type[KernelSearch]] = {
     "memoised": BacktrackingSearch,
     "plain": BacktrackingSearch,
@@ -122,10 +93,12 @@ def find_matches(
 ) -> Iterator[Matches]:
     """All matches in chunks, as chains where the task asks for them. Raises RunFailure.
 
-    algorithm: its engine, and its name.
+    Where it does not, chains would have to be written out, which takes longer than to find the
+    rows of short matches again. algorithm: its engine, and its name.
     """
     engine, matching = algorithm
+    if matching == "chained" and not task.chained:
+        matching = "memoised"
     if matching == "longest":
         matching = "windowed" if engine == "backtracking" else "merging"
-    found = SEARCHES[matching](task, arrays, room, counters).find_matches()
-    return unchained(found, room.rows) if matching == "chained" and not task.chained else found
+    return SEARCHES[matching](task, arrays, room, counters).find_matches()

@@ -202,13 +202,3 @@ def learn(known: ChoiceArray, progress: IntArray, bit: int, row: int, what: int)
     """Note how a run goes on from a row in the state with memo number `bit`, if it has one."""
     if bit >= 0:
         note(known, progress, bit, row, what)
-
-
-@kernel
-def unchain(first: IntArray, following: ChoiceArray, offsets: IntArray, nodes: ChoiceArray) -> None:
-    """Write the nodes of every match to `nodes`, match after match."""
-    for match in range(first.shape[0]):
-        node = first[match]
-        for index in range(offsets[match], offsets[match + 1]):
-            nodes[index] = node
-            node = following[node]
