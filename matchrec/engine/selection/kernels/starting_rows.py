@@ -97,9 +97,9 @@ def search_start(
                 count_match(length, work.path[layout.PATH_CHOICES], counting)
         elif status == layout.DONE:
             is_target, forgets = rules.program[:, layout.IS_TARGET], rules.forgets
-            mapped, at = work.path[layout.PATH_CHOICES, :length], work.path[layout.PATH_ROWS]
+            choices, at = work.path[layout.PATH_CHOICES, :length], work.path[layout.PATH_ROWS]
             status = np.int64(
-                skip_match(rules.skip, is_target, forgets, mapped, start, at, progress)
+                skip_match(rules.skip, is_target, forgets, choices, start, at, progress)
             )
     if status == layout.DONE and progress[layout.START] == start:
         status = np.int64(go_on_after(start, partition, work, output))
