@@ -15,16 +15,15 @@ from typing import Any
 import numpy as np
 
 from matchrec.dataclass import dataclass
-from matchrec.engine.contiguous.kernels import backtracking as contiguous
 from matchrec.engine.interface import Condition, Room, Staged, Task
 from matchrec.engine.kernels import counting as own
-from matchrec.engine.kernels import layout
+from matchrec.engine.kernels import depth_first, layout
 from matchrec.engine.kernels.counting import END_SIZE, KNOWN_TRAIL, StartCounting
+from matchrec.engine.kernels.skipping import search_matches
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import IntArray, Partitions
 from matchrec.engine.records import prepare_input, word_and_mask
 from matchrec.engine.search import PathSearch
-from matchrec.engine.selection.kernels.starting_rows import search_matches
 from matchrec.nfa.facts import UNREACHABLE
 
 WORD = 64
@@ -120,7 +119,7 @@ class CoverageSearch(PathSearch):
 class ContiguousCoverage(CoverageSearch):
     """Beside each row of the path the nearest run from there on."""
 
-    kernel = staticmethod(contiguous.search)
+    kernel = staticmethod(depth_first.search)
 
     @property
     def keeps_states(self) -> bool:

@@ -28,9 +28,10 @@ from matchrec.engine.records import (
     prepare_input,
     rows_of,
 )
-from matchrec.engine.selection.searches import LiveRuns, RunsSearch
-from matchrec.engine.selection.skip import (
+from matchrec.engine.selection import (
+    LiveRuns,
     Release,
+    RunsSearch,
     SearchPosition,
     concatenate,
     release_matches,

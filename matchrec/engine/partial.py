@@ -16,11 +16,11 @@ from matchrec.dataclass import dataclass
 from matchrec.engine.interface import Room, Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import Wanted
+from matchrec.engine.kernels.skipping import search_live_runs
 from matchrec.engine.matches import Matches, next_starts
 from matchrec.engine.partitions import IntArray, Partitions
 from matchrec.engine.records import prepare_input
 from matchrec.engine.search import PathSearch
-from matchrec.engine.selection.kernels.starting_rows import search_live_runs
 from matchrec.nfa.facts import live_states
 from matchrec.nfa.program import A_MATCH, TIMED_OUT, UNFINISHED
 from matchrec.plan.clauses import MatchOutput

@@ -24,8 +24,7 @@ from matchrec.engine.kernels import layout
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import Partitions, ends_after
 from matchrec.engine.records import SearchInput, prepare_input
-from matchrec.engine.selection.searches import RunsSearch
-from matchrec.engine.selection.skip import number_chunks, sort_matches
+from matchrec.engine.selection import RunsSearch, number_chunks, sort_matches
 from matchrec.frontends.sase import compile_sase
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.resolve import InputColumns
