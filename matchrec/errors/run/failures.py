@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
-from matchrec.errors.calls import cannot_stream, shown
+from matchrec.errors.calls import shown
 from matchrec.errors.kinds import (
     Located,
     MatchRecognizePlanError,
     MatchRecognizeRunError,
-    MatchRecognizeUnsupportedError,
     listed,
     nearest,
 )
@@ -190,24 +189,6 @@ not_divided_by = unsupported(
     notes=("rules share their partitions; a worker divides them further for one rule",),
     hint="name the column in partition_by, or call matchrec.sase for this query",
 )
-
-
-def divided_over_stream(column: str) -> MatchRecognizeUnsupportedError:
-    """An equivalence test of SASE+ in a rule set over a stream."""
-    return cannot_stream(
-        f"an equivalence test over {column} in a rule set",
-        "it divides the partitions of its rule further, and matches are numbered by partition",
-        "name the column in partition_by, or call matchrec.sase for this query",
-    )
-
-
-def cached_stream() -> MatchRecognizeUnsupportedError:
-    """.cache() of a rule set over a stream."""
-    return cannot_stream(
-        "cache() of a rule set",
-        "rows of a stream are not kept",
-        "write `matches`, and read what is written",
-    )
 
 
 def rows_of_something_else(missing: Sequence[str]) -> MatchRecognizePlanError:
