@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -109,38 +108,47 @@ class Partitions:
         )
 
 
-Keys = npt.NDArray[np.int64] | npt.NDArray[np.uint64] | npt.NDArray[np.float64]
+Keys = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 
 
 @allocating
 def window_ends(
-    starts: IntArray,
-    keys: Keys,
-    valid: BoolArray,
-    bounds: Any,
-    bounds_valid: BoolArray | None,
+    starts: IntArray, keys: Keys, valid: BoolArray, bounds: Keys, bounds_valid: BoolArray
 ) -> IntArray:
     """int64[n], for each row the first row of its partition whose key is not below its bound.
 
-    keys: the first ORDER BY key, ascending; bounds: the key plus the window's length. Without
-    `bounds_valid` it is one number of the keys' type, uint64 or float64: how far from a row a row
-    may be. A row whose key is NULL, or is at no distance from itself, is in no window, not even its
-    own. One pass: bounds ascend as keys do.
+    keys: the first ORDER BY key, ascending; bounds: the key plus the window's length. A row whose
+    key is NULL is in no window, not even its own. One pass: bounds ascend as keys do.
     """
     ends = np.empty(len(keys), np.int64)
     for partition in range(len(starts) - 1):
         end = starts[partition]
         for row in range(starts[partition], starts[partition + 1]):
             end = max(end, row)
-            inside = valid[row]
-            if bounds_valid is not None:
-                inside = inside and bounds_valid[row]
-            while inside and end < starts[partition + 1] and valid[end]:
-                if bounds_valid is None:
-                    inside = keys[end] - keys[row] <= bounds
-                else:
-                    inside = keys[end] < bounds[row]
-                end += inside
+            if valid[row] and bounds_valid[row]:
+                while end < starts[partition + 1] and valid[end] and keys[end] < bounds[row]:
+                    end += 1
+            ends[row] = end
+    return ends
+
+
+@allocating
+def ends_by_distance(
+    starts: IntArray, keys: npt.NDArray[np.generic], valid: BoolArray, limit: float
+) -> IntArray:
+    """int64[n], for each row the first row of its partition further from it than `limit`.
+
+    keys: uint64 or float64, ascending, with a limit of that type. A row whose key is NULL, or is at
+    no distance from itself, is in no window, not even its own. One pass, as in `window_ends`.
+    """
+    ends = np.empty(len(keys), np.int64)
+    for partition in range(len(starts) - 1):
+        end = starts[partition]
+        for row in range(starts[partition], starts[partition + 1]):
+            end = max(end, row)
+            if valid[row]:
+                while end < starts[partition + 1] and valid[end] and keys[end] - keys[row] <= limit:
+                    end += 1
             ends[row] = end
     return ends
 

@@ -25,6 +25,7 @@ from matchrec.engine.partitions import (
     Partitions,
     WordArray,
     ends_after,
+    ends_by_distance,
     window_ends,
 )
 from matchrec.plan.clauses import ConditionWindow, Form
@@ -279,9 +280,9 @@ def ends_of_condition_window(
     valid = validity(order)
     if not pa.types.is_floating(order.type):
         keys = as_integers(order).view(np.uint64) ^ SIGN  # a difference of these does not overflow
-        ends = window_ends(starts, keys, valid, np.uint64(window.limit), None)
+        ends = ends_by_distance(starts, keys, valid, np.uint64(window.limit))
     elif window.form is Form.DIFFERENCE:
-        ends = window_ends(starts, as_floats(order), valid, np.float64(window.limit), None)
+        ends = ends_by_distance(starts, as_floats(order), valid, np.float64(window.limit))
     else:
         first = here = as_floats(order)
         if window.form is Form.SUM:
