@@ -113,6 +113,30 @@ def test_a_query_goes_on_from_its_checkpoint(feed: Feed) -> None:
     assert feed.rows() == feed.at_once(query, [late])
 
 
+def test_aggregates_that_are_folds_of_a_match(feed: Feed) -> None:
+    """Spark computes them row by row of the result, so they need no group."""
+
+    def query(events: DataFrame) -> DataFrame:
+        return matchrec.match_recognize(
+            events,
+            """
+            PARTITION BY k ORDER BY ts, x
+            MEASURES stddev(B.x) AS s, count(DISTINCT B.v) AS n, max_by(B.v, B.x) AS most
+            PATTERN (A B+) DEFINE A AS v = 'a', B AS v <> 'a'
+            """,
+        )
+
+    feed.put(
+        [("p", 1, "a", 1), ("q", 2, "a", 2), ("p", 3, "b", 2), ("q", 3, "b", 3)],
+        [("q", 9, "c", 0), ("p", 8, "b", 4), ("p", 11, "c", 0), ("p", 11, "a", 0)],
+        [("q", 300, "a", 0), ("p", 300, "a", 0), ("p", 310, "a", 0)],
+        [("p", 900, "a", 0)],
+    )
+    feed.run(query)
+    assert len(feed.rows()) == 2
+    assert feed.rows() == feed.at_once(query)
+
+
 def test_sase_without_partitions(feed: Feed) -> None:
     text = """
         PATTERN SEQ(a x, b+ y[], c z)
@@ -318,6 +342,7 @@ FRAMES = """SELECT x, n OVER w AS n FROM {df} WINDOW w AS (ORDER BY ts MEASURES 
     ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING PATTERN (A B+) DEFINE B AS x > PREV(x))"""
 SKIPS = "ORDER BY ts MEASURES A.x AS n PATTERN (A B) SKIP TILL NEXT MATCH"
 OVER = "ORDER BY ts MEASURES 1 AS n PATTERN (A) DEFINE A AS x > avg(x) OVER (ROWS 2 PRECEDING)"
+GROUPED = "ORDER BY ts MEASURES stddev(x) AS n, mode(x) AS m PATTERN (A)"
 ALONE = (
     "SELECT * FROM {df} MATCH_RECOGNIZE (ORDER BY ts MEASURES 1 AS n PATTERN (A) DEFINE A AS x > 1)"
 )
@@ -357,6 +382,7 @@ SEQ = "PATTERN SEQ(a x, b y) WHERE skip_till_any_match(x, y) { x.x < y.x } WITHI
         (lambda df: clause(df, f"{SKIPS} ALL MATCHES DEFINE B AS x > PREV(A.x)"), "are not kept"),
         (lambda df: clause(df, UNFINISHED), 'use matchrec.detect with form="matches_and_timeouts"'),
         (lambda df: clause(df, OVER), "aggregate the rows of a pattern variable"),
+        (lambda df: clause(df, GROUPED), "it needs a GROUP BY after the matches"),
         (
             lambda df: matchrec.query(df.sparkSession, ALONE, df=df).coverage(),
             "rows that are all there",
