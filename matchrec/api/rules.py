@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from matchrec.api.dialects import parse_clause_of
 from matchrec.api.events import Events, lower_over, plan_of_sase, with_conditions
-from matchrec.api.inputs import relation_of, streams_of
+from matchrec.api.inputs import Terms, relation_of, streams_of
 from matchrec.api.remarks import remarks_in, remarks_on_state, warn
 from matchrec.api.signatures import ARGUMENTS
 from matchrec.api.sql import IS_SASE
@@ -86,8 +86,8 @@ def match_rules(  # noqa: PLR0913 -- public signature
     df: DataFrame,
     rules: Rules,
     *,
-    order_by: str | Sequence[str],
-    partition_by: str | Sequence[str] = (),
+    order_by: Terms,
+    partition_by: Terms = (),
     type_column: str = "event_type",
     dialect: DialectName = "spark",
     options: Options | None = None,

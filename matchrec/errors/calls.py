@@ -201,6 +201,19 @@ def no_table(name: str, value: object, span: Span) -> MatchRecognizePlanError:
     )
 
 
+# A Column in order_by or partition_by that is an expression, or has a direction.
+computed_column = plan_error(
+    "a Column in `{argument}` must be one of the DataFrame's, not `{written}`",
+    hint='add it by df.withColumn("name", ...), or write it as SQL: {argument}="upper(name)"',
+)
+
+# A table of Arrow, or a frame of Polars, which is passed as one.
+no_arrow_tables = plan_error(
+    "Spark {version} makes no DataFrame of `{name}`, a table of Arrow",
+    notes=("it does from version 4.0 on",),
+    hint="pass {name}=spark.createDataFrame({name}.to_pandas())",
+)
+
 # A condition given as a Column that Spark cannot compute over an event.
 column_refused = plan_error(
     "Spark refuses the condition {column}: {reason}",

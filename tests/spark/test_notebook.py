@@ -160,8 +160,8 @@ ADVICE = {
     "SELECT * FROM {steps} " + CLAUSE.format("DEFINE A AS v > :most"): (
         "give the Python variable most a value"
     ),
-    "SELECT * FROM {nothing} " + CLAUSE.format(""): "give the Python variable nothing a DataFrame",
-    "SELECT * FROM nothing " + CLAUSE.format(""): "write {nothing} for the DataFrame of a",
+    "SELECT * FROM {no_rows} " + CLAUSE.format(""): "give the Python variable no_rows a DataFrame",
+    "SELECT * FROM no_rows " + CLAUSE.format(""): "write {no_rows} for the DataFrame of a",
 }
 
 

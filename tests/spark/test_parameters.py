@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 
@@ -227,6 +228,36 @@ def test_names_that_differ_in_case(spark: SparkSession, steps: DataFrame) -> Non
         spark.conf.unset("spark.sql.caseSensitive")
     with pytest.raises(matchrec.MatchRecognizePlanError, match="two measures named `M`"):
         matchrec.match_recognize(steps.selectExpr("'x' AS k", "*"), clause.replace("AS K", "AS j"))
+
+
+def test_a_clause_has_values(spark: SparkSession, steps: DataFrame) -> None:
+    clause = """ORDER BY t MEASURES :label AS label, FIRST(v) + :add AS m
+        PATTERN (A{:most}) DEFINE A AS v >= :low"""
+    given = {"label": "x", "add": 1, "low": 6, "most": 2}
+    query = f"SELECT * FROM {{steps}} MATCH_RECOGNIZE ({clause})"
+    expected = matchrec.sql(spark, query, given, steps=steps).collect()
+    assert [tuple(row) for row in expected] == [("x", 7)]
+    assert matchrec.match_recognize(steps, clause, given).collect() == expected
+    asked = matchrec.query(steps, clause, args=given)
+    assert asked.dataframe().collect() == expected
+    assert "v >= :low" in asked.why().text
+    del given["low"]
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="parameter `:low` has no value"):
+        matchrec.match_recognize(steps, clause, given)
+
+
+@pytest.mark.parametrize("library", ["pandas", "arrow"])
+def test_frames_of_other_libraries(spark: SparkSession, library: str) -> None:
+    table = pa.table({"t": [1, 2, 3], "v": [7, None, 9]}, pa.schema({"t": "int32", "v": "int64"}))
+    given = table.to_pandas() if library == "pandas" else table
+    query = "SELECT * FROM {rows} MATCH_RECOGNIZE (ORDER BY t MEASURES A.t AS a PATTERN (A) {0})"
+    query = query.replace("{0}", "DEFINE A AS v > 8")
+    if library == "arrow" and spark.version < "4":
+        with pytest.raises(matchrec.MatchRecognizePlanError, match="makes no DataFrame of `rows`"):
+            matchrec.sql(spark, query, rows=given)
+    else:
+        assert matchrec.sql(spark, query, rows=given).collect() == [Row(a=3)]
+        assert matchrec.sql(spark, "SELECT max(t) AS a FROM {rows}", rows=given).first() == Row(a=3)
 
 
 @pytest.mark.parametrize(
