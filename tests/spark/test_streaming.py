@@ -113,30 +113,6 @@ def test_a_query_goes_on_from_its_checkpoint(feed: Feed) -> None:
     assert feed.rows() == feed.at_once(query, [late])
 
 
-def test_aggregates_that_are_folds_of_a_match(feed: Feed) -> None:
-    """Spark computes them row by row of the result, so they need no group."""
-
-    def query(events: DataFrame) -> DataFrame:
-        return matchrec.match_recognize(
-            events,
-            """
-            PARTITION BY k ORDER BY ts, x
-            MEASURES stddev(B.x) AS s, count(DISTINCT B.v) AS n, max_by(B.v, B.x) AS most
-            PATTERN (A B{1,3}) DEFINE A AS v = 'a', B AS v <> 'a'
-            """,
-        )
-
-    feed.put(
-        [("p", 1, "a", 1), ("q", 2, "a", 2), ("p", 3, "b", 2), ("q", 3, "b", 3)],
-        [("q", 9, "c", 0), ("p", 8, "b", 4), ("p", 11, "c", 0), ("p", 12, "a", 0)],
-        [("q", 300, "a", 0), ("p", 300, "a", 0), ("p", 310, "a", 0)],
-        [("p", 900, "a", 0)],
-    )
-    feed.run(query)
-    assert len(feed.rows()) == 2
-    assert feed.rows() == feed.at_once(query)
-
-
 def test_sase_without_partitions(feed: Feed) -> None:
     text = """
         PATTERN SEQ(a x, b+ y[], c z)

@@ -18,7 +18,6 @@ from matchrec.compile.executable import Executable
 from matchrec.dataclass import dataclass
 from matchrec.errors.language import part
 from matchrec.errors.run.origins import origin, with_origin
-from matchrec.errors.streams import aggregate_over_stream
 from matchrec.output.pieces import (
     AggregatePlace,
     Pieces,
@@ -81,27 +80,18 @@ class MatchAggregates:
         return self.executable.aggregates
 
     def compute(self) -> DataFrame:
-        """The kept reads and the aggregates. Raises what Spark refuses of its own aggregates, and
-        MatchRecognizeUnsupportedError for those of a stream that are no folds.
-        """
+        """The kept reads and the aggregates. Raises what Spark refuses of its own aggregates."""
         grouped = self.group(self.matched, self.kept, range(len(self.aggregates)))
         results = [grouped.schema[wire.aggregate(i)].dataType for i in range(len(self.aggregates))]
         found = map(fold_of, self.aggregates, results)
         folds = {index: fold for index, fold in enumerate(found) if fold is not None}
         rest = [index for index in range(len(self.aggregates)) if index not in folds]
-        if rest:
-            self.check_groups()
         if not folds:
             return grouped
         folded = self.fold(folds, results, (*self.kept, *([self.rows] if rest else [])))
         if not rest:
             return folded
         return self.group(folded, (*self.kept, *map(wire.aggregate, folds)), rest)
-
-    def check_groups(self) -> None:
-        """Raises MatchRecognizeUnsupportedError where rows cannot be grouped after the matches."""
-        if self.matched.isStreaming:
-            raise aggregate_over_stream()
 
     def fold(
         self, folds: Mapping[int, Fold], results: Sequence[types.DataType], kept: Sequence[str]
@@ -155,7 +145,6 @@ class MatchAggregates:
             frame = self.runner.select(self.matched, [*kept, *map(str, arrays)])
             return self.runner.analyse(frame)
         except AnalysisException:  # though Spark takes the same terms of the rows
-            self.check_groups()
             return self.take_from_rows(folds, kept)
 
     def values_sql(self, index: int, fold: Fold) -> str:

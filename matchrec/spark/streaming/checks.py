@@ -54,6 +54,8 @@ def check_options(options: Options) -> None:
 def check_executable(executable: Executable) -> None:
     """Raises MatchRecognizeError for what needs all rows at once."""
     task, crossing = executable.task, executable.crossing
+    if executable.aggregates:
+        raise errors.aggregate_over_stream()
     if not task.selects:
         return
     if executable.algorithm.engine != "breadth_first":
