@@ -250,7 +250,7 @@ def merges_runs(executable: Executable) -> bool:
     return (
         executable.algorithm.engine == "breadth_first"
         and task.output is not MatchOutput.GRAPH
-        and not compile_task(task, len(executable.crossing.integers)).ends.any()
+        and not compile_task(task, len(executable.crossing.integers)).rules.flushes
     )
 
 

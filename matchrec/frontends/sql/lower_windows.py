@@ -51,7 +51,6 @@ from matchrec.plan.expression import (
     MatchNumber,
     Navigation,
     Operation,
-    Piece,
     Reference,
     RowNumber,
     Scalar,
@@ -232,25 +231,23 @@ class WithinFrame:
 
     def definition(self, definition: Definition) -> Definition:
         """The condition of a variable, which looks at no row outside of the frame."""
-        changed, _ = self.scalar(definition.condition, definition.variable)
+        changed = self.scalar(definition.condition, definition.variable)
         return replace(definition, condition=changed)
 
-    def scalar(self, scalar: Scalar, candidate: str) -> tuple[Scalar, list[tuple[Piece, ...]]]:
-        """The expression, and what stands now for each of its references, left to right."""
+    def scalar(self, scalar: Scalar, candidate: str) -> Scalar:
+        """The expression as it is asked of a candidate."""
         moved = with_references(scalar, lambda one: self.moved_back(one, candidate))
         leaves = [one for one in references(moved) if self.leaves_at_end(one, candidate)]
         if not leaves:
-            return moved, [(one,) for one in references(moved)]
+            return moved
         match moved:
-            case Operation(operands=operands) if holds_all(operands, moved):
-                found = [self.scalar(operand, candidate) for operand in operands]
-                parts = [part for _, several in found for part in several]
-                inner = tuple(operand for operand, _ in found)
-                return replace(moved, operands=inner, pieces=filled(moved.pieces, parts)), parts
+            case Operation():
+                return moved.of_operands(lambda operand: self.scalar(operand, candidate))
             case Term(pieces=(ColumnReference() as reference,)):
                 guarded = self.guarded(reference, moved.span)
-                return guarded, [("(", *guarded.pieces, ")")]
-            case Operation() | Term():
+                assert isinstance(guarded, Operation), "CASE"
+                return replace(guarded, parts=("(", *guarded.parts, ")"))
+            case Term():
                 raise errors.rows_beyond_frame("NEXT", leaves[0].span)
             case _:
                 assert_never(moved)
@@ -325,29 +322,11 @@ def length_of(text: str) -> str:
     return f"CASE WHEN ({text}) >= 0 THEN ({text}) ELSE raise_error('{_LENGTH}') END"
 
 
-def holds_all(operands: tuple[Scalar, ...], scalar: Scalar) -> bool:
-    """Whether the references of an operation are those of its operands."""
-    return sum(len(references(one)) for one in operands) == len(references(scalar))
-
-
-def filled(pieces: tuple[Piece, ...], parts: list[tuple[Piece, ...]]) -> tuple[Piece, ...]:
-    """The pieces with other ones in the place of each reference."""
-    left = iter(parts)
-    return tuple(
-        one for piece in pieces for one in ((piece,) if isinstance(piece, str) else next(left))
-    )
-
-
 def placed(scalar: Scalar, span: Span) -> Scalar:
     """The same expression as if all of it were written at `span`."""
-    put: Callable[[Scalar], Scalar] = lambda operand: placed(operand, span)  # noqa: E731
-    match scalar:
-        case Term():
-            return replace(scalar, span=span)
-        case Operation(operands=operands):
-            return replace(scalar, operands=tuple(map(put, operands)), span=span)
-        case _:
-            assert_never(scalar)
+    if isinstance(scalar, Operation):
+        scalar = scalar.of_operands(lambda operand: placed(operand, span))
+    return replace(scalar, span=span)
 
 
 _FIRST = ("FIRST_VALUE", "FIRST")

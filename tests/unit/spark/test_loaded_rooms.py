@@ -27,11 +27,11 @@ print(*(name.removeprefix("matchrec.") for name in sys.modules if name.startswit
 """
 
 OF_WORKERS = (
-    "engine.compiled",
-    "engine.contiguous",
     "engine.incremental",
     "engine.kernels",
+    "engine.graph",
     "engine.partial",
+    "engine.search",
     "engine.selection",
     "evaluate",
     "jit",

@@ -13,7 +13,7 @@ known: int32[r, s], r a power of two; row position p stands at known[p & (r - 1)
 path: int32[r], the choice that is tried at each row from the starting row on.
 nodes: int32[5, n], the output: mapped rows, rows of the table as below; a node comes after the one
 that follows it in the match.
-found: int64[5, m + 1], with a row more than `layout` says.
+found: int64[6, m + 1], in which the row FOUND_COMPLETED says which node is a match's first one.
 """
 
 import numpy as np
@@ -34,8 +34,9 @@ from matchrec.engine.kernels.starts import (
     NO_ROW,
     UNDECIDED,
     UNKNOWN,
-    count_match,
+    add_match,
     distance_to_next_start,
+    go_on_from,
     go_on_without,
     note,
     search_partitions,
@@ -53,8 +54,7 @@ CHAIN_SKIP = 4
 CHAIN_SIZE = 5
 NO_NODE = -1
 
-FOUND_FIRST = 4  # of `found`: the node of the first row, NO_NODE of an empty match
-FOUND_SIZE = 5
+FOUND_FIRST = layout.FOUND_COMPLETED  # the node of the first row, NO_NODE of an empty match
 
 # What is known of a state and row; the match goes on with node k - FIRST_NODE.
 FAILED = 1
@@ -104,7 +104,8 @@ def write_chain(length: int, rules: Rules, work: Work, output: FoundArrays) -> i
     if node != NO_NODE:
         whole, distance = np.int64(nodes[CHAIN_LENGTH, node]), nodes[CHAIN_SKIP, node]
         row = NO_ROW if distance == NO_ROW else start + distance
-    return count_match(found, progress, start, whole, row)
+    add_match(found, progress, start, whole)
+    return go_on_from(row, start, progress)
 
 
 @inlined
@@ -201,13 +202,3 @@ def learn(known: ChoiceArray, progress: IntArray, bit: int, row: int, what: int)
     """Note how a run goes on from a row in the state with memo number `bit`, if it has one."""
     if bit >= 0:
         note(known, progress, bit, row, what)
-
-
-@kernel
-def unchain(first: IntArray, following: ChoiceArray, offsets: IntArray, nodes: ChoiceArray) -> None:
-    """Write the nodes of every match to `nodes`, match after match."""
-    for match in range(first.shape[0]):
-        node = first[match]
-        for index in range(offsets[match], offsets[match + 1]):
-            nodes[index] = node
-            node = following[node]
