@@ -244,17 +244,13 @@ def where(absence: Absence) -> str:
 
 
 def merges_runs(executable: Executable) -> bool:
-    """Whether runs of equal computation state merge."""
+    """Whether runs of equal computation state merge: not where they come out at a window's end."""
+    task = executable.task
     return (
         executable.algorithm.engine == "breadth_first"
-        and executable.task.output is not MatchOutput.GRAPH
-        and not ends_by_window(executable)
+        and task.output is not MatchOutput.GRAPH
+        and not compile_task(task, len(executable.crossing.integers)).rules.flushes
     )
-
-
-def ends_by_window(executable: Executable) -> bool:
-    """Whether runs come out when their window ends."""
-    return compile_task(executable.task, len(executable.crossing.integers)).rules.flushes
 
 
 IN_WINDOW = "in the window"
