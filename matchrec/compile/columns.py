@@ -42,7 +42,6 @@ from matchrec.plan.expression import (
     with_references,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.source import Span
 
 WITHOUT_DISTANCE = SPARKS_OWN | {Family.STRING, Family.BINARY, Family.BOOLEAN}
 
@@ -60,8 +59,10 @@ def build_crossing(
 ) -> Crossing:
     """The columns that cross, each once. measured: those that reads know by their index."""
     keys = key_columns(plan)
-    window, ends = type_window(plan, types), type_ends(plan, types)
-    gap = type_gap(plan, types)
+    within, row_gap = plan.within, plan.row_gap
+    window = type_window(window_columns(plan), types, within.interval if within else None)
+    gap = type_window(gap_columns(plan), types, row_gap.interval if row_gap else None)
+    ends = type_ends(plan, types)
     read = (*measured, *run.integers, *run.floats, *window, *gap, *ends, *keys)
     columns = tuple(dict.fromkeys(read))
     index = {column: place for place, column in enumerate(columns)}
@@ -76,7 +77,7 @@ def build_crossing(
         frozenset(places(run.ranked)),
         tuple((column.text, index[column]) for column in keys),
         places(window),
-        None if plan.within is None else plan.within.found,
+        within.found if within else None,
         places(gap),
         places(ends),
     )
@@ -141,28 +142,21 @@ def step_columns(step: Step) -> Iterator[RowColumn]:
             return
 
 
-def type_window(plan: MatchPlan, types: Mapping[RowColumn, ValueType]) -> tuple[RowColumn, ...]:
-    """The two columns of the window as values of one type: a date plus hours is a timestamp."""
-    if plan.within is None:
-        return ()
-    return type_ends_of(window_columns(plan), types, plan.within.interval.span)
-
-
-def type_gap(plan: MatchPlan, types: Mapping[RowColumn, ValueType]) -> tuple[RowColumn, ...]:
-    """The same of the window between a row and the next one."""
-    gap = plan.row_gap
-    return () if gap is None else type_ends_of(gap_columns(plan), types, gap.interval.span)
-
-
-def type_ends_of(
-    columns: tuple[RowColumn, ...], types: Mapping[RowColumn, ValueType], span: Span | None
+def type_window(
+    columns: tuple[RowColumn, ...],
+    types: Mapping[RowColumn, ValueType],
+    interval: RowExpression | None,
 ) -> tuple[RowColumn, ...]:
-    """An order and an end as values of one type."""
+    """The order and the end of a window, if there is one, as values of one type: a date plus hours
+    is a timestamp.
+    """
+    if interval is None:
+        return ()
     order, bound = (types[column] for column in columns)
     times = (Family.DATE, Family.TIMESTAMP), (Family.DATE, Family.TIMESTAMP_NTZ)
     alike = {order.family, bound.family} <= NUMBERS or (order.family, bound.family) in times
     if order.family in WITHOUT_DISTANCE or not (order == bound or alike):
-        raise not_measured_by(span)
+        raise not_measured_by(interval.span)
     return columns if order == bound else (cast(columns[0], bound.name), columns[1])
 
 

@@ -2,8 +2,8 @@
 
 `draft`: resolve → guard reads → output columns → compile the row pattern → find windows → make
 tests of NOTs → split → prune.
-`link`, once Spark has said what types the columns of the draft have: type the conditions, by which
-it is known whether the workers can sort → choose → link.
+Once Spark has said what types the columns of the draft have, `type_conditions`: by them it is known
+whether the workers can sort. Then `link`: choose → build the task → what is read → executable.
 """
 
 from __future__ import annotations
@@ -73,25 +73,20 @@ class Draft:
     """A query before the types of its columns are known.
 
     relevant: as in `Executable`, once it is pruned. observed: truth values that are no
-    variable's condition, Spark's or the worker's. asked: the plan as it was written, if `plan` has
-    other windows. scope: of conditions that Spark computes. origins: where the user wrote what
+    variable's condition, Spark's or the worker's. written: the plan as it was written; `plan` may
+    have other windows. scope: of conditions that Spark computes. origins: where the user wrote what
     Spark computes.
     """
 
     plan: MatchPlan
+    written: MatchPlan
     pattern: CompiledPattern
     conditions: tuple[SplitCondition, ...]
     outputs: tuple[OutputColumn, ...]
     relevant: tuple[RowColumn, ...] = ()
     observed: tuple[RowColumn | Nearby, ...] = ()
-    asked: MatchPlan | None = None
     scope: RowScope = RowScope.NEIGHBOURS
     origins: Mapping[Computed, SqlOrigin] = field(default_factory=dict)
-
-    @property
-    def written(self) -> MatchPlan:
-        """The plan as it was written."""
-        return self.plan if self.asked is None else self.asked
 
     @property
     def row_conditions(self) -> tuple[RowColumn, ...]:
@@ -141,8 +136,8 @@ class Draft:
     def narrow(self, outputs: tuple[OutputColumn, ...]) -> Draft:
         """The same with these outputs only, so that more rows may be left out."""
         measures = tuple(one for one in self.plan.measures if one in outputs)
-        plan, asked = (replace(one, measures=measures) for one in (self.plan, self.written))
-        return replace(self, plan=plan, asked=asked, outputs=outputs).prune()
+        plan, written = (replace(one, measures=measures) for one in (self.plan, self.written))
+        return replace(self, plan=plan, written=written, outputs=outputs).prune()
 
 
 # Conditions that the worker computes for all rows before the match, since it sorts them.
@@ -156,23 +151,20 @@ def link_nearby(drafted: Draft, typer: Typer) -> tuple[NearbyCondition, ...]:
 
     Raises MatchRecognizeUnsupportedError for what only Spark computes.
     """
+    bits = row_bits(drafted)
+    asked = [
+        (one.variable, one.nearby, bit_of(one, bits))
+        for one in drafted.conditions
+        if one.nearby is not None
+    ]
+    observed = (one for one in drafted.observed if isinstance(one, Nearby))
+    asked += [(show_column(one.column), one, None) for one in observed]
     found: dict[tuple[int | None, RowColumn], NearbyCondition] = {}
-    for variable, nearby, row_condition in nearby_of(drafted):
+    for variable, nearby, row_condition in asked:
         key = row_condition, nearby.column
         if key not in found:
             found[key] = NearbyCondition(type_nearby(nearby, typer), *key, variable)
     return tuple(found.values())
-
-
-def nearby_of(drafted: Draft) -> Iterator[tuple[str, Nearby, int | None]]:
-    """What the worker computes: for whom, and the bit of what Spark computes of it."""
-    bits = row_bits(drafted)
-    for condition in drafted.conditions:
-        if condition.nearby is not None:
-            yield condition.variable, condition.nearby, bit_of(condition, bits)
-    for one in drafted.observed:
-        if isinstance(one, Nearby):
-            yield show_column(one.column), one, None
 
 
 def type_nearby(nearby: Nearby, typer: Typer) -> RunExpression:
@@ -231,29 +223,22 @@ def build_task(
     nearby: tuple[NearbyCondition, ...] = (),
 ) -> Task:
     """What an engine is asked. run_conditions: by variable. nearby: see `Executable`."""
-    plan = drafted.plan
+    plan, staging = drafted.plan, drafted.plan.staging
     bits = find_row_conditions(drafted, nearby)
     variables = drafted.pattern.program.variables
     return Task(
         drafted.pattern,
         tuple(Condition(bits.get(one), run_conditions.get(one)) for one in variables),
-        {name: plan.members(name) for name in names(plan)},
+        {name: plan.members(name) for name in (*plan.variables, *plan.unions)},
         plan.after_match,
         plan.selection,
         plan.output,
         tuple(absent(plan, absence) for absence in plan.absences),
         None if plan.closing is None else plan.variables.index(plan.closing),
         any(one is not None for one in (plan.within, plan.within_rows, plan.row_gap)),
-        staged(plan),
+        None if staging is None else Staged(staging.skip, staging.timeouts is not None),
         plan.partial,
     )
-
-
-def staged(plan: MatchPlan) -> Staged | None:
-    """What an engine is told of stages, if the pattern is one of stages."""
-    if plan.staging is None:
-        return None
-    return Staged(plan.staging.skip, plan.staging.timeouts is not None)
 
 
 def absent(plan: MatchPlan, absence: Absence) -> Absent:
@@ -263,12 +248,6 @@ def absent(plan: MatchPlan, absence: Absence) -> Absent:
         for names in (absence.after, absence.before)
     )
     return Absent(plan.variables.index(absence.variable), after, before)
-
-
-def names(plan: MatchPlan) -> Iterator[str]:
-    """Every primary and union variable."""
-    yield from plan.variables
-    yield from (subset.name for subset in plan.subsets)
 
 
 def draft(
@@ -295,10 +274,10 @@ def draft(
     pattern, conditions = with_negations(in_windows, compiled, scope)
     drafted = Draft(
         in_windows,
+        resolved,
         pattern,
         conditions,
         outputs,
-        asked=resolved,
         scope=scope,
         origins=find_origins(guarded, conditions, outputs),
     )
@@ -341,19 +320,7 @@ def type_conditions(
     return TypedConditions(types, during, link_nearby(drafted, typer), typer.columns, ansi)
 
 
-def link(
-    drafted: Draft,
-    types: Mapping[RowColumn, ValueType],
-    engine: str,
-    *,
-    ansi: bool,
-    session: Settings = IN_UTC,
-) -> Executable:
-    """The executable of a draft. Arguments as of `type_conditions` and `link_typed`."""
-    return link_typed(drafted, type_conditions(drafted, types, ansi=ansi, session=session), engine)
-
-
-def link_typed(drafted: Draft, conditions: TypedConditions, engine: str) -> Executable:
+def link(drafted: Draft, conditions: TypedConditions, engine: str) -> Executable:
     """The executable of a draft. conditions: its own.
 
     engine: "auto" or an engine's name; one that cannot run the plan is an error, never replaced.

@@ -15,18 +15,15 @@ from typing import Any
 import numpy as np
 
 from matchrec.dataclass import dataclass
-from matchrec.engine.contiguous.kernels import backtracking as contiguous
-from matchrec.engine.contiguous.kernels.backtracking import END_SIZE, KNOWN_TRAIL
 from matchrec.engine.interface import Condition, Room, Staged, Task
 from matchrec.engine.kernels import counting as own
-from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.counting import StartCounting
+from matchrec.engine.kernels import depth_first, layout
+from matchrec.engine.kernels.counting import END_SIZE, KNOWN_TRAIL, StartCounting
+from matchrec.engine.kernels.skipping import search_matches
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import IntArray, Partitions
 from matchrec.engine.records import prepare_input, word_and_mask
 from matchrec.engine.search import PathSearch
-from matchrec.engine.selection.kernels.matches import NEAREST_SIZE
-from matchrec.engine.selection.kernels.starting_rows import search_matches
 from matchrec.nfa.facts import UNREACHABLE
 
 WORD = 64
@@ -113,7 +110,7 @@ class CoverageSearch(PathSearch):
         rows, states = self.sizes[layout.PATH_FULL], 8 * self.work.memo.shape[1]
         known = self.sizes[layout.MEMO_FULL], states, KNOWN_TRAIL + self.words
         self.counting = self.counting._replace(
-            trails=np.zeros((rows + 2, self.words), np.int64),
+            trails=np.zeros((rows + 1, self.words), np.int64),
             ends=np.empty((rows + 1, END_SIZE), np.int64),
             known=np.empty(known, np.int64),
         )
@@ -122,7 +119,7 @@ class CoverageSearch(PathSearch):
 class ContiguousCoverage(CoverageSearch):
     """Beside each row of the path the nearest run from there on."""
 
-    kernel = staticmethod(contiguous.search)
+    kernel = staticmethod(depth_first.search)
 
     @property
     def keeps_states(self) -> bool:
@@ -197,7 +194,6 @@ def new_counting(coverable: Coverable, counts: Counts, program: IntArray) -> Sta
         trails=nothing,
         ends=nothing,
         known=np.empty((0, 0, 0), np.int64),
-        nearest=np.zeros(NEAREST_SIZE, np.int64),
         between=None,
     )
 

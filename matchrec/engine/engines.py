@@ -63,10 +63,10 @@ class Algorithm:
 
         arrays = prepare_input(task, partitions, selects=task.selects)
         if task.selects:
-            from matchrec.engine.selection.searches import find_matches as find_selected
+            from matchrec.engine.selection import find_matches as find_selected
 
             return find_selected(self.engine, task, arrays, self.room, counters)
-        from matchrec.engine.contiguous.search import find_matches
+        from matchrec.engine.search import find_matches
 
         algorithm = self.engine, self.matching
         return find_matches(algorithm, task, arrays, self.room, counters)

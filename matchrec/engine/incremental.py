@@ -28,15 +28,16 @@ from matchrec.engine.records import (
     prepare_input,
     rows_of,
 )
-from matchrec.engine.selection.searches import LiveRuns, RunsSearch
-from matchrec.engine.selection.skip import (
+from matchrec.engine.selection import (
+    LiveRuns,
     Release,
+    RunsSearch,
     SearchPosition,
     concatenate,
     release_matches,
     sort_matches,
 )
-from matchrec.evaluate.registers import FirstRow, LastRow, Reduced
+from matchrec.evaluate.registers import Reduced, RowOf
 from matchrec.nfa.program import NOT_NEAR
 
 Array = npt.NDArray[Any]
@@ -271,7 +272,7 @@ def resume(task: Task, arrays: SearchInput, live: LiveRuns, rows: tuple[int, int
 def row_registers(compiled: CompiledTask) -> IntArray:
     """The registers that hold rows."""
     meanings = compiled.linked.meanings if compiled.linked else ()
-    held = [number for number, one in meanings if isinstance(one, FirstRow | LastRow)]
+    held = [number for number, one in meanings if isinstance(one, RowOf)]
     return np.array(held, np.int64)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from matchrec.dataclass import dataclass
-from matchrec.engine.interface import Absent, Condition, Staged, Task
+from matchrec.engine.interface import Condition, Staged, Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.matches import find_targets, skip_rule
 from matchrec.engine.partitions import BoolArray, Frontier, IntArray, Partitions
@@ -39,57 +39,29 @@ def negation_of(
     """What a match as a whole is tested by, as the kernels read it; None where it is not."""
     if not task.absent and task.closing is None:
         return None
-    absent = [absent_row(one, compiled) for one in task.absent]
-    return layout.NegationArrays(
-        np.array(absent, np.int64).reshape(-1, layout.ABSENT_SIZE),
-        membership(task),
-        closing_row(task, compiled),
-        following_rows(task, satisfied),
-    )
-
-
-def absent_row(absent: Absent, compiled: CompiledTask) -> list[int]:
-    """One row of `absent`."""
-    kind = layout.IN_THE_MIDDLE
-    if absent.after is None:
-        kind = layout.AT_THE_BEGINNING
-    elif absent.before is None:
-        kind = layout.AT_THE_END
-    return [kind, *code_of(absent.variable, compiled)]
-
-
-def closing_row(task: Task, compiled: CompiledTask) -> IntArray:
-    """The condition of the match as a whole, or no row."""
-    rows = []
+    count, rows = len(task.absent), len(satisfied)
+    absent = np.zeros((count, layout.ABSENT_SIZE), np.int64)
+    members = np.zeros((count, 2, len(task.variables)), np.bool_)
+    following = np.full((count, rows + 1), rows, np.int64)
+    for place, one in enumerate(task.absent):
+        kind = layout.AT_THE_END if one.before is None else layout.IN_THE_MIDDLE
+        kind = layout.AT_THE_BEGINNING if one.after is None else kind
+        absent[place] = kind, *code_of(one.variable, compiled)
+        for side, ids in enumerate((one.after, one.before)):
+            members[place, side, list(ids or ())] = True
+        word, mask = word_and_mask(task.conditions[one.variable])
+        here = np.where(satisfied[:, word] & mask == mask, np.arange(rows), rows)
+        following[place, :rows] = np.minimum.accumulate(here[::-1])[::-1]
+    closing = np.zeros((0 if task.closing is None else 1, layout.CLOSING_SIZE), np.int64)
     if task.closing is not None:
-        row_condition = word_and_mask(task.conditions[task.closing])
-        rows.append([*row_condition, *code_of(task.closing, compiled)])
-    return np.array(rows, np.int64).reshape(-1, layout.CLOSING_SIZE)
+        bit = word_and_mask(task.conditions[task.closing])
+        closing[0] = *bit, *code_of(task.closing, compiled)
+    return layout.NegationArrays(absent, members, closing, following)
 
 
 def code_of(variable: int, compiled: CompiledTask) -> tuple[int, int]:
     """Where the code of a variable's condition is."""
     return compiled.linked.code[variable] if compiled.linked else (0, 0)
-
-
-def membership(task: Task) -> BoolArray:
-    """bool[a, 2, v]: which variables stand before an absence, and which after it."""
-    members = np.zeros((len(task.absent), 2, len(task.variables)), np.bool_)
-    for place, absent in enumerate(task.absent):
-        for side, ids in enumerate((absent.after, absent.before)):
-            members[place, side, list(ids or ())] = True
-    return members
-
-
-def following_rows(task: Task, satisfied: IntArray) -> IntArray:
-    """int64[a, n + 1]: from each row on the next one that satisfies the row condition, or n."""
-    rows = len(satisfied)
-    following = np.full((len(task.absent), rows + 1), rows, np.int64)
-    for place, absent in enumerate(task.absent):
-        word, mask = word_and_mask(task.conditions[absent.variable])
-        here = np.where(satisfied[:, word] & mask == mask, np.arange(rows), rows)
-        following[place, :rows] = np.minimum.accumulate(here[::-1])[::-1]
-    return following
 
 
 OUTPUTS = {

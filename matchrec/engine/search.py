@@ -12,7 +12,7 @@ last row, first row, then row positions, then variables; equal ones once.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -20,11 +20,11 @@ import numpy as np
 
 from matchrec.conditions.functions.function import AnsiError
 from matchrec.engine.interface import Room, Task
-from matchrec.engine.kernels import layout, preferred
+from matchrec.engine.kernels import chained, depth_first, distances, layout, preferred
 from matchrec.engine.kernels.buffer import compact
 from matchrec.engine.kernels.mapping import SEEN_REGISTERS
 from matchrec.engine.kernels.starts import Values, look_up
-from matchrec.engine.matches import FailureKind, Matches, RunFailure
+from matchrec.engine.matches import Chains, FailureKind, Matches, RunFailure
 from matchrec.engine.partitions import IntArray
 from matchrec.engine.records import SearchInput
 from matchrec.nfa.program import A_MATCH, FIRST_NEAR, TIMED_OUT
@@ -376,3 +376,88 @@ class BreadthFirstSearch(BufferSearch):
             least = 8 * self.sizes[layout.RUNS_FULL]
             self.sizes[layout.NODES_FULL] = max(self.sizes[layout.NODES_FULL], least)
         super().grow(status)
+
+
+# The searches which skip no row and find one match of each starting row.
+
+
+class BacktrackingSearch(PathSearch):
+    """One run at a time, of which nothing is counted."""
+
+    kernel = staticmethod(depth_first.search)
+
+    @property
+    def extras(self) -> tuple[Any, ...]:
+        """The registers, and what is counted."""
+        return self.work.registers, None
+
+
+class DistanceSearch(KernelSearch):
+    """How far acceptance is from each state and row, and the path of the one run."""
+
+    kernel = staticmethod(distances.search)
+
+    @property
+    def shapes(self) -> Shapes:
+        """One ring of rows."""
+        rows, states = self.sizes[layout.MEMO_FULL], len(self.rules.first) - 1
+        paths: Shapes = dict.fromkeys(("path", "best_before"), ((rows,), np.int32))
+        return paths | {"known": ((rows, states), np.int32)}
+
+
+class ChainedSearch(KernelSearch):
+    """What is known of states and rows, and the path of the one run."""
+
+    kernel = staticmethod(chained.search)
+
+    @property
+    def shapes(self) -> Shapes:
+        """One ring of rows."""
+        rows = self.sizes[layout.MEMO_FULL]
+        states = int(self.rules.program[:, layout.MEMO].max(initial=-1)) + 1
+        return {"path": ((rows,), np.int32), "known": ((rows, states), np.int32)}
+
+    def output(self, matches: int, rows: int) -> layout.FoundArrays:
+        nodes = np.empty((chained.CHAIN_SIZE, rows), np.int32)
+        return super().output(matches, 0)._replace(taken=nodes)
+
+    def matches(self, output: layout.FoundArrays) -> Matches:
+        nodes = output.taken[:, : self.progress[layout.MAPPED]]
+        found = super().matches(output._replace(taken=nodes[chained.CHAIN_CHOICE]))
+        return replace(
+            found,
+            rows=nodes[chained.CHAIN_ROW].astype(np.int64),
+            chains=Chains(
+                output.found[chained.FOUND_FIRST, : found.count], nodes[chained.CHAIN_NEXT]
+            ),
+        )
+
+
+SEARCHES: Mapping[str, type[KernelSearch]] = {
+    "memoised": BacktrackingSearch,
+    "plain": BacktrackingSearch,
+    "windowed": DistanceSearch,
+    "chained": ChainedSearch,
+    "merging": BreadthFirstSearch,
+}
+"""By the name of an algorithm what searches; of the longest match, two do."""
+
+
+def find_matches(
+    algorithm: tuple[str, str],
+    task: Task,
+    arrays: SearchInput,
+    room: Room,
+    counters: IntArray | None,
+) -> Iterator[Matches]:
+    """All matches in chunks, as chains where the task asks for them. Raises RunFailure.
+
+    Where it does not, chains would have to be written out, which takes longer than to find the
+    rows of short matches again. algorithm: its engine, and its name.
+    """
+    engine, matching = algorithm
+    if matching == "chained" and not task.chained:
+        matching = "memoised"
+    if matching == "longest":
+        matching = "windowed" if engine == "backtracking" else "merging"
+    return SEARCHES[matching](task, arrays, room, counters).find_matches()

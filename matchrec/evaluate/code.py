@@ -7,7 +7,7 @@ AND and OR evaluate from left to right and stop at the operand that decides, as 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import field
 
 import numpy as np
 from typing_extensions import assert_never
@@ -55,8 +55,8 @@ from matchrec.evaluate.registers import (
     Members,
     Reduced,
     Registers,
+    RowOf,
     VariableOfRow,
-    row_register,
 )
 from matchrec.plan.expression import Navigation
 
@@ -85,8 +85,8 @@ class Coder:
     """Writes the code of the condition of `variable`.
 
     members: variable ids by name. integers: how many integer columns there are; floating ones are
-    numbered after them. calls: what Python computes for all variables. computed: of rows that are
-    appended to lists, with the code of its arguments. reads: the registers that the code reads.
+    numbered after them. calls: what Python computes for all variables. reads: the registers that
+    the code reads.
     """
 
     variable: int
@@ -94,7 +94,6 @@ class Coder:
     registers: Registers
     integers: int
     calls: list[Call]
-    computed: dict[Computed, list[Instruction]]
     code: list[Instruction] = field(default_factory=list)
     reads: set[int] = field(default_factory=set)
 
@@ -231,12 +230,17 @@ class Coder:
     def _listed(self, one: Collected | Computed) -> ListedColumn | ListedValue:
         if isinstance(one, Collected):
             return ListedColumn(self._column(one.column, one.type.kind), one.type)
-        if one not in self.computed:
-            row = replace(self, code=[], reads=set())
-            row._arguments(one.expression, one.type)
-            assert not row.reads, one
-            self.computed[one] = row.code
-        return ListedValue(list(self.computed).index(one), one.type)
+        reads = arguments_of(one.expression, one.type, lazy=True)
+        return ListedValue(
+            one.expression, one.type, tuple(self._read_of_row(*own) for own in reads)
+        )
+
+    def _read_of_row(self, read: RunExpression | Collect, type_: ValueType) -> ListedColumn | None:
+        if isinstance(read, TriedMatchNumber):
+            return None
+        assert isinstance(read, ReadValue), read
+        assert read.navigation is None, read
+        return ListedColumn(self._column(read.column, read.kind), type_)
 
     def _members(self, name: str | None) -> Members:
         return self.registers.every if name is None else self.members[name]
@@ -261,7 +265,7 @@ class Coder:
         register = -1
         if not self._is_current(navigation):
             members = self._members(navigation.variable)
-            meaning = row_register(members, navigation.end, navigation.logical_offset)
+            meaning = RowOf(navigation.end, members, navigation.logical_offset)
             register = self._register(self.registers.number(meaning))
         self._emit(op.READ, column, register, navigation.physical_offset)
 

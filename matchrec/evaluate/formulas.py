@@ -1,8 +1,8 @@
 """What computes the formulas of conditions on the run: the functions and aggregates they name.
 
 In the bodies of lambda functions Python computes, element by element, what kernels compute
-elsewhere. There a value is held as an engine holds it, a number, but a float as itself; NULL is
-None. Arithmetic and mathematics are the compiled functions that kernels call.
+elsewhere. There a value is held as an engine holds it, by its bits; NULL is None. Arithmetic and
+mathematics are the compiled functions that kernels call.
 """
 
 from __future__ import annotations
@@ -57,6 +57,8 @@ BoolArray = npt.NDArray[np.bool_]
 Decode = Callable[[int], Value]
 Ranked = Mapping[int, Sequence[Value]]
 
+_FLOAT, _BITS = struct.Struct("<d"), struct.Struct("<q")
+
 
 @dataclass(frozen=True, slots=True)
 class RowValues:
@@ -95,7 +97,7 @@ def decoder(type_: ValueType, ranked: Sequence[Value] | None) -> Decode:
         case Family.BOOLEAN:
             return bool
         case Family.FLOATING:
-            return lambda bits: struct.unpack("<d", struct.pack("<q", bits))[0]
+            return lambda bits: _FLOAT.unpack(_BITS.pack(bits))[0]
         case Family.DECIMAL:
             return lambda bits: Decimal(bits).scaleb(-type_.scale)
         case _:
@@ -106,14 +108,14 @@ def encoder(type_: ValueType) -> Callable[[Value], int]:
     """The bits that hold a value of a type. Raises OverflowError where they cannot."""
     match type_.family:
         case Family.FLOATING:
-            return lambda value: struct.unpack("<q", struct.pack("<d", value))[0]
+            return lambda value: _BITS.unpack(_FLOAT.pack(value))[0]
         case Family.DECIMAL:
             return lambda value: int(value.scaleb(type_.scale))
         case _:
             return int
 
 
-Held = int | float | None
+Held = int | None
 Hold = Callable[[], Held]
 
 REASONS: Mapping[int, str] = {
@@ -121,37 +123,32 @@ REASONS: Mapping[int, str] = {
     op.DIVISION_BY_ZERO: "division by zero",
 }
 
-to_bits, of_bits = encoder(DOUBLE), decoder(DOUBLE, None)
+to_bits = encoder(DOUBLE)
 
 
 def holder(type_: ValueType, read: Callable[[], Value]) -> Hold:
     """What reads a value as it is held. Raises OverflowError where it has more than 64 bits."""
-    if type_.family is Family.FLOATING:
-        return read
     encode = encoder(type_)
 
     def held() -> Held:
         value = read()
-        return None if value is None else checked(encode(value))
+        if value is None:
+            return None
+        bits = encode(value)
+        if not -(1 << 63) <= bits < 1 << 63:
+            raise OverflowError
+        return bits
 
     return held
 
 
-def checked(number: int) -> int:
-    if not -(1 << 63) <= number < 1 << 63:
-        raise OverflowError
-    return number
-
-
 def taker(type_: ValueType, compute: Hold) -> Callable[[], Value]:
     """What makes a value of what is held."""
-    if type_.family is Family.FLOATING:
-        return compute
     decode = decoder(type_, None)
 
     def value() -> Value:
         held = compute()
-        return None if held is None else decode(int(held))
+        return None if held is None else decode(held)
 
     return value
 
@@ -161,6 +158,7 @@ def compared(expression: Compare, left: Hold, right: Hold) -> Hold:
     function = COMPARISONS[expression.comparison.value]
     type_ = DOUBLE if kind_of(expression.left) is Kind.FLOATING else BIGINT
     compare = function.build(FunctionUse((type_, type_)))
+    left, right = taker(type_, left), taker(type_, right)
 
     def value() -> Held:
         one, other = left(), right()
@@ -195,7 +193,7 @@ def of_one(expression: Not | IsNull | Widen, part: Hold) -> Hold:
         found = part()
         if found is None:
             return None
-        return 1 - found if is_truth else float(found)
+        return 1 - found if is_truth else to_bits(float(found))
 
     return value
 
@@ -205,29 +203,21 @@ def computed(expression: Arithmetic | Narrow | Mathematics, operands: Sequence[H
     number = function_of(expression)
     is_arithmetic = number >= op.ARITHMETIC
     call = pointer_to(compute_arithmetic if is_arithmetic else compute).ctypes
-    floats = [kind_of(one) is Kind.FLOATING for one in operands_of(expression)]
-    is_floating = kind_of(expression) is Kind.FLOATING
     values = operands[:2] if number == ROUNDING else operands
 
     def value() -> Held:
-        numbers = [one() for one in values]
-        if None in numbers:
+        bits = [one() for one in values]
+        if None in bits:
             return None
-        bits = [
-            to_bits(one) if is_float else one
-            for one, is_float in zip(numbers, floats, strict=False)
-        ]
         found: int = call(number, bits[0], bits[-1])
-        if found == op.NO_RESULT and is_arithmetic:
-            answer = call(number + op.WHY, bits[0], bits[-1])
-            if answer in REASONS:
-                raise AnsiError(REASONS[answer])
-            if answer == op.NULL:
-                return None
-        elif found == op.NO_RESULT:
+        if found != op.NO_RESULT:
+            return found
+        if not is_arithmetic:
             return operands[2]() if number == ROUNDING else None
-        held: Held = of_bits(found) if is_floating else found
-        return held
+        answer = call(number + op.WHY, bits[0], bits[-1])
+        if answer in REASONS:
+            raise AnsiError(REASONS[answer])
+        return None if answer == op.NULL else found
 
     return value
 
@@ -235,9 +225,15 @@ def computed(expression: Arithmetic | Narrow | Mathematics, operands: Sequence[H
 Evaluate = Callable[[], Value]
 
 
-def build(expression: RunExpression, type_: ValueType, arguments: Sequence[Evaluate]) -> Evaluate:
+def build(
+    expression: RunExpression,
+    type_: ValueType,
+    arguments: Sequence[Evaluate],
+    *,
+    lazy: bool = False,
+) -> Evaluate:
     """What computes a value of a type. arguments: what reads each that `arguments_of` names."""
-    return Builder(iter(arguments)).value(expression, type_)
+    return Builder(iter(arguments)).value(expression, type_, lazy=lazy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,7 +285,8 @@ class Builder:
         operands = [self.held(one) for one in operands_of(expression)]
         match expression:
             case Constant(value):
-                return lambda: value
+                constant = holder(held_type(expression), lambda: value)()
+                return lambda: constant
             case Compare():
                 return compared(expression, *operands)
             case Arithmetic() | Narrow() | Mathematics():

@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from matchrec.conditions.run_condition import Call, Computed, RunExpression
+from matchrec.conditions.run_condition import Call, RunExpression
 from matchrec.dataclass import dataclass
 from matchrec.evaluate import instructions as op
 from matchrec.evaluate.code import Coder, Instruction
@@ -96,8 +96,7 @@ class LinkedConditions:
     live_registers: of all states one after the other; those of state s are
     live_first[s] .. live_first[s + 1]. depth: values on the stack at once.
     meanings: of the registers, each by its first one. reads: of each variable's condition.
-    calls: what Python computes. forms: of the rows in its lists. computed: what Python computes of
-    such a row; computed_code: of the arguments of each.
+    calls: what Python computes. forms: of the rows in its lists.
     """
 
     instructions: IntArray
@@ -111,8 +110,6 @@ class LinkedConditions:
     reads: tuple[RegisterSet, ...]
     calls: tuple[Call, ...]
     forms: tuple[RowForm, ...]
-    computed: tuple[Computed, ...]
-    computed_code: tuple[Range, ...]
 
     @property
     def all_code(self) -> IntArray:
@@ -166,9 +163,8 @@ def link_conditions(
     registers = Registers(frozenset(move.variable for move in moves))
     mapped = {move.test: move.variable for move in moves}
     calls: list[Call] = []
-    computed: dict[Computed, list[Instruction]] = {}
     coders = [
-        Coder(mapped.get(number, number), members, registers, integers, calls, computed)
+        Coder(mapped.get(number, number), members, registers, integers, calls)
         for number in range(len(conditions))
     ]
     for coder, condition in zip(coders, conditions, strict=True):
@@ -178,12 +174,12 @@ def link_conditions(
     steps = registers.steps(len(conditions))
     live = live_registers(moves, ways.states, steps, reads, ways.kept(reads))
     instructions, step_ranges = _steps_of_moves(moves, steps, reads, live)
-    codes = [*(coder.code for coder in coders), *computed.values()]
+    codes = [coder.code for coder in coders]
     code_ranges = _append_code(instructions, codes)
     return LinkedConditions(
         instructions=np.array(instructions, np.int64).reshape(-1, 5),
         steps=tuple(step_ranges),
-        code=tuple(code_ranges[: len(coders)]),
+        code=tuple(code_ranges),
         initial=np.array(registers.initial, np.int64),
         live_first=np.cumsum([0, *map(len, live)]).astype(np.int64),
         live_registers=np.array([number for alive in live for number in sorted(alive)], np.int64),
@@ -192,8 +188,6 @@ def link_conditions(
         reads=tuple(reads),
         calls=tuple(calls),
         forms=tuple(registers.forms),
-        computed=tuple(computed),
-        computed_code=tuple(code_ranges[len(coders) :]),
     )
 
 

@@ -31,8 +31,6 @@ from matchrec.evaluate.formulas import (
     ranked_values,
 )
 from matchrec.evaluate.instructions import FUNCTION_FAILED, OVERFLOW, VALUE
-from matchrec.evaluate.kernels.functions import mathematics_of
-from matchrec.evaluate.kernels.machine import Input, push_values
 from matchrec.evaluate.link import LinkedConditions
 from matchrec.evaluate.registers import Listed, ListedColumn, ListedValue, RowForm
 from matchrec.jit.callbacks import NO_CALLBACK, callback
@@ -40,7 +38,6 @@ from matchrec.jit.callbacks import NO_CALLBACK, callback
 MOST_ROWS = 1 << 18  # that lists have before those of no run are dropped
 
 Row = tuple[Value, ...]  # the list before, its layout, and the bits of the values
-Compute = Callable[[int, int], Value]  # what is computed of a row: by its place, and the row
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +83,8 @@ def encoder_of(one: ListedValue) -> Callable[[Value], Value]:
 class Lists:
     """All lists that live runs have. forms: of their rows, see `meanings.Listed`.
 
-    compute: raises FunctionError for a row without such a value. The row then has the error, which
-    is raised by who looks at the row.
+    match_number: of the match that is tried. A row of which a value cannot be computed has the
+    error instead, which is raised by who looks at the row.
 
     A layout is what forms have in common whose values are of the same types. rows: by the number of
     the list that they are the last one of.
@@ -98,16 +95,16 @@ class Lists:
         forms: Sequence[RowForm],
         source: RowValues,
         live: Callable[[], Iterable[int]],
-        compute: Compute,
+        match_number: Callable[[], int],
     ) -> None:
         self.rows: dict[int, Row] = {}
         self.numbers: dict[Row, int] = {}
         self.last = 0
         self.most = MOST_ROWS
         self.live = live
-        self.columns = source.columns
-        self.valid = source.valid
-        self.forms = [[self.reader(one, compute) for one in form] for form in forms]
+        self.source = source
+        self.match_number = match_number
+        self.forms = [[self.reader(one) for one in form] for form in forms]
         types = [tuple(one.type for one in form[1:]) for form in forms]
         self.layouts = [types.index(one) for one in types]
         self.decoders = [[decoder_of(one, source) for one in form[1:]] for form in forms]
@@ -129,13 +126,38 @@ class Lists:
             self.rows[found] = key
         return found
 
-    def reader(self, one: ListedColumn | ListedValue, compute: Compute) -> Callable[[int], Value]:
+    def reader(self, one: ListedColumn | ListedValue) -> Callable[[int], Value]:
         """What reads a value of a row as it is kept, None where it is NULL."""
         if isinstance(one, ListedValue):
-            encode = encoder_of(one)
-            return lambda row: encode(compute(one.place, row))
-        columns, valid, column = self.columns, self.valid, one.column
+            return self.computer(one)
+        columns, valid, column = self.source.columns, self.source.valid, one.column
         return lambda row: columns.item(column, row) if valid.item(column, row) else None
+
+    def computer(self, one: ListedValue) -> Callable[[int], Value]:
+        """What computes a value of a row as it is kept. Raises FunctionError."""
+        here, encode = [0], encoder_of(one)
+
+        def argument(read: ListedColumn | None) -> Evaluate:
+            if read is None:
+                return self.match_number
+            kept, decode = self.reader(read), decoder_of(read, self.source)
+
+            def value() -> Value:
+                found = kept(here[0])
+                return None if found is None else decode(found)
+
+            return value
+
+        compute = build(one.expression, one.type, [*map(argument, one.reads)], lazy=True)
+
+        def computed(row: int) -> Value:
+            here[0] = row
+            try:
+                return encode(compute())
+            except OverflowError:
+                raise AnsiError(REASONS[OVERFLOW]) from None
+
+        return computed
 
     def before(self, number: int) -> int:
         """The list without its last row."""
@@ -190,10 +212,8 @@ class PythonCalls:
         self.registers: Callable[[], IntArray] = lambda: self.stack[:0]
         self.match_number: Callable[[], int] = lambda: 1
         self.listed = [place for place, one in linked.meanings if isinstance(one, Listed)]
-        self.linked = linked
         self.source = source
-        self.lists = Lists(linked.forms, source, self.live_lists, self.value_of_row)
-        self.computed = [self.compiled(one.expression, one.type) for one in linked.computed]
+        self.lists = Lists(linked.forms, source, self.live_lists, self.tried)
         self.formulas = [self.compiled(one, one.type) for one in linked.calls]
         self.encoders = [encoder(one.type) for one in linked.calls]
         self.pointer = callback(self.answer) if linked.calls else NO_CALLBACK
@@ -236,22 +256,9 @@ class PythonCalls:
             self.lists.clear()
         return self.lists.append(number, form, row)
 
-    def value_of_row(self, place: int, row: int) -> Value:
-        """What is computed of a row that is appended to a list. Raises FunctionError."""
-        linked, (columns, valid) = self.linked, (self.source.columns, self.source.valid)
-        begin, end = linked.computed_code[place]
-        functions, before = mathematics_of(linked), np.array([self.match_number() - 1])
-        given = Input(columns, valid, functions, self.pointer, 0, columns.shape[1], before)
-        status = push_values(linked.instructions, begin, end, row, given, self.stack)
-        if status == FUNCTION_FAILED:
-            raise self.failed()
-        if status in REASONS:
-            raise AnsiError(REASONS[status])
-        self.top = 0
-        try:
-            return self.computed[place]()
-        except OverflowError:
-            raise AnsiError(REASONS[OVERFLOW]) from None
+    def tried(self) -> int:
+        """The number of the match that is tried, by what the search says of it now."""
+        return self.match_number()
 
     def live_lists(self) -> list[int]:
         """The lists that runs may have: a place without a run may still hold what one had."""

@@ -5,11 +5,11 @@ A condition asks for a register by what it means; one that several conditions re
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import field, replace
 from typing import NamedTuple
 
-from matchrec.conditions.run_condition import Reduction
+from matchrec.conditions.run_condition import Reduction, RunExpression
 from matchrec.conditions.types import Kind, ValueType
 from matchrec.dataclass import dataclass
 from matchrec.evaluate import instructions as op
@@ -19,17 +19,13 @@ Members = frozenset[int]  # variable ids
 
 
 @dataclass(frozen=True, slots=True)
-class LastRow:
-    """Position of the row `offset` before the last one mapped to `members`, or -1."""
+class RowOf:
+    """Position of the row `offset` rows from the first or the last one mapped to `members`.
 
-    members: Members
-    offset: int
+    -1 where there is none; of one counted from the first, some negative number.
+    """
 
-
-@dataclass(frozen=True, slots=True)
-class FirstRow:
-    """Position of the row `offset` after the first one mapped to `members`, or negative."""
-
+    end: End
     members: Members
     offset: int
 
@@ -43,12 +39,17 @@ class RecentVariable:
 
 @dataclass(frozen=True, slots=True)
 class VariableOfRow:
-    """Variable of the row `physical` rows from a FirstRow or LastRow, -1 outside of the match."""
+    """Variable of the row `physical` rows from a `RowOf`, -1 outside of the match."""
 
     end: End
     members: Members
     offset: int
     physical: int
+
+    @property
+    def row(self) -> RowOf:
+        """The row from which it is counted."""
+        return RowOf(self.end, self.members, self.offset)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +85,15 @@ class ListedColumn:
 
 @dataclass(frozen=True, slots=True)
 class ListedValue:
-    """What is computed of a list's row, among all that is, and the type of its values."""
+    """What Python computes of a list's row, and its type.
 
-    place: int
+    reads: what the expression asks for, see `run_condition.arguments_of`: columns of the row; None
+    for the number of the match that is tried.
+    """
+
+    expression: RunExpression
     type: ValueType
+    reads: tuple[ListedColumn | None, ...]
 
 
 RowForm = tuple[ListedColumn | ListedValue, ...]
@@ -106,7 +112,7 @@ class Listed:
     so_far: bool = False
 
 
-Meaning = LastRow | FirstRow | RecentVariable | VariableOfRow | CountOfRows | Reduced | Listed
+Meaning = RowOf | RecentVariable | VariableOfRow | CountOfRows | Reduced | Listed
 
 
 class Step(NamedTuple):
@@ -166,20 +172,20 @@ class Registers:
 
     def _needed(self, meaning: Meaning) -> Iterator[Meaning]:
         match meaning:
-            case LastRow(members, offset) if offset > 0:
-                yield LastRow(members, offset - 1)
+            case RowOf(End.LAST, members, offset) if offset > 0:
+                yield RowOf(End.LAST, members, offset - 1)
             case RecentVariable(distance) if distance > 0:
                 yield RecentVariable(distance - 1)
-            case VariableOfRow(End.LAST, members, offset, physical):
+            case VariableOfRow(End.LAST, _, offset, physical):
                 if offset > 0:
                     yield replace(meaning, offset=offset - 1)
-                yield LastRow(members, offset) if physical > 0 else RecentVariable(-physical)
-            case VariableOfRow(_, members, offset, physical):
-                yield FirstRow(members, offset)
+                yield meaning.row if physical > 0 else RecentVariable(-physical)
+            case VariableOfRow(physical=physical):
+                yield meaning.row
                 if physical <= 0:
                     yield RecentVariable(-physical)
             case CountOfRows(so_far=True) | Reduced(so_far=True) | Listed(so_far=True):
-                yield LastRow(meaning.members, 0)
+                yield last_row(meaning.members)
             case _:
                 return
 
@@ -190,7 +196,7 @@ class Registers:
         """
         found: list[list[Step]] = [[] for _ in range(variables)]
         for meaning in sorted(self.numbers, key=_phase):
-            for variable in _mapped(meaning, variables):
+            for variable in range(variables):
                 found[variable].extend(self._steps(meaning, variable))
         return [tuple(steps) for steps in found]
 
@@ -199,13 +205,14 @@ class Registers:
         match meaning:
             case RecentVariable(distance):
                 yield self._shift(register, RecentVariable(distance - 1), distance, variable)
-            case LastRow(members, offset) if variable in members:
-                if offset > 0:
-                    yield Step(op.COPY, register, self.numbers[LastRow(members, offset - 1)])
+            case RowOf(end, members, offset) if variable in members:
+                if end is End.FIRST:
+                    yield Step(op.COUNT_DOWN, register)
+                elif offset > 0:
+                    before = self.numbers[replace(meaning, offset=offset - 1)]
+                    yield Step(op.COPY, register, before)
                 else:
                     yield Step(op.SET_ROW, register)
-            case FirstRow(members) if variable in members:
-                yield Step(op.COUNT_DOWN, register)
             case VariableOfRow(End.LAST):
                 yield from self._last_variable(meaning, variable)
             case VariableOfRow():
@@ -224,7 +231,7 @@ class Registers:
 
     def _place(self, meaning: CountOfRows | Reduced | Listed) -> int:
         """Which row counts: 0 is the row being mapped, r + 1 the one whose position is in r."""
-        return self.numbers[LastRow(meaning.members, 0)] + 1 if meaning.so_far else 0
+        return self.numbers[last_row(meaning.members)] + 1 if meaning.so_far else 0
 
     def _shift(self, register: int, before: Meaning, place: int, first: int) -> Step:
         """The step of one place in a chain whose place 0 becomes `first`."""
@@ -241,12 +248,11 @@ class Registers:
             else:
                 yield Step(op.COPY, register, self.numbers[RecentVariable(-physical)])
         if physical > 0:
-            row = self.numbers[LastRow(meaning.members, offset)]
-            yield Step(op.SET_AT, register, row, physical, variable)
+            yield Step(op.SET_AT, register, self.numbers[meaning.row], physical, variable)
 
     def _first_variable(self, meaning: VariableOfRow, variable: int) -> Iterator[Step]:
         register = self.numbers[meaning]
-        row = self.numbers[FirstRow(meaning.members, meaning.offset)]
+        row = self.numbers[meaning.row]
         if meaning.physical > 0:
             yield Step(op.SET_AT, register, row, meaning.physical, variable)
         elif variable in meaning.members:
@@ -254,24 +260,9 @@ class Registers:
             yield Step(op.COPY_AT, register, recent, row)
 
 
-def _mapped(meaning: Meaning, variables: int) -> Iterable[int]:
-    """The variables whose rows may change a register."""
-    match meaning:
-        case (
-            LastRow(members=members)
-            | FirstRow(members=members)
-            | CountOfRows(members=members)
-            | Reduced(members=members)
-            | Listed(members=members)
-        ):
-            return members
-        case _:
-            return range(variables)
-
-
 def _initial(meaning: Meaning) -> list[int]:
     match meaning:
-        case FirstRow(offset=offset):
+        case RowOf(End.FIRST, offset=offset):
             return [-1 - offset]
         case CountOfRows() | Listed():
             return [0]
@@ -289,10 +280,8 @@ def _phase(meaning: Meaning) -> tuple[int, int]:
     match meaning:
         case CountOfRows(so_far=True) | Reduced(so_far=True) | Listed(so_far=True):
             return -1, 0
-        case LastRow(offset=offset):
-            return 0, -offset
-        case FirstRow():
-            return 0, 0
+        case RowOf(end, offset=offset):
+            return 0, -offset if end is End.LAST else 0
         case RecentVariable(distance):
             return 1, -distance
         case VariableOfRow(End.LAST, offset=offset):
@@ -311,6 +300,6 @@ _REDUCE = {
 }
 
 
-def row_register(members: Members, end: End, offset: int) -> LastRow | FirstRow:
-    """The meaning of a logical navigation."""
-    return LastRow(members, offset) if end is End.LAST else FirstRow(members, offset)
+def last_row(members: Members) -> RowOf:
+    """The row mapped last to one of the members."""
+    return RowOf(End.LAST, members, 0)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import chain
+from collections.abc import Iterable, Iterator, Mapping
 from textwrap import indent
 
 from typing_extensions import assert_never
@@ -25,6 +24,7 @@ from matchrec.explanation.formulas import (
 )
 from matchrec.explanation.program import program_lines
 from matchrec.output.pieces import AggregatePlace, Piece
+from matchrec.output.reads import show_read
 from matchrec.plan.clauses import ONE_OF_A_ROW, AfterMatchSkip, RowExpression
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import negations
@@ -75,8 +75,7 @@ class ExplainedClause:
     sorts: str = ""
 
     def __str__(self) -> str:
-        written = ((title, "\n".join(lines)) for title, lines in self.sections())
-        return "\n".join(f"{title}\n{indent(text, '  ')}" for title, text in written if text)
+        return titled(self.sections())
 
     def sections(self) -> Iterator[tuple[str, Iterator[str]]]:
         """Titles and lines, in the order of the stages; one without lines does not appear."""
@@ -84,10 +83,7 @@ class ExplainedClause:
         task = executable.task
         program = program_lines(task.pattern.program, formulas(plan, task))
         yield "row pattern", iter((executable.pattern,))
-        yield (
-            "partitions and order",
-            chain(partition_lines(plan, self.keys), self.sort_lines()),
-        )
+        yield "partitions and order", partition_lines(plan, self.keys, self.sorts)
         yield "event selection", selection_lines(plan)
         yield "window", window_lines(plan)
         yield "what must not be there, and what a whole match must be", absence_lines(plan)
@@ -102,11 +98,6 @@ class ExplainedClause:
         yield "rows", row_lines(plan)
         yield "computed by Spark after the match", after_lines(executable)
         yield "warnings", iter(self.warnings)
-
-    def sort_lines(self) -> Iterator[str]:
-        """Who sorts the rows, if that is known."""
-        if self.sorts:
-            yield f"sorted by {self.sorts}"
 
     @property
     def dot(self) -> str:
@@ -132,7 +123,22 @@ class ExplainedClause:
         return f"{self.executable.pattern} ({algorithm.engine}, {algorithm.name})"
 
 
-def partition_lines(plan: MatchPlan, tests: tuple[str, ...]) -> Iterator[str]:
+def titled(sections: Iterable[tuple[str, Iterable[str]]]) -> str:
+    """Sections with their titles; one without lines does not appear."""
+    written = ((title, "\n".join(lines)) for title, lines in sections)
+    return "\n".join(f"{title}\n{indent(text, '  ')}" for title, text in written if text)
+
+
+def numbered(clauses: Mapping[int, str]) -> str:
+    """The texts of clauses by their numbers, of which a single one needs none."""
+    if len(clauses) == 1:
+        return next(iter(clauses.values()))
+    texts = (f"clause {number}\n{indent(text, '  ')}" for number, text in clauses.items())
+    return "\n\n".join(texts)
+
+
+def partition_lines(plan: MatchPlan, tests: tuple[str, ...], sorts: str) -> Iterator[str]:
+    """How rows are divided and ordered, and who sorts them, if that is known."""
     keys = ", ".join(map(show_key, plan.partition_by))
     yield f"partition by {keys}" if keys else "all rows form one partition"
     if plan.equal:
@@ -147,6 +153,8 @@ def partition_lines(plan: MatchPlan, tests: tuple[str, ...]) -> Iterator[str]:
         for item in plan.order_by
     ]
     yield f"order by {', '.join(orders)}" if orders else "no order: the result may differ each time"
+    if sorts:
+        yield f"sorted by {sorts}"
 
 
 def show_key(key: RowExpression) -> str:
@@ -240,7 +248,7 @@ def show_piece(piece: Piece, executable: Executable, columns: list[str]) -> str:
         case str():
             return piece
         case int():
-            return executable.reads[piece].show(columns)
+            return show_read(executable.reads[piece], columns)
         case AggregatePlace(index):
             call = executable.aggregates[index].call
             return f"{show_semantics(call.semantics, show_reference(call))} over the match's rows"

@@ -15,12 +15,12 @@ from dataclasses import replace
 from enum import Enum
 from functools import partial
 from html import escape
-from textwrap import indent
 from typing import TYPE_CHECKING
 
 from matchrec.compile.coverage import Counted, Figures, NearestStart, parts_of
 from matchrec.dataclass import dataclass
 from matchrec.engine.kernels import counting as layout
+from matchrec.explanation.clause import numbered, titled
 from matchrec.explanation.formulas import show_test
 from matchrec.nfa.facts import UNREACHABLE
 from matchrec.pictures.html import preformatted, wide
@@ -153,13 +153,11 @@ def show_funnel(clause: ClauseCoverage) -> str:
     """All figures of a clause."""
     parts = (
         ("row pattern", [clause.pattern]),
-        ("rows", list(row_lines(clause))),
-        ("starting rows: how many came so far, and ended there", list(funnel_lines(clause))),
-        ("what ended most of them", list(answer_lines(clause))),
+        ("rows", row_lines(clause)),
+        ("starting rows: how many came so far, and ended there", funnel_lines(clause)),
+        ("what ended most of them", answer_lines(clause)),
     )
-    return "\n".join(
-        f"{title}\n" + "\n".join(f"  {line}" for line in lines) for title, lines in parts if lines
-    )
+    return titled(parts)
 
 
 def row_lines(clause: ClauseCoverage) -> Iterator[str]:
@@ -361,12 +359,8 @@ class Coverage:
     @property
     def text(self) -> str:
         """The funnel of each clause."""
-        if len(self.clauses) == 1:
-            return printable(show_funnel(next(iter(self.clauses.values()))))
-        return "\n\n".join(
-            f"clause {number}\n{indent(printable(show_funnel(clause)), '  ')}"
-            for number, clause in self.clauses.items()
-        )
+        funnels = {number: show_funnel(one) for number, one in self.clauses.items()}
+        return printable(numbered(funnels))
 
     def __str__(self) -> str:
         return self.text

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import chain
 from textwrap import indent
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,7 @@ from matchrec.compile.path import Draft
 from matchrec.compile.rule_set import RuleSet
 from matchrec.conditions.row_column import RowColumn, show_column
 from matchrec.dataclass import dataclass
-from matchrec.explanation.clause import ExplainedClause, partition_lines
+from matchrec.explanation.clause import ExplainedClause, numbered, partition_lines, titled
 from matchrec.explanation.formulas import selection_lines
 from matchrec.pictures.html import folded, paragraph, preformatted, wide
 from matchrec.plan.match_plan import MatchPlan
@@ -70,10 +69,7 @@ class Explanation:
             named = zip(self.rules, self.clauses, strict=True)
             rules = (f"\n\nrule {name}\n{indent(str(one), '  ')}" for name, one in named)
             return self.shared + "".join(rules)
-        if len(self.clauses) == 1:
-            return str(self.clauses[0])
-        numbered = enumerate(self.clauses, 1)
-        return "\n\n".join(f"clause {number}\n{indent(str(one), '  ')}" for number, one in numbered)
+        return numbered(dict(enumerate(map(str, self.clauses), 1)))
 
     def dot(self) -> str:
         """The programs of all clauses in Graphviz's language, one graph after the other.
@@ -151,15 +147,13 @@ class ExplainedRules:
 
     def explanation(self) -> Explanation:
         """What all rules share, then each of them."""
-        written = ((title, "\n".join(lines)) for title, lines in self._shared())
-        shared = "\n".join(f"{title}\n{indent(text, '  ')}" for title, text in written)
-        return Explanation(tuple(self._clauses()), rules=tuple(self.executables), shared=shared)
+        rules = tuple(self.executables)
+        return Explanation(tuple(self._clauses()), rules=rules, shared=titled(self._shared()))
 
     def _shared(self) -> Iterator[tuple[str, Iterator[str]]]:
         first = next(iter(self.drafts.values())).plan
         plan = MatchPlan(first.pattern, first.partition_by, first.order_by)
-        sorts = (f"sorted by {self.sorts}",) if self.sorts else ()
-        yield "partitions and order of all rules", chain(partition_lines(plan, ()), sorts)
+        yield "partitions and order of all rules", partition_lines(plan, (), self.sorts)
         yield "computed by Spark before the match, once for all rules", self._columns()
         if not self.sorts:
             yield "stream, once for all rules", iter(KEPT)

@@ -29,8 +29,6 @@ from matchrec.evaluate import instructions as op
 from matchrec.evaluate.link import LinkedConditions
 from matchrec.evaluate.registers import (
     CountOfRows,
-    FirstRow,
-    LastRow,
     Listed,
     ListedColumn,
     ListedValue,
@@ -38,13 +36,14 @@ from matchrec.evaluate.registers import (
     Members,
     RecentVariable,
     Reduced,
+    RowOf,
     VariableOfRow,
 )
 from matchrec.explanation.program import said_once
 from matchrec.nfa.closure import Choice
 from matchrec.nfa.program import Action, Edge, Formulas, Program, StateId
 from matchrec.plan.clauses import Absence, Definition, EventSelection, Gap, MatchOutput, Within
-from matchrec.plan.expression import ColumnReference, Reference, Scalar, render
+from matchrec.plan.expression import ColumnReference, End, Reference, Scalar, render
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.show import show_navigation, show_reference, show_scalar
 from matchrec.plan.stages import Skip, Staging
@@ -245,17 +244,13 @@ def where(absence: Absence) -> str:
 
 
 def merges_runs(executable: Executable) -> bool:
-    """Whether runs of equal computation state merge."""
+    """Whether runs of equal computation state merge: not where they come out at a window's end."""
+    task = executable.task
     return (
         executable.algorithm.engine == "breadth_first"
-        and executable.task.output is not MatchOutput.GRAPH
-        and not ends_by_window(executable)
+        and task.output is not MatchOutput.GRAPH
+        and not compile_task(task, len(executable.crossing.integers)).rules.flushes
     )
-
-
-def ends_by_window(executable: Executable) -> bool:
-    """Whether runs come out when their window ends."""
-    return compile_task(executable.task, len(executable.crossing.integers)).rules.flushes
 
 
 IN_WINDOW = "in the window"
@@ -457,16 +452,11 @@ class Vector:
     def show(self, register: int, meaning: Meaning) -> str:
         """What a value is: operation, column, variables."""
         match meaning:
-            case LastRow(members, offset):
-                back = f", {offset} before it" if offset else ""
-                return (
-                    f"set {self.read_through(register)} of the last row of {self.of(members)}{back}"
-                )
-            case FirstRow(members, offset):
-                on = f", {offset} after it" if offset else ""
-                return (
-                    f"set {self.read_through(register)} of the first row of {self.of(members)}{on}"
-                )
+            case RowOf(end, members, offset):
+                side = "after" if end is End.FIRST else "before"
+                further = f", {offset} {side} it" if offset else ""
+                row = f"the {end.value.lower()} row of {self.of(members)}{further}"
+                return f"set {self.read_through(register)} of {row}"
             case RecentVariable(distance):
                 return f"set the variable of the row {distance} before the last one"
             case VariableOfRow(end, members, offset, physical):
@@ -489,9 +479,7 @@ class Vector:
         """What a row of a list has; where MATCH_NUMBER() is in it, what that is combined with."""
         if isinstance(one, ListedColumn):
             return self.columns[one.column]
-        begin, end = self.linked.computed_code[one.place]
-        code = self.linked.instructions[begin:end].tolist()
-        read = dict.fromkeys(self.columns[step[1]] for step in code if step[0] == op.READ)
+        read = dict.fromkeys(self.columns[each.column] for each in one.reads if each is not None)
         return " with ".join(("MATCH_NUMBER()", *read))
 
     def of(self, members: Members) -> str:

@@ -6,8 +6,7 @@ choices `A -> 0, B -> 1` and the last one `accept`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterator
 from dataclasses import replace
 from enum import IntEnum
 
@@ -67,7 +66,6 @@ class Choice:
 
 
 Folded = tuple[tuple[Choice, ...], ...]
-_NOWHERE: frozenset[int | None] = frozenset({None})
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,23 +106,15 @@ def fold(program: Program, *, every_way: bool = False, span: Span | None = None)
                 if not every_way:
                     raise pattern_too_large("choices", MOST_CHOICES, span)
                 fold(program, span=span)  # which raises, unless acceptances leave few of them
-            if choice.target is not None and choice.target not in numbers:
+            if choice.target is None:
+                choices.append(choice)
+                continue
+            if choice.target not in numbers:
                 numbers[choice.target] = len(order)
                 order.append(choice.target)
-            choices.append(choice)
+            choices.append(replace(choice, target=numbers[choice.target]))
         folded.append(tuple(choices))
-    numbered = [_renumbered(choices, numbers) for choices in folded]
-    return _reachable(numbered if every_way else _without_dominated(numbered), order)
-
-
-def _renumbered(choices: tuple[Choice, ...], numbers: Mapping[int, int]) -> tuple[Choice, ...]:
-    """The choices with other numbers of their targets."""
-    return tuple(
-        one
-        if one.target is None or numbers[one.target] == one.target
-        else replace(one, target=numbers[one.target])
-        for one in choices
-    )
+    return Folding(tuple(folded), tuple(order))
 
 
 def choices_of(program: Program, state: StateId, *, every_way: bool) -> Iterator[Choice]:
@@ -167,69 +157,6 @@ def forbidden_by(guard: int) -> frozenset[VariableId]:
     """The variables whose conditions a row must not satisfy."""
     bits = guard // FIRST_NOT
     return frozenset(one for one in range(bits.bit_length()) if bits >> one & 1)
-
-
-def _without_dominated(folded: list[tuple[Choice, ...]]) -> list[tuple[Choice, ...]]:
-    """The states without choices that can only fail once an earlier one has failed.
-
-    That is so where the earlier choice needs no more and all that its rival's target offers, its
-    own target offers too. `(A?){30}` has 30 choices in its first state; the first one does.
-
-    Cost: a rival's target must offer the rarest of what the target offers, so few are looked at.
-    """
-    numbers: dict[Choice, int] = {}
-    offers = [
-        frozenset(numbers.setdefault(choice, len(numbers)) for choice in choices)
-        for choices in folded
-    ]
-    rarest = _offering_the_rarest(offers)
-    states = []
-    for choices in folded:
-        left: list[Choice] = []
-        kept: dict[VariableId | None, dict[int | None, list[Choice]]] = {}
-        for choice in choices:
-            rivals = kept.setdefault(choice.variable, {})
-            near = _NOWHERE if choice.target is None else rarest[choice.target]
-            earlier = (one for target in rivals.keys() & near for one in rivals[target])
-            if not any(_dominates(one, choice, offers) for one in earlier):
-                rivals.setdefault(choice.target, []).append(choice)
-                left.append(choice)
-        states.append(tuple(left))
-    return states
-
-
-def _offering_the_rarest(offers: list[frozenset[int]]) -> list[AbstractSet[int | None]]:
-    """For each state, the states that offer what the fewest states do of what it offers itself."""
-    offering: dict[int, set[int | None]] = {}
-    for state, offered in enumerate(offers):
-        for choice in offered:
-            offering.setdefault(choice, set()).add(state)
-    everywhere: set[int | None] = set(range(len(offers)))
-    return [
-        min((offering[choice] for choice in offered), key=len, default=everywhere)
-        for offered in offers
-    ]
-
-
-def _dominates(earlier: Choice, later: Choice, offers: list[frozenset[int]]) -> bool:
-    """Whether the later of two choices of one variable need not be tried."""
-    if earlier.guard & ~later.guard:
-        return False
-    if earlier.target is None or later.target is None:
-        return earlier.target is later.target
-    return offers[later.target] <= offers[earlier.target]
-
-
-def _reachable(folded: list[tuple[Choice, ...]], states: list[StateId]) -> Folding:
-    """The states that the start leads to, numbered in the order in which it does."""
-    numbers = {0: 0}
-    for state in (order := [0]):  # grows while it is read
-        for choice in folded[state]:
-            if choice.target is not None and choice.target not in numbers:
-                numbers[choice.target] = len(order)
-                order.append(choice.target)
-    choices = tuple(_renumbered(folded[state], numbers) for state in order)
-    return Folding(choices, tuple(states[state] for state in order))
 
 
 def is_repeated(seen: dict[object, list[int]], what: object, guard: int) -> bool:

@@ -49,6 +49,7 @@ from matchrec.plan.pattern import (
     Quantified,
     RowPattern,
     Variable,
+    children,
     simplify,
 )
 
@@ -274,18 +275,12 @@ class _PatternCompiler:
 def _has_one_word(node: RowPattern) -> bool:
     """Whether rows can match `node` in one way at most."""
     match node:
-        case Empty() | PartitionStart() | PartitionEnd() | Variable() | Negation():
-            return True
-        case Concatenation(parts):
-            return all(map(_has_one_word, parts))
-        case Exclusion(part):
-            return _has_one_word(part)
-        case Quantified(part, least, most):
-            return least == most and _has_one_word(part)
+        case Quantified(least=least, most=most) if least != most:
+            return False
         case Alternation() | Permutation():
             return False
         case _:
-            assert_never(node)
+            return all(map(_has_one_word, children(node)))
 
 
 def _proceed(target: StateId) -> Edge:
@@ -358,8 +353,9 @@ def compile_pattern(plan: MatchPlan) -> CompiledPattern:
 
 def compile_staging(plan: MatchPlan, staging: Staging) -> CompiledPattern:
     """The stages of a plan, compiled. Few plans have any: what compiles them is loaded here."""
-    from matchrec.nfa.compile_stages import compile_stages, compose_tests, fold_places, windows_of
+    from matchrec.nfa.compile_stages import compile_stages, compose_tests, fold_places
 
     steps = staging.steps
     program, tests = compile_stages(steps, plan.variables), compose_tests(steps, plan.variables)
-    return CompiledPattern(program, fold_places(program, tests, windows_of(plan, staging)))
+    folding = fold_places(program, tests, staging.near, windowed=plan.within is not None)
+    return CompiledPattern(program, folding)

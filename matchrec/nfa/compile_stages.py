@@ -42,13 +42,11 @@ from matchrec.nfa.program import (
     order_states,
     renumber_states,
 )
-from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.stages import (
     Contiguity,
     ForbiddenEvent,
     RepeatedPart,
     Single,
-    Staging,
     Steps,
     nots,
     parts,
@@ -216,21 +214,16 @@ class _StageCompiler:
             pending=frozenset(order[one] for one in self.pending if one in order),
         ).check()
 
-    def add_state(self, key: object, name: str) -> tuple[StateId, bool]:
-        """The state made for `key`, and whether it must be filled."""
-        if key in self.made:
-            return self.made[key], False
-        if len(self.states) >= MOST_STATES:
-            raise pattern_too_large("states", MOST_STATES, None)
-        self.states.append(State())
-        self.names.append(name)
-        self.made[key] = len(self.states) - 1
-        return self.made[key], True
-
-    def fill(self, state: StateId, edges: Iterator[Edge]) -> StateId:
-        """The state, which will get these edges."""
-        self.unfilled.append((state, edges))
-        return state
+    def make(self, key: object, name: str, edges: Iterator[Edge]) -> StateId:
+        """The state made for `key`, which has these edges once it is filled."""
+        if key not in self.made:
+            if len(self.states) >= MOST_STATES:
+                raise pattern_too_large("states", MOST_STATES, None)
+            self.made[key] = len(self.states)
+            self.states.append(State())
+            self.names.append(name)
+            self.unfilled.append((self.made[key], edges))
+        return self.made[key]
 
     def fill_all(self) -> None:
         """Makes the edges of all states, and so of those that these lead to."""
@@ -277,10 +270,8 @@ class _StageCompiler:
         self, tests: tuple[ForbiddenEvent, ...], pending: Pending, rest: Rest | StateId
     ) -> StateId:
         """The state whose next row must not satisfy these NOTs; otherwise it goes on after them."""
-        state, is_new = self.add_state((tests, pending, rest), tests[0].name)
-        if not is_new:
-            return state
-        return self.fill(state, self.edges_of_nots(tests, pending, rest))
+        edges = self.edges_of_nots(tests, pending, rest)
+        return self.make((tests, pending, rest), tests[0].name, edges)
 
     def edges_of_nots(
         self, tests: tuple[ForbiddenEvent, ...], pending: Pending, rest: Rest | StateId
@@ -296,24 +287,31 @@ class _StageCompiler:
         closing = pending.closing
         if not closing:
             return self.FINAL
-        state, is_new = self.add_state(("end", closing), closing[-1].name)
+        state = self.make(("end", closing), closing[-1].name, self.edges_of_end(closing))
         if closing[-1].only_next:
-            tests = tuple(one.test for one in closing)
-            if is_new:
-                ignore = Edge(Action.IGNORE, self.FINAL, forbids=self.literals(tests))
-                self.fill(state, iter((ignore, *self.edges_to_stop(tests))))
             return state
-        tests = tuple(one.test for one in closing if not one.only_next)
-        if is_new:  # without edges to the stop state: each prefix of a loop is judged by itself
-            near = tuple(one.near for one in closing if one.near is not None)
-            edges = [Edge(Action.IGNORE, self.FINAL, needs=self.literals((one,))) for one in near]
-            edges.append(Edge(Action.IGNORE, state, forbids=self.literals((*tests, *near))))
-            self.fill(state, iter(edges))
-            self.pending.add(state)
+        self.pending.add(state)
         first = tuple(one for one in closing if one.only_next)
         return (
             self.compile_nots(first, replace(pending, closing=closing), state) if first else state
         )
+
+    def edges_of_end(self, closing: tuple[ForbiddenEvent, ...]) -> Iterator[Edge]:
+        """The edges of a run that waits for the end of the pattern.
+
+        A NOT up to the end of the window has none to the stop state: each prefix of a loop is
+        judged by itself.
+        """
+        if closing[-1].only_next:
+            tests = tuple(one.test for one in closing)
+            yield Edge(Action.IGNORE, self.FINAL, forbids=self.literals(tests))
+            yield from self.edges_to_stop(tests)
+            return
+        near = tuple(one.near for one in closing if one.near is not None)
+        for one in near:
+            yield Edge(Action.IGNORE, self.FINAL, needs=self.literals((one,)))
+        tests = (*(one.test for one in closing if not one.only_next), *near)
+        yield Edge(Action.IGNORE, self.made["end", closing], forbids=self.literals(tests))
 
     def compile_part(self, part: RepeatedPart, count: int, rest: Rest, pending: Pending) -> StateId:
         """The state after repetition `count` of a part, the first one of `rest`."""
@@ -328,21 +326,23 @@ class _StageCompiler:
             direct = tuple(one for one in nots if one.only_next and leaves)
         if isinstance(part.content, Steps):
             return self.compile_group(part, count, rest, (own, pending), direct)
-        state, is_new = self.add_state((part, count, rest, pending), part.content.name)
-        if not is_new:
-            return state
-        waits = state
+        key: tuple[object, ...] = (part, count, rest, pending)
+        waits, name = key, part.content.name
         if leaves and contiguity_of(part, count, rest) is not Contiguity.STRICT:
-            waits, _ = self.add_state(("companion", part, count, rest, pending), part.content.name)
-            self.fill(waits, self.edges_of_stage(part, count, rest, own, waits))
+            waits = ("companion", *key)
+            self.make(waits, name, self.edges_of_stage(part, count, rest, own, waits))
         fresh = own.with_stops(*(one.test for one in direct))
         onward = self.edges_out(part, rest, pending) if leaves else ()
-        return self.fill(state, chain(self.edges_of_stage(part, count, rest, fresh, waits), onward))
+        stays = self.edges_of_stage(part, count, rest, fresh, waits)
+        return self.make(key, name, chain(stays, onward))
 
     def edges_of_stage(
-        self, part: RepeatedPart, count: int, rest: Rest, pending: Pending, waits: StateId
+        self, part: RepeatedPart, count: int, rest: Rest, pending: Pending, waits: object
     ) -> Iterator[Edge]:
-        """The edges of a single stage that read a row, and those to the stop state."""
+        """The edges of a single stage that read a row, and those to the stop state.
+
+        waits: for what the state is made in which a run waits that skips a row.
+        """
         content, until = part.content, part.until
         assert isinstance(content, Single)
         kills = (*rest.until, *pending.kills, *(() if part.near is None else (part.near,)))
@@ -360,7 +360,7 @@ class _StageCompiler:
             own = (content.test,) if contiguity is Contiguity.RELAXED else ()
             inner = ends if count > 0 else ()
             forbids = self.literals((*own, *inner, *kills))
-            yield Edge(Action.IGNORE, waits, forbids=forbids)
+            yield Edge(Action.IGNORE, self.made[waits], forbids=forbids)
         yield from self.edges_to_stop(pending.stops)
 
     def edges_out(self, part: RepeatedPart, rest: Rest, pending: Pending) -> Iterator[Edge]:
@@ -403,13 +403,16 @@ class _StageCompiler:
         )
         if not may_leave(part, count):
             return self.compile_rest(body, own)
-        state, is_new = self.add_state((part, count, rest, leaving), f"({part_name(part)})")
-        if not is_new:
-            return state
-        head = self.compile_rest(body, own)
-        head = self.compile_nots(direct, own, head) if direct else head
-        onward = self.edges_out(part, rest, leaving)
-        return self.fill(state, chain((self.proceed(head),), onward))
+        name = f"({part_name(part)})"
+        onward = chain(self.edge_into(body, own, direct), self.edges_out(part, rest, leaving))
+        return self.make((part, count, rest, leaving), name, onward)
+
+    def edge_into(
+        self, body: Rest, pending: Pending, direct: tuple[ForbiddenEvent, ...]
+    ) -> Iterator[Edge]:
+        """The edge to the first stage of a group."""
+        head = self.compile_rest(body, pending)
+        yield self.proceed(self.compile_nots(direct, pending, head) if direct else head)
 
 
 # A program of stages, folded: the places in which runs wait, and what a row does in each.
@@ -424,24 +427,6 @@ class _StageCompiler:
 # Source: Flink CEP, NFA, the decision graph of one event.
 
 Tests = frozenset[VariableId]
-
-
-@dataclass(frozen=True, slots=True)
-class Windows:
-    """What ends by time.
-
-    of_match: whether the match has a window. near: the tests that say that the row mapped last is
-    too far away.
-    """
-
-    of_match: bool
-    near: tuple[VariableId, ...]
-
-
-def windows_of(plan: MatchPlan, staging: Staging) -> Windows:
-    """What ends by time in a plan."""
-    near = tuple(plan.variables.index(test) for test in staging.near)
-    return Windows(plan.within is not None, near)
 
 
 @dataclass(frozen=True, slots=True)
@@ -484,13 +469,18 @@ def compose_tests(steps: Steps, variables: tuple[str, ...]) -> Composed:
     return Composed(complements, without, direct)
 
 
-def fold_places(program: Program, tests: Composed, windows: Windows) -> Folding:
+def fold_places(
+    program: Program, tests: Composed, nears: tuple[str, ...], *, windowed: bool
+) -> Folding:
     """The places of a program of stages; runs begin in the first ones.
+
+    nears: see `Staging.near`. windowed: whether the match has a window.
 
     Raises MatchRecognizePlanError for more than MOST_CHOICES, as stages that may all be left out
     have.
     """
-    folder = _Folder(program, tests, windows, {}, [])
+    near = tuple(program.variables.index(test) for test in nears)
+    folder = _Folder(program, tests, windowed, near)
     starts = [
         replace(one, starts=True)
         for one in folder.places(program.start)
@@ -520,11 +510,16 @@ def fold_places(program: Program, tests: Composed, windows: Windows) -> Folding:
 
 @dataclass(frozen=True, slots=True)
 class _Folder:
+    """Makes places. windowed: whether the match has a window. nears: the tests that say that the
+    row mapped last is too far away, the smallest window first.
+    """
+
     program: Program
     tests: Composed
-    windows: Windows
-    numbers: dict[WaitingPlace, int]
-    order: list[WaitingPlace]
+    windowed: bool
+    nears: tuple[VariableId, ...]
+    numbers: dict[WaitingPlace, int] = field(default_factory=dict)
+    order: list[WaitingPlace] = field(default_factory=list)
 
     def number(self, place: WaitingPlace) -> int:
         if place not in self.numbers:
@@ -569,7 +564,7 @@ class _Folder:
             return
         for edge in self.edges(place, Action.IGNORE):  # completed by time
             yield from (effect(test, Effect.COMPLETES) for test in edge.needs)
-        ends, near = self.ends(place), set(self.windows.near)
+        ends, near = self.ends(place), set(self.nears)
         yield from (effect(test, Effect.TIMES_OUT) for test in sorted(ends & near))
         yield from (effect(test, Effect.ENDS) for test in sorted(ends - near))
         yield from (effect(test, Effect.STOPS) for test in sorted(self.stops(place) - ends))
@@ -587,11 +582,11 @@ class _Folder:
         ends = set.intersection(*both) | place.forbids
         ends |= self.stops(place) & self.tests.direct
         ends |= {self.tests.complements[test] for test in place.needs}
-        return ends.difference(self.windows.near) if place.starts else ends  # no row before
+        return ends.difference(self.nears) if place.starts else ends  # no row before
 
     def taking(self, take: Edge, ignore: Edge | None, ends: set[VariableId]) -> Iterator[Choice]:
         """The choices that map a row, and what keeps the run from going on beside them."""
-        test = self.take_test(take, set(take.forbids) - ends - set(self.windows.near))
+        test = self.take_test(take, set(take.forbids) - ends - set(self.nears))
         blocking = set() if ignore is None else set(ignore.forbids) - ends
         blocks = bool(blocking.intersection(take.needs))
         targets = self.places(take.target)
@@ -630,7 +625,7 @@ class _Folder:
         near = self.near(place)
         if near != NOT_NEAR:
             return FIRST_NEAR + near
-        return TIMED_OUT if self.windows.of_match else NOTHING
+        return TIMED_OUT if self.windowed else NOTHING
 
     def near(self, place: WaitingPlace) -> int:
         """The smallest window from the row mapped last on that ends a run in a place."""
@@ -639,7 +634,7 @@ class _Folder:
         take, _ = self.reading(place)
         tests = {one for edge in self.edges(place, Action.IGNORE) for one in edge.needs}
         tests.update(() if take is None else take.forbids)
-        return next((n for n, one in enumerate(self.windows.near) if one in tests), NOT_NEAR)
+        return next((n for n, one in enumerate(self.nears) if one in tests), NOT_NEAR)
 
 
 def effect(test: VariableId, what: Effect) -> Choice:

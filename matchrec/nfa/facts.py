@@ -8,11 +8,10 @@ Source: Glushkov, "The abstract theory of automata", the sets First, Last and Fo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from itertools import product
+from graphlib import CycleError, TopologicalSorter
 
 from matchrec.dataclass import dataclass
-from matchrec.nfa.closure import GUARD_END, Choice, Folded
+from matchrec.nfa.closure import GUARD_END, Folded
 from matchrec.nfa.program import VariableId
 
 UNREACHABLE = 1 << 30
@@ -20,17 +19,14 @@ UNREACHABLE = 1 << 30
 
 def most_rows(folded: Folded) -> int | None:
     """The number of rows of the longest match, None where there is no bound."""
-    missing = [len(targets(folded, state)) for state in range(len(folded))]
-    sources = _sources(folded)
-    longest = [0] * len(folded)
-    done = [state for state, count in enumerate(missing) if count == 0]
-    for state in done:  # grows while it is read
-        for source in sources[state]:
-            longest[source] = max(longest[source], longest[state] + 1)
-            missing[source] -= 1
-            if missing[source] == 0:
-                done.append(source)
-    return longest[0] if len(done) == len(folded) else None
+    onward = {state: targets(folded, state) for state in range(len(folded))}
+    longest: dict[int, int] = {}
+    try:
+        for state in TopologicalSorter(onward).static_order():  # after all that it leads to
+            longest[state] = max((longest[target] + 1 for target in onward[state]), default=0)
+    except CycleError:
+        return None
+    return longest[0]
 
 
 def least_rows(folded: Folded) -> tuple[int, ...]:
@@ -158,77 +154,34 @@ class FollowSets:
         """The variables that may stand before one."""
         return frozenset(one for one, other in self.pairs if other == variable)
 
-    def after(self, variable: VariableId) -> frozenset[VariableId]:
-        """The variables that may stand after one."""
-        return frozenset(other for one, other in self.pairs if one == variable)
 
-
-# Whether the number of ways through a program can explode.
-
-MOST_STATES = 60  # pairs of states are looked at
-
-Pair = tuple[int, int]
-Graph = Mapping[Pair, tuple[Pair, ...]]
+MOST_STATES = 60  # from each of which all others are looked for
 
 
 def is_exponentially_ambiguous(folded: Folded) -> bool:
     """Whether the ways over k rows may grow exponentially with k.
 
-    That is so where two different ways of equal length lead from a state back to itself: a pair of
-    equal states reaches, in the graph of pairs, a pair of different ones and itself again, or steps
-    on by two choices at once. Conditions are unknown here, so any variables may hold for the same
-    row; a program of over MOST_STATES states counts as ambiguous.
+    That is so where two different ways of equal length lead from a state back to itself. Conditions
+    are unknown here, so any variables may hold for the same row, and of two choices that lead back,
+    after m and n rows, the one n times and the other m times are such ways. A program of over
+    MOST_STATES states counts as ambiguous.
 
     Source: Weber and Seidl, "On the degree of ambiguity of finite automata", criterion EDA.
     """
     if len(folded) > MOST_STATES:
         return True
-    after = [targets(folded, state) for state in range(len(folded))]
-    pairs = list(product(range(len(folded)), repeat=2))
-    component = _components({(p, q): tuple(product(after[p], after[q])) for p, q in pairs})
-    equal = {component[state, state] for state in range(len(folded))}
-    return any(p != q and component[p, q] in equal for p, q in pairs) or any(
-        component[state, state] == component[target, target]
+    reached = [_reached(folded, state) for state in range(len(folded))]
+    return any(
+        sum(one.target is not None and state in reached[one.target] for one in choices) > 1
         for state, choices in enumerate(folded)
-        for target in _reached_by_two(choices)
     )
 
 
-def _reached_by_two(choices: tuple[Choice, ...]) -> Iterator[int]:
-    """Targets to which more than one of the choices lead."""
-    reached = [choice.target for choice in choices if choice.target is not None]
-    yield from (target for target in set(reached) if reached.count(target) > 1)
-
-
-def _components(graph: Graph) -> dict[Pair, Pair]:
-    """A representative of the strongly connected component of every node (Kosaraju's way)."""
-    backward: dict[Pair, list[Pair]] = {node: [] for node in graph}
-    for node, onward in graph.items():
-        for target in onward:
-            backward[target].append(node)
-    component: dict[Pair, Pair] = {}
-    for root in reversed(_finished(graph)):
-        waiting = [root]
-        while waiting:
-            node = waiting.pop()
-            if node not in component:
-                component[node] = root
-                waiting += backward[node]
-    return component
-
-
-def _finished(graph: Graph) -> list[Pair]:
-    """The nodes in the order in which a depth-first walk leaves them."""
-    finished: list[Pair] = []
-    seen: set[Pair] = set()
-    for root in graph:
-        waiting = [(root, False)]
-        while waiting:
-            node, left = waiting.pop()
-            if left:
-                finished.append(node)
-            elif node not in seen:
-                seen.add(node)
-                waiting.append((node, True))
-                waiting += [(target, False) for target in graph[node]]
-    return finished
+def _reached(folded: Folded, state: int) -> set[int]:
+    """A state and all that it leads to."""
+    found, waiting = {state}, [state]
+    while waiting:
+        new = set(targets(folded, waiting.pop())) - found
+        found |= new
+        waiting += new
+    return found

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
+from graphlib import TopologicalSorter
 from types import MappingProxyType
 
 from matchrec.dataclass import dataclass
@@ -95,32 +96,17 @@ class Program:
                 assert edge.anchor is None or edge.action is Action.PROCEED, edge
                 stays = edge.action in (Action.TAKE, Action.IGNORE)
                 assert not stays or edge.target == number or self.names, edge
-        assert self._proceed_graph_is_acyclic()
+        proceeding = {
+            number: [edge.target for edge in state.edges if edge.action is Action.PROCEED]
+            for number, state in enumerate(self.states)
+        }
+        TopologicalSorter(proceeding).prepare()  # raises CycleError
         return self
 
     @property
     def waits(self) -> bool:
         """Whether a run may skip rows."""
         return any(edge.action is Action.IGNORE for state in self.states for edge in state.edges)
-
-    def _proceed_graph_is_acyclic(self) -> bool:
-        """Whether states can be taken away one by one, each without proceed edges into the rest."""
-        targets = [
-            [edge.target for edge in state.edges if edge.action is Action.PROCEED]
-            for state in self.states
-        ]
-        sources: list[list[StateId]] = [[] for _ in self.states]
-        for source, reached in enumerate(targets):
-            for target in reached:
-                sources[target].append(source)
-        open_edges = [len(reached) for reached in targets]
-        done = [state for state, count in enumerate(open_edges) if count == 0]
-        for state in done:  # grows while it is read
-            for source in sources[state]:
-                open_edges[source] -= 1
-                if open_edges[source] == 0:
-                    done.append(source)
-        return len(done) == len(self.states)
 
     def __str__(self) -> str:
         return "\n".join(self.text_of(state) for state in range(len(self.states)))

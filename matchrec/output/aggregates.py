@@ -3,15 +3,21 @@
 One pass over the mapped rows of all matches; a measure with final semantics reads the value at its
 match's last mapped row. Sums run in row order, so a float sum is the one that Spark's own aggregate
 gives over the sorted rows. Kernels, because a sum per match is a loop per row.
+
+Where matches share their rows, each mapped row has the sum or the extreme from it on, and a match
+reads the value at its first one: so one pass over the shared rows answers for all matches, however
+long they are. That is so for what does not depend on the order in which rows are added: a sum of
+floats does, so it is none of this.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import BoolArray, FloatArray, IntArray
 from matchrec.jit.decorators import allocating
-from matchrec.output.measures import Reader, look
+from matchrec.output.measures import Links, Reader, look
 from matchrec.plan.expression import Semantics
 
 
@@ -24,89 +30,103 @@ class SumOverflow(Exception):  # noqa: N818 -- the runtime words the error
         self.type_name = type_name
 
 
+def never_overflows(values: IntArray) -> bool:
+    """Whether no sum of any of the values is too large for int64."""
+    if not len(values):
+        return True
+    return len(values) * max(int(values.max()), -int(values.min())) < 2**63
+
+
+def links_of(matches: Matches) -> Links:
+    """int32[k], the mapped row whose total each one continues, which has a lesser index, or -1.
+
+    It is the row before it in its match; where matches share their rows, the row after it.
+    """
+    if matches.chains is not None:
+        return matches.chains.following
+    links = np.arange(-1, len(matches.classifiers) - 1, dtype=np.int32)
+    begins = matches.offsets[:-1]
+    links[begins[begins < len(links)]] = -1
+    return links
+
+
 @allocating
-def running_float_sums(
-    values: FloatArray, rows: IntArray, counted: BoolArray, offsets: IntArray
-) -> FloatArray:
-    """float64[k], at each mapped row the sum of its match's counted values so far."""
+def sum_floats(values: FloatArray, rows: IntArray, links: Links) -> FloatArray:
+    """float64[k], at each mapped row the sum of the counted values up to it.
+
+    values: by input row. rows: int64[k], the input row of each mapped one, -1 if it does not count.
+    """
     sums = np.empty(len(rows), np.float64)
-    for match in range(len(offsets) - 1):
-        total = 0.0
-        for index in range(offsets[match], offsets[match + 1]):
-            if counted[index]:
-                total += values[rows[index]]
-            sums[index] = total
+    for node in range(len(rows)):
+        total = sums[links[node]] if links[node] >= 0 else 0.0
+        sums[node] = total + values[rows[node]] if rows[node] >= 0 else total
     return sums
 
 
 @allocating
-def running_integer_sums(
-    values: IntArray, rows: IntArray, counted: BoolArray, offsets: IntArray
-) -> tuple[IntArray, int]:
-    """int64[k], as `running_float_sums`, and the first row whose value overflows, or -1."""
+def sum_integers(values: IntArray, rows: IntArray, links: Links) -> tuple[IntArray, int]:
+    """int64[k], as `sum_floats`, and the first row whose value overflows, or -1."""
     sums = np.empty(len(rows), np.int64)
     overflow = -1
-    for match in range(len(offsets) - 1):
-        total = np.int64(0)
-        for index in range(offsets[match], offsets[match + 1]):
-            if counted[index]:
-                value = values[rows[index]]
-                after = total + value
-                if ((total ^ after) & (value ^ after)) < 0 and overflow < 0:
-                    overflow = rows[index]
-                total = after
-            sums[index] = total
+    for node in range(len(rows)):
+        total = sums[links[node]] if links[node] >= 0 else np.int64(0)
+        if rows[node] >= 0:
+            value = values[rows[node]]
+            after = total + value
+            if ((total ^ after) & (value ^ after)) < 0 and overflow < 0:
+                overflow = rows[node]
+            total = after
+        sums[node] = total
     return sums, overflow
 
 
 @allocating
-def running_decimal_sums(
-    low: IntArray, high: IntArray, rows: IntArray, counted: BoolArray, offsets: IntArray
-) -> tuple[IntArray, IntArray]:
-    """Low and high words of the running sums of 128-bit integers; `low` is unsigned in int64."""
-    sums_low = np.empty(len(rows), np.int64)
-    sums_high = np.empty(len(rows), np.int64)
-    for match in range(len(offsets) - 1):
-        total_low = np.uint64(0)
-        total_high = np.int64(0)
-        for index in range(offsets[match], offsets[match + 1]):
-            if counted[index]:
-                after = total_low + np.uint64(low[rows[index]])
-                carry = np.int64(1) if after < total_low else np.int64(0)
-                total_high += high[rows[index]] + carry
-                total_low = after
-            sums_low[index] = np.int64(total_low)
-            sums_high[index] = total_high
-    return sums_low, sums_high
+def sum_decimals(words: IntArray, rows: IntArray, links: Links) -> IntArray:
+    """int64[k, 2], as `sum_floats`: low words of 128-bit integers, unsigned in int64, and high."""
+    sums = np.empty((len(rows), 2), np.int64)
+    for node in range(len(rows)):
+        low, high = np.uint64(0), np.int64(0)
+        if links[node] >= 0:
+            low, high = np.uint64(sums[links[node], 0]), sums[links[node], 1]
+        if rows[node] >= 0:
+            after = low + np.uint64(words[rows[node], 0])
+            carry = np.int64(1) if after < low else np.int64(0)
+            low, high = after, high + words[rows[node], 1] + carry
+        sums[node, 0] = np.int64(low)
+        sums[node, 1] = high
+    return sums
 
 
 @allocating
-def running_extremes(
+def find_extremes(
     keys: IntArray | FloatArray,
     rows: IntArray,
-    counted: BoolArray,
-    offsets: IntArray,
+    links: Links,
     sign: int,
+    is_chained: bool,
 ) -> IntArray:
-    """int64[k], at each mapped row the input row of its match's least key so far, or -1.
+    """int64[k], as `sum_floats`: the input row of the least counted key, or -1.
 
-    sign: 1 for the least, -1 for the greatest. NaN is greater than any other number.
+    sign: 1 for the least, -1 for the greatest. NaN is greater than any other number; of equal keys
+    the one of the first row in the match counts, which shared rows come to last.
     """
     extremes = np.empty(len(rows), np.int64)
-    for match in range(len(offsets) - 1):
-        best = np.int64(-1)
-        for index in range(offsets[match], offsets[match + 1]):
-            row = rows[index]
-            if counted[index]:
-                if best < 0:
-                    best = row
+    for node in range(len(rows)):
+        best = extremes[links[node]] if links[node] >= 0 else np.int64(-1)
+        row = rows[node]
+        if rows[node] >= 0:
+            if best < 0:
+                best = row
+            else:
+                earlier, later = (row, best) if is_chained else (best, row)
+                one, other = (later, earlier) if sign > 0 else (earlier, later)
+                if keys[one] < keys[other] or (
+                    keys[other] != keys[other] and keys[one] == keys[one]
+                ):
+                    best = later
                 else:
-                    one, other = (row, best) if sign > 0 else (best, row)
-                    if keys[one] < keys[other] or (
-                        keys[other] != keys[other] and keys[one] == keys[one]
-                    ):
-                        best = row
-            extremes[index] = best
+                    best = earlier
+        extremes[node] = best
     return extremes
 
 
@@ -116,45 +136,43 @@ class AggregateReader:
     def __init__(self, reader: Reader, variable: str | None, valid: BoolArray) -> None:
         """valid: bool[n], input rows whose value is not NULL."""
         self.reader = reader
-        self.variable = variable
-        self.valid = valid
         self.rows = reader.mapped_rows()
-        self.counted = reader.mask(variable) & valid[self.rows]
+        counted = reader.mask(variable) & valid[self.rows]
+        self.counted = np.where(counted, self.rows, -1)
+        self.links = links_of(reader.matches)
 
     def index(self, semantics: Semantics) -> IntArray:
-        """int64[r], the mapped row at which to read a running value, or -1."""
+        """int64[r], the mapped row at which to read a value, or -1."""
+        if self.reader.matches.chains is not None:
+            return self.reader.matches.chains.first
         seen = look(self.reader.matches, self.reader.rows, semantics)
         return np.where(seen.limit > seen.base, seen.limit - 1, -1)
 
     def counts(self, semantics: Semantics) -> IntArray:
         """int64[r], how many values each output row's aggregate is over."""
-        return self.reader.counts(self.variable, self.valid, semantics)
+        index = self.index(semantics)
+        if not len(self.rows):
+            return np.zeros(len(index), np.int64)
+        ones = np.ones(self.reader.partitions.rows, np.int64)
+        return np.where(index >= 0, self.integer_sums(ones, ansi=False)[index], 0)
 
     def float_sums(self, values: FloatArray) -> FloatArray:
-        """float64[k], running sums by mapped row."""
-        return running_float_sums(values, self.rows, self.counted, self.reader.matches.offsets)
+        """float64[k], sums by mapped row, in the order of rows."""
+        assert self.reader.matches.chains is None
+        return sum_floats(values, self.counted, self.links)
 
     def integer_sums(self, values: IntArray, *, ansi: bool) -> IntArray:
-        """int64[k], running sums by mapped row. Raises SumOverflow under `ansi`."""
-        sums, overflow = running_integer_sums(
-            values, self.rows, self.counted, self.reader.matches.offsets
-        )
+        """int64[k], sums by mapped row. Raises SumOverflow under `ansi`."""
+        sums, overflow = sum_integers(values, self.counted, self.links)
         if ansi and overflow >= 0:
             raise SumOverflow(int(overflow))
         return sums
 
     def decimal_sums(self, words: IntArray) -> IntArray:
-        """int64[k, 2], low and high words of the running sums of `words` int64[n, 2]."""
-        low, high = running_decimal_sums(
-            np.ascontiguousarray(words[:, 0]),
-            np.ascontiguousarray(words[:, 1]),
-            self.rows,
-            self.counted,
-            self.reader.matches.offsets,
-        )
-        return np.stack([low, high], axis=1)
+        """int64[k, 2], low and high words of the sums of `words` int64[n, 2]."""
+        return sum_decimals(words, self.counted, self.links)
 
     def extremes(self, keys: IntArray | FloatArray, *, greatest: bool) -> IntArray:
-        """int64[k], by mapped row the input row of the extreme so far, or -1."""
-        sign = -1 if greatest else 1
-        return running_extremes(keys, self.rows, self.counted, self.reader.matches.offsets, sign)
+        """int64[k], by mapped row the input row of the extreme, or -1."""
+        sign, is_chained = -1 if greatest else 1, self.reader.matches.chains is not None
+        return find_extremes(keys, self.counted, self.links, sign, is_chained)

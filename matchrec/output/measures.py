@@ -8,12 +8,16 @@ Source: ISO/IEC 19075-5, row pattern navigation operations; running and final se
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from matchrec.dataclass import dataclass
-from matchrec.engine.matches import Matches
+from matchrec.engine.matches import Chains, Matches
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions
+from matchrec.jit.decorators import allocating
 from matchrec.output.rows import OutputRows
 from matchrec.plan.expression import End, Frame, Navigation, Semantics
+
+Links = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,26 @@ def counts_before(mask: BoolArray) -> IntArray:
     return before
 
 
+def mapped_of_chains(mask: BoolArray, chains: Chains, navigation: Navigation) -> IntArray:
+    """The same of matches that share their rows; the logical step has no offset."""
+    if not len(mask):
+        return chains.first
+    found = find_marked(mask, chains.following, navigation.end is End.FIRST)
+    return np.where(chains.first >= 0, found[chains.first], -1)
+
+
+@allocating
+def find_marked(mask: BoolArray, following: Links, first: bool) -> IntArray:
+    """int64[k], from each mapped row on the first or the last one that is marked, or -1."""
+    found = np.empty(len(mask), np.int64)
+    for node in range(len(mask)):
+        further = found[following[node]] if following[node] >= 0 else -1
+        if mask[node] and (first or further < 0):
+            further = node
+        found[node] = further
+    return found
+
+
 def row_of_mapped(matches: Matches, rows: OutputRows, mapped: IntArray) -> IntArray:
     """int64[r], row position of a mapped row of the output row's match, -1 for -1."""
     if not matches.count:
@@ -82,10 +106,12 @@ def move_rows(positions: IntArray, distance: int, first: IntArray, end: IntArray
 
 
 @dataclass(frozen=True, slots=True)
-class MatchReader:
-    """Matches and the output rows that look at them. members: by variable, ids of primary ones.
+class Reader:
+    """Answers what the references of one query's measures read on some output rows.
 
-    frame: of a row pattern window, from the match's first row on: all rows that are seen.
+    members: by variable, ids of primary ones. frame: of a row pattern window, from the match's
+    first row on: all rows that are seen. Matches may share their rows (`Chains`): then there is one
+    output row for each match, and running and final semantics are the same.
     """
 
     matches: Matches
@@ -116,13 +142,10 @@ class MatchReader:
             end = end if self.frame.end is None else np.minimum(end, first + self.frame.end + 1)
         return move_rows(positions, navigation.physical_offset, first, end)
 
-
-@dataclass(frozen=True, slots=True)
-class Reader(MatchReader):
-    """Answers what the references of one query's measures read on some output rows."""
-
     def mapped(self, navigation: Navigation) -> IntArray:
         """int64[r], index among the mapped rows that the logical step finds, or -1."""
+        if self.matches.chains is not None:
+            return mapped_of_chains(self.mask(navigation.variable), self.matches.chains, navigation)
         seen = look(self.matches, self.rows, navigation.semantics)
         if navigation.variable is None:
             return nth_between(seen.base, seen.limit, navigation)
@@ -171,13 +194,6 @@ class Reader(MatchReader):
             return np.full(self.rows.count, -1, np.int64)
         match = np.maximum(self.rows.match, 0)
         return np.where(self.rows.match >= 0, self.matches.number[match], -1)
-
-    def counts(self, variable: str | None, counted: BoolArray, semantics: Semantics) -> IntArray:
-        """int64[r], number of mapped rows of the variable that are counted, by input row."""
-        mask = self.mask(variable) & counted[self.mapped_rows()]
-        before = counts_before(mask)
-        seen = look(self.matches, self.rows, semantics)
-        return np.asarray(before[seen.limit] - before[seen.base], np.int64)
 
     def positions_in_match(self) -> IntArray:
         """int64[k], position of every mapped row in its match, from 0."""

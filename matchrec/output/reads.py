@@ -1,19 +1,18 @@
 """Reads: the values that the output of a match is made of, one column each.
 
-What stands around them in a measure is Spark's to evaluate afterwards. A read says of itself what
-its values are, when they may be NULL, how one would write it, and whether chains of shared rows
-answer it; the workers' `gather` fills it. `column` is an index among the columns that Spark
-computed before the match.
+What stands around them in a measure is Spark's to evaluate afterwards. The workers' `gather` fills
+reads; `spark.types` says what their values are, and when they may be NULL. `column` is an index
+among the columns that Spark computed before the match.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
-from typing_extensions import assert_never, override
+from typing_extensions import assert_never
 
 from matchrec.conditions.aggregates import basic, framed
 from matchrec.conditions.residual import RunningAggregate
@@ -65,140 +64,33 @@ if TYPE_CHECKING:
     from matchrec.plan.stages import Timeouts
 
 
-class TypeForm(Enum):
-    """How the type of a read comes from the type of its column."""
-
-    SAME = "the column's"
-    SUM = "of a sum of the column"
-    ARRAY = "an array of the column's"
-
-
-@dataclass(frozen=True, slots=True)
-class OfColumn:
-    """The type of a read that follows from a column."""
-
-    column: int
-    form: TypeForm = TypeForm.SAME
-
-
-@dataclass(frozen=True, slots=True)
-class OfMatchedRows:
-    """The type of an array of structs with the values of some columns."""
-
-    columns: tuple[int, ...]
-
-
-ReadType = OfColumn | OfMatchedRows | str  # a text is the name of a type in Spark
-
-
-class Nullability(Enum):
-    """When a read may be NULL, as Spark says of the same value."""
-
-    NEVER = "never"
-    AS_COLUMN = "where its column may"
-    WITHOUT_NUMBER = "where rows come out that have no match number"
-    ALWAYS = "always"
-
-
-@dataclass(frozen=True, slots=True)
-class Read:
-    """What all reads can say; each kind of read says it in its own way."""
-
-    @property
-    def type(self) -> ReadType:
-        """What its values are."""
-        raise NotImplementedError
-
-    @property
-    def nullability(self) -> Nullability:
-        """When it may be NULL."""
-        return Nullability.ALWAYS
-
-    @property
-    def is_chained(self) -> bool:
-        """Whether matches that share their rows are enough to answer it, if sums are exact."""
-        return False
-
-    @property
-    def text(self) -> str:
-        """How one would write it where no column is in it."""
-        raise NotImplementedError
-
-    def show(self, columns: Sequence[str]) -> str:  # noqa: ARG002 -- for reads of columns
-        """The read as one would write it. columns: the texts of those that Spark computed."""
-        return self.text
-
-
 # Reads of rows of a match: the one that a navigation finds, the output row's own, all.
 
 
 @dataclass(frozen=True, slots=True)
-class ReadRow(Read):
+class ReadRow:
     """The column on the input row that the output row stands for."""
 
     column: int
 
-    nullability: ClassVar[Nullability] = Nullability.AS_COLUMN
-    is_chained: ClassVar[bool] = True
-
-    @property
-    def type(self) -> ReadType:
-        return OfColumn(self.column)
-
-    @override
-    def show(self, columns: Sequence[str]) -> str:
-        return columns[self.column]
-
 
 @dataclass(frozen=True, slots=True)
-class ReadAt(Read):
+class ReadAt:
     """The column on the row that a navigation finds."""
 
     column: int
     navigation: Navigation
 
-    @property
-    def type(self) -> ReadType:
-        return OfColumn(self.column)
-
-    @property
-    def is_chained(self) -> bool:
-        return not self.navigation.logical_offset
-
-    @override
-    def show(self, columns: Sequence[str]) -> str:
-        text = show_navigation(self.navigation, columns[self.column])
-        return show_semantics(self.navigation.semantics, text)
-
 
 @dataclass(frozen=True, slots=True)
-class ReadClassifierAt(Read):
+class ReadClassifierAt:
     """The name of the variable to which the row found by a navigation is mapped."""
 
     navigation: Navigation
 
-    type: ClassVar[ReadType] = "string"
-
-    @property
-    def is_chained(self) -> bool:
-        return not (self.navigation.logical_offset or self.navigation.physical_offset)
-
-    @override
-    def show(self, columns: Sequence[str]) -> str:
-        return show_semantics(self.navigation.semantics, show_classifier(self.navigation))
-
 
 @dataclass(frozen=True, slots=True)
-class ReadPosition(Read):
-    """The position in its match of the row from which measures look, -1 of an empty match."""
-
-    type: ClassVar[ReadType] = "bigint"
-    nullability: ClassVar[Nullability] = Nullability.NEVER
-    text: ClassVar[str] = "the position in the match"
-
-
-@dataclass(frozen=True, slots=True)
-class ReadMatchedRows(Read):
+class ReadMatchedRows:
     """All rows of the match as an array of structs, for aggregates that Spark computes from it.
 
     columns: become fields of the structs, beside the name of the row's variable and its position in
@@ -207,16 +99,9 @@ class ReadMatchedRows(Read):
 
     columns: tuple[int, ...]
 
-    nullability: ClassVar[Nullability] = Nullability.NEVER
-    text: ClassVar[str] = "the rows of the match"
-
-    @property
-    def type(self) -> ReadType:
-        return OfMatchedRows(self.columns)
-
 
 @dataclass(frozen=True, slots=True)
-class ReadMatch(Read):
+class ReadMatch:
     """The rows of the match that come out, or those of a variable, as an array of structs.
 
     column: a struct for each row, in whose last field the name of the row's variable belongs.
@@ -225,55 +110,24 @@ class ReadMatch(Read):
     variable: str | None
     column: int
 
-    nullability: ClassVar[Nullability] = Nullability.NEVER
-
-    @property
-    def type(self) -> ReadType:
-        return OfColumn(self.column, TypeForm.ARRAY)
-
-    @property
-    def text(self) -> str:
-        return show_matched_rows(self.variable)
-
 
 # Reads of a match as a whole: its number, whether it is one, its pointers in a graph.
 
 
-@dataclass(frozen=True, slots=True)
-class ReadMatchNumber(Read):
-    """The number of the match in its partition."""
+class ReadFact(Enum):
+    """What an output row says of its match, as one would write it.
 
-    type: ClassVar[ReadType] = "bigint"
-    nullability: ClassVar[Nullability] = Nullability.WITHOUT_NUMBER
-    is_chained: ClassVar[bool] = True
-    text: ClassVar[str] = "MATCH_NUMBER()"
+    POSITION: in its match of the row from which measures look, from 0, -1 of an empty match.
+    MATCH_NUMBER: in its partition. IS_MATCHED: whether it belongs to a match, be it an empty one.
+    KIND: whether a match is one, or a run whose window has ended: see `nfa.program`. NOTHING: TRUE,
+    where nothing else is read, as without a column no row crosses.
+    """
 
-
-@dataclass(frozen=True, slots=True)
-class ReadIsMatched(Read):
-    """Whether the output row belongs to a match, be it an empty one."""
-
-    type: ClassVar[ReadType] = "boolean"
-    nullability: ClassVar[Nullability] = Nullability.NEVER
-    text: ClassVar[str] = "whether the row is matched"
-
-
-@dataclass(frozen=True, slots=True)
-class ReadNothing(Read):
-    """TRUE of every output row, where nothing else is read: without a column no row crosses."""
-
-    type: ClassVar[ReadType] = "boolean"
-    nullability: ClassVar[Nullability] = Nullability.NEVER
-    is_chained: ClassVar[bool] = True
-    text: ClassVar[str] = "nothing"
-
-
-@dataclass(frozen=True, slots=True)
-class ReadKind(Read):
-    """Whether a match is one, or a run whose window has ended: see `nfa.program`."""
-
-    type: ClassVar[ReadType] = "bigint"
-    text: ClassVar[str] = "kind of match"
+    POSITION = "the position in the match"
+    MATCH_NUMBER = "MATCH_NUMBER()"
+    IS_MATCHED = "whether the row is matched"
+    KIND = "kind of match"
+    NOTHING = "nothing"
 
 
 class PointerField(Enum):
@@ -286,17 +140,8 @@ class PointerField(Enum):
     COMPLETES = "completes"
 
 
-POINTER_TYPES = {
-    PointerField.ROW: "bigint",
-    PointerField.VERSION: "array<int>",
-    PointerField.PREVIOUS_STATE: "string",
-    PointerField.PREVIOUS_ROW: "bigint",
-    PointerField.COMPLETES: "boolean",
-}
-
-
 @dataclass(frozen=True, slots=True)
-class ReadPointer(Read):
+class ReadPointer:
     """A field of a pointer of the graph of all matches.
 
     ROW, PREVIOUS_ROW: the positions of the entry and of the one before it in their partition, from
@@ -305,103 +150,77 @@ class ReadPointer(Read):
 
     field: PointerField
 
-    @property
-    def type(self) -> ReadType:
-        return POINTER_TYPES[self.field]
-
-    @property
-    def text(self) -> str:
-        return f"the pointer's {self.field.value}"
-
 
 # Aggregates of the rows of one variable, over all of a match or as far as the current row.
 
 
 @dataclass(frozen=True, slots=True)
-class ReadAggregate(Read):
-    """An aggregate of the values that a variable has in a column."""
+class ReadAggregate:
+    """An aggregate of the values that a variable has in a column, as SQL has it.
 
-    variable: str | None
-    column: int
-    semantics: Semantics
+    function: count, sum, avg (a double), min, max, or collect_list in the order of the rows.
+    column: None of a count of rows.
+    """
 
-    is_chained: ClassVar[bool] = True
-
-    @property
-    def function(self) -> str:
-        """Its name in SQL."""
-        raise NotImplementedError
-
-    @override
-    def show(self, columns: Sequence[str]) -> str:
-        text = show_aggregate(self.function, self.variable, columns[self.column])
-        return show_semantics(self.semantics, text)
-
-
-@dataclass(frozen=True, slots=True)
-class ReadCount(Read):
-    """How many values, or with `column` None how many rows, the variable has."""
-
+    function: str
     variable: str | None
     column: int | None
     semantics: Semantics
 
-    type: ClassVar[ReadType] = "bigint"
-    nullability: ClassVar[Nullability] = Nullability.NEVER
-    is_chained: ClassVar[bool] = True
 
-    @override
-    def show(self, columns: Sequence[str]) -> str:
-        counted = "*" if self.column is None else columns[self.column]
-        return show_semantics(self.semantics, show_aggregate("count", self.variable, counted))
-
-
-@dataclass(frozen=True, slots=True)
-class ReadSum(ReadAggregate):
-    """The sum of the variable's values, NULL of none."""
-
-    function: ClassVar[str] = "sum"
-
-    @property
-    def type(self) -> ReadType:
-        return OfColumn(self.column, TypeForm.SUM)
+Read = (
+    ReadRow
+    | ReadAt
+    | ReadClassifierAt
+    | ReadMatchedRows
+    | ReadMatch
+    | ReadFact
+    | ReadPointer
+    | ReadAggregate
+)
 
 
-@dataclass(frozen=True, slots=True)
-class ReadAverage(ReadAggregate):
-    """The average of the variable's values as a double, NULL of none."""
+def show_read(read: Read, columns: Sequence[str]) -> str:
+    """A read as one would write it. columns: the texts of those that Spark computed."""
+    match read:
+        case ReadRow(column):
+            return columns[column]
+        case ReadAt(column, navigation):
+            text = show_navigation(navigation, columns[column])
+            return show_semantics(navigation.semantics, text)
+        case ReadClassifierAt(navigation):
+            return show_semantics(navigation.semantics, show_classifier(navigation))
+        case ReadMatchedRows():
+            return "the rows of the match"
+        case ReadMatch(variable):
+            return show_matched_rows(variable)
+        case ReadFact():
+            return read.value
+        case ReadPointer(field):
+            return f"the pointer's {field.value}"
+        case ReadAggregate(function, variable, place, semantics):
+            argument = "*" if place is None else columns[place]
+            return show_semantics(semantics, show_aggregate(function, variable, argument))
 
-    type: ClassVar[ReadType] = "double"
-    function: ClassVar[str] = "avg"
-    is_chained: ClassVar[bool] = False
+
+def read_from_chains(reads: Iterable[Read], rows_per_match: RowsPerMatch) -> bool:
+    """Whether matches that share their rows are enough to answer reads, if sums are exact."""
+    return rows_per_match.is_one_row and all(map(is_chained, reads))
 
 
-@dataclass(frozen=True, slots=True)
-class ReadExtreme(ReadAggregate):
-    """The least or the greatest of the variable's values."""
-
-    greatest: bool
-
-    @property
-    def type(self) -> ReadType:
-        return OfColumn(self.column)
-
-    @property
-    def function(self) -> str:
-        return "max" if self.greatest else "min"
-
-
-@dataclass(frozen=True, slots=True)
-class ReadCollected(ReadAggregate):
-    """The variable's values that are not NULL, as an array, in the order of the rows."""
-
-    nullability: ClassVar[Nullability] = Nullability.NEVER
-    function: ClassVar[str] = "collect_list"
-    is_chained: ClassVar[bool] = False
-
-    @property
-    def type(self) -> ReadType:
-        return OfColumn(self.column, TypeForm.ARRAY)
+def is_chained(read: Read) -> bool:
+    """The same of one read."""
+    match read:
+        case ReadRow() | ReadFact.MATCH_NUMBER | ReadFact.NOTHING:
+            return True
+        case ReadAt(navigation=navigation):
+            return not navigation.logical_offset
+        case ReadClassifierAt(navigation):
+            return not (navigation.logical_offset or navigation.physical_offset)
+        case ReadAggregate(function):
+            return function not in ("avg", "collect_list")
+        case _:
+            return False
 
 
 def moved(read: Read, places: Sequence[int]) -> Read:
@@ -418,7 +237,6 @@ def moved(read: Read, places: Sequence[int]) -> Read:
             | ReadAt(column=int() as column)
             | ReadMatch(column=int() as column)
             | ReadAggregate(column=int() as column)
-            | ReadCount(column=int() as column)
         ):
             return replace(read, column=places[column])
         case _:
@@ -465,7 +283,7 @@ class MeasureReader:
             case Classifier(navigation):
                 return (self.read(ReadClassifierAt(navigation)),)
             case MatchNumber():
-                return (self.read(ReadMatchNumber()),)
+                return (self.read(ReadFact.MATCH_NUMBER),)
             case Ending(asked=asked):
                 return ending_pieces(asked, self)
             case Aggregate():
@@ -486,49 +304,41 @@ class MeasureReader:
         if aggregate.function == MATCHED_ROWS:
             row = self.place(row_column(row_text(aggregate.arguments[0])))
             return (self.read(ReadMatch(aggregate.variable, row)),)
-        collected = self.collected(aggregate)
-        if collected is not None:
-            return (self.read(collected),)
-        form = basic(aggregate)
-        read = None if form is None else self.basic_read(form, aggregate.semantics)
+        if is_collected(aggregate):
+            read = self.collected(aggregate)
+        else:
+            form = basic(aggregate)
+            read = None if form is None else self.basic_read(form, aggregate.semantics)
         return self.by_spark(aggregate) if read is None else read
 
-    def collected(self, aggregate: Aggregate) -> ReadCollected | None:
-        """The read of `collect_list`; None of another aggregate, or of what crosses in disguise or
-        is always NULL.
-        """
-        if not is_collected(aggregate):
-            return None
+    def collected(self, aggregate: Aggregate) -> Pieces | None:
+        """The read of `collect_list`; None of what crosses in disguise or is always NULL."""
         column = row_column(row_text(aggregate.arguments[0]))
         type_ = self.types[column]
         if type_.family in (Family.MONTHS, Family.INTERVAL) or type_.name in ("interval", "void"):
             return None
-        return ReadCollected(aggregate.variable, self.place(column), aggregate.semantics)
+        place, semantics = self.place(column), aggregate.semantics
+        return (self.read(ReadAggregate("collect_list", aggregate.variable, place, semantics)),)
 
     def basic_read(self, form: RunningAggregate, semantics: Semantics) -> Pieces | None:
         """The reads of a basic aggregate, or None for a type that is Spark's to aggregate."""
-        variable, column = form.variable, form.column
+        function, column = form.function, form.column
         if column is None:
-            return (self.read(ReadCount(variable, None, semantics)),)
+            return (self.read(ReadAggregate("count", form.variable, None, semantics)),)
         type_ = self.types[column]
-        if form.function == "count":
-            return (self.read(ReadCount(variable, self.place(column), semantics)),)
-        if form.function in ("min", "max"):
-            if type_.family in SPARKS_OWN:
-                return None
-            greatest = form.function == "max"
-            return (self.read(ReadExtreme(variable, self.place(column), semantics, greatest)),)
-        if type_.family not in NUMBERS:
+        if function in ("min", "max") and type_.family in SPARKS_OWN:
             return None
-        total = ReadSum(variable, self.place(column), semantics)
-        if form.function == "sum":
-            return (self.read(total),)
-        if type_.family is not Family.DECIMAL:
-            return (self.read(ReadAverage(variable, self.place(column), semantics)),)
-        if not divides_exactly(type_):
+        if function in ("sum", "avg") and type_.family not in NUMBERS:
             return None
-        count = ReadCount(variable, self.place(column), semantics)
-        return decimal_average(self.read(total), self.read(count), type_)
+
+        def read(name: str) -> int:
+            return self.read(ReadAggregate(name, form.variable, self.place(column), semantics))
+
+        if function != "avg" or type_.family is not Family.DECIMAL:
+            return (read(function),)
+        return (
+            decimal_average(read("sum"), read("count"), type_) if divides_exactly(type_) else None
+        )
 
     def by_spark(self, aggregate: Aggregate) -> Pieces:
         """The aggregate over the rows of the match, which are read as one array."""
@@ -542,7 +352,7 @@ class MeasureReader:
             tuple(self.term(one) for one in aggregate.arguments),
             tuple((self.term(one), words) for one, words in aggregate.ordering),
             None if condition is None else self.term(condition),
-            self.read(ReadPosition()) if running else None,
+            self.read(ReadFact.POSITION) if running else None,
         )
         self.aggregates.append(found)
         return (AggregatePlace(len(self.aggregates) - 1),)
@@ -564,7 +374,7 @@ class MeasureReader:
             case Classifier():
                 return RowVariable()
             case MatchNumber():
-                return self.read(ReadMatchNumber())
+                return self.read(ReadFact.MATCH_NUMBER)
             case RowNumber():
                 return RowPosition()
             case Aggregate() | Ending():
@@ -582,8 +392,8 @@ class MeasureReader:
         rows = ReadMatchedRows(tuple(self.fields))
         reads = tuple(rows if isinstance(one, ReadMatchedRows) else one for one in self.reads)
         if rows_per_match.shows_unmatched:
-            return (*reads, ReadIsMatched())
-        return reads or (ReadNothing(),)
+            return (*reads, ReadFact.IS_MATCHED)
+        return reads or (ReadFact.NOTHING,)
 
     def read(self, read: Read) -> int:
         return self.reads.setdefault(read, len(self.reads))
@@ -594,7 +404,7 @@ class MeasureReader:
 
 def timeout_pieces(timeouts: Timeouts, measures: MeasureReader) -> Pieces:
     """When the window of a run ended, that of the match or one between neighbours; else NULL."""
-    kind = measures.read(ReadKind())
+    kind = measures.read(ReadFact.KIND)
     whole = None if timeouts.whole is None else measures.pieces(timeouts.whole)
     pieces: Pieces = ("CASE ", kind)
     if whole is not None:
@@ -608,7 +418,7 @@ def timeout_pieces(timeouts: Timeouts, measures: MeasureReader) -> Pieces:
 
 def ending_pieces(asked: EndingField, measures: MeasureReader) -> Pieces:
     """MATCH_STATUS(), or MATCH_TIMEOUT(): when the window of a run ended that timed out."""
-    kind = measures.read(ReadKind())
+    kind = measures.read(ReadFact.KIND)
     if asked is EndingField.STATUS:
         names = f" WHEN {A_MATCH} THEN 'MATCHED' WHEN {TIMED_OUT} THEN 'TIMED OUT'"
         return ("CASE ", kind, f"{names} ELSE 'UNFINISHED' END")

@@ -195,14 +195,15 @@ class Form(Enum):
 class ConditionWindow:
     """A window that conditions say: how far a row in it may lie after the first one.
 
-    limit: in units of the order column, to which int64 values are exact (days, microseconds, digits
-    of a decimal); a float along a DOUBLE, where rounding depends on the form. strict: a row at the
-    limit is outside, for a DOUBLE only. tests_first: whether the first row must be in its own
-    window, which no NULL is. bits: of an integer order column, else 0. variables: whose conditions
-    say so. written: how far, as it is written.
+    forms: those in which they say it, of a DOUBLE one only. limit: in units of the order column, to
+    which int64 values are exact (days, microseconds, digits of a decimal); a float along a DOUBLE,
+    where rounding depends on the form. strict: a row at the limit is outside, for a DOUBLE only.
+    tests_first: whether the first row must be in its own window, which no NULL is. bits: of an
+    integer order column, else 0. variables: whose conditions say so. written: how far, as it is
+    written.
     """
 
-    form: Form
+    forms: tuple[Form, ...]
     limit: int | float
     strict: bool
     tests_first: bool

@@ -309,28 +309,17 @@ def simplify(pattern: RowPattern) -> RowPattern:
     >>> show(simplify(Quantified(Concatenation((Variable("A"), Empty())), 1, 1)))
     'A'
     """
-    match pattern:
+    match replace_children(pattern, simplify):
         case Concatenation(parts, span):
-            return concatenation([simplify(part) for part in parts], span)
-        case Alternation(parts, span):
-            return alternation(without_repeats([simplify(part) for part in parts]), span)
+            return concatenation(parts, span)
+        case Alternation(parts, span):  # what an earlier one equals could never be preferred
+            return alternation(dict.fromkeys(parts), span)
         case Permutation(parts, span):
-            return permutation([simplify(part) for part in parts], span)
-        case Exclusion(part, span):
-            inner = simplify(part)
-            return inner if isinstance(inner, Empty) else Exclusion(inner, span)
-        case Quantified(part, least, most, greedy, span):
-            inner = simplify(part)
-            if isinstance(inner, Empty) or (least, most) == (1, 1):
-                return inner
-            return Quantified(inner, least, most, greedy, span)
-        case _:
-            return pattern
-
-
-def without_repeats(parts: list[RowPattern]) -> list[RowPattern]:
-    """The alternatives without one that an earlier one equals: it could never be preferred."""
-    return list(dict.fromkeys(parts))
+            return permutation(parts, span)
+        case Exclusion(Empty() as part) | Quantified(Empty() as part) | Quantified(part, 1, 1):
+            return part
+        case simplified:
+            return simplified
 
 
 # Which variables have a row in every match before another one gets its row.
@@ -356,14 +345,8 @@ def always_precedes(pattern: RowPattern, members: Names, variable: str) -> bool:
                 if _has_row(part, members):
                     return True
             return True
-        case Alternation(parts=parts) | Permutation(parts=parts):
-            return all(always_precedes(part, members, variable) for part in parts)
-        case Quantified(part=part) | Exclusion(part=part):
-            return always_precedes(part, members, variable)
-        case Empty() | PartitionStart() | PartitionEnd() | Negation():
-            return True
         case _:
-            assert_never(pattern)
+            return all(always_precedes(part, members, variable) for part in children(pattern))
 
 
 def _has_row(pattern: RowPattern, members: Names) -> bool:
@@ -371,15 +354,9 @@ def _has_row(pattern: RowPattern, members: Names) -> bool:
     match pattern:
         case Variable(name=name):
             return name in members
-        case Concatenation(parts=parts) | Permutation(parts=parts):
-            return any(_has_row(part, members) for part in parts)
         case Alternation(parts=parts):
             return all(_has_row(part, members) for part in parts)
-        case Quantified(part=part, least=least):
-            return least > 0 and _has_row(part, members)
-        case Exclusion(part=part):
-            return _has_row(part, members)
-        case Empty() | PartitionStart() | PartitionEnd() | Negation():
+        case Quantified(least=0):
             return False
         case _:
-            assert_never(pattern)
+            return any(_has_row(part, members) for part in children(pattern))

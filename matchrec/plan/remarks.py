@@ -165,8 +165,6 @@ def first_variables(pattern: RowPattern) -> frozenset[str]:
                 if not may_be_empty(part):
                     break
             return found
-        case Alternation(parts) | Permutation(parts):
-            return frozenset().union(*map(first_variables, parts))
         case _:
             return frozenset().union(*map(first_variables, children(pattern)))
 
@@ -199,14 +197,12 @@ def prefers_empty(pattern: RowPattern) -> bool:
     match pattern:
         case Empty():
             return True
-        case Concatenation(parts) | Permutation(parts):
-            return all(map(prefers_empty, parts))
+        case Concatenation() | Permutation() | Exclusion():
+            return all(map(prefers_empty, children(pattern)))
         case Alternation(parts):
             return prefers_empty(parts[0])
         case Quantified(part, least, _, greedy):
             return prefers_empty(part) if greedy or least else True
-        case Exclusion(part):
-            return prefers_empty(part)
         case _:
             return False
 

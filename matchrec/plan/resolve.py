@@ -8,14 +8,20 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Mapping, Set
 from dataclasses import replace
 from functools import cached_property
 
 from matchrec.dataclass import dataclass
 from matchrec.errors.sql.expression import doubtful_column
-from matchrec.plan.clauses import Definition, Measure, RowExpression, SortItem
-from matchrec.plan.expression import Aggregate, ColumnReference, Operation, Piece, Scalar
+from matchrec.plan.clauses import RowExpression
+from matchrec.plan.expression import (
+    Aggregate,
+    ColumnReference,
+    Reference,
+    Scalar,
+    with_references,
+)
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import CURRENT_VALUES, quoted, unquoted, without_quotes
 
@@ -83,9 +89,17 @@ def resolve(plan: MatchPlan, columns: InputColumns) -> MatchPlan:
         plan,
         partition_by=tuple(resolve_row(part, columns) for part in plan.partition_by),
         equal=tuple(resolve_row(part, columns) for part in plan.equal),
-        order_by=tuple(resolve_sort(item, columns) for item in plan.order_by),
-        measures=tuple(resolve_measure(measure, columns) for measure in plan.measures),
-        definitions=tuple(resolve_definition(one, columns) for one in plan.definitions),
+        order_by=tuple(
+            replace(item, expression=resolve_row(item.expression, columns))
+            for item in plan.order_by
+        ),
+        measures=tuple(
+            replace(one, value=resolve_scalar(one.value, columns)) for one in plan.measures
+        ),
+        definitions=tuple(
+            replace(one, condition=resolve_scalar(one.condition, columns))
+            for one in plan.definitions
+        ),
     )
 
 
@@ -106,39 +120,21 @@ def resolve_row(part: RowExpression, columns: InputColumns) -> RowExpression:
     return replace(part, text=columns.canonical(part.text))
 
 
-def resolve_sort(item: SortItem, columns: InputColumns) -> SortItem:
-    return replace(item, expression=resolve_row(item.expression, columns))
+def resolve_scalar(scalar: Scalar, columns: InputColumns) -> Scalar:
+    """The expression with the arguments of its references written in their one way."""
 
+    def resolve_reference(reference: Reference) -> Reference:
+        match reference:
+            case ColumnReference(argument=argument):
+                return replace(reference, argument=columns.canonical(argument))
+            case Aggregate(arguments=arguments, condition=condition, ordering=ordering):
+                return replace(
+                    reference,
+                    arguments=tuple(resolve_scalar(one, columns) for one in arguments),
+                    condition=condition and resolve_scalar(condition, columns),
+                    ordering=tuple((resolve_scalar(one, columns), word) for one, word in ordering),
+                )
+            case _:
+                return reference
 
-def resolve_measure(measure: Measure, columns: InputColumns) -> Measure:
-    return replace(measure, value=resolve_scalar(measure.value, columns.canonical))
-
-
-def resolve_definition(definition: Definition, columns: InputColumns) -> Definition:
-    return replace(definition, condition=resolve_scalar(definition.condition, columns.canonical))
-
-
-def resolve_scalar(scalar: Scalar, canonical: Callable[[str], str]) -> Scalar:
-    """The expression with `canonical` applied to the arguments of its references."""
-    if isinstance(scalar, Operation):
-        return scalar.of_operands(lambda operand: resolve_scalar(operand, canonical))
-    pieces = (
-        piece if isinstance(piece, str) else resolve_piece(piece, canonical)
-        for piece in scalar.pieces
-    )
-    return replace(scalar, pieces=tuple(pieces))
-
-
-def resolve_piece(piece: Piece, canonical: Callable[[str], str]) -> Piece:
-    match piece:
-        case ColumnReference(argument=argument):
-            return replace(piece, argument=canonical(argument))
-        case Aggregate(arguments=arguments, condition=condition, ordering=ordering):
-            return replace(
-                piece,
-                arguments=tuple(resolve_scalar(one, canonical) for one in arguments),
-                condition=condition and resolve_scalar(condition, canonical),
-                ordering=tuple((resolve_scalar(one, canonical), word) for one, word in ordering),
-            )
-        case _:
-            return piece
+    return with_references(scalar, resolve_reference)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
+from matchrec.errors import MatchRecognizeError
 from matchrec.errors import rules as errors
 from matchrec.errors.sql import pattern as negation
 from matchrec.errors.sql.expression import unknown_variable
@@ -38,13 +39,10 @@ def check(plan: MatchPlan) -> None:
 
 def subset_names_are_new(plan: MatchPlan) -> None:
     """A union variable is neither a primary variable nor defined twice."""
-    seen: dict[str, Span | None] = {}
     for subset in plan.subsets:
         if subset.name in plan.ids:
             raise errors.subset_is_primary(subset.name, subset.span)
-        if subset.name in seen:
-            raise errors.duplicate_subset(subset.name, (seen[subset.name], subset.span))
-        seen[subset.name] = subset.span
+    refuse_repeated([(one.name, one.span) for one in plan.subsets], errors.duplicate_subset)
 
 
 def subset_members_are_primary(plan: MatchPlan) -> None:
@@ -92,12 +90,20 @@ def definitions_are_of_primary_variables(plan: MatchPlan) -> None:
 
 def definitions_are_unique(plan: MatchPlan) -> None:
     """A variable has one condition."""
+    names = [(one.variable, one.span) for one in plan.definitions]
+    refuse_repeated(names, errors.duplicate_definition)
+
+
+def refuse_repeated(
+    names: Iterable[tuple[str, Span | None]],
+    error: Callable[[str, tuple[Span | None, Span | None]], MatchRecognizeError],
+) -> None:
+    """Raises the error of a name that is there twice, with both places."""
     seen: dict[str, Span | None] = {}
-    for definition in plan.definitions:
-        name = definition.variable
+    for name, span in names:
         if name in seen:
-            raise errors.duplicate_definition(name, (seen[name], definition.span))
-        seen[name] = definition.span
+            raise error(name, (seen[name], span))
+        seen[name] = span
 
 
 def skip_target_is_known(plan: MatchPlan) -> None:
@@ -120,11 +126,7 @@ def exclusion_has_no_unmatched_rows(plan: MatchPlan) -> None:
 
 def measure_names_are_unique(plan: MatchPlan) -> None:
     """Measures are columns of one table; whether case counts is for the session to say."""
-    seen: dict[str, Span | None] = {}
-    for measure in plan.measures:
-        if measure.name in seen:
-            raise errors.duplicate_measure(measure.name, (seen[measure.name], measure.span))
-        seen[measure.name] = measure.span
+    refuse_repeated([(one.name, one.span) for one in plan.measures], errors.duplicate_measure)
 
 
 def within_has_an_order(plan: MatchPlan) -> None:

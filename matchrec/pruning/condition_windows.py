@@ -296,7 +296,11 @@ def may_have_one(plan: MatchPlan) -> bool:
     is_plain = plan.staging is None and plan.closing is None and plan.partial is None
     ascends = plan.order_by and not plan.order_by[0].descending
     chosen = plan.output is not MatchOutput.GRAPH
-    return bool(ascends and is_plain and chosen and not has_absent and not has_own)
+    if not (ascends and is_plain and chosen) or has_absent or has_own:
+        return False
+    order = plan.order_by[0].expression.text
+    read = (one for definition in plan.definitions for one in references(definition.condition))
+    return any(isinstance(one, ColumnReference) and one.argument == order for one in read)
 
 
 def row_of(plan: MatchPlan, follow: FollowSets, variable: str) -> RowOf:
@@ -367,8 +371,10 @@ class Recognised:
     def within(self) -> Within:
         limit, bound = self.window
         type_ = self.order.type
+        said = (one for parts in self.said.values() for one in bounds(parts))
+        forms = (one.form for one in said if self.implies(one))
         found = ConditionWindow(
-            limit.form,
+            tuple(dict.fromkeys(forms)),
             limit.value,
             limit.strict,
             self.tests_first,

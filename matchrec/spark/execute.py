@@ -15,7 +15,7 @@ from matchrec.conditions.row_column import show_column
 from matchrec.dataclass import dataclass
 from matchrec.errors.run.origins import commented, with_origin
 from matchrec.output.pieces import Piece
-from matchrec.output.reads import ReadIsMatched
+from matchrec.output.reads import ReadFact, show_read
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
 from matchrec.plan.resolve import InputColumns
 from matchrec.plan.text import quoted
@@ -131,7 +131,7 @@ def projected(relation: Relation, executable: Executable, matched: DataFrame) ->
 
 def result_items(executable: Executable, slots: Sequence[int]) -> list[SelectItem]:
     """The columns of a result. slots: of each read the number of the column that holds it."""
-    is_marked = isinstance(executable.reads[-1], ReadIsMatched)
+    is_marked = executable.reads[-1] is ReadFact.IS_MATCHED
     is_matched = wire.read(slots[-1]) if is_marked else None
     columns = [show_column(column) for column in executable.crossing.columns]
 
@@ -140,9 +140,8 @@ def result_items(executable: Executable, slots: Sequence[int]) -> list[SelectIte
         if not isinstance(piece, int):
             return piece
         slot = slots[piece]
-        return (
-            slot if is_alone else commented(wire.read(slot), executable.reads[piece].show(columns))
-        )
+        shown = show_read(executable.reads[piece], columns)
+        return slot if is_alone else commented(wire.read(slot), shown)
 
     found = []
     for one in executable.outputs:

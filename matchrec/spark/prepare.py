@@ -18,7 +18,7 @@ from py4j.protocol import Py4JError
 from pyspark.sql.types import DataType, StructField
 
 from matchrec.compile.executable import Executable
-from matchrec.compile.path import Draft, TypedConditions, link_typed, type_conditions
+from matchrec.compile.path import Draft, TypedConditions, link, type_conditions
 from matchrec.conditions.row_column import RowColumn
 from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import ValueType
@@ -86,7 +86,7 @@ class Prepared(Generic[D]):
     def link(self, rule: Rule) -> Executable:
         """The executable of one rule. Raises MatchRecognizeError where a stream has none."""
         options, drafted = self.question.options, self.demand.drafts[rule.name]
-        found = link_typed(drafted, self.conditions[rule.name], options.engine)
+        found = link(drafted, self.conditions[rule.name], options.engine)
         if self.question.is_stream:
             from matchrec.spark.streaming.checks import check_executable
 

@@ -22,7 +22,7 @@ from pyspark.sql import types as spark_types
 from matchrec.compile.executable import Executable
 from matchrec.dataclass import dataclass
 from matchrec.errors.calls import altered_by_pandas, altered_in_arrays
-from matchrec.output.reads import Read, ReadCollected, ReadMatch, ReadMatchedRows
+from matchrec.output.reads import Read, ReadAggregate, ReadMatch, ReadMatchedRows
 from matchrec.plan.text import quoted
 from matchrec.spark import wire
 from matchrec.spark.environment import able_workers
@@ -272,7 +272,7 @@ def columns_in_arrays(reads: Iterable[Read]) -> frozenset[int]:
     places: set[int] = set()
     for read in reads:
         match read:
-            case ReadCollected(column=column) | ReadMatch(column=column):
+            case ReadAggregate("collect_list", column=int() as column) | ReadMatch(column=column):
                 places.add(column)
             case ReadMatchedRows(columns):
                 places.update(columns)

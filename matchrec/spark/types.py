@@ -18,18 +18,20 @@ from pyspark.sql.types import (
     StructField,
     StructType,
 )
-from typing_extensions import assert_never
 
 from matchrec.compile.executable import Executable
 from matchrec.conditions.types import SPARKS_OWN, VOID, Family, ValueType, nested
 from matchrec.output.reads import (
-    Nullability,
-    OfColumn,
-    OfMatchedRows,
+    PointerField,
     Read,
-    ReadKind,
-    ReadType,
-    TypeForm,
+    ReadAggregate,
+    ReadAt,
+    ReadClassifierAt,
+    ReadFact,
+    ReadMatch,
+    ReadMatchedRows,
+    ReadPointer,
+    ReadRow,
 )
 from matchrec.plan.text import quoted, string_literal
 from matchrec.spark import wire
@@ -118,22 +120,13 @@ def sum_type(type_: spark.DataType) -> spark.DataType:
     return spark.DoubleType()
 
 
-NAMED: dict[str, DataType] = {
-    "array<int>": ArrayType(IntegerType(), containsNull=False),
-    "bigint": LongType(),
-    "boolean": BooleanType(),
-    "double": DoubleType(),
-    "string": StringType(),
-}
-
-
 def schema_of_reads(executable: Executable, inputs: Sequence[StructField]) -> StructType:
     """The schema of the reads. inputs: the fields of the columns that crossed."""
     return StructType(
         [
             StructField(
                 wire.read(index),
-                type_of(read.type, inputs),
+                type_of(read, inputs),
                 may_be_null(read, executable, inputs),
             )
             for index, read in enumerate(executable.reads)
@@ -143,37 +136,42 @@ def schema_of_reads(executable: Executable, inputs: Sequence[StructField]) -> St
 
 def may_be_null(read: Read, executable: Executable, inputs: Sequence[StructField]) -> bool:
     """Whether a read can be NULL, as Spark says of the same value."""
-    match read.nullability:
-        case Nullability.NEVER:
-            return False
-        case Nullability.AS_COLUMN:
-            assert isinstance(read.type, OfColumn)
-            return inputs[read.type.column].nullable
-        case Nullability.WITHOUT_NUMBER:
+    match read:
+        case ReadRow(column):
+            return inputs[column].nullable
+        case ReadFact.MATCH_NUMBER:  # rows may come out that have none
             unmatched = executable.rows_per_match.shows_unmatched
-            partial = executable.task.partial is not None or ReadKind() in executable.reads
+            partial = executable.task.partial is not None or ReadFact.KIND in executable.reads
             return unmatched or partial
-        case Nullability.ALWAYS:
-            return True
-        case never:
-            assert_never(never)
+        case ReadFact():
+            return read is ReadFact.KIND
+        case ReadAggregate(function):
+            return function not in ("count", "collect_list")
+        case _:
+            return not isinstance(read, ReadMatchedRows | ReadMatch)
 
 
-def type_of(type_: ReadType, inputs: Sequence[StructField]) -> DataType:
+def type_of(read: Read, inputs: Sequence[StructField]) -> DataType:
     """The Spark type of a read."""
-    match type_:
-        case str():
-            return NAMED[type_]
-        case OfMatchedRows(columns):
-            return ArrayType(matched_row_type(columns, inputs), containsNull=False)
-        case OfColumn(column, TypeForm.SAME):
+    match read:
+        case ReadRow(column) | ReadAt(column) | ReadAggregate("min" | "max", _, int(column)):
             return inputs[column].dataType
-        case OfColumn(column, TypeForm.SUM):
+        case ReadAggregate("sum", _, int(column)):
             return sum_type(inputs[column].dataType)
-        case OfColumn(column):
+        case ReadAggregate("collect_list", _, int(column)) | ReadMatch(column=column):
             return ArrayType(inputs[column].dataType, containsNull=False)
-        case never:
-            assert_never(never)
+        case ReadAggregate("avg"):
+            return DoubleType()
+        case ReadMatchedRows(columns):
+            return ArrayType(matched_row_type(columns, inputs), containsNull=False)
+        case ReadClassifierAt() | ReadPointer(PointerField.PREVIOUS_STATE):
+            return StringType()
+        case ReadPointer(PointerField.VERSION):
+            return ArrayType(IntegerType(), containsNull=False)
+        case ReadFact.IS_MATCHED | ReadFact.NOTHING | ReadPointer(PointerField.COMPLETES):
+            return BooleanType()
+        case ReadFact() | ReadPointer() | ReadAggregate():
+            return LongType()
 
 
 def matched_row_type(columns: tuple[int, ...], inputs: Sequence[StructField]) -> StructType:

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from matchrec.engine.interface import Room, Task
 from matchrec.engine.kernels import layout
+from matchrec.engine.kernels.matches import ask, ask_whole
 from matchrec.engine.partitions import Partitions
 from matchrec.engine.records import prepare_input
 from matchrec.engine.search import PathSearch
-from matchrec.engine.selection.kernels.matches import ask, ask_whole
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.plan.clauses import MatchOutput
 

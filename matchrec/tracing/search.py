@@ -1,6 +1,6 @@
 """A search that writes down what it asks: depth first, in preferment order, one run at a time.
 
-It goes the ways of `engine.selection.kernels.backtracking`, of which a search that skips no row is
+It goes the ways of `engine.kernels.skipping`, of which a search that skips no row is
 a special case, and asks its conditions of the engines. Where what comes depends on the data only, a
 state and row that led to no match are not tried again.
 
@@ -14,8 +14,8 @@ from dataclasses import field
 from matchrec.dataclass import dataclass
 from matchrec.engine.interface import Task
 from matchrec.engine.kernels import layout
+from matchrec.engine.kernels.skipping import BLOCKED, STOPPED
 from matchrec.engine.partitions import Partitions
-from matchrec.engine.selection.kernels.backtracking import BLOCKED, STOPPED
 from matchrec.nfa.closure import GUARD_END, GUARD_START, Effect
 from matchrec.nfa.program import A_MATCH
 from matchrec.plan.clauses import ONE_OF_A_ROW, MatchOutput

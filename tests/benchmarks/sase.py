@@ -26,7 +26,7 @@ import numpy as np
 
 from matchrec.engine.interface import Room
 from matchrec.engine.kernels import layout
-from matchrec.engine.selection.searches import RunsSearch
+from matchrec.engine.selection import RunsSearch
 from tests.benchmarks.machine import load, processor
 from tests.benchmarks.markdown import table
 from tests.benchmarks.sase_workload import (

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from matchrec.compile.executable import Executable
-from matchrec.compile.path import draft, link
+from matchrec.compile.path import draft
 from matchrec.conditions.types import BIGINT
 from matchrec.engine.engines import ENGINES as PRODUCT
 from matchrec.engine.interface import Room, Task
@@ -24,11 +24,11 @@ from matchrec.engine.kernels import layout
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import Partitions, ends_after
 from matchrec.engine.records import SearchInput, prepare_input
-from matchrec.engine.selection.searches import RunsSearch
-from matchrec.engine.selection.skip import number_chunks, sort_matches
+from matchrec.engine.selection import RunsSearch, number_chunks, sort_matches
 from matchrec.frontends.sase import compile_sase
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.resolve import InputColumns
+from tests.tasks.linking import link
 
 SYMBOLS = 2
 WINDOWS = 200  # the length of the stream of a symbol, in windows

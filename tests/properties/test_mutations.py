@@ -19,7 +19,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.compile.path import draft, link
+from matchrec.compile.path import draft
 from matchrec.conditions.types import BIGINT, BOOLEAN
 from matchrec.conditions.typing.typer import TRUE_COLUMN
 from matchrec.frontends.lexing.tokens import SPARK, Dialect, DoubleQuotes
@@ -37,6 +37,7 @@ from tests.cases.test_queries import register_tables
 from tests.generators import mutations
 from tests.generators.mutations import Call
 from tests.quick.scale import SEED, examples
+from tests.tasks.linking import link
 
 EXAMPLES = examples(250)
 WITH_SPARK = EXAMPLES // 8

@@ -10,8 +10,8 @@ from unittest.mock import patch
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from matchrec.engine import selection
 from matchrec.engine.interface import Room
-from matchrec.engine.selection import searches
 from tests.cases.pattern_notation import Question, built, by_definition
 from tests.generators.pattern_trees import Pattern
 from tests.generators.patterns import questions
@@ -47,7 +47,7 @@ def test_both_engines_find_what_the_definitions_say(
     except TooMuchError:
         assume(False)
     rooms = {"ROOM": Room(matches=matches), "LARGE_ROOM": Room(matches=3 * matches)}
-    with patch.multiple(searches, **rooms, READS_ALONE=reads_alone):
+    with patch.multiple(selection, **rooms, READS_ALONE=reads_alone):
         found = answers(question, rows_a_batch=rows_a_batch)
     for engine, lines in found.items():
         assert any(agrees(question, right, lines) for right in expected), (engine, lines, expected)

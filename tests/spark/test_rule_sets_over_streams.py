@@ -197,7 +197,7 @@ MESSAGES: dict[str, tuple[Callable[[DataFrame], object], str]] = {
         "rule `b`: `$` in PATTERN over a streaming DataFrame",
     ),
     "an aggregate of Spark's": (
-        query_of_rules({"a": CHEAP, "b": "MEASURES stddev(x) AS s PATTERN (A)"}),
+        query_of_rules({"a": CHEAP, "b": "MEASURES mode(x) AS s PATTERN (A)"}),
         "rule `b`: an aggregate that only Spark knows over a stream",
     ),
     "rows of the partition": (

@@ -303,3 +303,17 @@ def test_sql_of_others_is_not_ours(spark: SparkSession, zeros: DataFrame) -> Non
     with settings(spark, ansi__enabled="true"):
         error = raised(zeros.selectExpr("10 / `b` > 2").collect)
     assert MatchRecognizeRunError.from_exception(error) is None
+
+
+@pytest.mark.parametrize(("bound", "first"), [(BOUNDS[1], 2**31 - 4), (BOUNDS[2], -(2**31))])
+def test_a_sum_in_a_window_does_not_wrap_around(
+    spark: SparkSession, bound: str, first: int
+) -> None:
+    # the distance fits, but not the number that Spark compares with, which would wrap around
+    rows = spark.createDataFrame([(first,), (first + 2,)], "id int")
+    clause = f"ORDER BY id MEASURES A.id AS a, B.id AS b PATTERN (A B) DEFINE B AS {bound}"
+    with settings(spark, ansi__enabled="false"):
+        error = raised(matchrec.match_recognize(rows, clause).collect)
+    found = MatchRecognizeRunError.from_exception(error)
+    assert found is not None
+    assert "is too large for the type of the order column" in found.message

@@ -318,6 +318,7 @@ FRAMES = """SELECT x, n OVER w AS n FROM {df} WINDOW w AS (ORDER BY ts MEASURES 
     ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING PATTERN (A B+) DEFINE B AS x > PREV(x))"""
 SKIPS = "ORDER BY ts MEASURES A.x AS n PATTERN (A B) SKIP TILL NEXT MATCH"
 OVER = "ORDER BY ts MEASURES 1 AS n PATTERN (A) DEFINE A AS x > avg(x) OVER (ROWS 2 PRECEDING)"
+GROUPED = "ORDER BY ts MEASURES stddev(x) AS n, mode(x) AS m PATTERN (A)"
 ALONE = (
     "SELECT * FROM {df} MATCH_RECOGNIZE (ORDER BY ts MEASURES 1 AS n PATTERN (A) DEFINE A AS x > 1)"
 )
@@ -357,6 +358,7 @@ SEQ = "PATTERN SEQ(a x, b y) WHERE skip_till_any_match(x, y) { x.x < y.x } WITHI
         (lambda df: clause(df, f"{SKIPS} ALL MATCHES DEFINE B AS x > PREV(A.x)"), "are not kept"),
         (lambda df: clause(df, UNFINISHED), 'use matchrec.detect with form="matches_and_timeouts"'),
         (lambda df: clause(df, OVER), "aggregate the rows of a pattern variable"),
+        (lambda df: clause(df, GROUPED), "it needs a GROUP BY after the matches"),
         (
             lambda df: matchrec.query(df.sparkSession, ALONE, df=df).coverage(),
             "rows that are all there",

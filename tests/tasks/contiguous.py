@@ -5,6 +5,7 @@ Rows are words of the variables whose row condition they satisfy: "A AB -" is th
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -17,7 +18,7 @@ from matchrec.compile.executable import find_lookaround
 from matchrec.compile.negation import Restriction, Separation
 from matchrec.conditions.run_condition import RunExpression
 from matchrec.conditions.types import Kind
-from matchrec.engine.engines import Engine
+from matchrec.engine.engines import Algorithm, Engine
 from matchrec.engine.interface import Condition, Task
 from matchrec.engine.matches import Matches, RunFailure
 from matchrec.engine.partitions import NO_EDGE, Frontier, IntArray, Partitions
@@ -29,6 +30,7 @@ from tests.references.matcher import Candidate, Failure, May, Value, find_all
 from tests.tasks.compiled import compiled
 from tests.tasks.copies import search_both_sizes
 
+MOST_CHAINED = 500  # rows, of which both forms are compared
 Outcome = list[tuple[int, int, int, str]] | tuple[str, int, int]
 
 
@@ -180,7 +182,42 @@ def search(
 ) -> Iterator[Matches]:
     """The matches that the engine's algorithm for a task finds, in windows if the rows have any."""
     asked = replace(task, windowed=partitions.window_end is not None)
-    return search_both_sizes(engine.choose(asked), asked, partitions, counters)
+    algorithm = engine.choose(asked)
+    if asked.chained or algorithm.matching != "chained" or partitions.rows > MOST_CHAINED:
+        return search_both_sizes(algorithm, asked, partitions, counters)
+    frontier = copy.deepcopy(partitions.frontier)
+    chains = outcome(
+        algorithm, replace(asked, chained=True), replace(partitions, frontier=frontier)
+    )
+    again = replace(partitions, frontier=copy.deepcopy(partitions.frontier))
+    assert outcome(algorithm, asked, again) == chains
+    return search_both_sizes(algorithm, asked, partitions, counters)
+
+
+def outcome(algorithm: Algorithm, task: Task, partitions: Partitions) -> tuple[object, ...]:
+    """Each match, its rows in chains or not, and where the search has come to; or the failure."""
+    try:
+        found = [one for chunk in algorithm.search(task, partitions) for one in rows_of(chunk)]
+    except RunFailure as failure:
+        return failure.args
+    frontier = partitions.frontier
+    return (
+        (found,) if frontier is None else (found, frontier.start.tolist(), frontier.number.tolist())
+    )
+
+
+def rows_of(chunk: Matches) -> Iterator[tuple[object, ...]]:
+    """Partition, number and first row of each match, then its variables and which are excluded."""
+    for match in range(chunk.count):
+        begin, end = chunk.offsets[match : match + 2].tolist()
+        places = list(range(begin, end))
+        if chunk.chains is not None and places:
+            places[0] = int(chunk.chains.first[match])
+            for index in range(1, len(places)):
+                places[index] = int(chunk.chains.following[places[index - 1]])
+        identity = (chunk.partition, chunk.number, chunk.start)
+        own = (chunk.classifiers[places].tolist(), chunk.excluded[places].tolist())
+        yield (*(int(one[match]) for one in identity), *own)
 
 
 def run_engine(engine: Engine, query: Query, rows: Rows) -> Outcome:

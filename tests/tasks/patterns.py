@@ -21,7 +21,7 @@ from sqlglot import expressions as sql
 
 import matchrec
 from matchrec.compile.executable import Executable, Output
-from matchrec.compile.path import Draft, draft, link
+from matchrec.compile.path import Draft, draft
 from matchrec.conditions.row_column import RowColumn
 from matchrec.engine.interface import Task
 from matchrec.engine.partitions import Partitions
@@ -34,6 +34,7 @@ from tests.cases.pattern_notation import NAMES, SCHEMA, Question, built
 from tests.generators.pattern_trees import Event
 from tests.references.pattern_conditions import value
 from tests.references.patterns import Skip
+from tests.tasks.linking import link
 from tests.tasks.query_batches import Prepared, QueryBatch, Run
 
 ENGINES = ("backtracking", "breadth_first")

@@ -23,7 +23,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import IntegerType, StructField, StructType
 
 from matchrec.compile.executable import Executable
-from matchrec.compile.path import Draft, draft, link
+from matchrec.compile.path import Draft, draft
 from matchrec.conditions.row_column import RowColumn
 from matchrec.conditions.split import RowScope
 from matchrec.conditions.within import OrderType
@@ -31,7 +31,7 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.frontends.sql import parse
 from matchrec.frontends.sql.lower import lower
 from matchrec.frontends.sql.lower_windows import lower_window
-from matchrec.output.reads import ReadIsMatched
+from matchrec.output.reads import ReadFact
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
 from matchrec.plan.text import template
@@ -50,6 +50,7 @@ from matchrec.spark.types import (
 from matchrec.spark.worker.matching import Incoming, Matching
 from tests.generators.queries import NAMES
 from tests.quick.scale import copies_of
+from tests.tasks.linking import link
 from tests.tasks.many_keys import of_each_copy
 
 ROWS_A_CALL = 256  # of the second size
@@ -173,7 +174,7 @@ class QueryBatch:
     def columns(self, wanted: tuple[RowColumn, ...]) -> DataFrame:
         """Columns of all rows; no condition, so no row stays behind."""
         plan = next(iter(self.drafts.values())).plan
-        return Preparation(self.relation, Draft(plan, (), (), ())).dataframe(wanted)
+        return Preparation(self.relation, Draft(plan, plan, (), (), ())).dataframe(wanted)
 
     def prepared(
         self, executables: Iterable[Executable], others: Sequence[RowColumn] = ()
@@ -368,7 +369,7 @@ class Projected:
 def texts_of(executable: Executable, first: int) -> str:
     """SQL for the array of an output row's values as text; its reads are numbered from `first`."""
     last = len(executable.reads) - 1
-    has_unmatched = isinstance(executable.reads[last], ReadIsMatched)
+    has_unmatched = executable.reads[last] is ReadFact.IS_MATCHED
     is_matched = f"__r{first + last}" if has_unmatched else None
     return f"array({', '.join(cast_items(executable, first, is_matched))})"
 

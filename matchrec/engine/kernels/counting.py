@@ -2,6 +2,19 @@
 
 A starting row is told by one of its runs, the *nearest*: the one after which a match needed the
 fewest rows more, of several the one with the most rows, of several the most preferred one.
+
+A search keeps the nearest run from each row of its path on. Going back, it compares that with the
+nearest run from the row before on.
+
+    ends[d]    of the nearest run after d rows: its state, how far it came, the choice of its last
+               row, NO_CHOICE where it has none from here on, the row after that, and, where they
+               are known, the row before which it ended, past the last one if that did not, and why
+    trails[d]  the occurrences that its rows took from here on, as bits
+    known      what has been found out beside a failure that is remembered
+
+What comes after a state and row where no row is skipped does not depend on how these were reached,
+so it is remembered with their failure; but where a run ends at once, its last row is the one by
+which it came there. Each way ends where nothing that would have brought it nearer was true.
 """
 
 from typing import Any, NamedTuple
@@ -12,7 +25,7 @@ from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import ChoiceArray, RowArrays, Rules
 from matchrec.engine.kernels.mapping import is_anchored
 from matchrec.engine.partitions import IntArray
-from matchrec.jit.decorators import inner, spliced
+from matchrec.jit.decorators import inlined, inner, spliced
 
 
 class StartCounting(NamedTuple):
@@ -28,10 +41,9 @@ class StartCounting(NamedTuple):
     reason. parts_false: int64[o + 1, k], by occurrence. In the last two the first entry is that of
     starting rows without any row. best: int64[2], the nearest run of all that began no match.
 
-    Kept: trails: int64[p + 2, t], the occurrences that a run has taken, by its rows, as bits. ends:
-    int64[p + 1, 3] and known: int64[r, b, 2 + t] for `contiguous.kernels.backtracking`. nearest:
-    int64[7] for `selection.kernels.matches`. between: with event selection, those absences that
-    are decided when a row is mapped; never None there, as no kernel is without.
+    Kept: trails: int64[p + 1, t], ends: int64[p + 1, 6], known: int64[r, b, 2 + t]. between: with
+    event selection, those absences that are decided when a row is mapped; never None there, as no
+    kernel is without.
     """
 
     remaining: IntArray
@@ -49,7 +61,6 @@ class StartCounting(NamedTuple):
     trails: IntArray
     ends: IntArray
     known: IntArray
-    nearest: IntArray
     between: Any
 
 
@@ -74,22 +85,105 @@ BEST_REMAINING = 0
 BEST_START = 1
 BEST_SIZE = 2
 
+# Columns of `ends`.
+END_STATE = 0
+END_LENGTH = 1
+END_CHOICE = 2
+END_ROW = 3
+END_UNTIL = 4
+END_REASON = 5
+END_SIZE = 6
+
+# Columns of `known`; the last ones are a trail.
+KNOWN_CHOICE = 0
+KNOWN_ROW = 1
+KNOWN_TRAIL = 2
+
 NO_CHOICE = -1
+UNKNOWN = -1
 
 
-class NearestRun(NamedTuple):
-    """The nearest run of a starting row.
+@inlined
+def begin(
+    depth: int, state: int, row: int, length: int, until: int, counting: StartCounting
+) -> None:
+    """The nearest run from a state and row on, before any choice is tried: it ends here."""
+    end = counting.ends[depth]
+    end[END_STATE] = state
+    end[END_LENGTH] = length
+    end[END_CHOICE] = NO_CHOICE
+    end[END_ROW] = row
+    end[END_UNTIL] = until
+    end[END_REASON] = UNKNOWN
+    for word in range(counting.trails.shape[1]):
+        counting.trails[depth, word] = 0
 
-    choice: by which its last row was mapped, NO_CHOICE of a run without rows. state: in which it
-    then is. row: after its last one. until: the row before which it ended, past the last one if
-    that did not. trail: a row of `trails`.
-    """
 
-    choice: int
-    state: int
-    row: int
-    until: int
-    trail: int
+@inlined
+def is_nearer(depth: int, state: int, length: int, counting: StartCounting) -> bool:
+    """Whether a run that ends in a state is nearer than the nearest one from `depth` on so far."""
+    end = counting.ends[depth]
+    known, remaining = counting.remaining[end[END_STATE]], counting.remaining[state]
+    return bool(remaining < known or (remaining == known and length > end[END_LENGTH]))
+
+
+@inlined
+def put_before(depth: int, choice: int, counting: StartCounting) -> None:
+    """Put a row that `choice` maps before the nearest run from `depth` on."""
+    if counting.ends[depth, END_CHOICE] == NO_CHOICE:
+        counting.ends[depth, END_CHOICE] = choice
+    taken = counting.taken[choice]
+    counting.trails[depth, taken >> 6] |= np.int64(1) << (taken & 63)
+
+
+@inlined
+def go_back(depth: int, choice: int, counting: StartCounting) -> None:
+    """Compare the nearest run from the next row on with that from `depth` on."""
+    ends, trails, after = counting.ends, counting.trails, depth + 1
+    if is_nearer(depth, ends[after, END_STATE], ends[after, END_LENGTH], counting):
+        for column in range(END_SIZE):
+            ends[depth, column] = ends[after, column]
+        for word in range(trails.shape[1]):
+            trails[depth, word] = trails[after, word]
+        put_before(depth, choice, counting)
+
+
+@inlined
+def recall(depth: int, choice: int, bit: int, row: int, counting: StartCounting) -> None:
+    """As `go_back`, where the nearest run from the state and row on is remembered."""
+    found = counting.known[row & (counting.known.shape[0] - 1), bit]
+    end, last = found[KNOWN_ROW], found[KNOWN_CHOICE]
+    state = counting.targets[choice if last == NO_CHOICE else last]
+    if is_nearer(depth, state, end, counting):
+        begin(depth, state, end, end, end + 1, counting)
+        counting.ends[depth, END_CHOICE] = last
+        for word in range(counting.trails.shape[1]):
+            counting.trails[depth, word] = found[KNOWN_TRAIL + word]
+        put_before(depth, choice, counting)
+
+
+@inlined
+def remember_nearest(depth: int, bit: int, row: int, counting: StartCounting) -> None:
+    """Remember the nearest run beside the failure of a state and row."""
+    found = counting.known[row & (counting.known.shape[0] - 1), bit]
+    found[KNOWN_CHOICE] = counting.ends[depth, END_CHOICE]
+    found[KNOWN_ROW] = counting.ends[depth, END_ROW]
+    for word in range(counting.trails.shape[1]):
+        found[KNOWN_TRAIL + word] = counting.trails[depth, word]
+
+
+@inlined
+def ends_here(depth: int, counting: StartCounting) -> bool:
+    """Whether the nearest run from `depth` on has no row more, and where it ended is not known."""
+    end = counting.ends[depth]
+    return bool(end[END_CHOICE] == NO_CHOICE and end[END_UNTIL] == UNKNOWN)
+
+
+@inlined
+def note_reason(reason: int, depth: int, counting: StartCounting) -> None:
+    """Note why the run of `depth` rows has ended."""
+    if ends_here(depth, counting):
+        counting.ends[depth, END_REASON] = reason
 
 
 @inner
@@ -111,9 +205,17 @@ def count_trail(trail: int, counting: StartCounting) -> None:
         counting.came[occurrence] += (word >> (occurrence & 63)) & 1
 
 
+class NearestRun(NamedTuple):
+    """The nearest run of a starting row, columns of `ends`."""
+
+    choice: int
+    state: int
+    row: int
+    until: int
+
+
 @inner
-def count_nearest(
-    run: NearestRun,
+def count_start(
     otherwise: int,
     upper: int,
     end: int,
@@ -121,28 +223,33 @@ def count_nearest(
     rows: RowArrays,
     progress: IntArray,
     counting: StartCounting,
-) -> int:
-    """Count the nearest run of a starting row, and the parts that ended it; why it did.
+) -> None:
+    """Count where the nearest run of a starting row ended, what ended it, and the parts of that.
 
     otherwise: the reason where no choice would have brought it nearer. upper: the row after the
     partition. end: the row before which runs of the starting row end.
     """
-    if run.choice != NO_CHOICE:
-        count_trail(run.trail, counting)
-        remaining = counting.remaining[run.state]
+    nearest, lower = counting.ends[0], rows.starts[progress[layout.PARTITION]]
+    choice, state = nearest[END_CHOICE], nearest[END_STATE]
+    run = NearestRun(choice, state, nearest[END_ROW], nearest[END_UNTIL])
+    if choice != NO_CHOICE:
+        count_trail(0, counting)
+        remaining = counting.remaining[state]
         if remaining < counting.best[BEST_REMAINING]:
             counting.best[BEST_REMAINING] = remaining
             counting.best[BEST_START] = progress[layout.START]
-    reason, lower = otherwise, rows.starts[progress[layout.PARTITION]]
-    for index in range(counting.nearer_first[run.state], counting.nearer_first[run.state + 1]):
+    reason = np.int64(otherwise)
+    for index in range(counting.nearer_first[state], counting.nearer_first[state + 1]):
         other = counting.nearer[index]
         guard = rules.program[other, layout.GUARD]
         if guard == 0 or is_anchored(guard, run.row, lower, upper):
-            reason = FALSE
+            reason = np.int64(FALSE)
             if run.until > end:
-                reason = NO_ROW if end == upper else OUT_OF_WINDOW
+                reason = np.int64(NO_ROW if end == upper else OUT_OF_WINDOW)
             count_parts(other, run, min(run.until, end), rules, rows, progress, counting)
-    return reason
+    if nearest[END_REASON] != UNKNOWN:
+        reason = nearest[END_REASON]
+    counting.ended[choice + 1, reason] += 1
 
 
 @spliced

@@ -50,6 +50,7 @@ from matchrec.engine.kernels.mapping import (
     copy_registers,
     end_of_window,
     find_twin,
+    forget,
     has_failed,
     is_anchored,
     merging_of,
@@ -413,5 +414,4 @@ def begin_again(bank: int, count: int, row: int, runs: IntArray, progress: IntAr
     elif progress[layout.BEST_START] >= 0:
         row = progress[layout.BEST_START]
     progress[layout.START] = row
-    progress[layout.MEMO_FROM] = row
-    progress[layout.MEMO_TO] = row
+    forget(row, progress)

@@ -18,7 +18,7 @@ from matchrec.engine.kernels.layout import (
     SkipRule,
     Work,
 )
-from matchrec.engine.kernels.mapping import end_of_window, partition_at
+from matchrec.engine.kernels.mapping import end_of_window, forget, partition_at
 from matchrec.engine.partitions import BoolArray, IntArray
 from matchrec.jit.decorators import inlined, inner, kernel, spliced
 
@@ -82,8 +82,7 @@ def go_to_next_partition(frontier: IntArray, progress: IntArray) -> None:
     progress[layout.START] = start
     progress[layout.NUMBER] = frontier[layout.FRONTIER_NUMBER, number]
     progress[layout.STEP_COUNT] = frontier[layout.FRONTIER_STEPS, number]
-    progress[layout.MEMO_FROM] = start
-    progress[layout.MEMO_TO] = start
+    forget(start, progress)
     progress[layout.HORIZON] = start
 
 
@@ -136,23 +135,20 @@ def finish_match(
     length: int,
     rows: RunArray,
 ) -> int:
-    """Count the match whose choices are at the end of the output; set the next starting row.
+    """Add the match whose choices are at the end of the output; set the next starting row.
 
-    rows: its positions, None where they follow each other.
+    rows: its positions, None where they follow each other. DONE or a failure.
     """
     begin = progress[layout.MAPPED]
     progress[layout.MAPPED] = begin + length
+    add_match(found, progress, start, length)
     mapped = taken[begin : begin + length]
-    row = next_start(skip, is_target, mapped, start, rows)
-    if forgets:
-        progress[layout.MEMO_FROM] = row
-        progress[layout.MEMO_TO] = row
-    return count_match(found, progress, start, length, row)
+    return skip_match(skip, is_target, forgets, mapped, start, rows, progress)
 
 
 @spliced
-def count_match(found: IntArray, progress: IntArray, start: int, length: int, row: int) -> int:
-    """Count a match of `length` rows; go on from `row`: DONE or a failure."""
+def add_match(found: IntArray, progress: IntArray, start: int, length: int) -> None:
+    """Add a match of `length` rows to those that are found."""
     match = progress[layout.MATCHES]
     progress[layout.NUMBER] += 1
     found[layout.FOUND_PARTITION, match] = progress[layout.PARTITION]
@@ -160,7 +156,6 @@ def count_match(found: IntArray, progress: IntArray, start: int, length: int, ro
     found[layout.FOUND_START, match] = start
     found[layout.FOUND_OFFSET, match + 1] = found[layout.FOUND_OFFSET, match] + length
     progress[layout.MATCHES] = match + 1
-    return go_on_from(row, start, progress)
 
 
 @inlined
@@ -184,8 +179,7 @@ def begin_start(rows: RowArrays, partition: Partition, progress: IntArray) -> in
     start = progress[layout.START]
     bound = end_of_window(rows.window_end, start, partition.upper)
     if bound != progress[layout.MEMO_WINDOW]:
-        progress[layout.MEMO_FROM] = start
-        progress[layout.MEMO_TO] = start
+        forget(start, progress)
         progress[layout.MEMO_WINDOW] = bound
     return bound
 
@@ -248,6 +242,26 @@ def distance_to_next_start(skip: SkipRule, is_target: bool, rest: int) -> int:
     if is_target and (rest == NO_ROW or not skip.backwards):
         return skip.past
     return rest if rest == NO_ROW else rest + 1
+
+
+@spliced
+def skip_match(
+    skip: SkipRule,
+    is_target: Any,
+    forgets: bool,
+    mapped: Any,
+    start: int,
+    rows: RunArray,
+    progress: IntArray,
+) -> int:
+    """AFTER MATCH SKIP: set the next starting row, arguments as of `next_start`. DONE or a failure.
+
+    forgets: whether no failure from before holds any more.
+    """
+    row = next_start(skip, is_target, mapped, start, rows)
+    if forgets:
+        forget(row, progress)
+    return go_on_from(row, start, progress)
 
 
 @spliced

@@ -21,7 +21,7 @@ from matchrec.evaluate.kernels.arithmetic import (
 )
 from matchrec.evaluate.kernels.functions import ROUNDING
 from matchrec.jit.bits import bits_of, float_of
-from matchrec.jit.decorators import inlined, inner, kernel, spliced
+from matchrec.jit.decorators import inlined, inner, spliced
 
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
@@ -135,17 +135,6 @@ def holds(
                 return status
         at += 1
     return op.HOLDS if known[0] and values[0] else op.HOLDS_NOT
-
-
-@kernel
-def push_values(
-    instructions: IntArray, at: int, end: int, row: int, given: Input, stack: IntArray
-) -> int:
-    """Leave the values of code over one row, which reads no register, on the stack.
-
-    HOLDS and HOLDS_NOT say nothing; otherwise an error.
-    """
-    return holds(instructions, at, end, stack, 0, row, given, stack)
 
 
 @inner

@@ -85,9 +85,9 @@ class MatchAggregates:
         results = [grouped.schema[wire.aggregate(i)].dataType for i in range(len(self.aggregates))]
         found = map(fold_of, self.aggregates, results)
         folds = {index: fold for index, fold in enumerate(found) if fold is not None}
+        rest = [index for index in range(len(self.aggregates)) if index not in folds]
         if not folds:
             return grouped
-        rest = [index for index in range(len(self.aggregates)) if index not in folds]
         folded = self.fold(folds, results, (*self.kept, *([self.rows] if rest else [])))
         if not rest:
             return folded

@@ -155,7 +155,7 @@ def untyped_paths(pointers):  # type: ignore[no-untyped-def]
 
 def paths(pointers: Sequence[Any]) -> list[list[int]]:
     """For each pointer that completes a match, the places of its match's pointers in order."""
-    from matchrec.engine.selection.graph import is_compatible
+    from matchrec.engine.graph import is_compatible
 
     entries: dict[tuple[str, int], list[int]] = {}
     for place, pointer in enumerate(pointers):

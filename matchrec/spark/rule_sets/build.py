@@ -245,11 +245,15 @@ def result_of_rule(built: BuiltRuleSet, number: int) -> DataFrame:
     kinds = (RowKind.MATCH, RowKind.PARTIAL) if one_row else (RowKind.ROW,)
     listed = ", ".join(str(int(kind)) for kind in kinds)
     own = built.rows.where(f"{wire.KIND} IN ({listed}) AND {wire.RULE} = {number}")
-    question, slots = built.question, enumerate(built.slots[number])
-    reads = (f"{wire.read(slot)} AS {wire.read(place)}" for place, slot in slots)
+    question, runner = built.question, built.question.runner
     with question.asking(question.rules[number]):
-        matched = own.selectExpr(*reads)
-        return question.runner.analyse(projected(question.relation, linked.executable, matched))
+        if linked.executable.aggregates:
+            slots = enumerate(built.slots[number])
+            reads = [f"{wire.read(slot)} AS {wire.read(place)}" for place, slot in slots]
+            matched = own.selectExpr(*reads)
+            return projected(question.relation, linked.executable, matched)
+        items = [str(one) for one in items_of_rule(built, number)]
+        return runner.analyse(runner.select(own, items))
 
 
 def items_of_rule(built: BuiltRuleSet, number: int) -> list[SelectItem]:

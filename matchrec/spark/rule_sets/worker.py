@@ -226,7 +226,7 @@ class RuleOutput:
 
     def of_matches(self, gatherer: Gatherer) -> Columns:
         """What is asked of every match."""
-        reader, own = gatherer.match_reader, self.rule_set
+        reader, own = gatherer.reader, self.rule_set
         keys = {
             wire.key(i): gatherer.take_values(place, reader.rows.row)
             for i, place in enumerate(own.keys)

@@ -65,39 +65,29 @@ def sorted_tables(
     batches: Iterable[pa.RecordBatch], sorting: Sorting, budget: int
 ) -> Generator[pa.Table, None, None]:
     """The rows in order, as many at a time as are in memory together."""
-    held = Held()
+    held: list[pa.RecordBatch] = []
+    size = 0
     with closing(Spills(sorting, budget)) as spills:
         for batch in batches:
-            held.add(batch)
-            if held.bytes > budget:
-                spills.add(held.take())
-        if held.batches:
-            if not spills.levels:
-                yield sort_table(held.take(), sorting)
-                return
-            spills.add(held.take())
+            if batch.num_rows:
+                held.append(batch)
+                size += batch.nbytes
+            if size > budget:
+                spills.add(take_all(held))
+                size = 0
+        if held and not spills.levels:
+            yield sort_table(take_all(held), sorting)
+            return
+        if held:
+            spills.add(take_all(held))
         yield from spills.rows()
 
 
-@dataclass(slots=True)
-class Held:
-    """Batches in memory, and how many bytes they have."""
-
-    batches: list[pa.RecordBatch] = field(default_factory=list)
-    bytes: int = 0
-
-    def add(self, batch: pa.RecordBatch) -> None:
-        """One more, unless it is empty."""
-        if batch.num_rows:
-            self.batches.append(batch)
-            self.bytes += batch.nbytes
-
-    def take(self) -> pa.Table:
-        """All rows in one piece, which are then held no longer."""
-        table = pa.Table.from_batches(self.batches).combine_chunks()
-        self.batches.clear()
-        self.bytes = 0
-        return table
+def take_all(held: list[pa.RecordBatch]) -> pa.Table:
+    """All rows of some batches in one piece, which are then held no longer."""
+    table = pa.Table.from_batches(held).combine_chunks()
+    held.clear()
+    return table
 
 
 @dataclass(slots=True)

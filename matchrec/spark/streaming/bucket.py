@@ -139,8 +139,9 @@ def store(searches: Mapping[int, Needs], arrived: Arrived) -> tuple[Memory, int]
         states = {**needs.states, PLACES: ByKey(place[own.values], own.sizes)}
         arrays[f"{number} keys"] = np.searchsorted(keys, needs.keys)
         for name, one in states.items():
-            arrays[f"{number} {name} values"] = one.values
-            arrays[f"{number} {name} sizes"] = one.sizes
+            arrays[f"{number} {name}"] = one.values
+            if (one.sizes != 1).any():
+                arrays[f"{number} {name} sizes"] = one.sizes
     sizes = np.bincount(np.searchsorted(keys, key), minlength=len(keys)).astype(np.int64)
     next_end = min((int(one.next_end.min()) for one in searches.values()), default=FOREVER)
     rows = pa.concat_tables([arrived.rows.take(pa.array(union[order])), arrived.later])
@@ -163,10 +164,11 @@ def needs_in(arrays: Arrays, searches: tuple[KeySearch, ...]) -> dict[int, Needs
 
 def states_in(arrays: Arrays, number: int, names: Iterable[str]) -> States:
     """The states of a search, by their names, that `store` has made plain."""
-    stored = {name: f"{number} {name}" for name in names}
-    return {
-        name: ByKey(arrays[f"{one} values"], arrays[f"{one} sizes"]) for name, one in stored.items()
-    }
+    found = {}
+    for name in names:
+        values, sizes = arrays[f"{number} {name}"], arrays.get(f"{number} {name} sizes")
+        found[name] = ByKey.one_each(values) if sizes is None else ByKey(values, sizes)
+    return found
 
 
 GoingOn = Generator[pa.RecordBatch, None, Needs]

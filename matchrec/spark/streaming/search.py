@@ -20,7 +20,7 @@ from matchrec.dataclass import dataclass
 from matchrec.engine.incremental import OpenRows, ask_open_row, with_open_rows
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions
 from matchrec.engine.records import compile_task
-from matchrec.output.reads import ReadMatchNumber
+from matchrec.output.reads import ReadFact
 from matchrec.spark import wire
 from matchrec.spark.streaming.arrival import ByKey, Known, States, ranges
 from matchrec.spark.worker.arrays import as_integers, column
@@ -68,7 +68,7 @@ class KeySearch(ABC):
         if self.output is not None:
             return True
         compiled = compile_task(executable.task, len(executable.crossing.integers))
-        return ReadMatchNumber() in executable.reads or compiled.counts_matches
+        return ReadFact.MATCH_NUMBER in executable.reads or compiled.counts_matches
 
     def may_forget(self, numbers: IntArray) -> BoolArray:
         """bool[p], whether keys may forget how many matches they have had. numbers: that."""
@@ -100,9 +100,40 @@ class ContiguousSearch(KeySearch):
         return states_of(np.zeros((2, 1), np.int64), ByKey.joined([np.zeros(0, np.bool_)]))
 
     def search(self, states: States, known: Known) -> Searching:
-        rows = SearchedRows.of(self, states, known)
-        yield from self.worker.match_partitions(rows.piece, rows.partitions)
-        return self.left(rows, known)
+        table = with_blank_rows(known)
+        bounds = window_bounds(self.executable, table).copy()
+        partitions = self.open_partitions(table, bounds, states, known)
+        assert partitions.frontier is not None
+        covered, before = np.zeros(table.num_rows, np.bool_), states[COVERED]
+        covered[ranges(partitions.starts[:-1], before.sizes)] = before.values
+        fresh = int(known.new.sum())
+        piece = Piece(table, partitions.starts, partitions.frontier, None, covered, fresh)
+        yield from self.worker.match_partitions(piece, partitions)
+        return self.left(piece, bounds, known)
+
+    def open_partitions(
+        self, table: pa.Table, bounds: IntArray, states: States, known: Known
+    ) -> Partitions:
+        """Known events as what is searched, with an open row of each key.
+
+        table: with blank rows. bounds: when the windows end that begin with a row, in microseconds;
+        those of blank rows are set. states: of the searches so far, over the first of the known
+        rows of each key.
+        """
+        starts = known.starts + np.arange(len(known.starts))
+        first, blank = starts[:-1], starts[1:] - 1
+        found = partitions_of(self.executable, table, starts)
+        bounds[blank] = FOREVER
+        may_grow = bounds > known.watermark
+        may_grow[blank] = False
+        if found.window_end is not None:
+            may_grow &= found.window_end >= np.repeat(blank, np.diff(starts))
+        open_rows = OpenRows(
+            np.maximum(first, blank - self.lookaround.after),
+            first + states[START].values,
+            states[NUMBER].values,
+        )
+        return with_open_rows(found, open_rows, may_grow)
 
     @cached_property
     def worker(self) -> Worker:
@@ -125,14 +156,14 @@ class ContiguousSearch(KeySearch):
         anchored = int(self.executable.task.pattern.has_anchors)
         return replace(found, before=max(found.before, anchored))
 
-    def left(self, rows: SearchedRows, known: Known) -> States:
+    def left(self, piece: Piece, bounds: IntArray, known: Known) -> States:
         """What is needed further on, and when windows end."""
-        frontier, first = rows.piece.frontier, rows.piece.starts[:-1]
+        frontier, first = piece.frontier, piece.starts[:-1]
         start = frontier.start - first
         gone = np.maximum(0, start - self.lookaround.before)
         sizes = known.sizes - gone
-        covered = rows.piece.covered[ranges(first + gone, sizes)]
-        ends = rows.bounds[frontier.start]
+        covered = piece.covered[ranges(first + gone, sizes)]
+        ends = bounds[frontier.start]
         ends = np.where(ends > known.watermark, ends, FOREVER)  # what has ended waits for a row
         return {
             **states_of(np.stack([start - gone, frontier.number]), ByKey(covered, sizes)),
@@ -146,45 +177,6 @@ def states_of(counts: IntArray, covered: ByKey) -> States:
     """The states of k keys. counts: int64[2, k]."""
     start, number = counts
     return {START: ByKey.one_each(start), NUMBER: ByKey.one_each(number), COVERED: covered}
-
-
-@dataclass(frozen=True, slots=True)
-class SearchedRows:
-    """Known events as what is searched, with an open row of each key.
-
-    bounds: when the windows end that begin with a row, in microseconds.
-    """
-
-    piece: Piece
-    partitions: Partitions
-    bounds: IntArray
-
-    @staticmethod
-    def of(search: ContiguousSearch, states: States, known: Known) -> SearchedRows:
-        """states: of the searches so far, over the first of the known rows of each key."""
-        table = with_blank_rows(known)
-        starts = known.starts + np.arange(len(known.starts))
-        first, blank = starts[:-1], starts[1:] - 1
-        found = partitions_of(search.executable, table, starts)
-        bounds = window_bounds(search.executable, table).copy()
-        bounds[blank] = FOREVER
-        may_grow = bounds > known.watermark
-        may_grow[blank] = False
-        if found.window_end is not None:
-            may_grow &= found.window_end >= np.repeat(blank, np.diff(starts))
-        open_rows = OpenRows(
-            np.maximum(first, blank - search.lookaround.after),
-            first + states[START].values,
-            states[NUMBER].values,
-        )
-        partitions = with_open_rows(found, open_rows, may_grow)
-        assert partitions.frontier is not None
-        covered = np.zeros(table.num_rows, np.bool_)
-        before = states[COVERED]
-        covered[ranges(first, before.sizes)] = before.values
-        fresh = int(known.new.sum())
-        piece = Piece(table, starts, partitions.frontier, None, covered, fresh)
-        return SearchedRows(piece, partitions, bounds)
 
 
 def with_blank_rows(known: Known) -> pa.Table:

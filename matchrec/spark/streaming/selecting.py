@@ -28,7 +28,7 @@ from matchrec.engine.incremental import (
 from matchrec.engine.matches import Matches, no_matches
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions, ends_by_number
 from matchrec.engine.records import compile_task
-from matchrec.engine.selection.skip import concatenate
+from matchrec.engine.selection import concatenate
 from matchrec.errors.run.place import RowPlace
 from matchrec.output.measures import counts_before
 from matchrec.output.rows import output_rows

@@ -281,11 +281,11 @@ def ends_of_condition_window(
     if not pa.types.is_floating(order.type):
         keys = as_integers(order).view(np.uint64) ^ SIGN  # a difference of these does not overflow
         ends = ends_by_distance(starts, keys, valid, np.uint64(window.limit))
-    elif window.form is Form.DIFFERENCE:
+    elif window.forms == (Form.DIFFERENCE,):
         ends = ends_by_distance(starts, as_floats(order), valid, np.float64(window.limit))
     else:
         first = here = as_floats(order)
-        if window.form is Form.SUM:
+        if window.forms == (Form.SUM,):
             first = first + window.limit
         else:
             here = here - window.limit
@@ -304,14 +304,15 @@ def check_window(executable: Executable, table: pa.Table, starts: IntArray) -> N
     order = column(table, wire.column(executable.crossing.window[0]))
     keys, valid = as_integers(order), validity(order)
     most = (1 << window.bits - 1) - 1
-    if window.form is Form.SUM:
-        wraps = keys > most - window.limit - 1
-    elif window.form is Form.LESS:
-        wraps = keys < window.limit - most
-    else:
+    wraps = np.zeros(len(keys), np.bool_)
+    if Form.SUM in window.forms:
+        wraps |= keys > most - window.limit - 1
+    if Form.LESS in window.forms:
+        wraps |= keys < window.limit - most
+    if Form.DIFFERENCE in window.forms:
         first = np.minimum.reduceat(np.where(valid, keys, np.iinfo(np.int64).max), starts[:-1])
         first = np.repeat(first, np.diff(starts))
-        wraps = (keys > first) & ((keys - first).view(np.uint64) > most)
+        wraps |= (keys > first) & ((keys - first).view(np.uint64) > most)
     if (wraps & valid).any():
         row = int(np.argmax(wraps & valid))
         partition = int(np.searchsorted(starts, row, side="right")) - 1

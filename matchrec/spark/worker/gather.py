@@ -13,33 +13,20 @@ from matchrec.compile.executable import Executable
 from matchrec.dataclass import dataclass
 from matchrec.engine.interface import Task
 from matchrec.engine.partitions import BoolArray, FloatArray, IntArray
-from matchrec.output.aggregates import AggregateReader, SumOverflow
-from matchrec.output.chains import (
-    ChainAggregates,
-    ChainReader,
-    never_overflows,
-    read_from_chains,
-)
+from matchrec.output.aggregates import AggregateReader, SumOverflow, never_overflows
 from matchrec.output.measures import Reader
 from matchrec.output.reads import (
     PointerField,
     Read,
+    ReadAggregate,
     ReadAt,
-    ReadAverage,
     ReadClassifierAt,
-    ReadCollected,
-    ReadCount,
-    ReadExtreme,
-    ReadIsMatched,
-    ReadKind,
+    ReadFact,
     ReadMatch,
     ReadMatchedRows,
-    ReadMatchNumber,
-    ReadNothing,
     ReadPointer,
-    ReadPosition,
     ReadRow,
-    ReadSum,
+    read_from_chains,
 )
 from matchrec.plan.expression import Semantics
 from matchrec.spark import wire
@@ -86,16 +73,14 @@ def decimals(words: IntArray, absent: BoolArray, kind: pa.DataType) -> pa.Array:
     return pa.Array.from_buffers(widest, len(words), [valid, data]).cast(kind)
 
 
-Aggregates = AggregateReader | ChainAggregates
-
-
 def chained(executable: Executable, table: pa.Table) -> Task:
     """The task, with matches that share their rows where that is enough to answer all reads."""
     task, reads = executable.task, executable.reads
     if not (task.shares_rows and read_from_chains(reads, executable.rows_per_match)):
         return task
-    sums = [column(table, wire.column(read.column)) for read in reads if isinstance(read, ReadSum)]
-    exact = all(sums_exactly(values, ansi=executable.ansi) for values in sums)
+    totals = (one for one in reads if isinstance(one, ReadAggregate) and one.function == "sum")
+    summed = (column(table, wire.column(one.column)) for one in totals if one.column is not None)
+    exact = all(sums_exactly(values, ansi=executable.ansi) for values in summed)
     return replace(task, chained=exact)
 
 
@@ -114,13 +99,7 @@ class Gatherer:
 
     executable: Executable
     table: pa.Table
-    reader: Reader | ChainReader
-
-    @property
-    def match_reader(self) -> Reader:
-        """The reader for what chains of shared rows cannot answer."""
-        assert isinstance(self.reader, Reader)
-        return self.reader
+    reader: Reader
 
     def batch(self) -> pa.RecordBatch:
         """Columns __r0, __r1, ... of the output rows."""
@@ -136,7 +115,7 @@ class Gatherer:
                 return self.take_values(place, self.reader.positions(navigation))
             case ReadClassifierAt(navigation):
                 return self.name_variables(self.reader.classifiers(navigation))
-            case ReadCollected(variable, place, semantics):
+            case ReadAggregate("collect_list", variable, int() as place, semantics):
                 return self.collect_rows(variable, place, semantics)
             case ReadMatch(variable, place):
                 return self.match(variable, place)
@@ -144,19 +123,19 @@ class Gatherer:
                 return self.matched_rows(places)
             case ReadPointer(field):
                 return self.pointer(field)
-            case ReadPosition():
-                return arrow_of(self.match_reader.current_positions())
-            case ReadMatchNumber():
+            case ReadFact.POSITION:
+                return arrow_of(self.reader.current_positions())
+            case ReadFact.MATCH_NUMBER:
                 numbers = self.reader.match_numbers()
                 return arrow_of(numbers, numbers < 0)
-            case ReadKind():
+            case ReadFact.KIND:
                 assert self.reader.matches.kind is not None
                 return arrow_of(self.reader.matches.kind[self.reader.rows.match])
-            case ReadNothing():
+            case ReadFact.NOTHING:
                 return arrow_of(np.ones(self.reader.rows.count, np.bool_))
-            case ReadIsMatched():
+            case ReadFact.IS_MATCHED:
                 return arrow_of(self.reader.rows.match >= 0)
-            case ReadCount() | ReadSum() | ReadAverage() | ReadExtreme():
+            case ReadAggregate():
                 return self.aggregate(read)
             case _:
                 raise AssertionError(read)
@@ -172,12 +151,12 @@ class Gatherer:
     def collect_rows(self, variable: str | None, place: int, semantics: Semantics) -> pa.Array:
         """For each output row the array of a variable's values that are not NULL."""
         counted = validity(self.values(place))
-        rows, offsets = self.match_reader.collect_rows(variable, counted, semantics)
+        rows, offsets = self.reader.collect_rows(variable, counted, semantics)
         return pa.ListArray.from_arrays(offsets_of(offsets), self.take_values(place, rows))
 
     def match(self, variable: str | None, place: int) -> pa.Array:
         """For each output row the rows of its match that come out, each with its classifier."""
-        matches, reader = self.match_reader.matches, self.match_reader
+        matches, reader = self.reader.matches, self.reader
         index, offsets = reader.collect(reader.mask(variable) & ~matches.excluded, Semantics.FINAL)
         rows = self.take_values(place, reader.mapped_rows()[index])
         names = self.name_variables(matches.classifiers[index].astype(np.int64))
@@ -187,14 +166,14 @@ class Gatherer:
 
     def matched_rows(self, places: tuple[int, ...]) -> pa.Array:
         """For each output row all rows of its match, an array of structs; empty without rows."""
-        every = self.match_reader.mask(None)
-        index, offsets = self.match_reader.collect(every, Semantics.FINAL)
-        rows = self.match_reader.mapped_rows()[index]
+        every = self.reader.mask(None)
+        index, offsets = self.reader.collect(every, Semantics.FINAL)
+        rows = self.reader.mapped_rows()[index]
         fields = [self.take_values(place, rows) for place in places]
-        classifiers = self.match_reader.matches.classifiers[index].astype(np.int64)
+        classifiers = self.reader.matches.classifiers[index].astype(np.int64)
         fields += [
             self.name_variables(classifiers),
-            arrow_of(self.match_reader.positions_in_match()[index]),
+            arrow_of(self.reader.positions_in_match()[index]),
         ]
         names = [*map(wire.field, range(len(places))), wire.VARIABLE, wire.POSITION]
         structs = pa.StructArray.from_arrays(fields, names)
@@ -203,7 +182,7 @@ class Gatherer:
     def pointer(self, field: PointerField) -> pa.Array:
         """A field of the pointers, each of which is an output row."""
         matches, starts = self.reader.matches, self.reader.partitions.starts
-        pointers, rows = matches.pointers, self.match_reader.mapped_rows()
+        pointers, rows = matches.pointers, self.reader.mapped_rows()
         assert pointers is not None
         position = rows - starts[matches.partition] + 1
         before, none = pointers.before, pointers.before < 0
@@ -230,41 +209,35 @@ class Gatherer:
         """The names of the variables, by id."""
         return pa.array(self.executable.task.variables, pa.string())
 
-    def aggregate(self, read: ReadCount | ReadSum | ReadAverage | ReadExtreme) -> pa.Array:
+    def aggregate(self, read: ReadAggregate) -> pa.Array:
         values = None if read.column is None else self.values(read.column)
         valid = np.ones(self.table.num_rows, np.bool_) if values is None else validity(values)
-        return Aggregation(self.aggregates(read.variable, valid), values, self.executable.ansi).of(
-            read
-        )
-
-    def aggregates(self, variable: str | None, valid: BoolArray) -> Aggregates:
-        """Aggregates of a variable's rows. valid: bool[n], whose value is not NULL."""
-        if isinstance(self.reader, ChainReader):
-            return ChainAggregates(self.reader, variable, valid)
-        return AggregateReader(self.reader, variable, valid)
+        aggregates = AggregateReader(self.reader, read.variable, valid)
+        return Aggregation(aggregates, values, self.executable.ansi).of(read)
 
 
 @dataclass(frozen=True)
 class Aggregation:
     """One aggregate over one column, on all output rows."""
 
-    aggregates: Aggregates
+    aggregates: AggregateReader
     values: pa.Array | None
     ansi: bool
 
-    def of(self, read: ReadCount | ReadSum | ReadAverage | ReadExtreme) -> pa.Array:
+    def of(self, read: ReadAggregate) -> pa.Array:
+        """The values, NULL of no rows."""
         counts = self.aggregates.counts(read.semantics)
         index = self.aggregates.index(read.semantics)
-        match read:
-            case ReadCount():
+        match read.function:
+            case "count":
                 return arrow_of(counts)
-            case ReadSum():
+            case "sum":
                 return self.sums(index, counts == 0)
-            case ReadAverage():
+            case "avg":
                 return arrow_of(at(self.float_sums(), index) / np.maximum(counts, 1), counts == 0)
-            case ReadExtreme(greatest=greatest):
+            case function:
                 keys = sort_keys(self.present)
-                rows = at(self.aggregates.extremes(keys, greatest=greatest), index)
+                rows = at(self.aggregates.extremes(keys, greatest=function == "max"), index)
                 return self.present.take(arrow_of(rows, (rows < 0) | (counts == 0)))
 
     @cached_property
@@ -296,7 +269,6 @@ class Aggregation:
 
     def float_sums(self) -> FloatArray:
         """By mapped row, added up in the order of the rows."""
-        assert isinstance(self.aggregates, AggregateReader)
         values = self.present
         if pa.types.is_decimal(values.type):
             values = values.cast(pa.float64())

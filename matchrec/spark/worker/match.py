@@ -30,7 +30,6 @@ from matchrec.errors.run.failures import (
 )
 from matchrec.errors.run.place import RowPlace
 from matchrec.output.aggregates import SumOverflow
-from matchrec.output.chains import ChainReader
 from matchrec.output.measures import Reader
 from matchrec.output.rows import (
     OutputRows,
@@ -199,9 +198,8 @@ class Worker:
         if not rows.count:
             return
         task = self.executable.task
-        kind = Reader if matches.chains is None else ChainReader
         frame, variables = self.executable.frame, len(task.variables)
         with self.measure_time(GATHERING):
-            reader = kind(matches, rows, partitions, task.members, variables, frame)
+            reader = Reader(matches, rows, partitions, task.members, variables, frame)
             batch = Gatherer(self.executable, table, reader).batch()
         yield batch

@@ -9,7 +9,7 @@ from unittest import mock
 import pytest
 
 from matchrec.compile.executable import Executable
-from matchrec.compile.path import draft, link
+from matchrec.compile.path import draft
 from matchrec.conditions.types import BIGINT
 from matchrec.engine import records
 from matchrec.errors import MatchRecognizePlanError
@@ -20,6 +20,7 @@ from matchrec.nfa import compile as nfa
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
+from tests.tasks.linking import link
 
 COLUMNS = InputColumns(("k", "t", "x"))
 FUNNEL = "MEASURES A.t AS s PATTERN (A X*? B) DEFINE A AS x = 1, B AS x = 2"

@@ -5,9 +5,9 @@ import numpy as np
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.buffer import compact, unwind
 from matchrec.engine.kernels.mapping import has_failed, is_anchored, remember_failure
+from matchrec.engine.kernels.order import mark_equal, settle_ties
 from matchrec.engine.kernels.starts import finish_match
 from matchrec.engine.matches import find_targets, skip_rule
-from matchrec.engine.selection.kernels.order import mark_equal, settle_ties
 from matchrec.jit.decorators import kernel
 from matchrec.nfa.closure import GUARD_END, GUARD_START
 from matchrec.plan.clauses import SkipTo

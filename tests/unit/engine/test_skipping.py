@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from matchrec.engine import selection
 from matchrec.engine.engines import ENGINES, Engine
 from matchrec.engine.interface import Room
 from matchrec.engine.kernels import layout
 from matchrec.engine.records import prepare_input
-from matchrec.engine.selection import searches
 from tests.cases.pattern_notation import Question
 from tests.tasks.contiguous import search
 from tests.tasks.patterns import searchable
@@ -25,8 +25,8 @@ def test_little_is_held(skip: str) -> None:
     task, partitions = searchable(Question(calls, skip, timeouts=False, words=WORDS))
     room = Room(matches=10)
     arrays = prepare_input(task, partitions)
-    search = searches.RunsSearch(task, arrays, room, None)
-    skipping, most, count = searches.ReleasingSearch(search, (room, room)), 0, 0
+    search = selection.RunsSearch(task, arrays, room, None)
+    skipping, most, count = selection.ReleasingSearch(search, (room, room)), 0, 0
     for matches in skipping.find_matches():
         count += matches.count
         most = max(most, skipping.held.count)
@@ -35,7 +35,7 @@ def test_little_is_held(skip: str) -> None:
 
 
 def test_runs_that_a_match_leaves_no_room_for_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(searches, "ROOM", Room(matches=10))
+    monkeypatch.setattr(selection, "ROOM", Room(matches=10))
     calls = 'begin(a).followed_by_any("b").where("is_b AND x IS NULL AND last(a.x) IS NULL")'
     reads = {}
     for skip in ("", "past last event"):

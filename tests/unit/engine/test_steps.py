@@ -19,7 +19,7 @@ from matchrec.conditions.types import Kind
 from matchrec.engine.engines import ENGINES, Engine, classify_time
 from matchrec.engine.interface import Room, Task
 from matchrec.engine.matches import FailureKind, RunFailure
-from matchrec.engine.partial import Covered, PartialSearch, find_starts
+from matchrec.engine.partial import PartialSearch, find_starts
 from matchrec.engine.partitions import Frontier, Partitions
 from matchrec.plan.clauses import PartialMatches
 from tests.tasks.contiguous import query, search
@@ -61,10 +61,10 @@ def test_a_hopeless_search_ends_where_it_is(engine: Engine) -> None:
 def test_the_search_for_runs_without_a_match_ends_too() -> None:
     timed_out = PartialMatches(timed_out=True)
     hopeless = replace(task("(A | B)+ C", {"A": SOME, "C": NEVER}, 3), partial=timed_out)
-    rows = ones(4)
+    rows, none = ones(4), np.zeros(0, np.int64)
     runs = PartialSearch(hopeless, rows, Room())
     with pytest.raises(RunFailure) as failure:
-        list(runs.find_runs(find_starts(hopeless, rows, Covered.of(rows))))
+        list(runs.find_runs(find_starts(hopeless, rows, none, none)))
     assert failure.value.kind is FailureKind.TOO_MANY_STEPS
     assert failure.value.row == 0
 

@@ -1,6 +1,7 @@
 from matchrec.evaluate import instructions as op
 from matchrec.evaluate.link import Move, live_registers, needed_before, useful_steps
-from matchrec.evaluate.registers import FirstRow, LastRow, Registers, Step
+from matchrec.evaluate.registers import Registers, RowOf, Step
+from matchrec.plan.expression import End
 
 A, B = 0, 1
 
@@ -29,7 +30,7 @@ def test_steps_that_nothing_depends_on_are_dropped() -> None:
 
 def test_last_rows_shift_from_the_far_end() -> None:
     registers = Registers(frozenset({A, B}))
-    far = registers.number(LastRow(frozenset({A}), 2))
+    far = registers.number(RowOf(End.LAST, frozenset({A}), 2))
     of_a, of_b = registers.steps(2)
     assert [step.operation for step in of_a] == [op.COPY, op.COPY, op.SET_ROW]
     assert of_a[0].a == far
@@ -38,6 +39,6 @@ def test_last_rows_shift_from_the_far_end() -> None:
 
 def test_first_rows_count_down_to_their_row() -> None:
     registers = Registers(frozenset({A, B}))
-    first = registers.number(FirstRow(frozenset({A}), 3))
+    first = registers.number(RowOf(End.FIRST, frozenset({A}), 3))
     assert registers.initial[first] == -4
-    assert registers.number(FirstRow(frozenset({A}), 3)) == first
+    assert registers.number(RowOf(End.FIRST, frozenset({A}), 3)) == first

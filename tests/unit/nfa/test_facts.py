@@ -1,3 +1,5 @@
+from graphlib import CycleError
+
 import pytest
 
 from matchrec.frontends.row_pattern import parse_row_pattern
@@ -63,13 +65,16 @@ def test_a_program_draws_itself() -> None:
 
 def test_check_refuses_a_cycle_of_proceed_edges() -> None:
     cycle = Program((State((Edge(Action.PROCEED, 0),)), State()), 0, 1, ())
-    with pytest.raises(AssertionError):
+    with pytest.raises(CycleError):
         cycle.check()
 
 
-@pytest.mark.parametrize("text", ["(A?){30} A{30}", "((A*)* (B*)*)*", "PERMUTE(A, B, C, D, E)"])
-def test_programs_stay_small(text: str) -> None:
-    assert sum(map(len, folded(text))) < 250
+@pytest.mark.parametrize(
+    ("text", "choices"),
+    [("(A?){30} A{30}", 600), ("((A*)* (B*)*)*", 10), ("PERMUTE(A, B, C, D, E)", 90)],
+)
+def test_programs_stay_small(text: str, choices: int) -> None:
+    assert sum(map(len, folded(text))) < choices
 
 
 def test_what_may_stand_beside_what() -> None:

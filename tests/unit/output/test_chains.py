@@ -12,15 +12,9 @@ from matchrec.engine.interface import Room
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import Partitions
 from matchrec.frontends.row_pattern import parse_row_pattern
-from matchrec.output.aggregates import AggregateReader
-from matchrec.output.chains import (
-    ChainAggregates,
-    ChainReader,
-    never_overflows,
-    read_from_chains,
-)
+from matchrec.output.aggregates import AggregateReader, never_overflows
 from matchrec.output.measures import Reader
-from matchrec.output.reads import ReadAt, ReadAverage, ReadCount, ReadPosition
+from matchrec.output.reads import ReadAggregate, ReadAt, ReadFact, read_from_chains
 from matchrec.output.rows import output_rows
 from matchrec.plan.clauses import AfterMatchSkip, RowsPerMatch, SkipTo
 from matchrec.plan.expression import End, Navigation, Semantics
@@ -78,9 +72,9 @@ def test_chains_are_read_as_the_rows_written_out(
     some = st.sampled_from(FLOATS)
     floats = np.array(data.draw(st.lists(some, min_size=rows, max_size=rows)))
 
-    def asked(chunk: Matches, reader, kind) -> list[tuple]:
-        read = reader(chunk, output_rows(chunk, ONE_ROW), partitions, task.members, len(VARIABLES))
-        totals = kind(read, variable, valid)
+    def asked(chunk: Matches) -> list[tuple]:
+        read = Reader(chunk, output_rows(chunk, ONE_ROW), partitions, task.members, len(VARIABLES))
+        totals = AggregateReader(read, variable, valid)
         index = totals.index(FINAL)
         answers = [
             chunk.start,
@@ -97,8 +91,7 @@ def test_chains_are_read_as_the_rows_written_out(
         ]
         return list(zip(*(one.tolist() for one in answers), strict=True))
 
-    found = listed(chained, lambda chunk: asked(chunk, ChainReader, ChainAggregates))
-    assert found == listed(plain, lambda chunk: asked(chunk, Reader, AggregateReader))
+    assert listed(chained, asked) == listed(plain, asked)
 
 
 def at(values: np.ndarray, index: np.ndarray) -> np.ndarray:
@@ -118,10 +111,10 @@ def test_a_row_is_searched_once_for_each_state(text: str) -> None:
 
 def test_what_chains_do_not_answer() -> None:
     first = ReadAt(0, Navigation("A", End.FIRST, 0, 3))
-    assert read_from_chains([first, ReadCount(None, None, FINAL)], ONE_ROW)
+    assert read_from_chains([first, ReadAggregate("count", None, None, FINAL)], ONE_ROW)
     assert not read_from_chains([first], RowsPerMatch.ALL_ROWS_SHOW_EMPTY)
     second = ReadAt(0, Navigation("A", End.FIRST, 1))
-    for read in (second, ReadAverage("A", 0, FINAL), ReadPosition()):
+    for read in (second, ReadAggregate("avg", "A", 0, FINAL), ReadFact.POSITION):
         assert not read_from_chains([first, read], ONE_ROW)
 
 

@@ -152,4 +152,7 @@ def test_forms_along_a_double_do_not_mix() -> None:
     assert window(planned("A (B | C)", define, DOUBLE)) is None
     found = window(planned("A B? C", define, DOUBLE))
     assert found is not None
-    assert found.form is Form.SUM
+    assert found.forms == (Form.SUM,)
+    found = window(planned("A (B | C)", define, INT))
+    assert found is not None
+    assert found.forms == (Form.DIFFERENCE, Form.SUM)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matchrec.compile.coverage import CoverageTask, Figures, draft_coverage, link_coverage
-from matchrec.compile.path import draft, link
+from matchrec.compile.path import draft
 from matchrec.conditions.row_column import row_column, show_column
 from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import Family, ValueType
@@ -25,6 +25,7 @@ from matchrec.spark.wire import SortColumn, Sorting
 from matchrec.spark.worker.cover import CoverageWorker, add_up
 from matchrec.spark.worker.matching import ROWS_A_CALL, Incoming
 from tests.quick.scale import examples
+from tests.tasks.linking import link
 
 INT = ValueType(Family.INTEGER, "int", 32)
 COLUMNS = InputColumns(("k", "t", "a", "b", "c", "x"))

@@ -8,7 +8,8 @@ import sys
 PLANNING = """
 import sys
 import matchrec
-from matchrec.compile.path import draft, link
+from matchrec.compile.path import draft
+from tests.tasks.linking import link
 from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import BIGINT
 from matchrec.frontends.sql import parse
@@ -27,11 +28,11 @@ print(*(name.removeprefix("matchrec.") for name in sys.modules if name.startswit
 """
 
 OF_WORKERS = (
-    "engine.compiled",
-    "engine.contiguous",
     "engine.incremental",
     "engine.kernels",
+    "engine.graph",
     "engine.partial",
+    "engine.search",
     "engine.selection",
     "evaluate",
     "jit",

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matchrec.compile.executable import Executable, Lookaround
-from matchrec.compile.path import draft, link
+from matchrec.compile.path import draft
 from matchrec.conditions.row_column import row_column, show_column
 from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import BIGINT, DOUBLE, FLOAT, INT, STRING, ValueType, decimal
@@ -24,6 +24,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
 from matchrec.spark.worker.matching import Incoming, Matching
 from tests.quick.scale import examples
+from tests.tasks.linking import link
 
 V_SHAPE = "PATTERN (S D+ U+) DEFINE D AS x < PREV(x), U AS x > PREV(x)"
 AHEAD = "PATTERN (A B+) DEFINE A AS x < NEXT(x, 2), B AS x >= NEXT(x, 2) AND x > 1"

@@ -49,9 +49,7 @@ def versioned(
     waiting = np.where(loops[state], state, state + 1)[before]
     stays = started & loops[state] & (state == waiting)
     order = np.lexsort((stays, row, before, partition)).astype(np.int64)
-    rank = np.empty(len(order), np.int64)
-    last = np.empty(len(order), np.bool_)
-    siblings(order, partition, before, rank, last)
+    rank, last = siblings(order, partition, before)
     entered = started & ~loops[state[before]]
     left = started & (state != waiting)
     appended = left | (stays & ~last)
@@ -62,24 +60,18 @@ def versioned(
     return Pointers(before, completes, offsets, digits)
 
 
-@allocating
-def siblings(
-    order: IntArray, partition: IntArray, before: IntArray, rank: IntArray, last: BoolArray
-) -> None:
+def siblings(order: IntArray, partition: IntArray, before: IntArray) -> tuple[IntArray, BoolArray]:
     """The place of each pointer among those that lead to the same one, and whether it is the last.
 
-    Starts of one partition are siblings too.
+    order: by partition, then by `before`. Starts of one partition are siblings too.
     """
-    count = 0
-    for place in range(len(order)):
-        here = order[place]
-        if place > 0:
-            former = order[place - 1]
-            same = before[former] == before[here] and partition[former] == partition[here]
-            last[former] = not same
-            count = count + 1 if same else 0
-        rank[here] = count
-        last[here] = True
+    rank, last = np.empty(len(order), np.int64), np.ones(len(order), np.bool_)
+    places, keys = np.arange(len(order)), np.stack([partition, before])[:, order]
+    other = (np.diff(keys, axis=1) != 0).any(axis=0)
+    first = np.maximum.accumulate(np.where(np.append(True, other), places, 0))
+    rank[order] = places - first
+    last[order[:-1]] = other
+    return rank, last
 
 
 @allocating

@@ -12,14 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from matchrec.engine.kernels import counting as counted
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.buffer import is_expired
-from matchrec.engine.kernels.counting import NearestRun, StartCounting, count_nearest
 from matchrec.engine.kernels.layout import (
     FoundArrays,
     NegationArrays,
-    Partition,
     RowArrays,
     Rules,
     Work,
@@ -33,10 +30,11 @@ from matchrec.engine.kernels.mapping import (
     on_run_of,
     partition_at,
 )
+from matchrec.engine.kernels.starts import add_match, has_room
 from matchrec.engine.partitions import IntArray
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.evaluate.kernels.machine import holds
-from matchrec.jit.decorators import inlined, inner, kernel, spliced
+from matchrec.jit.decorators import inner, kernel, spliced
 from matchrec.nfa.program import A_MATCH
 
 FORBIDDEN = -1  # what `is_match` answers of a path that is only as a whole no match
@@ -198,8 +196,8 @@ def write_match(
 
     which: the row of `path` with its rows, before that with its choices. first: its first column.
     """
-    match, mapped = progress[layout.MATCHES], progress[layout.MAPPED]
-    if match == output.found.shape[1] - 1 or mapped + length > output.rows.shape[0]:
+    found, match, mapped = output.found, progress[layout.MATCHES], progress[layout.MAPPED]
+    if not has_room(found, output.taken, progress, length):
         progress[layout.NEEDED] = mapped + length
         return layout.OUTPUT_FULL
     rows, choices = path[which, first : first + length], path[which + 1, first : first + length]
@@ -208,13 +206,9 @@ def write_match(
     for index in range(length):
         to_rows[index] = rows[index]
         to_choices[index] = choices[index]
-    output.found[layout.FOUND_PARTITION, match] = progress[layout.PARTITION]
-    output.found[layout.FOUND_START, match] = rows[0] if length > 0 else progress[layout.START]
-    output.found[layout.FOUND_OFFSET, match + 1] = mapped + length
-    output.found[layout.FOUND_COMPLETED, match] = progress[layout.COMPLETED]
-    output.found[layout.FOUND_KIND, match] = progress[layout.MATCH_KIND]
-    progress[layout.MATCHES] = match + 1
-    progress[layout.NUMBER] += 1
+    add_match(found, progress, rows[0] if length > 0 else progress[layout.START], length)
+    found[layout.FOUND_COMPLETED, match] = progress[layout.COMPLETED]
+    found[layout.FOUND_KIND, match] = progress[layout.MATCH_KIND]
     progress[layout.MAPPED] = mapped + length
     return layout.DONE
 
@@ -373,91 +367,3 @@ def keep_match(row: int, depth: int, rules: Rules, work: Work, output: FoundArra
     keep_better(0, depth, path, progress)
     progress[layout.BEST_END] = row - 1
     return layout.DONE
-
-
-# The nearest run of a starting row that begins no match, kept while all runs are tried.
-#
-# A run ends with its window or its partition, or at a row that it may not skip.
-
-UNKNOWN = -1
-
-# Indices of `nearest`.
-REMAINING = 0
-DEPTH = 1
-ROW = 2  # the row after its last one
-CHOICE = 3  # by which that was mapped, NO_CHOICE of a run without rows
-STATE = 4
-UNTIL = 5  # the row before which it ended, past the last one if that did not; or UNKNOWN
-REASON = 6  # if it is known already, or UNKNOWN
-NEAREST_SIZE = 7
-
-
-@inlined
-def take(choice: int, depth: int, counting: StartCounting) -> None:
-    """Add to the trail of a run of `depth` rows the occurrence that its last row has taken."""
-    trails, occurrence = counting.trails, counting.taken[choice]
-    for word in range(trails.shape[1]):
-        trails[depth, word] = 0 if depth == 1 else trails[depth - 1, word]
-    trails[depth, occurrence >> 6] |= 1 << (occurrence & 63)
-
-
-@inlined
-def arrive(choice: int, state: int, row: int, depth: int, counting: StartCounting) -> None:
-    """Keep the run of `depth` rows that a choice has led to a state, if none is nearer."""
-    nearest, remaining = counting.nearest, counting.remaining[state]
-    longer = remaining == nearest[REMAINING] and depth > nearest[DEPTH]
-    if nearest[DEPTH] != UNKNOWN and remaining >= nearest[REMAINING] and not longer:
-        return
-    nearest[REMAINING] = remaining
-    nearest[DEPTH] = depth
-    nearest[ROW] = row
-    nearest[CHOICE] = choice
-    nearest[STATE] = state
-    nearest[UNTIL] = UNKNOWN
-    nearest[REASON] = UNKNOWN
-    trails = counting.trails
-    for word in range(trails.shape[1]):
-        trails[trails.shape[0] - 1, word] = 0 if depth == 0 else trails[depth, word]
-
-
-@inlined
-def is_nearest(depth: int, path: IntArray, nearest: IntArray) -> bool:
-    """Whether the run is the nearest one, and it is not known yet where that ended."""
-    if depth != nearest[DEPTH] or nearest[UNTIL] != UNKNOWN:
-        return False
-    if depth == 0:
-        return True
-    mapped = path[layout.PATH_CHOICES, depth - 1] == nearest[CHOICE]
-    return bool(mapped and path[layout.PATH_ROWS, depth - 1] == nearest[ROW] - 1)
-
-
-@inlined
-def note(reason: int, depth: int, path: IntArray, nearest: IntArray) -> None:
-    """Note why the run has ended, if it is the nearest one."""
-    if is_nearest(depth, path, nearest):
-        nearest[REASON] = reason
-
-
-@inlined
-def note_reaction(target: int, depth: int, path: IntArray, nearest: IntArray) -> None:
-    """Note what a row that is not mapped has ended, by what it does in place of a target."""
-    if target == layout.TIMES_OUT:
-        note(counted.OUT_OF_WINDOW, depth, path, nearest)
-    if target == layout.ENDS or target == layout.STOPS:
-        note(counted.FORBIDDEN, depth, path, nearest)
-
-
-@inner
-def count_start(
-    partition: Partition, rules: Rules, rows: RowArrays, progress: IntArray, counting: StartCounting
-) -> None:
-    """Count where the nearest run of a starting row ended, and what ended it."""
-    nearest, trail = counting.nearest, np.int64(counting.trails.shape[0] - 1)
-    choice, until = nearest[CHOICE], nearest[UNTIL]
-    run = NearestRun(choice, nearest[STATE], nearest[ROW], until, trail)
-    end = rows.window_end[progress[layout.START]]
-    otherwise = counted.ANCHORED if nearest[REMAINING] > 0 else counted.FORBIDDEN
-    reason = count_nearest(run, otherwise, partition.upper, end, rules, rows, progress, counting)
-    if nearest[REASON] != UNKNOWN:
-        reason = nearest[REASON]
-    counting.ended[choice + 1, reason] += 1

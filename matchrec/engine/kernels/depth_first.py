@@ -12,16 +12,6 @@ nothing of that is compiled. Where the ways through the pattern multiply and no 
 remembered, as conditions depend on the run, it keeps the computation states that a starting row has
 seen: equal ones have the same future.
 
-Counting keeps the nearest run from each row of the path on. It does not depend on how its first
-state and row were reached, so it is remembered with the failure of these; but where a run ends at
-once, its last row is the one by which it came there. Each way ends where nothing that would have
-brought it nearer was true.
-
-    ends[d]    the nearest run from d rows after the starting row on: what a match would still need,
-               the row after its last one, the choice of its last row, NO_CHOICE where it has none
-    trails[d]  the occurrences that its rows took, as bits
-    known      the same beside the failures of the memo
-
 Cost: rows x choices where conditions depend on the data only; exponential at worst where they
 depend on the run. Counting: times the words of a trail. Sources: SASE+, "Backtracking algorithm"
 and "Merging equivalent runs"; failures are remembered as in RE2's BitState.
@@ -29,14 +19,16 @@ and "Merging equivalent runs"; failures are remembered as in RE2's BitState.
 
 import numpy as np
 
-from matchrec.engine.kernels import counting as counted
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.counting import (
-    NO_CHOICE,
-    NearestRun,
+    ANCHORED,
     StartCounting,
+    begin,
     count_match,
-    count_nearest,
+    count_start,
+    go_back,
+    recall,
+    remember_nearest,
 )
 from matchrec.engine.kernels.layout import (
     FoundArrays,
@@ -66,100 +58,8 @@ from matchrec.engine.kernels.starts import (
     search_partitions,
     write_path,
 )
-from matchrec.engine.partitions import IntArray
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.jit.decorators import inlined, inner, kernel, spliced
-
-# Columns of `ends`.
-END_REMAINING = 0
-END_ROW = 1
-END_CHOICE = 2
-END_SIZE = 3
-
-# Columns of `known`; the last ones are a trail.
-KNOWN_CHOICE = 0
-KNOWN_ROW = 1
-KNOWN_TRAIL = 2
-
-
-@inlined
-def begin(depth: int, state: int, row: int, counting: StartCounting) -> None:
-    """The nearest run from a state and row on, before any choice is tried: it ends here."""
-    counting.ends[depth, END_REMAINING] = counting.remaining[state]
-    counting.ends[depth, END_ROW] = row
-    counting.ends[depth, END_CHOICE] = NO_CHOICE
-    for word in range(counting.trails.shape[1]):
-        counting.trails[depth, word] = 0
-
-
-@inlined
-def is_nearer(depth: int, remaining: int, row: int, counting: StartCounting) -> bool:
-    """Whether a run is nearer than the nearest one from `depth` on so far."""
-    known = counting.ends[depth, END_REMAINING]
-    return bool(remaining < known or (remaining == known and row > counting.ends[depth, END_ROW]))
-
-
-@inlined
-def take(depth: int, choice: int, end: int, row: int, counting: StartCounting) -> None:
-    """Make the run whose first row `choice` maps the nearest one; its trail has the other rows."""
-    last = choice if end == NO_CHOICE else end
-    counting.ends[depth, END_REMAINING] = counting.remaining[counting.targets[last]]
-    counting.ends[depth, END_ROW] = row
-    counting.ends[depth, END_CHOICE] = last
-    taken = counting.taken[choice]
-    counting.trails[depth, taken >> 6] |= np.int64(1) << (taken & 63)
-
-
-@inlined
-def go_back(depth: int, choice: int, counting: StartCounting) -> None:
-    """Compare the nearest run from the next row on with that from `depth` on."""
-    after = depth + 1
-    end, row = counting.ends[after, END_CHOICE], counting.ends[after, END_ROW]
-    if is_nearer(depth, counting.ends[after, END_REMAINING], row, counting):
-        for word in range(counting.trails.shape[1]):
-            counting.trails[depth, word] = counting.trails[after, word]
-        take(depth, choice, end, row, counting)
-
-
-@inlined
-def recall(depth: int, choice: int, bit: int, row: int, counting: StartCounting) -> None:
-    """As `go_back`, where the nearest run from the state and row on is remembered."""
-    found = counting.known[row & (counting.known.shape[0] - 1), bit]
-    end = found[KNOWN_CHOICE]
-    last = choice if end == NO_CHOICE else end
-    remaining = counting.remaining[counting.targets[last]]
-    if is_nearer(depth, remaining, found[KNOWN_ROW], counting):
-        for word in range(counting.trails.shape[1]):
-            counting.trails[depth, word] = found[KNOWN_TRAIL + word]
-        take(depth, choice, end, found[KNOWN_ROW], counting)
-
-
-@inlined
-def remember_nearest(depth: int, bit: int, row: int, counting: StartCounting) -> None:
-    """Remember the nearest run beside the failure of a state and row."""
-    found = counting.known[row & (counting.known.shape[0] - 1), bit]
-    found[KNOWN_CHOICE] = counting.ends[depth, END_CHOICE]
-    found[KNOWN_ROW] = counting.ends[depth, END_ROW]
-    for word in range(counting.trails.shape[1]):
-        found[KNOWN_TRAIL + word] = counting.trails[depth, word]
-
-
-@inner
-def count_start(
-    bound: int,
-    partition: Partition,
-    rules: Rules,
-    rows: RowArrays,
-    progress: IntArray,
-    counting: StartCounting,
-) -> None:
-    """Count where the nearest run of a starting row ended, and what ended it."""
-    row, choice = counting.ends[0, END_ROW], counting.ends[0, END_CHOICE]
-    state = np.int64(0) if choice == NO_CHOICE else counting.targets[choice]
-    run = NearestRun(choice, state, row, row + 1, np.int64(0))
-    upper, otherwise = partition.upper, counted.ANCHORED
-    reason = count_nearest(run, otherwise, upper, bound, rules, rows, progress, counting)
-    counting.ended[choice + 1, reason] += 1
+from matchrec.jit.decorators import kernel, spliced
 
 
 @kernel
@@ -190,7 +90,8 @@ def search_start(
     length = find_match(bound, partition, rules, rows, work, registers, counting)
     if counting is not None:
         if length == NO_MATCH:
-            count_start(bound, partition, rules, rows, work.progress, counting)
+            upper, progress = partition.upper, work.progress
+            count_start(ANCHORED, upper, bound, rules, rows, progress, counting)
     if length < 0:
         return go_on_without(length, work.progress)
     status = write_path(length, rules, work, output)
@@ -225,7 +126,7 @@ def find_match(
     choice = first[0]
     tried_further = False  # whether the search has been beyond this pair of state and row
     if counting is not None:
-        begin(0, state, row, counting)
+        begin(np.int64(0), state, row, row, row + 1, counting)
         progress[layout.STAMP] += 1
         progress[layout.RUNS] = 0
     while True:
@@ -267,7 +168,7 @@ def find_match(
             choice = first[state]
             tried_further = False
             if counting is not None:
-                begin(row - start, state, row, counting)
+                begin(row - start, state, row, row, row + 1, counting)
             continue
         if row == start:
             return NO_MATCH

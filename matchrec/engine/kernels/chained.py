@@ -34,8 +34,9 @@ from matchrec.engine.kernels.starts import (
     NO_ROW,
     UNDECIDED,
     UNKNOWN,
-    count_match,
+    add_match,
     distance_to_next_start,
+    go_on_from,
     go_on_without,
     note,
     search_partitions,
@@ -103,7 +104,8 @@ def write_chain(length: int, rules: Rules, work: Work, output: FoundArrays) -> i
     if node != NO_NODE:
         whole, distance = np.int64(nodes[CHAIN_LENGTH, node]), nodes[CHAIN_SKIP, node]
         row = NO_ROW if distance == NO_ROW else start + distance
-    return count_match(found, progress, start, whole, row)
+    add_match(found, progress, start, whole)
+    return go_on_from(row, start, progress)
 
 
 @inlined
@@ -200,13 +202,3 @@ def learn(known: ChoiceArray, progress: IntArray, bit: int, row: int, what: int)
     """Note how a run goes on from a row in the state with memo number `bit`, if it has one."""
     if bit >= 0:
         note(known, progress, bit, row, what)
-
-
-@kernel
-def unchain(first: IntArray, following: ChoiceArray, offsets: IntArray, nodes: ChoiceArray) -> None:
-    """Write the nodes of every match to `nodes`, match after match."""
-    for match in range(first.shape[0]):
-        node = first[match]
-        for index in range(offsets[match], offsets[match + 1]):
-            nodes[index] = node
-            node = following[node]

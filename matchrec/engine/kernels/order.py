@@ -19,8 +19,7 @@ import numpy.typing as npt
 
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import FoundArrays, Rules, Work
-from matchrec.engine.kernels.mapping import forget
-from matchrec.engine.kernels.starts import NO_ROW, go_on_from, next_start
+from matchrec.engine.kernels.starts import NO_ROW, next_start
 from matchrec.engine.partitions import BoolArray, IntArray
 from matchrec.jit.decorators import inner, kernel, spliced
 
@@ -177,19 +176,6 @@ def mark_kept(
         bounds[match + 1, 0] = time
         bounds[match + 1, 1] = bound
     return -1
-
-
-@spliced
-def skip(start: int, rules: Rules, work: Work) -> int:
-    """AFTER MATCH SKIP: set the next starting row after the match in `path`; DONE or a failure."""
-    path, progress, forgets = work.path, work.progress, rules.forgets
-    length = progress[layout.BEST_LENGTH]
-    mapped, rows = path[layout.PATH_CHOICES, :length], path[layout.PATH_ROWS, :length]
-    row = next_start(rules.skip, rules.program[:, layout.IS_TARGET], mapped, start, rows)
-    status = go_on_from(row, start, progress)
-    if forgets:
-        forget(progress[layout.START], progress)
-    return status
 
 
 @spliced

@@ -5,8 +5,8 @@ order, then skipping it. `path` is the stack of what is postponed: going back, t
 comes after the choice in it. registers[d] is the computation state after d rows. Where what comes
 depends on the data only, a state and row that have led to no match are remembered.
 
-The kernels of `starting_rows` go through it. What only one of them needs, `counting` or `wanted`,
-is compiled for it alone.
+Two kernels, at the end, go from starting row to starting row. What only one of them needs,
+`counting` or `wanted`, is compiled for it alone.
 
 Cost: exponential at worst; rows are read again for each way that leads past them. Where computation
 states are kept, that of those that differ. Sources: SASE+, "Backtracking algorithm", "Merging
@@ -19,10 +19,23 @@ import numpy as np
 
 from matchrec.engine.kernels import counting as counted
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.counting import NO_CHOICE, StartCounting
+from matchrec.engine.kernels.counting import (
+    END_STATE,
+    END_UNTIL,
+    UNKNOWN,
+    StartCounting,
+    begin,
+    count_match,
+    count_start,
+    ends_here,
+    go_back,
+    is_nearer,
+    note_reason,
+)
 from matchrec.engine.kernels.layout import (
     FoundArrays,
     NegationArrays,
+    Partition,
     RowArrays,
     Rules,
     Wanted,
@@ -31,6 +44,7 @@ from matchrec.engine.kernels.layout import (
 from matchrec.engine.kernels.mapping import (
     OnRun,
     RegisterPlaces,
+    forget,
     has_failed,
     may_map,
     note_failure,
@@ -40,23 +54,20 @@ from matchrec.engine.kernels.mapping import (
     remember_failure,
     takes_too_many_steps,
 )
-from matchrec.engine.partitions import IntArray
-from matchrec.engine.selection.kernels.matches import (
+from matchrec.engine.kernels.matches import (
     FORBIDDEN,
-    UNTIL,
-    arrive,
     complete,
     is_match,
-    is_nearest,
     keep_match,
     lacks_absent,
-    note,
-    note_reaction,
-    take,
+    write_best,
+    write_path,
 )
+from matchrec.engine.kernels.starts import begin_start, search_partitions, skip_match
+from matchrec.engine.partitions import IntArray
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.jit.decorators import inner, spliced
-from matchrec.nfa.program import A_MATCH
+from matchrec.jit.decorators import inlined, inner, kernel, spliced
+from matchrec.nfa.program import A_MATCH, UNFINISHED
 
 BLOCKED = 1  # the run may not skip the row
 STOPPED = 3  # nor go on with it, it may only be completed by it
@@ -94,7 +105,8 @@ def search_from(
     blocked = matches = reads = forks = deepest = np.int64(0)
     status = np.int64(layout.DONE)
     if counting is not None:
-        arrive(np.int64(NO_CHOICE), state, row, depth, counting)
+        if first == 0 or is_nearer(depth, state, depth, counting):
+            begin(depth, state, row, depth, np.int64(UNKNOWN), counting)
     while True:
         last, kind = states[state + 1], ends[state]
         if wanted is None:
@@ -119,8 +131,7 @@ def search_from(
                 deepest = depth
             state = program[choice, layout.TARGET]
             if counting is not None:
-                take(choice, depth, counting)
-                arrive(choice, state, row, depth, counting)
+                begin(depth, state, row, depth, np.int64(UNKNOWN), counting)
             blocked = np.int64(0 if goes_on[state] else BLOCKED)
             choice = states[state]
             continue
@@ -133,8 +144,8 @@ def search_from(
                 progress[layout.BEST_LENGTH] = depth
                 status = np.int64(ACCEPTED)
                 break
-            if is_nearest(depth, path, counting.nearest):
-                counting.nearest[UNTIL] = min(row, end) + 1
+            if ends_here(depth, counting):
+                counting.ends[depth, END_UNTIL] = min(row, end) + 1
         elif depth > 0 and row >= end and kind != 0:
             if complete(kind, row, depth, path, progress, output) != layout.DONE:
                 return layout.OUTPUT_FULL
@@ -144,6 +155,8 @@ def search_from(
         depth -= 1
         row, choice = path[layout.PATH_ROWS, depth], path[layout.PATH_CHOICES, depth]
         marks = path[layout.PATH_MARKS, depth]
+        if counting is not None:
+            go_back(depth, choice, counting)
         if marks >> 2 == matches and not remember(choice, row, rules, work):
             return layout.MEMO_FULL
         state, blocked, choice = program[choice, layout.SOURCE], marks & 3, choice + 1
@@ -221,7 +234,7 @@ def try_choices(
                         break
                 if counting is not None:
                     if answer == FORBIDDEN:
-                        note(counted.FORBIDDEN, depth, path, counting.nearest)
+                        note_reason(counted.FORBIDDEN, depth, counting)
         elif row < end and (blocked != STOPPED or target < 0 or not rules.goes_on[target]):
             answer = ask(choice, row, depth, rules, rows, work, on_run, counting, wanted)
             if answer < 0:
@@ -241,7 +254,10 @@ def try_choices(
                     if target == layout.COMPLETES_HERE:
                         status = np.int64(ACCEPTED)
                         break
-                    note_reaction(target, depth, path, counting.nearest)
+                    if target == layout.TIMES_OUT:
+                        note_reason(counted.OUT_OF_WINDOW, depth, counting)
+                    if target == layout.ENDS or target == layout.STOPS:
+                        note_reason(counted.FORBIDDEN, depth, counting)
                 else:
                     outcome = outcome_of(target, kind)
                     if outcome != 0:
@@ -314,7 +330,7 @@ def open_way(
         answer = np.int64(HOLDS_NOT)
     if counting is not None:
         if is_forbidden(depth + 1, rules.program, rows.window_end, work.path, counting, on_run):
-            note(counted.FORBIDDEN, depth, work.path, counting.nearest)
+            note_reason(counted.FORBIDDEN, depth, counting)
             answer = np.int64(HOLDS_NOT)
         else:
             answer = np.int64(note_state(choice, row, depth, rules, work))
@@ -384,3 +400,146 @@ def block(target: int, blocked: int) -> int:
     if target == layout.CUTS:
         return blocked
     return STOPPED if target == layout.STOPS else max(blocked, BLOCKED)
+
+
+# The kernels that go from starting row to starting row.
+#
+# *Matches*: those that are asked for.
+#
+# *Coverage*: of each starting row whether it begins a match, and otherwise how far its nearest run
+# came. The first match ends the search of its starting row, and without one the nearest run is
+# counted. The computation states that a starting row has seen are kept, as equal ones have the same
+# future. Cost: the rows of a window, or of a partition without one, for each starting row, times
+# the computation states that differ.
+#
+# *Live runs*: of a starting row without a match, the most preferred run that is live where its
+# window ends. No run is accepted: the search is over with the first one that comes to that row, in
+# a state from which a match could still be reached. A run that is live at the end of a window is
+# live before it, and windows end in the order of their starting rows. So a state and row from which
+# no run lives to the end of one window have none for those after it, and that is remembered for all
+# starting rows of a partition. Cost: linear in the rows and in the rows of the runs that come out,
+# where conditions depend on the data only.
+
+
+@kernel
+def search_matches(
+    rules: Rules,
+    rows: RowArrays,
+    work: Work,
+    output: FoundArrays,
+    negation: NegationArrays | None,
+    counting: StartCounting | None,
+) -> int:
+    """Search from `progress` on until all is done or something is full; return the status."""
+    return search_partitions(search_start, rules, rows, work, output, negation, counting)
+
+
+@spliced
+def search_start(
+    partition: Partition,
+    rules: Rules,
+    rows: RowArrays,
+    work: Work,
+    output: FoundArrays,
+    negation: NegationArrays | None,
+    counting: StartCounting | None,
+) -> int:
+    """Write out what is sought from progress[START] on, and go on to the next starting row.
+
+    DONE, or a status: then nothing has been written.
+    """
+    progress = work.progress
+    start, end = progress[layout.START], begin_start(rows, partition, progress)
+    matches, mapped = progress[layout.MATCHES], progress[layout.MAPPED]
+    if counting is not None:
+        progress[layout.STAMP] += 1
+        progress[layout.RUNS] = 0
+    status = np.int64(layout.DONE)
+    for first in range(rules.starts):
+        if status == layout.DONE:
+            status = np.int64(
+                search_from(first, end, rules, rows, work, output, negation, counting, None)
+            )
+    if counting is not None:
+        if status == layout.DONE:
+            remaining = counting.remaining[counting.ends[0, END_STATE]]
+            otherwise = counted.ANCHORED if remaining > 0 else counted.FORBIDDEN
+            count_start(otherwise, partition.upper, end, rules, rows, progress, counting)
+    if status == ACCEPTED:
+        length = progress[layout.BEST_LENGTH]
+        status = np.int64(write_path(length, work.path, progress, output))
+        if counting is not None:
+            if status == layout.DONE and length > 0:
+                count_match(length, work.path[layout.PATH_CHOICES], counting)
+        elif status == layout.DONE:
+            is_target, forgets = rules.program[:, layout.IS_TARGET], rules.forgets
+            choices, at = work.path[layout.PATH_CHOICES, :length], work.path[layout.PATH_ROWS]
+            status = np.int64(
+                skip_match(rules.skip, is_target, forgets, choices, start, at, progress)
+            )
+    if status == layout.DONE and progress[layout.START] == start:
+        status = np.int64(go_on_after(start, partition, work, output))
+    if status != layout.DONE:
+        progress[layout.MATCHES], progress[layout.MAPPED] = matches, mapped
+    work.counters[layout.MATCHES_FOUND] += progress[layout.MATCHES] - matches
+    return int(status)
+
+
+@spliced
+def go_on_after(start: int, partition: Partition, work: Work, output: FoundArrays) -> int:
+    """Go on to the next starting row, after the best match if none can be better: DONE or a status.
+
+    A match is better that is complete earlier.
+    """
+    progress = work.progress
+    best_end = min(progress[layout.BEST_END], partition.upper - 1)
+    if progress[layout.BEST_START] < 0 or start < best_end:
+        progress[layout.START] = start + 1
+        return layout.DONE
+    progress[layout.COMPLETED] = progress[layout.BEST_END]
+    status = write_best(work.path, progress, output)
+    if status == layout.DONE:
+        progress[layout.START] = progress[layout.BEST_END] + 1
+        progress[layout.BEST_START] = -1
+        forget(progress[layout.START], progress)
+    return status
+
+
+@kernel
+def search_live_runs(
+    rules: Rules, rows: RowArrays, work: Work, output: FoundArrays, wanted: Wanted
+) -> int:
+    """Search from progress[WANTED] on until all is done or something is full; return the status."""
+    progress = work.progress
+    while progress[layout.WANTED] < wanted.start.shape[0]:
+        go_to_start(progress[layout.WANTED], wanted, rules, work)
+        kind, end = progress[layout.MATCH_KIND], progress[layout.COMPLETED]
+        if kind != UNFINISHED or progress[layout.UNFINISHED_IN] != progress[layout.PARTITION]:
+            status = search_from(0, end, rules, rows, work, output, None, None, wanted)
+            if status == ACCEPTED:
+                status = write_path(progress[layout.BEST_LENGTH], work.path, progress, output)
+                if status == layout.DONE and kind == UNFINISHED:
+                    progress[layout.UNFINISHED_IN] = progress[layout.PARTITION]
+            if status != layout.DONE:
+                return int(status)
+        progress[layout.WANTED] += 1
+    return layout.DONE
+
+
+@inlined
+def go_to_start(place: int, wanted: Wanted, rules: Rules, work: Work) -> None:
+    """Go to a starting row; failures that hold for it no longer are forgotten."""
+    progress = work.progress
+    number, start = wanted.number[place], wanted.start[place]
+    other = wanted.partition[place] != progress[layout.PARTITION]
+    if other:
+        progress[layout.STEP_COUNT] = 0
+    if other or (rules.forgets and number != progress[layout.NUMBER]):
+        forget(start, progress)
+    progress[layout.PARTITION] = wanted.partition[place]
+    progress[layout.START] = start
+    progress[layout.NUMBER] = number
+    progress[layout.COMPLETED] = wanted.end[place]
+    progress[layout.MATCH_KIND] = wanted.kind[place]
+    progress[layout.STAMP] += 1
+    progress[layout.RUNS] = 0

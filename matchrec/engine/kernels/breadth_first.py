@@ -41,8 +41,8 @@ from matchrec.engine.kernels.mapping import (
     on_run_of,
     partition_at,
 )
-from matchrec.engine.selection.kernels.matches import closes, unwind_matches, write_best
-from matchrec.engine.selection.kernels.order import next_row_alone
+from matchrec.engine.kernels.matches import closes, unwind_matches, write_best
+from matchrec.engine.kernels.order import next_row_alone
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.jit.decorators import kernel, spliced
 from matchrec.nfa.closure import GUARD_END

@@ -1,1 +1,0 @@
-"""The compiled loops of searches whose matches are contiguous; a module for each algorithm."""

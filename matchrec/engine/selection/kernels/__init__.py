@@ -1,1 +1,0 @@
-"""The compiled loops of event selection: four records go in, a status comes out."""

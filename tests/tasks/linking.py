@@ -1,0 +1,24 @@
+"""Links a draft whose conditions are not typed yet."""
+
+from collections.abc import Mapping
+
+from matchrec.compile import path
+from matchrec.compile.executable import Executable
+from matchrec.compile.path import Draft, type_conditions
+from matchrec.conditions.functions.function import Settings
+from matchrec.conditions.row_column import RowColumn
+from matchrec.conditions.types import ValueType
+from matchrec.conditions.typing.typer import IN_UTC
+
+
+def link(
+    drafted: Draft,
+    types: Mapping[RowColumn, ValueType],
+    engine: str,
+    *,
+    ansi: bool,
+    session: Settings = IN_UTC,
+) -> Executable:
+    """The executable of a draft. Arguments as of `type_conditions` and `path.link`."""
+    conditions = type_conditions(drafted, types, ansi=ansi, session=session)
+    return path.link(drafted, conditions, engine)
