@@ -12,9 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
+from math import inf
 from types import MappingProxyType
-
-from typing_extensions import assert_never
 
 from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeError
@@ -57,6 +56,7 @@ from matchrec.plan.expression import (
     Scalar,
     Semantics,
     Term,
+    comparison,
     inner_references,
     joined,
     looks_at_columns_only,
@@ -70,8 +70,6 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import (
     Alternation,
     Concatenation,
-    Empty,
-    Exclusion,
     Negation,
     PartitionEnd,
     PartitionStart,
@@ -79,6 +77,7 @@ from matchrec.plan.pattern import (
     Quantified,
     RowPattern,
     Variable,
+    children,
     concatenation,
     variable_names,
     walk,
@@ -97,103 +96,67 @@ from matchrec.source import Span
 # Measures are read within the frame by the worker.
 
 
-@dataclass(frozen=True, slots=True)
-class RowsBefore:
-    """At least and at most so many rows; most is None where there is no bound."""
-
-    least: int
-    most: int | None
-
-    def __add__(self, other: RowsBefore) -> RowsBefore:
-        both = self.most is not None and other.most is not None
-        most = (self.most or 0) + (other.most or 0) if both else None
-        return RowsBefore(self.least + other.least, most)
-
-    def __or__(self, other: RowsBefore) -> RowsBefore:
-        both = self.most is not None and other.most is not None
-        most = max(self.most or 0, other.most or 0) if both else None
-        return RowsBefore(min(self.least, other.least), most)
+Rows = tuple[int, float]
+"""At least and at most so many rows."""
 
 
-NONE = RowsBefore(0, 0)
-
-
-def rows_before(pattern: RowPattern) -> dict[str, RowsBefore]:
+def rows_before(pattern: RowPattern) -> dict[str, Rows]:
     """For each variable, how many rows come before a row that is mapped to it.
 
     >>> from matchrec.frontends.row_pattern import parse_row_pattern
     >>> from matchrec.source import Span
-    >>> before = rows_before(parse_row_pattern("A B? (C | A D)", Span(0, 14)))
-    >>> [(name, one.least, one.most) for name, one in before.items()]
-    [('A', 0, 2), ('B', 1, 1), ('C', 1, 2), ('D', 2, 3)]
+    >>> rows_before(parse_row_pattern("A B? (C | A D)", Span(0, 14)))
+    {'A': (0, 2), 'B': (1, 1), 'C': (1, 2), 'D': (2, 3)}
     """
-    found: dict[str, RowsBefore] = {}
-    _add(pattern, NONE, found)
+    found: dict[str, Rows] = {}
+    _add(pattern, (0, 0), found)
     return found
 
 
-def length(pattern: RowPattern) -> RowsBefore:
+def _add(pattern: RowPattern, before: Rows, found: dict[str, Rows]) -> None:
+    if isinstance(pattern, Variable):
+        other = found.get(pattern.name, before)
+        found[pattern.name] = min(other[0], before[0]), max(other[1], before[1])
+    for place, part in enumerate(children(pattern)):
+        _add(part, _sum((before, _rows_inside(pattern, place))), found)
+
+
+def _rows_inside(pattern: RowPattern, place: int) -> Rows:
+    """How many rows of a pattern come before its part at a place."""
+    match pattern:
+        case Concatenation(parts):
+            return _sum(map(length, parts[:place]))
+        case Permutation(parts):
+            return 0, _sum(map(length, (*parts[:place], *parts[place + 1 :])))[1]
+        case Quantified(part, _, most):
+            return 0, _times(length(part)[1], inf if most is None else most - 1)
+        case _:
+            return 0, 0
+
+
+def length(pattern: RowPattern) -> Rows:
     """How many rows a part of a match has."""
     match pattern:
         case Variable():
-            return RowsBefore(1, 1)
-        case Empty() | PartitionStart() | PartitionEnd() | Negation():
-            return NONE
-        case Concatenation(parts) | Permutation(parts):
-            return _sum(parts)
+            return 1, 1
         case Alternation(parts):
-            first, *others = map(length, parts)
-            for other in others:
-                first |= other
-            return first
-        case Exclusion(part):
-            return length(part)
+            least, most = zip(*map(length, parts), strict=True)
+            return min(least), max(most)
         case Quantified(part, least, most):
             once = length(part)
-            bounded = once.most == 0 or (most is not None and once.most is not None)
-            return RowsBefore(
-                once.least * least, (once.most or 0) * (most or 0) if bounded else None
-            )
+            return once[0] * least, _times(once[1], inf if most is None else most)
         case _:
-            assert_never(pattern)
+            return _sum(map(length, children(pattern)))
 
 
-def _sum(parts: Iterable[RowPattern]) -> RowsBefore:
-    total = NONE
-    for part in parts:
-        total += length(part)
-    return total
+def _sum(several: Iterable[Rows]) -> Rows:
+    least, most = zip((0, 0), *several, strict=True)
+    return sum(least), sum(most)
 
 
-def _add(pattern: RowPattern, before: RowsBefore, found: dict[str, RowsBefore]) -> None:
-    match pattern:
-        case Variable(name):
-            found[name] = found[name] | before if name in found else before
-        case Concatenation(parts):
-            for part in parts:
-                _add(part, before, found)
-                before += length(part)
-        case Permutation(parts):
-            for part in parts:
-                others = _sum(other for other in parts if other is not part)
-                _add(part, before + RowsBefore(0, others.most), found)
-        case Alternation(parts):
-            for part in parts:
-                _add(part, before, found)
-        case Exclusion(part):
-            _add(part, before, found)
-        case Quantified(part, _, most):
-            once = length(part)
-            repeats = RowsBefore(0, None) if most is None else RowsBefore(0, 0)
-            if most is not None and once.most is not None:
-                repeats = RowsBefore(0, once.most * (most - 1))
-            elif once.most is None:
-                repeats = RowsBefore(0, None)
-            _add(part, before + repeats, found)
-        case Empty() | PartitionStart() | PartitionEnd() | Negation():
-            return
-        case _:
-            assert_never(pattern)
+def _times(rows: float, repetitions: float) -> float:
+    """The product, where none of infinitely many is none."""
+    return rows * repetitions if rows and repetitions else 0
 
 
 _LENGTH = "a length of a frame is neither NULL nor negative"
@@ -207,7 +170,7 @@ class WithinFrame:
     frame: FrameEnd
 
     @cached_property
-    def before(self) -> dict[str, RowsBefore]:
+    def before(self) -> dict[str, Rows]:
         """How many rows of a match come before each variable."""
         return rows_before(self.plan.pattern)
 
@@ -224,7 +187,7 @@ class WithinFrame:
 
     def counted(self, variable: str, defined: dict[str, Definition]) -> Definition:
         """The condition of a variable, and that its row lies in the frame."""
-        limit = self.template("count(*) <= FIRST(frame) + 1")
+        limit = self.has_row(0, self.frame.span)
         own = defined.get(variable)
         if own is None:
             return Definition(variable, limit)
@@ -232,28 +195,35 @@ class WithinFrame:
 
     def definition(self, definition: Definition) -> Definition:
         """The condition of a variable, which looks at no row outside of the frame."""
-        changed, _ = self.scalar(definition.condition, definition.variable)
-        return replace(definition, condition=changed)
+        candidate = definition.variable
+        moved = with_references(definition.condition, lambda one: self.moved_back(one, candidate))
+        return replace(definition, condition=self.guarded(moved, candidate))
 
-    def scalar(self, scalar: Scalar, candidate: str) -> tuple[Scalar, list[tuple[Piece, ...]]]:
-        """The expression, and what stands now for each of its references, left to right."""
-        moved = with_references(scalar, lambda one: self.moved_back(one, candidate))
-        leaves = [one for one in references(moved) if self.leaves_at_end(one, candidate)]
+    def guarded(self, scalar: Scalar, candidate: str) -> Scalar:
+        """The expression, in which NEXT is NULL where it would leave the frame."""
+        found = references(scalar)
+        leaves = [one for one in found if self.leaves_at_end(one, candidate)]
         if not leaves:
-            return moved, [(one,) for one in references(moved)]
-        match moved:
-            case Operation(operands=operands) if holds_all(operands, moved):
-                found = [self.scalar(operand, candidate) for operand in operands]
-                parts = [part for _, several in found for part in several]
-                inner = tuple(operand for operand, _ in found)
-                return replace(moved, operands=inner, pieces=filled(moved.pieces, parts)), parts
-            case Term(pieces=(ColumnReference() as reference,)):
-                guarded = self.guarded(reference, moved.span)
-                return guarded, [("(", *guarded.pieces, ")")]
-            case Operation() | Term():
-                raise errors.rows_beyond_frame("NEXT", leaves[0].span)
-            case _:
-                assert_never(moved)
+            return scalar
+        match scalar:
+            case Term(pieces=(ColumnReference(navigation) as value,)):
+                has_row = self.has_row(navigation.physical_offset, scalar.span)
+                text = ("CASE WHEN ", *has_row.pieces, " THEN ", value, " END")
+                return Operation("CASE", (has_row, scalar), text, scalar.span)
+            case Operation(_, operands) if sum(map(count_references, operands)) == len(found):
+                inner = tuple(self.guarded(operand, candidate) for operand in operands)
+                pieces = tuple(
+                    one for piece in scalar.pieces for one in self.guarded_piece(piece, candidate)
+                )
+                return replace(scalar, operands=inner, pieces=pieces)
+        raise errors.rows_beyond_frame("NEXT", leaves[0].span)
+
+    def guarded_piece(self, piece: Piece, candidate: str) -> tuple[Piece, ...]:
+        """What stands for a piece of an operation whose operands are guarded."""
+        if isinstance(piece, str) or not self.leaves_at_end(piece, candidate):
+            return (piece,)
+        term = Term((piece,), piece.span or self.frame.span)
+        return "(", *self.guarded(term, candidate).pieces, ")"
 
     def moved_back(self, reference: Reference, candidate: str) -> Reference:
         """PREV where it may leave the frame: the row before is then no row of the run."""
@@ -279,75 +249,45 @@ class WithinFrame:
             return False
         if not self.is_candidate(navigation, candidate):
             raise errors.rows_beyond_frame("NEXT", reference.span)
-        most, rows = self.before[candidate].most, self.frame.rows
-        if most is None or not isinstance(rows, int):
-            return True
-        return most + navigation.physical_offset > rows
+        rows = self.frame.rows if isinstance(self.frame.rows, int) else 0
+        return self.before[candidate][1] + navigation.physical_offset > rows
 
     def least_before(self, navigation: Navigation, candidate: str) -> int:
         """How many rows of the frame come before the row that a logical step finds, at least."""
         if self.is_candidate(navigation, candidate):
-            return self.before[candidate].least
+            return self.before[candidate][0]
         names = (self.plan.variables[one] for one in self.plan.members(navigation.variable))
-        return min((self.before[name].least for name in names), default=0)
+        return min((self.before[name][0] for name in names), default=0)
 
     def is_candidate(self, navigation: Navigation, candidate: str) -> bool:
         """Whether a logical step finds the row that is tested."""
         members = self.plan.members(navigation.variable)
         return navigation.is_last and self.plan.ids[candidate] in members
 
-    def guarded(self, reference: ColumnReference, span: Span) -> Scalar:
-        """What NEXT reads, where the frame has such a row."""
-        distance, rows = reference.navigation.physical_offset, self.frame.rows
-        most = rows + 1 - distance if isinstance(rows, int) else f"FIRST(frame) + 1 - {distance}"
-        return self.template(f"CASE WHEN count(*) <= {most} THEN found END", reference, span)
+    def has_row(self, distance: int, span: Span) -> Operation:
+        """That a row so far after the one that is tested lies in the frame."""
+        rows = self.frame.rows
+        counted = Term((Aggregate("count", None, (), span=span),), span)
+        most: Piece = (
+            str((rows or 0) + 1 - distance)
+            if not isinstance(rows, ExpressionText)
+            else (
+                ColumnReference(
+                    Navigation(end=End.FIRST), f"{length_of(rows.text)} + {1 - distance}", rows.span
+                )
+            )
+        )
+        return comparison("<=", counted, Term((most,), span))
 
-    def template(
-        self, text: str, found: ColumnReference | None = None, span: Span | None = None
-    ) -> Scalar:
-        """A condition of ours, in which `found` and `frame` are names of what it reads."""
-        rows, place = self.frame.rows, span or self.frame.span
 
-        def read(reference: Reference) -> Reference:
-            if isinstance(reference, ColumnReference) and reference.argument == "found":
-                assert found is not None
-                return found
-            if isinstance(reference, ColumnReference):
-                assert isinstance(rows, ExpressionText)
-                return replace(reference, argument=length_of(rows.text), span=rows.span)
-            return replace(reference, span=place)
-
-        return placed(with_references(parse_scalar(text, 0, Scope(Clause.DEFINE)), read), place)
+def count_references(scalar: Scalar) -> int:
+    """How many references an expression has."""
+    return len(references(scalar))
 
 
 def length_of(text: str) -> str:
     """The length of a row's frame, which is tested on every row."""
     return f"CASE WHEN ({text}) >= 0 THEN ({text}) ELSE raise_error('{_LENGTH}') END"
-
-
-def holds_all(operands: tuple[Scalar, ...], scalar: Scalar) -> bool:
-    """Whether the references of an operation are those of its operands."""
-    return sum(len(references(one)) for one in operands) == len(references(scalar))
-
-
-def filled(pieces: tuple[Piece, ...], parts: list[tuple[Piece, ...]]) -> tuple[Piece, ...]:
-    """The pieces with other ones in the place of each reference."""
-    left = iter(parts)
-    return tuple(
-        one for piece in pieces for one in ((piece,) if isinstance(piece, str) else next(left))
-    )
-
-
-def placed(scalar: Scalar, span: Span) -> Scalar:
-    """The same expression as if all of it were written at `span`."""
-    put: Callable[[Scalar], Scalar] = lambda operand: placed(operand, span)  # noqa: E731
-    match scalar:
-        case Term():
-            return replace(scalar, span=span)
-        case Operation(operands=operands):
-            return replace(scalar, operands=tuple(map(put, operands)), span=span)
-        case _:
-            assert_never(scalar)
 
 
 _FIRST = ("FIRST_VALUE", "FIRST")
@@ -447,7 +387,7 @@ def check_skip(plan: MatchPlan) -> None:
         return
     before = rows_before(plan.pattern)
     names = (plan.variables[one] for one in plan.members(target))
-    if any(before[name].least == 0 for name in names):
+    if any(before[name][0] == 0 for name in names):
         words = f"AFTER MATCH SKIP TO {target}, which may be the match's first row,"
         raise errors.not_with_seek(words, plan.after_match.span)
 
