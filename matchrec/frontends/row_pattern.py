@@ -115,7 +115,7 @@ class _Parser(Cursor):
                 raise errors.comma_outside_permute(self.token.span)
             case closing:
                 opening = _PAIRS[closing].split()[0]
-                raise errors.unopened_bracket(opening, closing, self.token.span)
+                raise errors.unopened_bracket(closing, opening, self.token.span)
 
     def alternatives(self) -> RowPattern:
         start = self.position

@@ -106,7 +106,7 @@ def fold(program: Program, *, every_way: bool = False, span: Span | None = None)
             size += 1
             if size == MOST_CHOICES + 1:
                 if not every_way:
-                    raise pattern_too_large("choices", MOST_CHOICES, span)
+                    raise pattern_too_large(MOST_CHOICES, "choices", span)
                 fold(program, span=span)  # which raises, unless acceptances leave few of them
             if choice.target is not None and choice.target not in numbers:
                 numbers[choice.target] = len(order)

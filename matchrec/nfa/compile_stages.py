@@ -221,7 +221,7 @@ class _StageCompiler:
         if key in self.made:
             return self.made[key], False
         if len(self.states) >= MOST_STATES:
-            raise pattern_too_large("states", MOST_STATES, None)
+            raise pattern_too_large(MOST_STATES, "states", None)
         self.states.append(State())
         self.names.append(name)
         self.made[key] = len(self.states) - 1
@@ -505,7 +505,7 @@ def fold_places(program: Program, tests: Composed, windows: Windows) -> Folding:
         states.append(tuple(folder.choices(place)))
         size += len(states[-1])
         if size > MOST_CHOICES:
-            raise pattern_too_large("choices", MOST_CHOICES, None)
+            raise pattern_too_large(MOST_CHOICES, "choices", None)
         target = folder.skipping(place)
         waits.append(None if target is None else folder.number(target))
     return Folding(

@@ -311,5 +311,5 @@ def _row_expression(argument: str, text: str, clause: Clause, dialect: Dialect) 
             if unexpected == ",":
                 raise calls_errors.several_in_one(argument, span) from None
             if unexpected in _DIRECTIONS:
-                raise calls_errors.direction(argument, unexpected, span) from None
+                raise calls_errors.direction(unexpected, argument, span) from None
             raise

@@ -145,7 +145,7 @@ def read_aggregate(analysis: Analysis, index: int, semantics: Semantics) -> tupl
         arguments = ((arguments[0][0] + 1, arguments[0][1]), *arguments[1:])
     if not arguments and function == "count":
         raise navigation_errors.wrong_number_of_arguments(
-            "count", "an argument", 0, analysis.clause, analysis.span(index, closing + 1)
+            "count", analysis.clause, "an argument", 0, analysis.span(index, closing + 1)
         )
     suffix = _read_suffix(analysis, index, closing + 1)
     _refuse_kept_nulls(analysis, index, suffix.end)
@@ -292,7 +292,7 @@ def read_navigation(analysis: Analysis, index: int, semantics: Semantics) -> tup
     _refuse_nulls_treatment(analysis, index, arguments)
     if not 1 <= len(arguments) <= 2:
         raise pattern_errors.wrong_number_of_arguments(
-            name, "one or two arguments", len(arguments), analysis.clause, span
+            name, analysis.clause, "one or two arguments", len(arguments), span
         )
     default = 1 if name in PHYSICAL else 0
     offset = _offset(analysis, name, arguments[1], default) if len(arguments) == 2 else default
@@ -365,7 +365,7 @@ def _refuse_nesting(analysis: Analysis, index: int, argument: tuple[int, int]) -
     for inner in range(*argument):
         if analysis.is_call(inner) and analysis.key(inner) in NAVIGATION:
             spans = analysis.tokens[index].span, analysis.tokens[inner].span
-            names = analysis.key(index), analysis.key(inner)
+            names = analysis.key(inner), analysis.key(index)
             raise pattern_errors.wrong_nesting(*names, analysis.clause, spans)
 
 
@@ -382,7 +382,7 @@ def _offset(analysis: Analysis, name: str, argument: tuple[int, int], default: i
     if token.key == "-" and end == start + 2 and rows.isdigit():
         raise pattern_errors.negative_offset(name, written, rows, analysis.clause, span)
     if not (end == start + 1 and token.kind is TokenKind.NUMBER and token.text.isdigit()):
-        raise pattern_errors.bad_offset(name, written, analysis.clause, default, span)
+        raise pattern_errors.bad_offset(name, analysis.clause, written, default, span)
     offset = whole_number(token.text)
     if offset is None:
         raise pattern_errors.offset_too_large(name, analysis.clause, MOST, span)
@@ -535,7 +535,7 @@ def _refuse_everywhere(analysis: Analysis) -> None:
     for column in analysis.columns.values():
         variable = analysis.variable(column)
         if column.in_query and variable is not None:
-            raise expression_errors.correlated_subquery(variable, analysis.clause, column.span)
+            raise expression_errors.correlated_subquery(analysis.clause, variable, column.span)
 
 
 def _in_subquery(analysis: Analysis, index: int) -> bool:

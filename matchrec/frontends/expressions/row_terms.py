@@ -167,13 +167,13 @@ def _refuse_call(analysis: Analysis, function: int, index: int, aggregate: bool)
         case "MATCH_ROW_NUMBER":
             raise errors.row_number_inside(name, clause, inner.span)
         case "MATCHED_ROWS":
-            raise errors.aggregate_in(name, inner.key, clause, spans)
+            raise errors.aggregate_in(inner.key, name, clause, spans)
         case key if key in NAVIGATION and aggregate:
-            raise errors.navigation_in_aggregate(name, key, clause, spans)
+            raise errors.navigation_in_aggregate(key, name, clause, spans)
         case key if key in NAVIGATION:
-            raise navigation_errors.wrong_nesting(name, key, clause, spans)
+            raise navigation_errors.wrong_nesting(key, name, clause, spans)
         case key if key in AGGREGATES and analysis.key(index - 1) not in ("LIKE", "ILIKE"):
-            raise errors.aggregate_in(name, inner.text, clause, spans)
+            raise errors.aggregate_in(inner.text, name, clause, spans)
 
 
 # Expressions over one row of a match: its columns, its classifier, its match's number.
@@ -235,7 +235,7 @@ def _of_variable(analysis: Analysis, index: int) -> tuple[str | None, Span, int]
     arguments = call_arguments(analysis, index)
     if len(arguments) > 1:
         raise navigation_errors.wrong_number_of_arguments(
-            analysis.key(index), "at most one variable", len(arguments), analysis.clause, span
+            analysis.key(index), analysis.clause, "at most one variable", len(arguments), span
         )
     variable = _variable(analysis, index, arguments[0]) if arguments else None
     return variable, span, closing + 1
@@ -280,7 +280,7 @@ def without_arguments(analysis: Analysis, index: int) -> tuple[Span, int]:
     if arguments := call_arguments(analysis, index):
         name = analysis.key(index)
         raise navigation_errors.wrong_number_of_arguments(
-            name, "no argument", len(arguments), analysis.clause, span
+            name, analysis.clause, "no argument", len(arguments), span
         )
     return span, closing + 1
 

@@ -177,7 +177,7 @@ class Nodes(Transformer[Token, nodes.SaseQuery]):
         plus = others[0].type == "PLUS"
         name, *brackets = others[plus:]
         if plus != bool(brackets):
-            raise errors.half_kleene(self.written(event_type.span), str(name), span_at(meta))
+            raise errors.half_kleene(str(name), self.written(event_type.span), span_at(meta))
         return nodes.Component(event_type, name_of(name), kleene=plus)
 
     def absent(self, meta: Meta, parts: Children) -> nodes.Component:

@@ -116,7 +116,8 @@ def _select(
     after = parts[1:] if has_where else parts
     for index in after:
         if tokens.key(index) in _GROUPING:
-            raise errors.grouped_rows(tokens.key(index), tokens[index].span)
+            word = "GROUP BY" if tokens.key(index) == "GROUP" else tokens.key(index)
+            raise errors.grouped_rows(word, tokens[index].span)
     ends = [*after[1:], end]
     starts = {tokens.key(one): (one, ends[place]) for place, one in enumerate(after)}
     windows = _items(tokens, starts["WINDOW"]) if "WINDOW" in starts else ()
@@ -667,7 +668,7 @@ def _called(tokens: TokenSequence, call: CallTokens, read: ReadWindow, label: st
     known = [measure.name for measure in read.clause.measures]
     own = next((one for one in known if one.lower() == name.lower()), None)
     if own is None:
-        raise errors.unknown_measure(name, known, label, span)
+        raise errors.unknown_measure(name, label, known, span)
     return WindowCall(f"{own} OVER {label}", written, name)
 
 

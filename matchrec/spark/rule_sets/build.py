@@ -315,7 +315,7 @@ def check_names(built: BuiltRuleSet) -> None:
     plan = next(iter(built.drafts.values())).plan
     for name in key_names(plan, built.question):
         if folded(name) in map(folded, NAMES):
-            raise taken_name(name, "partition column")
+            raise taken_name("partition column", name)
     for name in built.events:
         if folded(name) == folded(VARIABLE):
-            raise taken_name(name, "column")
+            raise taken_name("column", name)
