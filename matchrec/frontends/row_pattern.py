@@ -228,7 +228,9 @@ class _Parser(Cursor):
             case "$":
                 return PartitionEnd(token.span)
         if not token.is_name:
-            raise errors.stray_character(token.text, token.span)
+            is_number = token.kind is TokenKind.NUMBER
+            stray = errors.stray_number if is_number else errors.stray_character
+            raise stray(token.text, token.span)
         if token.key == "PERMUTE" and self.key == "(":
             return self.permutation(token)
         if token.kind is TokenKind.WORD and token.key == "NOT":

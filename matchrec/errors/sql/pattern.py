@@ -32,11 +32,13 @@ stray_character = parse_error(
         "&": "variables in a row are written with a space: A B",
         "'": "quote a variable's name with backticks",
         "/": "a comment is written /* ... */ or -- ... to the end of the line",
-    }
-    | dict.fromkeys(
-        "0123456789",
-        "a name starts with a letter; a number of repetitions follows its variable: A{2}",
-    ),
+    },
+)
+
+# `A 2`.
+stray_number = parse_error(
+    "unexpected `{number}` in PATTERN",
+    hint="a name starts with a letter; a number of repetitions follows its variable: A{2}",
 )
 
 
@@ -149,11 +151,10 @@ bound_too_large = unsupported(
 )
 
 
-# Braces that do not hold one or two numbers.
-malformed_quantifier = parse_error(
-    "malformed quantifier in PATTERN",
-    hint="write {n}, {n,}, {,m} or {n,m} with whole numbers, or {- A -} for an exclusion",
-)
+def malformed_quantifier(span: Span) -> MatchRecognizeParseError:
+    """Braces that do not hold one or two numbers."""
+    hint = "write {n}, {n,}, {,m} or {n,m} with whole numbers, or {- A -} for an exclusion"
+    return MatchRecognizeParseError("malformed quantifier in PATTERN", span, hint=hint)
 
 
 # `{:}`.

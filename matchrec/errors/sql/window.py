@@ -110,17 +110,6 @@ wrong_frame = parse_error(
     hint="write ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING",
 )
 
-# ROWS BETWEEN before MEASURES, or after AFTER MATCH.
-misplaced_frame = parse_error(
-    "the frame of a window with PATTERN stands in the wrong place",
-    notes=(
-        "the order is: PARTITION BY, ORDER BY, MEASURES, ROWS BETWEEN,",
-        "AFTER MATCH SKIP, INITIAL or SEEK, PATTERN, SUBSET, DEFINE",
-    ),
-    hint="write it after MEASURES and before AFTER MATCH SKIP",
-)
-
-
 # ONE ROW PER MATCH, WITHIN, event selection, ^, MATCH_NUMBER().
 not_in_window = unsupported(
     "{what} cannot stand in a window",

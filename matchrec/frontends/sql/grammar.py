@@ -14,6 +14,7 @@ from matchrec.errors.sql import clause as errors
 from matchrec.errors.sql import clause as syntax_errors
 from matchrec.errors.sql import pattern as pattern_errors
 from matchrec.errors.sql.expression import column_in_double_quotes
+from matchrec.errors.sql.window import not_in_window, wrong_frame
 from matchrec.frontends.lexing.tokens import (
     OF_THE_MATCH,
     UNITS_OF_TIME,
@@ -21,12 +22,14 @@ from matchrec.frontends.lexing.tokens import (
     TokenKind,
     TokenSequence,
     pair_brackets,
+    whole_number,
     words,
 )
 from matchrec.frontends.row_pattern import parse_row_pattern
 from matchrec.frontends.sql.nodes import (
     DefinitionNode,
     ExpressionText,
+    FrameEnd,
     MatchRecognize,
     MeasureNode,
     PartitionKey,
@@ -108,6 +111,7 @@ class ClausePart(Enum):
     PARTITION_BY = "PARTITION BY"
     ORDER_BY = "ORDER BY"
     MEASURES = "MEASURES"
+    FRAME = "ROWS BETWEEN"
     ROWS_PER_MATCH = "ONE ROW or ALL ROWS PER MATCH"
     AFTER_MATCH = "AFTER MATCH SKIP"
     SEARCH = "INITIAL or SEEK"
@@ -126,7 +130,12 @@ _WORDS = {
     ClausePart.ROWS_PER_MATCH: 4,
     ClausePart.AFTER_MATCH: 3,
 }
-_WITH_KEYWORD = (ClausePart.ROWS_PER_MATCH, ClausePart.AFTER_MATCH, ClausePart.SEARCH)
+_WITH_KEYWORD = (
+    ClausePart.FRAME,
+    ClausePart.ROWS_PER_MATCH,
+    ClausePart.AFTER_MATCH,
+    ClausePart.SEARCH,
+)
 _AFTER_PATTERN = (ClausePart.WITHIN, ClausePart.SUBSET, ClausePart.DEFINE)
 _NOT_AT_AN_END = words(
     """
@@ -135,6 +144,7 @@ _NOT_AT_AN_END = words(
     """
 )
 _AFTER_CASE = words("WHEN CASE AS PATTERN")
+UNITS_OF_FRAMES = ("ROWS", "RANGE", "GROUPS")
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,9 +159,13 @@ class Section:
 
 @dataclass(frozen=True, kw_only=True)
 class ClauseTokens(TokenSequence):
-    """The tokens between the clause's parentheses, which stand at `inside` of the query."""
+    """The tokens between the clause's parentheses, which stand at `inside` of the query.
+
+    in_window: they are those of a window, which has a frame.
+    """
 
     inside: Span
+    in_window: bool = False
 
     def ends_expression(self, index: int) -> bool:
         """Whether an expression, or the clause's start, may end with the token at `index`."""
@@ -276,6 +290,8 @@ def _part_at(clause: ClauseTokens, index: int, pattern_end: int) -> ClausePart |
             return ClausePart.SEARCH
         case "PATTERN", "(":
             return ClausePart.PATTERN
+        case unit, _ if unit in UNITS_OF_FRAMES and _starts_frame(clause, index):
+            return ClausePart.FRAME
         case "MEASURES", _ if _starts_measures(clause, index):
             return ClausePart.MEASURES
         case "WITHIN", _ if index - 1 == pattern_end or is_distance(clause, index + 1):
@@ -307,6 +323,15 @@ def _is_variable(clause: ClauseTokens, index: int) -> bool:
     return skipped or is_to or (before[2], clause.key(index + 1)) == ("FROM", "TO")
 
 
+def _starts_frame(clause: ClauseTokens, index: int) -> bool:
+    """Not a column of that name, as in ORDER BY rows or `rows BETWEEN 1 AND 2`."""
+    if not clause.in_window or clause.key(index - 1) in ("BY", ","):
+        return False
+    first = index + 1 + (clause.key(index + 1) == "BETWEEN")
+    is_side = clause.key(first + 1) in ("PRECEDING", "FOLLOWING")
+    return is_side or clause.key(first) in ("CURRENT", "UNBOUNDED")
+
+
 def _starts_measures(clause: ClauseTokens, index: int) -> bool:
     """Not a column: an expression ends before it and another starts after it."""
     followed = index + 1 < len(clause) and clause.key(index + 1) not in (",", ")")
@@ -325,12 +350,14 @@ def _check_order(clause: ClauseTokens, starts: Sequence[tuple[ClausePart, int]])
     before: dict[ClausePart, Span] = {}
     for part, index in starts:
         keyword = _keyword(clause, part, index)
+        if part is ClausePart.ROWS_PER_MATCH and clause.in_window:
+            raise not_in_window(names[part], keyword)
         if part in before:
             raise errors.written_twice(part.value, (before[part], keyword))
         later = next((one for one in before if _ORDER.index(one) > _ORDER.index(part)), None)
         if later:
             order = [names[one] for one in _ORDER if one in names]
-            raise errors.out_of_order(names[later], names[part], order, keyword)
+            raise errors.out_of_order(names[part], names[later], order, keyword)
         before[part] = keyword
 
 
@@ -449,6 +476,7 @@ def read_clause(clause: ClauseTokens) -> MatchRecognize:
         rows_per_match=one(ClausePart.ROWS_PER_MATCH, _rows_per_match),
         partial=one(ClausePart.ROWS_PER_MATCH, _partial),
         after_match=one(ClausePart.AFTER_MATCH, _after_match),
+        frame=one(ClausePart.FRAME, _frame),
         search=one(ClausePart.SEARCH, lambda _, section: Search(clause.key(section.start))),
         search_span=one(ClausePart.SEARCH, lambda _, section: section.keyword),
         windows=read_windows(clause, written.get(ClausePart.WITHIN)),
@@ -581,6 +609,28 @@ def _after_match(clause: ClauseTokens, section: Section) -> AfterMatchSkip:
         raise errors.malformed_skip(clause.text_at(span), span)
     _refuse_reserved(target, "AFTER MATCH SKIP")
     return AfterMatchSkip(to_end, target.variable, target.span)
+
+
+def _frame(clause: ClauseTokens, section: Section) -> FrameEnd:
+    """The end of a frame that starts at the current row."""
+    start, end = section.start, section.end
+    span = clause.span(start, end)
+    if clause.says(end - 3, "EXCLUDE", "NO", "OTHERS"):
+        end -= 3
+    keys = [clause.key(index) for index in range(start, end)]
+    match keys[5:]:
+        case _ if keys[:5] != ["ROWS", "BETWEEN", "CURRENT", "ROW", "AND"] or "EXCLUDE" in keys:
+            pass
+        case ["UNBOUNDED", "FOLLOWING"]:
+            return FrameEnd(None, span)
+        case ["CURRENT", "ROW"]:
+            return FrameEnd(0, span)
+        case [_, *_, "FOLLOWING"]:
+            bound = expression_at(clause, start + 5, end - 1)
+            if bound.text.isdigit():
+                return FrameEnd(whole_number(bound.text), span)  # beyond all numbers: no limit
+            return FrameEnd(bound, span)
+    raise wrong_frame(" ".join(clause.text_at(span).split()), span)
 
 
 def _subset(clause: ClauseTokens, start: int, end: int) -> Subset:

@@ -446,9 +446,10 @@ def lower_window(
     functions = [read_function(one, clause.dialect) for one in window.calls if not one.measure]
     if clause.search is Search.SEEK:
         plan, functions = seek(plan), list(map(seek_measure, functions))
-    limited = WithinFrame(plan, window.frame).limited()
+    assert clause.frame is not None
+    limited = WithinFrame(plan, clause.frame).limited()
     measures = (*_called(plan.measures, window), *functions)
-    if isinstance(window.frame.rows, ExpressionText):
+    if isinstance(clause.frame.rows, ExpressionText):
         _refuse_next(measures)
     return replace(limited, measures=measures, rows_per_match=RowsPerMatch.EACH_ROW)
 

@@ -19,17 +19,20 @@ from matchrec.frontends.lexing.relations import is_from, is_set_operator, read_r
 from matchrec.frontends.lexing.tokens import (
     Range,
     Token,
-    TokenKind,
     TokenSequence,
     pair_brackets,
-    whole_number,
     words,
 )
-from matchrec.frontends.sql.grammar import ClauseTokens, read_clause
+from matchrec.frontends.sql.grammar import (
+    UNITS_OF_FRAMES,
+    ClausePart,
+    ClauseTokens,
+    find_sections,
+    read_clause,
+)
 from matchrec.frontends.sql.nodes import (
     Block,
     ExpressionText,
-    FrameEnd,
     MatchRecognize,
     RowPatternWindow,
     Site,
@@ -52,6 +55,7 @@ from matchrec.source import Span
 # Row pattern windows, the calls over them and the SELECTs around them, by their tokens.
 
 _GROUPING = words("GROUP HAVING QUALIFY")
+_KEYS = (ClausePart.PARTITION_BY, ClausePart.ORDER_BY)
 
 
 @dataclass(frozen=True)
@@ -342,67 +346,45 @@ def _refuse_derived(tokens: TokenSequence, select: Select, window: int) -> None:
             raise errors.derived_window(tokens[first].text, tokens[first].span)
 
 
-_UNITS = words("ROWS RANGE GROUPS")
-_KEYS = ("PARTITION", "ORDER")
-_AFTER_FRAME = words("AFTER INITIAL SEEK PATTERN")
-
-
 @dataclass(frozen=True)
 class ReadWindow:
-    """A window's clause and frame. plain: the text of PARTITION BY and ORDER BY, those of the
-    window that it is derived from included; rest: what comes after them.
+    """A window's clause. plain: the text of PARTITION BY and ORDER BY, those of the window that it
+    is derived from included.
     """
 
     clause: MatchRecognize
-    frame: FrameEnd
     plain: str
-    rest: Span
 
 
 def read_window(tokens: TokenSequence, window: FoundWindow) -> ReadWindow:
-    """The clause and the frame of a row pattern window."""
-    base, start = _base(tokens, window)
-    level = tuple(tokens.level(start, window.closing))
-    frame = _frame_range(tokens, level, window)
-    own = (*tokens.tokens[start : frame[0]], *tokens.tokens[frame[1] : window.closing])
-    inherited = tokens.tokens[base[0] : base[1]]
-    clause = _clause_tokens(tokens, (*inherited, *own), window)
-    _refuse_other_parts(tokens, level)
-    keys_end = next((i for i in level if _ends_keys(tokens, i, frame[0])), window.closing)
-    plain = " ".join(
-        tokens.text_at(tokens.span(*part))
-        for part in (base, (start, keys_end))
-        if part[0] < part[1]
-    )
-    if not any(tokens.key(i) == "ORDER" for i in (*range(*base), *level)):
+    """The clause of a row pattern window."""
+    clause = clause_of_own(tokens, window, inherits=True)
+    sections = find_sections(clause)
+    if ClausePart.FRAME not in sections:
+        raise errors.window_without_frame(sections[ClausePart.PATTERN].keyword)
+    if ClausePart.ORDER_BY not in sections:
         raise errors.needs_order(tokens.span(window.opening, window.opening + 1))
-    return ReadWindow(
-        read_clause(clause),
-        _frame(tokens, frame),
-        plain,
-        tokens.span(keys_end, window.closing),
-    )
+    keys = [sections[one] for one in sections if one in _KEYS]
+    texts = (clause.text_at(one.keyword.to(clause[one.end - 1].span)) for one in keys)
+    return ReadWindow(read_clause(clause), " ".join(texts))
 
 
-def clause_of_own(tokens: TokenSequence, window: FoundWindow) -> ClauseTokens:
-    """The tokens of the clause that are the window's own, without its frame."""
-    _, start = _base(tokens, window)
-    frame = _frame_range(tokens, tuple(tokens.level(start, window.closing)), window)
-    own = (*tokens.tokens[start : frame[0]], *tokens.tokens[frame[1] : window.closing])
-    return _clause_tokens(tokens, own, window)
-
-
-def _clause_tokens(
-    tokens: TokenSequence, own: tuple[Token, ...], window: FoundWindow
+def clause_of_own(
+    tokens: TokenSequence, window: FoundWindow, *, inherits: bool = False
 ) -> ClauseTokens:
+    """The tokens of the clause that are the window's own; inherits: those of its base before."""
+    base, start = _base(tokens, window)
+    own = tokens.tokens[start : window.closing]
+    every = (*tokens.tokens[slice(*base)], *own) if inherits else own
     inside = Span(tokens[window.opening].span.end, tokens[window.closing].span.start)
-    return ClauseTokens(tokens.text, own, pair_brackets(own), dialect=tokens.dialect, inside=inside)
-
-
-def _ends_keys(tokens: TokenSequence, index: int, frame: int) -> bool:
-    starts_pattern = tokens.key(index) in _AFTER_FRAME and tokens.key(index + 1) in ("(", "MATCH")
-    measures = tokens.key(index) == "MEASURES" and tokens.key(index - 1) not in ("BY", ",", ".")
-    return index == frame or starts_pattern or measures
+    return ClauseTokens(
+        tokens.text,
+        every,
+        pair_brackets(every),
+        dialect=tokens.dialect,
+        inside=inside,
+        in_window=True,
+    )
 
 
 def _base(tokens: TokenSequence, window: FoundWindow) -> tuple[Range, int]:
@@ -424,13 +406,15 @@ def _base(tokens: TokenSequence, window: FoundWindow) -> tuple[Range, int]:
 
 def _starts_window(tokens: TokenSequence, index: int) -> bool:
     """Whether a part of a window starts there, so that a name before it is a window's."""
-    return tokens.key(index) in ("MEASURES", *_KEYS, *_UNITS) and tokens.key(index + 1) != ","
+    parts = ("MEASURES", "PARTITION", "ORDER", *UNITS_OF_FRAMES)
+    return tokens.key(index) in parts and tokens.key(index + 1) != ","
 
 
 def _check_base(tokens: TokenSequence, base: Range, own: Range, name: Token) -> None:
     inside = [tokens.key(i) for i in tokens.level(*base)]
     for index in tokens.level(*base):
-        is_frame = tokens.key(index) in _UNITS and tokens.key(index - 1) not in ("BY", ",", ".")
+        is_column = tokens.key(index - 1) in ("BY", ",", ".")
+        is_frame = tokens.key(index) in UNITS_OF_FRAMES and not is_column
         if is_frame or tokens.key(index) == "PATTERN":
             raise errors.base_with_frame(name.text, name.span)
     for index in tokens.level(*own):
@@ -439,70 +423,6 @@ def _check_base(tokens: TokenSequence, base: Range, own: Range, name: Token) -> 
             key == "PARTITION" or (key == "ORDER" and key in inside)
         ):
             raise errors.second_keys(f"{key} BY", name.text, tokens.span(index, index + 2))
-
-
-def _frame_range(tokens: TokenSequence, level: tuple[int, ...], window: FoundWindow) -> Range:
-    """The tokens of the frame."""
-    for place, index in enumerate(level):
-        if tokens.says(index, "PATTERN", "("):
-            break
-        if tokens.key(index) in _UNITS and _starts_frame(tokens, index):
-            before, after = level[:place], level[place:]
-            ends = (
-                i for i in after if tokens.key(i) in _AFTER_FRAME or tokens.key(i) == "MEASURES"
-            )
-            end = next(ends, window.closing)
-            late = any(tokens.says(i, "AFTER", "MATCH") for i in before)
-            if late or tokens.key(end) == "MEASURES":
-                raise errors.misplaced_frame(tokens.span(index, end))
-            return index, end
-    pattern = next(i for i in level if tokens.says(i, "PATTERN", "("))
-    raise errors.window_without_frame(tokens[pattern].span)
-
-
-def _starts_frame(tokens: TokenSequence, index: int) -> bool:
-    """Not a column of that name, as in ORDER BY rows or `rows BETWEEN 1 AND 2`."""
-    if tokens.key(index - 1) in ("BY", ",", ".", "AS"):
-        return False
-    after = [tokens.key(i) for i in range(index + 1, index + 4)]
-    bounds = ("CURRENT", "UNBOUNDED")
-    is_bound = after[0] in bounds or after[1] in ("PRECEDING", "FOLLOWING")
-    between = after[0] == "BETWEEN" and (
-        after[1] in bounds or after[2] in ("PRECEDING", "FOLLOWING")
-    )
-    return is_bound or between
-
-
-def _frame(tokens: TokenSequence, frame: Range) -> FrameEnd:
-    """The end of a frame that starts at the current row."""
-    start, end = frame
-    span = tokens.span(start, end)
-    keys = [tokens.key(i) for i in range(start, end)]
-    if keys[-3:] == ["EXCLUDE", "NO", "OTHERS"]:
-        keys, end = keys[:-3], end - 3
-    last = keys[5:]
-    if keys[:5] != ["ROWS", "BETWEEN", "CURRENT", "ROW", "AND"] or "EXCLUDE" in keys:
-        raise errors.wrong_frame(" ".join(tokens.text_at(span).split()), span)
-    if last == ["UNBOUNDED", "FOLLOWING"]:
-        return FrameEnd(None, span)
-    if last == ["CURRENT", "ROW"]:
-        return FrameEnd(0, span)
-    if len(last) < 2 or last[-1] != "FOLLOWING":
-        raise errors.wrong_frame(" ".join(tokens.text_at(span).split()), span)
-    bound = tokens.span(start + 5, end - 1)
-    text = tokens.text_at(bound)
-    is_number = end - 1 - (start + 5) == 1 and tokens[start + 5].kind is TokenKind.NUMBER
-    if is_number and text.isdigit():
-        return FrameEnd(whole_number(text), span)  # beyond all numbers of rows: no limit
-    return FrameEnd(ExpressionText(text, bound), span)
-
-
-def _refuse_other_parts(tokens: TokenSequence, level: tuple[int, ...]) -> None:
-    for index in level:
-        written = tokens.key(index), tokens.key(index + 1), tokens.key(index + 2)
-        if written in (("ONE", "ROW", "PER"), ("ALL", "ROWS", "PER")):
-            span = tokens.span(index, index + 4)
-            raise errors.not_in_window(f"{written[0]} {written[1]} PER MATCH", span)
 
 
 Edit = tuple[Span, str]
@@ -599,7 +519,7 @@ class ReadBlock:
                 self.rows,
                 find_visible(self.tokens, withs, self.select.relation[0]),
                 Use(None if names is None else names | own, unread=unread),
-                RowPatternWindow(read.frame, tuple(columns.values()), before),
+                RowPatternWindow(tuple(columns.values()), before),
             )
 
     def block(self, last: int) -> Block:
