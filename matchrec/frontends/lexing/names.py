@@ -178,10 +178,7 @@ class _Reader:
 
     def is_in_window(self, index: int) -> bool:
         """Whether a word stands in the parentheses of OVER, which have words of their own."""
-        opening = self.text.around[index]
-        while opening >= 0 and self.key(opening - 1) != "OVER":
-            opening = self.text.around[opening]
-        return opening >= 0
+        return any(self.key(one - 1) == "OVER" for one in self.text.brackets_around(index))
 
     def level(self, index: int) -> list[str]:
         """The keys from `index` on that are in the same brackets."""

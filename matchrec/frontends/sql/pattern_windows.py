@@ -140,10 +140,7 @@ def _select(
 
 def _opening(tokens: TokenSequence, index: int) -> int:
     """The parenthesis around a token, -1 for none."""
-    opening = tokens.around[index]
-    while opening >= 0 and tokens.key(opening) != "(":
-        opening = tokens.around[opening]
-    return opening
+    return next((one for one in tokens.brackets_around(index) if tokens.key(one) == "("), -1)
 
 
 def _is_select(tokens: TokenSequence, index: int) -> bool:
