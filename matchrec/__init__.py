@@ -7,7 +7,7 @@
     matchrec.match_rules(df, {"name": rule}, ...) many rules of all three languages in one pass
     matchrec.install(spark)                    spark.sql understands the clause from now on
 
-    matchrec.query(...)                        one of the first four, which is asked later
+    matchrec.query(...)                        one of the first four, before it runs
         .dataframe()                           what it gives
         .explain(), .why(...), .coverage()     how it runs, why it matches or not, how far rows come
         .plot(x=..., y=...)                    its matches drawn over the rows they were found in

@@ -43,13 +43,13 @@ def streams_of(
     return orders(order_by, dialect), keys(partition_by, dialect)
 
 
-def relation_of(df: DataFrame) -> Relation:
-    """A DataFrame as the input of a clause."""
+def relation_of(df: DataFrame, args: dict[str, Any] | None = None) -> Relation:
+    """A DataFrame as the input of a clause. args: values of the clause's `:name` markers."""
 
     def select_from_df(select_list: Template) -> Template:
         return template("SELECT ", select_list, " FROM ", View("df"))
 
-    return Relation(Runner(df.sparkSession, None, {"df": df}), select_from_df, lambda: df)
+    return Relation(Runner(df.sparkSession, args, {"df": df}), select_from_df, lambda: df)
 
 
 Arguments = dict[str, Any] | list[Any] | None

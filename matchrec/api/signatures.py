@@ -86,6 +86,11 @@ ARGS = ArgumentKind(
     are_values,
     'write args={"name": value} for :name, or args=[value] for ?; for a DataFrame, df=df and {df}',
 )
+NAMED = ArgumentKind(
+    "a dict of values by the names of their markers",
+    lambda given: not isinstance(given, list) and are_values(given),
+    'write :name in the clause, and args={"name": value}',
+)
 FRAMES = ArgumentKind(
     "a DataFrame, for {name} in the query, or a literal",
     fills_hole,

@@ -11,7 +11,7 @@ from matchrec.api.clauses import Clause, QueryText
 from matchrec.api.dialects import parse_clause_of, parse_query
 from matchrec.api.inputs import Arguments, relation_of, runner_for
 from matchrec.api.query import Query, how_to_run
-from matchrec.api.signatures import ARGUMENTS, QUERIED, QUERY, is_pattern
+from matchrec.api.signatures import ARGUMENTS, NAMED, QUERIED, QUERY, is_pattern
 from matchrec.arguments import (
     DATAFRAME,
     TEXT,
@@ -74,17 +74,19 @@ def sql(
     return of_sql(spark, query, args, dialect, options, frames).dataframe()
 
 
-@checked(**{**ARGUMENTS, "clause": TEXT})
+@checked(**{**ARGUMENTS, "clause": TEXT, "args": NAMED})
 def match_recognize(
     df: DataFrame,
     clause: str,
+    args: dict[str, Any] | None = None,
     *,
     dialect: DialectName = "spark",
     options: Options | None = None,
 ) -> DataFrame:
     """The rows of a MATCH_RECOGNIZE clause over a DataFrame.
 
-    clause: what would stand between the parentheses, from PARTITION BY to DEFINE.
+    clause: what would stand between the parentheses, from PARTITION BY to DEFINE. args: values of
+    `:name` markers in it.
 
     Otherwise as `sql`.
 
@@ -101,7 +103,7 @@ def match_recognize(
     |        2|    70|
     +---------+------+
     """
-    return of_clause(df, clause, dialect, options).dataframe()
+    return of_clause(df, clause, args, dialect, options).dataframe()
 
 
 @checked(result=DATAFRAME, column=TEXT.or_none())
@@ -168,13 +170,19 @@ Values = tuple[Arguments, dict[str, Any]]
 """The values of a query's markers, and the DataFrames that it names."""
 
 
-def of_clause(df: DataFrame, clause: str, dialect: DialectName, options: Options | None) -> Query:
+def of_clause(
+    df: DataFrame,
+    clause: str,
+    args: dict[str, Any] | None,
+    dialect: DialectName,
+    options: Options | None,
+) -> Query:
     """The text between the parentheses of a clause."""
 
     def read(product: str, how: Options) -> Clause:
         node, source = parse_clause_of(df, clause, product)
         with shown_in(source):
-            return Clause(lower(node), relation_of(df), how, source)
+            return Clause(lower(node, args or {}), relation_of(df, args), how, source)
 
     how = how_to_run("match_recognize", options)
     return Query(clause, "a clause", dialect, how, df.sparkSession, read, {})
@@ -199,6 +207,7 @@ def query(
 def query(
     source: DataFrame,
     query: str,
+    args: dict[str, Any] | None = None,
     *,
     dialect: DialectName = "spark",
     options: Options | None = None,
@@ -232,14 +241,14 @@ def query(
 
 
 def query(source: Any, query: Any, *args: Any, **arguments: Any) -> Query:
-    """A query that is asked later what it gives, how it runs, and why it gives what it gives.
+    """A query that nothing has run yet: ask for its DataFrame, its plan, or why rows match.
 
-    source and query are, with the arguments of the function that gives the DataFrame,
+    `source` and `query` take what one of four functions takes, with that function's arguments:
 
-        a session, SQL text               as of `sql`
-        a DataFrame, a clause             as of `match_recognize`
-        a DataFrame, a text of SASE+      as of `sase`; it begins with PATTERN SEQ
-        a DataFrame, a Pattern            as of `detect`
+        a session, SQL text               sql
+        a DataFrame, a clause             match_recognize
+        a DataFrame, a text of SASE+      sase; the text begins with PATTERN SEQ
+        a DataFrame, a Pattern            detect
 
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
     >>> falls = matchrec.query(spark, '''

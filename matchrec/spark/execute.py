@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 
 from matchrec.compile.executable import Executable, Output
 from matchrec.compile.path import Draft
+from matchrec.conditions.row_column import show_column
 from matchrec.dataclass import dataclass
-from matchrec.errors.run.origins import with_origin
+from matchrec.errors.run.origins import commented, with_origin
+from matchrec.output.pieces import Piece
 from matchrec.output.reads import ReadIsMatched
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
 from matchrec.plan.resolve import InputColumns
@@ -158,9 +160,20 @@ def result_items(executable: Executable, slots: Sequence[int]) -> list[SelectIte
     """The columns of a result. slots: of each read the number of the column that holds it."""
     is_marked = isinstance(executable.reads[-1], ReadIsMatched)
     is_matched = wire.read(slots[-1]) if is_marked else None
+    columns = [show_column(column) for column in executable.crossing.columns]
+
+    def held(piece: Piece, *, is_alone: bool) -> Piece:
+        """A piece over the columns here; Spark's errors show what the user calls a read."""
+        if not isinstance(piece, int):
+            return piece
+        slot = slots[piece]
+        return (
+            slot if is_alone else commented(wire.read(slot), executable.reads[piece].show(columns))
+        )
+
     found = []
     for one in executable.outputs:
-        pieces = (slots[piece] if isinstance(piece, int) else piece for piece in one.pieces)
+        pieces = (held(piece, is_alone=len(one.pieces) == 1) for piece in one.pieces)
         found.append(projection(replace(one, pieces=tuple(pieces)), is_matched))
     return found
 

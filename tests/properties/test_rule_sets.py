@@ -33,7 +33,7 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore::matchrec.warnings.MatchRecognizeWarning"
 )  # random queries
 
-EXAMPLES = examples(24)
+EXAMPLES = examples(16)
 RULES = min(24, EXAMPLES)
 ENGINES = ("backtracking", "breadth_first")
 SORTS = ("auto", "spark")

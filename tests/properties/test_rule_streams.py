@@ -46,7 +46,7 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore::matchrec.warnings.MatchRecognizeWarning"
 )  # random queries
 
-EXAMPLES = examples(16)
+EXAMPLES = examples(8)
 RULES = min(12, EXAMPLES)
 Decided = dict[tuple[Any, ...], dict[int, int]]  # by key and rule, the first undecided starting row
 

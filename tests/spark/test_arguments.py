@@ -66,6 +66,7 @@ RIGHT_KINDS: dict[str, tuple[str, ...]] = {
     "why.clause": ("None", *WHOLE, *TEXTS),
     "coverage.clause": ("None", *WHOLE, *TEXTS),
     "match_recognize.clause": TEXTS,
+    "match_recognize.args": ("None", "dict"),
     "x": TEXTS,
     "y": TEXTS,
     "by": ("None", *TEXTS),

@@ -18,6 +18,7 @@ from matchrec.frontends.sql.locate import outer, rows_of
 from matchrec.frontends.sql.lower import lower
 from matchrec.plan.expression import ColumnReference, references
 from matchrec.plan.text import Template
+from tests.quick.scale import LONG_RUN
 
 pytestmark = [
     pytest.mark.one_of(16),
@@ -129,10 +130,13 @@ def test_in_the_input_of_a_clause(spark: SparkSession, keywords: list[str], quer
     assert not {*refused} - (AFTER_RELATION if query == INPUTS[WITHOUT_AS] else set())
 
 
-@pytest.mark.parametrize("expression", EXPRESSIONS)
-def test_in_an_expression(spark: SparkSession, keywords: list[str], expression: str) -> None:
+@pytest.mark.parametrize(("number", "expression"), enumerate(EXPRESSIONS))
+def test_in_an_expression(
+    spark: SparkSession, keywords: list[str], number: int, expression: str
+) -> None:
     refused = []
-    for word in set(keywords) - AMBIGUOUS - CURRENT:
+    words = sorted(set(keywords) - AMBIGUOUS - CURRENT)
+    for word in words if LONG_RUN else words[number % 4 :: 4]:
         text = expression.format(k=word)
         if not is_spark_sql(spark, f"SELECT {text} AS y FROM t"):
             continue

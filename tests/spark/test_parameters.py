@@ -229,6 +229,22 @@ def test_names_that_differ_in_case(spark: SparkSession, steps: DataFrame) -> Non
         matchrec.match_recognize(steps.selectExpr("'x' AS k", "*"), clause.replace("AS K", "AS j"))
 
 
+def test_a_clause_has_values(spark: SparkSession, steps: DataFrame) -> None:
+    clause = """ORDER BY t MEASURES :label AS label, FIRST(v) + :add AS m
+        PATTERN (A{:most}) DEFINE A AS v >= :low"""
+    given = {"label": "x", "add": 1, "low": 6, "most": 2}
+    query = f"SELECT * FROM {{steps}} MATCH_RECOGNIZE ({clause})"
+    expected = matchrec.sql(spark, query, given, steps=steps).collect()
+    assert [tuple(row) for row in expected] == [("x", 7)]
+    assert matchrec.match_recognize(steps, clause, given).collect() == expected
+    asked = matchrec.query(steps, clause, args=given)
+    assert asked.dataframe().collect() == expected
+    assert "v >= :low" in asked.why().text
+    del given["low"]
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="parameter `:low` has no value"):
+        matchrec.match_recognize(steps, clause, given)
+
+
 @pytest.mark.parametrize(
     ("name", "cure"),
     [

@@ -245,6 +245,16 @@ def test_a_measure_and_an_aggregate(spark: SparkSession, zeros: DataFrame) -> No
     assert lines[3].index("^") == lines[2].index("10 / (A.b - 3)")
 
 
+def test_sql_of_ours_says_what_a_measure_reads(spark: SparkSession, zeros: DataFrame) -> None:
+    measure = "10 / LAST(A.b - length('{a} /* ? */') + 11 - 2) AS q"
+    clause = f"ORDER BY id MEASURES {measure} PATTERN (A+) DEFINE A AS b >= 0"
+    error = of_clause(spark, zeros, clause)
+    assert "*/ 10 / __r0 /* FINAL A.b - length('{a}" in str(error)
+    lines = shown(error)
+    assert lines[0] == "the measure `q` cannot be computed: division by zero"
+    assert lines[3].index("^") == lines[2].index("10 / LAST")
+
+
 def test_a_key_that_cannot_be_computed(spark: SparkSession, zeros: DataFrame) -> None:
     clause = "PARTITION BY 6 / b ORDER BY id MEASURES COUNT(*) AS n PATTERN (A) DEFINE A AS id > 0"
     lines = shown(of_clause(spark, zeros, clause))

@@ -199,7 +199,7 @@ def test_windows_between_neighbours_end_by_the_clock(spark: SparkSession) -> Non
     rnd = random.Random(2)
     rows = [
         (key, second, rnd.choice("aabbbc"), 0)
-        for key in range(20)
+        for key in range(10)
         for second in sorted(rnd.choices(range(100, 120), k=9))
     ]
     for query in (

@@ -31,7 +31,7 @@ _FAILURE = re.compile(
     re.DOTALL,
 )
 _COLUMN = re.compile(r"`(?:[^`]|``)*`|\w+")
-_GENERATED = re.compile(r"(?<![\w`])__(e\.)?[a-z]+\d*")
+_GENERATED = re.compile(r"(?<![\w`])__(e\.)?[a-z]+\d*( /\*.*?\*/)?")
 _TOKEN = re.compile(r"`(?:[^`]|``)*`|'(?:[^'\\]|\\.)*'|\w+|\S")
 _NESTED = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
 _NAVIGATION = rf"[\w`]+(?:\s*\.\s*[\w`*]+)*(?:\s*{_NESTED})?"
@@ -107,6 +107,16 @@ def with_origin(sql: str, known: SqlOrigin | None) -> str:
     return kept.sql
 
 
+def commented(name: str, meaning: str) -> str:
+    """A name of ours with what the user wrote for it.
+
+    >>> commented("__r1", "LAST(A.b)")
+    '__r1 /* LAST(A.b) */'
+    """
+    line = re.sub(r"\s+|[*]/|/[*]", " ", meaning)
+    return f"{name} /* {line} */"
+
+
 def comment(known: SqlOrigin) -> str:
     """The origin in a comment: the clause, the name and the line."""
     label = re.sub(r"[^\w ,.]", "_", known.label)
@@ -154,7 +164,7 @@ def place_of(fragment: str, text: str, span: Span) -> Span:
 
     >>> place_of("10 / `b`", "A AS b > 1 AND 10/A.b > 2", Span(5, 25))
     Span(start=15, end=21)
-    >>> place_of("10 / __s0", "A AS 10 / PREV(b) > 2", Span(5, 21))
+    >>> place_of("10 / __s0 /* PREV(b) */", "A AS 10 / PREV(b) > 2", Span(5, 21))
     Span(start=5, end=17)
     """
     tokens = _TOKEN.findall(_GENERATED.sub("\0", fragment))

@@ -56,7 +56,7 @@ def test_rows_come_in_order_through_files(given_rows: Rows, budget: int, at_once
     check(given_rows, found, 16)
 
 
-@settings(max_examples=examples(16), deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(given_rows=rows().filter(lambda one: one.count), budget=st.sampled_from([2000, 50_000]))
 def test_thousands_of_rows_come_in_order_through_many_files(given_rows: Rows, budget: int) -> None:
     """See `tests/tasks/copies.py`."""
