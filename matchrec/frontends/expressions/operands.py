@@ -280,14 +280,8 @@ AFTER_INTERVAL = frozenset({"AND", "OR", "IS", "NOT", "BETWEEN", "IN", "LIKE", "
 # NAMED_STRUCT('x', 1)          STRUCT(1), of the word x
 
 
-@dataclass(frozen=True, slots=True)
-class SpecialCall:
-    """What has been read: see `plan.expression.Operation`."""
-
-    operator: str
-    operands: tuple[Scalar, ...]
-    words: tuple[str, ...] = ()
-
+SpecialCall = tuple[str, tuple[Scalar, ...], tuple[str, ...]]
+"""The operator, the operands and the words that are read: see `plan.expression.Operation`."""
 
 Form = Callable[["OperandReader", str, int, int], SpecialCall | None]
 """Reads the tokens between the parentheses of a call; None where it is an ordinary one."""
@@ -298,7 +292,7 @@ def read_cast(reader: OperandReader, name: str, start: int, end: int) -> Special
     if place is None:
         return None
     operand = reader.argument(start, place)
-    return SpecialCall(name, (operand,), (reader.type_name(place + 1, end),))
+    return name, (operand,), (reader.type_name(place + 1, end),)
 
 
 def read_with_unit(reader: OperandReader, name: str, start: int, end: int) -> SpecialCall | None:
@@ -307,20 +301,20 @@ def read_with_unit(reader: OperandReader, name: str, start: int, end: int) -> Sp
         return None
     if unit not in UNITS:
         return None
-    return SpecialCall(WITH_UNIT[name], reader.separated(start + 2, end), (unit,))
+    return WITH_UNIT[name], reader.separated(start + 2, end), (unit,)
 
 
 def read_extract(reader: OperandReader, _: str, start: int, end: int) -> SpecialCall | None:
     if reader.kind_at(start) is not TokenKind.WORD or reader.key_at(start + 1) != "FROM":
         return None
-    return SpecialCall("EXTRACT", (reader.argument(start + 2, end),), (reader.key_at(start),))
+    return "EXTRACT", (reader.argument(start + 2, end),), (reader.key_at(start),)
 
 
 def read_date_part(reader: OperandReader, _: str, start: int, end: int) -> SpecialCall | None:
     if reader.kind_at(start) is not TokenKind.STRING or reader.key_at(start + 1) != ",":
         return None
     field = reader.string_at(start).upper()
-    return SpecialCall("EXTRACT", (reader.argument(start + 2, end),), (field,))
+    return "EXTRACT", (reader.argument(start + 2, end),), (field,)
 
 
 def read_trim(reader: OperandReader, _: str, start: int, end: int) -> SpecialCall | None:
@@ -330,14 +324,14 @@ def read_trim(reader: OperandReader, _: str, start: int, end: int) -> SpecialCal
     side = TRIMS.get(reader.key_at(start))
     first = start + (side is not None)
     texts = [reader.argument(first, place)] if first < place else []
-    return SpecialCall(side or "TRIM", (*texts, reader.argument(place + 1, end)))
+    return side or "TRIM", (*texts, reader.argument(place + 1, end)), ()
 
 
 def read_position(reader: OperandReader, name: str, start: int, end: int) -> SpecialCall | None:
     place = reader.top_level("IN", start, end)
     if place is None:
-        return SpecialCall(name, reader.separated(start, end))
-    return SpecialCall(name, (reader.argument(start, place), reader.argument(place + 1, end)))
+        return None
+    return name, (reader.argument(start, place), reader.argument(place + 1, end)), ()
 
 
 def read_clauses(*keys: str) -> Form:
@@ -349,14 +343,14 @@ def read_clauses(*keys: str) -> Form:
         if not found:
             return None
         bounds = pairwise((start - 1, *found, end))
-        return SpecialCall(name, tuple(reader.argument(one + 1, next_) for one, next_ in bounds))
+        return name, tuple(reader.argument(one + 1, next_) for one, next_ in bounds), ()
 
     return read
 
 
 def read_struct(reader: OperandReader, _: str, start: int, end: int) -> SpecialCall:
     names, values = zip(*reader.fields(start, end), strict=True)
-    return SpecialCall("STRUCT", values, names)
+    return "STRUCT", values, names
 
 
 def read_named_struct(reader: OperandReader, _: str, start: int, end: int) -> SpecialCall | None:
@@ -370,7 +364,7 @@ def read_named_struct(reader: OperandReader, _: str, start: int, end: int) -> Sp
     if 2 * len(names) != len(ranges) or "\\" in "".join(names):
         return None
     values = tuple(reader.argument(*one) for one in ranges[1::2])
-    return SpecialCall("STRUCT", values, tuple(names))
+    return "STRUCT", values, tuple(names)
 
 
 TRIMS = {"BOTH": "TRIM", "LEADING": "LTRIM", "TRAILING": "RTRIM"}
@@ -630,11 +624,11 @@ class OperandReader(ExpressionCursor, ABC):
         if closing == start + 2 or self.is_subquery(start + 1):
             return self.term(start, self.position)
         try:
-            special = self.special_call(name, start + 2, closing)
+            form = SPECIAL_CALLS.get(name)
+            special = form(self, name, start + 2, closing) if form else None
             if special is not None:
-                return self.operation(
-                    special.operator, start, *special.operands, words=special.words
-                )
+                operator, operands, words = special
+                return self.operation(operator, start, *operands, words=words)
             arguments = self.separated(start + 2, closing)
         except NotModelled:
             return self.term(start, closing + 1)
@@ -642,8 +636,3 @@ class OperandReader(ExpressionCursor, ABC):
         if operation is None:
             return self.term(start, closing + 1)
         return self.operation(operation, start, *arguments)
-
-    def special_call(self, name: str, start: int, end: int) -> SpecialCall | None:
-        """A call with more than values between its parentheses, which are around `start .. end`."""
-        form = SPECIAL_CALLS.get(name)
-        return None if form is None else form(self, name, start, end)

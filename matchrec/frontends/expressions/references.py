@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from matchrec.dataclass import dataclass
-from matchrec.errors.sql import clause as syntax_errors
 from matchrec.errors.sql import expression as expression_errors
 from matchrec.errors.sql import pattern as navigation_errors
 from matchrec.errors.sql import pattern as pattern_errors
@@ -168,9 +167,6 @@ def read_aggregate(analysis: Analysis, index: int, semantics: Semantics) -> tupl
 def _argument(analysis: Analysis, index: int, argument: Range) -> Term | None:
     """One argument; None for the `*` of `count(*)` and `count(A.*)`."""
     start, end = argument
-    if start == end:
-        token = analysis.tokens[end]
-        raise syntax_errors.unexpected_token(token.text, analysis.clause, token.span)
     column = analysis.columns.get(start)
     all_columns = analysis.key(start) == "*" or (column is not None and column.star)
     if not all_columns:

@@ -9,21 +9,19 @@ match is found. Measures and conditions are about the rows of P.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from math import inf
 from types import MappingProxyType
 
 from matchrec.dataclass import dataclass
-from matchrec.errors import MatchRecognizeError
 from matchrec.errors.rules import duplicate_measure
 from matchrec.errors.sql import window as errors
 from matchrec.frontends.expressions.analysis import Clause, Scope
 from matchrec.frontends.expressions.expression import parse_scalar
 from matchrec.frontends.lexing.tokens import (
     Dialect,
-    Range,
     TokenSequence,
     read_tokens,
     whole_number,
@@ -290,75 +288,64 @@ def length_of(text: str) -> str:
     return f"CASE WHEN ({text}) >= 0 THEN ({text}) ELSE raise_error('{_LENGTH}') END"
 
 
-_FIRST = ("FIRST_VALUE", "FIRST")
-_LAST = ("LAST_VALUE", "LAST")
+_ROW_VALUES = {
+    "FIRST_VALUE": End.FIRST,
+    "FIRST": End.FIRST,
+    "LAST_VALUE": End.LAST,
+    "LAST": End.LAST,
+    "NTH_VALUE": End.FIRST,
+}
 
 
 def read_function(call: WindowCall, dialect: Dialect) -> Measure:
     """A function over a window as a measure, which also stands on rows without a match."""
     written = call.written
     tokens = read_tokens(written.text, dialect, written.span.start)
-    value = _row_value(call, tokens) or _aggregate(call, dialect, tokens)
+    is_row_value = tokens.key(0) in _ROW_VALUES and tokens.key(1) == "("
+    value = _row_value(tokens) if is_row_value else _aggregate(tokens)
+    if value is None:
+        words = " ".join(written.text.split())
+        is_call = tokens.key(1) == "(" and tokens.pairs.get(1) == len(tokens) - 1
+        raise errors.not_over_rows(tokens[0].text if is_call else words, written.span)
     return Measure(call.column, value, written.span, over_rows=True)
 
 
-def _aggregate(call: WindowCall, dialect: Dialect, tokens: TokenSequence) -> Scalar:
-    written = call.written
-    scalar = parse_scalar(written.text, written.span.start, Scope(Clause.MEASURES, dialect=dialect))
+def _aggregate(tokens: TokenSequence) -> Scalar | None:
+    """Aggregates of columns, which know no pattern; None of anything else."""
+    scalar = parse_scalar(tokens.text, tokens.offset, _of_measures(tokens))
     found = references(scalar)
-    if not found or not all(map(_is_of_columns, found)):
-        raise _refusal(call, tokens)
-    return with_final_semantics(scalar)
+    are_of_columns = found and all(
+        isinstance(one, Aggregate)
+        and one.function != MATCHED_ROWS
+        and all(map(looks_at_columns_only, terms(one)))
+        for one in found
+    )
+    return with_final_semantics(scalar) if are_of_columns else None
 
 
-def _is_of_columns(reference: Reference) -> bool:
-    """Whether it is an aggregate that knows no pattern."""
-    if not isinstance(reference, Aggregate) or reference.function == MATCHED_ROWS:
-        return False
-    return all(map(looks_at_columns_only, terms(reference)))
+def _of_measures(tokens: TokenSequence) -> Scope:
+    return Scope(Clause.MEASURES, dialect=tokens.dialect)
 
 
-def _row_value(call: WindowCall, tokens: TokenSequence) -> Scalar | None:
-    """The value on the match's first, last or n-th row; None of another function."""
-    name = tokens.key(0)
-    if tokens.key(1) != "(" or name not in (*_FIRST, *_LAST, "NTH_VALUE"):
-        return None
-    closing = tokens.pairs[1]
+def _row_value(tokens: TokenSequence) -> Scalar | None:
+    """The value on the match's first, last or n-th row; None where the arguments are others."""
+    name, closing = tokens.key(0), tokens.pairs[1]
     arguments = tokens.separated(2, closing)
     wanted = 2 if name == "NTH_VALUE" else 1
     if closing != len(tokens) - 1 or len(arguments) != wanted or closing == 2:
-        raise _refusal(call, tokens)
-    offset = _row_number(tokens, arguments[1], lambda: _refusal(call, tokens)) if wanted == 2 else 0
-    end = End.LAST if name in _LAST else End.FIRST
-    scope = Scope(Clause.MEASURES, dialect=tokens.dialect)
+        return None
+    nth = tokens.text_at(tokens.span(*arguments[1])) if wanted == 2 else "1"
+    number = whole_number(nth) if nth.isdigit() else None
     span = tokens.span(*arguments[0])
-    term = parse_scalar(tokens.text_at(span), span.start, scope)
+    term = parse_scalar(tokens.text_at(span), span.start, _of_measures(tokens))
     plain = looks_at_columns_only(term) and all(
         isinstance(one, ColumnReference) and one.navigation == Navigation()
         for one in references(term)
     )
-    if not plain:
-        raise _refusal(call, tokens)
-    navigation = Navigation(None, end, offset, 0, Semantics.FINAL)
+    if not number or not plain:
+        return None
+    navigation = Navigation(None, _ROW_VALUES[name], number - 1, 0, Semantics.FINAL)
     return Term((ColumnReference(navigation, row_text(term), span),), span)
-
-
-def _row_number(
-    tokens: TokenSequence, part: Range, refusal: Callable[[], MatchRecognizeError]
-) -> int:
-    """How many rows come before the row whose number stands there."""
-    text = tokens.text_at(tokens.span(*part))
-    number = whole_number(text) if text.isdigit() else None
-    if not number:
-        raise refusal()
-    return number - 1
-
-
-def _refusal(call: WindowCall, tokens: TokenSequence) -> MatchRecognizeError:
-    words = " ".join(call.written.text.split())
-    name = tokens.text_at(tokens.span(0, 1)) if tokens.key(1) == "(" else words
-    plain = tokens.key(1) == "(" and tokens.pairs.get(1) == len(tokens) - 1
-    return errors.not_over_rows(name if plain else words, call.written.span)
 
 
 PASSED = "before the match"
@@ -376,7 +363,10 @@ def seek(plan: MatchPlan) -> MatchPlan:
         pattern=concatenation([passed, plan.pattern], plan.pattern.span),
         subsets=(*plan.subsets, members),
         measures=tuple(map(seek_measure, plan.measures)),
-        definitions=tuple(map(seek_definition, plan.definitions)),
+        definitions=tuple(
+            replace(one, condition=with_references(one.condition, of_match))
+            for one in plan.definitions
+        ),
     )
 
 
@@ -402,11 +392,6 @@ def check_names(plan: MatchPlan) -> None:
 def seek_measure(measure: Measure) -> Measure:
     """A measure over the rows of the match alone."""
     return replace(measure, value=with_references(measure.value, of_match))
-
-
-def seek_definition(definition: Definition) -> Definition:
-    """A condition over the rows of the match alone."""
-    return replace(definition, condition=with_references(definition.condition, of_match))
 
 
 def of_match(reference: Reference) -> Reference:
