@@ -343,14 +343,20 @@ def _refuse_derived(tokens: TokenSequence, select: Select, window: int) -> None:
             raise errors.derived_window(tokens[first].text, tokens[first].span)
 
 
+Calls = tuple[tuple["CallTokens", WindowCall], ...]
+"""Calls over a window, each with the column that stands for it."""
+
+
 @dataclass(frozen=True)
 class ReadWindow:
-    """A window's clause. plain: the text of PARTITION BY and ORDER BY, those of the window that it
-    is derived from included.
+    """A window's clause and the calls over its matches. plain: the text of PARTITION BY and ORDER
+    BY, those of the window that it is derived from included.
     """
 
+    found: FoundWindow
     clause: MatchRecognize
     plain: str
+    calls: Calls = ()
 
 
 def read_window(tokens: TokenSequence, window: FoundWindow) -> ReadWindow:
@@ -363,7 +369,7 @@ def read_window(tokens: TokenSequence, window: FoundWindow) -> ReadWindow:
         raise errors.needs_order(tokens.span(window.opening, window.opening + 1))
     keys = [sections[one] for one in sections if one in _KEYS]
     texts = (clause.text_at(one.keyword.to(clause[one.end - 1].span)) for one in keys)
-    return ReadWindow(read_clause(clause), " ".join(texts))
+    return ReadWindow(window, read_clause(clause), " ".join(texts))
 
 
 def clause_of_own(
@@ -427,27 +433,12 @@ _BEFORE_STAR = ("SELECT", "DISTINCT", "ALL", ",", "(", ".")
 _CHANGES = ("EXCEPT", "EXCLUDE", "REPLACE", "RENAME")
 
 
-def call_edit(tokens: TokenSequence, call: CallTokens, known: WindowCall, select: Select) -> Edit:
-    """The column in the place of a call, with the name of a measure if it has no other."""
-    text = quoted(known.column)
-    if known.measure is not None and _is_unnamed_item(tokens, call, select):
-        text = f"{text} AS {quoted(known.measure)}"
-    return tokens.span(call.start, call.end), text
-
-
 def _is_unnamed_item(tokens: TokenSequence, call: CallTokens, select: Select) -> bool:
     """Whether a call is all of an item of the select list."""
     first, end = select.items
     starts = call.start == first or tokens.key(call.start - 1) in (",", "DISTINCT", "ALL")
     inside = first <= call.start < end and call.start in tokens.level(first, end)
     return inside and starts and (call.end == end or tokens.key(call.end) == ",")
-
-
-def window_edits(window: FoundWindow, read: ReadWindow, tokens: TokenSequence) -> Iterator[Edit]:
-    """The window without its pattern, where something else may name it."""
-    in_query = window.name is not None or any(call.is_of_partition(tokens) for call in window.calls)
-    if in_query:
-        yield tokens.span(window.opening + 1, window.closing), read.plain
 
 
 def find_stars(tokens: TokenSequence, select: Select, alias: str | None) -> Iterator[Span]:
@@ -483,11 +474,11 @@ def _qualifies(tokens: TokenSequence, index: int, alias: str | None) -> bool:
 
 @dataclass(frozen=True)
 class ReadBlock:
-    """A SELECT with its row pattern windows, each with the calls over it, by their columns."""
+    """A SELECT with its row pattern windows."""
 
     tokens: TokenSequence
     select: Select
-    windows: tuple[tuple[FoundWindow, ReadWindow, tuple[tuple[CallTokens, WindowCall], ...]], ...]
+    windows: tuple[ReadWindow, ...]
 
     @property
     def alias(self) -> str | None:
@@ -502,14 +493,14 @@ class ReadBlock:
     def sites(self, index: int, withs: tuple[WithClause, ...], words: Words) -> Iterator[Site]:
         """A site for each window, the first with number `index`."""
         names = all_names(words)
-        own = frozenset(known.column.lower() for *_, calls in self.windows for _, known in calls)
-        for number, (_, read, calls) in enumerate(self.windows, index):
-            columns = {known.column: known for _, known in calls}
+        own = frozenset(known.column.lower() for one in self.windows for _, known in one.calls)
+        for number, window in enumerate(self.windows, index):
+            columns = {known.column: known for _, known in window.calls}
             before = View(view_name(number - 1)) if number > index else None
-            unread = frozenset(uncalled(one.name).lower() for one in read.clause.measures)
+            unread = frozenset(uncalled(one.name).lower() for one in window.clause.measures)
             yield Site(
                 number,
-                read.clause,
+                window.clause,
                 self.alias,
                 View(view_name(number)),
                 self.rows,
@@ -521,22 +512,30 @@ class ReadBlock:
 
     def block(self, last: int) -> Block:
         """What the query becomes once the windows are evaluated, the last of which is `last`."""
-        edits = [
-            call_edit(self.tokens, call, known, self.select)
-            for *_, calls in self.windows
-            for call, known in calls
-        ]
-        for window, read, _ in self.windows:
-            edits.extend(window_edits(window, read, self.tokens))
         return Block(
             View(view_name(last)),
             last,
             self.tokens.span(self.select.select, self.select.from_),
             self.rows,
             self.alias,
-            tuple(edits),
+            tuple(self.edits()),
             tuple(find_stars(self.tokens, self.select, self.alias)),
         )
+
+    def edits(self) -> Iterator[Edit]:
+        """Columns in the place of calls, each with the name of a measure if it has no other, and
+        windows without their patterns, where something else may name them.
+        """
+        tokens = self.tokens
+        for window in self.windows:
+            for call, known in window.calls:
+                text = quoted(known.column)
+                if known.measure is not None and _is_unnamed_item(tokens, call, self.select):
+                    text = f"{text} AS {quoted(known.measure)}"
+                yield tokens.span(call.start, call.end), text
+            found = window.found
+            if found.name is not None or any(one.is_of_partition(tokens) for one in found.calls):
+                yield tokens.span(found.opening + 1, found.closing), window.plain
 
 
 def read_blocks(
@@ -562,13 +561,10 @@ def _read_block(tokens: TokenSequence, windows: Sequence[FoundWindow]) -> ReadBl
     for number, window in enumerate(windows, 1):
         read = read_window(tokens, window)
         label = window.name or f"(window {number})"
-        calls = tuple(
-            (call, _called(tokens, call, read, label))
-            for call in window.calls
-            if not call.is_of_partition(tokens)
-        )
-        distinct = tuple((call, _unlike(known, taken)) for call, known in calls)
-        found.append((window, read, distinct))
+        own = [call for call in window.calls if not call.is_of_partition(tokens)]
+        called = [(call, _called(tokens, call, read, label)) for call in own]
+        calls = tuple((call, _unlike(known, taken)) for call, known in called)
+        found.append(replace(read, calls=calls))
     return ReadBlock(tokens, windows[0].select, tuple(found))
 
 
