@@ -158,7 +158,7 @@ class OperationReader(OperandReader):
         if self.key != "(" or closing is None:
             raise NotModelled
         self.position = closing + 1
-        if self.is_subquery(opening):
+        if self.text.is_subquery(opening):
             return self.term(start, self.position)
         return self.operation(operator, start, left, *self.separated(opening + 1, closing))
 

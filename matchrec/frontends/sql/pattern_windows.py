@@ -27,6 +27,7 @@ from matchrec.frontends.sql.grammar import (
     UNITS_OF_FRAMES,
     ClausePart,
     ClauseTokens,
+    cut_out_tokens,
     find_sections,
     read_clause,
 )
@@ -379,15 +380,8 @@ def clause_of_own(
     base, start = _base(tokens, window)
     own = tokens.tokens[start : window.closing]
     every = (*tokens.tokens[slice(*base)], *own) if inherits else own
-    inside = Span(tokens[window.opening].span.end, tokens[window.closing].span.start)
-    return ClauseTokens(
-        tokens.text,
-        every,
-        pair_brackets(every),
-        dialect=tokens.dialect,
-        inside=inside,
-        in_window=True,
-    )
+    whole = cut_out_tokens(tokens, window.opening, window.closing)
+    return replace(whole, tokens=every, pairs=pair_brackets(every), in_window=True)
 
 
 def _base(tokens: TokenSequence, window: FoundWindow) -> tuple[Range, int]:
