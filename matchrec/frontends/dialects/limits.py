@@ -13,8 +13,9 @@ from matchrec.errors.sql.window import not_in
 from matchrec.frontends.dialects.edits import Edit
 from matchrec.frontends.dialects.products import Addition, Product
 from matchrec.frontends.dialects.rules.values import unit_of
+from matchrec.frontends.expressions.analysis import ClausePart
 from matchrec.frontends.lexing.tokens import SPARK, Token, TokenSequence, pair_brackets, read_tokens
-from matchrec.frontends.sql.grammar import ClausePart, ClauseTokens, find_sections
+from matchrec.frontends.sql.grammar import ClauseTokens, find_sections
 from matchrec.frontends.sql.nodes import ExpressionText, MatchRecognize, SortKey
 from matchrec.plan.clauses import EventSelection, MatchOutput, RowsPerMatch, SkipTo
 from matchrec.plan.pattern import (

@@ -41,13 +41,19 @@ from matchrec.plan.text import parameter_name, quoted, run_together
 from matchrec.source import Span
 
 
-class Clause(Enum):
-    """Where an expression stands."""
+class ClausePart(Enum):
+    """The parts of a clause in their order, each with its name in messages."""
 
     PARTITION_BY = "PARTITION BY"
     ORDER_BY = "ORDER BY"
     MEASURES = "MEASURES"
+    FRAME = "ROWS BETWEEN"
+    ROWS_PER_MATCH = "ONE ROW or ALL ROWS PER MATCH"
+    AFTER_MATCH = "AFTER MATCH SKIP"
+    SEARCH = "INITIAL or SEEK"
+    PATTERN = "PATTERN"
     WITHIN = "WITHIN"
+    SUBSET = "SUBSET"
     DEFINE = "DEFINE"
 
 
@@ -58,7 +64,7 @@ class Scope:
     dialect: in which it is written.
     """
 
-    clause: Clause
+    clause: ClausePart
     primary: tuple[str, ...] = ()
     unions: tuple[str, ...] = ()
     dialect: Dialect = SPARK

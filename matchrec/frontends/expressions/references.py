@@ -15,7 +15,12 @@ from matchrec.errors.sql import expression as expression_errors
 from matchrec.errors.sql import pattern as navigation_errors
 from matchrec.errors.sql import pattern as pattern_errors
 from matchrec.errors.sql.expression import column_in_double_quotes, match_number_inside
-from matchrec.frontends.expressions.analysis import Analysis, Clause, is_semantics, unknown_variable
+from matchrec.frontends.expressions.analysis import (
+    Analysis,
+    ClausePart,
+    is_semantics,
+    unknown_variable,
+)
 from matchrec.frontends.expressions.row_terms import (
     READERS,
     Operand,
@@ -72,7 +77,7 @@ def is_frame(analysis: Analysis, index: int) -> bool:
     opening = analysis.openings.get(closing, 0)
     return (
         analysis.key(index) == "OVER"
-        and analysis.scope.clause is Clause.DEFINE
+        and analysis.scope.clause is ClausePart.DEFINE
         and analysis.is_call(opening - 1)
         and analysis.key(opening - 1) in AGGREGATES
     )
@@ -452,7 +457,7 @@ def _refuse_semantics(analysis: Analysis, index: int) -> None:
         raise expression_errors.semantics_before(
             analysis.key(index), written, analysis.clause, span
         )
-    if analysis.key(index) == "FINAL" and analysis.scope.clause is Clause.DEFINE:
+    if analysis.key(index) == "FINAL" and analysis.scope.clause is ClausePart.DEFINE:
         raise expression_errors.final_in_define(function, span)
 
 
@@ -472,7 +477,7 @@ def _refuse_everywhere(analysis: Analysis) -> None:
             raise expression_errors.window_function(
                 token.text, analysis.clause, instead, token.span
             )
-        if name in NONDETERMINISTIC and analysis.scope.clause is Clause.DEFINE:
+        if name in NONDETERMINISTIC and analysis.scope.clause is ClausePart.DEFINE:
             raise expression_errors.nondeterministic(token.text.lower(), token.span)
     for column in analysis.columns.values():
         variable = analysis.variable(column)

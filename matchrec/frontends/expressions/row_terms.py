@@ -8,7 +8,12 @@ from matchrec.dataclass import dataclass
 from matchrec.errors.sql import clause as syntax_errors
 from matchrec.errors.sql import expression as errors
 from matchrec.errors.sql import pattern as navigation_errors
-from matchrec.frontends.expressions.analysis import Analysis, Clause, unknown_variable, with_holes
+from matchrec.frontends.expressions.analysis import (
+    Analysis,
+    ClausePart,
+    unknown_variable,
+    with_holes,
+)
 from matchrec.frontends.lexing.tokens import AGGREGATES, ENDINGS, NAVIGATION, Range
 from matchrec.plan.expression import (
     MATCHED_ROW,
@@ -48,7 +53,7 @@ def with_field_name(
     """What tokens `start .. end` read, with its name where it is a whole argument of a struct."""
     function = analysis.around[start] - 1
     is_whole = analysis.key(start - 1) in _ENDS and analysis.key(end) in _ENDS
-    if not is_whole or function < 0 or analysis.scope.clause is not Clause.MEASURES:
+    if not is_whole or function < 0 or analysis.scope.clause is not ClausePart.MEASURES:
         return read
     if not analysis.is_call(function):
         return read
@@ -143,7 +148,7 @@ def _refuse_call(analysis: Analysis, function: int, index: int, aggregate: bool)
     outer, inner = analysis.tokens[function], analysis.tokens[index]
     spans = outer.span, inner.span
     clause = analysis.clause
-    of_measures = analysis.scope.clause is Clause.MEASURES
+    of_measures = analysis.scope.clause is ClausePart.MEASURES
     name = outer.text if aggregate else outer.key
     match inner.key:
         case "CLASSIFIER":
@@ -218,7 +223,7 @@ def read_classifier(analysis: Analysis, index: int, semantics: Semantics) -> Cla
 
 def _read_matched_rows(analysis: Analysis, index: int, _: Semantics) -> Aggregate:
     span, variable = analysis.call_span(index), _variable(analysis, index)
-    if analysis.scope.clause is not Clause.MEASURES:
+    if analysis.scope.clause is not ClausePart.MEASURES:
         raise errors.matched_rows_of_unfinished_match(analysis.clause, span)
     row = Term((ColumnReference(Navigation(variable), MATCHED_ROW, span),), span)
     return Aggregate(MATCHED_ROWS, variable, (row,), Semantics.FINAL, span=span)
@@ -226,7 +231,7 @@ def _read_matched_rows(analysis: Analysis, index: int, _: Semantics) -> Aggregat
 
 def _read_ending(analysis: Analysis, index: int, _: Semantics) -> Ending:
     span = without_arguments(analysis, index)
-    if analysis.scope.clause is Clause.DEFINE:
+    if analysis.scope.clause is ClausePart.DEFINE:
         raise errors.ending_in_define(analysis.key(index), span)
     return Ending(EndingField(analysis.key(index)), span)
 

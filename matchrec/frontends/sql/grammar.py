@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from enum import Enum
 from typing import NoReturn, TypeVar
 
 from matchrec.dataclass import dataclass
@@ -15,6 +14,7 @@ from matchrec.errors.sql import clause as syntax_errors
 from matchrec.errors.sql import pattern as pattern_errors
 from matchrec.errors.sql.expression import column_in_double_quotes
 from matchrec.errors.sql.window import not_in_window, wrong_frame
+from matchrec.frontends.expressions.analysis import ClausePart
 from matchrec.frontends.lexing.tokens import (
     OF_THE_MATCH,
     UNITS_OF_TIME,
@@ -103,22 +103,6 @@ def part_outside(tokens: TokenSequence, index: int) -> str | None:
         case "MEASURES", _, ".":
             return "MEASURES"
     return None
-
-
-class ClausePart(Enum):
-    """The parts in their order, each with its name in messages."""
-
-    PARTITION_BY = "PARTITION BY"
-    ORDER_BY = "ORDER BY"
-    MEASURES = "MEASURES"
-    FRAME = "ROWS BETWEEN"
-    ROWS_PER_MATCH = "ONE ROW or ALL ROWS PER MATCH"
-    AFTER_MATCH = "AFTER MATCH SKIP"
-    SEARCH = "INITIAL or SEEK"
-    PATTERN = "PATTERN"
-    WITHIN = "WITHIN"
-    SUBSET = "SUBSET"
-    DEFINE = "DEFINE"
 
 
 _ORDER = tuple(ClausePart)

@@ -18,7 +18,7 @@ from types import MappingProxyType
 from matchrec.dataclass import dataclass
 from matchrec.errors.rules import duplicate_measure
 from matchrec.errors.sql import window as errors
-from matchrec.frontends.expressions.analysis import Clause, Scope
+from matchrec.frontends.expressions.analysis import ClausePart, Scope
 from matchrec.frontends.expressions.expression import parse_scalar
 from matchrec.frontends.lexing.tokens import (
     Dialect,
@@ -324,7 +324,7 @@ def _aggregate(tokens: TokenSequence) -> Scalar | None:
 
 
 def _of_measures(tokens: TokenSequence) -> Scope:
-    return Scope(Clause.MEASURES, dialect=tokens.dialect)
+    return Scope(ClausePart.MEASURES, dialect=tokens.dialect)
 
 
 def _row_value(tokens: TokenSequence) -> Scalar | None:

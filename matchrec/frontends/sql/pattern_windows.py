@@ -15,6 +15,7 @@ from dataclasses import replace
 from matchrec.dataclass import dataclass
 from matchrec.errors.sql import window as errors
 from matchrec.errors.sql.clause import clause_in_clause, unclosed_bracket
+from matchrec.frontends.expressions.analysis import ClausePart
 from matchrec.frontends.lexing.relations import is_from, is_set_operator, read_relation, starts_part
 from matchrec.frontends.lexing.tokens import (
     Range,
@@ -25,7 +26,6 @@ from matchrec.frontends.lexing.tokens import (
 )
 from matchrec.frontends.sql.grammar import (
     UNITS_OF_FRAMES,
-    ClausePart,
     ClauseTokens,
     cut_out_tokens,
     find_sections,
