@@ -20,7 +20,6 @@ from matchrec.frontends.lexing.tokens import (
     Token,
     TokenKind,
     TokenSequence,
-    level,
     renamed,
     words,
 )
@@ -182,7 +181,7 @@ class _Reader:
 
     def level(self, index: int) -> list[str]:
         """The keys from `index` on that are in the same brackets."""
-        return [self.key(one) for one in level(self.pairs, index, self.closing(index))]
+        return [self.key(one) for one in self.text.level(index, self.closing(index))]
 
     def closing(self, index: int) -> int:
         """Where the brackets around a token close."""

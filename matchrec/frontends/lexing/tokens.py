@@ -206,14 +206,6 @@ def pair_brackets(tokens: Sequence[Token]) -> dict[int, int]:
     return pairs
 
 
-def level(pairs: dict[int, int], start: int, end: int) -> Iterator[int]:
-    """The indices from `start` to `end`, without what stands in brackets that open there."""
-    index = start
-    while index < end:
-        yield index
-        index = pairs.get(index, index) + 1
-
-
 def find_enclosing(pairs: dict[int, int], count: int) -> tuple[int, ...]:
     """For each of `count` tokens, the innermost bracket around it, by its opening; -1 for none."""
     around = []
@@ -562,7 +554,10 @@ class TokenSequence:
 
     def level(self, start: int, end: int) -> Iterator[int]:
         """The indices from `start` to `end`, without what stands in brackets that open there."""
-        return level(self.pairs, start, end)
+        index = start
+        while index < end:
+            yield index
+            index = self.past(index)
 
     def separated(self, start: int, end: int) -> tuple[Range, ...]:
         """The ranges between the commas of `start .. end` that stand in no bracket."""
