@@ -61,12 +61,6 @@ LIKENESSES = {"LIKE": "LIKE", "ILIKE": "ILIKE", "RLIKE": "RLIKE", "REGEXP": "RLI
 """The words between a text and a pattern, each with the operation that it is."""
 
 
-def read_operations(analysis: Analysis, holes: tuple[Hole, ...]) -> Scalar:
-    """The expression as a tree of operations, with its references as holes."""
-    reader = OperationReader(analysis, holes)
-    return reader.read(0, reader.end)
-
-
 def with_row_operations(analysis: Analysis, scalar: Scalar) -> Scalar:
     """A condition whose aggregates have the operations of what MATCH_NUMBER() is part of.
 
@@ -248,7 +242,8 @@ def parse_scalar(text: str, offset: int, scope: Scope) -> Scalar:
     """
     try:
         analysis = analyse(text, offset, scope)
-        return with_row_operations(analysis, read_operations(analysis, find_holes(analysis)))
+        reader = OperationReader(analysis, find_holes(analysis))
+        return with_row_operations(analysis, reader.read(0, reader.end))
     except RecursionError as error:
         span = Span(offset, offset + len(text))
         raise query_errors.expression_nested_too_deep(part(scope.clause.value), span) from error

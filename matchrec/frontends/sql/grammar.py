@@ -79,14 +79,12 @@ def pattern_outside(tokens: TokenSequence, word: int, wrong: int) -> MatchRecogn
     if tokens.key(wrong) not in _OF_PATTERN:
         return None
     end = word + 1
-    while end < len(tokens) and _goes_on(tokens, end):
+    while end < len(tokens) and (
+        tokens[end].kind is TokenKind.SYMBOL or tokens.key(end - 1) == "|"
+    ):
         end = tokens.past(end)
     text = tokens.text_at(tokens.span(word + 1, end))
     return errors.pattern_goes_on(tokens[wrong].text, text, tokens[wrong].span)
-
-
-def _goes_on(tokens: TokenSequence, index: int) -> bool:
-    return tokens[index].kind is TokenKind.SYMBOL or tokens.key(index - 1) == "|"
 
 
 def part_outside(tokens: TokenSequence, index: int) -> str | None:
@@ -197,7 +195,12 @@ def find_sections(clause: ClauseTokens) -> dict[ClausePart, Section]:
     _check_order(clause, starts)
     ends = [index for _, index in starts[1:]] + [len(clause)]
     written = {
-        part: Section(part, _keyword(clause, part, index), _content(part, index), end)
+        part: Section(
+            part,
+            _keyword(clause, part, index),
+            index if part in _WITH_KEYWORD else index + _WORDS.get(part, 1),
+            end,
+        )
         for (part, index), end in zip(starts, ends, strict=True)
     }
     if ClausePart.PATTERN not in written:
@@ -207,10 +210,6 @@ def find_sections(clause: ClauseTokens) -> dict[ClausePart, Section]:
 
 def _keyword(clause: ClauseTokens, part: ClausePart, index: int) -> Span:
     return clause.span(index, min(index + _WORDS.get(part, 1), len(clause)))
-
-
-def _content(part: ClausePart, index: int) -> int:
-    return index if part in _WITH_KEYWORD else index + _WORDS.get(part, 1)
 
 
 def _starts(clause: ClauseTokens) -> Iterator[tuple[ClausePart, int]]:
