@@ -167,6 +167,12 @@ def are_texts(given: object) -> bool:
     return isinstance(given, str) or several
 
 
+def are_terms(given: object) -> bool:
+    """A text or a Column, or a list or tuple of these."""
+    several = given if isinstance(given, list | tuple) else (given,)
+    return all(isinstance(one, str) or is_column(one) for one in several)
+
+
 def can(*methods: str) -> Callable[[object], bool]:
     """Whether something has all of these methods, and is no class."""
 
@@ -192,6 +198,18 @@ is_session = can("sql", "createDataFrame", "stop")
 is_dataframe = can("select", "selectExpr", "mapInArrow")
 is_column = can("isNotNull", "alias", "cast")
 
+
+def is_frame(given: object) -> bool:
+    """A frame of pandas or Polars, or a table of Arrow, none of which is loaded for that."""
+    library = type(given).__module__.split(".")[0]
+    return (library, type(given).__name__) in (
+        ("pandas", "DataFrame"),
+        ("polars", "DataFrame"),
+        ("polars", "LazyFrame"),
+        ("pyarrow", "Table"),
+    )
+
+
 SESSION = ArgumentKind(
     "a SparkSession", is_session, "pass the session: SparkSession.builder.getOrCreate()"
 )
@@ -202,6 +220,11 @@ TEXT = ArgumentKind("a text", instance_of(str))
 TEXTS = ArgumentKind(
     "SQL text, or a list of texts",
     are_texts,
+    'write {argument}="name", or {argument}=["name", "another"]',
+)
+TERMS = ArgumentKind(
+    "SQL text or a Column, or a list of these",
+    are_terms,
     'write {argument}="name", or {argument}=["name", "another"]',
 )
 FLAG = ArgumentKind("True or False", instance_of(bool), "write {argument}=True, or leave it out")

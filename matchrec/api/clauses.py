@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from matchrec.api.inputs import run_around
 from matchrec.dataclass import dataclass
-from matchrec.errors.calls import another_clause_over_a_stream
 from matchrec.errors.language import Language
 from matchrec.errors.run import failures as errors
 from matchrec.errors.sql.window import window_asked_about
+from matchrec.errors.streams import another_clause_over_a_stream
 from matchrec.frontends.sql.locate import (
     in_scope,
     markers_of_outer,
@@ -146,7 +146,7 @@ class QueryText:
                 is_window=site.window is not None,
             )
             yield clause
-            has_stream |= clause.result.is_stream
+            has_stream |= clause.result.prepared.question.is_stream
             self.runner = self.runner.having(**{site.view.name: clause.result.dataframe})
             if site.window is not None:
                 self.name_columns(site, clause.result.dataframe.columns)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pyspark.errors import AnalysisException
 
 from matchrec.api.clauses import Clause
-from matchrec.api.inputs import dialect_of, relation_of, streams_of
+from matchrec.api.inputs import Terms, dialect_of, relation_of, streams_of
 from matchrec.api.query import AND_TIMEOUTS, Query, how_to_run
 from matchrec.api.signatures import ARGUMENTS, PATTERN_FORM, SASE_FORM
 from matchrec.arguments import DATAFRAME, PatternForm, SaseForm, checked
@@ -39,8 +38,8 @@ def sase(  # noqa: PLR0913 -- public signature
     df: DataFrame,
     text: str,
     *,
-    order_by: str | Sequence[str],
-    partition_by: str | Sequence[str] = (),
+    order_by: Terms,
+    partition_by: Terms = (),
     type_column: str = "event_type",
     form: SaseForm = "all",
     options: Options | None = None,
@@ -48,8 +47,8 @@ def sase(  # noqa: PLR0913 -- public signature
     """The matches of a SASE+ query over a DataFrame of events.
 
     order_by: what the events are sorted by, the first of it is what WITHIN measures. partition_by:
-    what divides them into streams. Both are SQL over one row. type_column: its value is an event's
-    type.
+    what divides them into streams. Both are SQL over one row, or Columns of the DataFrame.
+    type_column: its value is an event's type.
 
     form "all" or "non_overlapping": one row per match, the partition columns, then what RETURN
     says, or else for each variable an array of its events. form "compressed": the shared buffer of
@@ -79,8 +78,8 @@ def detect(  # noqa: PLR0913 -- public signature
     df: DataFrame,
     pattern: Pattern,
     *,
-    order_by: str | Sequence[str],
-    partition_by: str | Sequence[str] = (),
+    order_by: Terms,
+    partition_by: Terms = (),
     skip: AfterMatch = AfterMatch.NO_SKIP,
     form: PatternForm = "matches",
     options: Options | None = None,
@@ -88,8 +87,8 @@ def detect(  # noqa: PLR0913 -- public signature
     """The matches of a pattern over a DataFrame of events.
 
     order_by: what the events are sorted by, the first of it is time, which windows measure.
-    partition_by: what divides them into streams. Both are SQL over one row. skip: where the search
-    resumes after a match.
+    partition_by: what divides them into streams. Both are SQL over one row, or Columns of the
+    DataFrame. skip: where the search resumes after a match.
 
     form "matches": one row per match, the partition columns, `match_number`, `start_time`,
     `end_time`, then for each stage an array of its events, empty where it has none. form "events":
@@ -168,8 +167,8 @@ class Events:
 def of_sase(  # noqa: PLR0913 -- the arguments of `sase`
     df: DataFrame,
     text: str,
-    order_by: str | Sequence[str],
-    partition_by: str | Sequence[str],
+    order_by: Terms,
+    partition_by: Terms,
     type_column: str,
     form: SaseForm,
     options: Options | None,
@@ -197,8 +196,8 @@ def of_sase(  # noqa: PLR0913 -- the arguments of `sase`
 def of_pattern(  # noqa: PLR0913 -- the arguments of `detect`
     df: DataFrame,
     pattern: Pattern,
-    order_by: str | Sequence[str],
-    partition_by: str | Sequence[str],
+    order_by: Terms,
+    partition_by: Terms,
     skip: AfterMatch,
     form: PatternForm,
     options: Options | None,

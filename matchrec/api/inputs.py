@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from matchrec.arguments import is_dataframe
+from matchrec.arguments import is_dataframe, is_frame
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
 from matchrec.errors.kinds import shown
@@ -13,13 +13,17 @@ from matchrec.frontends.expressions.expression import keys, orders
 from matchrec.frontends.lexing.tokens import SPARK, Dialect, DoubleQuotes
 from matchrec.frontends.sql.locate import fill_frames, named_parameters
 from matchrec.frontends.sql.nodes import Query
-from matchrec.plan.text import Template, View, parameter_name, template
+from matchrec.plan.text import Template, View, parameter_name, quoted, template
 from matchrec.spark.errors.diagnose import unbound_name
 from matchrec.spark.session import Relation, Runner, is_connect
 
 if TYPE_CHECKING:
     from pyspark.errors import AnalysisException
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+
+Terms: TypeAlias = "str | Column | Sequence[str | Column]"
+"""SQL over one row, or a Column that is one of a DataFrame's; or several of both."""
 
 
 def dialect_of(spark: SparkSession, *texts: object) -> Dialect:
@@ -36,11 +40,29 @@ def dialect_of(spark: SparkSession, *texts: object) -> Dialect:
 
 
 def streams_of(
-    df: DataFrame, order_by: str | Sequence[str], partition_by: str | Sequence[str]
+    df: DataFrame, order_by: Terms, partition_by: Terms
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What events are sorted by, and what divides them into streams. Raises MatchRecognizeError."""
-    dialect = dialect_of(df.sparkSession, order_by, partition_by)
-    return orders(order_by, dialect), keys(partition_by, dialect)
+    order, partition = (
+        texts_of(df, "order_by", order_by),
+        texts_of(df, "partition_by", partition_by),
+    )
+    dialect = dialect_of(df.sparkSession, order, partition)
+    return orders(order, dialect), keys(partition, dialect)
+
+
+def texts_of(df: DataFrame, argument: str, terms: Terms) -> list[str]:
+    """Terms as SQL. Raises MatchRecognizePlanError for a Column that is none of the DataFrame's."""
+    found = []
+    for term in terms if isinstance(terms, list | tuple) else (terms,):
+        if isinstance(term, str):
+            found.append(term)
+            continue
+        written = str(term).removeprefix("Column<'").removesuffix("'>")
+        if written not in df.columns:
+            raise errors.computed_column(argument, written)
+        found.append(quoted(written))
+    return found
 
 
 def relation_of(df: DataFrame, args: dict[str, Any] | None = None) -> Relation:
@@ -50,6 +72,24 @@ def relation_of(df: DataFrame, args: dict[str, Any] | None = None) -> Relation:
         return template("SELECT ", select_list, " FROM ", View("df"))
 
     return Relation(Runner(df.sparkSession, args, {"df": df}), select_from_df, lambda: df)
+
+
+def as_dataframe(spark: SparkSession, name: str, given: object) -> object:
+    """A frame of pandas, Polars or Arrow as a DataFrame of Spark; whatever else as it is.
+
+    name: in a message, where the version of Spark takes no Arrow. Raises MatchRecognizePlanError.
+    """
+    if not is_frame(given):
+        return given
+    found: Any = given
+    if hasattr(found, "collect"):  # Polars' lazy frames
+        found = found.collect()
+    if hasattr(found, "to_arrow"):
+        found = found.to_arrow()
+    is_arrow = type(found).__name__ == "Table"
+    if is_arrow and spark.version.startswith("3."):
+        raise errors.no_arrow_tables(spark.version, name)
+    return spark.createDataFrame(found)
 
 
 Arguments = dict[str, Any] | list[Any] | None

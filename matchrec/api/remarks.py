@@ -28,10 +28,11 @@ def remarks_in(plan: MatchPlan, source: Source) -> Remarks:
 
 def remarks_on(result: ClauseResult, reading: Reading) -> Remarks:
     """The remarks on a clause that has been planned, of SQL those on streams included."""
-    found = remarks_in(result.written, reading.source)
-    if not result.is_stream or reading.language is not None:
+    plan = result.drafted.written
+    found = remarks_in(plan, reading.source)
+    if not result.prepared.question.is_stream or reading.language is not None:
         return found
-    return (*found, *remarks_on_state(result.written, result.executable, reading.source))
+    return (*found, *remarks_on_state(plan, result.executable, reading.source))
 
 
 def remarks_on_state(plan: MatchPlan, executable: Executable, source: Source) -> Remarks:
@@ -47,13 +48,13 @@ def explained(result: ClauseResult, found: Remarks) -> ExplainedClause:
     from matchrec.explanation import ExplainedClause
 
     return ExplainedClause(
-        result.plan,
+        result.drafted.plan,
         result.executable,
-        result.keys,
+        result.prepared.preparation.keys,
         tuple(map(str, found)),
-        result.is_stream,
-        result.written,
-        result.sorts,
+        result.prepared.question.is_stream,
+        result.drafted.written,
+        result.prepared.preparation.sorts,
     )
 
 

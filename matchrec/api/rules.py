@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from matchrec.api.dialects import parse_clause_of
 from matchrec.api.events import Events, lower_over, plan_of_sase, with_conditions
-from matchrec.api.inputs import relation_of, streams_of
+from matchrec.api.inputs import Terms, relation_of, streams_of
 from matchrec.api.remarks import remarks_in, remarks_on_state, warn
 from matchrec.api.signatures import ARGUMENTS
 from matchrec.api.sql import IS_SASE
@@ -20,7 +20,6 @@ from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import PATTERN_CALLS, SASE, reading
 from matchrec.errors.run.failures import (
     alike_but_for_case,
-    cached_stream,
     clause_of_its_own,
     no_rules,
     of_rule,
@@ -29,6 +28,7 @@ from matchrec.errors.run.failures import (
     unknown_event_column,
     unknown_rule,
 )
+from matchrec.errors.streams import cached_stream
 from matchrec.explanation.explanation import ExplainedRules, Explanation
 from matchrec.frontends.pattern import AfterMatch, Pattern, textual
 from matchrec.frontends.pattern.lower import measure
@@ -40,7 +40,14 @@ from matchrec.plan.clauses import MatchOutput, RowsPerMatch
 from matchrec.plan.expression import MatchNumber
 from matchrec.source import Source, Span
 from matchrec.spark.environment import check_session
-from matchrec.spark.question import NO_OPTIONS, Options, Question, Rule, input_columns
+from matchrec.spark.question import (
+    NO_OPTIONS,
+    Options,
+    Question,
+    Rule,
+    input_columns,
+    is_streaming,
+)
 from matchrec.spark.rule_sets.build import (
     BuiltRuleSet,
     all_matches,
@@ -50,7 +57,6 @@ from matchrec.spark.rule_sets.build import (
     result_of_rule,
 )
 from matchrec.spark.rule_sets.build import check_names as check_columns
-from matchrec.spark.rule_sets.worker import OnError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -80,8 +86,8 @@ def match_rules(  # noqa: PLR0913 -- public signature
     df: DataFrame,
     rules: Rules,
     *,
-    order_by: str | Sequence[str],
-    partition_by: str | Sequence[str] = (),
+    order_by: Terms,
+    partition_by: Terms = (),
     type_column: str = "event_type",
     dialect: DialectName = "spark",
     options: Options | None = None,
@@ -120,7 +126,7 @@ def match_rules(  # noqa: PLR0913 -- public signature
     relation = relation_of(frame)
     columns = input_columns(relation.runner, df.columns, None)
     events = known_columns(df, how.event_columns)
-    built = build_rule_set(Question(read, relation, columns, how), events, OnError(how.on_error))
+    built = build_rule_set(Question(read, relation, columns, how), events)
     found = RuleMatches(built)
     warn_of(built)
     return found
@@ -141,10 +147,10 @@ def warn_of(built: BuiltRuleSet) -> None:
     """Warns of what in the rules is probably not meant."""
     for rule in built.question.rules:
         assert rule.source is not None
-        name, plan = rule.name, built.drafts[rule.name].written
+        name, plan = rule.name, built.shared.drafts[rule.name].written
         with reading(rule.language):
             found = remarks_in(plan, rule.source)
-            if built.is_stream:
+            if is_streaming(built.rows):
                 found += remarks_on_state(plan, built.executables[name], rule.source)
         warn(*(of_rule(name, one) for one in found))
 
@@ -366,7 +372,7 @@ class RuleMatches:
         >>> found.cache().matches.count(), found.unpersist().rules
         (1, ('large',))
         """
-        if self._built.is_stream:
+        if is_streaming(self._built.rows):
             raise cached_stream()
         self._built.rows.cache()
         return self
@@ -395,7 +401,7 @@ class RuleMatches:
         ...
         """
         built = self._built
-        rules = ExplainedRules(built.rule_set, built.drafts, built.executables, built.sorts)
+        rules = ExplainedRules(built.rule_set, built.shared.drafts, built.executables, built.sorts)
         return rules.explanation()
 
     def __repr__(self) -> str:

@@ -13,8 +13,8 @@ from matchrec.arguments import (
     DATAFRAME,
     FLAG,
     SESSION,
+    TERMS,
     TEXT,
-    TEXTS,
     ArgumentKind,
     DialectName,
     OneOf,
@@ -25,6 +25,7 @@ from matchrec.arguments import (
     instance_of,
     is_column,
     is_dataframe,
+    is_frame,
     is_whole,
 )
 from matchrec.frontends.dialects.products import PRODUCTS
@@ -57,7 +58,8 @@ def fills_hole(given: object) -> bool:
     """Whether `{name}` may stand for it: what Spark's `sql` writes into the text as SQL."""
     if isinstance(given, list | tuple):
         return bool(given) and all(isinstance(one, TEXT_VALUES) for one in given)
-    return isinstance(given, TEXT_VALUES) or is_dataframe(given) or is_column(given)
+    is_text = isinstance(given, TEXT_VALUES)
+    return is_text or is_dataframe(given) or is_column(given) or is_frame(given)
 
 
 def is_pattern(given: object) -> bool:
@@ -167,11 +169,11 @@ ARGUMENTS: Mapping[str, ArgumentKind | OneOf] = MappingProxyType(
         "limit": LIMIT,
         "match": NAME.or_none(),
         "options": OPTIONS,
-        "order_by": TEXTS,
+        "order_by": TERMS,
         "page": COUNT,
         "panels": COUNT,
         "partition": PARTITION,
-        "partition_by": TEXTS,
+        "partition_by": TERMS,
         "pattern": PATTERN,
         "row": ROW,
         "skip": SKIP,

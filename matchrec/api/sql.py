@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
 from matchrec.api.clauses import Clause, QueryText
 from matchrec.api.dialects import parse_clause_of, parse_query
-from matchrec.api.inputs import Arguments, relation_of, runner_for
+from matchrec.api.inputs import Arguments, Terms, as_dataframe, relation_of, runner_for
 from matchrec.api.query import Query, how_to_run
 from matchrec.api.signatures import ARGUMENTS, NAMED, QUERIED, QUERY, is_pattern
 from matchrec.arguments import (
@@ -51,8 +51,9 @@ def sql(
     """The result of a Spark SQL query that may contain MATCH_RECOGNIZE clauses, anywhere.
 
     args: values of `:name` markers. frames: DataFrames that the query names as `{name}`, as in
-    `spark.sql`. dialect: whose SQL the query is written in: "spark", "databricks", "snowflake",
-    "oracle", "trino", "flink", "bigquery" or "azure". options: how it is run.
+    `spark.sql`, or those of pandas, Polars and Arrow. dialect: whose SQL the query is written in:
+    "spark", "databricks", "snowflake", "oracle", "trino", "flink", "bigquery" or "azure". options:
+    how it is run.
 
     Runs no job; raises MatchRecognizeError for what is wrong with a clause, and Spark's own errors
     for the rest of the query. The same as `query(...).dataframe()`.
@@ -148,7 +149,8 @@ def of_sql(  # noqa: PLR0913 -- the arguments of `sql`
     for name in frames:
         if not re.search(rf"{{\s*{re.escape(name)}\b", query):
             raise errors.unused_name(name, ("args", "dialect", "options"), OPTIONS)
-    return query_of(spark, query, dialect, how_to_run("sql", options), (args, frames))
+    taken = {name: as_dataframe(spark, name, one) for name, one in frames.items()}
+    return query_of(spark, query, dialect, how_to_run("sql", options), (args, taken))
 
 
 def query_of(
@@ -219,8 +221,8 @@ def query(
     source: DataFrame,
     query: str,
     *,
-    order_by: str | Sequence[str],
-    partition_by: str | Sequence[str] = (),
+    order_by: Terms,
+    partition_by: Terms = (),
     type_column: str = "event_type",
     form: SaseForm = "all",
     options: Options | None = None,
@@ -232,8 +234,8 @@ def query(
     source: DataFrame,
     query: Pattern,
     *,
-    order_by: str | Sequence[str],
-    partition_by: str | Sequence[str] = (),
+    order_by: Terms,
+    partition_by: Terms = (),
     skip: AfterMatch = ...,
     form: PatternForm = "matches",
     options: Options | None = None,

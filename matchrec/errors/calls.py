@@ -187,6 +187,19 @@ no_table = plan_error(
 )
 
 
+# A Column in order_by or partition_by that is an expression, or has a direction.
+computed_column = plan_error(
+    "a Column in `{argument}` must be one of the DataFrame's, not `{written}`",
+    hint='add it by df.withColumn("name", ...), or write it as SQL: {argument}="upper(name)"',
+)
+
+# A table of Arrow, or a frame of Polars, which is passed as one.
+no_arrow_tables = plan_error(
+    "Spark {version} makes no DataFrame of `{name}`, a table of Arrow",
+    notes=("it does from version 4.0 on",),
+    hint="pass {name}=spark.createDataFrame({name}.to_pandas())",
+)
+
 # A condition given as a Column that Spark cannot compute over an event.
 column_refused = plan_error(
     "Spark refuses the condition {column}: {reason}",
@@ -208,53 +221,6 @@ def counted(number: int, thing: str) -> str:
     ('no values', '1 value', '2 values')
     """
     return f"{number or 'no'} {thing}{'' if number == 1 else 's'}"
-
-
-# A clause over a stream without ORDER BY; span: of the row pattern.
-no_time = plan_error(
-    "MATCH_RECOGNIZE over a streaming DataFrame without ORDER BY",
-    notes=("rows of a stream are put in order once the watermark has passed them",),
-    hint="add ORDER BY and the column that has the watermark",
-)
-
-# ORDER BY ts DESC over a stream.
-backwards_in_time = plan_error(
-    "{part[ORDER BY]} {order} DESC over a streaming DataFrame",
-    notes=("rows of a stream come in the order of time",),
-    hint="order by {order} first, ascending; further columns may be descending",
-)
-
-# The first order column of a stream has no watermark.
-no_watermark = plan_error(
-    "{part[ORDER BY]} {order} has no watermark",
-    notes=("events of a stream are put in order once the watermark has passed them",),
-    hint='write df.withWatermark("<time column>", "<delay>"), and order by that column first',
-)
-
-# An option or a form that a stream does not have.
-cannot_stream = unsupported("{what} over a streaming DataFrame", notes=("{why}",), hint="{hint}")
-
-
-# A second clause in a streaming query; span: of its row pattern.
-another_clause_over_a_stream = unsupported(
-    "a second MATCH_RECOGNIZE over a streaming DataFrame",
-    notes=("Spark takes one such operator in a streaming query",),
-    hint="start a streaming query for each clause; the second may read what the first writes",
-)
-
-
-# A column whose values would not survive the way to Spark's stateful operator.
-altered_in_stream = unsupported(
-    "column {column} of type {type_name} over a streaming DataFrame",
-    notes=("events of a stream pass through pandas, which would alter its values",),
-    hint="leave the column out, or cast it, for instance with to_json",
-)
-
-# A checkpoint holds the state of something else.
-state_of_another_query = run_error(
-    "the checkpoint holds the state of another query, or of another version of matchrec",
-    hint="start this query with a checkpoint directory of its own",
-)
 
 
 def cannot_write(

@@ -136,6 +136,15 @@ def wrong_plot(given: list[str]) -> MatchRecognizePlanError:
 
 
 # What `--partition` takes.
+no_events = plan_error(
+    "`--events {given}` of %%matchrec is not the variable of a DataFrame",
+    hint="write %%matchrec --events stocks, where stocks is a DataFrame",
+)
+no_order_in_cell = plan_error(
+    "SASE+ and a Pattern in a cell need to know what events are sorted by",
+    hint="write %%matchrec --events stocks --order-by date",
+)
+
 wrong_partition = plan_error(
     "`--partition {given}` of %%matchrec has no value", hint="write --partition ticker=AAPL"
 )

@@ -16,10 +16,10 @@ from matchrec.dataclass import dataclass
 from matchrec.engine.engines import classify_time
 from matchrec.explanation.formulas import (
     absence_lines,
+    conditions_of,
     formulas,
     nondeterminism_lines,
     selection_lines,
-    test_lines,
     vector_lines,
     window_lines,
 )
@@ -176,27 +176,18 @@ def nearby_lines(executable: Executable) -> Iterator[str]:
 
 
 def condition_lines(plan: MatchPlan, executable: Executable) -> Iterator[str]:
-    depends = not executable.task.looks_only_at_data
-    said = "they depend on the run" if depends else "they depend on the data only"
-    if plan.staging is not None:
-        yield from test_lines(plan, executable)
-        yield said
-        yield from python_lines(executable)
-        return
-    definitions = (*plan.definitions, *(one.definition for one in negation_tests(plan)))
-    written = {one.variable: show_scalar(one.condition) for one in definitions}
-    conditions = zip(executable.task.variables, executable.task.conditions, strict=True)
-    for variable, condition in conditions:
+    task = executable.task
+    written = conditions_of(plan, (one.definition for one in negation_tests(plan)))
+    for variable, condition in zip(task.variables, task.conditions, strict=True):
         if negations(plan.pattern) and variable in plan.forbidden:
             yield f"{variable}, which must not follow: {written.get(variable, 'true')}"
-            continue
-        bit = None if condition.row_condition is None else f"bit {condition.row_condition}"
-        if condition.run_condition is None:
-            yield f"{variable}: {bit or 'true'}"
-        else:
-            also = f"{bit}, and " if bit else ""
-            yield f"{variable}: {also}on the run: {written[variable]}"
-    yield said
+        elif plan.staging is None or variable in written:
+            bit, run = condition.row_condition, condition.run_condition
+            known = [] if bit is None else [f"bit {bit}"]
+            known += [] if run is None else [f"on the run: {written[variable]}"]
+            yield f"{variable.removeprefix(':')}: {', and '.join(known) or 'true'}"
+    on = "data only" if task.looks_only_at_data else "run"
+    yield f"they depend on the {on}"
     yield from python_lines(executable)
 
 

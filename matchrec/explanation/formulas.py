@@ -15,7 +15,7 @@ Flink CEP, the states and edges that its compiler makes of a pattern.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from typing_extensions import assert_never
@@ -43,7 +43,7 @@ from matchrec.evaluate.registers import (
 from matchrec.explanation.program import said_once
 from matchrec.nfa.closure import Choice
 from matchrec.nfa.program import Action, Edge, Formulas, Program, StateId
-from matchrec.plan.clauses import Absence, EventSelection, Gap, MatchOutput, Within
+from matchrec.plan.clauses import Absence, Definition, EventSelection, Gap, MatchOutput, Within
 from matchrec.plan.expression import ColumnReference, Reference, Scalar, render
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.show import show_navigation, show_reference, show_scalar
@@ -72,8 +72,10 @@ BEGIN_BEGIN = Branching("Begin-Begin (alternatives and groups, which the paper h
 EVERYTHING = "TRUE"
 
 
-def tests(plan: MatchPlan) -> dict[str, str]:
-    """The conditions by their names, as they would be written."""
+def conditions_of(plan: MatchPlan, further: Iterable[Definition] = ()) -> dict[str, str]:
+    """The conditions by their names, as they would be written. further: beside the plan's own."""
+    if plan.staging is None:
+        return {one.variable: show_scalar(one.condition) for one in (*plan.definitions, *further)}
     return {one.variable: show_test(one.condition, one.variable) for one in plan.definitions}
 
 
@@ -93,20 +95,6 @@ def show_test(scalar: Scalar, test: str) -> str:
         return shown if shown.endswith(")") else f"LAST({shown})"
 
     return render(scalar, show)
-
-
-def formulas_of_stages(plan: MatchPlan, task: Task) -> Formulas:
-    """The formula of each edge, by its state and place."""
-    written = tests(plan)
-    window = " and in the window" if plan.within is not None else ""
-    found = {}
-    for number, state in enumerate(task.pattern.program.states):
-        for place, edge in enumerate(state.edges):
-            bounded = window if edge.action is not Action.PROCEED else ""
-            is_first = number == task.pattern.program.start
-            text = formula_of_stages(edge, task.pattern.program, written)
-            found[number, place] = text + ("" if is_first else bounded)
-    return found
 
 
 def formula_of_stages(edge: Edge, program: Program, written: Mapping[str, str]) -> str:
@@ -135,18 +123,6 @@ def after_match(skip: Skip) -> str:
     )
     note = f"; {missing}" if skip.variable is not None else ""
     return f"matches by their first events; each leaves to others what begins {left}{note}"
-
-
-def test_lines(plan: MatchPlan, executable: Executable) -> Iterator[str]:
-    """Each condition, and who computes it."""
-    written = tests(plan)
-    for name, condition in zip(executable.task.variables, executable.task.conditions, strict=True):
-        if name not in written:
-            continue
-        bit = None if condition.row_condition is None else f"bit {condition.row_condition}"
-        run = None if condition.run_condition is None else f"on the run: {written[name]}"
-        parts = ", and ".join(one for one in (bit, run) if one)
-        yield f"{name.removeprefix(':')}: {parts or 'true'}"
 
 
 def choices_of_runs(executable: Executable) -> Iterator[str]:
@@ -250,7 +226,7 @@ def has_window(plan: MatchPlan) -> bool:
 
 def absence_lines(plan: MatchPlan) -> Iterator[str]:
     """Each negated component, with its condition, and the closing condition."""
-    written = {one.variable: show_scalar(one.condition) for one in plan.definitions}
+    written = conditions_of(plan)
     for absence in plan.absences:
         condition = written.get(absence.variable, "true")
         yield f"no row of {absence.variable} {where(absence)}: {condition}"
@@ -287,16 +263,16 @@ IN_WINDOW = "in the window"
 
 def formulas(plan: MatchPlan, task: Task) -> Formulas:
     """The formula of each edge, by its state and place; of plain SQL, what is not true."""
-    if plan.staging is not None:
-        return formulas_of_stages(plan, task)
-    written = {one.variable: show_scalar(one.condition) for one in plan.definitions}
-    found = {}
-    for number, state in enumerate(task.pattern.program.states):
+    written, program, found = conditions_of(plan), task.pattern.program, {}
+    windowed = has_window(plan) if plan.staging is None else plan.within is not None
+    for number, state in enumerate(program.states):
         for place, edge in enumerate(state.edges):
             parts = [formula(edge, number, task, written)]
-            if edge.target == task.pattern.program.final and plan.closing is not None:
+            is_last = edge.target == program.final and plan.staging is None
+            if is_last and plan.closing is not None:
                 parts.append(written[plan.closing])
-            if has_window(plan) and is_bounded(edge, number, task):
+            maps = is_last or edge.action is not Action.PROCEED
+            if windowed and maps and number != program.start:  # a run that begins is in its own
                 parts.append(IN_WINDOW)
             text = " and ".join(part for part in parts if part)
             if text or (task.selects and edge.anchor is None):
@@ -307,6 +283,8 @@ def formulas(plan: MatchPlan, task: Task) -> Formulas:
 def formula(edge: Edge, state: StateId, task: Task, written: dict[str, str]) -> str:
     """The formula of one edge but for the window; empty where it is true."""
     program = task.pattern.program
+    if task.stages is not None:
+        return formula_of_stages(edge, program, written)
     if edge.variable is not None:
         return written.get(program.variables[edge.variable], "")
     if edge.action is Action.IGNORE:
@@ -317,13 +295,6 @@ def formula(edge: Edge, state: StateId, task: Task, written: dict[str, str]) -> 
         return ""
     ways = list(dict.fromkeys(ways_on(program, edge.target)))
     return "" if "" in ways else " or ".join(ways)
-
-
-def is_bounded(edge: Edge, state: StateId, task: Task) -> bool:
-    """Whether the window is tested on an edge; a run that begins is in its own."""
-    if edge.action is Action.PROCEED and edge.target != task.pattern.program.final:
-        return False
-    return state != task.pattern.program.start
 
 
 def blocking(program: Program, state: StateId) -> list[str]:

@@ -22,7 +22,8 @@ def load(shell: InteractiveShell) -> None:
 
 def unload(shell: InteractiveShell) -> None:
     """Takes all of that away again."""
-    shell.magics_manager.magics["cell"].pop("matchrec", None)
+    for kind in ("line", "cell"):
+        shell.magics_manager.magics[kind].pop("matchrec", None)
     shell.set_custom_exc((), None)
     spark = running_session(shell.user_ns)
     if spark is not None:

@@ -1,4 +1,4 @@
-"""`%%matchrec`: the query of a cell, with arguments in its first line."""
+"""`%%matchrec`: the query of a cell, with arguments in its first line; `%matchrec`: of a line."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
-from IPython.core.magic import Magics, cell_magic, magics_class
+from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException, PythonException
 
 import matchrec
 from matchrec.api.signatures import are_values, fills_hole
-from matchrec.arguments import is_session
+from matchrec.api.sql import IS_SASE
+from matchrec.arguments import is_dataframe, is_session
 from matchrec.cli.failures import sentence_of_spark
 from matchrec.cli.queries import plain_value_of
 from matchrec.dataclass import dataclass
@@ -28,6 +29,7 @@ from matchrec.errors import command as errors
 from matchrec.errors.sql.expression import NUMBERS
 from matchrec.errors.surface import CELL, shown_on
 from matchrec.frontends.dialects.products import PRODUCTS
+from matchrec.frontends.sql.locate import may_have_clause
 from matchrec.pictures.html import paragraph, table
 from matchrec.spark.actions import Interrupted, cancelled_by_interrupt
 from matchrec.spark.session import quiet_analysis
@@ -60,14 +62,22 @@ class MatchrecMagics(Magics):
         metavar="NAME",
         help="x y [by]: draw matches over the rows that they were found in",
     )
+    @argument("--events", metavar="NAME", help="DataFrame that the cell is over")
+    @argument("--order-by", nargs="+", metavar="SQL", help="what events are sorted by")
+    @argument("--partition-by", nargs="+", metavar="SQL", default=(), help="what divides events")
     @argument("--dialect", choices=tuple(PRODUCTS), default="spark", help="whose SQL it is")
     @argument("--engine", default="auto", help="auto, backtracking or breadth_first")
-    @cell_magic
-    def matchrec(self, line: str, cell: str) -> Any:
+    @no_var_expand
+    @line_cell_magic
+    def matchrec(self, line: str, cell: str | None = None) -> Any:
         """Run a query that may contain MATCH_RECOGNIZE.
 
-        `:name` is the value of the Python variable of that name, `{name}` its DataFrame.
+        `:name` is the value of the Python variable of that name, `{name}` its DataFrame. With
+        --events it is what stands between the parentheses of a clause, SASE+, or the name of a
+        Pattern.
         """
+        if cell is None:
+            line, cell = parted(line)
         try:
             asked = parse_argstring(self.matchrec, line)
         except UsageError as error:
@@ -89,14 +99,7 @@ class MatchrecMagics(Magics):
 
 def answer(asked: Namespace, query: str, spark: SparkSession, variables: dict[str, Any]) -> Any:
     """What a cell shows. variables: of the notebook."""
-    asked_of = matchrec.query(
-        spark,
-        query,
-        values_in(query, variables),
-        dialect=asked.dialect,
-        options=matchrec.Options(engine=asked.engine),
-        **frames_in(query, variables),
-    )
+    asked_of = query_of(asked, query, spark, variables)
     if asked.explain:
         return asked_of.explain()
     if asked.why:
@@ -106,7 +109,48 @@ def answer(asked: Namespace, query: str, spark: SparkSession, variables: dict[st
     frame = asked_of.dataframe()
     if asked.output:
         variables[asked.output] = frame
-    return drawn(asked_of, asked.plot) if asked.plot else first_rows(frame, asked.limit)
+    if asked.plot:
+        return drawn(asked_of, asked.plot)
+    asks_for_matches = bool(asked.events) or may_have_clause(query)
+    return first_rows(frame, asked.limit, asks_for_matches=asks_for_matches)
+
+
+BEGINNING = re.compile(r"\b(SELECT|WITH|FROM|VALUES|PATTERN|PARTITION|ORDER)\s", re.IGNORECASE)
+
+
+def parted(line: str) -> tuple[str, str]:
+    """The arguments of a line, and its query, which may be the name of a Pattern.
+
+    >>> parted("-n 5 SELECT * FROM t"), parted("--events t --order-by at rises")
+    (('-n 5 ', 'SELECT * FROM t'), ('--events t --order-by at', 'rises'))
+    """
+    begins = BEGINNING.search(line)
+    if begins is not None:
+        return line[: begins.start()], line[begins.start() :]
+    arguments, _, query = line.rpartition(" ")
+    return arguments, query
+
+
+def query_of(
+    asked: Namespace, text: str, spark: SparkSession, variables: Mapping[str, Any]
+) -> matchrec.Query:
+    """What a cell asks. Raises MatchRecognizeError for events that are none."""
+    how = matchrec.Options(engine=asked.engine)
+    args = values_in(text, variables)
+    if asked.events is None:
+        frames = frames_in(text, variables)
+        return matchrec.query(spark, text, args, dialect=asked.dialect, options=how, **frames)
+    events: Any = variables.get(asked.events)
+    pattern: Any = variables.get(text.strip())
+    if not is_dataframe(events):
+        raise errors.no_events(asked.events)
+    is_pattern = isinstance(pattern, matchrec.Pattern)
+    if not is_pattern and not IS_SASE.match(text):
+        return matchrec.query(events, text, args, dialect=asked.dialect, options=how)
+    if asked.order_by is None:
+        raise errors.no_order_in_cell()
+    streams = {"order_by": asked.order_by, "partition_by": asked.partition_by}
+    return matchrec.query(events, pattern if is_pattern else text, **streams, options=how)
 
 
 def partition_of(given: Sequence[str]) -> dict[str, object] | None:
@@ -192,18 +236,24 @@ def message_of(error: BaseException) -> MatchRecognizeError | Interrupted | None
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Result:
-    """The result of a cell. dataframe: all of it; rows: the first ones, as Spark casts them."""
+    """The result of a cell. dataframe: all of it; rows: the first ones, as Spark casts them.
+
+    asks_for_matches: whether there may be no rows as nothing matches.
+    """
 
     dataframe: DataFrame
     names: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     numeric: tuple[bool, ...]
     more: bool
+    asks_for_matches: bool = False
 
     @property
     def note(self) -> str:
         """How many rows are shown."""
         count = len(self.rows)
+        if self.asks_for_matches and not count:
+            return "0 rows; --coverage shows how far rows come, --why what stops them"
         rows = "row" if count == 1 else "rows"
         return f"showing {count} {rows}; --limit shows more" if self.more else f"{count} {rows}"
 
@@ -214,14 +264,15 @@ class Result:
         return f"<Result: {', '.join(self.names)}; {self.note}>"
 
 
-def first_rows(frame: DataFrame, limit: int) -> Result:
-    """Runs the query as far as it must for so many rows."""
+def first_rows(frame: DataFrame, limit: int, *, asks_for_matches: bool) -> Result:
+    """Runs the query as far as it must for so many rows. asks_for_matches: as of Result."""
     numeric = tuple(kind.split("(")[0] in NUMBERS for _, kind in frame.dtypes)
     places = [f"c{at}" for at in range(len(frame.columns))]  # a name may occur twice
     unique = frame.toDF(*places)
     found = unique.select(*(unique[place].cast("string") for place in places)).take(limit + 1)
     rows = tuple(tuple("NULL" if value is None else value for value in row) for row in found)
-    return Result(frame, tuple(frame.columns), rows[:limit], numeric, len(rows) > limit)
+    names, more = tuple(frame.columns), len(rows) > limit
+    return Result(frame, names, rows[:limit], numeric, more, asks_for_matches)
 
 
 HOLE = re.compile(r"\{(\w+)\}")

@@ -135,13 +135,14 @@ def reads_other_rows(piece: str | Shifted | Framed) -> TypeGuard[Shifted | Frame
 class Preparation:
     """Computes columns and bits for one draft over one relation; Spark sorts the rows.
 
-    keys: SQL over one row that must hold of it. reason: why it is Spark that sorts.
+    keys: SQL over one row that must hold of it. sorts: who sorts the rows of each partition, and
+    why; empty of a stream.
     """
 
     relation: Relation
     drafted: Draft
     keys: tuple[str, ...] = ()
-    reason: str = ""
+    sorts: str = ""
 
     @property
     def plan(self) -> MatchPlan:
@@ -209,16 +210,6 @@ class Preparation:
             known = self.fields(rows, columns)
         fields = tuple(known[column] for column in columns)
         return Sent(encode_columns(rows), fields, self.incoming(columns))
-
-    @property
-    def sorts(self) -> str:
-        """Who sorts the rows of each partition, and why; empty of a stream."""
-        return f"Spark: {self.reason}"
-
-    @property
-    def is_stream(self) -> bool:
-        """Whether its rows come little by little."""
-        return False
 
     def names(
         self,
@@ -318,11 +309,6 @@ class Unsorted(Preparation):
         names = self.names_of_parts(columns)
         sorting = Sorting(tuple(self.key_names(names)), self.sort_columns(names))
         return Incoming(sorting, self.structs(columns))
-
-    @property
-    def sorts(self) -> str:
-        """Who sorts the rows of each partition."""
-        return "the workers: Spark only brings the rows of a partition together"
 
     def structs(self, columns: tuple[RowColumn, ...]) -> tuple[Struct, ...]:
         """The structs that the workers put together."""

@@ -21,7 +21,6 @@ from matchrec.plan.resolve import InputColumns
 from matchrec.plan.text import quoted
 from matchrec.spark import wire
 from matchrec.spark.after.aggregates import aggregate_matches, measure_sql
-from matchrec.spark.columns import Preparation
 from matchrec.spark.prepare import D, Demand, Prepared, ScopeOf, prepare
 from matchrec.spark.question import Options, Question
 from matchrec.spark.session import Relation, quiet_analysis
@@ -39,33 +38,12 @@ class ClauseResult:
 
     dataframe: DataFrame
     executable: Executable
-    drafted: Draft
-    preparation: Preparation
+    prepared: Prepared[Draft]
 
     @property
-    def plan(self) -> MatchPlan:
-        """The plan as it runs."""
-        return self.drafted.plan
-
-    @property
-    def written(self) -> MatchPlan:
-        """The plan as it was written."""
-        return self.drafted.written
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """Tests of whole partitions."""
-        return self.preparation.keys
-
-    @property
-    def is_stream(self) -> bool:
-        """Whether its rows come little by little."""
-        return self.preparation.is_stream
-
-    @property
-    def sorts(self) -> str:
-        """Who sorts the rows of each partition, and why; empty of a stream."""
-        return self.preparation.sorts
+    def drafted(self) -> Draft:
+        """The plan as it runs, and as it was written."""
+        return self.prepared.demand.draft
 
 
 def execute(
@@ -128,20 +106,15 @@ def execute_prepared(prepared: Prepared[Draft]) -> ClauseResult:
     executable = prepared.link(rule)
     result = projected(prepared.question.relation, executable, match_rows(prepared, executable))
     analysed = prepared.question.runner.analyse(result)
-    return ClauseResult(analysed, executable, prepared.demand.draft, prepared.preparation)
+    return ClauseResult(analysed, executable, prepared)
 
 
 def match_rows(prepared: Prepared[Draft], executable: Executable) -> DataFrame:
     """The reads of all output rows; counters see what the workers count."""
-    kind = Matching
-    if prepared.preparation.is_stream:
-        from matchrec.spark.streaming.bucket import StreamedQuery
-
-        kind = StreamedQuery
     options = prepared.question.options
     sent = prepared.send(executable.crossing.columns)
     schema = schema_of_reads(executable, sent.fields)
-    matching = kind(executable, sent.incoming)
+    matching = Matching(executable, sent.incoming)
     over_pandas = executable if options.transport == "pandas" else None
     if options.counters is not None:
         return options.counters.run_worker(sent, matching, schema, over_pandas)

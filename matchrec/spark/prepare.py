@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 D = TypeVar("D")
 ScopeOf = Callable[[MatchPlan], RowScope]
 
+BY_WORKERS = "the workers: Spark only brings the rows of a partition together"
+
 
 @dataclass(frozen=True)
 class Demand(Generic[D]):
@@ -54,11 +56,6 @@ class Demand(Generic[D]):
     draft: Draft
     columns: tuple[RowColumn, ...]
     tests: tuple[str, ...] = ()
-
-    @property
-    def needs_spark(self) -> str | None:
-        """Why Spark must sort the rows: what it computes of several of them; None if nothing."""
-        return next(filter(None, (one.needs_spark for one in self.drafts.values())), None)
 
 
 @dataclass(frozen=True)
@@ -90,10 +87,10 @@ class Prepared(Generic[D]):
         """The executable of one rule. Raises MatchRecognizeError where a stream has none."""
         options, drafted = self.question.options, self.demand.drafts[rule.name]
         found = link_typed(drafted, self.conditions[rule.name], options.engine)
-        if self.preparation.is_stream:
+        if self.question.is_stream:
             from matchrec.spark.streaming.checks import check_executable
 
-            check_executable(found, drafted.plan)
+            check_executable(found)
         return found.limit(options.max_steps)
 
     def send(self, columns: tuple[RowColumn, ...]) -> Sent:
@@ -142,10 +139,10 @@ def prepare_unsorted(
     if reason is not None:
         return worker_cannot_sort(reason)
     wanted = demand(lambda _: RowScope.SORTED)
-    reason = wanted.needs_spark or next(unsortable(wanted.draft.plan, question), None)
+    reason = next(unsortable(wanted, question), None)
     if reason is not None:
         return worker_cannot_sort(reason)
-    unsorted = Unsorted(question.relation, wanted.draft, wanted.tests)
+    unsorted = Unsorted(question.relation, wanted.draft, wanted.tests, BY_WORKERS)
     prepared = with_fields(question, wanted, unsorted)
     try:
         return with_conditions(prepared)
@@ -155,7 +152,7 @@ def prepare_unsorted(
 
 def prepare_sorted(question: Question, wanted: Demand[D], reason: str = "") -> Prepared[D]:
     """What prepares rows that Spark sorts. reason: why."""
-    by_spark = Preparation(question.relation, wanted.draft, wanted.tests, reason)
+    by_spark = Preparation(question.relation, wanted.draft, wanted.tests, f"Spark: {reason}")
     return with_conditions(with_fields(question, wanted, by_spark))
 
 
@@ -209,8 +206,12 @@ def why_spark_sorts(question: Question) -> str | None:
     return None
 
 
-def unsortable(plan: MatchPlan, question: Question) -> Iterator[str]:
-    """The keys and orders of which only Spark knows what is equal, or what comes first."""
+def unsortable(wanted: Demand[D], question: Question) -> Iterator[str]:
+    """What Spark computes of several rows, and the keys and orders of which only it knows what is
+    equal, or what comes first.
+    """
+    yield from filter(None, (one.needs_spark for one in wanted.drafts.values()))
+    plan = wanted.draft.plan
     for one in (*plan.keys, *(item.expression for item in plan.order_by)):
         kind: DataType = question.relation.type_of(one.text)
         if not sorts_exactly(kind):

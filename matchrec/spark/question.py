@@ -174,7 +174,7 @@ class Question:
         """The session."""
         return self.relation.runner
 
-    @property
+    @cached_property
     def is_stream(self) -> bool:
         """Whether the rows come little by little."""
         return is_streaming(self.relation.rows)

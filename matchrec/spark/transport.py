@@ -27,7 +27,7 @@ from matchrec.plan.text import quoted
 from matchrec.spark import wire
 from matchrec.spark.environment import able_workers
 from matchrec.spark.types import crossing_schema, decode_columns, microseconds
-from matchrec.spark.wire import BITS_A_COLUMN, SelectItem, null_columns
+from matchrec.spark.wire import BITS_A_COLUMN, SelectItem, packed_columns
 from matchrec.spark.worker.matching import Incoming
 
 if TYPE_CHECKING:
@@ -222,7 +222,8 @@ class PandasEncoding:
         if any(one.sql != one.name for one in apart):
             rows = rows.selectExpr(*map(str, apart), *others)
         values = [SelectItem(encoded_value(name, kind), name) for _, name, kind in leaves]
-        items = [*values, *others, *null_columns([f"{name} IS NULL" for _, name, _ in leaves])]
+        marks = packed_columns([f"{name} IS NULL" for _, name, _ in leaves], wire.nulls)
+        items = [*values, *others, *marks]
         return rows.selectExpr(*map(str, items))
 
     def batch(self, frame: pd.DataFrame) -> pa.RecordBatch:

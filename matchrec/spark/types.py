@@ -213,7 +213,7 @@ def crosses_as(type_: spark.DataType) -> spark.DataType:
             key, value = crosses_as(type_.keyType), crosses_as(type_.valueType)
             return spark.MapType(key, value, type_.valueContainsNull)
         case spark.StructType():
-            return spark.StructType([crossing_field(field) for field in type_.fields])
+            return crossing_schema(type_)
         case _ if is_calendar_interval(type_):
             return spark.StringType()
     return type_
@@ -232,12 +232,7 @@ def crossing_field(field: spark.StructField) -> spark.StructField:
 
 def crossing_schema(wanted: spark.StructType) -> spark.StructType:
     """The schema in which columns of `wanted` cross."""
-    return spark.StructType(
-        [
-            spark.StructField(field.name, crosses_as(field.dataType), field.nullable)
-            for field in wanted.fields
-        ]
-    )
+    return spark.StructType([crossing_field(field) for field in wanted.fields])
 
 
 def encode_columns(frame: DataFrame) -> DataFrame:

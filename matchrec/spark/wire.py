@@ -22,7 +22,7 @@ condition c holds; a further column takes over every 62 bits.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from matchrec.dataclass import dataclass
@@ -105,20 +105,14 @@ def select_list(items: Iterable[SelectItem]) -> str:
 
 def bit_columns(first: str, conditions: Iterable[str]) -> list[SelectItem]:
     """The columns of the mark of a partition's first row and of the conditions."""
-    chunks = enumerate(chunks_of([first, *conditions]))
-    return [SelectItem(pack(chunk), bits(index)) for index, chunk in chunks]
+    return packed_columns([first, *conditions], bits)
 
 
-def null_columns(marks: Sequence[str]) -> list[SelectItem]:
-    """The columns of tests that say which other columns are NULL."""
-    chunks = enumerate(chunks_of(marks))
-    return [SelectItem(pack(chunk), nulls(index)) for index, chunk in chunks]
-
-
-def chunks_of(tests: Sequence[str]) -> Iterator[Sequence[str]]:
-    """The tests of each column."""
-    for begin in range(0, len(tests), BITS_A_COLUMN):
-        yield tests[begin : begin + BITS_A_COLUMN]
+def packed_columns(tests: Sequence[str], name: Callable[[int], str]) -> list[SelectItem]:
+    """Columns of packed tests. name: of each by its number."""
+    begins = range(0, len(tests), BITS_A_COLUMN)
+    chunks = (tests[begin : begin + BITS_A_COLUMN] for begin in begins)
+    return [SelectItem(pack(chunk), name(index)) for index, chunk in enumerate(chunks)]
 
 
 def pack(tests: Sequence[str]) -> str:

@@ -17,7 +17,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.spark.streaming.bucket import KeptSearches
+from matchrec.spark.streaming.bucket import needs_in
 from matchrec.spark.streaming.search import COVERED, START
 from tests.generators.queries import Batch, Query, random_streams
 from tests.properties.test_queries import (
@@ -61,7 +61,7 @@ def test_rules_give_what_is_decided_of_the_oracle(spark: SparkSession, seed: int
     with table(spark, batch, "random_rules"), settings(spark, **INTERPRETED):
         streamed = over_stream(spark.table("random_rules"), rules, ENGINES[seed % 2])
         batches = list(come_out(streamed, decided, Random(seed)))
-        rows = pa.Table.from_batches(batches, streamed.bucket.sends)
+        rows = pa.Table.from_batches(batches, streamed.bucket.rules.schema)
         found = streamed.of(handed_over(spark, rows, streamed.found.rows.schema))
         texts, errors = rows_by_rule(found), failures_of(found)
     for number, name in enumerate(rules):
@@ -100,19 +100,19 @@ def come_out(streamed: StreamedRules, decided: Decided, random: Random) -> Itera
         events = frame.take(sorted(range(len(frame)), key=near.__getitem__))
         pieces, group = pieces_of(times(events), random), Group()
         rows = list(streamed.in_pieces(events.reset_index(drop=True), pieces, group))
-        yield from pa.Table.from_pylist(rows, streamed.bucket.sends).to_batches()
+        yield from pa.Table.from_pylist(rows, streamed.bucket.rules.schema).to_batches()
         decided.update(decided_of(streamed, group, frame))
 
 
 def decided_of(streamed: StreamedRules, group: Group, frame: pd.DataFrame) -> Decided:
     """By key and rule, how many starting rows of the key are decided."""
     searches, (name,) = streamed.bucket.searches, streamed.bucket.arriving.keys
-    rows = Counter(streamed.worker.encoding.batch(frame).column(name).to_pylist())
+    rows = Counter(streamed.bucket.arriving.encoding.batch(frame).column(name).to_pylist())
     found = {(key,): dict.fromkeys(range(len(searches)), count) for key, count in rows.items()}
     if not group.exists:
         return found
     keys = group.memory.keys.column(name).to_pylist()
-    for number, needs in KeptSearches.of(group.memory.arrays, searches).needs.items():
+    for number, needs in needs_in(group.memory.arrays, searches).items():
         starts, kept = needs.states[START].values, needs.states[COVERED].sizes
         for key, start, count in zip(needs.keys.tolist(), starts, kept, strict=True):
             found[keys[key],][number] += int(start - count)

@@ -183,3 +183,16 @@ def test_conditions_that_are_columns_are_checked(events: DataFrame) -> None:
     assert "Spark refuses the condition" in refused(col("nosuch") > 1)
     assert "`nosuch`" in refused(col("nosuch") > 1)
     assert "Spark refuses the condition" in refused(count("second") > 1)
+
+
+def test_columns_order_and_divide(spark: SparkSession) -> None:
+    events = spark.sql("VALUES (1, 'x', 1), (2, 'x', 2), (3, 'y', 3) AS e(at, `a key`, v)")
+    pattern = matchrec.Pattern.begin("a").next("b").where("v > last(a.v)")
+    written = matchrec.detect(events, pattern, order_by="at", partition_by="`a key`")
+    for order in (sql.col("at"), [events["at"], "v"]):
+        found = matchrec.detect(events, pattern, order_by=order, partition_by=sql.col("a key"))
+        assert found.columns == written.columns
+        assert found.select("a").collect() == written.select("a").collect() != []
+    for wrong in (sql.col("at").desc(), sql.col("at") + 1):
+        with pytest.raises(matchrec.MatchRecognizePlanError, match="a Column in `order_by` must"):
+            matchrec.detect(events, pattern, order_by=wrong)

@@ -56,6 +56,9 @@ def printed(shell: InteractiveShell, cell: str, capsys: pytest.CaptureFixture[st
 def test_a_cell_shows_its_first_rows(shell: InteractiveShell) -> None:
     result = shell.run_cell_magic("matchrec", "--limit 1", RISES + "ORDER BY a")
     assert (result.names, result.rows, result.more) == (("a", "b"), (("1", "2"),), True)
+    nothing = shell.run_cell_magic("matchrec", "", RISES.replace("+ :least", "+ 99"))
+    assert nothing.note == "0 rows; --coverage shows how far rows come, --why what stops them"
+    assert shell.run_cell_magic("matchrec", "", "SELECT 1 WHERE 1 > 2").note == "0 rows"
     assert repr(result) == "<Result: a, b; showing 1 row; --limit shows more>"
     html = result._repr_html_()
     assert ">1</td>" in html
@@ -66,6 +69,27 @@ def test_a_cell_leaves_its_dataframe_in_a_variable(shell: InteractiveShell) -> N
     result = shell.run_cell_magic("matchrec", "-o found", RISES)
     assert [tuple(row) for row in shell.user_ns["found"].orderBy("a").collect()] == [(1, 2), (3, 4)]
     assert result.note == "2 rows"
+
+
+def test_a_line_is_a_query(shell: InteractiveShell) -> None:
+    query = " ".join(RISES.split())
+    result = shell.run_line_magic("matchrec", f"--limit 5 {query} ORDER BY a")
+    assert result.rows == (("1", "2"), ("3", "4"))
+
+
+def test_a_cell_over_events(shell: InteractiveShell, capsys: pytest.CaptureFixture[str]) -> None:
+    clause = RISES[RISES.index("(") + 1 : RISES.rindex(")")]
+    result = shell.run_cell_magic("matchrec", "--events steps", clause)
+    assert sorted(result.rows) == [("1", "2"), ("3", "4")]
+    sase = "PATTERN SEQ(ANY a, ANY b) WHERE strict_contiguity { b.v > a.v + 2 } RETURN a.t AS t"
+    over = "--events steps --order-by t"
+    assert sorted(shell.run_cell_magic("matchrec", over, sase).rows) == [("1",), ("3",)]
+    rises = matchrec.Pattern.begin("a").next("b").where("v > last(a.v) + 2")
+    shell.user_ns["rises"] = rises
+    of_pattern = shell.run_line_magic("matchrec", f"{over} rises")
+    assert sorted(row[1:3] for row in of_pattern.rows) == [("1", "2"), ("3", "4")]
+    assert "need to know what events" in printed(shell, "%matchrec --events steps rises", capsys)
+    assert "is not the variable of" in printed(shell, "%matchrec --events none rises", capsys)
 
 
 def test_a_cell_explains_itself(shell: InteractiveShell) -> None:
@@ -160,8 +184,8 @@ ADVICE = {
     "SELECT * FROM {steps} " + CLAUSE.format("DEFINE A AS v > :most"): (
         "give the Python variable most a value"
     ),
-    "SELECT * FROM {nothing} " + CLAUSE.format(""): "give the Python variable nothing a DataFrame",
-    "SELECT * FROM nothing " + CLAUSE.format(""): "write {nothing} for the DataFrame of a",
+    "SELECT * FROM {no_rows} " + CLAUSE.format(""): "give the Python variable no_rows a DataFrame",
+    "SELECT * FROM no_rows " + CLAUSE.format(""): "write {no_rows} for the DataFrame of a",
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 
@@ -243,6 +244,20 @@ def test_a_clause_has_values(spark: SparkSession, steps: DataFrame) -> None:
     del given["low"]
     with pytest.raises(matchrec.MatchRecognizePlanError, match="parameter `:low` has no value"):
         matchrec.match_recognize(steps, clause, given)
+
+
+@pytest.mark.parametrize("library", ["pandas", "arrow"])
+def test_frames_of_other_libraries(spark: SparkSession, library: str) -> None:
+    table = pa.table({"t": [1, 2, 3], "v": [7, None, 9]}, pa.schema({"t": "int32", "v": "int64"}))
+    given = table.to_pandas() if library == "pandas" else table
+    query = "SELECT * FROM {rows} MATCH_RECOGNIZE (ORDER BY t MEASURES A.t AS a PATTERN (A) {0})"
+    query = query.replace("{0}", "DEFINE A AS v > 8")
+    if library == "arrow" and spark.version < "4":
+        with pytest.raises(matchrec.MatchRecognizePlanError, match="makes no DataFrame of `rows`"):
+            matchrec.sql(spark, query, rows=given)
+    else:
+        assert matchrec.sql(spark, query, rows=given).collect() == [Row(a=3)]
+        assert matchrec.sql(spark, "SELECT max(t) AS a FROM {rows}", rows=given).first() == Row(a=3)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ import matchrec
 from matchrec import AfterMatch, Pattern
 from matchrec.engine.incremental import SearchState, arrays_of, new_state, state_of
 from matchrec.errors import MatchRecognizeError
-from matchrec.spark.streaming.arrival import states_in
+from matchrec.spark.streaming.bucket import states_in
 from tests.tasks.stream_pieces import Group, Streamed, times
 
 pytestmark = pytest.mark.one_of(2)
@@ -263,9 +263,8 @@ def test_the_state_does_not_grow_with_the_stream(spark: SparkSession) -> None:
 
 def states_of(group: Group) -> list[SearchState]:
     """Of the searches with event selection of a bucket's keys."""
-    names = [f"0 {name}" for name in arrays_of(new_state(0))]
-    found = states_in(group.memory.arrays, names)
-    states = {name.removeprefix("0 "): one.each() for name, one in found.items()}
+    found = states_in(group.memory.arrays, 0, arrays_of(new_state(0)))
+    states = {name: one.each() for name, one in found.items()}
     keys = group.memory.keys.num_rows
     return [state_of({name: each[key] for name, each in states.items()}) for key in range(keys)]
 

@@ -14,8 +14,9 @@ import pyarrow as pa
 from matchrec.conditions.row_column import RowColumn
 from matchrec.spark import wire
 from matchrec.spark.streaming.arrival import Arriving, times
-from matchrec.spark.streaming.bucket import PLACES, Bucket, KeptSearches
+from matchrec.spark.streaming.bucket import PLACES, Bucket, needs_in
 from matchrec.spark.streaming.search import START, ContiguousSearch
+from matchrec.spark.transport import PandasEncoding
 from matchrec.spark.wire import SortColumn
 from tests.tasks.query_batches import Run
 from tests.tasks.stream_pieces import QUERY, Group
@@ -48,7 +49,7 @@ class StreamRun(Run):
         table = table.append_column(wire.MICROSECONDS, time).combine_chunks()
         number = np.cumsum(self.prepared.starts) - 1
         table = table.append_column(KEY, pa.array(number))
-        arriving = Arriving(table.schema, (KEY,), (self.order,))
+        arriving = Arriving(PandasEncoding(()), table.schema, (KEY,), (self.order,))
         bucket = Bucket(arriving, QUERY, (ContiguousSearch(executable),))
         chosen = [*(range(number.max() + 1) if self.partitions is None else self.partitions)]
         random = Random(self.seed)
@@ -113,7 +114,7 @@ def decided_of(bucket: Bucket, rows: pa.Table, group: Group) -> dict[int, int]:
     if not group.exists:
         return found
     keys = group.memory.keys.column(KEY).to_pylist()
-    for needs in KeptSearches.of(group.memory.arrays, bucket.searches).needs.values():
+    for needs in needs_in(group.memory.arrays, bucket.searches).values():
         starts, kept = needs.states[START].values, needs.states[PLACES].sizes
         for key, start, count in zip(needs.keys.tolist(), starts, kept, strict=True):
             if keys[key] in found:  # else it is a copy's

@@ -19,13 +19,17 @@ import pandas as pd
 import pyarrow as pa
 from pyarrow import compute
 from pyspark.sql import DataFrame
+from pyspark.sql.types import StructType
 
 from matchrec import RuleMatches
 from matchrec.engine.partitions import Frontier, IntArray
 from matchrec.spark import question, wire
 from matchrec.spark.streaming.arrival import Memory, in_order, load, starts_of
-from matchrec.spark.streaming.bucket import Bucket, RulesOfBucket, StreamWorker
+from matchrec.spark.streaming.bucket import Bucket, RulesOfBucket
+from matchrec.spark.streaming.bucket import bucket_of as make_bucket
 from matchrec.spark.streaming.prepare import WATERMARK, SentEvents
+from matchrec.spark.transport import arrow_schema
+from matchrec.spark.types import crossing_schema
 from matchrec.spark.worker.arrays import codes_of, number_equal
 from matchrec.spark.worker.batches import Piece
 from matchrec.spark.worker.match import Worker
@@ -79,7 +83,7 @@ class Keys:
     """The keys of a stream and what goes on with them. crossed: its events."""
 
     def __init__(self, crossed: SentEvents, bucket: Bucket):
-        self.worker = StreamWorker(bucket, crossed.encoding)
+        self.bucket = bucket
         self.frame = crossed.rows.toPandas()
         self.number = self.numbers(self.frame)
         keys = range(self.number.max() + 1)
@@ -87,8 +91,8 @@ class Keys:
 
     def numbers(self, frame: pd.DataFrame) -> IntArray:
         """The number of the key of each event."""
-        batch = self.worker.encoding.batch(frame)
-        names = self.worker.bucket.arriving.keys
+        batch = self.bucket.arriving.encoding.batch(frame)
+        names = self.bucket.arriving.keys
         return number_equal([codes_of(batch.column(name)) for name in names])[0]
 
     def buckets(self, random: Random) -> Iterator[pd.DataFrame]:
@@ -112,9 +116,7 @@ class Keys:
         """
         found = list(self.of_copies(1, frame, pieces, group))
         copies = copies_of(len(frame))
-        texts = [
-            self.worker.bucket.arriving.schema.field(key).type == pa.string() for key in self.keys
-        ]
+        texts = [self.bucket.arriving.schema.field(key).type == pa.string() for key in self.keys]
         if texts and all(texts):
             many = Counter(map(unmarked, self.of_copies(copies, frame, pieces, Group())))
             assert many == {row: n * copies for row, n in Counter(map(unmarked, found)).items()}
@@ -123,7 +125,7 @@ class Keys:
     @property
     def keys(self) -> Sequence[str]:
         """The names of the columns of keys."""
-        return self.worker.bucket.arriving.keys
+        return self.bucket.arriving.keys
 
     def of_copies(
         self, copies: int, frame: pd.DataFrame, pieces: Sequence[tuple[int, int]], group: Group
@@ -144,14 +146,14 @@ class Keys:
         events = piece.reset_index(drop=True)
         if copies > 1:
             new = (
-                marked_copies(self.worker.encoding.batch(events), self.keys, copies)
+                marked_copies(self.bucket.arriving.encoding.batch(events), self.keys, copies)
                 if len(piece)
                 else []
             )
-            for found in self.worker.bucket.batch(new, group):
+            for found in self.bucket.batch(new, group):
                 yield from found.to_pylist()
             return
-        for out in self.worker.run(None, [events], group):
+        for out in self.bucket.run(None, [events], group):
             for data in out["rows"]:
                 with pa.ipc.open_stream(data) as reader:
                     yield from reader.read_all().to_pylist()
@@ -176,19 +178,25 @@ def unmarked(row: dict[str, Any]) -> str:
     return re.sub(f"{MARK}[0-9]+", "", text)
 
 
+def bucket_of(crossed: SentEvents, worker: Any, schema: StructType) -> Any:
+    """What a worker does with the events of a bucket."""
+    sends = arrow_schema(crossing_schema(schema))
+    return replace(make_bucket(worker(sends), crossed.arriving), query=QUERY)
+
+
 class Streamed(Keys):
     """A query over a stream. make: the query, given a DataFrame. events: its rows."""
 
     def __init__(self, make: Callable[[DataFrame], DataFrame], events: DataFrame, time: str):
         kept: list[tuple[SentEvents, Bucket]] = []
 
-        def keep(crossed: SentEvents, bucket: Bucket, schema: Any, _: str) -> DataFrame:
-            kept.append((crossed, replace(bucket, query=QUERY)))
+        def keep(crossed: SentEvents, worker: Any, schema: Any, *_: object) -> DataFrame:
+            kept.append((crossed, bucket_of(crossed, worker, schema)))
             return events.sparkSession.createDataFrame([], schema)
 
         with (
             patch.object(question, "is_streaming", return_value=True),
-            patch.object(SentEvents, "run_on_buckets", keep),
+            patch.object(SentEvents, "run", keep),
         ):
             make(events.withMetadata(time, {WATERMARK: 0}))
         ((crossed, bucket),) = kept
@@ -197,8 +205,8 @@ class Streamed(Keys):
 
     def at_once(self, frame: pd.DataFrame) -> list[dict[str, Any]]:
         """The output of a bucket's events, matched as in a batch."""
-        number, orders = self.numbers(frame), self.worker.bucket.arriving.orders
-        table = pa.Table.from_batches([self.worker.encoding.batch(frame)])
+        number, orders = self.numbers(frame), self.bucket.arriving.orders
+        table = pa.Table.from_batches([self.bucket.arriving.encoding.batch(frame)])
         table, rows = in_order(table, orders, number).combine_chunks(), table.num_rows
         starts = starts_of(np.bincount(number))
         whole = Piece(table, starts, Frontier.of(starts), 0, np.zeros(rows, np.bool_), rows)
@@ -212,13 +220,13 @@ class StreamedRules(Keys):
     def __init__(self, make: Callable[[DataFrame], RuleMatches], events: DataFrame, time: str):
         kept: list[tuple[SentEvents, RulesOfBucket]] = []
 
-        def keep(crossed: SentEvents, bucket: RulesOfBucket, schema: Any, _: str) -> DataFrame:
-            kept.append((crossed, replace(bucket, query=QUERY)))
+        def keep(crossed: SentEvents, worker: Any, schema: Any, *_: object) -> DataFrame:
+            kept.append((crossed, bucket_of(crossed, worker, schema)))
             return events.sparkSession.createDataFrame([], schema)
 
         with (
             patch.object(question, "is_streaming", return_value=True),
-            patch.object(SentEvents, "run_on_buckets", keep),
+            patch.object(SentEvents, "run", keep),
         ):
             self.found = make(events.withMetadata(time, {WATERMARK: 0}))
         ((crossed, self.bucket),) = kept

@@ -185,22 +185,6 @@ not_divided_by = unsupported(
 )
 
 
-# An equivalence test of SASE+ in a rule set over a stream.
-divided_over_stream = unsupported(
-    "an equivalence test over {column} in a rule set over a streaming DataFrame",
-    notes=("it divides the partitions of its rule further, and matches are numbered by partition",),
-    hint="name the column in partition_by, or call matchrec.sase for this query",
-)
-
-
-# .cache() of a rule set over a stream.
-cached_stream = unsupported(
-    "cache() of a rule set over a streaming DataFrame",
-    notes=("rows of a stream are not kept",),
-    hint="write `matches`, and read what is written",
-)
-
-
 # .of() of rows that are not those of the set.
 rows_of_something_else = plan_error(
     "the rows given to of() have no column `{missing[0]}`",

@@ -25,17 +25,17 @@ from matchrec.compile.rule_set import (
 from matchrec.conditions.row_column import show_column
 from matchrec.conditions.types import SPARKS_OWN
 from matchrec.dataclass import dataclass
-from matchrec.errors.run.failures import divided_over_stream, not_divided_by, taken_name
+from matchrec.errors.run.failures import not_divided_by, taken_name
+from matchrec.errors.streams import divided_over_stream
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quoted, string_literal
 from matchrec.spark import wire
 from matchrec.spark.execute import projected, result_items
 from matchrec.spark.prepare import Demand, Prepared, ScopeOf, prepare
-from matchrec.spark.question import Question, Rule, in_terms_of_the_query, is_streaming
-from matchrec.spark.rule_sets.worker import VARIABLE, OnError, RowKind, RuleSetWorker
+from matchrec.spark.question import Question, Rule, in_terms_of_the_query
+from matchrec.spark.rule_sets.worker import VARIABLE, RowKind, RuleSetWorker
 from matchrec.spark.session import REFUSALS, quiet_analysis
-from matchrec.spark.streaming.bucket import StreamedRules
 from matchrec.spark.streaming.prepare import check_one_row
 from matchrec.spark.types import schema_of_reads
 from matchrec.spark.wire import SelectItem
@@ -45,16 +45,12 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-@dataclass(frozen=True)
-class Slots:
-    """The slots of all rules. fields: theirs. of_rule: for each rule the slot of each read."""
-
-    fields: tuple[spark_types.StructField, ...]
-    of_rule: tuple[tuple[int, ...], ...]
+Fields = Sequence[spark_types.StructField]
+Slots = tuple[tuple[int, ...], ...]  # of each rule the slot of each of its reads
 
 
-def find_slots(rule_set: RuleSet, inputs: Sequence[spark_types.StructField]) -> Slots:
-    """The slots of a set. inputs: the fields of the columns that cross."""
+def find_slots(rule_set: RuleSet, inputs: Fields) -> tuple[Slots, Fields]:
+    """The slots of a set, and their fields. inputs: the fields of the columns that cross."""
     fields: list[spark_types.StructField] = []
     places: dict[tuple[str, int], int] = {}
     of_rule = []
@@ -69,12 +65,10 @@ def find_slots(rule_set: RuleSet, inputs: Sequence[spark_types.StructField]) -> 
             used[kind] += 1
             slots.append(place)
         of_rule.append(tuple(slots))
-    return Slots(tuple(fields), tuple(of_rule))
+    return tuple(of_rule), fields
 
 
-def schema_of_rows(
-    rule_set: RuleSet, inputs: Sequence[spark_types.StructField], slots: Slots
-) -> spark_types.StructType:
+def schema_of_rows(rule_set: RuleSet, inputs: Fields, slots: Fields) -> spark_types.StructType:
     """The schema of the workers' rows, before types that do not cross are replaced."""
 
     def field(name: str, type_: spark_types.DataType) -> spark_types.StructField:
@@ -97,7 +91,7 @@ def schema_of_rows(
                 spark_types.ArrayType(spark_types.StructType(event), containsNull=False),
             ),
             field(wire.MESSAGE, spark_types.StringType()),
-            *slots.fields,
+            *slots,
         ]
     )
 
@@ -106,7 +100,7 @@ def schema_of_rows(
 class BuiltRuleSet:
     """The rows of all rules, and what explains them.
 
-    drafts: of the rules, by name. executables: of each by itself. sorts: who sorts the rows, empty
+    executables: of each by itself. sorts: who sorts the rows, empty
     of a stream.
     """
 
@@ -118,21 +112,6 @@ class BuiltRuleSet:
     executables: Mapping[str, Executable]
     sorts: str
 
-    @property
-    def drafts(self) -> Mapping[str, Draft]:
-        """Of the rules, by name."""
-        return self.shared.drafts
-
-    @property
-    def events(self) -> tuple[str, ...]:
-        """The names of the columns of a match's rows."""
-        return self.shared.events
-
-    @property
-    def is_stream(self) -> bool:
-        """Whether the rows come little by little."""
-        return is_streaming(self.rows)
-
     def over(self, rows: DataFrame) -> BuiltRuleSet:
         """The same over rows of the workers that are elsewhere, in a session of their own."""
         relation = self.question.relation
@@ -141,7 +120,7 @@ class BuiltRuleSet:
         return replace(self, rows=rows, question=question)
 
 
-def build_rule_set(question: Question, events: tuple[str, ...], on_error: OnError) -> BuiltRuleSet:
+def build_rule_set(question: Question, events: tuple[str, ...]) -> BuiltRuleSet:
     """All rules over one input. events: the columns of a match's rows.
 
     Raises MatchRecognizeError for whatever is wrong with a rule.
@@ -157,7 +136,7 @@ def build_rule_set(question: Question, events: tuple[str, ...], on_error: OnErro
         shared, sorts = prepared.demand.asked, prepared.preparation.sorts
         executables = {rule.name: link_rule(prepared, rule) for rule in question.rules}
         rule_set = join_rules(shared, executables)
-        rows, slots = match_rules(prepared, rule_set, on_error)
+        rows, slots = match_rules(prepared, rule_set)
         return BuiltRuleSet(rows, question, rule_set, slots, shared, executables, sorts)
 
 
@@ -191,20 +170,17 @@ def link_rule(prepared: Prepared[SharedDrafts], rule: Rule) -> Executable:
         return prepared.link(rule)
 
 
-def match_rules(
-    prepared: Prepared[SharedDrafts], rule_set: RuleSet, on_error: OnError
-) -> tuple[DataFrame, Slots]:
+def match_rules(prepared: Prepared[SharedDrafts], rule_set: RuleSet) -> tuple[DataFrame, Slots]:
     """The rows of a linked set, and the slots of what its rules read."""
     sent = prepared.send(rule_set.columns)
-    slots = find_slots(rule_set, sent.fields)
-
-    kind = StreamedRules if prepared.preparation.is_stream else RuleSetWorker
+    slots, fields = find_slots(rule_set, sent.fields)
 
     def worker(sends: pa.Schema) -> RuleSetWorker:
-        return kind(rule_set, slots.of_rule, sends, on_error, sent.incoming)
+        return RuleSetWorker(rule_set, slots, sends, on_error, sent.incoming)
 
+    on_error = prepared.question.options.on_error
     name = f"match_recognize[{len(rule_set.rules)} rules]"
-    return sent.run(worker, schema_of_rows(rule_set, sent.fields, slots), name), slots
+    return sent.run(worker, schema_of_rows(rule_set, sent.fields, fields), name), slots
 
 
 def check_draft(drafted: Draft) -> None:
@@ -219,22 +195,26 @@ NAMES = ("rule", "match_number", "start_time", "end_time", "events", "message")
 
 def all_matches(built: BuiltRuleSet) -> DataFrame:
     """One row per match of each rule."""
-    items = [
-        SelectItem(name_of_rule(built), "rule"),
-        *key_items(built),
+    return rows_of_kind(
+        built,
+        RowKind.MATCH,
         SelectItem(wire.ROW_NUMBER, "match_number"),
         SelectItem(wire.FIRST, "start_time"),
         SelectItem(wire.LAST, "end_time"),
         SelectItem(wire.EVENTS, "events"),
-    ]
-    return rows_of_kind(built, RowKind.MATCH).selectExpr(*map(str, items))
+    )
 
 
 def failures(built: BuiltRuleSet) -> DataFrame:
     """One row per partition in which a rule failed."""
+    return rows_of_kind(built, RowKind.FAILURE, SelectItem(wire.MESSAGE, "message"))
+
+
+def rows_of_kind(built: BuiltRuleSet, kind: RowKind, *items: SelectItem) -> DataFrame:
+    """The rows of a kind: their rules, their partitions, and further columns."""
     rule = SelectItem(name_of_rule(built), "rule")
-    items = [rule, *key_items(built), SelectItem(wire.MESSAGE, "message")]
-    return rows_of_kind(built, RowKind.FAILURE).selectExpr(*map(str, items))
+    shown = (rule, *key_items(built), *items)
+    return built.rows.where(f"{wire.KIND} = {int(kind)}").selectExpr(*map(str, shown))
 
 
 def check_measures(built: BuiltRuleSet) -> None:
@@ -265,29 +245,17 @@ def result_of_rule(built: BuiltRuleSet, number: int) -> DataFrame:
     kinds = (RowKind.MATCH, RowKind.PARTIAL) if one_row else (RowKind.ROW,)
     listed = ", ".join(str(int(kind)) for kind in kinds)
     own = built.rows.where(f"{wire.KIND} IN ({listed}) AND {wire.RULE} = {number}")
-    question = built.question
+    question, slots = built.question, enumerate(built.slots[number])
+    reads = (f"{wire.read(slot)} AS {wire.read(place)}" for place, slot in slots)
     with question.asking(question.rules[number]):
-        if linked.executable.aggregates:
-            matched = own.selectExpr(*reads_of_rule(built, number))
-            return projected(question.relation, linked.executable, matched)
-        items = [str(one) for one in items_of_rule(built, number)]
-        return question.runner.analyse(question.runner.select(own, items))
-
-
-def reads_of_rule(built: BuiltRuleSet, number: int) -> Iterator[str]:
-    """The slots of a rule's reads under the names of the reads."""
-    for place, slot in enumerate(built.slots.of_rule[number]):
-        yield f"{wire.read(slot)} AS {wire.read(place)}"
+        matched = own.selectExpr(*reads)
+        return question.runner.analyse(projected(question.relation, linked.executable, matched))
 
 
 def items_of_rule(built: BuiltRuleSet, number: int) -> list[SelectItem]:
     """The columns of a rule's result over slots; none where Spark computes aggregates first."""
-    executable, slots = built.rule_set.rules[number].executable, built.slots.of_rule[number]
+    executable, slots = built.rule_set.rules[number].executable, built.slots[number]
     return [] if executable.aggregates else result_items(executable, slots)
-
-
-def rows_of_kind(built: BuiltRuleSet, kind: RowKind) -> DataFrame:
-    return built.rows.where(f"{wire.KIND} = {int(kind)}")
 
 
 def name_of_rule(built: BuiltRuleSet) -> str:
@@ -298,8 +266,7 @@ def name_of_rule(built: BuiltRuleSet) -> str:
 
 def key_items(built: BuiltRuleSet) -> Iterator[SelectItem]:
     """The partition columns."""
-    plan = next(iter(built.drafts.values())).plan
-    for number, name in enumerate(key_names(plan, built.question)):
+    for number, name in enumerate(key_names(built.shared.plan, built.question)):
         yield SelectItem(wire.key(number), quoted(name))
 
 
@@ -312,10 +279,9 @@ def key_names(plan: MatchPlan, question: Question) -> Iterator[str]:
 def check_names(built: BuiltRuleSet) -> None:
     """Raises where a column of the input would have the name of another one in the result."""
     folded = built.question.columns.folded
-    plan = next(iter(built.drafts.values())).plan
-    for name in key_names(plan, built.question):
+    for name in key_names(built.shared.plan, built.question):
         if folded(name) in map(folded, NAMES):
             raise taken_name("partition column", name)
-    for name in built.events:
+    for name in built.shared.events:
         if folded(name) == folded(VARIABLE):
             raise taken_name("column", name)

@@ -17,11 +17,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
-from enum import Enum, IntEnum
+from enum import IntEnum
 
 import numpy as np
 import pyarrow as pa
 
+from matchrec.arguments import AfterError
 from matchrec.compile.executable import Executable
 from matchrec.compile.rule_set import RuleSet
 from matchrec.dataclass import dataclass
@@ -66,27 +67,17 @@ class RowKind(IntEnum):
     PARTIAL = 3
 
 
-class OnError(Enum):
-    """What becomes of a rule that fails in a partition.
-
-    RAISE: the query fails. KEEP: the partition has no matches of the rule, but its failure.
-    """
-
-    RAISE = "raise"
-    KEEP = "keep"
-
-
 @dataclass(frozen=True)
 class RuleSetWorker:
     """Runs all rules over one task's stream of batches.
 
-    slots: of each rule. schema: of the rows that come out.
+    slots: of each rule. schema: of the rows that come out. on_error: see `Options`.
     """
 
     rule_set: RuleSet
     slots: tuple[tuple[int, ...], ...]
     schema: pa.Schema
-    on_error: OnError = OnError.RAISE
+    on_error: AfterError = "raise"
     incoming: Incoming = Incoming()
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -121,9 +112,9 @@ class RuleSetWorker:
             rule.executable, output=output, rows=rows, nearby=rule.nearby
         ).match_rows()
         try:
-            yield from found if self.on_error is OnError.RAISE else list(found)
+            yield from found if self.on_error == "raise" else list(found)
         except MatchRecognizeError as error:
-            if self.on_error is OnError.RAISE:
+            if self.on_error == "raise":
                 raise of_rule(rule.name, error) from error.__cause__
             yield from self.rows_without_failure(number, shared, error)
 
@@ -133,12 +124,20 @@ class RuleSetWorker:
         """The rows of a rule that has failed in one of several partitions: of each half of them."""
         count = len(shared.starts) - 1
         if count == 1:
-            failed = columns_of_failure(self.rule_set, shared.table.slice(0, 1), error)
-            yield filled(self.schema, number, failed)
+            yield self.row_of_failure(number, shared.table.slice(0, 1), error)
             return
         equal = self.rule_set.rules[number].equal
         for half in (shared.between(0, count // 2), shared.between(count // 2, count)):
             yield from self.rows_of_rule(number, half, half.divide(equal) if equal else half)
+
+    def row_of_failure(
+        self, number: int, row: pa.Table, error: MatchRecognizeError
+    ) -> pa.RecordBatch:
+        """What says that a rule has failed. row: one of the partition."""
+        keys = enumerate(self.rule_set.keys)
+        found = {wire.key(i): column(row, wire.column(place)) for i, place in keys}
+        kind, message = constant(RowKind.FAILURE, 1), pa.array([str(error)], pa.string())
+        return filled(self.schema, number, {wire.KIND: kind, wire.MESSAGE: message} | found)
 
 
 @dataclass(frozen=True)
@@ -302,13 +301,6 @@ def number_by(outer: IntArray, found: Iterable[Matches]) -> Iterator[Matches]:
 def constant(number: int, count: int) -> pa.Array:
     """The same number so many times."""
     return pa.array(np.full(count, number, np.int32))
-
-
-def columns_of_failure(rule_set: RuleSet, row: pa.Table, error: MatchRecognizeError) -> Columns:
-    """The columns of a failed rule. row: one of the partition."""
-    keys = {wire.key(i): column(row, wire.column(place)) for i, place in enumerate(rule_set.keys)}
-    message = pa.array([str(error)], pa.string())
-    return {wire.KIND: constant(RowKind.FAILURE, 1), **keys, wire.MESSAGE: message}
 
 
 def filled(schema: pa.Schema, number: int, columns: Columns) -> pa.RecordBatch:

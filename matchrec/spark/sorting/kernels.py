@@ -3,10 +3,10 @@
 Values become codes: unsigned numbers that compare alike, without the bits that all have in common.
 Rows are divided by the first bits of their words into parts that fit into a processor's cache. Each
 part is then sorted from its last differing digit to the first one, stably and without comparing; a
-part that is in order already is left as it is, and a small one is sorted by insertion.
+part that is in order already is left as it is.
 
 Cost: rows x differing digits. Source: Knuth, The Art of Computer Programming, volume 3, 5.2.5,
-Sorting by Distribution; 5.2.1, Sorting by Insertion.
+Sorting by Distribution.
 """
 
 from typing import Any, NamedTuple
@@ -18,7 +18,6 @@ from matchrec.engine.partitions import BoolArray, IntArray, WordArray
 from matchrec.jit.decorators import inlined, inner, kernel
 
 DIGIT = 8  # bits; more and the places that are written to leave the nearest cache
-FEW = 48  # rows that are sorted faster by insertion
 
 
 @kernel
@@ -155,25 +154,8 @@ def sort_part(begin: int, end: int, work: SortWork) -> None:
     for place in range(begin + 1, end):
         differing |= words[place] ^ words[place - 1]
         in_order &= words[place - 1] <= words[place]
-    if in_order:
-        return
-    if end - begin <= FEW:
-        insert(begin, end, work.ordered)
-    else:
+    if not in_order:
         sort_digits(begin, end, differing, work)
-
-
-@inlined
-def insert(begin: int, end: int, rows: SortRows) -> None:
-    """Sort a few rows by insertion."""
-    words, numbers = rows.words, rows.numbers
-    for place in range(begin + 1, end):
-        word, number = words[place], numbers[place]
-        to = place
-        while to > begin and words[to - 1] > word:
-            words[to], numbers[to] = words[to - 1], numbers[to - 1]
-            to -= 1
-        words[to], numbers[to] = word, number
 
 
 @inlined

@@ -41,6 +41,7 @@ from matchrec.spark.worker.arrays import (
     decimal_words,
     numbers_of,
     ranks_of_repeated,
+    rising_floats,
     validity,
 )
 
@@ -145,7 +146,7 @@ def parts_of(values: pa.Array) -> list[IntArray]:
     """int64[n] each, the first one decides; what they hold where a value is NULL has no meaning."""
     kind = values.type
     if pa.types.is_floating(kind):
-        return [rising_floats(values)]
+        return [rising_floats(as_floats(values))]
     if pa.types.is_decimal(kind) and kind.precision > 18:
         words = decimal_words(values)
         return [np.ascontiguousarray(words[:, 1]), words[:, 0] ^ FIRST_BIT]
@@ -158,14 +159,6 @@ def is_text(kind: pa.DataType) -> bool:
     """Whether values are bytes of any number, which compare byte by byte."""
     binary = pa.types.is_binary(kind) or pa.types.is_large_binary(kind)
     return bool(binary or pa.types.is_string(kind) or pa.types.is_large_string(kind))
-
-
-def rising_floats(values: pa.Array) -> IntArray:
-    """The bits of floats, so that they rise with them; NaN is the greatest, -0.0 equals 0.0."""
-    floats = as_floats(values) + 0.0
-    floats[np.isnan(floats)] = np.nan
-    bits = floats.view(np.int64)
-    return np.asarray(bits ^ ((bits >> 63) & ~FIRST_BIT), np.int64)
 
 
 def text_parts(values: pa.Array) -> list[IntArray]:

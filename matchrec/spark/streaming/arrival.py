@@ -15,24 +15,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
 from io import BytesIO
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from typing_extensions import Self
 
 from matchrec.dataclass import dataclass
 from matchrec.engine.partitions import IntArray
-from matchrec.errors.calls import state_of_another_query
+from matchrec.errors.streams import state_of_another_query
 from matchrec.spark import wire
 from matchrec.spark.sorting.order import order_of
+from matchrec.spark.transport import PandasEncoding
 from matchrec.spark.wire import SortColumn, Sorting
 from matchrec.spark.worker.arrays import arrow_of, as_integers, codes_of, column, number_equal
 
-FORMAT = 3
+FORMAT = 4
 LENGTH = 4  # bytes of the length of the header
 
 
@@ -133,36 +132,9 @@ def take(states: States, keys: IntArray) -> States:
     return {name: one.take(keys) for name, one in states.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class OfKeys:
-    """What is known of k keys: fields are arrays, one value of each key, or ByKey, or States."""
-
-    def take(self, keys: IntArray) -> Self:
-        """What is known of some of the keys."""
-        known = (getattr(self, field.name) for field in fields(self))
-        return type(self)(*(take_known(one, keys) for one in known))
-
-    def followed_by(self, others: Self) -> Self:
-        """The same, then what is known of further keys."""
-        names = [field.name for field in fields(self)]
-        pairs = ((getattr(self, name), getattr(others, name)) for name in names)
-        return type(self)(*(join_known(one, other) for one, other in pairs))
-
-
-def take_known(known: Any, keys: IntArray) -> Any:
-    """What is known of some of the keys."""
-    if isinstance(known, np.ndarray):
-        return known[keys]
-    return known.take(keys) if isinstance(known, ByKey) else take(known, keys)
-
-
-def join_known(known: Any, others: Any) -> Any:
-    """What is known of keys, then of others."""
-    if isinstance(known, np.ndarray):
-        return np.concatenate([known, others])
-    if isinstance(known, ByKey):
-        return known.followed_by(others)
-    return {name: one.followed_by(others[name]) for name, one in known.items()}
+def joined(states: States, others: States) -> States:
+    """The states of some keys, then those of further ones."""
+    return {name: one.followed_by(others[name]) for name, one in states.items()}
 
 
 def starts_of(sizes: IntArray) -> IntArray:
@@ -181,25 +153,15 @@ def ranges(first: IntArray, sizes: IntArray) -> IntArray:
     return np.asarray(shifts + np.arange(len(shifts)), np.int64)
 
 
-def plain_arrays(states: States) -> dict[str, Array]:
-    """The states as plain arrays by name."""
-    values = {f"{name} values": one.values for name, one in states.items()}
-    return values | {f"{name} sizes": one.sizes for name, one in states.items()}
-
-
-def states_in(arrays: Mapping[str, Array], names: Iterable[str]) -> States:
-    """The states that `plain_arrays` has made plain."""
-    return {name: ByKey(arrays[f"{name} values"], arrays[f"{name} sizes"]) for name in names}
-
-
 @dataclass(frozen=True, slots=True)
 class Arriving:
     """What events are and how they are put in order.
 
-    schema: of the rows as they are kept. keys: columns that the rows of a partition have in common.
-    orders: columns beside the time.
+    encoding: of how they cross. schema: of the rows as they are kept. keys: columns that the rows
+    of a partition have in common. orders: columns beside the time.
     """
 
+    encoding: PandasEncoding
     schema: pa.Schema
     keys: tuple[str, ...]
     orders: tuple[SortColumn, ...]

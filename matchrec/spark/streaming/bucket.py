@@ -19,16 +19,12 @@ import pandas as pd
 import pyarrow as pa
 
 from matchrec.compile.executable import Executable
-from matchrec.compile.rule_set import RuleSet
 from matchrec.dataclass import dataclass
 from matchrec.engine.partitions import IntArray
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.run.failures import of_rule
 from matchrec.spark.rule_sets.worker import (
-    OnError,
     RuleSetWorker,
-    columns_of_failure,
-    filled,
 )
 from matchrec.spark.streaming.arrival import (
     Array,
@@ -38,25 +34,30 @@ from matchrec.spark.streaming.arrival import (
     ByKey,
     Known,
     Memory,
-    OfKeys,
     States,
     arrange,
     dump,
+    joined,
     load,
-    plain_arrays,
-    states_in,
     take,
     times,
 )
-from matchrec.spark.streaming.search import FOREVER, ContiguousSearch, KeySearch, Left
+from matchrec.spark.streaming.search import (
+    FOREVER,
+    IDLE,
+    KEPT,
+    NEXT_END,
+    ContiguousSearch,
+    KeySearch,
+)
 from matchrec.spark.streaming.selecting import SelectingSearch
-from matchrec.spark.transport import PandasEncoding
 from matchrec.spark.worker.arrays import to_bytes
 from matchrec.spark.worker.match import BatchMaker
 from matchrec.spark.worker.matching import Matching
 
 NO_KEYS = np.zeros(0, np.int64)
 PLACES = "places"
+FAILED = "failed"  # whether a search has failed for a key, and leaves it alone for good
 
 
 class GroupState(Protocol):
@@ -83,107 +84,93 @@ def wake(group: GroupState, time: int, watermark: int) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Needs(OfKeys):
+class Needs:
     """What a search needs of some keys of the bucket.
 
-    keys: int64[p], ascending. states: of its search, and PLACES, its rows among all that have
-    arrived. next_end: see `Left`.
+    keys: int64[p], ascending. states: of its search, NEXT_END, FAILED, and PLACES, its rows among
+    all that have arrived.
     """
 
     keys: IntArray
     states: States
-    next_end: IntArray
+
+    @property
+    def next_end(self) -> IntArray:
+        """int64[p], when to go on with each key, though no event comes."""
+        return self.states[NEXT_END].values
+
+    def take(self, places: IntArray) -> Needs:
+        """What is needed of some of the keys."""
+        return Needs(self.keys[places], take(self.states, places))
 
     def merged_with(self, others: Needs) -> Needs:
         """The same with other keys, in their order."""
         if not len(self.keys) or not len(others.keys):
             return self if len(self.keys) else others
-        both = self.followed_by(others)
-        return both.take(np.argsort(both.keys))
+        keys = np.append(self.keys, others.keys)
+        return Needs(keys, joined(self.states, others.states)).take(np.argsort(keys))
 
-    def after(self, known: Known, left: Left) -> Needs:
+    def after(self, known: Known, left: States) -> Needs:
         """What is needed once the search has gone on. known: the rows that it had. left: by it."""
-        stay, left = left.without_idle()
-        places = ByKey(known.places[left.kept.values], left.kept.sizes)
-        return Needs(self.keys[stay], dict(left.states) | {PLACES: places}, left.next_end)
+        stay = np.flatnonzero(~left[IDLE].values | (left[KEPT].sizes > 0))
+        states = dict(take(left, stay))
+        kept = states.pop(KEPT)
+        del states[IDLE]
+        states[PLACES] = ByKey(known.places[kept.values], kept.sizes)
+        states[FAILED] = ByKey.one_each(np.zeros(len(stay), np.bool_))
+        return Needs(self.keys[stay], states)
 
 
-@dataclass(frozen=True, slots=True)
-class KeptSearches:
-    """What is kept for all searches.
+def store(searches: Mapping[int, Needs], arrived: Arrived) -> tuple[Memory, int]:
+    """What several searches need: the keys of which anything is kept, and each row once.
 
-    needs: of searches. failed: int64[f] of searches, the keys for which they have failed for good.
+    And the least end of a window.
     """
+    keys = np.unique(np.concatenate([NO_KEYS, *(one.keys for one in searches.values())]))
+    places = (one.states[PLACES].values for one in searches.values())
+    union = np.unique(np.concatenate([NO_KEYS, *places]))
+    key = arrived.key_of_rows()[union]
+    order = np.argsort(key, kind="stable")
+    place = np.empty(arrived.rows.num_rows, np.int64)
+    place[union[order]] = np.arange(len(union))
+    arrays: dict[str, Array] = {}
+    for number, needs in searches.items():
+        own = needs.states[PLACES]
+        states = {**needs.states, PLACES: ByKey(place[own.values], own.sizes)}
+        arrays[f"{number} keys"] = np.searchsorted(keys, needs.keys)
+        for name, one in states.items():
+            arrays[f"{number} {name} values"] = one.values
+            arrays[f"{number} {name} sizes"] = one.sizes
+    sizes = np.bincount(np.searchsorted(keys, key), minlength=len(keys)).astype(np.int64)
+    next_end = min((int(one.next_end.min()) for one in searches.values()), default=FOREVER)
+    rows = pa.concat_tables([arrived.rows.take(pa.array(union[order])), arrived.later])
+    known = arrived.keys.take(pa.array(keys)).combine_chunks()
+    memory = Memory(arrived.passed, arrays | {"rows": sizes}, known, rows.combine_chunks())
+    return memory, next_end
 
-    needs: Mapping[int, Needs]
-    failed: Mapping[int, IntArray]
 
-    def arrays(self) -> dict[str, Array]:
-        """What is needed as plain arrays by name.
-
-        The places of a search that is the only one are not among them: it needs all rows.
-        """
-        found = {"searches": np.array(sorted(self.needs), np.int64)}
-        for number, one in self.needs.items():
-            states = {name: of for name, of in one.states.items() if name != PLACES or self.shares}
-            own = {"keys": one.keys, "next end": one.next_end, **plain_arrays(states)}
-            found |= {f"{number} {name}": array for name, array in own.items()}
-        pairs = [(number, key) for number, keys in self.failed.items() for key in keys.tolist()]
-        return found | {"failed": np.array(pairs, np.int64).reshape(-1, 2)}
-
-    @property
-    def shares(self) -> bool:
-        """Whether several searches need rows."""
-        return len(self.needs) > 1
-
-    def stored(self, arrived: Arrived) -> tuple[Memory, int]:
-        """The bucket: the keys of which anything is kept, and each row once; and the least end."""
-        of_searches = [*self.needs.values()]
-        keys = np.unique(
-            np.concatenate([NO_KEYS, *(one.keys for one in of_searches), *self.failed.values()])
+def needs_in(arrays: Arrays, searches: tuple[KeySearch, ...]) -> dict[int, Needs]:
+    """What `store` has made plain, by the numbers of searches that need anything."""
+    return {
+        number: Needs(
+            arrays[f"{number} keys"],
+            states_in(arrays, number, nothing_needed(search, NO_KEYS).states),
         )
-        places = (one.states[PLACES].values for one in of_searches)
-        union = np.unique(np.concatenate([NO_KEYS, *places]))
-        key = arrived.key_of_rows()[union]
-        order = np.argsort(key, kind="stable")
-        place = np.empty(arrived.rows.num_rows, np.int64)
-        place[union[order]] = np.arange(len(union))
-
-        def renumbered(one: Needs) -> Needs:
-            places = one.states[PLACES]
-            states = dict(one.states) | {PLACES: ByKey(place[places.values], places.sizes)}
-            return Needs(np.searchsorted(keys, one.keys), states, one.next_end)
-
-        needs = {number: renumbered(one) for number, one in self.needs.items()}
-        failed = {number: np.searchsorted(keys, one) for number, one in self.failed.items()}
-        sizes = np.bincount(np.searchsorted(keys, key), minlength=len(keys)).astype(np.int64)
-        arrays = KeptSearches(needs, failed).arrays() | {"rows": sizes}
-        next_end = min((int(one.next_end.min()) for one in of_searches), default=FOREVER)
-        rows = pa.concat_tables([arrived.rows.take(pa.array(union[order])), arrived.later])
-        known = arrived.keys.take(pa.array(keys)).combine_chunks()
-        return Memory(arrived.passed, arrays, known, rows.combine_chunks()), next_end
-
-    @staticmethod
-    def of(arrays: Arrays, searches: tuple[KeySearch, ...]) -> KeptSearches:
-        """What `arrays` has made plain; nothing of no arrays."""
-        needs = {}
-        numbers = arrays["searches"].tolist() if arrays else []
-        for number in numbers:
-            own = searches[number].nothing().keys() | ({PLACES} if len(numbers) > 1 else set())
-            found = states_in(arrays, [f"{number} {name}" for name in own])
-            states = {name.partition(" ")[2]: one for name, one in found.items()}
-            keys = arrays[f"{number} keys"]
-            if PLACES not in states:
-                sizes = arrays["rows"][keys]
-                states[PLACES] = ByKey(np.arange(sizes.sum()), sizes)
-            needs[number] = Needs(keys, states, arrays[f"{number} next end"])
-        failed, keys = arrays["failed"].T if arrays else (NO_KEYS, NO_KEYS)
-        return KeptSearches(needs, {one: keys[failed == one] for one in np.unique(failed).tolist()})
+        for number, search in enumerate(searches)
+        if f"{number} keys" in arrays
+    }
 
 
-Outcome = tuple[Needs, IntArray]  # what is needed of keys, and those for which a search has failed
-GoingOn = Generator[pa.RecordBatch, None, Outcome]
-"""The output rows of what is decided, and in the end what is kept."""
+def states_in(arrays: Arrays, number: int, names: Iterable[str]) -> States:
+    """The states of a search, by their names, that `store` has made plain."""
+    stored = {name: f"{number} {name}" for name in names}
+    return {
+        name: ByKey(arrays[f"{one} values"], arrays[f"{one} sizes"]) for name, one in stored.items()
+    }
+
+
+GoingOn = Generator[pa.RecordBatch, None, Needs]
+"""The output rows of what is decided, and in the end what is needed of keys."""
 
 
 @dataclass(frozen=True)
@@ -198,13 +185,21 @@ class Bucket:
     query: str
     searches: tuple[KeySearch, ...]
 
+    def run(
+        self, _: object, frames: Iterable[pd.DataFrame], group: GroupState
+    ) -> Iterator[pd.DataFrame]:
+        """Output rows of what is complete now, as the bytes of an Arrow stream."""
+        batches = (self.arriving.encoding.batch(frame) for frame in frames if len(frame))
+        for batch in self.batch(batches, group):
+            yield pd.DataFrame({"rows": [to_bytes([batch])]})
+
     def batch(self, new: Iterable[pa.RecordBatch], group: GroupState) -> Iterator[pa.RecordBatch]:
         """The output rows of what is decided now; the state is kept in the group."""
         watermark = group.getCurrentWatermarkMs() * 1000
         memory = load(group.get[0], self.query) if group.exists else self.arriving.nothing()
         arrived = arrange(memory, memory.arrays.get("rows", NO_KEYS), new, self.arriving, watermark)
-        kept = yield from self.go_on(memory.arrays, arrived, watermark)
-        memory, next_end = kept.stored(arrived)
+        needs = yield from self.go_on(memory.arrays, arrived, watermark)
+        memory, next_end = store(needs, arrived)
         if memory.keys.num_rows or memory.rows.num_rows:
             group.update((dump(memory, self.query),))
             wake(group, int(times(arrived.later).min(initial=next_end)), watermark)
@@ -213,46 +208,44 @@ class Bucket:
 
     def go_on(
         self, arrays: Arrays, arrived: Arrived, watermark: int
-    ) -> Generator[pa.RecordBatch, None, KeptSearches]:
+    ) -> Generator[pa.RecordBatch, None, dict[int, Needs]]:
         """Search what has arrived. arrays: what was kept, none in the beginning.
 
         Among those that are kept, "rows" says how many rows are of each key: int64[k].
         """
-        kept = KeptSearches.of(arrays, self.searches)
-        needs, failed = dict(kept.needs), dict(kept.failed)
+        needs = needs_in(arrays, self.searches)
         for number, search in enumerate(self.searches):
             own = needs.pop(number, None) or nothing_needed(search, NO_KEYS)
-            apart = failed.get(number, NO_KEYS)
             wanted = np.append(np.flatnonzero(arrived.new), own.keys[own.next_end <= watermark])
-            wanted = np.setdiff1d(wanted, apart)
+            wanted = np.setdiff1d(wanted, own.keys[own.states[FAILED].values])
             whole = own.merged_with(nothing_needed(search, np.setdiff1d(wanted, own.keys)))
             is_wanted = np.isin(whole.keys, wanted)
-            others, added = whole.take(np.flatnonzero(~is_wanted)), NO_KEYS
+            others = whole.take(np.flatnonzero(~is_wanted))
             if len(wanted):
                 found = whole.take(np.flatnonzero(is_wanted)) if len(others.keys) else whole
-                found, added = yield from self.search(number, found, arrived, watermark)
+                found = yield from self.search(number, found, arrived, watermark)
                 others = others.merged_with(found)
             if len(others.keys):
                 needs[number] = others
-            if len(added):
-                failed[number] = np.append(apart, added)
-        return KeptSearches(needs, failed)
+        return needs
 
     def search(self, number: int, needs: Needs, arrived: Arrived, watermark: int) -> GoingOn:
         """Let a search go on with one or more keys. Raises MatchRecognizeRunError."""
         known = arrived.known(needs.keys, needs.states[PLACES], watermark)
         left = yield from self.searches[number].search(needs.states, known)
-        return needs.after(known, left), NO_KEYS
+        return needs.after(known, left)
 
 
-@dataclass(frozen=True, slots=True)
-class StreamedQuery(Matching):
-    """Runs an executable over a stream's events."""
-
-    def bucket(self, arriving: Arriving) -> Bucket:
-        """What goes on with the events of a bucket."""
-        query = digest(self.executable, arriving)
-        return Bucket(arriving, query, (search_of(self.executable),))
+def bucket_of(worker: Matching | RuleSetWorker, arriving: Arriving) -> Bucket:
+    """What a worker of whole partitions does with the events of a bucket."""
+    if isinstance(worker, Matching):
+        query = digest(worker.executable, arriving)
+        return Bucket(arriving, query, (search_of(worker.executable),))
+    searches = tuple(
+        search_of(rule.executable, worker.output_of(number))
+        for number, rule in enumerate(worker.rule_set.rules)
+    )
+    return RulesOfBucket(arriving, digest(worker.rule_set, arriving), searches, worker)
 
 
 def search_of(executable: Executable, output: BatchMaker | None = None) -> KeySearch:
@@ -265,89 +258,51 @@ def digest(*asked: object) -> str:
     return hashlib.sha256(repr(asked).encode()).hexdigest()
 
 
-def nothing_needed(search: KeySearch, keys: IntArray) -> Needs:
-    """What a search needs of keys without events."""
-    nothing = dict(search.nothing()) | {PLACES: ByKey.joined([NO_KEYS])}
-    states = take(nothing, np.zeros(len(keys), np.int64))
-    return Needs(keys, states, np.full(len(keys), FOREVER))
-
-
-@dataclass(frozen=True)
-class StreamWorker:
-    """Searches the events of a bucket. encoding: of how they cross. Picklable."""
-
-    bucket: Bucket
-    encoding: PandasEncoding
-
-    def run(
-        self, _: object, frames: Iterable[pd.DataFrame], group: GroupState
-    ) -> Iterator[pd.DataFrame]:
-        """Output rows of what is complete now, as the bytes of an Arrow stream."""
-        batches = (self.encoding.batch(frame) for frame in frames if len(frame))
-        for batch in self.bucket.batch(batches, group):
-            yield pd.DataFrame({"rows": [to_bytes([batch])]})
+def nothing_needed(search: KeySearch, keys: IntArray, *, failed: bool = False) -> Needs:
+    """What a search needs of keys without events, or of those for which it has failed."""
+    nothing = {
+        **search.nothing(),
+        NEXT_END: ByKey.one_each(np.array([FOREVER])),
+        FAILED: ByKey.one_each(np.array([failed])),
+        PLACES: ByKey.joined([NO_KEYS]),
+    }
+    return Needs(keys, take(nothing, np.zeros(len(keys), np.int64)))
 
 
 # The rules of a set over a bucket's events. One that fails for one key goes on with the others.
 
 
 @dataclass(frozen=True)
-class StreamedRules(RuleSetWorker):
-    """Runs all rules over a stream's events."""
-
-    def bucket(self, arriving: Arriving) -> RulesOfBucket:
-        """What goes on with the events of a bucket."""
-        searches = tuple(
-            search_of(rule.executable, self.output_of(number))
-            for number, rule in enumerate(self.rule_set.rules)
-        )
-        query = digest(self.rule_set, arriving)
-        return RulesOfBucket(arriving, query, searches, self.rule_set, self.schema, self.on_error)
-
-
-@dataclass(frozen=True)
 class RulesOfBucket(Bucket):
-    """Runs all rules over the events of a bucket. Picklable.
+    """Runs all rules over the events of a bucket. Picklable. rules: over whole partitions."""
 
-    rule_set: over all columns. sends: the schema of the rows that come out.
-    """
-
-    rule_set: RuleSet
-    sends: pa.Schema
-    on_error: OnError
+    rules: RuleSetWorker
 
     def search(self, number: int, needs: Needs, arrived: Arrived, watermark: int) -> GoingOn:
         """Let a rule go on with some keys; if it fails, with half of them, to leave out the key."""
         going_on = super().search(number, needs, arrived, watermark)
         try:
-            if self.on_error is OnError.RAISE:
+            if self.rules.on_error == "raise":
                 return (yield from going_on)
-            found, outcome = collected(going_on)
+            found, after = collected(going_on)
         except MatchRecognizeError as error:
-            if self.on_error is OnError.RAISE:
-                raise of_rule(self.rule_set.rules[number].name, error) from error.__cause__
+            if self.rules.on_error == "raise":
+                raise of_rule(self.rules.rule_set.rules[number].name, error) from error.__cause__
             if len(needs.keys) > 1:
-                return (yield from self.search_halves(number, needs, arrived, watermark))
+                first, second = np.array_split(np.arange(len(needs.keys)), 2)
+                after = yield from self.search(number, needs.take(first), arrived, watermark)
+                others = yield from self.search(number, needs.take(second), arrived, watermark)
+                return after.merged_with(others)
             row = arrived.known(needs.keys, needs.states[PLACES], watermark).rows.slice(0, 1)
-            yield filled(self.sends, number, columns_of_failure(self.rule_set, row, error))
-            return needs.take(NO_KEYS), needs.keys
+            yield self.rules.row_of_failure(number, row, error)
+            return nothing_needed(self.searches[number], needs.keys, failed=True)
         yield from found
-        return outcome
-
-    def search_halves(self, number: int, needs: Needs, arrived: Arrived, watermark: int) -> GoingOn:
-        """The same with the first half of the keys, then with the others."""
-        places = np.arange(len(needs.keys))
-        outcomes = []
-        for half in np.array_split(places, 2):
-            one = yield from self.search(number, needs.take(half), arrived, watermark)
-            outcomes.append(one)
-        (first, failed), (second, others) = outcomes
-        return first.merged_with(second), np.append(failed, others)
+        return after
 
 
-def collected(going_on: GoingOn) -> tuple[list[pa.RecordBatch], Outcome]:
+def collected(going_on: GoingOn) -> tuple[list[pa.RecordBatch], Needs]:
     """All that a search yields, and what comes of it."""
-    ends: list[Outcome] = []
+    ends: list[Needs] = []
 
     def noted() -> Iterator[pa.RecordBatch]:
         ends.append((yield from going_on))

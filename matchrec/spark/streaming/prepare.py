@@ -22,13 +22,18 @@ from pyspark.sql import types as spark_types
 
 from matchrec.conditions.row_column import RowColumn
 from matchrec.dataclass import dataclass
-from matchrec.errors.calls import altered_in_stream, cannot_stream, no_watermark
+from matchrec.errors.streams import (
+    altered_in_stream,
+    frame_over_stream,
+    neighbours_over_stream,
+    no_watermark,
+)
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.spark import wire
 from matchrec.spark.columns import Preparation, beside
 from matchrec.spark.environment import able_workers
 from matchrec.spark.streaming.arrival import Arriving
-from matchrec.spark.streaming.bucket import Bucket, StreamWorker
+from matchrec.spark.streaming.bucket import bucket_of
 from matchrec.spark.transport import (
     PandasColumn,
     PandasEncoding,
@@ -55,14 +60,6 @@ BUCKETS = 64  # the state depends on it; so many tasks at most have something to
 @dataclass(frozen=True)
 class Events(Preparation):
     """Computes columns and bits of a stream's events for one draft."""
-
-    @property
-    def is_stream(self) -> bool:
-        return True
-
-    @property
-    def sorts(self) -> str:
-        return ""
 
     def with_draft(self, drafted: Draft) -> Events:
         """The same for another draft, without its tests of rows: any row moves the watermark."""
@@ -107,39 +104,24 @@ class Events(Preparation):
         held.append(PandasColumn(wire.MICROSECONDS, time, spark_types.LongType()))
         schema = pa.schema([*kinds, pa.field(wire.MICROSECONDS, pa.int64())])
         keys = tuple(dict.fromkeys(self.key_names(names))) or (NO_KEY,)
+        encoding = PandasEncoding(tuple(held))
         return SentEvents(
-            PandasEncoding(tuple(held)).encode(frame, *apart),
+            encoding.encode(frame, *apart),
             tuple(prepared.schema.fields[: len(columns)]),
-            encoding=PandasEncoding(tuple(held)),
-            arriving=Arriving(schema, keys, self.sort_columns(names)[1:]),
+            arriving=Arriving(encoding, schema, keys, self.sort_columns(names)[1:]),
         )
 
 
 def check_one_row(columns: Iterable[RowColumn], plan: MatchPlan) -> None:
     """Raises MatchRecognizeUnsupportedError for columns that Spark computes of several rows."""
-    if all(one.looks_at_one_row for one in columns):
-        return
-    if plan.selects:
-        raise cannot_stream(
-            "a condition on neighbouring rows",
-            "an event's neighbours may not have come yet",
-            "write it as a stage with `next`",
-        )
-    raise cannot_stream(
-        "an aggregate OVER rows of the partition",
-        "Spark has no such window functions over a stream",
-        "aggregate the rows of a pattern variable, as in avg(A.x)",
-    )
+    if not all(one.looks_at_one_row for one in columns):
+        raise neighbours_over_stream() if plan.selects else frame_over_stream()
 
 
 @dataclass(frozen=True, kw_only=True)
 class SentEvents(Sent):
-    """Events as they cross to Spark's operator.
+    """Events as they cross to Spark's operator."""
 
-    encoding: what crosses. arriving: what events are in the worker.
-    """
-
-    encoding: PandasEncoding
     arriving: Arriving
 
     def run(
@@ -149,19 +131,13 @@ class SentEvents(Sent):
         name: str,
         _: Executable | None = None,
     ) -> DataFrame:
-        """What a worker, which has a `bucket`, makes of the events of all keys."""
-        bucket = worker(arrow_schema(crossing_schema(schema))).bucket(self.arriving)
-        return self.run_on_buckets(bucket, schema, name)
+        """What a worker makes of the events of all keys.
 
-    def run_on_buckets(
-        self, bucket: Bucket, schema: spark_types.StructType, name: str
-    ) -> DataFrame:
-        """The rows that come out of buckets of keys.
-
-        They leave Spark's operator as bytes of Arrow, which `mapInArrow` reads after it: pandas
+        Its rows leave Spark's operator as bytes of Arrow, which `mapInArrow` reads after it: pandas
         would alter them, and Spark's own way to nested columns differs with its version.
         """
-        run = runner_in_worker(StreamWorker(bucket, self.encoding))
+        sends = crossing_schema(schema)
+        run = runner_in_worker(bucket_of(worker(arrow_schema(sends)), self.arriving))
 
         def search(key: Any, frames: Iterable[pd.DataFrame], group: Any) -> Iterator[pd.DataFrame]:
             return run(key, frames, group)
@@ -172,7 +148,7 @@ class SentEvents(Sent):
             found = groups.applyInPandasWithState(
                 search, "rows binary", "state binary", "append", "EventTimeTimeout"
             )
-            return decode_columns(found.mapInArrow(unpacker(), crossing_schema(schema)), schema)
+            return decode_columns(found.mapInArrow(unpacker(), sends), schema)
 
 
 def arrow_kind(column: PandasColumn, texts: dict[str, str]) -> pa.DataType:

@@ -22,7 +22,7 @@ from matchrec.engine.partitions import BoolArray, IntArray, Partitions
 from matchrec.engine.records import compile_task
 from matchrec.output.reads import ReadMatchNumber
 from matchrec.spark import wire
-from matchrec.spark.streaming.arrival import ByKey, Known, OfKeys, States, ranges
+from matchrec.spark.streaming.arrival import ByKey, Known, States, ranges
 from matchrec.spark.worker.arrays import as_integers, column
 from matchrec.spark.worker.batches import Piece
 from matchrec.spark.worker.encode import partitions_of
@@ -34,29 +34,13 @@ NUMBER = "number"  # how many matches were found
 COVERED = "covered"  # of each row that is kept, whether a match contains it, or it has come out
 
 
-@dataclass(frozen=True, slots=True)
-class Left(OfKeys):
-    """What a search of p keys needs further on.
+# What comes of each key of a search beside its own states.
+KEPT = "kept"  # which of the known rows it looks at again, their positions in order
+NEXT_END = "next end"  # when to go on with a key though no event comes, microseconds, or FOREVER
+IDLE = "idle"  # whether nothing is lost if its state is forgotten once no row is kept
 
-    states: of the keys. kept: which of the known rows it looks at again, their positions in order.
-    next_end: int64[p], when to go on with a key though no event comes, in microseconds, or FOREVER.
-    is_idle: bool[p], whether nothing is lost if a key's state is forgotten once no row is kept.
-    """
-
-    states: States
-    kept: ByKey
-    next_end: IntArray
-    is_idle: BoolArray
-
-    def without_idle(self) -> tuple[IntArray, Left]:
-        """The keys of which something must be kept, and what that is."""
-        keys = np.flatnonzero(~self.is_idle | (self.kept.sizes > 0))
-        return keys, self.take(keys)
-
-
-Searching = Generator[pa.RecordBatch, None, Left]
-
-"""The output rows of what is decided, and in the end what is left."""
+Searching = Generator[pa.RecordBatch, None, States]
+"""The output rows of what is decided, and in the end what is needed of each key further on."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +125,7 @@ class ContiguousSearch(KeySearch):
         anchored = int(self.executable.task.pattern.has_anchors)
         return replace(found, before=max(found.before, anchored))
 
-    def left(self, rows: SearchedRows, known: Known) -> Left:
+    def left(self, rows: SearchedRows, known: Known) -> States:
         """What is needed further on, and when windows end."""
         frontier, first = rows.piece.frontier, rows.piece.starts[:-1]
         start = frontier.start - first
@@ -149,12 +133,13 @@ class ContiguousSearch(KeySearch):
         sizes = known.sizes - gone
         covered = rows.piece.covered[ranges(first + gone, sizes)]
         ends = rows.bounds[frontier.start]
-        return Left(
-            states_of(np.stack([start - gone, frontier.number]), ByKey(covered, sizes)),
-            ByKey(ranges(known.starts[:-1] + gone, sizes), sizes),
-            np.where(ends > known.watermark, ends, FOREVER),  # what has ended waits for a row
-            self.may_forget(frontier.number),
-        )
+        ends = np.where(ends > known.watermark, ends, FOREVER)  # what has ended waits for a row
+        return {
+            **states_of(np.stack([start - gone, frontier.number]), ByKey(covered, sizes)),
+            KEPT: ByKey(ranges(known.starts[:-1] + gone, sizes), sizes),
+            NEXT_END: ByKey.one_each(ends),
+            IDLE: ByKey.one_each(self.may_forget(frontier.number)),
+        }
 
 
 def states_of(counts: IntArray, covered: ByKey) -> States:

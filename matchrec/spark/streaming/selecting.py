@@ -7,7 +7,6 @@ not at all; everything else is done once for all of them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -33,11 +32,22 @@ from matchrec.engine.selection.skip import concatenate
 from matchrec.errors.run.place import RowPlace
 from matchrec.output.measures import counts_before
 from matchrec.output.rows import output_rows
-from matchrec.spark.streaming.arrival import Array, ByKey, Known, States, ranges, take, times
+from matchrec.spark.streaming.arrival import (
+    Array,
+    ByKey,
+    Known,
+    States,
+    joined,
+    ranges,
+    take,
+    times,
+)
 from matchrec.spark.streaming.search import (
     FOREVER,
+    IDLE,
+    KEPT,
+    NEXT_END,
     KeySearch,
-    Left,
     Searching,
     near_bounds,
     window_bounds,
@@ -79,7 +89,8 @@ class SelectingSearch(KeySearch):
                 out = output_rows(matches, self.executable.rows_per_match)
                 worker = Worker(self.executable, output=self.output)
                 yield from worker.output_of(rows.table, rows.partitions, matches, out)
-        return together(left).followed_by(after).take(np.argsort(np.append(others, quiet)))
+        searched = {name: ByKey.joined([one[name] for one in left]) for name in left[0]}
+        return take(joined(searched, after), np.argsort(np.append(others, quiet)))
 
     def find_quiet(self, states: States, known: Known, rows: KnownRows) -> BoolArray:
         """bool[p], the keys of which no row is kept and no run begins with a new one."""
@@ -90,26 +101,31 @@ class SelectingSearch(KeySearch):
         begins = np.diff(before[known.starts]) > 0
         return np.asarray((states["numbers"].sizes == 0) & ~begins, np.bool_)
 
-    def quiet(self, states: States, new: IntArray) -> Left:
+    def quiet(self, states: States, new: IntArray) -> States:
         """What is needed of such keys: their new rows are counted. new: how many each has."""
         counts = states["counts"].values.reshape(-1, 2) + np.stack([new, np.zeros_like(new)], 1)
-        after = dict(states) | {"counts": replace(states["counts"], values=counts.ravel())}
-        nothing = ByKey(np.zeros(0, np.int64), np.zeros(len(new), np.int64))
-        return Left(after, nothing, np.full(len(new), FOREVER), self.may_forget(counts[:, 1]))
+        return {
+            **states,
+            "counts": replace(states["counts"], values=counts.ravel()),
+            KEPT: ByKey(np.zeros(0, np.int64), np.zeros(len(new), np.int64)),
+            NEXT_END: ByKey.one_each(np.full(len(new), FOREVER)),
+            IDLE: ByKey.one_each(self.may_forget(counts[:, 1])),
+        }
 
-    def left(self, rows: KnownRows, call: SearchCall, answer: Answer) -> LeftOfKey:
-        """What is needed of a key further on, and when something may end."""
+    def left(self, rows: KnownRows, call: SearchCall, answer: Answer) -> dict[str, Array]:
+        """What is needed of a key further on."""
         state, stop = answer.state, call.stop
         starts = answer.kept[state.live_runs.starts]
         ends = rows.bounds[starts][~call.ended[starts]].tolist()  # else the row to stop at decides
         ends += rows.bounds[stop : stop + 1].tolist()
         ends += self.near_ends(rows, answer).tolist()
-        return LeftOfKey(
-            arrays_of(state),
-            rows.first + np.append(answer.kept, np.arange(stop, len(rows.numbers))),
-            min(ends, default=FOREVER),
-            state.is_idle and bool(self.may_forget(np.array(state.numbered))),
-        )
+        is_idle = state.is_idle & self.may_forget(np.array([state.numbered]))
+        return {
+            **arrays_of(state),
+            KEPT: rows.first + np.append(answer.kept, np.arange(stop, len(rows.numbers))),
+            NEXT_END: np.array([min(ends, default=FOREVER)], np.int64),
+            IDLE: is_idle,
+        }
 
     def near_ends(self, rows: KnownRows, answer: Answer) -> IntArray:
         """When the windows between neighbours end that runs wait in; microseconds."""
@@ -119,26 +135,6 @@ class SelectingSearch(KeySearch):
         live = answer.state.live_runs
         waiting, window = windows_between(compiled, live)
         return np.asarray(rows.near[window, answer.kept[live.last_rows[waiting]]], np.int64)
-
-
-@dataclass(frozen=True, slots=True)
-class LeftOfKey:
-    """What a search needs further on of one key: see `Left`."""
-
-    arrays: Mapping[str, Array]
-    kept: IntArray
-    next_end: int
-    is_idle: bool
-
-
-def together(left: list[LeftOfKey]) -> Left:
-    """What is needed of several keys."""
-    return Left(
-        {name: ByKey.joined([one.arrays[name] for one in left]) for name in left[0].arrays},
-        ByKey.joined([one.kept for one in left]),
-        np.array([one.next_end for one in left], np.int64),
-        np.array([one.is_idle for one in left], np.bool_),
-    )
 
 
 def moved(matches: Matches, partition: int, first: int) -> Matches:

@@ -109,6 +109,14 @@ def as_floats(values: pa.Array) -> FloatArray:
     return numbers_or_zero(values).astype(np.float64, copy=False)
 
 
+def rising_floats(values: FloatArray) -> IntArray:
+    """int64 that compare as Spark compares floats: NaN is the greatest, and -0.0 equals 0.0."""
+    floats = values + 0.0
+    floats[np.isnan(floats)] = np.nan
+    bits = floats.view(np.int64)
+    return np.asarray(bits ^ ((bits >> 63) & np.iinfo(np.int64).max), np.int64)
+
+
 def validity(values: pa.Array) -> BoolArray:
     """bool[n], false where NULL."""
     if not values.null_count:

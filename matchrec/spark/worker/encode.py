@@ -20,7 +20,6 @@ from matchrec.conditions.functions.comparisons import normalized, rank
 from matchrec.conditions.functions.function import Value
 from matchrec.engine.matches import FailureKind, RunFailure
 from matchrec.engine.partitions import (
-    FloatArray,
     Frontier,
     IntArray,
     Partitions,
@@ -40,6 +39,7 @@ from matchrec.spark.worker.arrays import (
     dense_ranks,
     is_whole,
     ranks_of_repeated,
+    rising_floats,
     validity,
 )
 
@@ -239,7 +239,7 @@ def ends_at_gaps(order: pa.Array, bound: pa.Array, starts: IntArray) -> IntArray
     order, bound = of_one_kind(order, bound)
     known = validity(order)[1:] & validity(bound)[:-1]
     if pa.types.is_floating(order.type):
-        near = as_sortable(as_floats(order))[1:] < as_sortable(as_floats(bound))[:-1]
+        near = rising_floats(as_floats(order))[1:] < rising_floats(as_floats(bound))[:-1]
     else:
         near = as_integers(order)[1:] < as_integers(bound)[:-1]
     rows = len(order)
@@ -289,15 +289,9 @@ def ends_of_condition_window(
             first = first + window.limit
         else:
             here = here - window.limit
-        bounds = as_sortable(first) + (not window.strict)
-        ends = window_ends(starts, as_sortable(here), valid, bounds, valid)
+        bounds = rising_floats(first) + (not window.strict)
+        ends = window_ends(starts, rising_floats(here), valid, bounds, valid)
     return ends if window.tests_first else np.maximum(ends, np.arange(1, len(ends) + 1))
-
-
-def as_sortable(values: FloatArray) -> IntArray:
-    """int64 that compare as Spark compares floats: NaN is the greatest, and equals itself."""
-    bits = np.where(np.isnan(values), np.nan, values + 0.0).view(np.int64)
-    return bits ^ ((bits >> 63) & np.iinfo(np.int64).max)
 
 
 def check_window(executable: Executable, table: pa.Table, starts: IntArray) -> None:
