@@ -12,8 +12,8 @@ from matchrec.errors.kinds import meant_keyword
 from matchrec.errors.sql import clause as errors
 from matchrec.errors.sql import clause as syntax_errors
 from matchrec.errors.sql import pattern as pattern_errors
+from matchrec.errors.sql import window as window_errors
 from matchrec.errors.sql.expression import column_in_double_quotes
-from matchrec.errors.sql.window import not_in_window, wrong_frame
 from matchrec.frontends.expressions.analysis import ClausePart
 from matchrec.frontends.lexing.tokens import (
     OF_THE_MATCH,
@@ -205,6 +205,8 @@ def find_sections(clause: ClauseTokens) -> dict[ClausePart, Section]:
     }
     if ClausePart.PATTERN not in written:
         _refuse_without_pattern(clause, written)
+    if clause.in_window and ClausePart.FRAME not in written:
+        raise window_errors.window_without_frame(written[ClausePart.PATTERN].keyword)
     return written
 
 
@@ -334,7 +336,7 @@ def _check_order(clause: ClauseTokens, starts: Sequence[tuple[ClausePart, int]])
     for part, index in starts:
         keyword = _keyword(clause, part, index)
         if part is ClausePart.ROWS_PER_MATCH and clause.in_window:
-            raise not_in_window(names[part], keyword)
+            raise window_errors.not_in_window(names[part], keyword)
         if part in before:
             raise errors.written_twice(part.value, (before[part], keyword))
         later = next((one for one in before if _ORDER.index(one) > _ORDER.index(part)), None)
@@ -613,7 +615,7 @@ def _frame(clause: ClauseTokens, section: Section) -> FrameEnd:
             if bound.text.isdigit():
                 return FrameEnd(whole_number(bound.text), span)  # beyond all numbers: no limit
             return FrameEnd(bound, span)
-    raise wrong_frame(" ".join(clause.text_at(span).split()), span)
+    raise window_errors.wrong_frame(" ".join(clause.text_at(span).split()), span)
 
 
 def _subset(clause: ClauseTokens, start: int, end: int) -> Subset:

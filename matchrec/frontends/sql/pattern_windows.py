@@ -364,8 +364,6 @@ def read_window(tokens: TokenSequence, window: FoundWindow) -> ReadWindow:
     """The clause of a row pattern window."""
     clause = clause_of_own(tokens, window, inherits=True)
     sections = find_sections(clause)
-    if ClausePart.FRAME not in sections:
-        raise errors.window_without_frame(sections[ClausePart.PATTERN].keyword)
     if ClausePart.ORDER_BY not in sections:
         raise errors.needs_order(tokens.span(window.opening, window.opening + 1))
     keys = [sections[one] for one in sections if one in _KEYS]
