@@ -10,7 +10,7 @@ would not have come to it, or to which its variable is not mapped.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from matchrec.plan.expression import (
     ColumnReference,
@@ -24,7 +24,6 @@ from matchrec.plan.expression import (
     negation,
     references,
     row_text,
-    set_apart,
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import without_quotes
@@ -136,36 +135,36 @@ def under(guards: Sequence[Scalar], scalar: Scalar) -> Scalar:
     """The expression where all guards hold, in their order; NULL elsewhere."""
     if not guards:
         return scalar
-    guard = joined("AND", guards)
-    pieces = set_apart(("CASE WHEN ", *guard.pieces, " THEN ", *scalar.pieces, " END"))
-    return Operation("CASE", (guard, scalar), pieces, scalar.span)
+    parts = "CASE WHEN ", joined("AND", guards), " THEN ", scalar, " END"
+    return Operation("CASE", parts, scalar.span)
 
 
 def guards_of(operation: Operation) -> Iterator[tuple[Scalar, ...]]:
     """For each operand, what of those before it must hold for it to be asked."""
     operands = operation.operands
-    for place in range(len(operands)):
-        before = operands[:place]
-        match operation.operator:
-            case "AND":
-                yield tuple(complement(negation(one)) for one in before)
-            case "OR":
-                yield tuple(map(complement, before))
-            case "COALESCE" | "NVL" | "IFNULL":
-                yield tuple(map(_unknown, before))
-            case "IF" | "CASE":
-                yield _of_branch(before)
-            case _:
-                yield ()
+    if operation.operator in ("IF", "CASE"):
+        return _of_branches(operands)
+    passed = _PASSED.get(operation.operator)
+    hold = () if passed is None else tuple(map(passed, operands))
+    return (hold[:place] for place in range(len(operands)))
 
 
-def _of_branch(before: Sequence[Scalar]) -> tuple[Scalar, ...]:
+def _of_branches(operands: Sequence[Scalar]) -> Iterator[tuple[Scalar, ...]]:
     """Of a condition or a value of CASE: earlier conditions fail, that of the value holds."""
-    conditions = before[0::2]
-    is_value = len(before) % 2 == 1
-    taken = conditions[-1:] if is_value else ()
-    return (*map(complement, conditions[:-1] if is_value else conditions), *taken)
+    conditions = operands[0::2]
+    failing = tuple(map(complement, conditions))
+    for place in range(len(operands)):
+        branch, is_value = divmod(place, 2)
+        yield (*failing[:branch], *(conditions[branch : branch + 1] if is_value else ()))
 
 
 def _unknown(scalar: Scalar) -> Operation:
-    return Operation("IS NULL", (scalar,), ("(", *scalar.pieces, ") IS NULL"), scalar.span)
+    return Operation("IS NULL", ("(", scalar, ") IS NULL"), scalar.span)
+
+
+_PASSED: Mapping[str, Callable[[Scalar], Scalar]] = {
+    "AND": lambda one: complement(negation(one)),
+    "OR": complement,
+    **dict.fromkeys(("COALESCE", "NVL", "IFNULL"), _unknown),
+}
+"""What must hold of an operand for the next one to be asked."""

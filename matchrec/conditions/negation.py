@@ -82,12 +82,10 @@ class Viewpoint:
 
     def seen(self, scalar: Scalar) -> Scalar:
         """The expression with its references seen from here."""
-        pieces = tuple(
-            piece if isinstance(piece, str) else self.read(piece) for piece in scalar.pieces
-        )
         if isinstance(scalar, Operation):
-            return replace(scalar, pieces=pieces, operands=tuple(map(self.seen, scalar.operands)))
-        return replace(scalar, pieces=pieces)
+            return scalar.of_operands(self.seen)
+        pieces = (piece if isinstance(piece, str) else self.read(piece) for piece in scalar.pieces)
+        return replace(scalar, pieces=tuple(pieces))
 
     def read(self, reference: Reference) -> Piece:
         match reference:

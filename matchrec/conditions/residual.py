@@ -217,6 +217,8 @@ Form = Any  # a nested tuple, see `REWRITINGS`
 
 def rewrite(step: TypedOperation) -> Combined | None:
     """The same value by basic operations; None of an operation that is basic."""
+    if step.operator in CONVERSIONS and len(step.operands) == 1:
+        return Combined("CAST", step.operands, step.span, (CONVERSIONS[step.operator],))
     rewriting = REWRITINGS.get(step.operator)
     if rewriting is None:
         return None
@@ -319,7 +321,6 @@ REWRITINGS: Mapping[str, Rewriting | Form] = {
     "ABS": ("IF", ("<", 0, ("NEG", 0)), ("NEG", 0), 0),  # itself where it is NULL or NaN
     "NEGATIVE": "NEG",
     "MOD": "%",
-    "PMOD": ("IF", ("<", "%", "0"), ("%", ("+", "%", 1), 1), "%"),
     "ISNOTNULL": ("NOT", "IS NULL"),
     "ISNULL": "IS NULL",
     "COALESCE": first_not_null,
@@ -350,6 +351,9 @@ REWRITINGS: Mapping[str, Rewriting | Form] = {
     "IS FALSE": ("AND", "IS NOT NULL", "NOT"),
     "IS NOT FALSE": ("NOT", "IS FALSE"),
     "DATE_DIFF": "DATEDIFF",
+    "DATE_ADD": "+",
+    "DATEADD": "+",
+    "DATE_SUB": "-",
     "EQUAL_NULL": "<=>",
     "NULLIFZERO": ("NULLIF", 0, "0"),
     "ZEROIFNULL": ("COALESCE", 0, "0"),
@@ -359,3 +363,16 @@ REWRITINGS: Mapping[str, Rewriting | Form] = {
 """A function that rewrites, or a form: an operation of other forms; a number is the part at that
 place, a name that operation of all parts, and "0" the number zero.
 """
+
+CONVERSIONS: Mapping[str, str] = {
+    "TO_DATE": "DATE",
+    "TO_TIMESTAMP": "TIMESTAMP",
+    "TIMESTAMP": "TIMESTAMP_LTZ",  # whatever TIMESTAMP means in the session
+} | {
+    name: name
+    for name in (
+        *("TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL"),
+        *("STRING", "BOOLEAN", "DATE"),
+    )
+}
+"""Functions that are a cast to one type."""

@@ -10,10 +10,10 @@ Logic is three-valued. NaN equals NaN and is greater than any other number, as i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from typing_extensions import assert_never
 
@@ -281,27 +281,41 @@ def parts_of(expression: RunExpression) -> Iterator[RunExpression]:
 
 def operands_of(expression: RunExpression) -> tuple[RunExpression, ...]:
     """What an expression is directly made of; a list is no expression."""
-    match expression:
-        case Apply(parts=parts):
-            return parts
-        case LambdaFunction(body=body):
-            return (body,)
-        case Compare(_, left, right) | Arithmetic(_, left, right):
-            return (left, right)
-        case And(parts) | Or(parts):
-            return parts
-        case Widen(part) | Narrow(part) | Not(part) | IsNull(part):
-            return (part,)
-        case Choose(condition, then, otherwise):
-            return (condition, then, otherwise)
-        case Mathematics(arguments=parts, otherwise=otherwise):
-            return parts if otherwise is None else (*parts, otherwise)
-        case Constant() | ReadValue() | ReadClassifier() | TriedMatchNumber() | Reduce():
-            return ()
-        case Aggregated() | LambdaValue():
-            return ()
-        case _:
-            assert_never(expression)
+    found: list[RunExpression] = []
+    for name in OPERANDS.get(type(expression), ()):
+        one = getattr(expression, name)
+        found += one if isinstance(one, tuple) else [] if one is None else [one]
+    return tuple(found)
+
+
+def with_operands(expression: RunExpression, new: Sequence[RunExpression]) -> RunExpression:
+    """The same operation of other operands, in the order of `operands_of`."""
+    rest: Iterator[RunExpression] = iter(new)
+    changed: dict[str, Any] = {}
+    for name in OPERANDS.get(type(expression), ()):
+        one = getattr(expression, name)
+        if isinstance(one, tuple):
+            changed[name] = tuple(next(rest) for _ in one)
+        elif one is not None:
+            changed[name] = next(rest)
+    return replace(expression, **changed) if changed else expression
+
+
+OPERANDS: Mapping[type, tuple[str, ...]] = {
+    Apply: ("parts",),
+    LambdaFunction: ("body",),
+    Mathematics: ("arguments", "otherwise"),
+    Compare: ("left", "right"),
+    Arithmetic: ("left", "right"),
+    Choose: ("condition", "then", "otherwise"),
+    And: ("parts",),
+    Or: ("parts",),
+    Not: ("part",),
+    IsNull: ("part",),
+    Widen: ("value",),
+    Narrow: ("value",),
+}
+"""The fields of each expression that are expressions: one, several, or None."""
 
 
 Argument = tuple["RunExpression | Collect", ValueType]
@@ -347,28 +361,6 @@ def held_type(expression: RunExpression) -> ValueType:
     if isinstance(expression, Call):
         return expression.type
     return BIGINT if kind_of(expression) is Kind.INTEGER else DOUBLE
-
-
-def with_operands(expression: RunExpression, new: Sequence[RunExpression]) -> RunExpression:
-    """The same operation of other operands, in the order of `operands_of`."""
-    match expression:
-        case Compare() | Arithmetic():
-            return replace(expression, left=new[0], right=new[1])
-        case And() | Or() | Apply():
-            return replace(expression, parts=tuple(new))
-        case LambdaFunction():
-            return replace(expression, body=new[0])
-        case Widen() | Narrow() | Not() | IsNull():
-            return type(expression)(new[0])
-        case Choose():
-            return Choose(*new)
-        case Mathematics(arguments=arguments, otherwise=otherwise):
-            last = new[-1] if otherwise else None
-            assert last is None or isinstance(last, Apply)
-            return replace(expression, arguments=tuple(new[: len(arguments)]), otherwise=last)
-        case _:
-            assert not new
-            return expression
 
 
 def kind_of(expression: RunExpression) -> Kind:

@@ -24,6 +24,7 @@ from matchrec.conditions.guards import guards_of, holds_of_rows, is_partial, may
 from matchrec.conditions.residual import (
     BASIC,
     COMPARISONS,
+    CONVERSIONS,
     LOGIC,
     NULL_IN_NULL_OUT,
     REWRITINGS,
@@ -182,8 +183,8 @@ class ConditionSplitter:
 
     def step(self, scalar: Scalar) -> Step:
         """What the engine computes for `scalar`."""
-        if isinstance(scalar, Operation) and cannot_cross(scalar):
-            return self.combined(scalar)
+        if cannot_cross(scalar):
+            raise not_computed(scalar)
         if self.is_fixed(scalar):
             here, late = self.fixed_column(self.guarded(scalar)), self.late(scalar)
             return Value(here, None, None, scalar.span, late=late)
@@ -316,7 +317,8 @@ TRUTH_VALUED = COMPARISONS | LOGIC | OF_TEXTS | {"BETWEEN", "IN"}
 
 def is_known(operator: str) -> bool:
     """Whether an operation of several rows is computed during the match, by engine or Python."""
-    return operator in OF_ALL_ROWS or operator in MATHEMATICAL or operator in functions()
+    known = OF_ALL_ROWS, MATHEMATICAL, CONVERSIONS, functions()
+    return any(operator in names for names in known)
 
 
 def all_of(steps: list[Step], span: Span) -> Step:
@@ -380,18 +382,11 @@ def is_name(term: Term) -> bool:
     return any(text == variable.name for variable in term.variables)
 
 
-def cannot_cross(operation: Operation) -> bool:
-    """Whether it is a struct that Spark would name otherwise, or Arrow has none of.
-
-    Spark names a field after the column that LAST reads; Arrow has no two fields of one name.
-    """
-    if operation.operator != "STRUCT":
+def cannot_cross(scalar: Scalar) -> bool:
+    """Whether it is a struct with two fields of one name, of which Arrow has none."""
+    if not isinstance(scalar, Operation) or scalar.operator != "STRUCT":
         return False
-    names = operation.words
-    named = zip(operation.operands, names, range(1, len(names) + 1), strict=True)
-    return len(set(names)) < len(names) or any(
-        is_bare(one) and name == f"col{place}" for one, name, place in named
-    )
+    return len(set(scalar.words)) < len(scalar.words)
 
 
 def is_null_on_null(scalar: Scalar) -> bool:

@@ -170,25 +170,14 @@ TIMESTAMP = ValueType(Family.TIMESTAMP, "timestamp")
 TIMESTAMP_NTZ = ValueType(Family.TIMESTAMP_NTZ, "timestamp_ntz")
 BINARY = ValueType(Family.BINARY, "binary")
 
-NAMES = {
-    "BOOLEAN": BOOLEAN,
-    "TINYINT": TINYINT,
+NAMED = BOOLEAN, TINYINT, SMALLINT, INT, BIGINT, FLOAT, DOUBLE, STRING, BINARY, DATE
+NAMES = {one.name.upper(): one for one in (*NAMED, TIMESTAMP, TIMESTAMP_NTZ)} | {
     "BYTE": TINYINT,
-    "SMALLINT": SMALLINT,
     "SHORT": SMALLINT,
-    "INT": INT,
     "INTEGER": INT,
-    "BIGINT": BIGINT,
     "LONG": BIGINT,
-    "FLOAT": FLOAT,
     "REAL": FLOAT,
-    "DOUBLE": DOUBLE,
-    "STRING": STRING,
-    "BINARY": BINARY,
-    "DATE": DATE,
-    "TIMESTAMP": TIMESTAMP,
     "TIMESTAMP_LTZ": TIMESTAMP,
-    "TIMESTAMP_NTZ": TIMESTAMP_NTZ,
 }
 DECIMAL = re.compile(r"(?:DECIMAL|DEC|NUMERIC)(?:\((\d+)(?:,(-?\d+))?\))?")
 

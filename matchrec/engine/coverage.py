@@ -21,7 +21,6 @@ from matchrec.engine.interface import Condition, Room, Staged, Task
 from matchrec.engine.kernels import counting as own
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.counting import StartCounting
-from matchrec.engine.kernels.layout import ProgramTables
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import IntArray, Partitions
 from matchrec.engine.records import prepare_input, word_and_mask
@@ -102,25 +101,28 @@ class CoverageSearch(PathSearch):
             task = replace(task, stages=Staged())  # what times out is no match
         arrays = prepare_input(task, partitions, selects=task.selects)
         self.words = coverable.words
-        program, tables = arrays.compiled.program, arrays.compiled.tables
-        self.counting = new_counting(coverable, counts, program, tables)
+        self.counting = new_counting(coverable, counts, arrays.rules.program)
         super().__init__(task, arrays, room)
-        if self.keeps_states:
+        if self.keeps_states or task.selects:
             # a failure found where equal runs were left out would not tell the nearest run
             self.remember_nothing()
-        self.enlarge_seen(room.memory)
+
+    def make_room(self) -> None:
+        """Make room, too, for the trail and the nearest run beside each row of a path or a memo."""
+        super().make_room()
+        rows, states = self.sizes[layout.PATH_FULL], 8 * self.work.memo.shape[1]
+        known = self.sizes[layout.MEMO_FULL], states, KNOWN_TRAIL + self.words
+        self.counting = self.counting._replace(
+            trails=np.zeros((rows + 2, self.words), np.int64),
+            ends=np.empty((rows + 1, END_SIZE), np.int64),
+            known=np.empty(known, np.int64),
+        )
 
 
 class ContiguousCoverage(CoverageSearch):
     """Beside each row of the path the nearest run from there on."""
 
     kernel = staticmethod(contiguous.search)
-
-    def __init__(
-        self, coverable: Coverable, counts: Counts, partitions: Partitions, room: Room
-    ) -> None:
-        super().__init__(coverable, counts, partitions, room)
-        self.enlarge_known(room.memory)
 
     @property
     def keeps_states(self) -> bool:
@@ -133,24 +135,6 @@ class ContiguousCoverage(CoverageSearch):
         """The registers, and what is counted."""
         return self.work.registers, self.counting
 
-    def enlarge_path(self, size: int) -> None:
-        """Make room for so many rows, and the nearest run from each and from the one after them."""
-        super().enlarge_path(size)
-        ends = np.empty((size + 1, END_SIZE), np.int64)
-        trails = np.empty((size + 1, self.words), np.int64)
-        self.counting = self.counting._replace(ends=ends, trails=trails)
-
-    def enlarge_known(self, rows: int) -> None:
-        """Room for the nearest runs beside the failures of so many rows."""
-        size = rows, 8 * self.arrays.compiled.memo_bytes, KNOWN_TRAIL + self.words
-        self.counting = self.counting._replace(known=np.empty(size, np.int64))
-
-    def grow(self, status: int) -> None:
-        """At least double what is full; the search of the starting row begins again."""
-        super().grow(status)
-        if status == layout.MEMO_FULL:
-            self.enlarge_known(len(self.work.memo))
-
 
 class SelectionCoverage(CoverageSearch):
     """The trail of the run, and the nearest run of the starting row."""
@@ -161,7 +145,6 @@ class SelectionCoverage(CoverageSearch):
         self, coverable: Coverable, counts: Counts, partitions: Partitions, room: Room
     ) -> None:
         super().__init__(coverable, counts, partitions, room)
-        self.remember_nothing()  # a failure would not tell the nearest run
         self.counting = self.counting._replace(between=self.decided_when_mapped())
 
     @property
@@ -188,16 +171,8 @@ class SelectionCoverage(CoverageSearch):
         members, following = negation.members[at_once], negation.following[at_once]
         return negation._replace(absent=absent[at_once], members=members, following=following)
 
-    def enlarge_path(self, size: int) -> None:
-        """Make room for so many rows of a run, each with its registers and its trail."""
-        super().enlarge_path(size)
-        trails = np.zeros((size + 2, self.words), np.int64)
-        self.counting = self.counting._replace(trails=trails)
 
-
-def new_counting(
-    coverable: Coverable, counts: Counts, program: IntArray, tables: ProgramTables
-) -> StartCounting:
+def new_counting(coverable: Coverable, counts: Counts, program: IntArray) -> StartCounting:
     """What is counted, without what a search keeps for it."""
     nearer = [choice for each in coverable.nearer for choice in each]
     first = np.cumsum([0, *map(len, coverable.nearer)])
@@ -212,7 +187,7 @@ def new_counting(
         nearer=ways,
         taken=taken,
         targets=program[:, layout.TARGET].copy(),
-        asked=tables.test.astype(np.int64),
+        asked=program[:, layout.TEST].copy(),
         parts_first=parts_first,
         parts=parts,
         came=counts.came,

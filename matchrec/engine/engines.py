@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 class Algorithm:
     """What finds the matches of a task. Immutable: all mutable state belongs to one search.
 
-    engine: the one that it belongs to. matching: how it finds matches, a name in the table
-    `SEARCHES` of its room. partial: whether runs come out beside them that are none.
+    engine: the one that it belongs to. matching: how it finds matches, see `name_matching`.
+    partial: whether runs come out beside them that are none.
     """
 
     engine: str
@@ -61,12 +61,15 @@ class Algorithm:
             return with_runs(found, task, partitions, self.room)
         from matchrec.engine.records import prepare_input
 
-        if task.selects:
-            from matchrec.engine.selection.searches import SEARCHES
-        else:
-            from matchrec.engine.contiguous.search import SEARCHES
         arrays = prepare_input(task, partitions, selects=task.selects)
-        return SEARCHES[self.engine, self.matching](task, arrays, self.room, counters)
+        if task.selects:
+            from matchrec.engine.selection.searches import find_matches as find_selected
+
+            return find_selected(self.engine, task, arrays, self.room, counters)
+        from matchrec.engine.contiguous.search import find_matches
+
+        algorithm = self.engine, self.matching
+        return find_matches(algorithm, task, arrays, self.room, counters)
 
 
 NAMES: Mapping[MatchOutput, str] = {

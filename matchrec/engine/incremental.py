@@ -26,7 +26,7 @@ from matchrec.engine.records import (
     SearchInput,
     compile_task,
     prepare_input,
-    satisfied_of,
+    rows_of,
 )
 from matchrec.engine.selection.searches import LiveRuns, RunsSearch
 from matchrec.engine.selection.skip import (
@@ -174,10 +174,12 @@ def search_further(task: Task, state: SearchState, call: SearchCall) -> Answer:
 def find_possible_starts(task: Task, partitions: Partitions) -> BoolArray:
     """bool[n], false where the conditions on a row say that no run begins with it."""
     compiled = compile_task(task, len(partitions.integers))
-    ways = compiled.program[: compiled.tables.first[compiled.folding.starts]]
+    rules = compiled.rules
+    ways = rules.program[: rules.first[rules.starts]]
     if (ways[:, layout.TARGET] < 0).any():
         return np.ones(partitions.rows, np.bool_)
-    satisfied, found = satisfied_of(partitions), np.zeros(partitions.rows, np.bool_)
+    satisfied = rows_of(partitions, compiled, selects=True).satisfied
+    found = np.zeros(partitions.rows, np.bool_)
     for word, mask in ways[:, [layout.WORD, layout.MASK]].tolist():
         found |= satisfied[:, word] & mask == mask
     return found
@@ -204,7 +206,7 @@ def release_found(
         task,
         task.stages.skip,
         concatenate([waiting, *found]),
-        SearchPosition(stop, first_rows, last_live, bounds),
+        SearchPosition(stop, first_rows, last_live, bounds, np.zeros(1, np.int64)),
     )
     held = replace(release.held, completed=shift_rows(release.held.completed, shift))
     bounds = numbers_of(release.start_bounds, numbers, shift)
@@ -260,16 +262,9 @@ def compact(task: Task, arrays: SearchInput, live: LiveRuns, call: SearchCall) -
 
 def resume(task: Task, arrays: SearchInput, live: LiveRuns, rows: tuple[int, int]) -> RunsSearch:
     """A search that goes on with live runs. rows: where it goes on, and where it stops."""
-    search = RunsSearch(task, arrays, ROOM, None)
-    count, nodes = len(live.runs), len(live.nodes)
-    while search.work.runs.shape[1] < 2 * count:
-        search.grow(layout.RUNS_FULL)
-    while len(search.work.nodes) < 4 * nodes:
-        search.enlarge_nodes(2 * len(search.work.nodes))
-    search.work.nodes[:nodes] = live.nodes
-    search.work.progress[layout.NODES] = nodes
+    search = RunsSearch(task, arrays, ROOM)
     search.restore(live)
-    search.work.progress[[layout.START, layout.STOP]] = rows
+    search.progress[[layout.START, layout.STOP]] = rows
     return search
 
 

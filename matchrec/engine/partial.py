@@ -95,7 +95,6 @@ class PartialSearch(PathSearch):
         limit = None if task.selects else task.max_steps
         plain = replace(task, output=MatchOutput.PREFERRED, max_steps=limit)
         super().__init__(plain, prepare_input(plain, partitions), room)
-        self.enlarge_seen(room.memory)
 
     @property
     def keeps_states(self) -> bool:

@@ -7,8 +7,7 @@ not need.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,6 @@ import numpy.typing as npt
 from matchrec.dataclass import dataclass
 from matchrec.engine.interface import Absent, Condition, Staged, Task
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.layout import ProgramTables, program_tables
 from matchrec.engine.matches import find_targets, skip_rule
 from matchrec.engine.partitions import BoolArray, Frontier, IntArray, Partitions
 from matchrec.evaluate.formulas import RowValues
@@ -27,7 +25,7 @@ from matchrec.evaluate.kernels.functions import mathematics_of
 from matchrec.evaluate.link import LinkedConditions, Move, Ways, link_conditions
 from matchrec.jit.callbacks import NO_CALLBACK
 from matchrec.nfa.closure import GUARD_END, Folding
-from matchrec.nfa.facts import live_states
+from matchrec.nfa.facts import live_states, reached_twice
 from matchrec.nfa.program import TIMED_OUT
 from matchrec.plan.clauses import EventSelection, MatchOutput
 
@@ -137,9 +135,8 @@ class SearchInput:
 def prepare_input(task: Task, partitions: Partitions, *, selects: bool = True) -> SearchInput:
     """The arrays of a task and its partitions. selects: for a search with event selection."""
     compiled = compile_task(task, len(partitions.integers))
-    linked = compiled.linked
-    rules = rules_of(compiled, task.output, task.stages is not None)
-    rows = rows_of(partitions) if selects else contiguous_rows(partitions, compiled)
+    linked, rules = compiled.linked, compiled.rules
+    rows = rows_of(partitions, compiled, selects=selects)
     negation = negation_of(task, compiled, rows.satisfied)
     python = None
     if linked is not None:
@@ -156,79 +153,41 @@ def prepare_input(task: Task, partitions: Partitions, *, selects: bool = True) -
     return SearchInput(selects, compiled, rules, rows, negation, ends, frontier, python)
 
 
-@lru_cache(maxsize=1024)  # a stream asks key after key
-def rules_of(compiled: CompiledTask, output: MatchOutput, has_stages: bool) -> layout.Rules:
-    """The query as its kernels read it; of a known one, the same again."""
-    linked, tables = compiled.linked, compiled.tables
-    states = len(tables.first) - 1
-    flushes = bool(compiled.ends.any())
-    return layout.Rules(
-        first=tables.first,
-        program=compiled.program,
-        output=OUTPUTS[output],
-        skip=compiled.skip,
-        merge_runs=output is not MatchOutput.GRAPH and not flushes,
-        starts=compiled.folding.starts,
-        tests_before_mapping=has_stages,
-        accepts=accepting_guards(compiled),
-        goes_on=is_waited_in(tables, states),
-        waits=compiled.waits,
-        ends=compiled.ends,
-        flushes=flushes,
-        forgets=compiled.counts_matches,
-        instructions=linked.instructions if linked else np.empty((0, 5), np.int64),
-        live_first=linked.live_first if linked else np.zeros(states + 1, np.int64),
-        live=linked.live_registers if linked else np.empty(0, np.int64),
-    )
-
-
-def rows_of(partitions: Partitions) -> layout.RowArrays:
-    """The partitions as kernels with event selection read them."""
-    starts = plain(partitions.starts, np.int64)
-    columns, valid = columns_of(partitions)
-    window_end = partitions.window_end
+def rows_of(partitions: Partitions, compiled: CompiledTask, *, selects: bool) -> layout.RowArrays:
+    """The partitions as kernels read them. selects: for a search with event selection."""
+    starts, window_end = plain(partitions.starts, np.int64), partitions.window_end
+    columns, valid = columns_of(partitions) if selects or compiled.linked else (None, None)
+    frontier = partitions.frontier
+    if selects or frontier is None:
+        frontier = Frontier.of(partitions.starts)
     if window_end is None:
-        window_end = np.repeat(starts[1:], np.diff(starts))
+        window_end = np.repeat(starts[1:], np.diff(starts) if selects else 0)
+    satisfied = partitions.satisfied
+    if satisfied.shape[1] == 0:  # kernels read word 0 even where nothing is needed
+        satisfied = np.zeros((partitions.rows, 1), np.uint64)
     return layout.RowArrays(
         starts,
-        frontier_of(replace(partitions, frontier=None)),
-        satisfied_of(partitions),
+        np.stack([frontier.start, frontier.until, frontier.edge, frontier.number, frontier.steps]),
+        plain(satisfied, np.uint64).view(np.int64),
         plain(window_end, np.int64),
         columns,
         valid,
-        NO_CALLBACK,
-        NO_CALLBACK,
+        NO_CALLBACK if selects else None,
+        NO_CALLBACK if selects else None,
     )
 
 
-def contiguous_rows(partitions: Partitions, compiled: CompiledTask) -> layout.RowArrays:
-    """The partitions as kernels without event selection read them."""
-    columns, valid = (None, None) if compiled.linked is None else columns_of(partitions)
-    return layout.RowArrays(
-        plain(partitions.starts, np.int64),
-        frontier_of(partitions),
-        satisfied_of(partitions),
-        window_end_of(partitions),
-        columns,
-        valid,
-        None,
-        None,
-    )
-
-
-def is_waited_in(tables: ProgramTables, states: int) -> IntArray:
+def is_waited_in(program: IntArray, states: int) -> IntArray:
     """int64[s], whether a run in a state looks at further rows: all but those that only accept."""
-    looking = tables.source[tables.target != layout.ACCEPT]
+    looking = program[program[:, layout.TARGET] != layout.ACCEPT, layout.SOURCE]
     return np.isin(np.arange(states), looking).astype(np.int64)
 
 
-def accepting_guards(compiled: CompiledTask) -> IntArray:
+def accepting_guards(program: IntArray, states: int) -> IntArray:
     """int64[s]: the weakest guard under which a run that arrives in a state accepts, or -1."""
-    guards = np.full(len(compiled.tables.first) - 1, -1, np.int64)
-    accepting = compiled.tables.target == layout.ACCEPT
-    for state, guard in zip(
-        compiled.tables.source[accepting], compiled.tables.guard[accepting], strict=True
-    ):
+    guards = np.full(states, -1, np.int64)
+    accepting = program[program[:, layout.TARGET] == layout.ACCEPT]
+    for state, guard in accepting[:, [layout.SOURCE, layout.GUARD]].tolist():
         if guard in (0, GUARD_END):
             guards[state] = guard if guards[state] < 0 else min(guards[state], guard)
     return guards
@@ -241,24 +200,15 @@ def accepting_guards(compiled: CompiledTask) -> IntArray:
 class CompiledTask:
     """A task without its names; of equal tasks the same object, by which others are remembered.
 
-    linked: what depends on the run, None where nothing does.
-
-    folding: the states between two rows. waits: int64[s], the state in which a run waits that skips
-    a row, -1 where it may not. ends: int64[s], see `Folding`, of what must come out.
+    folding: the states between two rows. rules: as kernels with event selection read them. linked:
+    what depends on the run, None where nothing does. remembers_all: whether failures are remembered
+    in every state that can be reached twice.
     """
 
     folding: Folding
-    tables: ProgramTables
-    program: IntArray
-    skip: layout.SkipRule
+    rules: layout.Rules
     linked: LinkedConditions | None
-    waits: IntArray
-    ends: IntArray
-
-    @property
-    def remembers_all(self) -> bool:
-        """Whether failures are remembered in every state that can be reached twice."""
-        return bool(np.array_equal(self.program[:, layout.MEMO], self.tables.memo))
+    remembers_all: bool
 
     @property
     def offsets(self) -> tuple[int, ...]:
@@ -271,36 +221,56 @@ class CompiledTask:
     @property
     def counts_matches(self) -> bool:
         """Whether a condition reads how many matches there were before."""
-        return self.linked is not None and MATCH_NUMBER in self.linked.operations
+        return self.rules.forgets
 
     @property
     def memo_bytes(self) -> int:
         """Bytes that a row of remembered failures takes."""
-        return -(-(int(self.program[:, layout.MEMO].max(initial=-1)) + 1) // 8)
+        return -(-(int(self.rules.program[:, layout.MEMO].max(initial=-1)) + 1) // 8)
 
 
-@lru_cache(maxsize=1024)  # a worker asks batch after batch, and of a set rule after rule
+@lru_cache(maxsize=1024)  # a worker asks batch after batch, a stream key after key
 def compile_task(task: Task, integers: int) -> CompiledTask:
     """The arrays of a task over `integers` integer columns; of a known one, the same again."""
     folding, members = task.pattern.folding, task.members
-    folded = folding.choices
-    tables = program_tables(folded, selects=task.selects)
-    choices = _choices(tables, task)
+    first, program = number_choices(task)
     skip = (task.stages and task.stages.skip) or task.after_match
-    choices[:, layout.IS_TARGET] = find_targets(skip.variable, members, tables.variable)
-    linked = None
+    variables = program[:, layout.VARIABLE]
+    program[:, layout.IS_TARGET] = find_targets(skip.variable, members, variables)
+    linked, remembered = None, program[:, layout.MEMO].copy()
     if not task.looks_only_at_data:
         run_conditions = [condition.run_condition for condition in task.conditions]
         last = tuple(absent.variable for absent in task.absent)
         last += () if task.closing is None else (task.closing,)
+        folded = folding.choices
         ends = tuple(s for s, ways in enumerate(folded) if any(c.accepts for c in ways))
-        asked = _asked_before(tables, folding)
-        ways = Ways(_moves(tables, task.stages), len(folded), last, ends, asked)
+        asked = program[program[:, layout.TEST] >= 0][:, [layout.SOURCE, layout.TEST]]
+        before = tuple(map(tuple, asked.tolist())) if folding.waits else ()
+        ways = Ways(_moves(program, task.stages), len(folded), last, ends, before)
         linked = link_conditions(run_conditions, members, integers, ways)
-        _add_links(choices, tables, linked)
-    waits, ends_of_runs = _waiting(task)
-    rule = skip_rule(skip.to)
-    return CompiledTask(folding, tables, choices, rule, linked, waits, ends_of_runs)
+        _add_links(program, linked)
+    (waits, ends_of_runs), states = _waiting(task), len(first) - 1
+    flushes = bool(ends_of_runs.any())
+    rules = layout.Rules(
+        first=first,
+        program=program,
+        output=OUTPUTS[task.output],
+        skip=skip_rule(skip.to),
+        forgets=linked is not None and MATCH_NUMBER in linked.operations,
+        merge_runs=task.output is not MatchOutput.GRAPH and not flushes,
+        starts=folding.starts,
+        tests_before_mapping=task.stages is not None,
+        flushes=flushes,
+        accepts=accepting_guards(program, states),
+        goes_on=is_waited_in(program, states),
+        waits=waits,
+        ends=ends_of_runs,
+        instructions=linked.instructions if linked else np.empty((0, 5), np.int64),
+        live_first=linked.live_first if linked else np.zeros(states + 1, np.int64),
+        live=linked.live_registers if linked else np.empty(0, np.int64),
+    )
+    remembers_all = bool(np.array_equal(program[:, layout.MEMO], remembered))
+    return CompiledTask(folding, rules, linked, remembers_all)
 
 
 def _waiting(task: Task) -> tuple[IntArray, IntArray]:
@@ -322,31 +292,45 @@ def _waiting(task: Task) -> tuple[IntArray, IntArray]:
     return np.array([-1 if one is None else one for one in folding.waits], np.int64), ends
 
 
-def _asked_before(tables: ProgramTables, folding: Folding) -> tuple[tuple[int, int], ...]:
-    """Of stages, each state with the variables whose conditions are asked in it."""
-    if not folding.waits:
-        return ()
-    asked = tables.test >= 0
-    return tuple(zip(tables.source[asked].tolist(), tables.test[asked].tolist(), strict=True))
+def number_choices(task: Task) -> tuple[IntArray, IntArray]:
+    """`first` and `program` of `layout.Rules`, without what conditions on the run need.
 
-
-def _choices(tables: ProgramTables, task: Task) -> IntArray:
-    """The program with its row conditions."""
-    choices = np.zeros((len(tables.target), layout.CHOICE_SIZE), np.int64)
-    choices[:, layout.SOURCE] = tables.source
-    choices[:, layout.TARGET] = tables.target
-    choices[:, layout.VARIABLE] = tables.variable
-    choices[:, layout.GUARD] = tables.guard
-    choices[:, layout.MEMO] = tables.memo
-    loops = np.isin(tables.source, tables.source[tables.again])
-    if task.stages is not None:
-        choices[:, layout.BLOCKS] = tables.blocks
-    elif task.selection is not EventSelection.SKIP_TILL_ANY_MATCH:
-        choices[:, layout.BLOCKS] = tables.again | ~loops
-    for choice, test in zip(choices, tables.test, strict=True):
-        if test >= 0:
+    Every state that can be reached twice has a memo number; where rows may be skipped, any can be.
+    """
+    folded = task.pattern.folding.choices
+    choices = [choice for state in folded for choice in state]
+    first = np.cumsum([0, *map(len, folded)]).astype(np.int64)
+    source = np.repeat(np.arange(len(folded)), np.diff(first))
+    twice = np.array(reached_twice(folded)) | task.selects
+    memo = [*np.where(twice, np.cumsum(twice) - 1, layout.NOT_REMEMBERED), layout.NOT_REMEMBERED]
+    program = np.zeros((len(choices), layout.CHOICE_SIZE), np.int64)
+    columns: dict[int, Sequence[int] | IntArray] = {
+        layout.SOURCE: source,
+        layout.TARGET: [number_of(c.effect or c.target) for c in choices],
+        layout.VARIABLE: [number_of(c.variable) for c in choices],
+        layout.GUARD: [c.guard for c in choices],
+        layout.MEMO: [memo[number_of(c.target)] for c in choices],
+        layout.TEST: [number_of(c.variable if c.test is None else c.test) for c in choices],
+        layout.EXCLUDED: [c.excluded for c in choices],
+        layout.AGAIN: [c.again for c in choices],
+        layout.BLOCKS: [c.blocks for c in choices],
+    }
+    for column, values in columns.items():
+        program[:, column] = values
+    if task.stages is None:
+        again = program[:, layout.AGAIN] != 0
+        skips_at_will = task.selection is EventSelection.SKIP_TILL_ANY_MATCH
+        blocks = again | ~np.isin(source, source[again])
+        program[:, layout.BLOCKS] = 0 if skips_at_will else blocks
+    for choice in program:
+        if (test := choice[layout.TEST]) >= 0:
             choice[[layout.WORD, layout.MASK]] = word_and_mask(task.conditions[test])
-    return choices
+    return first, program
+
+
+def number_of(one: int | None) -> int:
+    """A number as the kernels' arrays have it, -1 for none."""
+    return -1 if one is None else int(one)
 
 
 def word_and_mask(condition: Condition) -> tuple[int, int]:
@@ -357,47 +341,23 @@ def word_and_mask(condition: Condition) -> tuple[int, int]:
     return condition.row_condition // 64, int(bit.astype(np.int64))
 
 
-def _moves(tables: ProgramTables, stages: Staged | None) -> tuple[Move, ...]:
+def _moves(program: IntArray, stages: Staged | None) -> tuple[Move, ...]:
     """The choices that map a row, in order; of stages, tests are asked before that."""
-    tests = tables.test if stages is None else tables.variable
-    columns = tables.source, tables.variable, tables.target, tests
-    return tuple(
-        Move(int(source), int(variable), int(target), int(test))
-        for source, variable, target, test in zip(*columns, strict=True)
-        if target >= 0
-    )
+    test = layout.TEST if stages is None else layout.VARIABLE
+    columns = [layout.SOURCE, layout.VARIABLE, layout.TARGET, test]
+    return tuple(Move(*row) for row in program[program[:, layout.TARGET] >= 0][:, columns].tolist())
 
 
-def _add_links(choices: IntArray, tables: ProgramTables, linked: LinkedConditions) -> None:
+def _add_links(program: IntArray, linked: LinkedConditions) -> None:
     """Say of each choice where its instructions are; forget no failure that a register decides."""
-    mapping = tables.target >= 0
-    choices[mapping, layout.STEPS : layout.STEPS_END + 1] = np.reshape(linked.steps, (-1, 2))
+    target, test = program[:, layout.TARGET], program[:, layout.TEST]
+    mapping, asked = target >= 0, test >= 0
+    program[mapping, layout.STEPS : layout.STEPS_END + 1] = np.reshape(linked.steps, (-1, 2))
     code = np.reshape(linked.code, (-1, 2))
-    asked = tables.test >= 0
-    choices[asked, layout.CODE : layout.CODE_END + 1] = code[tables.test[asked]]
+    program[asked, layout.CODE : layout.CODE_END + 1] = code[test[asked]]
     live = np.diff(linked.live_first) > 0
-    forgotten = np.flatnonzero(mapping)[live[tables.target[mapping]]]
-    choices[forgotten, layout.MEMO] = layout.NOT_REMEMBERED
-
-
-def frontier_of(partitions: Partitions) -> IntArray:
-    """How far searches have come as a kernel notes it: int64[5, p]."""
-    one = partitions.frontier or Frontier.of(partitions.starts)
-    return np.stack([one.start, one.until, one.edge, one.number, one.steps])
-
-
-def satisfied_of(partitions: Partitions) -> IntArray:
-    """The row conditions as a kernel reads them; it reads word 0 even where nothing is needed."""
-    if partitions.satisfied.shape[1] == 0:
-        return np.zeros((partitions.rows, 1), np.int64)
-    return plain(partitions.satisfied, np.uint64).view(np.int64)
-
-
-def window_end_of(partitions: Partitions) -> IntArray:
-    """Where windows end as a kernel reads it; nothing where there are none."""
-    if partitions.window_end is None:
-        return np.empty(0, np.int64)
-    return plain(partitions.window_end, np.int64)
+    forgotten = np.flatnonzero(mapping)[live[target[mapping]]]
+    program[forgotten, layout.MEMO] = layout.NOT_REMEMBERED
 
 
 def columns_of(partitions: Partitions) -> tuple[IntArray, BoolArray]:

@@ -20,7 +20,8 @@ import numpy as np
 
 from matchrec.conditions.functions.function import AnsiError
 from matchrec.engine.interface import Room, Task
-from matchrec.engine.kernels import layout
+from matchrec.engine.kernels import layout, preferred
+from matchrec.engine.kernels.buffer import compact
 from matchrec.engine.kernels.mapping import SEEN_REGISTERS
 from matchrec.engine.kernels.starts import Values, look_up
 from matchrec.engine.matches import FailureKind, Matches, RunFailure
@@ -28,6 +29,12 @@ from matchrec.engine.partitions import IntArray
 from matchrec.engine.records import SearchInput
 from matchrec.nfa.program import A_MATCH, FIRST_NEAR, TIMED_OUT
 from matchrec.plan.clauses import MatchOutput
+
+Shapes = dict[str, tuple[tuple[int, ...], type]]
+"""Arrays of `Work` by their names."""
+
+NODES_OF_A_RUN = 16
+MANY_NODES = 1 << 13
 
 _FAILURES = {
     layout.SKIP_TO_NO_ROW: FailureKind.SKIP_TO_NO_ROW,
@@ -52,9 +59,13 @@ class KernelSearch(ABC):
         self, task: Task, arrays: SearchInput, room: Room, counters: IntArray | None = None
     ) -> None:
         self.task, self.arrays, self.room, self.counters = task, arrays, room, counters
-        self.rules, self.tables = arrays.rules, arrays.compiled.tables
+        self.rules = arrays.rules
         self.work = initial_work(task, arrays)
         arrays.show_to_python(lambda: self.work)
+        memory = max(room.memory, 2)
+        self.sizes = dict.fromkeys((layout.PATH_FULL, layout.MEMO_FULL, layout.RUNS_FULL), memory)
+        self.sizes[layout.NODES_FULL] = NODES_OF_A_RUN * memory
+        self.make_room()
 
     @property
     def progress(self) -> IntArray:
@@ -96,16 +107,45 @@ class KernelSearch(ABC):
         """Call the kernel on an output; return its status."""
         return int(self.kernel(self.rules, self.arrays.rows, self.work, output, *self.extras))
 
+    @property
     @abstractmethod
+    def shapes(self) -> Shapes:
+        """The arrays that the search works in, as large as `sizes` says."""
+
+    def make_room(self) -> None:
+        """Make the arrays as large as `sizes` says; what smaller ones hold stays."""
+        for name, (shape, dtype) in self.shapes.items():
+            before = getattr(self.work, name)
+            if before is None or before.shape != shape:
+                array: Any = np.zeros(shape, dtype)
+                if before is not None:
+                    array[tuple(map(slice, before.shape))] = before
+                self.work = self.work._replace(**{name: array})
+        linked = self.arrays.compiled.linked
+        if linked is not None:
+            self.work.registers[0] = linked.initial
+
     def grow(self, status: int) -> None:
-        """Enlarge what `status` says is full."""
+        """At least double what `status` says is full; what a ring has remembered is forgotten.
+
+        What must be found out again is no more than what fitted.
+        """
+        size = 2 * self.sizes[status]
+        while status == layout.MEMO_FULL and size < self.progress[layout.NEEDED]:
+            size *= 2
+        self.sizes[status] = size
+        self.make_room()
+        if status == layout.MEMO_FULL:
+            self.progress[layout.MEMO_TO] = self.progress[layout.START]
 
     def output(self, matches: int, rows: int) -> layout.FoundArrays:
         """An empty output for so many matches and mapped rows."""
-        selects, taken = self.arrays.selects, np.empty(rows, np.int32)
-        size = layout.FOUND_SIZE if selects else layout.CONTIGUOUS_FOUND_SIZE
-        positions = np.empty(rows, np.int64) if selects else None
-        return layout.FoundArrays(np.empty((size, matches + 1), np.int64), taken, positions)
+        found, taken = (
+            np.empty((layout.FOUND_SIZE, matches + 1), np.int64),
+            np.empty(rows, np.int32),
+        )
+        positions = np.empty(rows, np.int64) if self.arrays.selects else None
+        return layout.FoundArrays(found, taken, positions)
 
     def matches(self, output: layout.FoundArrays) -> Matches:
         """The matches in an output; with event selection, without numbers."""
@@ -119,9 +159,9 @@ class KernelSearch(ABC):
             classifiers=np.empty(mapped, np.int16),
             excluded=np.zeros(mapped, np.bool_),
         )
-        self.look_up(self.tables.variable, output.taken, matches.classifiers)
-        if self.tables.excluded.any():
-            self.look_up(self.tables.excluded, output.taken, matches.excluded)
+        self.look_up(layout.VARIABLE, output.taken, matches.classifiers)
+        if self.rules.program[:, layout.EXCLUDED].any():
+            self.look_up(layout.EXCLUDED, output.taken, matches.excluded)
         if not self.arrays.selects:
             return matches
         matches = replace(
@@ -133,8 +173,9 @@ class KernelSearch(ABC):
         )
         return matches if self.arrays.ends is None else by_first_end(matches, self.arrays.ends)
 
-    def look_up(self, of_choice: Values, choices: layout.ChoiceArray, found: Values) -> None:
-        """Fill `found` with what is known of each choice: all matches have many rows."""
+    def look_up(self, column: int, choices: layout.ChoiceArray, found: Values) -> None:
+        """Fill `found` with what a column says of each choice: all matches have many rows."""
+        of_choice = self.rules.program[:, column].astype(found.dtype)
         if self.arrays.selects:
             look_up(choices, of_choice, found)
         else:
@@ -148,7 +189,7 @@ class KernelSearch(ABC):
         progress, task = self.progress, self.task
         detail = task.after_match.variable or ""
         if status in CONDITION_FAILURES:
-            detail = task.variables[self.tables.test[progress[layout.CHOICE]]]
+            detail = task.variables[self.rules.program[progress[layout.CHOICE], layout.TEST]]
         partition, row = progress[[layout.PARTITION, layout.ROW]]
         if kind is FailureKind.TOO_MANY_STEPS:
             row, detail = progress[layout.START], str(task.max_steps)
@@ -174,29 +215,18 @@ class KernelSearch(ABC):
             self.counters += done
             self.counters[most] = live
 
-    def new_registers(self, places: int, initial: int) -> layout.RunArray:
-        """Registers for so many runs, at one place those of a run before its first row."""
+    def registers_of(self, runs: int) -> Shapes:
+        """Registers before the first row of a run, then those of so many runs; or none at all."""
         linked = self.arrays.compiled.linked
-        if linked is None:
-            return np.empty((places, 0), np.int64) if self.arrays.selects else None
-        registers: IntArray = np.empty((places, len(linked.initial)), np.int64)
-        registers[initial] = linked.initial
-        return registers
+        if linked is None and not self.arrays.selects:
+            return {}
+        return {"registers": ((runs + 1, len(linked.initial) if linked else 0), np.int64)}
 
-    def new_memo(self, rows: int) -> layout.ByteArray:
-        """Room for the failures of so many rows, none of which is remembered."""
-        return np.zeros((rows, self.arrays.compiled.memo_bytes), np.uint8)
-
-    def enlarge_memo(self) -> None:
-        """Room for the failures of more rows, none of which is remembered."""
-        self.work = self.work._replace(memo=self.new_memo(self.doubled(len(self.work.memo))))
-
-    def doubled(self, size: int) -> int:
-        """A size that has been doubled, as often as it takes until what is needed has room."""
-        size *= 2
-        while size < self.progress[layout.NEEDED]:
-            size *= 2
-        return size
+    @property
+    def memo(self) -> Shapes:
+        """Room for remembered failures."""
+        size = self.sizes[layout.MEMO_FULL], self.arrays.compiled.memo_bytes
+        return {"memo": (size, np.uint8)}
 
 
 def initial_work(task: Task, arrays: SearchInput) -> layout.Work:
@@ -250,13 +280,14 @@ class PathSearch(KernelSearch):
         super().__init__(task, arrays, room, counters)
         if task.absent or needs_release_times(task):
             self.remember_nothing()  # a way that leads to no match may still matter
-        self.work = self.work._replace(memo=self.new_memo(room.memory))
-        self.enlarge_path(room.memory)
 
     @property
-    def keeps_states(self) -> bool:
-        """Whether computation states are kept as well that a starting row has seen."""
-        return False
+    def keeps_states(self) -> bool | None:
+        """Whether computation states are kept as well that a starting row has seen.
+
+        None where no query of this kind keeps them.
+        """
+        return None
 
     def remember_nothing(self) -> None:
         """Try each way again wherever it is come to."""
@@ -264,32 +295,84 @@ class PathSearch(KernelSearch):
         program[:, layout.MEMO] = layout.NOT_REMEMBERED
         self.rules = self.rules._replace(program=program)
 
+    @property
+    def shapes(self) -> Shapes:
+        size, selects = self.sizes[layout.PATH_FULL], self.arrays.selects
+        path: Shapes = {"path": ((size,), np.int32)}
+        if selects:
+            path = {"path": ((layout.PATH_SIZE, size), np.int64)}
+        shapes = path | self.memo | self.registers_of(size)
+        if self.keeps_states is not None:
+            states = self.sizes[layout.RUNS_FULL] if self.keeps_states else 0
+            (_, registers), _ = shapes.get("registers", ((0, 0), np.int64))
+            shapes["seen"] = ((states, SEEN_REGISTERS + registers), np.int64)
+        return shapes
+
+
+class BufferSearch(KernelSearch):
+    """All runs at once, with the shared buffer of their rows; equal runs merge."""
+
+    @property
+    def shapes(self) -> Shapes:
+        runs, nodes = self.sizes[layout.RUNS_FULL], self.sizes[layout.NODES_FULL]
+        return {
+            "runs": ((2, runs, layout.RUN_SIZE), np.int64),
+            "table": ((2 * runs, layout.TABLE_SIZE), np.int64),
+            "nodes": ((nodes, layout.NODE_SIZE), np.int64),
+            "moved": ((nodes,), np.int64),
+        } | self.registers_of(2 * runs)
+
+    @property
+    def windows(self) -> tuple[layout.RunArray, layout.RunArray]:
+        """What the buffer is pruned by: the ends of windows, and the counters."""
+        return self.arrays.rows.window_end, self.work.counters
+
+    def prune(self) -> None:
+        """Drop the nodes to which no run leads; called between two rows."""
+        work, row = self.work, int(self.progress[layout.START]) - 1
+        compact(row, *self.windows, work.runs, work.nodes, work.moved, work.progress)
+
     def grow(self, status: int) -> None:
-        """At least double what is full; the search of the starting row begins again.
+        """Double what is full; of nodes if dropping some leaves many, or if one row needs more.
 
-        A larger ring begins empty: what must be found out again is no more than what fitted.
+        A small room is doubled at once, so that few searches have to compile what drops nodes.
         """
-        if status == layout.MEMO_FULL:
-            self.enlarge_memo()
-            self.progress[layout.MEMO_TO] = self.progress[layout.START]
-        elif status == layout.RUNS_FULL:
-            self.enlarge_seen(2 * len(self.work.seen))
-        else:
-            assert status == layout.PATH_FULL, status
-            self.enlarge_path(2 * self.work.path.shape[-1])
+        size, progress = self.sizes[status], self.progress
+        if status == layout.NODES_FULL and MANY_NODES <= size < 2 * progress[layout.NODES]:
+            self.prune()
+            if 4 * progress[layout.NODES] <= size:
+                return
+        super().grow(status)
 
-    def enlarge_path(self, size: int) -> None:
-        """Make room for so many rows of a match, each with its registers."""
-        path: layout.RunArray = np.empty(size, np.int32)
-        if self.arrays.selects:
-            path = np.empty((layout.PATH_SIZE, size), np.int64)
-            if self.work.path is not None:  # with the best match so far
-                path[:, : self.work.path.shape[1]] = self.work.path
-        self.work = self.work._replace(path=path, registers=self.new_registers(size + 1, 0))
 
-    def enlarge_seen(self, states: int) -> None:
-        """An empty table of computation states, which is full with half as many."""
-        registers = self.work.registers
-        columns = SEEN_REGISTERS + (0 if registers is None else registers.shape[1])
-        seen = np.zeros((states if self.keeps_states else 0, columns), np.int64)
-        self.work = self.work._replace(seen=seen)
+class BreadthFirstSearch(BufferSearch):
+    """All runs at once, for the preferred match of each starting row, or for its longest one."""
+
+    kernel = staticmethod(preferred.search)
+
+    @property
+    def shapes(self) -> Shapes:
+        """Where rows follow each other, a node does not say which one it is."""
+        nodes, states = self.sizes[layout.NODES_FULL], len(self.rules.first) - 1
+        shapes = super().shapes | self.memo
+        if "registers" not in shapes:
+            shapes["table"] = ((states, layout.TABLE_SIZE), np.int64)
+        columns = layout.NODE_ROW + self.arrays.selects
+        return shapes | {"nodes": ((nodes, columns), np.int32), "moved": ((nodes,), np.int32)}
+
+    @property
+    def windows(self) -> tuple[layout.RunArray, layout.RunArray]:
+        """A node leads to one match only, whose run has its window."""
+        return None, None
+
+    @property
+    def extras(self) -> tuple[Any, ...]:
+        """The registers, and where rows may be skipped."""
+        return self.work.registers, self.rules.waits
+
+    def grow(self, status: int) -> None:
+        """As any search over a buffer, which has room for a row of all runs."""
+        if status == layout.RUNS_FULL:
+            least = 8 * self.sizes[layout.RUNS_FULL]
+            self.sizes[layout.NODES_FULL] = max(self.sizes[layout.NODES_FULL], least)
+        super().grow(status)

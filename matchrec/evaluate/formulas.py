@@ -15,8 +15,7 @@ from decimal import Decimal
 import numpy as np
 import numpy.typing as npt
 
-from matchrec.conditions.accumulators import AGGREGATES
-from matchrec.conditions.accumulators.aggregate import fold
+from matchrec.conditions.accumulators import AGGREGATES, fold
 from matchrec.conditions.functions import functions
 from matchrec.conditions.functions.comparisons import COMPARISONS
 from matchrec.conditions.functions.function import AnsiError, Compute, FunctionUse, Value

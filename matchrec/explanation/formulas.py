@@ -255,7 +255,7 @@ def merges_runs(executable: Executable) -> bool:
 
 def ends_by_window(executable: Executable) -> bool:
     """Whether runs come out when their window ends."""
-    return bool(compile_task(executable.task, len(executable.crossing.integers)).ends.any())
+    return compile_task(executable.task, len(executable.crossing.integers)).rules.flushes
 
 
 IN_WINDOW = "in the window"

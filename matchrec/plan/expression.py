@@ -185,19 +185,41 @@ class Operation:
 
     operator: upper-case operator or function name, e.g. AND OR NOT = <> < <= > >= <=> + - * / % DIV
     BETWEEN, `IS NULL`, `IS NOT NULL`, IN, LIKE, ||, `NEG`, ABS, COALESCE. A parenthesised one is
-    the expression itself with the parentheses in `pieces`.
-    pieces: the exact text of the whole operation, references as holes. words: what it takes that is
-    no value, such as the type of a CAST or the unit of TIMESTAMPDIFF, in upper case.
+    the expression itself with the parentheses in `parts`.
+    parts: the exact text of the whole operation, with the operands in their places. words: what it
+    takes that is no value, such as the type of a CAST or the unit of TIMESTAMPDIFF, in upper case.
+    operands, pieces: of the parts, the text with references as holes.
     """
 
     operator: str
-    operands: tuple[Scalar, ...]
-    pieces: tuple[Piece, ...]
+    parts: tuple[str | Scalar, ...]
     span: Span = field(compare=False)
     words: tuple[str, ...] = ()
+    operands: tuple[Scalar, ...] = field(init=False, compare=False, repr=False)
+    pieces: tuple[Piece, ...] = field(init=False, compare=False, repr=False)
+
+    __match_args__ = ("operator", "operands")
+
+    def __post_init__(self) -> None:
+        pieces: list[Piece] = []
+        for part in self.parts:
+            for piece in (part,) if isinstance(part, str) else part.pieces:
+                if pieces and isinstance(piece, str) and isinstance(pieces[-1], str):
+                    pieces[-1] += piece
+                else:
+                    pieces.append(piece)
+        operands = tuple(part for part in self.parts if not isinstance(part, str))
+        object.__setattr__(self, "operands", operands)
+        object.__setattr__(self, "pieces", set_apart(pieces))
+
+    def of_operands(self, change: Callable[[Scalar], Scalar]) -> Operation:
+        """The same operation of changed operands."""
+        parts = (part if isinstance(part, str) else change(part) for part in self.parts)
+        return replace(self, parts=tuple(parts))
 
 
 Scalar = Term | Operation
+Parts = tuple[str | Scalar, ...]
 
 
 def terms(aggregate: Aggregate) -> tuple[Scalar, ...]:
@@ -284,13 +306,10 @@ def with_semantics(reference: Reference, semantics: Semantics) -> Reference:
 
 def with_references(scalar: Scalar, change: Callable[[Reference], Reference]) -> Scalar:
     """The same expression with every reference changed."""
-    pieces = tuple(piece if isinstance(piece, str) else change(piece) for piece in scalar.pieces)
-    match scalar:
-        case Term():
-            return replace(scalar, pieces=pieces)
-        case Operation(operands=operands):
-            inner = tuple(with_references(operand, change) for operand in operands)
-            return replace(scalar, operands=inner, pieces=pieces)
+    if isinstance(scalar, Operation):
+        return scalar.of_operands(lambda operand: with_references(operand, change))
+    pieces = (piece if isinstance(piece, str) else change(piece) for piece in scalar.pieces)
+    return replace(scalar, pieces=tuple(pieces))
 
 
 def with_final_semantics(scalar: Scalar) -> Scalar:
@@ -308,11 +327,10 @@ def joined(operator: str, parts: Sequence[Scalar], span: Span | None = None) -> 
     """
     if len(parts) == 1:
         return parts[0]
-    pieces: list[Piece] = []
+    written: list[str | Scalar] = []
     for part in parts:
-        pieces += [f" {operator} (" if pieces else "(", *part.pieces, ")"]
-    covered = span or parts[0].span.to(parts[-1].span)
-    return Operation(operator, tuple(parts), tuple(pieces), covered)
+        written += [f" {operator} (" if written else "(", part, ")"]
+    return Operation(operator, tuple(written), span or parts[0].span.to(parts[-1].span))
 
 
 def conjuncts(condition: Scalar) -> tuple[Scalar, ...]:
@@ -324,7 +342,7 @@ def conjuncts(condition: Scalar) -> tuple[Scalar, ...]:
 
 def negation(condition: Scalar) -> Operation:
     """NOT of a condition: unknown where the condition is."""
-    return Operation("NOT", (condition,), ("NOT (", *condition.pieces, ")"), condition.span)
+    return Operation("NOT", ("NOT (", condition, ")"), condition.span)
 
 
 def complement(condition: Scalar) -> Operation:
@@ -332,11 +350,29 @@ def complement(condition: Scalar) -> Operation:
 
     Its text is a CASE: Spark casts what IS NOT TRUE is asked of, and a text is no condition.
     """
-    pieces = set_apart(("CASE WHEN ", *condition.pieces, " THEN FALSE ELSE TRUE END"))
-    return Operation("IS NOT TRUE", (condition,), pieces, condition.span)
+    parts = "CASE WHEN ", condition, " THEN FALSE ELSE TRUE END"
+    return Operation("IS NOT TRUE", parts, condition.span)
 
 
 def comparison(operator: str, left: Term, right: Term) -> Operation:
     """Two values with the operator between them."""
-    pieces = (*left.pieces, f" {operator} ", *right.pieces)
-    return Operation(operator, (left, right), pieces, left.span)
+    return Operation(operator, (left, f" {operator} ", right), left.span)
+
+
+def around(operands: Sequence[Scalar], write: Callable[[Span], str], span: Span) -> Parts:
+    """The text at `span`, as `write` gives it, with operands in their places."""
+    parts: list[str | Scalar] = []
+    position = span.start
+    for operand in operands:
+        parts += [write(Span(position, operand.span.start)), operand]
+        position = operand.span.end
+    return tuple(part for part in (*parts, write(Span(position, span.end))) if part != "")
+
+
+def enclosed(inner: Scalar, write: Callable[[Span], str], span: Span) -> Scalar:
+    """The same expression with the text around it, such as parentheses."""
+    before = write(Span(span.start, inner.span.start))
+    after = write(Span(inner.span.end, span.end))
+    if isinstance(inner, Operation):
+        return replace(inner, parts=(before, *inner.parts, after), span=span)
+    return replace(inner, pieces=set_apart((before, *inner.pieces, after)), span=span)

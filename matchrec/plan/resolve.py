@@ -120,14 +120,13 @@ def resolve_definition(definition: Definition, columns: InputColumns) -> Definit
 
 def resolve_scalar(scalar: Scalar, canonical: Callable[[str], str]) -> Scalar:
     """The expression with `canonical` applied to the arguments of its references."""
-    pieces = tuple(
+    if isinstance(scalar, Operation):
+        return scalar.of_operands(lambda operand: resolve_scalar(operand, canonical))
+    pieces = (
         piece if isinstance(piece, str) else resolve_piece(piece, canonical)
         for piece in scalar.pieces
     )
-    if isinstance(scalar, Operation):
-        operands = tuple(resolve_scalar(operand, canonical) for operand in scalar.operands)
-        return replace(scalar, pieces=pieces, operands=operands)
-    return replace(scalar, pieces=pieces)
+    return replace(scalar, pieces=tuple(pieces))
 
 
 def resolve_piece(piece: Piece, canonical: Callable[[str], str]) -> Piece:

@@ -22,6 +22,7 @@ from matchrec.plan.expression import (
     Operation,
     Scalar,
     Term,
+    comparison,
     joined,
 )
 from matchrec.plan.match_plan import MatchPlan
@@ -86,14 +87,12 @@ def less_after(plan: MatchPlan, interval: RowExpression, row: Navigation) -> Sca
     """`ts < <ts of the row> + interval`."""
     order, span = plan.order_by[0].expression.text, interval.place
     here, there = (ColumnReference(one, order, span) for one in (Navigation(), row))
-    parts = Term((there,), span), Term((interval.text,), span)
-    end = Operation("+", parts, (there, " + ", interval.text), span)
-    return Operation("<", (Term((here,), span), end), (here, " < ", *end.pieces), span)
+    end = Operation("+", (Term((there,), span), " + ", Term((interval.text,), span)), span)
+    return Operation("<", (Term((here,), span), " < ", end), span)
 
 
 def count_is(variable: str | None, number: int, interval: RowExpression) -> Scalar:
     """`count(variable.*) = number`, with the current row. interval: whose place it has."""
     span = interval.place
     count = Aggregate("count", variable, (), span=span)
-    parts = Term((count,), span), Term((str(number),), span)
-    return Operation("=", parts, (count, f" = {number}"), span)
+    return comparison("=", Term((count,), span), Term((str(number),), span))

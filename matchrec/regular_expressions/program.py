@@ -1,16 +1,15 @@
 """Trees of regular expressions as instructions.
 
 (a|b)*c
-0 SAVE 2 ... SPLIT, CHARACTERS, JUMP, MATCH: see `Opcode`.
+0 SPLIT ... CHARACTER, JUMP, MATCH: see `Opcode`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import field
 from enum import IntEnum
-from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -28,16 +27,15 @@ class Opcode(IntEnum):
     """What an instruction does with its numbers a and b, before the next one comes.
 
     CHARACTER takes one of a .. b, ONE_OF one of the ranges a .. b - 1. SPLIT tries what is at a,
-    then what is at b. SAVE keeps the place as the a-th, AT asks whether it is an edge.
+    then what is at b. AT asks whether the place is an edge.
     """
 
     CHARACTER = 0
     ONE_OF = 1
     SPLIT = 2
     JUMP = 3
-    SAVE = 4
-    AT = 5
-    MATCH = 6
+    AT = 4
+    MATCH = 5
 
 
 class RegexProgram(NamedTuple):
@@ -84,10 +82,6 @@ class Writer:
                     self.write(part)
             case Choice(parts):
                 self.either(parts)
-            case CapturingGroup(number, part):
-                self.add(Opcode.SAVE, 2 * number)
-                self.write(part)
-                self.add(Opcode.SAVE, 2 * number + 1)
             case Repeat():
                 self.repeat(tree)
             case _:
@@ -103,7 +97,7 @@ class Writer:
     def either(self, parts: tuple[Tree, ...]) -> None:
         ends = []
         for part in parts[:-1]:
-            split = self.split(greedy=True)
+            split = self.add(Opcode.SPLIT)
             self.write(part)
             ends.append(self.add(Opcode.JUMP))
             self.leave(split)
@@ -111,30 +105,19 @@ class Writer:
         for end in ends:
             self.written[end][1] = len(self.written)
 
-    def split(self, *, greedy: bool) -> int:
-        """A choice between what comes next and what `leave` will say."""
-        here = len(self.written)
-        return self.add(Opcode.SPLIT, *((here + 1, -1) if greedy else (-1, here + 1)))
-
     def leave(self, split: int) -> None:
-        """A choice leads here otherwise."""
-        self.written[split][1:3] = [
-            len(self.written) if one < 0 else one for one in self.written[split][1:3]
-        ]
+        """A choice leads to what comes next, or else here."""
+        self.written[split][1:3] = split + 1, len(self.written)
 
     def repeat(self, tree: Repeat) -> None:
         for _ in range(tree.least):
             self.write(tree.part)
-        if tree.most is None:
-            split = self.split(greedy=tree.greedy)
-            self.write(tree.part)
-            self.add(Opcode.JUMP, split)
-            self.leave(split)
-            return
         splits = []
-        for _ in range(tree.most - tree.least):
-            splits.append(self.split(greedy=tree.greedy))
+        for _ in range(1 if tree.most is None else tree.most - tree.least):
+            splits.append(self.add(Opcode.SPLIT))
             self.write(tree.part)
+        if tree.most is None:
+            self.add(Opcode.JUMP, splits[0])
         for split in splits:
             self.leave(split)
 
@@ -153,7 +136,7 @@ def program_of(expression: Expression) -> RegexProgram:
 # Regular expressions of Java as trees.
 #
 # a(b|[c-e])*$
-# Sequence(One(a) Group(1, Repeat(...)) Edge.LAST_LINE)
+# Sequence(One(a) Repeat(...) Edge.LAST_LINE)
 #
 # Refused by name are what cannot be found in bounded time, such as look-around and back references,
 # and what is rare: possessive quantifiers, flags other than (?i) and (?s) at the start, \\p{...},
@@ -219,34 +202,22 @@ class Repeat:
     part: Tree
     least: int
     most: int | None
-    greedy: bool
 
 
-@dataclass(frozen=True, slots=True)
-class CapturingGroup:
-    """A part of which one may ask where it was, by its number from 1."""
-
-    number: int
-    part: Tree
-
-
-Tree = One | At | Sequence | Choice | Repeat | CapturingGroup
+Tree = One | At | Sequence | Choice | Repeat
 
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """An expression that has been read. groups: how many; names: the numbers of those with a name.
+    """An expression that has been read.
 
-    repeated: groups in a repeated part, whose last value Java may forget. last: the last character
-    of texts in which it is Java's. Word boundaries depend on the version of Java beyond ASCII;
-    beyond U+FFFF a character of Java is two, between which nothing is found, too.
+    last: the last character of texts in which it is Java's. Word boundaries depend on the version
+    of Java beyond ASCII; beyond U+FFFF a character of Java is two, between which nothing is found,
+    too.
     """
 
     text: str
     tree: Tree
-    groups: int
-    names: Mapping[str, int]
-    repeated: frozenset[int]
     last: int
 
 
@@ -303,7 +274,7 @@ CLASSES = {
 }
 EDGES = {"A": Boundary.START, "z": Boundary.END, "Z": Boundary.LAST_LINE, "b": Boundary.WORD}
 CONTROLS = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "a": "\a", "e": "\x1b"}
-QUANTIFIER = re.compile(r"([*+?]|\{(\d+)(,?)(\d*)\})(\??)(\+?)", re.ASCII)
+QUANTIFIER = re.compile(r"([*+?]|\{(\d+)(,?)(\d*)\})\??(\+?)", re.ASCII)
 FLAGS = re.compile(r"\(\?([is]+)\)")
 OPENING = re.compile(r"\((?:\?(?::|<([a-zA-Z][a-zA-Z0-9]*)>))?")
 
@@ -319,12 +290,10 @@ class ExpressionParser:
 
     text: str
     place: int = 0
-    groups: int = 0
     dot: Ranges = field(default=others(LINE_ENDS))
     any_case: bool = False
     last: int = LAST
-    names: dict[str, int] = field(default_factory=dict)
-    repeated: set[int] = field(default_factory=set)
+    names: set[str] = field(default_factory=set)
 
     def whole(self) -> Expression:
         if (found := FLAGS.match(self.text)) is not None:
@@ -339,8 +308,7 @@ class ExpressionParser:
             self.limit(BEYOND - 1)
         if self.place < len(self.text):
             raise self.refused(")")
-        names, repeated = MappingProxyType(self.names), frozenset(self.repeated)
-        return Expression(self.text, tree, self.groups, names, repeated, self.last)
+        return Expression(self.text, tree, self.last)
 
     def limit(self, last: int) -> None:
         """In texts with further characters the expression is not Java's."""
@@ -368,18 +336,17 @@ class ExpressionParser:
     def sequence(self) -> tuple[Tree, bool]:
         parts, empty = [], True
         while self.place < len(self.text) and self.next() not in "|)":
-            before = self.groups
-            one, may_be_empty = self.quantified(*self.item(), before)
+            one, may_be_empty = self.quantified(*self.item())
             parts.append(one)
             empty = empty and may_be_empty
         return Sequence(tuple(parts)), empty
 
-    def quantified(self, one: Tree, empty: bool, before: int) -> tuple[Tree, bool]:
-        """An item with the quantifier after it. before: how many groups came before the item."""
+    def quantified(self, one: Tree, empty: bool) -> tuple[Tree, bool]:
+        """An item with the quantifier after it."""
         found = QUANTIFIER.match(self.text, self.place)
         if found is None:
             return one, empty
-        sign, least, comma, most, reluctant, possessive = found.groups()
+        sign, least, comma, most, possessive = found.groups()
         if isinstance(one, At) or possessive or (empty and sign != "?"):
             raise self.refused(found[0])
         if max(int(least or 0), int(most or 0)) > MOST_REPEATED:
@@ -387,15 +354,13 @@ class ExpressionParser:
         self.place = found.end()
         if QUANTIFIER.match(self.text, self.place):
             raise self.refused(self.next())
-        if sign != "?":
-            self.repeated.update(range(before + 1, self.groups + 1))
         if least is not None:
             times = int(least), int(most) if most else None if comma else int(least)
         else:
             times = int(sign == "+"), 1 if sign == "?" else None
         if times[1] is not None and times[1] < times[0]:
             raise self.refused(found[0])
-        return Repeat(one, *times, not reluctant), empty or times[0] == 0
+        return Repeat(one, *times), empty or times[0] == 0
 
     def item(self) -> tuple[Tree, bool]:
         character = self.next()
@@ -428,19 +393,16 @@ class ExpressionParser:
         assert found is not None
         if found[0] == "(" and self.next(2) == "(?":
             raise self.refused(self.next(3))
-        number = 0
-        if found[0] == "(" or found[1] is not None:
-            self.groups = number = self.groups + 1
         if found[1] in self.names:
             raise self.refused(found[0])
         if found[1] is not None:
-            self.names[found[1]] = number
+            self.names.add(found[1])
         self.place = found.end()
         inner, empty = self.alternatives()
         if self.place >= len(self.text):
             raise self.refused("an open group")
         self.place += 1
-        return (CapturingGroup(number, inner) if number else inner), empty
+        return inner, empty
 
     def member(self) -> str:
         """The one character that is written, or for which an escape stands."""

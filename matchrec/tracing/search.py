@@ -221,7 +221,7 @@ class Walk:
         variable = asked = -1
         if choice >= 0:
             variable = self.program[choice][layout.VARIABLE]
-            asked = int(self.questions.tables.test[choice])
+            asked = self.program[choice][layout.TEST]
         before = self.path[-1].trial if self.path else -1
         self.trials.append(Trial(at.row, variable, asked, outcome, before, len(self.path)))
         if len(self.trials) >= self.most:

@@ -84,7 +84,7 @@ def type_in(condition: Scalar, variable: str, column: str) -> str | None:
 
     >>> from matchrec.source import Span
     >>> here = Term((ColumnReference(Navigation("a"), "kind"),), Span(0, 1))
-    >>> type_in(Operation("=", (here, Term(("'x'",), Span(0, 1))), (), Span(0, 1)), "a", "kind")
+    >>> type_in(Operation("=", (here, Term(("'x'",), Span(0, 1))), Span(0, 1)), "a", "kind")
     "'x'"
     """
     match condition:

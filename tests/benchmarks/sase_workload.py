@@ -24,7 +24,8 @@ from matchrec.engine.kernels import layout
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import Partitions, ends_after
 from matchrec.engine.records import SearchInput, prepare_input
-from matchrec.engine.selection.searches import advance_all_runs
+from matchrec.engine.selection.searches import RunsSearch
+from matchrec.engine.selection.skip import number_chunks, sort_matches
 from matchrec.frontends.sase import compile_sase
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.resolve import InputColumns
@@ -199,7 +200,8 @@ class Search:
         if self.engine == "backtracking":
             algorithm = PRODUCT[self.engine].choose(self.task)
             return algorithm.search(self.task, self.partitions, counters)
-        return advance_all_runs(self.task, self.prepare(), Room(), counters)
+        runs = RunsSearch(self.task, self.prepare(), Room(), counters)
+        return number_chunks(map(sort_matches, runs.find_matches()))
 
     def prepare(self) -> SearchInput:
         """The input of the breadth-first search, with what the paper switches off switched off.

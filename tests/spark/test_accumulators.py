@@ -18,8 +18,7 @@ from decimal import Decimal
 import pytest
 from pyspark.sql import SparkSession, types
 
-from matchrec.conditions.accumulators import AGGREGATES
-from matchrec.conditions.accumulators.aggregate import decimal_of
+from matchrec.conditions.accumulators import AGGREGATES, decimal_of
 from matchrec.conditions.functions.function import AggregateUse, Value
 from matchrec.frontends.lexing.tokens import words
 from matchrec.spark.types import value_type

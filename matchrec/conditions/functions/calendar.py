@@ -48,33 +48,10 @@ def length_of_month(year: int, month: int) -> int:
     return day_of(year + month // 12, month % 12 + 1, 1) - day_of(year, month, 1)
 
 
-def add_months(day: int, months: int) -> int:
-    """The same day of another month, or its last one."""
-    year, month, of_month = date_of(day)
-    year, month = divmod(year * 12 + month - 1 + months, 12)
-    return day_of(year, month + 1, min(of_month, length_of_month(year, month + 1)))
-
-
 def months_of(day: int) -> int:
     """How many months lie between year 0 and that of a day."""
     year, month, _ = date_of(day)
     return year * 12 + month - 1
-
-
-def day_of_year(day: int) -> int:
-    """From 1."""
-    return day - day_of(date_of(day)[0], 1, 1) + 1
-
-
-def week_day(day: int) -> int:
-    """Monday is 0."""
-    return (day + 3) % 7
-
-
-def iso_week(day: int) -> int:
-    """The number of the week in the year that has its Thursday."""
-    thursday = day - week_day(day) + 3
-    return (day_of_year(thursday) - 1) // 7 + 1
 
 
 def show_day(day: int) -> str:

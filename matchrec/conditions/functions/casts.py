@@ -7,7 +7,6 @@ here, so that it is refused when the query is built.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from functools import partial
@@ -15,6 +14,7 @@ from functools import partial
 from matchrec.conditions.functions.calendar import (
     DAY,
     SECOND,
+    Zone,
     find_zone,
     read_day,
     read_instant,
@@ -39,10 +39,30 @@ from matchrec.conditions.functions.numerals import (
     wrap,
     wrap_floating,
 )
-from matchrec.conditions.types import STRING, TIMES, Family, ValueType, is_wide_decimal, type_named
+from matchrec.conditions.types import FLOAT, STRING, Family, ValueType, is_wide_decimal, type_named
+from matchrec.dataclass import dataclass
 
-Rule = Callable[[ValueType, ValueType, FunctionUse], Compute]
-"""How values of one type become values of another. Raises NoValueError where one has none."""
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """From one type to another, in the time zone of the session."""
+
+    own: ValueType
+    target: ValueType
+    time_zone: str
+
+    @property
+    def zone(self) -> Zone:
+        return find_zone(self.time_zone)
+
+    @property
+    def is_single(self) -> bool:
+        """Whether it is to a float of 32 bits."""
+        return self.target == FLOAT
+
+
+Rule = Callable[[Value, Cast], Value]
+"""How a value of one type becomes one of another. Raises NoValueError where there is none."""
 
 TRUE = frozenset({"t", "true", "y", "yes", "1"})
 FALSE = frozenset({"f", "false", "n", "no", "0"})
@@ -61,13 +81,12 @@ def cast_strictly(use: FunctionUse) -> Compute:
     """Under ANSI, where what does not fit is an error; that says what was cast."""
     (own,), target = use.types, cast_type(use)
     assert target is not None
-    convert: Compute = (
-        identity if own == target else RULES[own.family, target.family](own, target, use)
-    )
+    asked = Cast(own, target, use.time_zone)
+    rule: Rule = identity if own == target else RULES[own.family, target.family]
 
     def cast(value: Value) -> Value:
         try:
-            return convert(value)
+            return rule(value, asked)
         except NoValueError:
             raise NoValueError(f"{value!r} of type {own.name} is no {target.name}") from None
 
@@ -89,7 +108,8 @@ def cast_as_set(use: FunctionUse) -> Compute:
         if wrapping is not None:
             return partial(wrapping, target.bits)
         if use.types[0].family is Family.STRING:
-            return null_without(whole_number(read_whole_part, target.bits))
+            asked = Cast(STRING, target, use.time_zone)
+            return null_without(lambda text: whole(read_whole_part(text), asked))
     if use.types[0].family is Family.DECIMAL and target == STRING:
         return str
     return cast_leniently(use)
@@ -107,30 +127,15 @@ def null_without(convert: Compute) -> Compute:
     return cast
 
 
-def identity(value: Value) -> Value:
+def identity(value: Value, _: Cast) -> Value:
     return value
 
 
-def whole_number(read: Callable[[Value], int], bits: int) -> Compute:
+def whole(number: int, cast: Cast) -> int:
     """A whole number of so many bits."""
-
-    def convert(value: Value) -> int:
-        number = read(value)
-        if not fits(number, bits):
-            raise NoValueError
-        return number
-
-    return convert
-
-
-def to_integer(read: Callable[[Value], int]) -> Rule:
-    return lambda _, target, __: whole_number(read, target.bits)
-
-
-def floating_to_integer(_: ValueType, target: ValueType, __: FunctionUse) -> Compute:
-    if target.bits == 64:
-        return floating_to_long
-    return whole_number(truncated, target.bits)
+    if not fits(number, cast.target.bits):
+        raise NoValueError
+    return number
 
 
 def truncated(number: float) -> int:
@@ -139,50 +144,32 @@ def truncated(number: float) -> int:
     return int(number)
 
 
-def floating_to_long(number: float) -> int:
-    """2 ** 63 passes Spark's test, and becomes the largest number."""
+def floating_to_integer(number: float, cast: Cast) -> int:
+    """2 ** 63 passes Spark's test of a bigint, and becomes the largest one."""
     found = truncated(number)
-    if not -(1 << 63) <= found <= 1 << 63:
-        raise NoValueError
-    return min(found, (1 << 63) - 1)
+    return whole(found - (cast.target.bits == 64 and found == 1 << 63), cast)
 
 
-def decimal_to_integer(own: ValueType, target: ValueType, _: FunctionUse) -> Compute:
+def decimal_to_integer(number: Decimal, cast: Cast) -> int:
     """Spark tests a decimal of many digits as a floating-point number."""
-    if is_wide_decimal(own) and target.bits < 64:
-        return whole_number(lambda number: truncated(float(number)), target.bits)
-    return whole_number(whole_part, target.bits)
+    if is_wide_decimal(cast.own) and cast.target.bits < 64:
+        return whole(truncated(float(number)), cast)
+    return whole(whole_part(number), cast)
 
 
-def integer_to_floating(_: ValueType, target: ValueType, __: FunctionUse) -> Compute:
-    return float if target.name == "double" else lambda number: to_single(Fraction(number))
+def exact_to_floating(number: int | Decimal, cast: Cast) -> float:
+    return to_single(Fraction(number)) if cast.is_single else float(number)
 
 
-def floating_to_floating(_: ValueType, target: ValueType, __: FunctionUse) -> Compute:
-    return identity if target.name == "double" else narrow
+def to_floating(number: float, cast: Cast) -> float:
+    return narrow(number) if cast.is_single else number
 
 
-def instant_to_floating(_: ValueType, target: ValueType, __: FunctionUse) -> Compute:
-    if target.name == "double":
-        return lambda instant: float(instant) / SECOND
-    return lambda instant: narrow(float(instant) / SECOND)
-
-
-def to_decimal(read: Callable[[Value], Decimal]) -> Rule:
-    def rule(_: ValueType, target: ValueType, __: FunctionUse) -> Compute:
-        def convert(value: Value) -> Decimal:
-            try:
-                return rescale(read(value), target.precision, target.scale)
-            except InvalidOperation:
-                raise NoValueError from None
-
-        return convert
-
-    return rule
-
-
-def to_rounded_decimal(_: ValueType, target: ValueType, __: FunctionUse) -> Compute:
-    return lambda number: floating_to_decimal(number, target.precision, target.scale)
+def to_decimal(number: Decimal, cast: Cast) -> Decimal:
+    try:
+        return rescale(number, cast.target.precision, cast.target.scale)
+    except InvalidOperation:
+        raise NoValueError from None
 
 
 def read_boolean(text: str) -> bool:
@@ -190,22 +177,6 @@ def read_boolean(text: str) -> bool:
     if word in TRUE or word in FALSE:
         return word in TRUE
     raise NoValueError
-
-
-def always(compute: Compute) -> Rule:
-    return lambda *_: compute
-
-
-def text_to_floating(_: ValueType, target: ValueType, __: FunctionUse) -> Compute:
-    return partial(read_floating, single=target.name == "float")
-
-
-def show_plainly(number: Decimal) -> str:
-    return f"{number:f}"
-
-
-def show_boolean(value: bool) -> str:
-    return "true" if value else "false"
 
 
 def seconds_to_instant(seconds: int) -> int:
@@ -220,85 +191,51 @@ WRAPPING: Mapping[Family, Callable[[int, Value], int]] = {
 }
 
 F = Family
-READ = TIMES | {F.STRING}
 RULES: Mapping[tuple[Family, Family], Rule] = {
-    (F.INTEGER, F.INTEGER): to_integer(identity),
+    (F.INTEGER, F.INTEGER): whole,
     (F.FLOATING, F.INTEGER): floating_to_integer,
     (F.DECIMAL, F.INTEGER): decimal_to_integer,
-    (F.STRING, F.INTEGER): to_integer(read_whole),
-    (F.BOOLEAN, F.INTEGER): always(int),
-    (F.TIMESTAMP, F.INTEGER): to_integer(lambda instant: instant // SECOND),
-    (F.INTEGER, F.FLOATING): integer_to_floating,
-    (F.FLOATING, F.FLOATING): floating_to_floating,
-    (F.DECIMAL, F.FLOATING): integer_to_floating,
-    (F.STRING, F.FLOATING): text_to_floating,
-    (F.BOOLEAN, F.FLOATING): always(float),
-    (F.INTEGER, F.DECIMAL): to_decimal(Decimal),
-    (F.DECIMAL, F.DECIMAL): to_decimal(identity),
-    (F.FLOATING, F.DECIMAL): to_rounded_decimal,
-    (F.STRING, F.DECIMAL): to_decimal(read_decimal),
-    (F.BOOLEAN, F.DECIMAL): to_decimal(lambda value: Decimal(int(value))),
-    (F.INTEGER, F.BOOLEAN): always(bool),
-    (F.FLOATING, F.BOOLEAN): always(bool),
-    (F.DECIMAL, F.BOOLEAN): always(bool),
-    (F.STRING, F.BOOLEAN): always(read_boolean),
-    (F.INTEGER, F.STRING): always(str),
-    (F.DECIMAL, F.STRING): always(show_plainly),
-    (F.BOOLEAN, F.STRING): always(show_boolean),
-    (F.DATE, F.STRING): always(show_day),
-    (F.TIMESTAMP, F.STRING): lambda _, __, use: _local(use, show_time),
-    (F.TIMESTAMP_NTZ, F.STRING): always(show_time),
-    (F.STRING, F.BINARY): always(str.encode),
-    (F.STRING, F.DATE): always(read_day),
-    (F.STRING, F.TIMESTAMP): lambda _, __, use: partial(
-        read_instant, zone=find_zone(use.time_zone)
+    (F.STRING, F.INTEGER): lambda text, cast: whole(read_whole(text), cast),
+    (F.BOOLEAN, F.INTEGER): lambda value, _: int(value),
+    (F.TIMESTAMP, F.INTEGER): lambda instant, cast: whole(instant // SECOND, cast),
+    (F.INTEGER, F.FLOATING): exact_to_floating,
+    (F.FLOATING, F.FLOATING): to_floating,
+    (F.DECIMAL, F.FLOATING): exact_to_floating,
+    (F.STRING, F.FLOATING): lambda text, cast: read_floating(text, single=cast.is_single),
+    (F.BOOLEAN, F.FLOATING): lambda value, _: float(value),
+    (F.TIMESTAMP, F.FLOATING): lambda instant, cast: to_floating(float(instant) / SECOND, cast),
+    (F.INTEGER, F.DECIMAL): lambda number, cast: to_decimal(Decimal(number), cast),
+    (F.DECIMAL, F.DECIMAL): to_decimal,
+    (F.FLOATING, F.DECIMAL): lambda number, cast: floating_to_decimal(
+        number, cast.target.precision, cast.target.scale
     ),
-    (F.STRING, F.TIMESTAMP_NTZ): always(read_without_zone),
-    (F.DATE, F.TIMESTAMP): lambda _, __, use: find_zone(use.time_zone).start_of,
-    (F.DATE, F.TIMESTAMP_NTZ): always(lambda day: day * DAY),
-    (F.TIMESTAMP, F.DATE): lambda _, __, use: _local(use, lambda local: local // DAY),
-    (F.TIMESTAMP_NTZ, F.DATE): always(lambda local: local // DAY),
-    (F.TIMESTAMP, F.TIMESTAMP_NTZ): lambda _, __, use: find_zone(use.time_zone).local,
-    (F.TIMESTAMP_NTZ, F.TIMESTAMP): lambda _, __, use: find_zone(use.time_zone).instant,
-    (F.INTEGER, F.TIMESTAMP): always(seconds_to_instant),
-    (F.TIMESTAMP, F.FLOATING): instant_to_floating,
+    (F.STRING, F.DECIMAL): lambda text, cast: to_decimal(read_decimal(text), cast),
+    (F.BOOLEAN, F.DECIMAL): lambda value, cast: to_decimal(Decimal(int(value)), cast),
+    (F.INTEGER, F.BOOLEAN): lambda number, _: bool(number),
+    (F.FLOATING, F.BOOLEAN): lambda number, _: bool(number),
+    (F.DECIMAL, F.BOOLEAN): lambda number, _: bool(number),
+    (F.STRING, F.BOOLEAN): lambda text, _: read_boolean(text),
+    (F.INTEGER, F.STRING): lambda number, _: str(number),
+    (F.DECIMAL, F.STRING): lambda number, _: f"{number:f}",
+    (F.BOOLEAN, F.STRING): lambda value, _: "true" if value else "false",
+    (F.DATE, F.STRING): lambda day, _: show_day(day),
+    (F.TIMESTAMP, F.STRING): lambda instant, cast: show_time(cast.zone.local(instant)),
+    (F.TIMESTAMP_NTZ, F.STRING): lambda local, _: show_time(local),
+    (F.STRING, F.BINARY): lambda text, _: str.encode(text),
+    (F.STRING, F.DATE): lambda text, _: read_day(text),
+    (F.STRING, F.TIMESTAMP): lambda text, cast: read_instant(text, cast.zone),
+    (F.STRING, F.TIMESTAMP_NTZ): lambda text, _: read_without_zone(text),
+    (F.DATE, F.TIMESTAMP): lambda day, cast: cast.zone.start_of(day),
+    (F.DATE, F.TIMESTAMP_NTZ): lambda day, _: day * DAY,
+    (F.TIMESTAMP, F.DATE): lambda instant, cast: cast.zone.local(instant) // DAY,
+    (F.TIMESTAMP_NTZ, F.DATE): lambda local, _: local // DAY,
+    (F.TIMESTAMP, F.TIMESTAMP_NTZ): lambda instant, cast: cast.zone.local(instant),
+    (F.TIMESTAMP_NTZ, F.TIMESTAMP): lambda local, cast: cast.zone.instant(local),
+    (F.INTEGER, F.TIMESTAMP): lambda seconds, _: seconds_to_instant(seconds),
 }
 """Every cast that Python does, by the families of its types."""
 
-
-def _local(use: FunctionUse, compute: Callable[[int], Value]) -> Compute:
-    """Of the local time of an instant."""
-    local = find_zone(use.time_zone).local
-    return lambda instant: compute(local(instant))
-
-
-def cast_function(build: Callable[[FunctionUse], Compute]) -> Function:
-    return Function((None,), cast_type, build)
-
-
-def conversion(name: str, families: frozenset[Family] | None = None) -> Function:
-    """A function that is a cast to one type, such as `to_date`. families: of what it takes."""
-
-    def named(use: FunctionUse) -> FunctionUse:
-        return replace(use, words=(name,))
-
-    def result(use: FunctionUse) -> ValueType | None:
-        taken = families is None or use.types[0].family in families
-        return cast_type(named(use)) if taken else None
-
-    return Function((None,), result, lambda use: cast_as_set(named(use)))
-
-
 CASTS: Mapping[str, Function] = {
-    "CAST": cast_function(cast_as_set),
-    "TRY_CAST": cast_function(cast_leniently),
-    "TO_DATE": conversion("DATE", READ),
-    "TO_TIMESTAMP": conversion("TIMESTAMP", READ),
-    **{
-        name: conversion(name)
-        for name in (
-            *("TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL"),
-            *("STRING", "BOOLEAN", "DATE", "TIMESTAMP"),
-        )
-    },
+    "CAST": Function((None,), cast_type, cast_as_set),
+    "TRY_CAST": Function((None,), cast_type, cast_leniently),
 }

@@ -8,7 +8,7 @@ function is a function of Python's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from matchrec.conditions.types import Family, ValueType
@@ -88,8 +88,8 @@ Parameter = ValueType | Family | None
 class Function:
     """A function of Spark.
 
-    parameters: Spark's own signature. result: its type, or None where the arguments do not fit.
-    build: what computes it. least: how many arguments it takes at least; None: all of them.
+    parameters: Spark's own signature. returns: its type, or what tells it of a use. build: what
+    computes it. least: how many arguments it takes at least; None: all of them.
     takes_nulls: whether it may give something for NULL; otherwise it is computed only where no
     argument is NULL. repeats: whether further arguments are as the last one. variables: the types
     of the variables of a lambda function, by those of the arguments before it; its value is what
@@ -97,7 +97,7 @@ class Function:
     """
 
     parameters: tuple[Parameter, ...]
-    result: Result
+    returns: ValueType | Result
     build: Callable[[FunctionUse], Compute]
     least: int | None = None
     takes_nulls: bool = False
@@ -114,20 +114,23 @@ class Function:
         least = most if self.least is None else self.least
         return least <= arguments and (self.repeats or arguments <= most)
 
-
-def gives(type_: ValueType) -> Result:
-    """A result that is always of one type."""
-    return lambda _: type_
+    def result(self, use: FunctionUse) -> ValueType | None:
+        """The type of its values, or None where the arguments do not fit."""
+        return self.returns if isinstance(self.returns, ValueType) else self.returns(use)
 
 
 def function(
     parameters: tuple[Parameter, ...],
-    type_: ValueType | Result,
+    returns: ValueType | Result,
     compute: Compute,
     *,
     least: int | None = None,
     takes_nulls: bool = False,
 ) -> Function:
     """A function that is computed in the same way at all uses."""
-    result = gives(type_) if isinstance(type_, ValueType) else type_
-    return Function(parameters, result, lambda _: compute, least, takes_nulls)
+    return Function(parameters, returns, lambda _: compute, least, takes_nulls)
+
+
+def by_name(table: Mapping[str, Function]) -> Mapping[str, Function]:
+    """A table of functions that have several names, such as `LENGTH LEN`."""
+    return {name: one for names, one in table.items() for name in names.split()}

@@ -1,35 +1,29 @@
-"""Functions of arrays and structs, and those that take a lambda function."""
+"""Functions of arrays, and those that take a lambda function."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import reduce
-from itertools import chain
 
-from matchrec.conditions.functions.comparisons import normalized, rank
+from matchrec.conditions.functions.comparisons import normalized
 from matchrec.conditions.functions.function import (
     AnsiError,
     Compute,
     Function,
     FunctionError,
     FunctionUse,
-    Parameter,
     Result,
     Value,
+    by_name,
     function,
-    gives,
 )
 from matchrec.conditions.functions.numerals import wrap
 from matchrec.conditions.types import (
-    BIGINT,
     BOOLEAN,
     INT,
-    STRING,
     Family,
     ValueType,
     array,
-    struct,
 )
 
 ARRAY, INTEGER = Family.ARRAY, Family.INTEGER
@@ -46,48 +40,20 @@ def of_counted_element(use: FunctionUse) -> ValueType | None:
     return of_element(use) if use.types[1].bits <= INT.bits else None
 
 
-def of_ordered_element(use: FunctionUse) -> ValueType | None:
-    return of_element(use) if use.types[0].is_ordered else None
-
-
-def with_element(type_: ValueType) -> Result:
-    """Of that type, of an array and one of its elements, which compare."""
-
-    def result(use: FunctionUse) -> ValueType | None:
-        own, element = use.types
-        return type_ if own.element == element and own.is_ordered else None
-
-    return result
-
-
-def of_ordered(use: FunctionUse) -> ValueType | None:
-    """Of the type of the array, whose elements compare."""
-    return use.types[0] if use.types[0].is_ordered else None
+def where_contained(use: FunctionUse) -> ValueType | None:
+    """A truth value, of an array and one of its elements, which compare."""
+    own, element = use.types
+    return BOOLEAN if own.element == element and own.is_ordered else None
 
 
 def same_arrays(use: FunctionUse) -> ValueType | None:
-    """Of the type of all, whose elements compare."""
-    return of_ordered(use) if len(set(use.types)) == 1 else None
+    """Of the type of both, whose elements compare."""
+    own, other = use.types
+    return own if own == other and own.is_ordered else None
 
 
-def overlap_type(use: FunctionUse) -> ValueType | None:
+def where_alike(use: FunctionUse) -> ValueType | None:
     return BOOLEAN if same_arrays(use) is not None else None
-
-
-def as_all(use: FunctionUse) -> ValueType | None:
-    """Of the type of all."""
-    return use.types[0] if len(set(use.types)) == 1 else None
-
-
-def array_of_all(use: FunctionUse) -> ValueType | None:
-    type_ = as_all(use)
-    return None if type_ is None else array(type_)
-
-
-def of_inner(use: FunctionUse) -> ValueType | None:
-    """Of an array of arrays, the type of these."""
-    inner = use.types[0].element
-    return inner if inner is not None and inner.family is ARRAY else None
 
 
 def different(values: Iterable[Value]) -> Array:
@@ -100,12 +66,6 @@ def contains(values: Sequence[Value], wanted: Value) -> bool | None:
     if normalized(wanted) in map(normalized, values):
         return True
     return None if None in values else False
-
-
-def position(values: Sequence[Value], wanted: Value) -> int:
-    """From 1; 0 where it is not in the array."""
-    keys, key = list(map(normalized, values)), normalized(wanted)
-    return keys.index(key) + 1 if key in keys else 0
 
 
 def element_at(use: FunctionUse) -> Compute:
@@ -132,37 +92,6 @@ def at(values: Sequence[Value], place: int, ansi: bool) -> Value:
     return None
 
 
-def element(values: Sequence[Value], place: int) -> Value:
-    """GET: NULL beyond the array."""
-    return at(values, place, False)
-
-
-def extreme(choose: Callable[..., Value]) -> Compute:
-    """The least or the greatest value, NULLs left out."""
-
-    def compute(values: Sequence[Value]) -> Value:
-        return choose((one for one in values if one is not None), key=rank, default=None)
-
-    return compute
-
-
-def join(values: Sequence[str | None], separator: str, instead: str | None = None) -> str:
-    """NULLs are left out, or have a text instead."""
-    known = (instead if one is None else one for one in values)
-    return separator.join(one for one in known if one is not None)
-
-
-def sort(values: Sequence[Value], ascending: bool = True) -> Array:
-    """NULLs are first, or last where it descends."""
-    known = sorted((one for one in values if one is not None), key=rank, reverse=not ascending)
-    nulls = [None] * (len(values) - len(known))
-    return tuple(nulls + known if ascending else known + nulls)
-
-
-def union(one: Array, other: Array) -> Array:
-    return different((*one, *other))
-
-
 def intersection(one: Array, other: Array) -> Array:
     keys = set(map(normalized, other))
     return different(value for value in one if normalized(value) in keys)
@@ -175,24 +104,6 @@ def overlap(one: Sequence[Value], other: Sequence[Value]) -> bool | None:
     return None if one and other and (None in one or None in other) else False
 
 
-def concat(*arrays: Array) -> Array:
-    return tuple(chain.from_iterable(arrays))
-
-
-def flatten(arrays: Sequence[Array | None]) -> Array | None:
-    """NULL where one of the arrays is."""
-    known = [one for one in arrays if one is not None]
-    return concat(*known) if len(known) == len(arrays) else None
-
-
-def together(*values: Value) -> Array:
-    return values
-
-
-def of_strings(use: FunctionUse) -> ValueType | None:
-    return STRING if use.types[0].element == STRING else None
-
-
 def of_element_or_null(_: FunctionUse) -> Compute:
     """TRY_ELEMENT_AT: NULL beyond the array."""
     return element_at(FunctionUse((), ansi=False))
@@ -202,43 +113,6 @@ def size(use: FunctionUse) -> Compute:
     """Of NULL without ANSI -1."""
     of_null = None if use.ansi else -1
     return lambda values: of_null if values is None else len(values)
-
-
-SIZE = Function((ARRAY,), gives(INT), size, takes_nulls=True)
-CONCAT = replace(function((ARRAY,), as_all, concat), repeats=True)
-ELEMENT_AT = Function((ARRAY, INTEGER), of_counted_element, element_at)
-
-
-# Structs that are made, and their fields.
-
-
-def place_of_field(type_: ValueType, name: str) -> int | None:
-    """The place of the field of a name, in any case, if it is one."""
-    places = [at for at, one in enumerate(type_.names) if one.lower() == name.lower()]
-    return places[0] if len(places) == 1 else None
-
-
-def field_type(use: FunctionUse) -> ValueType | None:
-    """Of a struct, or of each struct in an array."""
-    holder = use.types[0].element or use.types[0]
-    place = place_of_field(holder, use.words[0])
-    if place is None:
-        return None
-    return array(holder.parts[place]) if use.types[0].element else holder.parts[place]
-
-
-def read_field(use: FunctionUse) -> Compute:
-    """`x.name`"""
-    holder = use.types[0].element or use.types[0]
-    place = place_of_field(holder, use.words[0])
-    assert place is not None
-    if use.types[0].element:
-        return lambda values: tuple(None if one is None else one[place] for one in values)
-    return lambda value: value[place]
-
-
-def struct_type(use: FunctionUse) -> ValueType | None:
-    return struct(use.words, use.types)
 
 
 # Functions that take a lambda function: of arrays, of columns or collected of rows.
@@ -326,55 +200,30 @@ def aggregate(
 
 
 def taking(
-    variables: Callable[[Types], Types],
-    parameters: tuple[Parameter, ...],
-    type_: ValueType | Result,
-    compute: Compute,
+    variables: Callable[[Types], Types], returns: ValueType | Result, compute: Compute
 ) -> Function:
-    """A function whose last argument is a lambda function."""
-    result = gives(type_) if isinstance(type_, ValueType) else type_
-    return Function((*parameters, None), result, lambda _: compute, variables=variables)
+    """A function of an array and a lambda function."""
+    return Function((ARRAY, None), returns, lambda _: compute, variables=variables)
 
 
-AGGREGATE = Function(
-    (ARRAY, None, None, None),
-    as_merged,
-    lambda _: aggregate,
-    least=3,
-    takes_nulls=True,
-    variables=of_sum,
+NESTED_FUNCTIONS: Mapping[str, Function] = by_name(
+    {
+        "SIZE CARDINALITY": Function((ARRAY,), INT, size, takes_nulls=True),
+        "ARRAY_SIZE": function((ARRAY,), INT, len),
+        "ARRAY_CONTAINS": function((ARRAY, None), where_contained, contains),
+        "ARRAY_INTERSECT": function((ARRAY, ARRAY), same_arrays, intersection),
+        "ARRAYS_OVERLAP": function((ARRAY, ARRAY), where_alike, overlap),
+        "ELEMENT_AT": Function((ARRAY, INTEGER), of_counted_element, element_at),
+        "TRY_ELEMENT_AT": Function((ARRAY, INTEGER), of_counted_element, of_element_or_null),
+        "[]": Function((ARRAY, INTEGER), of_element, subscript),
+        "EXISTS": Function(
+            (ARRAY, None), where_boolean(lambda _: BOOLEAN), exists, variables=of_elements
+        ),
+        "FORALL": taking(of_elements, where_boolean(lambda _: BOOLEAN), holds_for_all),
+        "FILTER": taking(of_element_and_place, where_boolean(lambda use: use.types[0]), select),
+        "TRANSFORM": taking(of_element_and_place, lambda use: array(use.types[1]), transform),
+        "AGGREGATE REDUCE": Function(
+            (ARRAY, None, None, None), as_merged, lambda _: aggregate, 3, True, variables=of_sum
+        ),
+    }
 )
-
-
-NESTED_FUNCTIONS: Mapping[str, Function] = {
-    "SIZE": SIZE,
-    "CARDINALITY": SIZE,
-    "ARRAY_SIZE": function((ARRAY,), INT, len),
-    "ARRAY_CONTAINS": function((ARRAY, None), with_element(BOOLEAN), contains),
-    "ARRAY_POSITION": function((ARRAY, None), with_element(BIGINT), position),
-    "ARRAY": Function((None,), array_of_all, lambda _: together, takes_nulls=True, repeats=True),
-    "FLATTEN": function((ARRAY,), of_inner, flatten),
-    "ARRAY CONCAT": CONCAT,
-    "ARRAY ||": CONCAT,
-    "ELEMENT_AT": ELEMENT_AT,
-    "TRY_ELEMENT_AT": Function((ARRAY, INTEGER), of_counted_element, of_element_or_null),
-    "[]": Function((ARRAY, INTEGER), of_element, subscript),
-    "GET": function((ARRAY, INT), of_element, element),
-    "ARRAY_MIN": function((ARRAY,), of_ordered_element, extreme(min)),
-    "ARRAY_MAX": function((ARRAY,), of_ordered_element, extreme(max)),
-    "ARRAY_JOIN": function((ARRAY, Family.STRING, Family.STRING), of_strings, join, least=2),
-    "SORT_ARRAY": function((ARRAY, Family.BOOLEAN), of_ordered, sort, least=1),
-    "ARRAY_UNION": function((ARRAY, ARRAY), same_arrays, union),
-    "ARRAY_INTERSECT": function((ARRAY, ARRAY), same_arrays, intersection),
-    "ARRAYS_OVERLAP": function((ARRAY, ARRAY), overlap_type, overlap),
-    ".": Function((None,), field_type, read_field),
-    "STRUCT": Function((None,), struct_type, lambda _: together, takes_nulls=True, repeats=True),
-    "EXISTS": Function((ARRAY, None), where_boolean(gives(BOOLEAN)), exists, variables=of_elements),
-    "FORALL": taking(of_elements, (ARRAY,), where_boolean(gives(BOOLEAN)), holds_for_all),
-    "FILTER": taking(
-        of_element_and_place, (ARRAY,), where_boolean(lambda use: use.types[0]), select
-    ),
-    "TRANSFORM": taking(of_element_and_place, (ARRAY,), lambda use: array(use.types[1]), transform),
-    "AGGREGATE": AGGREGATE,
-    "REDUCE": AGGREGATE,
-}

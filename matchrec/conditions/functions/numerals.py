@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
-from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal, InvalidOperation
+from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from fractions import Fraction
 from math import isfinite
 
@@ -21,7 +21,6 @@ from matchrec.conditions.functions.function import (
     UndecidedError,
     Value,
     function,
-    gives,
 )
 from matchrec.conditions.types import DOUBLE, Family, ValueType, as_decimal, decimal
 
@@ -186,94 +185,72 @@ def divided(dividend: int, divisor: int) -> int:
     return whole if dividend >= 0 else -whole
 
 
+# Arithmetic of decimals, of which an integer is one.
+
 _EXACT = Context(prec=200, rounding=ROUND_HALF_UP)
-_MOST, _LEAST_SCALE, _MOST_SCALE = 38, 6, 38
+_MOST, _LEAST_SCALE = 38, 6
+_SMALLEST = Decimal(1).scaleb(-_MOST)  # of what Spark computes of a quotient before it rounds
 
-Operation = Callable[[Decimal, Decimal], Decimal]
+OPERATIONS: Mapping[str, Callable[[Decimal, Decimal], Decimal]] = {
+    "+": _EXACT.add,
+    "-": _EXACT.subtract,
+    "*": _EXACT.multiply,
+    "/": lambda left, right: _EXACT.divide(left, right).quantize(_SMALLEST, context=_EXACT),
+    "%": _EXACT.remainder,
+}
 
 
-def type_of_sum(one: ValueType, other: ValueType) -> tuple[int, int]:
+def type_of_decimals(operator: str, one: ValueType, other: ValueType) -> ValueType:
+    """What Spark makes of two decimals.
+
+    It has at most 38 digits: places after the point go first, down to six of them.
+    """
     scale = max(one.scale, other.scale)
-    return max(one.precision - one.scale, other.precision - other.scale) + scale + 1, scale
+    whole = one.precision - one.scale, other.precision - other.scale
+    match operator:
+        case "*":
+            scale = one.scale + other.scale
+            digits = one.precision + other.precision + 1
+        case "/":
+            scale = max(_LEAST_SCALE, one.scale + other.precision + 1)
+            digits = whole[0] + other.scale + scale
+        case "%":
+            digits = min(whole) + scale
+        case _:
+            digits = max(whole) + scale + 1
+    if digits > _MOST:
+        scale = max(_MOST - (digits - scale), min(scale, _LEAST_SCALE))
+    return decimal(digits, scale)
 
 
-def type_of_product(one: ValueType, other: ValueType) -> tuple[int, int]:
-    return one.precision + other.precision + 1, one.scale + other.scale
-
-
-def type_of_quotient(one: ValueType, other: ValueType) -> tuple[int, int]:
-    scale = max(_LEAST_SCALE, one.scale + other.precision + 1)
-    return one.precision - one.scale + other.scale + scale, scale
-
-
-def type_of_remainder(one: ValueType, other: ValueType) -> tuple[int, int]:
-    scale = max(one.scale, other.scale)
-    return min(one.precision - one.scale, other.precision - other.scale) + scale, scale
-
-
-def adjusted(precision: int, scale: int) -> ValueType:
-    """The type with at most 38 digits: places after the point go first, down to six of them."""
-    if precision <= _MOST:
-        return decimal(precision, scale)
-    whole = precision - scale
-    return decimal(_MOST, max(_MOST - whole, min(scale, _LEAST_SCALE)))
-
-
-def arithmetic(
-    type_of: Callable[[ValueType, ValueType], tuple[int, int]], operate: Operation
-) -> Function:
-    """An operation on two decimals, or on a decimal and an integer."""
+def arithmetic(operator: str) -> Function:
+    """An operation on two decimals; half up, and what has no result is an error or NULL."""
 
     def result(use: FunctionUse) -> ValueType | None:
         if not {one.family for one in use.types} <= {Family.DECIMAL, Family.INTEGER}:
             return None
-        one, other = map(as_decimal, use.types)
-        return adjusted(*type_of(one, other))
+        return type_of_decimals(operator, *map(as_decimal, use.types))
 
     def build(use: FunctionUse) -> Compute:
         type_ = result(use)
         assert type_ is not None
-        fit = fitting(type_, ansi=use.ansi)
+        unit, most = Decimal(1).scaleb(-type_.scale), Decimal(10) ** (type_.precision - type_.scale)
 
         def compute(left: Value, right: Value) -> Decimal | None:
-            try:
-                return fit(operate(Decimal(left), Decimal(right)))
-            except ZeroDivisionError:
-                if use.ansi:
-                    raise AnsiError("division by zero") from None
-                return None
+            why = "division by zero"
+            if right or operator not in ("/", "%"):
+                value = OPERATIONS[operator](Decimal(left), Decimal(right))
+                rounded = value.quantize(unit, context=_EXACT)
+                if abs(rounded) < most:
+                    return rounded
+                why = f"{value} cannot be represented as {type_.name}"
+            if use.ansi:
+                raise AnsiError(why)
+            return None
 
         return compute
 
     return Function((None, None), result, build)
-
-
-def fitting(type_: ValueType, *, ansi: bool) -> Callable[[Decimal], Decimal | None]:
-    """What rounds a number to a type: half up; too large ones are an error, or NULL."""
-    unit, most = Decimal(1).scaleb(-type_.scale), Decimal(10) ** (type_.precision - type_.scale)
-
-    def fit(value: Decimal) -> Decimal | None:
-        rounded = value.quantize(unit, context=_EXACT)
-        if abs(rounded) < most:
-            return rounded
-        if ansi:
-            raise AnsiError(f"{value} cannot be represented as {type_.name}")
-        return None
-
-    return fit
-
-
-def divide(left: Decimal, right: Decimal) -> Decimal:
-    if not right:
-        raise ZeroDivisionError
-    quotient = _EXACT.divide(left, right)
-    return quotient.quantize(Decimal(1).scaleb(-_MOST_SCALE), context=_EXACT)
-
-
-def remainder(left: Decimal, right: Decimal) -> Decimal:
-    if not right:
-        raise ZeroDivisionError
-    return _EXACT.remainder(left, right)
 
 
 # Rounding that compiled code cannot be certain of.
@@ -282,29 +259,20 @@ def remainder(left: Decimal, right: Decimal) -> Decimal:
 _OF_A_FLOAT = Context(prec=800)
 
 
-def rounding(mode: str) -> Function:
-    """ROUND and BROUND of a float, which is rounded as the decimal that it is written as."""
+def rounding(use: FunctionUse) -> Compute:
+    """ROUND of a float, which is rounded as the decimal that it is written as."""
+    unit = Decimal(1).scaleb(-int(use.words[0]))
 
-    def build(use: FunctionUse) -> Compute:
-        unit = Decimal(1).scaleb(-int(use.words[0]))
+    def compute(value: float) -> float:
+        if not isfinite(value):
+            return value
+        return float(Decimal(repr(value)).quantize(unit, ROUND_HALF_UP, _OF_A_FLOAT))
 
-        def compute(value: float) -> float:
-            if not isfinite(value):
-                return value
-            return float(Decimal(repr(value)).quantize(unit, mode, _OF_A_FLOAT))
-
-        return compute
-
-    return Function((DOUBLE,), gives(DOUBLE), build)
+    return compute
 
 
 NUMERALS: Mapping[str, Function] = {
     "NEG": function((Family.DECIMAL,), lambda use: use.types[0], _EXACT.minus),
-    "+": arithmetic(type_of_sum, _EXACT.add),
-    "-": arithmetic(type_of_sum, _EXACT.subtract),
-    "*": arithmetic(type_of_product, _EXACT.multiply),
-    "/": arithmetic(type_of_quotient, divide),
-    "%": arithmetic(type_of_remainder, remainder),
-    "ROUND": rounding(ROUND_HALF_UP),
-    "BROUND": rounding(ROUND_HALF_EVEN),
+    "ROUND": Function((DOUBLE,), DOUBLE, rounding),
+    **{operator: arithmetic(operator) for operator in OPERATIONS},
 }

@@ -6,12 +6,18 @@ A text is counted in code points, as Spark counts it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 
-from matchrec.conditions.functions.function import Function, FunctionError, UndecidedError, function
-from matchrec.conditions.types import BOOLEAN, INT, STRING, ValueType
+from matchrec.conditions.functions.function import (
+    Function,
+    FunctionError,
+    UndecidedError,
+    by_name,
+    function,
+)
+from matchrec.conditions.types import BOOLEAN, INT, STRING
 from matchrec.regular_expressions.program import (
     ALL,
     LAST,
@@ -25,21 +31,14 @@ from matchrec.regular_expressions.program import (
     Tree,
     of_characters,
 )
-from matchrec.regular_expressions.search import Found, JavaPattern, compiled, java_pattern
+from matchrec.regular_expressions.search import JavaPattern, compiled, java_pattern
 
-TEXT, WHOLE = STRING, INT
+TEXT = STRING
 MOST = (1 << 31) - 1
 
 
 def concat(*parts: str) -> str:
     return "".join(parts)
-
-
-def concat_with(separator: str | None, *parts: str | None) -> str | None:
-    """NULLs are left out, but for the separator."""
-    if separator is None:
-        return None
-    return separator.join(part for part in parts if part is not None)
 
 
 def substring(text: str, start: int, length: int = MOST) -> str:
@@ -63,11 +62,7 @@ def trimming(strip: Callable[[str, str], str]) -> Function:
     def trim(one: str, other: str | None = None) -> str:
         return strip(one, " ") if other is None else strip(other, one)
 
-    return function(texts(2), STRING, trim, least=1)
-
-
-def trim_both(text: str, characters: str = " ") -> str:
-    return text.strip(characters)
+    return function((TEXT, TEXT), STRING, trim, least=1)
 
 
 def find(text: str, part: str) -> int:
@@ -129,10 +124,6 @@ def levenshtein_within(one: str | None, other: str | None, *limits: int | None) 
     return levenshtein(one, other, *(limit or 0 for limit in limits))
 
 
-def texts(count: int) -> tuple[ValueType, ...]:
-    return (TEXT,) * count
-
-
 # Upper and lower case of letters, masks of them, and what a word sounds like.
 
 
@@ -159,7 +150,7 @@ def lower(text: str) -> str:
     return settled(text).lower()
 
 
-# RLIKE and the functions of regular expressions.
+# RLIKE.
 
 
 def known_pattern(pattern: str) -> JavaPattern:
@@ -170,50 +161,22 @@ def known_pattern(pattern: str) -> JavaPattern:
         raise UndecidedError(str(error)) from error
 
 
-def found_in(text: str, pattern: JavaPattern) -> Iterator[Found]:
-    """All places from left to right. Raises where the pattern is refused for the text."""
+def is_found_by(pattern: JavaPattern, text: str) -> bool:
+    """Whether it is found. Raises where the pattern is refused for the text."""
     try:
-        yield from pattern.all(text)
+        return pattern.is_found(text)
     except RefusedError as error:
         raise UndecidedError(str(error)) from error
 
 
-def places(text: str, pattern: str) -> Iterator[Found]:
-    return found_in(text, known_pattern(pattern))
-
-
-def first(text: str, pattern: JavaPattern) -> Found | None:
-    return next(found_in(text, pattern), None)
-
-
 def is_found(text: str, pattern: str) -> bool:
-    return first(text, known_pattern(pattern)) is not None
-
-
-def extract(text: str, pattern: str, group: int = 1) -> str:
-    """What a group has of the first place; nothing where there is none."""
-    known = known_pattern(pattern)
-    found = first(text, known)
-    if found is None:
-        return ""
-    check_group(known, group)
-    return found.group(group)
-
-
-def check_group(pattern: JavaPattern, group: int) -> None:
-    if not 0 <= group <= pattern.expression.groups:
-        raise FunctionError(f"INVALID_PARAMETER_VALUE: there is no group {group}")
-    if group in pattern.expression.repeated:
-        raise UndecidedError(f"group {group} is repeated: what Java keeps of it is not known")
-
-
-IS_FOUND = function((TEXT, TEXT), BOOLEAN, is_found)
+    return is_found_by(known_pattern(pattern), text)
 
 
 # LIKE and ILIKE: `%` is any text, `_` any character, and the escape takes that from them.
 
 
-ANY: Mapping[str, Tree] = {"%": Repeat(One(ALL), 0, None, greedy=True), "_": One(ALL)}
+ANY: Mapping[str, Tree] = {"%": Repeat(One(ALL), 0, None), "_": One(ALL)}
 
 
 @lru_cache(maxsize=1000)
@@ -231,64 +194,46 @@ def like_pattern(pattern: str, escape: str) -> JavaPattern:
         parts.append(One(of_characters(escaped)))
     tree = Sequence((*parts, At(Boundary.END)))
     try:
-        return compiled(Expression(pattern, tree, 0, {}, frozenset(), LAST))
+        return compiled(Expression(pattern, tree, LAST))
     except RefusedError as error:
         raise UndecidedError(str(error)) from error
 
 
 def is_like(text: str, pattern: str, escape: str = "\\") -> bool:
-    return first(text, like_pattern(pattern, escape)) is not None
+    return is_found_by(like_pattern(pattern, escape), text)
 
 
 def is_like_in_any_case(text: str, pattern: str, escape: str = "\\") -> bool:
     return is_like(lower(text), lower(pattern), escape)
 
 
-LOCATE = function((TEXT, TEXT, WHOLE), INT, locate, least=2, takes_nulls=True)
-CONCAT = replace(function((TEXT,), STRING, concat), repeats=True)
-LENGTH = function((TEXT,), INT, len)
-UPPER = function((TEXT,), STRING, upper)
-LOWER = function((TEXT,), STRING, lower)
-SUBSTRING = function((TEXT, WHOLE, WHOLE), STRING, substring, least=2)
-
-OF_PATTERNS = frozenset({"RLIKE", "REGEXP", "REGEXP_LIKE", "REGEXP_EXTRACT"})
+OF_PATTERNS = frozenset({"RLIKE", "REGEXP", "REGEXP_LIKE"})
 """Functions whose second argument is a regular expression."""
 
-TEXTS: Mapping[str, Function] = {
-    "||": CONCAT,
-    "CONCAT": CONCAT,
-    "CONCAT_WS": replace(CONCAT, build=lambda _: concat_with, takes_nulls=True),
-    "LENGTH": LENGTH,
-    "LEN": LENGTH,
-    "CHAR_LENGTH": LENGTH,
-    "CHARACTER_LENGTH": LENGTH,
-    "UPPER": UPPER,
-    "UCASE": UPPER,
-    "LOWER": LOWER,
-    "LCASE": LOWER,
-    "SUBSTRING": SUBSTRING,
-    "SUBSTR": SUBSTRING,
-    "LEFT": function((TEXT, WHOLE), STRING, left),
-    "RIGHT": function((TEXT, WHOLE), STRING, right),
-    "TRIM": trimming(str.strip),
-    "LTRIM": trimming(str.lstrip),
-    "RTRIM": trimming(str.rstrip),
-    "BTRIM": function(texts(2), STRING, trim_both, least=1),
-    "INSTR": function(texts(2), INT, find),
-    "LOCATE": LOCATE,
-    "POSITION": LOCATE,
-    "REPLACE": function(texts(3), STRING, substitute, least=2),
-    "STARTSWITH": function(texts(2), BOOLEAN, str.startswith),
-    "ENDSWITH": function(texts(2), BOOLEAN, str.endswith),
-    "CONTAINS": function(texts(2), BOOLEAN, lambda text, part: part in text),
-    "SPLIT_PART": function((TEXT, TEXT, WHOLE), STRING, part_of),
-    "LEVENSHTEIN": function(
-        (TEXT, TEXT, WHOLE), INT, levenshtein_within, least=2, takes_nulls=True
-    ),
-    "LIKE": function((TEXT,) * 3, BOOLEAN, is_like, least=2),
-    "ILIKE": function((TEXT,) * 3, BOOLEAN, is_like_in_any_case, least=2),
-    "RLIKE": IS_FOUND,
-    "REGEXP": IS_FOUND,
-    "REGEXP_LIKE": IS_FOUND,
-    "REGEXP_EXTRACT": function((TEXT, TEXT, WHOLE), STRING, extract, least=2),
-}
+TEXTS: Mapping[str, Function] = by_name(
+    {
+        "|| CONCAT": replace(function((TEXT,), STRING, concat), repeats=True),
+        "LENGTH LEN CHAR_LENGTH CHARACTER_LENGTH": function((TEXT,), INT, len),
+        "UPPER UCASE": function((TEXT,), STRING, upper),
+        "LOWER LCASE": function((TEXT,), STRING, lower),
+        "SUBSTRING SUBSTR": function((TEXT, INT, INT), STRING, substring, least=2),
+        "LEFT": function((TEXT, INT), STRING, left),
+        "RIGHT": function((TEXT, INT), STRING, right),
+        "TRIM": trimming(str.strip),
+        "LTRIM": trimming(str.lstrip),
+        "RTRIM": trimming(str.rstrip),
+        "INSTR": function((TEXT, TEXT), INT, find),
+        "LOCATE POSITION": function((TEXT, TEXT, INT), INT, locate, least=2, takes_nulls=True),
+        "REPLACE": function((TEXT, TEXT, TEXT), STRING, substitute, least=2),
+        "STARTSWITH": function((TEXT, TEXT), BOOLEAN, str.startswith),
+        "ENDSWITH": function((TEXT, TEXT), BOOLEAN, str.endswith),
+        "CONTAINS": function((TEXT, TEXT), BOOLEAN, lambda text, part: part in text),
+        "SPLIT_PART": function((TEXT, TEXT, INT), STRING, part_of),
+        "LEVENSHTEIN": function(
+            (TEXT, TEXT, INT), INT, levenshtein_within, least=2, takes_nulls=True
+        ),
+        "LIKE": function((TEXT, TEXT, TEXT), BOOLEAN, is_like, least=2),
+        "ILIKE": function((TEXT, TEXT, TEXT), BOOLEAN, is_like_in_any_case, least=2),
+        "RLIKE REGEXP REGEXP_LIKE": function((TEXT, TEXT), BOOLEAN, is_found),
+    }
+)

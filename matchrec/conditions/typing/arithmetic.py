@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
 from math import nan
 
 from matchrec.conditions.functions.function import FunctionUse
@@ -56,7 +55,6 @@ from matchrec.conditions.typing.numbers import (
     integer_arithmetic,
     negative,
     on_times,
-    widen,
 )
 from matchrec.conditions.typing.typer import Typer, are_columns
 from matchrec.errors.conditions import cannot_combine, not_a_number, not_known_during_the_match
@@ -182,31 +180,6 @@ def _wide_type(typer: Typer, one: ValueType, other: ValueType) -> ValueType | No
     return common if common is not None and is_wide_decimal(common) else None
 
 
-def is_positive_remainder(step: TypedOperation) -> bool:
-    """Whether it is PMOD of two integers, which Spark adds as Java does."""
-    types = [part.type for part in step.operands] if step.operator == "PMOD" else []
-    return bool(types) and all(one.family is Family.INTEGER for one in types)
-
-
-def type_positive_remainder(typer: Typer, step: TypedOperation) -> Typed:
-    """`r = a % n; r < 0 ? (r + n) % n : r`, whose sum has 32 bits or more and is no error."""
-    left, right = step.operands
-    type_ = common_type(left.type, right.type, typer.ansi) or INT
-    wide = common_type(type_, INT, typer.ansi) or INT
-    dividend, divisor = (widen(part, wide) for part in (left, right))
-    remainder = _computed(ArithmeticOperator.REMAINDER, dividend, divisor, typer.ansi)
-    total = _computed(ArithmeticOperator.ADD, remainder, divisor, ansi=False)
-    again = _computed(ArithmeticOperator.REMAINDER, total, divisor, typer.ansi)
-    is_negative = Compare(Comparison.LESS, remainder.expression, Constant(0, Kind.INTEGER))
-    return Typed(Choose(is_negative, again.expression, remainder.expression), type_)
-
-
-def _computed(operator: ArithmeticOperator, left: Typed, right: Typed, ansi: bool) -> Typed:
-    found = compute(operator, left, right, ansi)
-    assert found is not None, "integers"
-    return found
-
-
 def check_common_type(typer: Typer, step: TypedOperation) -> None:
     """Raises where operands two by two would become other types than Spark makes of all at once.
 
@@ -236,28 +209,13 @@ def with_floats(typer: Typer, step: TypedOperation) -> TypedOperation:
     numbers = [type_ for type_ in types if type_.family in NUMBERS]
     if not any(type_.family is Family.FLOATING for type_ in numbers):
         return step
-    target = common_floating(numbers, typer.ansi)
-    floats = tuple(as_float(typer, step, part, target) for part in step.operands)
-    return replace(step, operands=floats)
-
-
-def common_floating(types: Sequence[ValueType], ansi: bool) -> ValueType:
-    """The type of numbers with a float among them."""
-    floats = [type_ for type_ in types if type_.family is Family.FLOATING]
-    found: ValueType | None = floats[0]
-    for type_ in types:
-        found = None if found is None else common_type(found, type_, ansi)
-    return found or DOUBLE
-
-
-def as_float(typer: Typer, step: TypedOperation, part: Typed, target: ValueType) -> Typed:
-    """A number as a float."""
-    if part.type.family not in NUMBERS or part.type == target:
-        return part
-    if is_wide_decimal(part.type):
-        words = (target.name.upper(),)
-        return typer.type_operation(TypedOperation("CAST", (part,), part.span, words))
-    return typer.as_number(step, part, target)
+    floats = [type_ for type_ in numbers if type_.family is Family.FLOATING]
+    target = reduce(lambda a, b: common_type(a, b, typer.ansi) or DOUBLE, numbers, floats[0])
+    parts = (
+        as_float(typer, step, part, target) if part.type.family in NUMBERS else part
+        for part in step.operands
+    )
+    return replace(step, operands=tuple(parts))
 
 
 def is_small(part: Typed) -> bool:
@@ -280,7 +238,7 @@ def type_days_between(typer: Typer, step: TypedOperation) -> Typed:
 # Types mathematical functions of several rows of a run: round, floor, ln, sqrt, power and so on.
 #
 # Floats are computed by compiled functions. Rounding a decimal or an integer is arithmetic of whole
-# numbers; what that cannot do, such as rounding half to even, Python does.
+# numbers; what that cannot do Python does.
 
 
 MATHEMATICS = {one.value: one for one in MathFunction} | {
@@ -288,7 +246,7 @@ MATHEMATICS = {one.value: one for one in MathFunction} | {
     "CEILING": MathFunction.CEILING,
     "SIGNUM": MathFunction.SIGN,
 }
-MATHEMATICAL = MATHEMATICS.keys() | {"BROUND", "ISNAN"}
+MATHEMATICAL = MATHEMATICS.keys() | {"ISNAN"}
 TWO = frozenset({MathFunction.POWER, MathFunction.LOG})
 MOST_PLACES = 18
 
@@ -300,7 +258,7 @@ def is_mathematics(step: TypedOperation) -> bool:
 
 def type_mathematics(typer: Typer, step: TypedOperation) -> Typed:
     """A function of numbers."""
-    if step.operator in ("ROUND", "BROUND"):
+    if step.operator == "ROUND":
         return type_rounding(typer, step)
     function = MATHEMATICS.get(step.operator)
     if function is MathFunction.LOG and len(step.operands) == 1:
@@ -311,24 +269,24 @@ def type_mathematics(typer: Typer, step: TypedOperation) -> Typed:
         return type_isnan(typer, step)
     if function in (MathFunction.FLOOR, MathFunction.CEILING):
         return type_floor(typer, step, function)
-    arguments = tuple(as_double(typer, step, part).expression for part in step.operands)
+    arguments = tuple(as_float(typer, step, part).expression for part in step.operands)
     return Typed(Mathematics(function, arguments), DOUBLE)
 
 
 def type_isnan(typer: Typer, step: TypedOperation) -> Typed:
     """ISNAN(x), which is false of NULL."""
     (part,) = step.operands
-    value = as_double(typer, step, part).expression
+    value = as_float(typer, step, part).expression
     is_nan = Compare(Comparison.EQUAL, value, Constant(nan, Kind.FLOATING))
     return Typed(And((Not(IsNull(value)), is_nan)), BOOLEAN)
 
 
-def as_double(typer: Typer, step: TypedOperation, part: Typed) -> Typed:
+def as_float(typer: Typer, step: TypedOperation, part: Typed, target: ValueType = DOUBLE) -> Typed:
     """An argument as a float."""
     own = part.type
     if own.family in NUMBERS and not is_wide_decimal(own):
-        return typer.as_number(step, part, DOUBLE)
-    return bring(typer, step, part, DOUBLE)
+        return typer.as_number(step, part, target)
+    return bring(typer, step, part, target)
 
 
 def type_floor(typer: Typer, step: TypedOperation, function: MathFunction) -> Typed:
@@ -340,7 +298,7 @@ def type_floor(typer: Typer, step: TypedOperation, function: MathFunction) -> Ty
     if is_wide_decimal(own):
         raise not_known_during_the_match(step.operator, step.span)
     if own.family is not Family.DECIMAL:
-        return Typed(Mathematics(function, (as_double(typer, step, part).expression,)), BIGINT)
+        return Typed(Mathematics(function, (as_float(typer, step, part).expression,)), BIGINT)
     digits = part.expression
     type_ = decimal(own.precision - own.scale + 1, 0)
     if own.scale == 0:
@@ -358,13 +316,12 @@ def type_floor(typer: Typer, step: TypedOperation, function: MathFunction) -> Ty
 
 
 def type_rounding(typer: Typer, step: TypedOperation) -> Typed:
-    """ROUND(x) and ROUND(x, places), half away from zero; BROUND, half to even, of floats."""
+    """ROUND(x) and ROUND(x, places), half away from zero."""
     part = step.operands[0]
     own, places = part.type, places_of(step)
-    half_up = step.operator == "ROUND"
-    if own.family is Family.DECIMAL and not is_wide_decimal(own) and half_up:
+    if own.family is Family.DECIMAL and not is_wide_decimal(own):
         return round_decimal(part, places)
-    if own.family is Family.INTEGER and half_up:
+    if own.family is Family.INTEGER:
         return Typed(round_digits(part.expression, -places, own.bits, typer.ansi), own)
     if own.family is not Family.FLOATING:
         raise not_known_during_the_match(step.operator, step.span)
@@ -374,10 +331,10 @@ def type_rounding(typer: Typer, step: TypedOperation) -> Typed:
 
 def round_floating(typer: Typer, step: TypedOperation, places: int) -> RunExpression:
     """A float of fewer decimal places, in 64 bits."""
-    value = as_double(typer, step, step.operands[0])
+    value = as_float(typer, step, step.operands[0])
     use = FunctionUse((DOUBLE,), (str(places),), typer.ansi, typer.settings.time_zone)
     exact = Apply(step.operator, (value.expression,), use, DOUBLE)
-    if isinstance(value.expression, Call) or step.operator == "BROUND":
+    if isinstance(value.expression, Call):
         return exact
     by_places = value.expression, Constant(places, Kind.INTEGER)
     return Mathematics(MathFunction.ROUND, by_places, exact)

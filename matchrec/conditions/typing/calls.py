@@ -7,7 +7,6 @@ Arguments are brought to what a function takes, as Spark does.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -37,11 +36,10 @@ from matchrec.conditions.run_condition import (
 from matchrec.conditions.types import (
     BOOLEAN,
     INT,
+    INTERVAL,
     NESTED,
     NUMBERS,
-    SPANS,
     STRING,
-    TIMES,
     TIMESTAMP_NTZ,
     VOID,
     Family,
@@ -114,9 +112,7 @@ def type_call(typer: Typer, step: TypedOperation) -> Typed:
     from matchrec.conditions.functions.casts import CASTS
     from matchrec.conditions.functions.nested import TWO_VALUED
 
-    if step.operator == "TO_TIMESTAMP" and typer.settings.timestamp_type == TIMESTAMP_NTZ.name:
-        return type_call(typer, replace(step, operator="CAST", words=("TIMESTAMP",)))
-    name = overloaded(step)
+    name = step.operator
     function = functions()[name]
     parts = [
         bring(typer, step, part, function.parameter(place))
@@ -139,7 +135,6 @@ def type_call(typer: Typer, step: TypedOperation) -> Typed:
         raise cannot_combine(step.operator, ", ".join(names[:-1]), names[-1], step.span)
     check_zone(typer, step, (*use.types, type_))
     check_pattern(typer, step)
-    check_literal(step)
     return Typed(Apply(name, tuple(part.expression for part in parts), use, type_), type_)
 
 
@@ -210,22 +205,15 @@ def type_along_calendar(typer: Typer, step: TypedOperation) -> Typed:
 
 def type_of_times(typer: Typer, step: TypedOperation) -> Typed:
     """Arithmetic of a time or an interval that Python computes."""
-    parts = time_first(step)
+    one, other = step.operands
+    is_turned = one.type == INTERVAL and step.operator == "+"
+    parts = (other, one) if is_turned else step.operands
     use = FunctionUse(tuple(part.type for part in parts))
     name = f"TIME {step.operator}"
     function = functions().get(name)
     if function is None or function.result(use) is None:
-        one, other = (part.type.name for part in step.operands)
-        raise cannot_combine(step.operator, one, other, step.span)
+        raise cannot_combine(step.operator, one.type.name, other.type.name, step.span)
     return type_call(typer, replace(step, operator=name, operands=parts))
-
-
-def time_first(step: TypedOperation) -> tuple[Typed, ...]:
-    """`3 * x` as `x * 3`, and an interval behind the time to which it is added."""
-    left, right = step.operands
-    one, other = left.type.family, right.type.family
-    turns = one in NUMBERS or (one in SPANS and other in TIMES)
-    return (right, left) if turns and step.operator in ("+", "*") else (left, right)
 
 
 # Arguments as functions take them: what Spark casts implicitly is cast here, and nowhere else.
@@ -247,21 +235,6 @@ IMPLICIT: Mapping[Family, frozenset[Family]] = {
 
 OF_NULL = {Family.BOOLEAN: BOOLEAN, Family.INTEGER: INT, Family.STRING: STRING}
 """What Spark casts NULL to where any type of a family is taken."""
-
-
-LITERALS: Mapping[str, int] = {"SORT_ARRAY": 1}
-"""Arguments that Spark knows before there are rows, by their places."""
-
-
-def check_literal(step: TypedOperation) -> None:
-    """Raises where Spark asks for a literal and there is none."""
-    place = LITERALS.get(step.operator, len(step.operands))
-    for part in step.operands[place : place + 1]:
-        column = None if part.value is None or part.value.navigation else part.value.column
-        text = column.text.strip("() ") if column and column.looks_at_one_row else ""
-        if re.fullmatch(r"true|false|null|-? *[0-9]+", text, re.IGNORECASE) is None:
-            type_ = part.type.name
-            raise does_not_take(step.operator, f"{type_} that is no literal", (), step.span)
 
 
 def bring(typer: Typer, step: TypedOperation, part: Typed, parameter: Parameter) -> Typed:
@@ -302,19 +275,7 @@ def cast_implicitly(typer: Typer, step: TypedOperation, part: Typed, target: Val
 # array_contains(A.tags, B.name)     collect_list(A.i) = B.longs
 
 
-OF_AN_ELEMENT = frozenset({"ARRAY_CONTAINS", "ARRAY_POSITION"})
-BROUGHT_TO_ONE = COMPARISONS | frozenset(
-    {"ARRAY", "ARRAY_UNION", "ARRAY_INTERSECT", "ARRAYS_OVERLAP", "ARRAY CONCAT", "ARRAY ||"}
-)
-
-
-def overloaded(step: TypedOperation) -> str:
-    """The name of the function that is meant: arrays have some of the names of others."""
-    if not step.operands:
-        return step.operator
-    family = step.operands[0].type.family
-    name = f"{family.name} {step.operator}"
-    return name if family in NESTED and name in functions() else step.operator
+BROUGHT_TO_ONE = COMPARISONS | frozenset({"IF", "ARRAY_INTERSECT", "ARRAYS_OVERLAP"})
 
 
 def alike(typer: Typer, step: TypedOperation, name: str, parts: Sequence[Typed]) -> list[Typed]:
@@ -329,27 +290,17 @@ def alike(typer: Typer, step: TypedOperation, name: str, parts: Sequence[Typed])
 
 def common_types(typer: Typer, name: str, types: list[ValueType]) -> list[ValueType] | None:
     """What the arguments become; None where they stay what they are."""
-
-    def common(*types: ValueType | None) -> ValueType | None:
-        found: ValueType | None = VOID
-        for one in types:
-            if found is None or one is None:
-                return None
-            found = common_nested(found, one, typer.ansi)
-        return found
-
-    if name in OF_AN_ELEMENT:
-        element = common(types[0].element, types[1])
+    if name == "ARRAY_CONTAINS" and types[0].element is not None:
+        element = common_nested(types[0].element, types[1], typer.ansi)
         return None if element is None else [array(element), element]
-    chosen = 1 if name == "IF" else 0
-    if name not in BROUGHT_TO_ONE | {"IF"}:
+    chosen = types[1:] if name == "IF" else types
+    is_compared = name in COMPARISONS and len(set(map(unnamed, types))) == 1
+    if name not in BROUGHT_TO_ONE or is_compared or all(t.family not in NESTED for t in chosen):
         return None
-    if name != "ARRAY" and not any(one.family in NESTED for one in types[chosen:]):
-        return None
-    if name in COMPARISONS and len(set(map(unnamed, types))) == 1:
-        return None
-    found = common(*types[chosen:])
-    return None if found is None else [*types[:chosen], *[found] * (len(types) - chosen)]
+    found: ValueType | None = VOID
+    for one in chosen:
+        found = None if found is None else common_nested(found, one, typer.ansi)
+    return None if found is None else [*types[: -len(chosen)], *[found] * len(chosen)]
 
 
 def as_type(

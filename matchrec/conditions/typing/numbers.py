@@ -35,6 +35,7 @@ from matchrec.conditions.types import (
     as_decimal,
     average_type,
     decimal,
+    is_wide_decimal,
     nested,
 )
 
@@ -166,11 +167,16 @@ def decimal_average(total: RunExpression, count: RunExpression, type_: ValueType
 
 
 def on_times(operator: ArithmeticOperator, left: Typed, right: Typed) -> Typed | None:
-    """Arithmetic of dates, timestamps and day-time intervals, or None where there is none."""
+    """Arithmetic of dates, timestamps and day-time intervals, or None where there is none.
+
+    Two times are an interval apart; anything else is the time, or an interval.
+    """
     families = left.type.family, operator.value, right.type.family
     if families in LATER_DAYS:
         return later_day(operator, left, right)
-    if families not in ON_TIMES:
+    if families in MULTIPLES:
+        return multiple(operator, *((left, right) if left.type == INTERVAL else (right, left)))
+    if not is_on_times(operator, left.type.family, right.type.family):
         return None
     found = integer_arithmetic(operator, left.expression, right.expression)
     times = [one.type for one in (left, right) if one.type.family in TIMES]
@@ -180,6 +186,28 @@ def on_times(operator: ArithmeticOperator, left: Typed, right: Typed) -> Typed |
         day = Constant(MICROSECONDS_A_DAY, Kind.INTEGER)
         found = integer_arithmetic(ArithmeticOperator.MULTIPLY, found, day)
     return Typed(found, INTERVAL)
+
+
+def is_on_times(operator: ArithmeticOperator, left: Family, right: Family) -> bool:
+    """Whether it is a sum or a difference of two times, of a time and a span, or of two spans."""
+    minus = operator is ArithmeticOperator.SUBTRACT
+    if not minus and operator is not ArithmeticOperator.ADD:
+        return False
+    if left is right:
+        return left is Family.INTERVAL or (minus and left in TIMES)
+    moved = right if left is Family.INTERVAL and not minus else left
+    return {left, right} - {moved} == {Family.INTERVAL} and moved in TIMES - {Family.DATE}
+
+
+def multiple(operator: ArithmeticOperator, span: Typed, number: Typed) -> Typed | None:
+    """An interval times an exact number, or by it, rounded half away from zero."""
+    if is_wide_decimal(number.type):
+        return None
+    times, by = number.expression, Constant(10**number.type.scale, Kind.INTEGER)
+    if operator is ArithmeticOperator.DIVIDE:
+        times, by = by, times
+    found = integer_arithmetic(ArithmeticOperator.MULTIPLY, span.expression, times)
+    return Typed(integer_arithmetic(ArithmeticOperator.DIVIDE, found, by), INTERVAL)
 
 
 def in_int(operator: ArithmeticOperator, left: Typed, right: Typed) -> RunExpression:
@@ -198,17 +226,12 @@ LATER_DAYS = {
     (Family.DATE, "+", Family.INTEGER),
     (Family.INTEGER, "+", Family.DATE),
 }
-ON_TIMES = {
-    (Family.DATE, "-", Family.DATE),
-    (Family.TIMESTAMP, "-", Family.TIMESTAMP),
-    (Family.TIMESTAMP_NTZ, "-", Family.TIMESTAMP_NTZ),
-    (Family.TIMESTAMP, "-", Family.INTERVAL),
-    (Family.TIMESTAMP, "+", Family.INTERVAL),
-    (Family.TIMESTAMP_NTZ, "-", Family.INTERVAL),
-    (Family.TIMESTAMP_NTZ, "+", Family.INTERVAL),
-    (Family.INTERVAL, "+", Family.TIMESTAMP),
-    (Family.INTERVAL, "+", Family.TIMESTAMP_NTZ),
-    (Family.INTERVAL, "+", Family.INTERVAL),
-    (Family.INTERVAL, "-", Family.INTERVAL),
+MULTIPLES = {
+    family
+    for number in (Family.INTEGER, Family.DECIMAL)
+    for family in (
+        (Family.INTERVAL, "*", number),
+        (number, "*", Family.INTERVAL),
+        (Family.INTERVAL, "/", number),
+    )
 }
-"""Two times are an interval apart; anything else is the time, or an interval."""

@@ -48,12 +48,10 @@ from matchrec.conditions.typing.arithmetic import (
     TRYING,
     check_common_type,
     is_mathematics,
-    is_positive_remainder,
     type_arithmetic,
     type_bits,
     type_compared,
     type_mathematics,
-    type_positive_remainder,
     type_trying,
     with_floats,
 )
@@ -145,8 +143,6 @@ class StepTyper(Typer):
             return type_mathematics(self, step)
         if is_pythons(self, step):
             return type_call(self, step)
-        if is_positive_remainder(step):
-            return type_positive_remainder(self, step)
         check_common_type(self, step)
         basic = rewrite(with_floats(self, step))
         if basic is not None:

@@ -15,6 +15,7 @@ from matchrec.conditions.functions.function import Settings
 from matchrec.conditions.guards import is_total
 from matchrec.conditions.residual import (
     COMPARISONS,
+    CONVERSIONS,
     Step,
     Typed,
     TypedOperation,
@@ -324,7 +325,7 @@ def is_plain(type_: ValueType) -> bool:
 
 
 SUMS = frozenset({"+", "-", "*", "NEG", "NEGATIVE", "ABS"})
-QUOTIENTS = frozenset({"/", "%", "DIV", "MOD", "PMOD"})
+QUOTIENTS = frozenset({"/", "%", "DIV", "MOD"})
 PATTERNS = frozenset({"LIKE", "ILIKE", "RLIKE", "REGEXP", "REGEXP_LIKE"})
 MOST_DIGITS = 38
 
@@ -350,9 +351,8 @@ def may_fail(typer: Typer, step: TypedOperation, type_: ValueType) -> bool:
         return not is_literal(typer, step.operands[1].value)
     if not step.operator.isidentifier() or is_total(step.operator):
         return step.operator == "[]"
-    from matchrec.conditions.functions.casts import CASTS
-
-    return step.operator not in CASTS or cast_may_fail(step.operands[0].type, type_)
+    is_cast = step.operator == "CAST" or step.operator in CONVERSIONS
+    return not is_cast or cast_may_fail(step.operands[0].type, type_)
 
 
 def is_literal(typer: Typer, step: Value | None) -> bool:

@@ -7,10 +7,8 @@ only at the data, and overlapping matches as chains of rows that they share.
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,9 +18,8 @@ from matchrec.engine.interface import Room, Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.matches import Chains, Matches
 from matchrec.engine.partitions import IntArray
-from matchrec.engine.preferred import BreadthFirstSearch
 from matchrec.engine.records import SearchInput
-from matchrec.engine.search import KernelSearch, PathSearch
+from matchrec.engine.search import BreadthFirstSearch, KernelSearch, PathSearch, Shapes
 
 
 class BacktrackingSearch(PathSearch):
@@ -36,54 +33,34 @@ class BacktrackingSearch(PathSearch):
         return self.work.registers, None
 
 
-class RingSearch(KernelSearch):
-    """A search whose memory is one ring of rows, which it loses when that grows."""
-
-    def __init__(
-        self, task: Task, arrays: SearchInput, room: Room, counters: IntArray | None = None
-    ) -> None:
-        super().__init__(task, arrays, room, counters)
-        self.enlarge_ring(max(room.memory, 2))
-
-    @abstractmethod
-    def enlarge_ring(self, rows: int) -> None:
-        """Empty memory for so many rows, a power of two."""
-
-    def grow(self, status: int) -> None:
-        """At least double the memory; the search of the starting row begins again."""
-        assert status == layout.MEMO_FULL
-        self.enlarge_ring(self.doubled(len(self.work.path)))
-        self.progress[layout.MEMO_TO] = self.progress[layout.START]
-
-
-class DistanceSearch(RingSearch):
+class DistanceSearch(KernelSearch):
     """How far acceptance is from each state and row, and the path of the one run."""
 
     kernel = staticmethod(distances.search)
 
-    def enlarge_ring(self, rows: int) -> None:
-        """Empty memory for so many rows, a power of two."""
-        self.work = self.work._replace(
-            known=np.empty((rows, len(self.tables.first) - 1), np.int32),
-            path=np.empty(rows, np.int32),
-            best_before=np.empty(rows, np.int32),
-        )
+    @property
+    def shapes(self) -> Shapes:
+        """One ring of rows."""
+        rows, states = self.sizes[layout.MEMO_FULL], len(self.rules.first) - 1
+        paths: Shapes = dict.fromkeys(("path", "best_before"), ((rows,), np.int32))
+        return paths | {"known": ((rows, states), np.int32)}
 
 
-class ChainedSearch(RingSearch):
+class ChainedSearch(KernelSearch):
     """What is known of states and rows, and the path of the one run."""
 
     kernel = staticmethod(chained.search)
 
-    def enlarge_ring(self, rows: int) -> None:
-        """Empty memory for so many rows, a power of two."""
+    @property
+    def shapes(self) -> Shapes:
+        """One ring of rows."""
+        rows = self.sizes[layout.MEMO_FULL]
         states = int(self.rules.program[:, layout.MEMO].max(initial=-1)) + 1
-        known, path = np.empty((rows, states), np.int32), np.empty(rows, np.int32)
-        self.work = self.work._replace(known=known, path=path)
+        return {"path": ((rows,), np.int32), "known": ((rows, states), np.int32)}
 
     def output(self, matches: int, rows: int) -> layout.FoundArrays:
-        found = np.empty((chained.FOUND_SIZE, matches + 1), np.int64)
-        return layout.FoundArrays(found, np.empty((chained.CHAIN_SIZE, rows), np.int32))
+        nodes = np.empty((chained.CHAIN_SIZE, rows), np.int32)
+        return super().output(matches, 0)._replace(taken=nodes)
 
     def matches(self, output: layout.FoundArrays) -> Matches:
         nodes = output.taken[:, : self.progress[layout.MAPPED]]
@@ -126,29 +103,29 @@ def with_own_rows(matches: Matches, first: int, end: int) -> Matches:
     )
 
 
-def find_matches(
-    kind: type[KernelSearch], task: Task, arrays: SearchInput, room: Room, counters: IntArray | None
-) -> Iterator[Matches]:
-    """All matches in chunks. Raises RunFailure."""
-    return kind(task, arrays, room, counters).find_matches()
-
-
-def find_chains(
-    task: Task, arrays: SearchInput, room: Room, counters: IntArray | None
-) -> Iterator[Matches]:
-    """All matches, as chains where the task asks for them. Raises RunFailure."""
-    found = find_matches(ChainedSearch, task, arrays, room, counters)
-    return found if task.chained else unchained(found, room.rows)
-
-
-Begin = Callable[[Task, SearchInput, Room, "IntArray | None"], Iterator[Matches]]
-SEARCHES: Mapping[tuple[str, str], Begin] = {
-    ("backtracking", "memoised"): partial(find_matches, BacktrackingSearch),
-    ("backtracking", "plain"): partial(find_matches, BacktrackingSearch),
-    ("backtracking", "windowed"): partial(find_matches, DistanceSearch),
-    ("backtracking", "longest"): partial(find_matches, DistanceSearch),
-    ("backtracking", "chained"): find_chains,
-    ("breadth_first", "merging"): partial(find_matches, BreadthFirstSearch),
-    ("breadth_first", "longest"): partial(find_matches, BreadthFirstSearch),
+SEARCHES: Mapping[str, type[KernelSearch]] = {
+    "memoised": BacktrackingSearch,
+    "plain": BacktrackingSearch,
+    "windowed": DistanceSearch,
+    "chained": ChainedSearch,
+    "merging": BreadthFirstSearch,
 }
-"""What begins the search of an algorithm, by its engine and its name."""
+"""By the name of an algorithm what searches; of the longest match, two do."""
+
+
+def find_matches(
+    algorithm: tuple[str, str],
+    task: Task,
+    arrays: SearchInput,
+    room: Room,
+    counters: IntArray | None,
+) -> Iterator[Matches]:
+    """All matches in chunks, as chains where the task asks for them. Raises RunFailure.
+
+    algorithm: its engine, and its name.
+    """
+    engine, matching = algorithm
+    if matching == "longest":
+        matching = "windowed" if engine == "backtracking" else "merging"
+    found = SEARCHES[matching](task, arrays, room, counters).find_matches()
+    return unchained(found, room.rows) if matching == "chained" and not task.chained else found

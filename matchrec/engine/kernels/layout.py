@@ -18,8 +18,6 @@ import numpy as np
 import numpy.typing as npt
 
 from matchrec.engine.partitions import BoolArray, IntArray
-from matchrec.nfa.closure import Choice, Folded
-from matchrec.nfa.facts import reached_twice
 
 ByteArray = npt.NDArray[np.uint8]
 ChoiceArray = npt.NDArray[np.int32]
@@ -40,7 +38,7 @@ class Rules(NamedTuple):
     """The query.
 
     first: int64[s + 1], the choices of state s are rows first[s] .. first[s + 1] of `program`.
-    program: int64[c, 13], columns as below. output: which matches come out, a code below. forgets:
+    program: int64[c, 16], columns as below. output: which matches come out, a code below. forgets:
     whether failures hold only until the next match, as conditions read its number. instructions,
     live_first, live: see `evaluate.kernels.machine` and `kernels.mapping`.
 
@@ -168,7 +166,6 @@ class Work(NamedTuple):
     table: RunArray = None
     nodes: RunArray = None
     moved: RunArray = None
-    come: RunArray = None
     ways: RunArray = None
     last_live: RunArray = None
 
@@ -185,14 +182,14 @@ class FoundArrays(NamedTuple):
     rows: RunArray = None
 
 
-# Columns of `program`, which are those of `nfa.tables.ProgramTables` and the row condition: the
-# choice needs `satisfied[row, WORD] & MASK == MASK`; mask 0 needs nothing.
+# Columns of `program`: the choices of all states one after the other, in preferment order within a
+# state; state 0 starts.
 SOURCE = 0
-TARGET = 1
-VARIABLE = 2
-GUARD = 3
-MEMO = 4
-WORD = 5
+TARGET = 1  # a state, ACCEPT, or below that what a row does that is not mapped
+VARIABLE = 2  # -1 where the choice accepts
+GUARD = 3  # see `nfa.closure`
+MEMO = 4  # a number for the target where its failures are worth remembering
+WORD = 5  # the row condition: `satisfied[row, WORD] & MASK == MASK`; mask 0 needs nothing
 MASK = 6
 IS_TARGET = 7  # whether AFTER MATCH SKIP goes to rows mapped by this choice
 STEPS = 8  # instructions: what mapping the row does to the registers
@@ -200,7 +197,10 @@ STEPS_END = 9
 CODE = 10  # and the condition that then must hold
 CODE_END = 11
 BLOCKS = 12  # whether a row that can be taken by it may not be skipped
-CHOICE_SIZE = 13
+TEST = 13  # the variable whose condition is asked, -1 for none
+EXCLUDED = 14
+AGAIN = 15  # whether it takes one more row of the loop over one variable that the state is in
+CHOICE_SIZE = 16
 
 NO_LIMIT = 2**62
 ACCEPT = -1  # the target of a choice that accepts
@@ -225,7 +225,6 @@ FOUND_PARTITION = 0
 FOUND_NUMBER = 1
 FOUND_START = 2
 FOUND_OFFSET = 3
-CONTIGUOUS_FOUND_SIZE = 4
 FOUND_COMPLETED = 4  # the row at which a match is complete
 FOUND_KIND = 5  # what it is, see `nfa.program`: a match, or a run whose window has ended
 FOUND_SIZE = 6
@@ -296,21 +295,15 @@ RUN_NODE = 1
 RUN_START = 2
 RUN_SIZE = 3
 
-# Columns of `come`, by state: the stamp of the last run that came there, the end of its window.
-COME_AT = 0
-COME_WINDOW = 1
-COME_SIZE = 2
+# Columns of `table`: an entry counts if its stamp is that of the row.
+TABLE_STAMP = 0
+TABLE_ENTRY = 1
+TABLE_SIZE = 2
 
-# Columns of `nodes` where preferred matches are sought: the choice by which a row was mapped, the
-# node of the row before, or -1; and where rows may be skipped, the row.
-LINK_CHOICE = 0
-LINK_BEFORE = 1
-LINK_ROW = 2
-
-# And where all matches are.
+# Columns of `nodes`. Where one preferred match is sought there are two, with the row three.
 NODE_CHOICE = 0  # by which the row was mapped, JOIN for a join
-NODE_ROW = 1
-NODE_BEFORE = 2  # the node of the row before, or -1; of a join, its first side
+NODE_BEFORE = 1  # the node of the row before, or -1; of a join, its first side
+NODE_ROW = 2  # where rows may be skipped
 NODE_OTHER = 3  # of a join, its second side
 NODE_START = 4  # the latest first row of what ends here
 NODE_SIZE = 5
@@ -351,63 +344,3 @@ NODES_CREATED = 5
 NODES_PRUNED = 6
 MATCHES_FOUND = 7
 COUNTERS = 8
-
-
-# A folded program as flat arrays, which is all that a kernel sees of it.
-
-
-class ProgramTables(NamedTuple):
-    """Choices of all states one after the other, in preferment order within a state.
-
-    first: int64[s + 1], the choices of state s are first[s] .. first[s + 1]; state 0 starts.
-    source, target: int32[c], states; target -1 accepts, below that it is an `Effect`.
-    variable: int16[c], -1 where the choice accepts. guard: uint8[c], see `closure`.
-    test: int16[c], the variable whose condition is asked, -1 for none. excluded, again, blocks:
-    bool[c].
-    memo: int32[c], a number for the target where its failures are worth remembering, else -1.
-    """
-
-    first: npt.NDArray[np.int64]
-    source: npt.NDArray[np.int32]
-    target: npt.NDArray[np.int32]
-    variable: npt.NDArray[np.int16]
-    guard: npt.NDArray[np.uint8]
-    excluded: npt.NDArray[np.bool_]
-    again: npt.NDArray[np.bool_]
-    memo: npt.NDArray[np.int32]
-    test: npt.NDArray[np.int16]
-    blocks: npt.NDArray[np.bool_]
-
-
-def program_tables(folded: Folded, *, selects: bool = False) -> ProgramTables:
-    """The arrays of a folded program; every state that can be reached twice has a memo number.
-
-    selects: rows may be skipped, so that any state can be.
-    """
-    choices = [choice for state in folded for choice in state]
-    first = np.cumsum([0, *(len(state) for state in folded)])
-    twice = np.array(reached_twice(folded)) | selects
-    memo = np.where(twice, np.cumsum(twice) - 1, -1)
-    return ProgramTables(
-        first=first.astype(np.int64),
-        source=np.repeat(np.arange(len(folded)), np.diff(first)).astype(np.int32),
-        target=np.array([_target(c) for c in choices], np.int32),
-        variable=np.array([-1 if c.variable is None else c.variable for c in choices], np.int16),
-        guard=np.array([c.guard for c in choices], np.uint8),
-        excluded=np.array([c.excluded for c in choices], np.bool_),
-        again=np.array([c.again for c in choices], np.bool_),
-        memo=np.array([-1 if c.target is None else memo[c.target] for c in choices], np.int32),
-        test=np.array([_test(c) for c in choices], np.int16),
-        blocks=np.array([c.blocks for c in choices], np.bool_),
-    )
-
-
-def _target(choice: Choice) -> int:
-    if choice.effect is not None:
-        return int(choice.effect)
-    return -1 if choice.target is None else choice.target
-
-
-def _test(choice: Choice) -> int:
-    asked = choice.variable if choice.test is None else choice.test
-    return -1 if asked is None else asked

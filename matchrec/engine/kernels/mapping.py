@@ -320,7 +320,7 @@ def find_twin(
     are no windows, None whatever the windows.
     """
     runs, registers, table, live = merging.runs, merging.registers, merging.table, merging.live
-    place = bank * runs.shape[1]  # of the registers of run 0
+    place = 1 + 2 * run + bank  # of its registers
     begin, end = merging.live_first[state], merging.live_first[state + 1]
     code = state
     window = np.int64(0)
@@ -328,22 +328,22 @@ def find_twin(
         window = end_of_window(window_end, runs[bank, run, layout.RUN_START], window)
         code = wrapped_product(code ^ window, 0x2545F4914F6CDD1D)
     for index in range(begin, end):
-        code = wrapped_product(code ^ registers[place + run, live[index]], 0x2545F4914F6CDD1D)
+        code = wrapped_product(code ^ registers[place, live[index]], 0x2545F4914F6CDD1D)
         code ^= code >> 29
     slot = code & (table.shape[0] - 1)
-    while table[slot, 0] == stamp:
-        other = table[slot, 1]
+    while table[slot, layout.TABLE_STAMP] == stamp:
+        other = table[slot, layout.TABLE_ENTRY]
         same = runs[bank, other, layout.RUN_STATE] == state
         if window_end is not None:
             start = runs[bank, other, layout.RUN_START]
             same &= end_of_window(window_end, start, np.int64(0)) == window
         if same:
             for index in range(begin, end):
-                if registers[place + run, live[index]] != registers[place + other, live[index]]:
+                if registers[place, live[index]] != registers[1 + 2 * other + bank, live[index]]:
                     break
             else:
                 return int(other)
         slot = (slot + 1) & (table.shape[0] - 1)
-    table[slot, 0] = stamp
-    table[slot, 1] = run
+    table[slot, layout.TABLE_STAMP] = stamp
+    table[slot, layout.TABLE_ENTRY] = run
     return NONE

@@ -29,13 +29,13 @@ window, else rows x runs; runs of equal computation states merge. Sources: SASE+
 run, it is the machine of Pike and Thompson.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from matchrec.engine.kernels import layout
+from matchrec.engine.kernels.buffer import count_rows, unwind
 from matchrec.engine.kernels.layout import (
-    ChoiceArray,
     FoundArrays,
     Partition,
     RowArrays,
@@ -62,56 +62,6 @@ from matchrec.engine.partitions import IntArray
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.jit.decorators import inner, kernel, spliced
 from matchrec.nfa.program import A_MATCH
-
-_DEAD = -1
-
-
-@kernel
-def compact(
-    bank: int,
-    count: int,
-    nodes: ChoiceArray,
-    moved: ChoiceArray,
-    runs: IntArray,
-    progress: IntArray,
-) -> None:
-    """Keep the nodes that the first runs in `bank` and the best match reach."""
-    for node in range(progress[layout.NODES]):
-        moved[node] = _DEAD
-    for run in range(count + 1):
-        node = np.int64(-1)
-        if run < count and runs[bank, run, layout.RUN_STATE] >= 0:
-            node = runs[bank, run, layout.RUN_NODE]
-        elif run == count and progress[layout.BEST_START] >= 0:
-            node = progress[layout.BEST_NODE]
-        while node >= 0 and moved[node] == _DEAD:  # what is before a marked one is marked
-            moved[node] = 0
-            node = np.int64(nodes[node, layout.LINK_BEFORE])
-    kept = 0
-    for node in range(progress[layout.NODES]):
-        if moved[node] != _DEAD:
-            predecessor = nodes[node, layout.LINK_BEFORE]
-            for column in range(nodes.shape[1]):
-                nodes[kept, column] = nodes[node, column]
-            nodes[kept, layout.LINK_BEFORE] = moved[predecessor] if predecessor >= 0 else -1
-            moved[node] = kept
-            kept += 1
-    progress[layout.NODES] = kept
-    for run in range(count):
-        node = runs[bank, run, layout.RUN_NODE]
-        if runs[bank, run, layout.RUN_STATE] >= 0 and node >= 0:
-            runs[bank, run, layout.RUN_NODE] = moved[node]
-    if progress[layout.BEST_START] >= 0 and progress[layout.BEST_NODE] >= 0:
-        progress[layout.BEST_NODE] = moved[progress[layout.BEST_NODE]]
-
-
-@inner
-def unwind(nodes: ChoiceArray, node: int, column: int, to: Any, begin: int, length: int) -> None:
-    """Write a column of the `length` nodes that end at `node`, from `begin` on."""
-    for index in range(begin + length - 1, begin - 1, -1):
-        to[index] = nodes[node, column]
-        node = nodes[node, layout.LINK_BEFORE]
-
 
 # What `expand` answers, beside the statuses of `layout`.
 GOES_ON = 0
@@ -147,7 +97,7 @@ def expand(
     blocked = np.int64(0)
     arrived = True
     if waits is not None:
-        arrived = run.node < 0 or nodes[run.node, layout.LINK_ROW] == row - 1
+        arrived = run.node < 0 or nodes[run.node, layout.NODE_ROW] == row - 1
     for choice in range(first[run.state], first[run.state + 1]):
         guard = program[choice, layout.GUARD]
         if guard != 0 and not is_anchored(guard, row, partition.lower, partition.upper):
@@ -180,7 +130,7 @@ def expand(
             if waits is None:
                 if takes_too_many_steps(progress):
                     return layout.TOO_MANY_STEPS
-            places = RegisterPlaces(run.place, bank * runs.shape[1] + place)
+            places = RegisterPlaces(run.place, 1 + 2 * place + bank)
             on_run = on_run_of(partition, rules, rows, work)
             answer = ask_run(choice, places, row, rules, on_run)
             if answer == HOLDS_NOT:
@@ -200,10 +150,10 @@ def expand(
             progress[layout.NEEDED] = row + 2 - progress[layout.START]
             return layout.MEMO_FULL
         node = progress[layout.NODES]
-        nodes[node, layout.LINK_CHOICE] = choice
-        nodes[node, layout.LINK_BEFORE] = run.node
+        nodes[node, layout.NODE_CHOICE] = choice
+        nodes[node, layout.NODE_BEFORE] = run.node
         if waits is not None:
-            nodes[node, layout.LINK_ROW] = row
+            nodes[node, layout.NODE_ROW] = row
         runs[bank, place, layout.RUN_NODE] = node
         progress[layout.NODES] += 1
         progress[layout.RUNS] += 1
@@ -229,11 +179,11 @@ def skip_row(
     place = progress[layout.RUNS]
     if place == runs.shape[1]:
         return layout.RUNS_FULL
-    copy_registers(run.place, bank * runs.shape[1] + place, registers)
+    copy_registers(run.place, 1 + 2 * place + bank, registers)
     runs[bank, place, layout.RUN_STATE] = waits[run.state]
     runs[bank, place, layout.RUN_NODE] = run.node
     runs[bank, place, layout.RUN_START] = run.start
-    last = work.nodes[run.node, layout.LINK_ROW]
+    last = work.nodes[run.node, layout.NODE_ROW]
     if not has_twin(bank, last, bound, rules, rows, work, registers, waits):
         progress[layout.RUNS] += 1
     return GOES_ON
@@ -258,7 +208,7 @@ def has_twin(
     place, stamp = progress[layout.RUNS], progress[layout.STAMP]
     state = runs[bank, place, layout.RUN_STATE]
     if registers is None:
-        return has_come(state, bound, work.come, stamp)
+        return has_come(state, bound, work.table, stamp)
     if not rules.merge_runs:
         return False
     twin = find_twin(bank, place, state, merging_of(rules, work), stamp, rows.window_end)
@@ -266,7 +216,7 @@ def has_twin(
         return twin != NONE
     if twin == NONE:
         return False
-    other = work.nodes[runs[bank, twin, layout.RUN_NODE], layout.LINK_ROW]
+    other = work.nodes[runs[bank, twin, layout.RUN_NODE], layout.NODE_ROW]
     work.counters[layout.MERGES] += other == row
     return bool(other == row)
 
@@ -285,12 +235,12 @@ def note_longer(run: Run, row: int, progress: IntArray) -> None:
 
 
 @spliced
-def has_come(state: int, bound: int, come: IntArray, stamp: int) -> bool:
+def has_come(state: int, bound: int, table: IntArray, stamp: int) -> bool:
     """Whether a run has come to a state at this row, with a window that ends there; now one has."""
-    if come[state, layout.COME_AT] == stamp and come[state, layout.COME_WINDOW] == bound:
+    if table[state, layout.TABLE_STAMP] == stamp and table[state, layout.TABLE_ENTRY] == bound:
         return True
-    come[state, layout.COME_AT] = stamp
-    come[state, layout.COME_WINDOW] = bound
+    table[state, layout.TABLE_STAMP] = stamp
+    table[state, layout.TABLE_ENTRY] = bound
     return False
 
 
@@ -359,26 +309,16 @@ def write_best(rules: Rules, work: Work, output: FoundArrays, waits: RunArray) -
         progress[layout.START] = start
         progress[layout.NEEDED] = length
         return layout.OUTPUT_FULL
-    unwind(nodes, node, layout.LINK_CHOICE, taken, mapped, length)
+    unwind(nodes, node, layout.NODE_CHOICE, taken, mapped, length)
     is_target = rules.program[:, layout.IS_TARGET]
     skip, forgets = rules.skip, rules.forgets
     if waits is not None:
-        unwind(nodes, node, layout.LINK_ROW, output.rows, mapped, length)
+        unwind(nodes, node, layout.NODE_ROW, output.rows, mapped, length)
         found[layout.FOUND_KIND, progress[layout.MATCHES]] = A_MATCH
         work.counters[layout.MATCHES_FOUND] += 1
         rows = output.rows[mapped : mapped + length]
         return finish_match(skip, is_target, forgets, found, taken, progress, start, length, rows)
     return finish_match(skip, is_target, forgets, found, taken, progress, start, length, None)
-
-
-@inner
-def count_rows(nodes: ChoiceArray, node: int) -> int:
-    """How many rows lead to a node."""
-    length = 0
-    while node >= 0:
-        length += 1
-        node = nodes[node, layout.LINK_BEFORE]
-    return length
 
 
 @spliced
@@ -425,13 +365,13 @@ def find_match(
         progress[layout.STAMP] += 1
         progress[layout.RUNS] = 0
         for index in range(count + begins):
-            run = Run(np.int64(0), np.int64(-1), row, 2 * runs.shape[1])
+            run = Run(np.int64(0), np.int64(-1), row, np.int64(0))
             if index < count:
                 run = Run(
                     runs[bank, index, layout.RUN_STATE],
                     runs[bank, index, layout.RUN_NODE],
                     runs[bank, index, layout.RUN_START],
-                    bank * runs.shape[1] + index,
+                    1 + 2 * index + bank,
                 )
             if longest and 0 <= progress[layout.BEST_START] < run.start:
                 break

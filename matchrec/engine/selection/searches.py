@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import field, replace
 from typing import Any, ClassVar
 
@@ -13,28 +13,28 @@ from matchrec.engine.interface import Room, Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.matches import Matches, no_matches
 from matchrec.engine.partitions import BoolArray, IntArray
-from matchrec.engine.preferred import BreadthFirstSearch
 from matchrec.engine.records import SearchInput
-from matchrec.engine.search import KernelSearch, PathSearch, needs_release_times
+from matchrec.engine.search import (
+    BreadthFirstSearch,
+    BufferSearch,
+    PathSearch,
+    Shapes,
+    needs_release_times,
+)
 from matchrec.engine.selection.graph import versioned
 from matchrec.engine.selection.kernels import breadth_first
-from matchrec.engine.selection.kernels.matches import compact_apart
 from matchrec.engine.selection.kernels.starting_rows import search_matches
 from matchrec.engine.selection.skip import (
     NO_BOUNDS,
     SearchPosition,
     concatenate,
-    filter_matches,
-    keep_by_partition,
-    keep_matches,
     number_chunks,
     release_matches,
     sort_matches,
 )
+from matchrec.plan.clauses import MatchOutput
 
 LARGE_CHUNK = 1 << 16  # mapped rows
-
-Begin = Callable[[Task, SearchInput, Room, IntArray | None], Iterator[Matches]]
 
 
 class MatchSearch(PathSearch):
@@ -48,55 +48,42 @@ class MatchSearch(PathSearch):
         return self.arrays.negation, None
 
 
-def try_one_run(
-    task: Task, arrays: SearchInput, room: Room, counters: IntArray | None
+def find_matches(
+    engine: str, task: Task, arrays: SearchInput, room: Room, counters: IntArray | None
 ) -> Iterator[Matches]:
-    """Preferred matches, which are found in the order of their starting rows."""
-    return number_chunks(MatchSearch(task, arrays, room, counters).find_matches())
+    """The matches of a task in order, numbered. Raises RunFailure.
 
-
-def try_every_run(
-    task: Task, arrays: SearchInput, room: Room, counters: IntArray | None
-) -> Iterator[Matches]:
-    """Matches are found by their starting rows, so all of them are held to be put in order."""
-    found = list(MatchSearch(task, arrays, room, counters).find_matches())
-    return number_chunks(iter([sort_matches(concatenate(found))] if found else []))
-
-
-def try_and_skip(
-    task: Task, arrays: SearchInput, room: Room, counters: IntArray | None
-) -> Iterator[Matches]:
-    """As every run, but those that a skip strategy leaves no room for."""
-    search = MatchSearch(task, arrays, room, counters)
-    found, last_live = search.find_matches(), search.work.last_live
-    return number_chunks(keep_by_partition(task, found, arrays.rows.starts, last_live))
-
-
-def advance_preferred_runs(
-    task: Task, arrays: SearchInput, room: Room, counters: IntArray | None
-) -> Iterator[Matches]:
-    """Preferred matches, which are found in the order of their starting rows."""
-    return number_chunks(BreadthFirstSearch(task, arrays, room, counters).find_matches())
-
-
-def advance_all_runs(
-    task: Task, arrays: SearchInput, room: Room, counters: IntArray | None
-) -> Iterator[Matches]:
-    """Matches are found when they are complete, those of a chunk in some order."""
+    Preferred ones are found in the order of their starting rows; by all runs at once, when they are
+    complete, those of a chunk in some order. By one run at a time all of them are held to be put in
+    order, unless a skip strategy decides on them.
+    """
+    one_at_a_time = engine == "backtracking"
+    if task.output is MatchOutput.PREFERRED:
+        preferred = MatchSearch if one_at_a_time else BreadthFirstSearch
+        return number_chunks(preferred(task, arrays, room, counters).find_matches())
+    if task.stages is not None and task.stages.skip is not None:
+        return number_chunks(in_large_chunks(skip_runs(engine, task, arrays, room, counters)))
+    if one_at_a_time:
+        found = list(MatchSearch(task, arrays, room, counters).find_matches())
+        return number_chunks(iter([sort_matches(concatenate(found))] if found else []))
     search = RunsSearch(task, arrays, room, counters)
+    if task.output is MatchOutput.GRAPH:
+        return search.find_graph()
     return number_chunks(map(sort_matches, search.find_matches()))
 
 
 def skip_runs(
-    task: Task, arrays: SearchInput, room: Room, counters: IntArray | None
+    engine: str, task: Task, arrays: SearchInput, room: Room, counters: IntArray | None
 ) -> Iterator[Matches]:
-    """As all runs, without those that a skip strategy leaves no room for."""
+    """The matches that a skip strategy leaves, by first rows. Raises RunFailure."""
+    if engine == "backtracking":
+        search = MatchSearch(task, arrays, room, counters)
+        return ReleasingSearch(search, (room, room)).find_matches()
     soon, rarely = (at_most(room, one) for one in (ROOM, LARGE_ROOM))
-    search = RunsSearch(task, arrays, soon, counters)
+    runs = RunsSearch(task, arrays, soon, counters)
     if not needs_release_times(task):
-        search.work.progress[layout.ALONE] = READS_ALONE * arrays.rows.starts[-1]
-    released = ReleasingSearch(search, (soon, rarely)).find_matches()
-    return number_chunks(in_large_chunks(released))
+        runs.progress[layout.ALONE] = READS_ALONE * arrays.rows.starts[-1]
+    return ReleasingSearch(runs, (soon, rarely)).find_matches()
 
 
 def at_most(room: Room, most: Room) -> Room:
@@ -115,27 +102,6 @@ def in_large_chunks(found: Iterator[Matches]) -> Iterator[Matches]:
             held = []
     if held:
         yield concatenate(held)
-
-
-def build_graph(
-    task: Task, arrays: SearchInput, room: Room, counters: IntArray | None
-) -> Iterator[Matches]:
-    """The pointers of all matches."""
-    return RunsSearch(task, arrays, room, counters).find_graph()
-
-
-SEARCHES: Mapping[tuple[str, str], Begin] = {
-    ("backtracking", "preferred matches that skip rows"): try_one_run,
-    ("backtracking", "all matches"): try_every_run,
-    ("backtracking", "matches that do not overlap"): try_every_run,
-    ("backtracking", "matches that a skip strategy leaves"): try_and_skip,
-    ("breadth_first", "preferred matches that skip rows"): advance_preferred_runs,
-    ("breadth_first", "all matches"): advance_all_runs,
-    ("breadth_first", "matches that do not overlap"): advance_all_runs,
-    ("breadth_first", "matches that a skip strategy leaves"): skip_runs,
-    ("breadth_first", "graph of all matches"): build_graph,
-}
-"""What begins the search of an algorithm, by its engine and its name."""
 
 
 # All runs at once where all matches are asked for.
@@ -205,16 +171,14 @@ class LiveRuns:
         return LiveRuns(runs, registers, nodes)
 
 
-_NODES_OF_A_RUN = 16
-_MANY_NODES = 1 << 13
 ROOM = Room(rows=1 << 16, matches=1 << 12)  # after which it is decided what is released
 LARGE_ROOM = Room(rows=1 << 19, matches=1 << 15)  # where no run waits, and many are released
 MANY = 1 / 8
 READS_ALONE = 8  # of a row, on average, while runs of one starting row are followed alone
 
 
-class RunsSearch(KernelSearch):
-    """The runs and the shared buffer of their rows."""
+class RunsSearch(BufferSearch):
+    """The runs and the shared buffer of their rows, and the path of a match that is written out."""
 
     kernel: ClassVar[Callable[..., int]] = staticmethod(breadth_first.search)
 
@@ -222,48 +186,43 @@ class RunsSearch(KernelSearch):
         self, task: Task, arrays: SearchInput, room: Room, counters: IntArray | None = None
     ) -> None:
         super().__init__(task, arrays, room, counters)
-        memory, self.progress[layout.PARTITION] = room.memory, 0
-        self.work = self.work._replace(
-            path=np.empty((layout.PATH_SIZE, memory), np.int64),
-            ways=np.empty((memory, 2), np.int64),
-            runs=np.empty((2, 0, layout.RUN_SIZE), np.int64),
-            registers=self.new_registers(1, -1),
-            nodes=np.empty((0, layout.NODE_SIZE), np.int64),
-        )
-        self.enlarge_runs(memory)
-        self.enlarge_nodes(_NODES_OF_A_RUN * memory)
+        self.progress[layout.PARTITION] = 0
+
+    @property
+    def shapes(self) -> Shapes:
+        path = self.sizes[layout.PATH_FULL]
+        way: Shapes = {"path": ((layout.PATH_SIZE, path), np.int64), "ways": ((path, 2), np.int64)}
+        return super().shapes | way
 
     @property
     def extras(self) -> tuple[Any, ...]:
         """The negation."""
         return (self.arrays.negation,)
 
-    def prune(self) -> None:
-        """Drop the nodes to which no run leads; called between two rows."""
-        work, window_end = self.work, self.arrays.rows.window_end
-        bank, row = work.progress[[layout.BANK, layout.START]].tolist()
-        arrays = work.runs, work.nodes, work.moved, work.progress, work.counters
-        compact_apart(bank, row - 1, window_end, *arrays)
-
     def live_runs(self) -> LiveRuns:
         """A copy of the live runs, and of the nodes in the buffer."""
-        work, progress = self.work, self.work.progress
-        bank, count = progress[layout.BANK], progress[layout.COUNT]
-        first = bank * work.runs.shape[1]
+        work, progress = self.work, self.progress
+        bank, count = progress[[layout.BANK, layout.COUNT]].tolist()
         return LiveRuns(
             work.runs[bank, :count].copy(),
-            work.registers[first : first + count].copy(),
+            work.registers[1 + bank :: 2][:count].copy(),
             work.nodes[: progress[layout.NODES]].copy(),
         )
 
     def restore(self, live: LiveRuns) -> None:
-        """Go on with these runs; all their nodes are in the buffer."""
-        work, count = self.work, len(live.runs)
-        bank = work.progress[layout.BANK]
-        first = bank * work.runs.shape[1]
+        """Go on with these runs and their nodes."""
+        for status, least in (
+            (layout.RUNS_FULL, 2 * len(live.runs)),
+            (layout.NODES_FULL, 4 * len(live.nodes)),
+        ):
+            while self.sizes[status] < least:
+                self.sizes[status] *= 2
+        self.make_room()
+        work, bank, count = self.work, self.progress[layout.BANK], len(live.runs)
         work.runs[bank, :count] = live.runs
-        work.registers[first : first + count] = live.registers
-        work.progress[layout.COUNT] = count
+        work.registers[1 + bank :: 2][:count] = live.registers
+        work.nodes[: len(live.nodes)] = live.nodes
+        work.progress[[layout.COUNT, layout.NODES]] = count, len(live.nodes)
 
     def find_graph(self) -> Iterator[Matches]:
         """The pointers of all matches, each one as a match of one row. Raises RunFailure."""
@@ -273,59 +232,17 @@ class RunsSearch(KernelSearch):
         nodes = self.work.nodes[: self.work.progress[layout.NODES]]
         row, choice = nodes[:, layout.NODE_ROW].copy(), nodes[:, layout.NODE_CHOICE]
         partition = np.searchsorted(self.arrays.rows.starts, row, side="right") - 1
-        variable = self.tables.variable[choice]
+        program = self.rules.program
+        variable = program[choice, layout.VARIABLE].astype(np.int16)
         completes = nodes[:, layout.NODE_OTHER] == layout.COMPLETES
         before = nodes[:, layout.NODE_BEFORE].copy()
-        tables = self.tables
-        loops = np.isin(np.arange(len(self.task.variables)), tables.variable[tables.again])
+        again = program[program[:, layout.AGAIN] != 0, layout.VARIABLE]
+        loops = np.isin(np.arange(len(self.task.variables)), again)
         state = variable.astype(np.int64)
         pointers = versioned(partition, row, state, (before, completes), loops)
         one_each = np.arange(len(row) + 1, dtype=np.int64)
         excluded = np.zeros(len(row), np.bool_)
         yield Matches(partition, one_each[1:], row, one_each, variable, excluded, row, pointers)
-
-    def grow(self, status: int) -> None:
-        """Double what is full; what it holds stays."""
-        if status == layout.RUNS_FULL:
-            self.enlarge_runs(2 * self.work.runs.shape[1])
-        elif status == layout.NODES_FULL:
-            self.make_room_for_nodes()
-        else:
-            assert status == layout.PATH_FULL, status
-            size = 2 * self.work.path.shape[1]
-            path, ways = np.empty((layout.PATH_SIZE, size), np.int64), np.empty((size, 2), np.int64)
-            self.work = self.work._replace(path=path, ways=ways)
-
-    def make_room_for_nodes(self) -> None:
-        """Drop nodes, or double the room where that leaves many, or where one row needs more.
-
-        A small room is doubled at once, so that few searches have to compile what drops nodes.
-        """
-        size, progress = len(self.work.nodes), self.work.progress
-        one_row = 2 * progress[layout.NODES] <= size
-        if size >= _MANY_NODES and not one_row:
-            self.prune()
-            if 4 * progress[layout.NODES] <= size:
-                return
-        self.enlarge_nodes(2 * size)
-
-    def enlarge_nodes(self, size: int) -> None:
-        """Make room for so many nodes."""
-        nodes = np.empty((size, layout.NODE_SIZE), np.int64)
-        nodes[: len(self.work.nodes)] = self.work.nodes
-        self.work = self.work._replace(nodes=nodes, moved=np.empty(size, np.int64))
-
-    def enlarge_runs(self, size: int) -> None:
-        """Make room for so many runs in each bank; the initial registers come after both banks."""
-        before = self.work.runs.shape[1]
-        runs = np.empty((2, size, layout.RUN_SIZE), np.int64)
-        runs[:, :before] = self.work.runs
-        registers = self.new_registers(2 * size + 1, -1)
-        for bank in range(2):
-            old = self.work.registers[bank * before : (bank + 1) * before]
-            registers[bank * size : bank * size + before] = old
-        table = np.zeros((2 * size, 2), np.int64)
-        self.work = self.work._replace(runs=runs, registers=registers, table=table)
 
 
 @dataclass(slots=True)
@@ -336,74 +253,53 @@ class ReleasingSearch:
     To decide takes time by itself, so it is done rarely while no run waits and many matches are
     released, or few are found that are not; but else soon, as most runs are to be dropped then.
 
-    rooms: after which it is decided soon, and rarely. partition: in which the search is. held: its
-    matches that wait. start_bounds: see `SearchPosition`.
+    rooms: after which it is decided soon, and rarely. held: matches that wait. start_bounds: see
+    `SearchPosition`.
     """
 
-    search: RunsSearch
+    search: MatchSearch | RunsSearch
     rooms: tuple[Room, Room]
-    partition: int = -1
     held: Matches = field(default_factory=no_matches)
     start_bounds: IntArray = field(default_factory=lambda: NO_BOUNDS)
 
     def find_matches(self) -> Iterator[Matches]:
         """What is released, partition by partition, by first rows. Raises RunFailure."""
         for found in self.search.find_matches():
-            count = 0
-            for released in self.release(found):
-                count += released.count
-                yield released
-            many = self.is_strict and count >= MANY * found.count
+            released = self.release(found)
+            yield released
+            many = self.is_strict and released.count >= MANY * found.count
             self.search.room = self.rooms[many or self.is_alone]
-        yield from self.release(no_matches())
+        yield self.release(no_matches())
 
     @property
     def is_alone(self) -> bool:
         """Whether the runs of one starting row are followed alone: few matches are left out."""
-        return bool(self.search.work.progress[layout.ALONE])
+        return bool(self.search.progress[layout.ALONE])
 
     @property
     def is_strict(self) -> bool:
         """Whether no run waits."""
-        return bool((self.search.arrays.compiled.waits < 0).all())
+        return bool((self.search.rules.waits < 0).all())
 
-    def release(self, found: Matches) -> Iterator[Matches]:
+    def release(self, found: Matches) -> Matches:
         """What of the matches that are held or found can be released now."""
-        task, starts = self.search.task, self.search.arrays.rows.starts
+        search, task, no_runs = self.search, self.search.task, np.zeros(0, np.int64)
         assert task.stages is not None
-        skip = task.stages.skip
-        assert skip is not None
-        work = self.search.work
-        at = int(work.progress[layout.PARTITION])
-        matches, self.held = concatenate([self.held, found]), no_matches()
-        if 0 <= self.partition < at:
-            here = filter_matches(matches, matches.partition == self.partition)
-            yield release_matches(task, skip, here, self.end_of_partition()).matches
-            matches = filter_matches(matches, matches.partition > self.partition)
-            self.start_bounds = NO_BOUNDS
-        if (done := matches.partition < at).any():
-            whole = filter_matches(matches, done)
-            yield keep_matches(task, skip, whole, (starts, work.last_live))
-        self.partition = at
-        if at + 1 < len(starts):
-            here = filter_matches(matches, matches.partition == at)
-            release = release_matches(task, skip, here, self.position())
-            self.held, self.start_bounds = release.held, release.start_bounds
-            if not self.is_alone:
-                live = self.search.live_runs()
-                self.search.restore(live.keep(live.starts >= release.settled))
-            yield release.matches
-
-    def end_of_partition(self) -> SearchPosition:
-        """The position after all rows of the partition, where no run is live."""
-        lower, upper = self.search.arrays.rows.starts[self.partition : self.partition + 2].tolist()
-        no_runs, last_live = np.zeros(0, np.int64), self.search.work.last_live
-        return SearchPosition(upper + 1, no_runs, last_live, self.start_bounds, lower)
-
-    def position(self) -> SearchPosition:
-        """Where the search has stopped."""
-        self.search.prune()
-        work = self.search.work
-        lower = int(self.search.arrays.rows.starts[self.partition])
-        stop, first_rows = int(work.progress[layout.START]), self.search.live_runs().first_rows
-        return SearchPosition(stop, first_rows, work.last_live, self.start_bounds, lower)
+        assert task.stages.skip is not None
+        runs = search if isinstance(search, RunsSearch) else None
+        if runs is not None:
+            runs.prune()
+        position = SearchPosition(
+            int(search.progress[layout.START]),
+            no_runs if runs is None else runs.live_runs().first_rows,
+            search.work.last_live,
+            self.start_bounds,
+            search.arrays.rows.starts,
+        )
+        matches = concatenate([self.held, found])
+        release = release_matches(task, task.stages.skip, matches, position)
+        self.held, self.start_bounds = release.held, release.start_bounds
+        if runs is not None and not self.is_alone:
+            live = runs.live_runs()
+            runs.restore(live.keep(live.starts >= release.settled))
+        return release.matches

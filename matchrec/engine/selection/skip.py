@@ -1,8 +1,7 @@
 """Matches of event selection: in order, each once, numbered, and those that a skip strategy leaves.
 
-`keep_matches` decides for all matches of a partition at once. `release_matches` does while a search
-goes on, as soon as possible: that is when no live run began before a match and may still become
-one. It decides for those that are ready, and what was decided before counts as start bounds with
+`release_matches` decides while a search goes on, as soon as possible: that is when no live run
+began before a match and may still become one. What was decided before counts as start bounds with
 the rows at which they were set.
 """
 
@@ -19,7 +18,15 @@ from matchrec.engine.interface import Task
 from matchrec.engine.kernels.starts import NO_ROW
 from matchrec.engine.matches import FailureKind, Matches, Numbering, RunFailure, next_starts
 from matchrec.engine.partitions import BoolArray, IntArray
-from matchrec.engine.selection.kernels.order import Ranked, mark_equal, mark_kept, settle_ties
+from matchrec.engine.selection.kernels.order import (
+    HELD,
+    KEPT,
+    Live,
+    Ranked,
+    mark_equal,
+    mark_kept,
+    settle_ties,
+)
 from matchrec.nfa.program import A_MATCH
 from matchrec.plan.stages import Skip
 
@@ -86,74 +93,6 @@ def number_chunks(ordered: Iterator[Matches]) -> Iterator[Matches]:
         yield numbering.number_matches(matches)
 
 
-def keep_by_partition(
-    task: Task, found: Iterator[Matches], starts: IntArray, last_live: IntArray
-) -> Iterator[Matches]:
-    """The matches that are kept, partition by partition, in the order of their first rows.
-
-    starts: of the partitions. last_live: see `kernels.order`. Matches of a partition are held
-    until all of them are found, which a search by starting rows needs. Raises RunFailure.
-    """
-    assert task.stages is not None
-    skip = task.stages.skip
-    assert skip is not None
-    held: list[Matches] = []
-    for matches in found:
-        held.append(matches)
-        newest = matches.partition[-1] if matches.count else -1
-        if held[0].count and held[0].partition[0] < newest:
-            together = concatenate(held)
-            is_newest = together.partition == newest
-            done = filter_matches(together, ~is_newest)
-            yield keep_matches(task, skip, done, (starts, last_live))
-            held = [filter_matches(together, is_newest)]
-    if held:
-        yield keep_matches(task, skip, concatenate(held), (starts, last_live))
-
-
-def keep_matches(
-    task: Task, skip: Skip, matches: Matches, times: tuple[IntArray, IntArray]
-) -> Matches:
-    """Of each of some partitions the matches that are kept, then the runs that timed out.
-
-    times: partition starts, and `last_live`. Raises RunFailure.
-    """
-    assert matches.kind is not None
-    starts, last_live = times
-    ranked = sort_matches(filter_matches(matches, matches.kind == A_MATCH), by_start=True)
-    first = np.flatnonzero(np.diff(ranked.partition, prepend=-1))
-    groups = np.append(first, ranked.count).astype(np.int64)
-    lowers = starts[ranked.partition[first]]
-    kept, bounds = mark_matches(task, skip, ranked, (groups, lowers), last_live)
-    partial = sort_matches(filter_matches(matches, matches.kind != A_MATCH))
-    whole = filter_matches(ranked, kept)
-    if not partial.count:
-        return whole
-    in_time = partial.start >= bounds_before(bounds, partial.completed)
-    released = concatenate([whole, filter_matches(partial, in_time)])
-    return take_matches(released, np.argsort(released.partition, kind="stable"))
-
-
-def mark_matches(
-    task: Task, skip: Skip, ranked: Matches, groups: tuple[IntArray, IntArray], last_live: IntArray
-) -> tuple[BoolArray, IntArray]:
-    """bool[m], which matches are kept, and int64[m, 2], the start bound after each one.
-
-    ranked: in the order of their first rows. groups: where the matches of each partition begin, and
-    its first row. A bound is the row at which it is set, then the row before which no match may
-    begin. Raises RunFailure.
-    """
-    assert ranked.completed is not None
-    target = next_starts(skip, task.members, ranked)
-    kept, bounds = np.zeros(ranked.count, np.bool_), np.empty((ranked.count, 2), np.int64)
-    start, completed = map(np.ascontiguousarray, (ranked.start, ranked.completed))
-    in_groups = Ranked(*groups, start, completed, target)
-    missed = mark_kept(in_groups, skip.fails_on_miss, kept, bounds, last_live)
-    if missed >= 0:
-        raise target_failure(skip, ranked, missed, int(target[missed]))
-    return kept, bounds
-
-
 def bounds_before(bounds: IntArray, rows: IntArray | None) -> IntArray:
     """The start bound that was set before each of the rows, -1 where there was none."""
     assert rows is not None
@@ -198,16 +137,17 @@ NO_BOUNDS = np.zeros((0, 2), np.int64)
 class SearchPosition:
     """Where a search has stopped. All rows are positions.
 
-    stop: the row that comes next. first_rows: of the live runs. last_live: int64[n or 0], the last
-    row at which a run was live since the search went on. start_bounds: int64[b, 2], at which rows
-    bounds were set, and the bounds. lower: the first row of the partition.
+    stop: the row that comes next. first_rows: of the live runs, unsorted; a search of one starting
+    row after the other has none. last_live: int64[n or 0], the last row at which a run was live
+    since the search went on. start_bounds: int64[b, 2], at which rows bounds were set, and the
+    bounds; those of a partition mean nothing to the next. starts: of the partitions.
     """
 
     stop: int
     first_rows: IntArray
     last_live: IntArray
     start_bounds: IntArray
-    lower: int = 0
+    starts: IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,43 +164,45 @@ class Release:
 
 
 def release_matches(task: Task, skip: Skip, found: Matches, position: SearchPosition) -> Release:
-    """Decide on the matches that were held or have been found. Raises RunFailure."""
+    """Decide on the matches that were held or have been found: of each partition those that are
+    kept, then the runs that timed out.
+
+    Raises RunFailure.
+    """
     assert found.kind is not None
-    waiting = sort_matches(filter_matches(found, found.kind == A_MATCH), by_start=True)
-    released = [filter_matches(waiting, np.zeros(waiting.count, np.bool_))]
-    bounds = position.start_bounds
-    while True:
-        bound = current_bound(bounds)
-        waiting = filter_matches(waiting, waiting.start >= bound)
-        earlier = position.first_rows[position.first_rows >= bound]
-        ready = waiting.start <= (earlier.min() if len(earlier) else position.stop)
-        if not ready.any():
-            break
-        kept, new = keep_ready(task, skip, filter_matches(waiting, ready), bounds, position)
-        released.append(kept)
-        bounds = np.concatenate([bounds, new])
-        waiting = filter_matches(waiting, ~ready)
+    ranked = sort_matches(filter_matches(found, found.kind == A_MATCH), by_start=True)
+    outcome, bounds = decide(task, skip, ranked, position)
+    bounds = np.concatenate([position.start_bounds, bounds[outcome == KEPT]])
     partial = sort_matches(filter_matches(found, found.kind != A_MATCH))
     in_time = partial.start >= bounds_before(bounds, partial.completed)
-    released.append(filter_matches(partial, in_time))
+    whole = filter_matches(ranked, outcome == KEPT)
+    released = concatenate([whole, filter_matches(partial, in_time)])
+    released = take_matches(released, np.argsort(released.partition, kind="stable"))
     settled = int(bounds_before(bounds, np.array([position.stop]))[0])
-    return Release(concatenate(released), waiting, drop_old(bounds, position.stop), settled)
+    held = filter_matches(ranked, outcome == HELD)
+    return Release(released, held, drop_old(bounds, position.stop), settled)
 
 
-def keep_ready(
-    task: Task, skip: Skip, ready: Matches, bounds: IntArray, position: SearchPosition
-) -> tuple[Matches, IntArray]:
-    """Those of the ready matches that are kept, and the start bounds that they set."""
-    lower = max(position.lower, current_bound(bounds))
-    one_group = np.array([0, ready.count]), np.array([lower])
-    kept, new = mark_matches(task, skip, ready, one_group, position.last_live)
-    least = bounds[-1] if len(bounds) else np.array([new[:, 0].min(), -1])
-    return filter_matches(ready, kept), np.maximum(new, least)[kept]
+def decide(
+    task: Task, skip: Skip, ranked: Matches, position: SearchPosition
+) -> tuple[IntArray, IntArray]:
+    """int64[m], which matches are kept or held, and int64[m, 2], the start bound after each one.
 
-
-def current_bound(bounds: IntArray) -> int:
-    """The row before which no further match may begin."""
-    return int(bounds[-1, 1]) if len(bounds) else -1
+    ranked: in the order of their first rows. Raises RunFailure.
+    """
+    assert ranked.completed is not None
+    outcome, bounds = np.zeros(ranked.count, np.int64), np.full((ranked.count + 1, 2), -1)
+    if not ranked.count:
+        return outcome, bounds[1:]
+    bounds[: len(position.start_bounds[-1:])] = position.start_bounds[-1:]
+    target = next_starts(skip, task.members, ranked)
+    start, completed = map(np.ascontiguousarray, (ranked.start, ranked.completed))
+    matches = Ranked(int(position.starts[ranked.partition[0]]), start, completed, target)
+    live = Live(np.sort(position.first_rows), position.stop, position.last_live)
+    missed = mark_kept(matches, live, skip.fails_on_miss, outcome, bounds)
+    if missed >= 0:
+        raise target_failure(skip, ranked, missed, int(target[missed]))
+    return outcome, bounds[1:]
 
 
 def drop_old(bounds: IntArray, stop: int) -> IntArray:

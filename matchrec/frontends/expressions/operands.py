@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise
 
 from matchrec.dataclass import dataclass
@@ -21,7 +20,17 @@ from matchrec.frontends.lexing.tokens import (
     pair_brackets,
     words,
 )
-from matchrec.plan.expression import LAMBDA, LambdaVariable, Operation, Piece, Scalar, Term
+from matchrec.plan.expression import (
+    LAMBDA,
+    LambdaVariable,
+    Operation,
+    Parts,
+    Piece,
+    Scalar,
+    Term,
+    around,
+    enclosed,
+)
 
 # Lambda functions among the tokens of an expression, and where their variables stand.
 #
@@ -174,7 +183,11 @@ class ExpressionCursor(Cursor):
     ) -> Operation:
         """An operation over the tokens from `start` up to the current position."""
         end = self.position
-        return Operation(operator, operands, self.pieces(start, end), self.span(start, end), words)
+        return Operation(operator, self.parts(start, end, operands), self.span(start, end), words)
+
+    def parts(self, start: int, end: int, operands: Sequence[Scalar]) -> Parts:
+        """The exact text of tokens `start .. end`, with operands in their places."""
+        return around(operands, self.analysis.written, self.span(start, end))
 
     def string_at(self, index: int) -> str:
         """The text of a string, as it was written, without its quotes."""
@@ -461,8 +474,8 @@ class OperandReader(ExpressionCursor, ABC):
         start, end = written.start, written.end
         if self.is_ambiguous(written):
             raise NotModelled
-        parts = (*self.variables_of(written), self.argument(written.arrow + 1, end))
-        return Operation(LAMBDA, parts, self.pieces(start, end), self.span(start, end))
+        operands = *self.variables_of(written), self.argument(written.arrow + 1, end)
+        return Operation(LAMBDA, self.parts(start, end, operands), self.span(start, end))
 
     def primary(self) -> Scalar:
         start = self.position
@@ -580,7 +593,7 @@ class OperandReader(ExpressionCursor, ABC):
         self.position = closing + 1
         whole = self.term(start, closing + 1)
         inner = None if self.text.is_subquery(start) else self.inside(start, closing)
-        return whole if inner is None else replace(inner, pieces=whole.pieces, span=whole.span)
+        return whole if inner is None else enclosed(inner, self.analysis.written, whole.span)
 
     def inside(self, opening: int, closing: int) -> Scalar | None:
         """What stands between parentheses: an expression, or several, which are a struct."""

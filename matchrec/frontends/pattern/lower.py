@@ -90,11 +90,9 @@ def refuse_other_rows(scalar: Scalar, names: Mapping[str, str]) -> Scalar:
 
     Raises MatchRecognizeError for what reads rows in any other way.
     """
-    pieces = tuple(_read(piece, names) for piece in scalar.pieces)
     if isinstance(scalar, Operation):
-        operands = tuple(refuse_other_rows(operand, names) for operand in scalar.operands)
-        return replace(scalar, operands=operands, pieces=pieces)
-    return _zero_of_none(replace(scalar, pieces=pieces))
+        return scalar.of_operands(lambda operand: refuse_other_rows(operand, names))
+    return _zero_of_none(replace(scalar, pieces=tuple(_read(one, names) for one in scalar.pieces)))
 
 
 def _zero_of_none(term: Term) -> Scalar:
@@ -104,7 +102,7 @@ def _zero_of_none(term: Term) -> Scalar:
     if len(sums) != 1 or not bare:
         return term
     zero = Term(("0",), term.span)
-    return Operation("COALESCE", (term, zero), ("coalesce(", *term.pieces, ", 0)"), term.span)
+    return Operation("COALESCE", ("coalesce(", term, ", ", zero, ")"), term.span)
 
 
 def _read(piece: Piece, names: Mapping[str, str]) -> Piece:
@@ -148,13 +146,13 @@ def _aggregate(aggregate: Aggregate, names: Mapping[str, str]) -> Aggregate:
 
 def _of_stage(term: Scalar, stage: str) -> Scalar:
     """An argument whose columns are those of a stage's events."""
-    pieces = (
-        replace(one, navigation=replace(one.navigation, variable=stage))
-        if isinstance(one, ColumnReference)
-        else one
-        for one in term.pieces
-    )
-    return replace(term, pieces=tuple(pieces))
+
+    def read(one: Reference) -> Reference:
+        if not isinstance(one, ColumnReference):
+            return one
+        return replace(one, navigation=replace(one.navigation, variable=stage))
+
+    return with_references(term, read)
 
 
 def _text(term: Scalar) -> str:

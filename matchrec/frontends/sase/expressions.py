@@ -42,6 +42,8 @@ from matchrec.plan.expression import (
     Reference,
     Scalar,
     Term,
+    around,
+    enclosed,
 )
 from matchrec.source import Span
 
@@ -221,8 +223,7 @@ class ExpressionReader:
                     raise expression_errors.bare_name(name.text, self.clause, name.span)
                 return self.identifier(nodes.Identifier(name, Index.ALONE, None, name.span))
             case nodes.Parenthesised(inner, span):
-                within = self.scalar(inner)
-                return replace(within, pieces=self.woven(span, (within,)), span=span)
+                return enclosed(self.scalar(inner), self.written, span)
             case nodes.FunctionCall():
                 return self.call(node)
             case nodes.AppliedOperator(operator, operands, span):
@@ -234,13 +235,16 @@ class ExpressionReader:
 
     def woven(self, span: Span, parts: Sequence[Scalar]) -> tuple[Piece, ...]:
         """The exact text of `span`, with the pieces of its parts in their places."""
-        holes = ((part.span, part.pieces) for part in parts)
-        return with_holes(lambda at: self.text[at.start : at.end], span, holes)
+        return with_holes(self.written, span, ((part.span, part.pieces) for part in parts))
+
+    def written(self, span: Span) -> str:
+        return self.text[span.start : span.end]
 
     def applied(self, operator: str | None, operands: Iterable[Expression], span: Span) -> Scalar:
         parts = tuple(self.scalar(operand) for operand in operands)
-        pieces = self.woven(span, parts)
-        return Term(pieces, span) if operator is None else Operation(operator, parts, pieces, span)
+        if operator is None:
+            return Term(self.woven(span, parts), span)
+        return Operation(operator, around(parts, self.written, span), span)
 
     # Identifiers
 
@@ -322,7 +326,7 @@ class ExpressionReader:
     def field(self, function: str, place: int, argument: Expression) -> Scalar:
         """An argument after which a field is named."""
         part = self.scalar(argument)
-        if len(part.pieces) != 1 or isinstance(part.pieces[0], str):
+        if isinstance(part, Operation) or len(part.pieces) != 1 or isinstance(part.pieces[0], str):
             return part
         attribute = argument.attribute if isinstance(argument, nodes.Identifier) else None
         name = attribute.names[-1] if attribute else None

@@ -244,7 +244,7 @@ class Conditions:
             if self.query.strategy is Strategy.STRICT_CONTIGUITY and variable != first:
                 yield comparison("=", here, reference(first, test.sql, test.span))
             else:
-                yield Operation("IS NOT NULL", (here,), (*here.pieces, " IS NOT NULL"), test.span)
+                yield Operation("IS NOT NULL", (here, " IS NOT NULL"), test.span)
 
 
 def reference(variable: str, sql: str, span: Span) -> Term:

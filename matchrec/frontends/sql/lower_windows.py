@@ -199,29 +199,17 @@ class WithinFrame:
 
     def guarded(self, scalar: Scalar, candidate: str) -> Scalar:
         """The expression, in which NEXT is NULL where it would leave the frame."""
-        found = references(scalar)
-        leaves = [one for one in found if self.leaves_at_end(one, candidate)]
+        leaves = [one for one in references(scalar) if self.leaves_at_end(one, candidate)]
         if not leaves:
             return scalar
         match scalar:
-            case Term(pieces=(ColumnReference(navigation) as value,)):
+            case Operation():
+                return scalar.of_operands(lambda operand: self.guarded(operand, candidate))
+            case Term(pieces=(ColumnReference(navigation),)):
                 has_row = self.has_row(navigation.physical_offset, scalar.span)
-                text = ("CASE WHEN ", *has_row.pieces, " THEN ", value, " END")
-                return Operation("CASE", (has_row, scalar), text, scalar.span)
-            case Operation(_, operands) if sum(map(count_references, operands)) == len(found):
-                inner = tuple(self.guarded(operand, candidate) for operand in operands)
-                pieces = tuple(
-                    one for piece in scalar.pieces for one in self.guarded_piece(piece, candidate)
-                )
-                return replace(scalar, operands=inner, pieces=pieces)
+                parts = "(CASE WHEN ", has_row, " THEN ", scalar, " END)"
+                return Operation("CASE", parts, scalar.span)
         raise errors.rows_beyond_frame("NEXT", leaves[0].span)
-
-    def guarded_piece(self, piece: Piece, candidate: str) -> tuple[Piece, ...]:
-        """What stands for a piece of an operation whose operands are guarded."""
-        if isinstance(piece, str) or not self.leaves_at_end(piece, candidate):
-            return (piece,)
-        term = Term((piece,), piece.span or self.frame.span)
-        return "(", *self.guarded(term, candidate).pieces, ")"
 
     def moved_back(self, reference: Reference, candidate: str) -> Reference:
         """PREV where it may leave the frame: the row before is then no row of the run."""
@@ -276,11 +264,6 @@ class WithinFrame:
             )
         )
         return comparison("<=", counted, Term((most,), span))
-
-
-def count_references(scalar: Scalar) -> int:
-    """How many references an expression has."""
-    return len(references(scalar))
 
 
 def length_of(text: str) -> str:

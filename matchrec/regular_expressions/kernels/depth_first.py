@@ -1,8 +1,7 @@
 """Finds programs of regular expressions in texts, compiled.
 
-Depth-first in the order of preference, as Java: the first way that leads to the end is the match. A
-choice at a place of the text that has been tried has failed, wherever the match would begin, so no
-choice is tried twice.
+Depth-first. A choice at a place of the text that has been tried has failed, wherever the match
+would begin, so no choice is tried twice.
 
 Cost: choices of the program x characters of the text, in time and memory. Source: RE2's BitState.
 """
@@ -14,7 +13,7 @@ from matchrec.jit.decorators import inner, kernel, spliced
 from matchrec.regular_expressions.program import IntArray
 
 NOT_FOUND, FOUND, NO_ROOM = 0, 1, 2
-CHARACTER, ONE_OF, SPLIT, JUMP, SAVE, AT = 0, 1, 2, 3, 4, 5
+CHARACTER, ONE_OF, SPLIT, JUMP, AT = 0, 1, 2, 3, 4
 START, END, LAST_LINE = 0, 1, 2
 CHOICES = 3  # the column of instructions with the numbers of choices
 
@@ -24,30 +23,27 @@ Flags = npt.NDArray[np.uint8]
 
 @kernel
 def search(
-    instructions: IntArray, ranges: IntArray, text: Text, tried: Flags, work: IntArray, begin: int
+    instructions: IntArray, ranges: IntArray, text: Text, tried: Flags, stack: IntArray
 ) -> int:
-    """Whether a program is found from `begin` on; with NO_ROOM, `work` is too small to tell.
+    """Whether a program is found; with NO_ROOM, `stack` is too small to tell.
 
     instructions, ranges: see `Program`. text: n characters. tried: uint8[(n + 1) * c], choices at
-    places. work: how many places of groups there are, these places, and a stack of what to go back
-    to: an instruction and a place; or -1, what was saved, and as which.
+    places. stack: of what to go back to, an instruction and a place.
     """
-    while begin <= len(text):
-        status = match(instructions, ranges, text, tried, work, begin)
+    for begin in range(len(text) + 1):
+        status = match(instructions, ranges, text, tried, stack, begin)
         if status != NOT_FOUND:
             return int(status)
-        begin += 1
     return NOT_FOUND
 
 
 @spliced
 def match(
-    code: IntArray, ranges: IntArray, text: Text, tried: Flags, work: IntArray, begin: int
+    code: IntArray, ranges: IntArray, text: Text, tried: Flags, stack: IntArray, begin: int
 ) -> int:
     """Whether a program is found in the text from `begin` on."""
-    choices, saved, bottom = code[-1, CHOICES], work[1:], 1 + work[0]
-    at, place, top = np.int64(0), np.int64(begin), np.int64(bottom)
-    saved[: work[0]] = -1
+    choices = code[-1, CHOICES]
+    at, place, top = np.int64(0), np.int64(begin), np.int64(0)
     while True:
         operation, a, b = code[at, 0], code[at, 1], code[at, 2]
         leads_on = True
@@ -62,37 +58,23 @@ def match(
             leads_on = tried[choice] == 0
             tried[choice] = 1
             if leads_on:
-                if top + 3 > len(work):
+                if top + 2 > len(stack):
                     return NO_ROOM
-                work[top], work[top + 1] = b, place
-                top += 3
+                stack[top], stack[top + 1] = b, place
+                top += 2
             at = np.int64(a)
         elif operation == JUMP:
             at = np.int64(a)
-        elif operation == SAVE:
-            if top + 3 > len(work):
-                return NO_ROOM
-            work[top], work[top + 1], work[top + 2] = -1, saved[a], a
-            top += 3
-            saved[a] = place
-            at += 1
         elif operation == AT:
             leads_on = is_edge(a, text, place)
             at += 1
         else:
-            saved[0], saved[1] = begin, place
-            # the choices that led here have not failed, and only these are here or before
-            tried[place * choices : (place + 1) * choices] = 0
             return FOUND
-        while not leads_on:
-            if top == bottom:
+        if not leads_on:
+            if top == 0:
                 return NOT_FOUND
-            top -= 3
-            if work[top] >= 0:
-                at, place = np.int64(work[top]), np.int64(work[top + 1])
-                leads_on = True
-            else:
-                saved[work[top + 2]] = work[top + 1]
+            top -= 2
+            at, place = np.int64(stack[top]), np.int64(stack[top + 1])
 
 
 @inner

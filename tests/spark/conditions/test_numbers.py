@@ -22,7 +22,6 @@ CONDITIONS = """
     round(d + A.d, 1) = 1000.1 OR round(d + A.d, 2) > 999
     round(d - A.d, -1) > 10
     round(i * A.i, -1) = 10
-    bround(x - A.x, 1) = 2.2 OR bround(x + A.x) = 2
     floor(x + A.x) = 1
     ceil(x + A.x) = 1
     ceiling(d - A.d) > 3
@@ -41,8 +40,6 @@ CONDITIONS = """
     sign(x - A.x) = 1
     signum(i - A.i) = 1
     mod(i, A.i) = 1
-    pmod(i, A.i) = 1
-    pmod(x, A.x) > 1
     i DIV A.i = 1
     sin(x + A.x) < 0.5
     cos(x + A.x) < 0.5

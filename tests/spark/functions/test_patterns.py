@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from matchrec.conditions.functions.function import FunctionError
 from matchrec.conditions.functions.texts import known_pattern
-from matchrec.conditions.types import INT, STRING
+from matchrec.conditions.types import STRING
 from tests.quick.scale import SEED, examples
 from tests.spark.functions import arguments as some
 from tests.spark.functions.asked import Case, Table, call
@@ -75,17 +75,6 @@ def test_expressions(spark: SparkSession) -> None:
     rows = some.rows((SEARCHED, EXPRESSIONS), (texts, expressions), 1000, most=examples(1000))
     cases = [call("regexp_like", 0, 1), Case("RLIKE", "{0} RLIKE {1}", (0, 1))]
     Table((STRING, STRING), rows).check(spark, cases)
-
-
-def test_groups(spark: SparkSession) -> None:
-    groups = (0, 1, 2, 3, -1, None)
-    rows = some.rows(
-        (SEARCHED, EXPRESSIONS, groups),
-        (texts, expressions, lambda one: one.choice(groups)),
-        500,
-        most=examples(1000),
-    )
-    Table((STRING, STRING, INT), rows).check(spark, [call("regexp_extract", 0, 1, 2)])
 
 
 @pytest.mark.parametrize("text", DIFFERENT)

@@ -7,8 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from matchrec.conditions.accumulators import AGGREGATES
-from matchrec.conditions.accumulators.aggregate import fold
+from matchrec.conditions.accumulators import AGGREGATES, fold
 from matchrec.conditions.functions.function import AggregateUse, Value
 from matchrec.conditions.split import split
 from matchrec.conditions.types import BIGINT, DOUBLE, ValueType, decimal

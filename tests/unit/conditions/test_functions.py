@@ -9,7 +9,7 @@ import pytest
 
 from matchrec.conditions.functions import functions
 from matchrec.conditions.functions.comparisons import COMPARISONS
-from matchrec.conditions.residual import ARITHMETIC, BASIC, Combined, Value
+from matchrec.conditions.residual import ARITHMETIC, BASIC, CONVERSIONS, Combined, Value
 from matchrec.conditions.split import split
 from matchrec.conditions.typing.calls import NEVER_PYTHONS
 from matchrec.errors import MatchRecognizeUnsupportedError
@@ -17,10 +17,10 @@ from matchrec.frontends.sql import parse_clause
 from matchrec.frontends.sql.lower import lower
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "supported.md"
-WRITTEN = {"[]": "x[i]", ".": "x.field"}
-SPECIAL = {"x::T", "date_part", "named_struct", "(x, y)"}
-"""Other ways to write CAST, EXTRACT, x[i] and STRUCT."""
-OVERLOADS = ("TIME ", "ARRAY ")
+WRITTEN = {"[]": "x[i]"}
+SPECIAL = {"x::T", "date_part"}
+"""Other ways to write CAST, EXTRACT and x[i]."""
+OVERLOADS = "TIME "
 
 
 def test_the_basic_operations_that_python_computes_are_those_of_the_catalogue() -> None:
@@ -34,7 +34,7 @@ def test_the_page_lists_all_functions() -> None:
     listed = {one.lower() for one in names} - {"+", "-", "*", "/"}
     known = {
         WRITTEN.get(name, name).lower()
-        for name in functions()
+        for name in (*functions(), *CONVERSIONS)
         if name not in COMPARISONS.keys() | ARITHMETIC and not name.startswith(OVERLOADS)
     }
     assert listed - {one.lower() for one in SPECIAL} == known
@@ -50,9 +50,16 @@ OF_ONE_ROW = """
     regexp_substr regexp_instr array_remove array_append array_prepend array_repeat
     array_compact sequence map_from_arrays map_from_entries map_concat map_entries map_keys
     map_values cbrt expm1 log1p rint degrees tan cot sec csc atan sinh cosh tanh asinh acosh atanh
-    dayname monthname array_distinct array_sort
+    dayname monthname array_distinct array_sort btrim bround year quarter month weekofyear day
+    dayofmonth dayofweek weekday dayofyear hour minute second last_day unix_timestamp
+    to_unix_timestamp unix_seconds unix_millis unix_micros unix_date flatten array array_min
+    array_max sort_array struct
 """
-OF_TWO = "hypot atan2 split array_except map map_contains_key from_utc_timestamp to_utc_timestamp"
+OF_TWO = """
+    hypot atan2 split array_except map map_contains_key from_utc_timestamp to_utc_timestamp
+    concat_ws regexp_extract months_between add_months trunc date_trunc array_position array_join
+    get array_union pmod
+"""
 WITH_LAMBDAS = "zip_with map_filter transform_keys transform_values map_zip_with"
 CALLS = {
     **dict.fromkeys(OF_ONE_ROW.split(), "{}(A.x || B.y)"),

@@ -3,8 +3,8 @@
 import numpy as np
 
 from matchrec.engine.kernels import layout
+from matchrec.engine.kernels.buffer import compact, unwind
 from matchrec.engine.kernels.mapping import has_failed, is_anchored, remember_failure
-from matchrec.engine.kernels.preferred import compact, unwind
 from matchrec.engine.kernels.starts import finish_match
 from matchrec.engine.matches import find_targets, skip_rule
 from matchrec.engine.selection.kernels.order import mark_equal, settle_ties
@@ -83,13 +83,12 @@ def test_compacting_keeps_what_runs_and_the_best_match_reach() -> None:
     runs[0, 0] = 1, 4, 0
     runs[0, 1] = -8, 3, 0  # waits with a failed condition: its node is a choice
     progress = np.zeros(layout.PROGRESS_SIZE, np.int64)
-    progress[layout.NODES] = 5
-    progress[layout.BEST_NODE] = 2
-    compact(0, 2, nodes, np.empty(5, np.int32), runs, progress)
+    progress[[layout.NODES, layout.COUNT, layout.BEST_NODE]] = 5, 2, 2
+    compact(0, None, None, runs, nodes, np.empty(5, np.int32), progress)
     assert progress[layout.NODES] == 3
     assert nodes[:3].tolist() == [[7, -1], [9, 0], [6, 1]]
     assert runs[0, :, layout.RUN_NODE].tolist() == [2, 3]
     assert progress[layout.BEST_NODE] == 1
     taken = np.zeros(4, np.int32)
-    callable_kernel(unwind)(nodes, 2, layout.LINK_CHOICE, taken, 1, 3)
+    callable_kernel(unwind)(nodes, 2, layout.NODE_CHOICE, taken, 1, 3)
     assert taken.tolist() == [0, 7, 9, 6]

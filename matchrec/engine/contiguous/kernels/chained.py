@@ -13,7 +13,7 @@ known: int32[r, s], r a power of two; row position p stands at known[p & (r - 1)
 path: int32[r], the choice that is tried at each row from the starting row on.
 nodes: int32[5, n], the output: mapped rows, rows of the table as below; a node comes after the one
 that follows it in the match.
-found: int64[5, m + 1], with a row more than `layout` says.
+found: int64[6, m + 1], in which the row FOUND_COMPLETED says which node is a match's first one.
 """
 
 import numpy as np
@@ -53,8 +53,7 @@ CHAIN_SKIP = 4
 CHAIN_SIZE = 5
 NO_NODE = -1
 
-FOUND_FIRST = 4  # of `found`: the node of the first row, NO_NODE of an empty match
-FOUND_SIZE = 5
+FOUND_FIRST = layout.FOUND_COMPLETED  # the node of the first row, NO_NODE of an empty match
 
 # What is known of a state and row; the match goes on with node k - FIRST_NODE.
 FAILED = 1

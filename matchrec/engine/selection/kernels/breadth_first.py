@@ -20,6 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from matchrec.engine.kernels import layout
+from matchrec.engine.kernels.buffer import add_node
 from matchrec.engine.kernels.layout import (
     FoundArrays,
     NegationArrays,
@@ -40,12 +41,7 @@ from matchrec.engine.kernels.mapping import (
     on_run_of,
     partition_at,
 )
-from matchrec.engine.selection.kernels.matches import (
-    add_node,
-    closes,
-    unwind_matches,
-    write_best,
-)
+from matchrec.engine.selection.kernels.matches import closes, unwind_matches, write_best
 from matchrec.engine.selection.kernels.order import next_row_alone
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.jit.decorators import kernel, spliced
@@ -130,9 +126,9 @@ def step(
     begins = row < on_run.given.upper and (count == 0 or progress[layout.ALONE] == 0)
     for run in range(count + rules.starts if begins else count):
         state, node, start = run - count, -1, row
-        place = 2 * runs.shape[1]
+        place = np.int64(0)
         if run < count:
-            live, place = runs[bank, run], bank * runs.shape[1] + run
+            live, place = runs[bank, run], 1 + 2 * run + bank
             state, node = live[layout.RUN_STATE], live[layout.RUN_NODE]
             start = live[layout.RUN_START]
             if last_live.shape[0] > 0:
@@ -148,7 +144,7 @@ def step(
             choice += 1
             if alive == runs.shape[1]:
                 return layout.RUNS_FULL
-            after = (1 - bank) * runs.shape[1] + alive
+            after = 2 + 2 * alive - bank
             chosen, onward, is_match = node, -1, ended
             progress[layout.MATCH_KIND] = kind if ended else A_MATCH
             if choice == last and not ended and blocked == 0 and run < count:

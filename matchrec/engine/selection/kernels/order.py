@@ -116,46 +116,66 @@ def compare(
 
 
 class Ranked(NamedTuple):
-    """Matches of some partitions, by first row, then in the order of completion.
+    """Matches by partition, by first row, then in the order of completion.
 
-    groups: int64[g + 1], partition g has matches groups[g] .. groups[g + 1] - 1. lowers: int64[g],
-    its first row. target: int64[m], the next start of each match, or NO_ROW.
+    lower: the first row of the first partition. target: int64[m], the next start of each match, or
+    NO_ROW.
     """
 
-    groups: IntArray
-    lowers: IntArray
+    lower: int
     start: IntArray
     completed: IntArray
     target: IntArray
 
 
+class Live(NamedTuple):
+    """What is live where a search has stopped; `stop` is the row that comes next.
+
+    first_rows: int64[r], those with which runs begin, sorted. last_live: int64[n or 0], for each
+    row the last at which a run is live that began there, if it matters when matches are released.
+    """
+
+    first_rows: IntArray
+    stop: int
+    last_live: IntArray
+
+
+# What becomes of a match; nothing where it is left out.
+KEPT = 1
+HELD = 2
+
+
 @kernel
 def mark_kept(
-    ranked: Ranked, fails_on_miss: bool, kept: BoolArray, bounds: IntArray, last_live: IntArray
+    ranked: Ranked, live: Live, fails_on_miss: bool, outcome: IntArray, bounds: IntArray
 ) -> int:
-    """Mark in `kept` which matches are kept; the first one that misses its target, or -1.
+    """Note which matches are kept and which are held; the first one that misses its target, or -1.
 
-    bounds: int64[m, 2], the row at which a match is released, and the start bound from then on.
-    last_live: int64[n or 0], for each row the last at which a run is live that began there, if it
-    matters when matches are released.
+    bounds: int64[m + 1, 2], the row at which a match is released, and the start bound from then on;
+    the first are those from before. Those of one partition are no bounds in the next one.
     """
-    groups, start, target = ranked.groups, ranked.start, ranked.target
-    for group in range(groups.shape[0] - 1):
-        bound, time, former = -1, -1, ranked.lowers[group]
-        for match in range(groups[group], groups[group + 1]):
-            first = start[match]
-            if first >= bound:
-                if fails_on_miss and (target[match] == NO_ROW or target[match] == first):
-                    return match
-                kept[match] = True
-                time = max(time, ranked.completed[match])
-                if last_live.shape[0] > 0:
-                    for row in range(max(former, bound), first):
-                        time = max(time, last_live[row])
-                former = first
-                bound = max(bound, target[match])
-            bounds[match, 0] = time
-            bounds[match, 1] = bound
+    start, target = ranked.start, ranked.target
+    first_rows, last_live = live.first_rows, live.last_live
+    former, earliest = ranked.lower, np.int64(0)
+    for match in range(start.shape[0]):
+        first, time, bound = start[match], bounds[match, 0], bounds[match, 1]
+        while earliest < first_rows.shape[0] and first_rows[earliest] < bound:
+            earliest += 1
+        limit = first_rows[earliest] if earliest < first_rows.shape[0] else live.stop
+        if first >= bound and first > limit:
+            outcome[match] = HELD
+        elif first >= bound:
+            if fails_on_miss and (target[match] == NO_ROW or target[match] == first):
+                return match
+            outcome[match] = KEPT
+            time = max(time, ranked.completed[match])
+            if last_live.shape[0] > 0:
+                for row in range(max(former, bound), first):
+                    time = max(time, last_live[row])
+            former = first
+            bound = max(bound, target[match])
+        bounds[match + 1, 0] = time
+        bounds[match + 1, 1] = bound
     return -1
 
 

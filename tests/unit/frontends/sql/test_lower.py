@@ -61,9 +61,7 @@ def test_every_part() -> None:
     x = ColumnReference(Navigation("B"), "x")
     before = ColumnReference(Navigation(physical_offset=-1), "x")
     total = Aggregate("sum", "B", (Term((x,), NOWHERE),), Semantics.FINAL)
-    condition = Operation(
-        ">", (Term((x,), NOWHERE), Term((before,), NOWHERE)), (x, " > ", before), NOWHERE
-    )
+    condition = Operation(">", (Term((x,), NOWHERE), " > ", Term((before,), NOWHERE)), NOWHERE)
     assert lowered == MatchPlan(
         pattern=Concatenation((Variable("A"), Variable("B"), Variable("c"))),
         partition_by=(RowExpression("sym"),),

@@ -1,0 +1,671 @@
+"""The aggregates that Python computes, each as an accumulator: rows are added one by one, in order.
+
+Every one follows Spark's own update of its buffer, operation by operation, so that floating-point
+results agree to the last bit with Spark's where it adds the rows in the same order. Values are
+equal, and are sorted, as Spark has it.
+
+Source: Spark's CentralMomentAgg and Covariance, whose updates the moments are.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from bisect import insort
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from decimal import ROUND_HALF_UP, Context, Decimal
+from functools import partial
+from typing import Any, Protocol
+
+from matchrec.conditions.functions.comparisons import normalized, rank
+from matchrec.conditions.functions.function import AggregateUse, Compute, FunctionError, Value
+from matchrec.conditions.functions.numerals import divided, fits, wrap
+from matchrec.conditions.types import (
+    BIGINT,
+    BOOLEAN,
+    DOUBLE,
+    NESTED,
+    NUMBERS,
+    SPANS,
+    Family,
+    ValueType,
+    array,
+    average_type,
+    sum_type,
+)
+from matchrec.dataclass import dataclass
+
+State = Any  # what an aggregate keeps of the rows so far
+Key = Any  # what compares with other keys
+Step = Callable[..., State]
+
+
+@dataclass(slots=True)
+class Accumulator:
+    """The rows of a list so far.
+
+    state: what is kept of them. step: the state after one more row, of the state before, the
+    arguments, and what the rows are ordered by. finish: the aggregate, of the state.
+    """
+
+    state: State
+    step: Step
+    finish: Callable[[State], Value]
+
+    def add(self, *values: Value) -> None:
+        """One more row: the arguments, then what the rows are ordered by."""
+        self.state = self.step(self.state, *values)
+
+    def result(self) -> Value:
+        """The aggregate of the rows."""
+        return self.finish(self.state)
+
+
+Result = Callable[[AggregateUse], ValueType | None]
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateFunction:
+    """An aggregate of Spark.
+
+    result: its type, or None where the arguments do not fit. begin: an accumulator without rows.
+    constant: the argument that must be the same on all rows, by its place. ignores_repeats: whether
+    DISTINCT changes nothing, so that Spark leaves it out.
+    """
+
+    result: Result
+    begin: Callable[[AggregateUse], Accumulator]
+    constant: int | None = None
+    ignores_repeats: bool = False
+
+    def begin_rows(self, use: AggregateUse) -> Accumulator:
+        """An accumulator without rows, which counts equal rows once where that is asked for."""
+        rows = self.begin(use)
+        return distinct(rows) if use.distinct and not self.ignores_repeats else rows
+
+
+def distinct(rows: Accumulator) -> Accumulator:
+    """The first of equal rows only. A floating zero loses its sign, as where Spark groups by it."""
+
+    def step(seen: set[tuple[Value, ...]], *values: Value) -> set[tuple[Value, ...]]:
+        key = tuple(map(normalized, values))
+        if key not in seen:
+            seen.add(key)
+            rows.add(*key)
+        return seen
+
+    return Accumulator(set(), step, lambda _: rows.result())
+
+
+# Results for lists that share their rows.
+
+MOST_KEPT = 64  # accumulators, of lists that may get one row more; results as long as a list
+MOST_RESULTS = 1 << 16  # numbers and the like
+
+
+class ListOfRows(Protocol):
+    """A list that shares its rows with the list before its last row was appended."""
+
+    @property
+    def number(self) -> int:
+        """It has this number alone."""
+
+    @property
+    def before(self) -> int:
+        """The number of the list without the last row."""
+
+    @property
+    def last(self) -> tuple[Value, ...]:
+        """The values of the last row."""
+
+    def __iter__(self) -> Iterator[tuple[Value, ...]]:
+        """The values of all rows."""
+
+
+def fold(begin: Callable[[], Accumulator]) -> Compute:
+    """An aggregate of lists; where a list is a recent one and one row, that row is added to it.
+
+    Results are kept beside accumulators, which go on to the next list: other runs that have the
+    same list ask for the same result.
+    """
+    accumulators: OrderedDict[int, Accumulator] = OrderedDict()
+    results: OrderedDict[int, Value] = OrderedDict()
+    without_rows = begin().result()
+
+    def compute(found: ListOfRows) -> Value:
+        number = found.number
+        if not number:
+            return without_rows
+        if number in results:
+            results.move_to_end(number)
+            return results[number]
+        rows = accumulators.pop(found.before, None)
+        if rows is None:
+            rows = begin()
+            for values in found:
+                rows.add(*values)
+        else:
+            rows.add(*found.last)
+        value = results[number] = rows.result()
+        accumulators[number] = rows
+        if len(accumulators) > MOST_KEPT:
+            accumulators.popitem(last=False)
+        most = MOST_KEPT if isinstance(value, str | bytes | tuple) else MOST_RESULTS
+        while len(results) > most:
+            results.popitem(last=False)
+        return value
+
+    return compute
+
+
+# By what values are sorted.
+
+
+def sort_key(type_: ValueType) -> Callable[[Value], Key]:
+    """By what values of a type are sorted, NULL left out: NaN is the greatest number."""
+    if type_.family is Family.FLOATING or type_.family in NESTED:
+        return rank
+    return lambda value: value
+
+
+@dataclass(frozen=True, slots=True)
+class Reversed:
+    """A key that sorts the other way round."""
+
+    key: Key
+
+    def __lt__(self, other: Reversed) -> bool:
+        return bool(other.key < self.key)
+
+
+def item_key(type_: ValueType, words: str) -> Callable[[Value], Key]:
+    """By what one item of ORDER BY sorts. words: after it, such as DESC NULLS LAST."""
+    descends = words.startswith("DESC")
+    nulls_last = words.endswith("LAST") if "NULLS" in words else descends
+    of_null = (2 if nulls_last else 0, None)
+    plain = sort_key(type_)
+
+    def key(value: Value) -> Key:
+        if value is None:
+            return of_null
+        return 1, Reversed(plain(value)) if descends else plain(value)
+
+    return key
+
+
+def order_key(items: Sequence[tuple[ValueType, str]]) -> Callable[[Sequence[Value]], Key]:
+    """By what ORDER BY sorts rows, of the values of its items."""
+    keys = [item_key(type_, words) for type_, words in items]
+    return lambda values: tuple(key(value) for key, value in zip(keys, values, strict=True))
+
+
+# Aggregates that give the value of a row. Their state is that row's, its value last; None is none.
+
+
+def last_of(best: State) -> Value:
+    return None if best is None else best[-1]
+
+
+def extreme(use: AggregateUse, *, largest: bool) -> Accumulator:
+    """The least or the largest value; of equal ones the first."""
+    key_of, is_better = sort_key(use.types[-1]), operator.gt if largest else operator.lt
+
+    def step(best: State, value: Value) -> State:
+        if value is None:
+            return best
+        key = key_of(value)
+        return (key, value) if best is None or is_better(key, best[0]) else best
+
+    return Accumulator(None, step, last_of)
+
+
+def value_beside(use: AggregateUse, *, largest: bool) -> Accumulator:
+    """The value on the row that has the least or the largest ordering; of equal ones the last."""
+    key_of, is_better = sort_key(use.types[-1]), operator.gt if largest else operator.lt
+
+    def step(best: State, value: Value, ordering: Value) -> State:
+        if ordering is None:
+            return best
+        key = key_of(ordering)
+        return best if best is not None and is_better(best[0], key) else (key, value)
+
+    return Accumulator(None, step, last_of)
+
+
+def value_at_end(use: AggregateUse, *, first: bool) -> Accumulator:
+    """The value of the first or the last row, or of that without NULL."""
+
+    def step(found: State, value: Value, *treatment: Value) -> State:
+        ignored = value is None and (use.ignore_nulls or True in treatment)
+        return found if ignored or (first and found is not None) else (value,)
+
+    return Accumulator(None, step, last_of)
+
+
+# Aggregates that keep all values.
+
+
+def count_values(counts: dict[Value, int], value: Value, *_: Value) -> dict[Value, int]:
+    """How often each value that is not NULL comes, in the order in which they first come."""
+    if value is not None:
+        one = normalized(value)
+        counts[one] = counts.get(one, 0) + 1
+    return counts
+
+
+def mode(use: AggregateUse) -> Accumulator:
+    """The most frequent value.
+
+    Of several the least or the largest one, as it is asked for; else the least, though Spark may
+    give another one of them there.
+    """
+    type_, words = use.ordering[0] if use.ordering else (use.types[0], "")
+    choose: Callable[..., Value] = max if words.startswith("DESC") else min
+
+    def finish(counts: dict[Value, int]) -> Value:
+        most = max(counts.values(), default=0)
+        found = (value for value, count in counts.items() if count == most)
+        return choose(found, key=sort_key(type_), default=None)
+
+    return Accumulator({}, count_values, finish)
+
+
+def collect_list(_: AggregateUse) -> Accumulator:
+    """The values without NULL, in the order of the rows."""
+
+    def step(values: list[Value], value: Value) -> list[Value]:
+        if value is not None:
+            values.append(value)
+        return values
+
+    return Accumulator([], step, tuple)
+
+
+def collect_set(_: AggregateUse) -> Accumulator:
+    """The different values without NULL, in the order in which they first come."""
+    return Accumulator({}, count_values, tuple)
+
+
+def listagg(use: AggregateUse) -> Accumulator:
+    """Texts one after the other, with a delimiter, in the order of the rows or of WITHIN GROUP."""
+    key_of, arguments = order_key(use.ordering), len(use.types)
+
+    def step(state: State, *values: Value) -> State:
+        (texts, _), (text, *delimiter) = state, values[:arguments]
+        if text is not None:
+            texts.append((key_of(values[arguments:]), text))
+        return texts, delimiter[0] if delimiter else None
+
+    def finish(state: State) -> Value:
+        texts, delimiter = state
+        texts.sort(key=lambda one: one[0])
+        ordered = [text for _, text in texts]
+        return (ordered[0][:0] if delimiter is None else delimiter).join(ordered) if texts else None
+
+    return Accumulator(([], None), step, finish)
+
+
+# Counts, sums and averages. What does not fit a sum is an error under ANSI, and for intervals
+# always; else integers wrap and decimals are NULL.
+
+EXACT = Context(prec=200, rounding=ROUND_HALF_UP)
+"""Arithmetic of decimals that loses no digit."""
+
+DIGITS_OF_A_DOUBLE = 15  # up to which Spark divides the sum of decimals as a double
+PLACES_OF_A_QUOTIENT = 39  # that Spark computes before it rounds to those of the result
+
+
+def digits_of(value: Decimal, scale: int) -> int:
+    """A decimal as a number of its last places."""
+    return int(value.scaleb(scale, EXACT))
+
+
+def decimal_of(digits: int, scale: int) -> Decimal:
+    """The decimal of so many last places."""
+    return Decimal(digits).scaleb(-scale, EXACT)
+
+
+class TooLargeError(OverflowError):
+    """A sum that its type cannot hold."""
+
+
+def added(
+    start: Value, add: Callable[[Value, Value], Value], finish: Callable[[Value, int], Value]
+) -> Accumulator:
+    """What values that are not NULL make together; NULL without such.
+
+    add: the total after a value. finish: the result, of the total and of how many there are.
+    """
+
+    def step(state: tuple[Value, int], value: Value) -> tuple[Value, int]:
+        total, rows = state
+        return state if value is None else (add(total, value), rows + 1)
+
+    return Accumulator((start, 0), step, lambda state: finish(*state) if state[1] else None)
+
+
+def total_of(total: Value, _: int) -> Value:
+    return total
+
+
+def sum_of(use: AggregateUse, *, averages: bool = False) -> Accumulator:
+    """SUM, or AVG: of integers and floats as doubles, of intervals rounded to whole ones."""
+    family = use.types[0].family
+    if family is Family.DECIMAL:
+        return decimal_sum(use, averages=averages)
+    if family is Family.FLOATING or (averages and family is Family.INTEGER):
+        quotient = operator.truediv if averages else total_of
+        return added(0.0, lambda total, value: total + float(value), quotient)
+    bits = 32 if family is Family.MONTHS else 64
+
+    def add(total: int, value: int) -> int:
+        found = total + value
+        if fits(found, bits):
+            return found
+        if use.ansi or family is not Family.INTEGER:
+            raise TooLargeError
+        return wrap(found, bits)
+
+    return added(0, add, divided if averages else total_of)
+
+
+def decimal_sum(use: AggregateUse, *, averages: bool) -> Accumulator:
+    """A sum of decimals, kept as a number of last places; or their average, see `average_type`."""
+    (type_,) = use.types
+    scale, limit = type_.scale, 10 ** sum_type(type_).precision
+
+    def add(total: int, value: Decimal) -> int:
+        found = total + digits_of(value, scale)
+        # what has once been too large is NULL in Spark's buffer, and stays so
+        return found if abs(total) < limit else limit
+
+    def finish(total: int, rows: int) -> Decimal | None:
+        known = abs(total) < limit
+        found = (decimal_average(total, rows, type_) if averages else total) if known else None
+        if found is not None:
+            return decimal_of(found, average_type(type_).scale if averages else scale)
+        if use.ansi:
+            raise TooLargeError
+        return None
+
+    return added(0, add, finish)
+
+
+def decimal_average(total: int, rows: int, type_: ValueType) -> int | None:
+    """The last places of an average of decimals; None where there are too many digits."""
+    result = average_type(type_)
+    if type_.precision + 4 <= DIGITS_OF_A_DOUBLE:
+        quotient = Decimal(repr(total / rows / 10.0**type_.scale))
+        return int(quotient.scaleb(result.scale, EXACT).to_integral_value(ROUND_HALF_UP))
+    digits = divided(total * 10 ** (PLACES_OF_A_QUOTIENT - type_.scale), rows)
+    found = divided(digits, 10 ** (PLACES_OF_A_QUOTIENT - result.scale))
+    return found if abs(found) < 10**result.precision else None
+
+
+def count(_: AggregateUse) -> Accumulator:
+    """Rows without NULL."""
+    return Accumulator(0, lambda rows, *values: rows + (None not in values), int)
+
+
+def count_if(_: AggregateUse) -> Accumulator:
+    """Rows on which a condition is true."""
+    return Accumulator(0, lambda rows, value: rows + (value is True), int)
+
+
+# Statistics. The state begins with the number of rows.
+
+
+def add_to_moments(state: State, x: float) -> State:
+    """The average, and the sum of the squares of the distances from it."""
+    n, average, m2 = state
+    n += 1.0
+    delta = x - average
+    part = delta / n
+    return n, average + part, m2 + delta * (delta - part)
+
+
+def add_point(state: State, y: float, x: float) -> State:
+    """Of regr_slope(y, x): averages, products of distances of both, squares of those of x."""
+    n, average_x, average_y, xy, m2 = state
+    n += 1.0
+    from_x = x - average_x
+    average_y += (y - average_y) / n
+    part = from_x / n
+    xy += from_x * (y - average_y)
+    return n, average_x + part, average_y, xy, m2 + from_x * (from_x - part)
+
+
+def statistic(
+    evaluate: Callable[[State], Value], *, step: Step = add_to_moments, sample: bool = False
+) -> AggregateFunction:
+    """A statistic of numbers without NULL. sample: whether one row has none."""
+    size, arguments = (3, 1) if step is add_to_moments else (5, 2)
+
+    def result(use: AggregateUse) -> ValueType | None:
+        fit = len(use.types) == arguments and all(one.family in NUMBERS for one in use.types)
+        return DOUBLE if fit else None
+
+    def begin(use: AggregateUse) -> Accumulator:
+        def add(state: State, *values: Value) -> State:
+            return state if None in values else step(state, *map(float, values))
+
+        def finish(state: State) -> Value:
+            if sample and state[0] == 1.0:
+                return math.nan if use.legacy_statistics else None
+            return evaluate(state) if state[0] else None
+
+        return Accumulator((0.0,) * size, add, finish)
+
+    return AggregateFunction(result, begin)
+
+
+def root(value: float) -> float:
+    """The square root, NaN of a negative number."""
+    return math.nan if value < 0.0 else math.sqrt(value)
+
+
+STDDEV = statistic(lambda state: root(state[2] / (state[0] - 1.0)), sample=True)
+VARIANCE = statistic(lambda state: state[2] / (state[0] - 1.0), sample=True)
+
+
+# Percentiles. The state is the values in ascending order, and the part of them.
+
+
+def percentile(
+    use: AggregateUse,
+    take: Callable[[tuple[Value, ...]], tuple[Value, ...]] = tuple,
+    *,
+    discrete: bool = False,
+) -> Accumulator:
+    """The value below which a part of the values lies; with WITHIN GROUP from its end on.
+
+    take: the value and the part, of what a row has. discrete: whether it is one of the values.
+    """
+    type_, words = use.ordering[0] if use.ordering else (use.types[0], "")
+    find = at_least if discrete else between
+
+    def step(state: State, *row: Value) -> State:
+        (values, _), (value, part) = state, take(row)
+        if value is not None:
+            insort(values, value, key=rank)
+        return values, None if part is None else checked(float(part))
+
+    def finish(state: State) -> Value:
+        values, part = state
+        if not values or part is None:
+            return None
+        found = find(values[::-1] if words.startswith("DESC") else values, part)
+        return found if type_.family in NUMBERS else int(found)
+
+    return Accumulator(([], None), step, finish)
+
+
+def at_least(values: Sequence[Value], part: float) -> float:
+    """The first value up to which at least that part of the values lies."""
+    return float(values[max(math.ceil(part * len(values)) - 1, 0)])
+
+
+def between(values: Sequence[Value], part: float) -> float:
+    """The value at that part of the way, or between the two values beside it."""
+    position = (len(values) - 1) * part
+    lower, higher = math.floor(position), math.ceil(position)
+    low, high = float(values[lower]), float(values[higher])
+    return low if lower == higher or low == high else low + (position - lower) * (high - low)
+
+
+def checked(part: float) -> float:
+    if not 0.0 <= part <= 1.0:
+        raise FunctionError(f"The percentage must be between [0.0, 1.0], it is {part}")
+    return part
+
+
+# The types of results.
+
+
+def of_one(type_of: Callable[[ValueType], ValueType | None]) -> Result:
+    """A type by that of the one argument."""
+    return lambda use: type_of(use.types[0]) if len(use.types) == 1 else None
+
+
+def of_number(type_of: Callable[[ValueType], ValueType]) -> Result:
+    """A type by that of a number, of an interval that of intervals."""
+    return of_one(lambda one: type_of(one) if one.family in NUMBERS else SPANS.get(one.family))
+
+
+def of_truth_values(type_: ValueType) -> Result:
+    """A type, of one truth value for each row."""
+    return of_one(lambda one: type_ if one.family is Family.BOOLEAN else None)
+
+
+def type_of_value(type_: ValueType) -> ValueType | None:
+    """The type of a percentile of values of a type."""
+    if type_.family in NUMBERS:
+        return DOUBLE
+    return type_ if type_.family is Family.TIME else SPANS.get(type_.family)
+
+
+def type_beside(use: AggregateUse) -> ValueType | None:
+    """The type of the first of two arguments; a third would ask for several rows."""
+    return use.types[0] if len(use.types) == 2 else None
+
+
+def type_of_chosen(use: AggregateUse) -> ValueType | None:
+    """The type of the first argument; a second one says whether to ignore NULL."""
+    families = [one.family for one in use.types[1:]]
+    return use.types[0] if use.types and families in ([], [Family.BOOLEAN]) else None
+
+
+def type_of_mode(use: AggregateUse) -> ValueType | None:
+    """The type of the argument, or of what WITHIN GROUP orders by."""
+    if use.ordering:
+        return use.ordering[0][0] if len(use.ordering) == 1 and not use.types else None
+    return type_of_chosen(use)
+
+
+def type_of_text(use: AggregateUse) -> ValueType | None:
+    """The type of the texts, which the delimiter has too."""
+    family = use.types[0].family if use.types else None
+    alike = all(one.family is family or one.name == "void" for one in use.types)
+    if len(use.types) > 2 or not alike or family not in (Family.STRING, Family.BINARY):
+        return None
+    return use.types[0]
+
+
+def type_of_percentile(use: AggregateUse) -> ValueType | None:
+    """Of a value and the part; how many times a value counts is no third argument here."""
+    if len(use.types) != 2 or use.types[1].family not in NUMBERS:
+        return None
+    return type_of_value(use.types[0])
+
+
+def type_within_group(use: AggregateUse) -> ValueType | None:
+    """Of the part, and the value by which WITHIN GROUP orders."""
+    percentage = [one.family in NUMBERS for one in use.types]
+    if percentage != [True] or len(use.ordering) != 1:
+        return None
+    return type_of_value(use.ordering[0][0])
+
+
+def from_end(row: tuple[Value, ...]) -> tuple[Value, ...]:
+    return row[::-1]
+
+
+FIRST = AggregateFunction(type_of_chosen, partial(value_at_end, first=True), constant=1)
+ALL = AggregateFunction(of_truth_values(BOOLEAN), partial(extreme, largest=False))
+ANY = AggregateFunction(of_truth_values(BOOLEAN), partial(extreme, largest=True))
+AVERAGE = AggregateFunction(of_number(average_type), partial(sum_of, averages=True))
+LIST = AggregateFunction(of_one(array), collect_list)
+TEXT = AggregateFunction(type_of_text, listagg, constant=1)
+
+AGGREGATES: Mapping[str, AggregateFunction] = {
+    "count": AggregateFunction(lambda _: BIGINT, count),
+    "count_if": AggregateFunction(of_truth_values(BIGINT), count_if),
+    "bool_and": ALL,
+    "every": ALL,
+    "bool_or": ANY,
+    "some": ANY,
+    "any": ANY,
+    "min": AggregateFunction(
+        of_one(lambda one: one), partial(extreme, largest=False), ignores_repeats=True
+    ),
+    "max": AggregateFunction(
+        of_one(lambda one: one), partial(extreme, largest=True), ignores_repeats=True
+    ),
+    "min_by": AggregateFunction(type_beside, partial(value_beside, largest=False)),
+    "max_by": AggregateFunction(type_beside, partial(value_beside, largest=True)),
+    "sum": AggregateFunction(of_number(sum_type), sum_of),
+    "avg": AVERAGE,
+    "mean": AVERAGE,
+    "any_value": FIRST,
+    "first_value": FIRST,
+    "last_value": AggregateFunction(type_of_chosen, partial(value_at_end, first=False), constant=1),
+    "mode": AggregateFunction(type_of_mode, mode, constant=1),
+    "collect_list": LIST,
+    "array_agg": LIST,
+    "collect_set": AggregateFunction(of_one(array), collect_set, ignores_repeats=True),
+    "listagg": TEXT,
+    "string_agg": TEXT,
+    "stddev": STDDEV,
+    "stddev_samp": STDDEV,
+    "std": STDDEV,
+    "stddev_pop": statistic(lambda state: root(state[2] / state[0])),
+    "variance": VARIANCE,
+    "var_samp": VARIANCE,
+    "var_pop": statistic(lambda state: state[2] / state[0]),
+    "regr_slope": statistic(
+        lambda state: state[3] / state[4] if state[4] else None, step=add_point
+    ),
+    "median": AggregateFunction(
+        of_one(type_of_value), partial(percentile, take=lambda row: (*row, 0.5))
+    ),
+    "percentile": AggregateFunction(type_of_percentile, percentile, constant=1),
+    "percentile_cont": AggregateFunction(type_within_group, partial(percentile, take=from_end), 0),
+    "percentile_disc": AggregateFunction(
+        type_within_group, partial(percentile, take=from_end, discrete=True), 0
+    ),
+}
+
+CHOOSING = frozenset(
+    {
+        *("count", "any_value", "first_value", "last_value", "min_by", "max_by"),
+        *("collect_list", "array_agg", "listagg", "string_agg"),
+    }
+)
+"""Aggregates that do not compare their first argument, which may have maps."""
+
+INSTEAD: Mapping[str, str] = {
+    "approx_count_distinct": "count(DISTINCT x), which is exact",
+    "approx_percentile": "percentile_disc(p) WITHIN GROUP (ORDER BY x), which is exact",
+    "percentile_approx": "percentile_disc(p) WITHIN GROUP (ORDER BY x), which is exact",
+    "hll_sketch_agg": "count(DISTINCT x), which is exact",
+    "theta_sketch_agg": "count(DISTINCT x), which is exact",
+    "approx_top_k": "mode(x) for the most frequent value",
+    "histogram_numeric": "percentile(x, p) for a point of the distribution",
+    "try_sum": "sum(x)",
+    "try_avg": "avg(x)",
+    "regr_count": "count(y) FILTER (WHERE x IS NOT NULL)",
+    "regr_avgx": "avg(x) FILTER (WHERE y IS NOT NULL)",
+    "regr_avgy": "avg(y) FILTER (WHERE x IS NOT NULL)",
+}
+"""For some of those that are not here: approximate ones, and those that few ask for."""
