@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from matchrec.arguments import is_dataframe, is_frame
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
+from matchrec.errors.kinds import shown
 from matchrec.frontends.expressions.expression import keys, orders
 from matchrec.frontends.lexing.tokens import SPARK, Dialect, DoubleQuotes
 from matchrec.frontends.sql.locate import fill_frames, named_parameters
@@ -122,7 +123,7 @@ def refuse_other_tables(query: Query, frames: dict[str, Any]) -> None:
     for frame in query.frames:
         if frame.span.start in relations and not is_dataframe(frames[frame.view.name]):
             name = frame.view.name
-            raise errors.no_table(name, frames[name], frame.span).located(query.source)
+            raise errors.no_table(name, shown(frames[name]), frame.span).located(query.source)
 
 
 def run_around(query: Query, runner: Runner, text: Template) -> DataFrame:

@@ -89,7 +89,7 @@ class Table:
 def read_query(path: str) -> str:
     """The query's text, from a file or, for `-`, from standard input."""
     if path != "-" and not Path(path).is_file():
-        raise errors.no_such_file(path, "the query")
+        raise errors.no_such_file("the query", path)
     content = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
     try:
         return content.decode("utf-8-sig")
@@ -116,7 +116,7 @@ def table(argument: str) -> Table:
     root, pattern = split_pattern(path)
     found = tuple(sorted(root.glob(pattern))) if pattern else ()
     if not found:
-        raise errors.no_such_file(path, f"the file of table `{name}`,")
+        raise errors.no_such_file(f"the file of table `{name}`,", path)
     formats = {format_of_table(name, one) for one in found}
     if len(formats) > 1:
         raise errors.several_formats(path, sorted(formats))

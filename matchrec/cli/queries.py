@@ -201,7 +201,7 @@ def check_pattern(where: str) -> str:
     if not place or not name.isidentifier():
         raise errors.malformed_pattern(where)
     if place.endswith(".py") and not Path(place).is_file():
-        raise errors.no_such_file(place, "the query")
+        raise errors.no_such_file("the query", place)
     return where
 
 
@@ -218,5 +218,5 @@ def load_pattern(where: str) -> matchrec.Pattern:
         sys.path.pop(0)
     if not isinstance(names.get(name), matchrec.Pattern):
         known = [one for one, value in names.items() if isinstance(value, matchrec.Pattern)]
-        raise errors.no_such_pattern(place, name, known)
+        raise errors.no_such_pattern(name, place, known)
     return names[name]  # type: ignore[no-any-return]

@@ -114,7 +114,7 @@ def check(aggregate: Aggregate, span: Span) -> None:
         raise aggregate_not_grown(aggregate.function, INSTEAD.get(aggregate.function), span)
     for place, argument in enumerate(aggregate.arguments):
         if place == function.constant and references(argument):
-            raise not_a_constant(aggregate.function, place + 1, argument.span)
+            raise not_a_constant(place + 1, aggregate.function, argument.span)
 
 
 def listed_columns(

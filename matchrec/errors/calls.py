@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from reprlib import Repr
 
 from matchrec.dataclass import dataclass
 from matchrec.errors.kinds import (
+    SHORT,
     MatchRecognizeError,
     MatchRecognizePlanError,
     MatchRecognizeRunError,
@@ -14,6 +14,7 @@ from matchrec.errors.kinds import (
     likeliest,
     listed,
     nearest,
+    shown,
 )
 from matchrec.errors.message import plan_error, refused, run_error, unsupported
 from matchrec.errors.surface import here
@@ -39,29 +40,25 @@ def no_rows(
     )
 
 
-def several_rows(columns: Sequence[str]) -> MatchRecognizePlanError:
-    """Several columns of MATCHED_ROWS()."""
-    return MatchRecognizePlanError(
-        f"several columns have rows of a match: {listed(columns)}",
-        hint=f'name one: rows_of(result, "{columns[0]}")',
-    )
+# Several columns of MATCHED_ROWS().
+several_rows = plan_error(
+    "several columns have rows of a match: {columns}",
+    hint='name one: rows_of(result, "{columns[0]}")',
+)
 
 
-def column_of_other_type(name: str, of_match: str, of_row: str) -> MatchRecognizePlanError:
-    """A measure that is called as a column of the rows."""
-    return MatchRecognizePlanError(
-        f"column `{name}` is {of_match} of a match and {of_row} of its rows",
-        hint=_ANOTHER_NAME.format(name=name),
-    )
+_ANOTHER_NAME = 'give the measure another name, such as result.withColumnRenamed("{name}", "last")'
+
+# A measure that is called as a column of the rows.
+column_of_other_type = plan_error(
+    "column `{name}` is {of_match} of a match and {of_row} of its rows", hint=_ANOTHER_NAME
+)
 
 
 def other_value(name: str) -> str:
     """The message of an error of Spark's: a match has another value than one of its rows."""
     cure = _ANOTHER_NAME.format(name=name)
     return f"column `{name}` has one value of a match and another of its rows; {cure}"
-
-
-_ANOTHER_NAME = 'give the measure another name, such as result.withColumnRenamed("{name}", "last")'
 
 
 # The engine that `engine=` names cannot run the plan.
@@ -96,7 +93,6 @@ direction = plan_error(
     "{word} in {argument}",
     notes=("events come in ascending order, NULL first",),
     hint="leave it out; for another order sort by an expression, such as -rank",
-    order="argument word",
 )
 
 # Counters are asked for their values before there are any.
@@ -135,9 +131,7 @@ def unused_name(name: str, known: Iterable[str], options: Iterable[str]) -> Matc
 
 
 # An option of other functions than the one that is called.
-option_of_others = plan_error(
-    "`{name}` of Options is not for {call}", hint="leave {name} out", order="name call"
-)
+option_of_others = plan_error("`{name}` of Options is not for {call}", hint="leave {name} out")
 
 # What a call says of a Pattern's matches, which has no words in other languages.
 unconverted_option = unsupported(
@@ -176,29 +170,21 @@ marker_without_value = plan_error(
 )
 
 
-def unbound_parameter(
-    name: str, known: Iterable[str], span: Span | None
-) -> MatchRecognizePlanError:
-    """`:name` without a value of that name."""
-    known = list(known)
-    near = nearest(name, known)
-    passed = here().parameter(name)
-    return MatchRecognizePlanError(
-        f"parameter `:{name}` has no value",
-        span,
-        notes=(f"{here().values} has: {listed(known)}",),
-        hint=f"write :{near}, or {passed}" if near else f"{passed}, or write the value itself",
-    )
+# `:name` without a value of that name.
+unbound_parameter = plan_error(
+    "parameter `:{name}` has no value",
+    notes=("{here.values} has: {known}",),
+    near="write :{near}, or {here.parameter[name]}",
+    hint="{here.parameter[name]}, or write the value itself",
+)
 
 
-def no_table(name: str, value: object, span: Span) -> MatchRecognizePlanError:
-    """A literal where the clause has its input."""
-    return MatchRecognizePlanError(
-        f"`{{{name}}}` before MATCH_RECOGNIZE is {shown(value)}",
-        span,
-        notes=("the clause applies to the rows of a table",),
-        hint=f"pass a DataFrame: {name}=df",
-    )
+# A literal where the clause has its input.
+no_table = plan_error(
+    "`{{name}}` before MATCH_RECOGNIZE is {value}",
+    notes=("the clause applies to the rows of a table",),
+    hint="pass a DataFrame: {name}=df",
+)
 
 
 # A Column in order_by or partition_by that is an expression, or has a direction.
@@ -316,7 +302,7 @@ def unknown_word(
     where = f" of {call}" if isinstance(call, CalledFunction) and call.about else ""
     near = likeliest(value, known)
     return MatchRecognizePlanError(
-        f"unknown {argument} `{_SHORT.repr(value)[1:-1]}`{where}",
+        f"unknown {argument} `{SHORT.repr(value)[1:-1]}`{where}",
         notes=(f"known: {listed(known)}",),
         hint=f"write {here().option(argument, near or known[0])}",
     )
@@ -325,41 +311,6 @@ def unknown_word(
 def written(call: CalledFunction | str) -> str:
     """The call as a message names it."""
     return str(call if isinstance(call, CalledFunction) else CalledFunction(call))
-
-
-def shown(value: object) -> str:
-    """A value in a message: short, and never by the `repr` of a class that is not Python's own.
-
-    >>> shown(3), shown(None), shown(dict), shown([object()])
-    ('3, of type int', 'None', 'the class dict', '[<object>], of type list')
-    """
-    if value is None:
-        return "None"
-    if isinstance(value, type):
-        return f"the class {value.__name__}"
-    if type(value).__module__ != "builtins" or type(value) is object:
-        return f"of type {type(value).__name__}"
-    return f"{_SHORT.repr(value)}, of type {type(value).__name__}"
-
-
-MOST_BITS = 1000
-
-
-class _Short(Repr):
-    """Values cut short; `repr` of a DataFrame may run a query, so others are named by type."""
-
-    def repr_int(self, x: int, level: int) -> str:
-        many = f"a number of {x.bit_length()} bits"  # Python does not write thousands of digits
-        return super().repr_int(x, level) if x.bit_length() < MOST_BITS else many
-
-    def repr_instance(self, x: object, level: int) -> str:
-        del level
-        plain = type(x).__module__ == "builtins" and type(x) is not object
-        return repr(x)[: self.maxother] if plain else f"<{type(x).__name__}>"
-
-
-_SHORT = _Short()
-_SHORT.maxstring = _SHORT.maxother = 40
 
 
 # Errors of the machine: no Java, too old a Java, Python workers that cannot do the work.
@@ -383,33 +334,33 @@ def no_java(needed: int, java_home: str | None) -> MatchRecognizeError:
 java_too_old = refused(
     "Spark needs Java {needed} or newer, and `{java}` is Java {found}",
     hint=INSTALL_JAVA,
-    order="found needed java",
 )
 
 
-def worker_not_found(worker: str, driver: str) -> MatchRecognizeError:
-    """The interpreter that Spark would start for its Python workers does not exist."""
-    return MatchRecognizeError(
-        f"Spark would run its Python workers with `{worker}`, which is not there or does not run",
-        hint=set_pyspark_python(driver),
-    )
+# The cure of every difference between driver and workers.
+_OTHER_PYTHON = (
+    "set the environment variable PYSPARK_PYTHON to {driver} before the Spark session starts"
+)
+
+# The interpreter that Spark would start for its Python workers does not exist.
+worker_not_found = refused(
+    "Spark would run its Python workers with `{worker}`, which is not there or does not run",
+    hint=_OTHER_PYTHON,
+)
 
 
-def worker_version(worker: str, worker_version: str, driver_version: str) -> MatchRecognizeError:
-    """Driver and workers run different versions of Python."""
-    return MatchRecognizeError(
-        f"Spark would run its Python workers with `{worker}`, which is Python {worker_version},"
-        f" while this program runs on Python {driver_version}",
-        hint=set_pyspark_python("this program's interpreter"),
-    )
+# Driver and workers run different versions of Python.
+worker_version = refused(
+    "Spark would run its Python workers with `{worker}`, which is Python {found},"
+    " while this program runs on Python {own}",
+    hint=_OTHER_PYTHON,
+)
 
 
-def worker_lacks(worker: str, modules: tuple[str, ...], driver: str) -> MatchRecognizeError:
-    """The workers' interpreter has not installed what the match needs."""
-    return MatchRecognizeError(
-        f"Spark would run its Python workers with `{worker}`, which lacks {', '.join(modules)}",
-        hint=set_pyspark_python(driver),
-    )
+# The workers' interpreter has not installed what the match needs.
+worker_lacks = refused(
+    "Spark would run its Python workers with `{worker}`, which lacks {modules}", hint=_OTHER_PYTHON
+)
 
 
 # A Python worker may not take the memory that its libraries and rows need.
@@ -426,13 +377,6 @@ def no_room_on_disk(folder: str | None) -> MatchRecognizeRunError:
         f"no room on the disk of {folder or 'temporary files'} for rows that are being sorted",
         hint="name folders with more room in spark.local.dir, or have Spark sort:"
         f" {here().option('sort', 'spark')}",
-    )
-
-
-def set_pyspark_python(driver: str) -> str:
-    """The cure of every difference between driver and workers."""
-    return (
-        f"set the environment variable PYSPARK_PYTHON to {driver} before the Spark session starts"
     )
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from matchrec.errors.kinds import MatchRecognizePlanError, listed, nearest
+from matchrec.errors.kinds import MatchRecognizePlanError
 from matchrec.errors.message import plan_error, refused
 
 # A --table argument that is not NAME=PATH.
@@ -16,7 +14,7 @@ malformed_table = refused(
 repeated_table = refused("--table names `{name}` twice", hint="give each table a name of its own")
 
 # A file that is to be read and is not there.
-no_such_file = refused("{what} `{path}` does not exist", order="path what")
+no_such_file = refused("{what} `{path}` does not exist")
 
 # A query file that cannot be read as text.
 not_a_text_file = refused("the query `{path}` is not a text file in UTF-8")
@@ -28,7 +26,6 @@ unknown_format = refused("the name of `{path}` does not show its format", notes=
 several_formats = refused(
     "the files of `{pattern}` have several formats: {formats}",
     hint="give each format a table of its own",
-    order="pattern formats",
 )
 
 # A folder without files, as a table.
@@ -77,21 +74,18 @@ no_such_module = refused("`{module}` cannot be imported", notes=("{reason}",))
 no_such_pattern = refused(
     "`{name}` is not a Pattern in `{place}`",
     notes=("Patterns there: {known}",),
-    order="place name known",
 )
 
 
 # Errors of `plot`, of columns that do not tell where matches lie, and of `%%matchrec`.
 
 
-def no_column(argument: str, name: str, known: Iterable[str]) -> MatchRecognizePlanError:
-    """An argument of `plot` names a column that is not there, or there twice."""
-    near = nearest(name, known := list(known))
-    return MatchRecognizePlanError(
-        f"`{argument}` of `plot` is `{name}`, and no one column has that name",
-        notes=(f"columns: {listed(known)}",),
-        hint=f'write "{near}"' if near else None,
-    )
+# An argument of `plot` names a column that is not there, or there twice.
+no_column = plan_error(
+    "`{argument}` of `plot` is `{name}`, and no one column has that name",
+    notes=("columns: {known}",),
+    near='write "{near}"',
+)
 
 
 # What is no number and no time has no place along a line.

@@ -171,7 +171,6 @@ def aggregate_not_grown(
 not_a_constant = plan_error(
     "argument {place} of `{function}` must be a constant",
     hint="write a literal, such as percentile(A.x, 0.9) or listagg(A.x, ', ')",
-    order="function place",
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from difflib import get_close_matches
+from reprlib import Repr
 from types import MappingProxyType
 
 from typing_extensions import Self
@@ -214,6 +215,41 @@ def shortened(text: str) -> str:
     """Text of the user's as a sentence repeats it: in one line, and not beyond its beginning."""
     line = " ".join(text.split())
     return line if len(line) <= LONGEST else f"{line[:LONGEST].rstrip()}..."
+
+
+def shown(value: object) -> str:
+    """A value in a message: short, and never by the `repr` of a class that is not Python's own.
+
+    >>> shown(3), shown(None), shown(dict), shown([object()])
+    ('3, of type int', 'None', 'the class dict', '[<object>], of type list')
+    """
+    if value is None:
+        return "None"
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    if type(value).__module__ != "builtins" or type(value) is object:
+        return f"of type {type(value).__name__}"
+    return f"{SHORT.repr(value)}, of type {type(value).__name__}"
+
+
+MOST_BITS = 1000
+
+
+class _Short(Repr):
+    """Values cut short; `repr` of a DataFrame may run a query, so others are named by type."""
+
+    def repr_int(self, x: int, level: int) -> str:
+        many = f"a number of {x.bit_length()} bits"  # Python does not write thousands of digits
+        return super().repr_int(x, level) if x.bit_length() < MOST_BITS else many
+
+    def repr_instance(self, x: object, level: int) -> str:
+        del level
+        plain = type(x).__module__ == "builtins" and type(x) is not object
+        return repr(x)[: self.maxother] if plain else f"<{type(x).__name__}>"
+
+
+SHORT = _Short()
+SHORT.maxstring = SHORT.maxother = 40
 
 
 KEYWORDS = (

@@ -10,75 +10,123 @@ to find its words is a function beside them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import field
 from functools import partial
-from typing import Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeVar
 
 from matchrec.dataclass import dataclass
 from matchrec.errors.kinds import (
+    Located,
     MatchRecognizeError,
     MatchRecognizeParseError,
     MatchRecognizePlanError,
     MatchRecognizeRunError,
     MatchRecognizeUnsupportedError,
     listed,
+    nearest,
     shortened,
+    shown,
 )
-from matchrec.errors.language import current, part
+from matchrec.errors.language import as_note, current, part
 from matchrec.errors.run.place import RowPlace
 from matchrec.errors.surface import here
 from matchrec.source import Span
 
-E = TypeVar("E", bound=MatchRecognizeError)
-Value: TypeAlias = "str | int | Iterable[str] | RowPlace | Span | tuple[Span | None, ...] | None"
+
+def sql_of(product: str) -> str:
+    """What a message calls the SQL of a product; some are called by it."""
+    return product if product.endswith("SQL") else f"{product.removeprefix('the ')} SQL"
+
+
+E = TypeVar("E", bound=Located)
 _FIELD = (
-    r"\{(?:part\[(?P<part>[A-Z ]+)\]|word\.(?P<word>\w+)|here\.(?P<here>\w+)"
-    r"|option\[(?P<option>\w+)=(?P<value>\w+)\]|(?P<name>[a-z_]+)(?P<form>:short|:,)?)\}"
+    r"\{(?:part\[(?P<part>[A-Z ]+)\]|word\.(?P<word>\w+)|here\.(?P<here>\w+)(?:\[(?P<of>\w+)\])?"
+    r"|option\[(?P<option>\w+)=(?P<choices>[\w ]+)\]"
+    r"|(?P<name>[a-z_]+)(?:\[(?P<index>\d)\])?(?P<form>:[a-z]+|:,)?)\}"
 )
+_FORMS: Mapping[str | None, Callable[..., str]] = {
+    ":short": shortened,
+    ":line": lambda text: " ".join(text.split()),
+    ":note": as_note,
+    ":shown": shown,
+    ":repr": repr,
+    ":part": part,
+    ":sql": sql_of,
+    ":,": lambda number: f"{number:,}" if isinstance(number, int) else str(number),
+}
 
 
 @dataclass(frozen=True)
 class Message(Generic[E]):
-    """One message of the catalogue, which called with its values is an error.
+    """One message of the catalogue, which called with its values is an error, or a warning.
 
-    A field is the name of a value in braces: of one that is several names, these are listed;
-    `{text:short}` is one line of the user's text, `{limit:,}` a number with commas. `{word.one}`
-    and `{part[DEFINE]}` are words of the language that is being read, `{option[sort=spark]}` and
-    `{here.marker}` what one writes on the surface that is in use. Other braces are braces.
-    order: of the values, where sentence, notes and hint do not name them in it.
+    A field is the name of a value in braces: of one that is several names, these are listed, and
+    `{names[0]}` is the first of them; `{text:short}` is one line of the user's text, `{text:line}`
+    all of it in one line, `{limit:,}` a number with commas, `{value:shown}` any value of Python's.
+    `{word.one}` and `{part[DEFINE]}` are words of the language that is being read,
+    `{option[sort=spark]}` and `{here.marker}` what one writes on the surface that is in use. Other
+    braces are braces.
+
+    near: the hint where one of the names `known` is like `name`; it is `{near}`. hints: by the
+    first value. culprit: the field under whose value the carets are. condition: the name that
+    Databricks SQL gives to an error of this meaning.
     """
 
     kind: type[E]
     sentence: str
     notes: tuple[str, ...] = ()
     hint: str | None = None
-    order: str = ""
+    near: str | None = None
+    hints: Mapping[str, str] = field(default_factory=dict)
+    culprit: str | None = None
+    condition: str | None = None
 
-    def __call__(self, *values: Value) -> E:
-        """The error of some values in their order, and of spans, which stand where one likes.
+    def __call__(self, *values: object) -> E:
+        """The error of some values, in the order in which sentence, notes and hint name them, and
+        of spans, which stand where one likes.
 
         One with the place of a row among its values is of that row.
         """
         spans = [span for one in values if _is_place(one) for span in _spans(one)]
-        plain = [one for one in values if not _is_place(one)]
+        plain = [_kept(one) for one in values if not _is_place(one)]
         named = dict(zip(self.fields, plain, strict=True))
+        hint = self._hint(named)
         error = self.kind(
             _filled(self.sentence, named),
             *spans,
             notes=tuple(_filled(note, named) for note in self.notes),
-            hint=None if self.hint is None else _filled(self.hint, named),
+            hint=None if hint is None else _filled(hint, named),
         )
+        if self.culprit is not None:
+            error.culprit = str(named[self.culprit])
+        if isinstance(error, MatchRecognizeError):
+            error.condition = self.condition
         for place in plain:
             if isinstance(error, MatchRecognizeRunError) and isinstance(place, RowPlace):
                 error.at(place)
         return error
 
+    def _hint(self, named: dict[str, Any]) -> str | None:
+        """What to write instead, a template; the nearest of the known names becomes a value."""
+        if self.near is not None and (near := nearest(named["name"], named["known"])):
+            named["near"] = near
+            return self.near
+        first = next(iter(named.values()), None)
+        return self.hints.get(first, self.hint) if isinstance(first, str) else self.hint
+
     @property
     def fields(self) -> tuple[str, ...]:
         """The names of its values."""
-        texts = (self.sentence, *self.notes, self.hint or "")
+        texts = (self.sentence, *self.notes, self.near or "", self.hint or "")
         found = (one["name"] for text in texts for one in re.finditer(_FIELD, text))
-        return tuple(self.order.split() or dict.fromkeys(one for one in found if one))
+        derived = {None, "near"} if self.near else {None}
+        return tuple(one for one in dict.fromkeys(found) if one not in derived)
+
+
+def _kept(value: object) -> object:
+    """A value that may be asked for several times."""
+    return value if isinstance(value, str) or not isinstance(value, Iterable) else tuple(value)
 
 
 def _is_place(value: object) -> bool:
@@ -102,32 +150,23 @@ def _filled(template: str, named: Mapping[str, object]) -> str:
         if field["word"]:
             return str(getattr(current(), field["word"]))
         if field["here"]:
-            return str(getattr(here(), field["here"])())
+            words = getattr(here(), field["here"])
+            of = [named[field["of"]]] if field["of"] else []
+            return str(words(*of) if callable(words) else words)
         if field["option"]:
-            return here().option(field["option"], field["value"])
+            return here().option(field["option"], *field["choices"].split())
         value = named[field["name"]]
-        if isinstance(value, int):
-            return f"{value:,}" if field["form"] == ":," else str(value)
-        if isinstance(value, str):
-            return shortened(value) if field["form"] == ":short" else value
-        return listed(value) if isinstance(value, Iterable) else str(value)
+        if field["index"]:
+            value = value[int(field["index"])]  # type: ignore[index]
+        if field["form"]:
+            return _FORMS[field["form"]](value)
+        return listed(value) if isinstance(value, tuple) else str(value)
 
     return re.sub(_FIELD, fill, template)
 
 
-def _message(
-    kind: type[E],
-    sentence: str,
-    *,
-    notes: tuple[str, ...] = (),
-    hint: str | None = None,
-    order: str = "",
-) -> Message[E]:
-    return Message(kind, sentence, notes, hint, order)
-
-
-parse_error = partial(_message, MatchRecognizeParseError)
-plan_error = partial(_message, MatchRecognizePlanError)
-unsupported = partial(_message, MatchRecognizeUnsupportedError)
-run_error = partial(_message, MatchRecognizeRunError)
-refused = partial(_message, MatchRecognizeError)
+parse_error = partial(Message, MatchRecognizeParseError)
+plan_error = partial(Message, MatchRecognizePlanError)
+unsupported = partial(Message, MatchRecognizeUnsupportedError)
+run_error = partial(Message, MatchRecognizeRunError)
+refused = partial(Message, MatchRecognizeError)

@@ -2,13 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from matchrec.errors.kinds import (
-    MatchRecognizePlanError,
-    listed,
-    nearest,
-)
 from matchrec.errors.message import plan_error, unsupported
 from matchrec.source import Span
 
@@ -33,17 +26,16 @@ union_in_subset = plan_error(
 )
 
 
-def incomplete_skip(word: str, span: Span | None) -> MatchRecognizePlanError:
-    """SKIP TO NEXT, SKIP TO FIRST."""
-    return MatchRecognizePlanError(
-        f"AFTER MATCH SKIP TO {word} is not complete",
-        span,
-        hint={
-            "FIRST": "write TO FIRST A, with a variable of PATTERN",
-            "LAST": "write TO LAST A, with a variable of PATTERN",
-            "PAST": "write AFTER MATCH SKIP PAST LAST ROW",
-        }.get(word, "write AFTER MATCH SKIP TO NEXT ROW"),
-    )
+# SKIP TO NEXT, SKIP TO FIRST.
+incomplete_skip = plan_error(
+    "AFTER MATCH SKIP TO {word} is not complete",
+    hint="write AFTER MATCH SKIP TO NEXT ROW",
+    hints={
+        "FIRST": "write TO FIRST A, with a variable of PATTERN",
+        "LAST": "write TO LAST A, with a variable of PATTERN",
+        "PAST": "write AFTER MATCH SKIP PAST LAST ROW",
+    },
+)
 
 
 # DEFINE U where U is a union variable.
@@ -53,25 +45,21 @@ definition_of_union = plan_error(
 )
 
 
-def definition_not_in_pattern(
-    name: str, variables: Iterable[str], span: Span | None
-) -> MatchRecognizePlanError:
-    """DEFINE of a variable that PATTERN does not have."""
-    variables = list(variables)
-    meant = nearest(name, variables)
-    return MatchRecognizePlanError(
-        f"DEFINE of `{name}`, which is not in PATTERN",
-        span,
-        notes=(f"PATTERN has: {listed(variables)}",),
-        hint=f"write {meant}, or add {name} to PATTERN" if meant else f"add {name} to PATTERN",
-    )
+# DEFINE of a variable that PATTERN does not have.
+definition_not_in_pattern = plan_error(
+    "DEFINE of `{name}`, which is not in PATTERN",
+    notes=("PATTERN has: {known}",),
+    near="write {near}, or add {name} to PATTERN",
+    hint="add {name} to PATTERN",
+)
 
 
-def duplicate_definition(name: str, spans: TwoSpans) -> MatchRecognizePlanError:
-    """Two conditions for one variable."""
-    return MatchRecognizePlanError(
-        f"variable `{name}` is defined twice in DEFINE", *spans, hint="join the conditions with AND"
-    ).named("MATCH_RECOGNIZE_DUPLICATE_PATTERN_VARIABLE")
+# Two conditions for one variable.
+duplicate_definition = plan_error(
+    "variable `{name}` is defined twice in DEFINE",
+    hint="join the conditions with AND",
+    condition="MATCH_RECOGNIZE_DUPLICATE_PATTERN_VARIABLE",
+)
 
 
 # `{- -}` with ALL ROWS PER MATCH WITH UNMATCHED ROWS.
@@ -130,7 +118,6 @@ match_on_each_row = plan_error(
 too_far_back = unsupported(
     "{function} in {part[DEFINE]} looks back {rows:,} rows of the match; the limit is {limit:,}",
     hint="write PREV(x, n) of a column, which counts rows of the partition and has no limit",
-    order="function rows limit",
 )
 
 # SHOW TIMEOUT MATCHES and no WITHIN.

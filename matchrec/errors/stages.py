@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from matchrec.errors.calls import shown
 from matchrec.errors.kinds import (
     MatchRecognizePlanError,
-    MatchRecognizeUnsupportedError,
-    listed,
-    nearest,
 )
 from matchrec.errors.message import plan_error, unsupported
 from matchrec.source import Span
@@ -19,7 +13,6 @@ bad_name = plan_error(
     "{call}: `{name}` cannot be the name of a stage",
     notes=("a name is not empty, has no colon, and is not `$endState$`",),
     hint='write e.g. {call}("a")',
-    order="name call",
 )
 
 
@@ -53,13 +46,12 @@ group_forbidden = unsupported(
 )
 
 
-def not_after_optional(before: str, name: str, call: str) -> MatchRecognizeUnsupportedError:
-    """A NOT directly after what may be left out."""
-    return MatchRecognizeUnsupportedError(
-        f"{call}({name!r}) directly after {before}, which is optional",
-        notes=("a NOT counts from the event accepted before it, which may be missing",),
-        hint=f"leave out optional() of it, or append a stage before {call}",
-    )
+# A NOT directly after what may be left out.
+not_after_optional = unsupported(
+    "{call}({name:repr}) directly after {before}, which is optional",
+    notes=("a NOT counts from the event accepted before it, which may be missing",),
+    hint="leave out optional() of it, or append a stage before {call}",
+)
 
 
 # A NOT that is repeated, optional or greedy.
@@ -67,7 +59,6 @@ quantified_not = plan_error(
     "{call}() of {stage}, which is a NOT",
     notes=("no event is accepted for it, so there is nothing to repeat or to leave out",),
     hint="call {call}() before not_next or not_followed_by, or after the next stage",
-    order="stage call",
 )
 
 # A pattern that ends with not_followed_by and has no window.
@@ -86,14 +77,12 @@ condition_of_group = unsupported(
     "{call}() of {stage}",
     notes=("a condition is about one event",),
     hint="call {call}() on the stages inside of the group",
-    order="stage call",
 )
 
 # A condition without text.
 empty_condition = plan_error(
     "{call}() of {stage} is empty",
     hint='write e.g. {call}("price > 10"), or leave it out',
-    order="stage call",
 )
 
 # A stop condition where there is no loop.
@@ -117,14 +106,12 @@ two_quantifiers = plan_error(
     "{call}() of {stage}, which has a quantifier already",
     notes=("one of one_or_more(), times(n), times(m, n) and times_or_more(n)",),
     hint="leave one of them out, or put the stage into a group and repeat that",
-    order="stage call",
 )
 
 # `times(10**10)`.
 too_many_times = unsupported(
     "{stage} is repeated over {limit:,} times",
     hint="write times_or_more(n) for no upper bound, or lower it",
-    order="stage limit",
 )
 
 # `times(0)`, `times(-1, 2)`.
@@ -146,7 +133,6 @@ def most_below_least(stage: str, least: int, most: int) -> MatchRecognizePlanErr
 needs_quantifier = plan_error(
     "{call}() of {stage}, which is not repeated",
     hint="call one_or_more(), times(n) or times_or_more(n) before {call}()",
-    order="stage call",
 )
 
 # Optional for the second time; `times(0, n)` is optional.
@@ -177,9 +163,7 @@ greedy_combinations = plan_error(
 )
 
 # Contiguity inside of a stage for the second time.
-two_contiguities = plan_error(
-    "{call}() of {stage} after {before}()", hint="leave one of them out", order="stage before call"
-)
+two_contiguities = plan_error("{call}() of {stage} after {before}()", hint="leave one of them out")
 
 
 # Skip strategies
@@ -192,15 +176,13 @@ throws_without_stage = plan_error(
 )
 
 
-def unknown_skip_target(name: str, known: Iterable[str], call: str) -> MatchRecognizePlanError:
-    """A skip to a stage that the pattern has not, or to a NOT."""
-    known = list(known)
-    meant = nearest(name, known) or known[0]
-    return MatchRecognizePlanError(
-        f"{call}({name!r}): no stage of the pattern has events of that name",
-        notes=(f"stages: {listed(known)}",),
-        hint=f"write {call}({meant!r})",
-    )
+# A skip to a stage that the pattern has not, or to a NOT.
+unknown_skip_target = plan_error(
+    "{call}({name:repr}): no stage of the pattern has events of that name",
+    notes=("stages: {known}",),
+    near="write {call}({near:repr})",
+    hint="write {call}({known[0]:repr})",
+)
 
 
 # What a condition reads
@@ -242,41 +224,36 @@ not_in_sql = unsupported(
 )
 
 
-def not_a_duration(value: object, call: str) -> MatchRecognizePlanError:
-    """No length of time."""
-    return MatchRecognizePlanError(
-        f"{call} of {shown(value)}, which is not a length of time",
-        hint='write e.g. "10 minutes", "1 hour 30 minutes", timedelta(minutes=10), or a number in '
-        "the unit of the order column",
-    )
+# No length of time.
+not_a_duration = plan_error(
+    "{call} of {value}, which is not a length of time",
+    hint='write e.g. "10 minutes", "1 hour 30 minutes", timedelta(minutes=10), or a number '
+    "in the unit of the order column",
+)
 
 
-def not_a_positive_duration(value: object, call: str) -> MatchRecognizePlanError:
-    """A window that holds nothing."""
-    return MatchRecognizePlanError(
-        f"{call} of {shown(value)}: no event lies less than that after another",
-        hint="write a length of more than 0",
-    )
+# A window that holds nothing.
+not_a_positive_duration = plan_error(
+    "{call} of {value:shown}: no event lies less than that after another",
+    hint="write a length of more than 0",
+)
 
 
-def too_long_duration(value: object, call: str) -> MatchRecognizeUnsupportedError:
-    """A window that no column of times or numbers can reach over."""
-    return MatchRecognizeUnsupportedError(
-        f"{call} of {shown(value)}: the window is longer than Spark can measure",
-        notes=("a time is at most 292,271 years, a number less than 2 to the power of 63",),
-        hint="write a smaller one, or leave it out",
-    )
+# A window that no column of times or numbers can reach over.
+too_long_duration = unsupported(
+    "{call} of {value:shown}: the window is longer than Spark can measure",
+    notes=("a time is at most 292,271 years, a number less than 2 to the power of 63",),
+    hint="write a smaller one, or leave it out",
+)
 
 
-def unknown_unit(unit: str, known: Iterable[str], call: str) -> MatchRecognizePlanError:
-    """A word after a number that is no unit of fixed length."""
-    known = list(known)
-    meant = nearest(unit, known)
-    return MatchRecognizePlanError(
-        f"{call}: unknown unit `{unit}`",
-        notes=(f"units: {listed(known)}",),
-        hint=f"write {meant}" if meant else 'write e.g. "10 minutes"',
-    )
+# A word after a number that is no unit of fixed length.
+unknown_unit = plan_error(
+    "{call}: unknown unit `{name}`",
+    notes=("units: {known}",),
+    near="write {near}",
+    hint='write e.g. "10 minutes"',
+)
 
 
 def near_without_event(stage: str, *, is_group: bool) -> MatchRecognizePlanError:

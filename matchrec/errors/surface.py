@@ -10,80 +10,51 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from json import dumps
-from typing import Protocol
-
-
-class Surface(Protocol):
-    """How one writes what a query is run with."""
-
-    values: str
-
-    def option(self, name: str, *values: str | int) -> str:
-        """An option with one of a few values."""
-
-    def keys(self, pairs: Sequence[tuple[str, str]]) -> str:
-        """The partition that has these values."""
-
-    def row(self) -> str:
-        """A starting row with one of the values that were listed."""
-
-    def parameter(self, name: str) -> str:
-        """To give `:name` its value."""
-
-    def marker(self) -> str:
-        """To give `?` its value."""
-
-    def markers(self) -> str:
-        """To give each `?` its value."""
-
-    def frame(self, name: str) -> str:
-        """To say of which rows `{name}` is."""
-
-    def table(self, name: str) -> str | None:
-        """To say of which rows the table of a name is, if that is for the surface to say."""
-
 
 OF_OPTIONS = ("engine", "sort", "transport", "max_steps")
 """What a call of Python has in `Options`."""
 
 
 class Python:
-    """A call of one of the functions."""
+    """A call of one of the functions.
+
+    values: what has those of parameters.
+    """
 
     values = "args"
 
     def option(self, name: str, *values: str | int) -> str:
-        """`engine="auto"`."""
+        """An option with one of a few values: `engine="auto"`."""
         written = f"{name}={either([dumps(value) for value in values])}"
         return f"options=matchrec.Options({written})" if name in OF_OPTIONS else written
 
     def keys(self, pairs: Sequence[tuple[str, str]]) -> str:
-        """`partition={"sym": "X"}`."""
+        """The partition that has these values: `partition={"sym": "X"}`."""
         written = (f'"{name}": {value}' for name, value in pairs)
         return f"partition={{{', '.join(written)}}}"
 
     def row(self) -> str:
-        """A value, or a tuple."""
+        """A starting row with one of the values that were listed: a value, or a tuple."""
         return "write row= one of these, with all ORDER BY columns as a tuple"
 
     def parameter(self, name: str) -> str:
-        """In `args`."""
+        """To give `:name` its value, in `args`."""
         return f'call matchrec.sql(spark, query, args={{"{name}": value}})'
 
     def marker(self) -> str:
-        """In `args`."""
+        """To give `?` its value, in `args`."""
         return "call matchrec.sql(spark, query, args=[value])"
 
     def markers(self) -> str:
-        """In a list."""
+        """To give each `?` its value, in a list."""
         return "pass a list with one value for each ?, in their order"
 
     def frame(self, name: str) -> str:
-        """By the name."""
+        """To say of which rows `{name}` is: by the name."""
         return f"pass it by name: {name}=dataframe"
 
     def table(self, name: str) -> None:
-        """Tables are the session's."""
+        """To say of which rows a table is: tables are the session's."""
 
 
 class CommandLine:
@@ -154,6 +125,7 @@ class Cell(CommandLine):
         return f"write {{{name}}} for the DataFrame of a Python variable, or register the table"
 
 
+Surface = Python | CommandLine
 PYTHON, COMMAND_LINE, CELL = Python(), CommandLine(), Cell()
 
 _CURRENT: ContextVar[Surface] = ContextVar("where errors are shown", default=PYTHON)

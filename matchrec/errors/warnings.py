@@ -1,133 +1,11 @@
-"""The warnings, one named constructor per situation."""
+"""The warnings: their classes, and their messages as records."""
 
 from __future__ import annotations
 
 from matchrec.errors.kinds import Located
-from matchrec.errors.language import current, part
+from matchrec.errors.language import part
+from matchrec.errors.message import Message
 from matchrec.source import Span
-
-
-def no_order(span: Span | None) -> NoOrderWarning:
-    """PATTERN (A B) without ORDER BY; span: of the row pattern."""
-    return NoOrderWarning(
-        "MATCH_RECOGNIZE without ORDER BY",
-        span,
-        notes=("the order of rows, and so the result, may differ each time",),
-        hint="add ORDER BY and the column of time",
-    )
-
-
-def no_conditions(variable: str, span: Span | None) -> NoConditionsWarning:
-    """PATTERN (A B) without DEFINE; span: of the row pattern."""
-    return NoConditionsWarning(
-        "MATCH_RECOGNIZE without DEFINE",
-        span,
-        notes=("every pattern variable is true for every row",),
-        hint=f"add conditions after PATTERN (...), such as DEFINE {variable} AS x > 1",
-    )
-
-
-def any_rows(variable: str, written: str, span: Span | None) -> AnyRowsWarning:
-    """PATTERN (A UP+) DEFINE A AS ...; `written` is the loop."""
-    return AnyRowsWarning(
-        f"`{written}` at the end of PATTERN takes all rows that follow",
-        span,
-        notes=(f"{variable} has no condition in DEFINE, so it is true for every row",),
-        hint=f"add {variable} to DEFINE; if every row is meant, write {variable} AS TRUE",
-    )
-
-
-def reluctant_end(
-    written: str, least: int, instead: tuple[str, str], span: Span | None
-) -> ReluctantEndWarning:
-    """PATTERN (A B*?). instead: the greedy loop, and what takes `least` repetitions."""
-    greedy, fixed = instead
-    times = {0: "never takes a row", 1: "is never repeated more than once"}
-    never = times.get(least, f"is never repeated more than {least:,} times")
-    leave = f"write {fixed}" if fixed else "leave it out"
-    return ReluctantEndWarning(
-        f"`{written}` at the end of PATTERN {never}",
-        span,
-        notes=(
-            "a reluctant quantifier takes few rows, and nothing after it forces it to take more",
-        ),
-        hint=f"write {greedy} for as many rows as there are, or {leave}",
-    )
-
-
-def empty_matches(written: str, span: Span | None) -> EmptyMatchesWarning:
-    """PATTERN (A*?), PATTERN (); `written` is the row pattern."""
-    return EmptyMatchesWarning(
-        f"every match of `{written}` in PATTERN is empty",
-        span,
-        notes=("a row is taken only where the pattern needs or prefers one",),
-        hint="write a part that takes a row, such as A or A+",
-    )
-
-
-def same_value(span: Span | None) -> SameValueWarning:
-    """DEFINE B AS B.price < B.price."""
-    return SameValueWarning(
-        f"a comparison in {part('DEFINE')} has the same value on both sides",
-        span,
-        hint=f"write {current().another}",
-    )
-
-
-def compared_with_null(operator: str, other: str, span: Span | None) -> NeverTrueWarning:
-    """DEFINE A AS price = NULL; `other` is what is compared."""
-    instead = {"=": "IS NULL", "<>": "IS NOT NULL"}.get(operator)
-    return NeverTrueWarning(
-        f"a comparison with NULL in {part('DEFINE')} is never true",
-        span,
-        hint=f"write {other} {instead}" if instead else f"write {other} IS NULL or IS NOT NULL",
-    )
-
-
-def false_constants(span: Span | None) -> NeverTrueWarning:
-    """DEFINE A AS 1 = 2."""
-    return NeverTrueWarning(
-        f"a comparison of constants in {part('DEFINE')} is never true",
-        span,
-        hint="compare a column; if no row is meant, write FALSE",
-    )
-
-
-def skipped_row(argument: str, selection: str, span: Span | None) -> SkippedRowWarning:
-    """PATTERN (A B) SKIP TILL NEXT MATCH DEFINE B AS price > PREV(price)."""
-    return SkippedRowWarning(
-        f"PREV in {part('DEFINE')} with {selection} may read a row that is skipped",
-        span,
-        notes=("PREV is of the row before in the partition, whether or not the match has it",),
-        hint=f"write LAST({argument}, 1) for the row before in the match; if that of the partition "
-        f"is meant, compute lag({argument}) in a subquery before the clause",
-    )
-
-
-def unbounded_state(span: Span | None) -> UnboundedStateWarning:
-    """PATTERN (A B+) without WITHIN over a stream; span: of the row pattern."""
-    return UnboundedStateWarning(
-        "a match of PATTERN over a stream may wait for any number of rows",
-        span,
-        notes=("until it is decided, its rows are kept, and searched again as more rows come",),
-        hint="add WITHIN after PATTERN (...), or bound what is repeated, as in B{1,100}",
-    )
-
-
-def unbounded_runs(span: Span | None) -> UnboundedStateWarning:
-    """A row pattern that skips rows, without WITHIN, over a stream; span: of the row pattern."""
-    return UnboundedStateWarning(
-        "a run over a stream may wait for any number of rows",
-        span,
-        notes=("until it ends, it is kept with the rows that it leads to",),
-        hint="add WITHIN, or .within(...) to a Pattern",
-    )
-
-
-def other_in_product(title: str, message: str) -> ProductWarning:
-    """A part of a query that means something else here than in its product."""
-    return ProductWarning(f"{title}: {message}")
-
 
 # The classes of warnings. Each says in one sentence when it is given.
 
@@ -181,3 +59,118 @@ class UnboundedStateWarning(MatchRecognizeWarning):
 
 class ProductWarning(MatchRecognizeWarning):
     """With `dialect=`, a part of the query gives another result here than in the product."""
+
+
+# PATTERN (A B) without ORDER BY; span: of the row pattern.
+no_order = Message(
+    NoOrderWarning,
+    "MATCH_RECOGNIZE without ORDER BY",
+    notes=("the order of rows, and so the result, may differ each time",),
+    hint="add ORDER BY and the column of time",
+)
+
+
+# PATTERN (A B) without DEFINE; span: of the row pattern.
+no_conditions = Message(
+    NoConditionsWarning,
+    "MATCH_RECOGNIZE without DEFINE",
+    notes=("every pattern variable is true for every row",),
+    hint="add conditions after PATTERN (...), such as DEFINE {variable} AS x > 1",
+)
+
+
+# PATTERN (A UP+) DEFINE A AS ...; `written` is the loop.
+any_rows = Message(
+    AnyRowsWarning,
+    "`{written}` at the end of PATTERN takes all rows that follow",
+    notes=("{variable} has no condition in DEFINE, so it is true for every row",),
+    hint="add {variable} to DEFINE; if every row is meant, write {variable} AS TRUE",
+)
+
+
+def reluctant_end(
+    written: str, least: int, instead: tuple[str, str], span: Span | None
+) -> ReluctantEndWarning:
+    """PATTERN (A B*?). instead: the greedy loop, and what takes `least` repetitions."""
+    greedy, fixed = instead
+    times = {0: "never takes a row", 1: "is never repeated more than once"}
+    never = times.get(least, f"is never repeated more than {least:,} times")
+    leave = f"write {fixed}" if fixed else "leave it out"
+    return ReluctantEndWarning(
+        f"`{written}` at the end of PATTERN {never}",
+        span,
+        notes=(
+            "a reluctant quantifier takes few rows, and nothing after it forces it to take more",
+        ),
+        hint=f"write {greedy} for as many rows as there are, or {leave}",
+    )
+
+
+# PATTERN (A*?), PATTERN (); `written` is the row pattern.
+empty_matches = Message(
+    EmptyMatchesWarning,
+    "every match of `{written}` in PATTERN is empty",
+    notes=("a row is taken only where the pattern needs or prefers one",),
+    hint="write a part that takes a row, such as A or A+",
+)
+
+
+# DEFINE B AS B.price < B.price.
+same_value = Message(
+    SameValueWarning,
+    "a comparison in {part[DEFINE]} has the same value on both sides",
+    hint="write {word.another}",
+)
+
+
+def compared_with_null(operator: str, other: str, span: Span | None) -> NeverTrueWarning:
+    """DEFINE A AS price = NULL; `other` is what is compared."""
+    instead = {"=": "IS NULL", "<>": "IS NOT NULL"}.get(operator)
+    return NeverTrueWarning(
+        f"a comparison with NULL in {part('DEFINE')} is never true",
+        span,
+        hint=f"write {other} {instead}" if instead else f"write {other} IS NULL or IS NOT NULL",
+    )
+
+
+# DEFINE A AS 1 = 2.
+false_constants = Message(
+    NeverTrueWarning,
+    "a comparison of constants in {part[DEFINE]} is never true",
+    hint="compare a column; if no row is meant, write FALSE",
+)
+
+
+# PATTERN (A B) SKIP TILL NEXT MATCH DEFINE B AS price > PREV(price).
+skipped_row = Message(
+    SkippedRowWarning,
+    "PREV in {part[DEFINE]} with {selection} may read a row that is skipped",
+    notes=("PREV is of the row before in the partition, whether or not the match has it",),
+    hint="write LAST({argument}, 1) for the row before in the match; if that of the "
+    "partition is meant, compute lag({argument}) in a subquery before the clause",
+)
+
+
+# PATTERN (A B+) without WITHIN over a stream; span: of the row pattern.
+unbounded_state = Message(
+    UnboundedStateWarning,
+    "a match of PATTERN over a stream may wait for any number of rows",
+    notes=("until it is decided, its rows are kept, and searched again as more rows come",),
+    hint="add WITHIN after PATTERN (...), or bound what is repeated, as in B{1,100}",
+)
+
+
+# A row pattern that skips rows, without WITHIN, over a stream; span: of the row pattern.
+unbounded_runs = Message(
+    UnboundedStateWarning,
+    "a run over a stream may wait for any number of rows",
+    notes=("until it ends, it is kept with the rows that it leads to",),
+    hint="add WITHIN, or .within(...) to a Pattern",
+)
+
+
+# A part of a query that means something else here than in its product.
+other_in_product = Message(
+    ProductWarning,
+    "{title}: {message}",
+)

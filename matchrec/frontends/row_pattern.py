@@ -16,10 +16,9 @@ Source: ISO/IEC 19075-5, row pattern syntax.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import marker_without_value, unbound_parameter
 from matchrec.errors.sql import pattern as errors
@@ -52,26 +51,14 @@ _ENDS = ("|", ",", ")", "-}")
 _PAIRS = {")": "( )", "-}": "{- -}"}
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """The bounds of a quantifier as they are written."""
+Bound = int | Parameter | None
+"""A bound of a quantifier as it is written."""
 
-    least: int | Parameter | None
-    most: int | Parameter | None
 
-    @property
-    def numbers(self) -> tuple[int, int | None]:
-        """Those that are numbers; in the place of a parameter stands no bound."""
-        least, most = (one if isinstance(one, int) else None for one in (self.least, self.most))
-        return least or 0, most
-
-    @property
-    def given(self) -> tuple[Parameter | None, Parameter | None]:
-        """Those that are parameters."""
-        least, most = (
-            one if isinstance(one, Parameter) else None for one in (self.least, self.most)
-        )
-        return least, most
+def numbers_of(bounds: Iterable[Bound]) -> tuple[int, int | None]:
+    """The bounds that are numbers; in the place of a parameter stands no bound."""
+    least, most = (one if isinstance(one, int) else None for one in bounds)
+    return least or 0, most
 
 
 def parse_row_pattern(text: str, span: Span | None = None) -> RowPattern:
@@ -115,7 +102,7 @@ class _Parser(Cursor):
                 raise errors.comma_outside_permute(self.token.span)
             case closing:
                 opening = _PAIRS[closing].split()[0]
-                raise errors.unopened_bracket(opening, closing, self.token.span)
+                raise errors.unopened_bracket(closing, opening, self.token.span)
 
     def alternatives(self) -> RowPattern:
         start = self.position
@@ -152,7 +139,9 @@ class _Parser(Cursor):
         greedy = not self.accept("?")
         if self.at_quantifier():
             self.refuse_second_quantifier(quantifier)
-        return Quantified(part, *bounds.numbers, greedy, self.span_from(start), bounds.given, span)
+        low, high = (one if isinstance(one, Parameter) else None for one in bounds)
+        numbers = numbers_of(bounds)
+        return Quantified(part, *numbers, greedy, self.span_from(start), (low, high), span)
 
     def at_quantifier(self) -> bool:
         return self.key in ("*", "+", "?", "{")
@@ -164,22 +153,21 @@ class _Parser(Cursor):
         texts = [self.text[span.start : span.end] for span in spans]
         raise errors.two_quantifiers(texts[0], texts[1], spans[0].to(spans[1]))
 
-    def quantifier(self) -> Bounds:
+    def quantifier(self) -> tuple[Bound, Bound]:
         token = self.advance()
         if token.key in SIGNS:
-            return Bounds(*SIGNS[token.key])
+            return SIGNS[token.key]
         least = self.bound()
         ranged = self.accept(",")
         most = self.bound() if ranged else least
         if not self.accept("}") or (least is None and not ranged):
             self.refuse_braces(token)
         span = token.span.to(self.tokens[self.position - 1].span)
-        found = Bounds(least, most)
-        if found.given == (None, None):
-            check_bounds(*found.numbers, span)
-        return found
+        if not isinstance(least, Parameter) and not isinstance(most, Parameter):
+            check_bounds(*numbers_of((least, most)), span)
+        return least, most
 
-    def bound(self) -> int | Parameter | None:
+    def bound(self) -> Bound:
         if self.key in (":", "?", "@"):
             return self.parameter(self.advance())
         if self.token.kind is not TokenKind.NUMBER:
@@ -228,7 +216,9 @@ class _Parser(Cursor):
             case "$":
                 return PartitionEnd(token.span)
         if not token.is_name:
-            raise errors.stray_character(token.text, token.span)
+            is_number = token.kind is TokenKind.NUMBER
+            stray = errors.stray_number if is_number else errors.stray_character
+            raise stray(token.text, token.span)
         if token.key == "PERMUTE" and self.key == "(":
             return self.permutation(token)
         if token.kind is TokenKind.WORD and token.key == "NOT":

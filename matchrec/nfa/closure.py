@@ -104,7 +104,7 @@ def fold(program: Program, *, every_way: bool = False, span: Span | None = None)
             size += 1
             if size == MOST_CHOICES + 1:
                 if not every_way:
-                    raise pattern_too_large("choices", MOST_CHOICES, span)
+                    raise pattern_too_large(MOST_CHOICES, "choices", span)
                 fold(program, span=span)  # which raises, unless acceptances leave few of them
             if choice.target is None:
                 choices.append(choice)

@@ -218,7 +218,7 @@ class _StageCompiler:
         """The state made for `key`, which has these edges once it is filled."""
         if key not in self.made:
             if len(self.states) >= MOST_STATES:
-                raise pattern_too_large("states", MOST_STATES, None)
+                raise pattern_too_large(MOST_STATES, "states", None)
             self.made[key] = len(self.states)
             self.states.append(State())
             self.names.append(name)
@@ -495,7 +495,7 @@ def fold_places(
         states.append(tuple(folder.choices(place)))
         size += len(states[-1])
         if size > MOST_CHOICES:
-            raise pattern_too_large("choices", MOST_CHOICES, None)
+            raise pattern_too_large(MOST_CHOICES, "choices", None)
         target = folder.skipping(place)
         waits.append(None if target is None else folder.number(target))
     return Folding(

@@ -137,7 +137,7 @@ def copy_states(folded: Folded, span: Span | None) -> tuple[list[Copy], Folded]:
         copied.append(tuple(choices))
         size += len(choices)
         if size > MOST_CHOICES:
-            raise pattern_too_large("choices", MOST_CHOICES, span)
+            raise pattern_too_large(MOST_CHOICES, "choices", span)
     return order, tuple(copied)
 
 

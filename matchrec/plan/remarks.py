@@ -144,7 +144,7 @@ def physical_navigation(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
         for one in references(definition.condition):
             if isinstance(one, ColumnReference) and reads_row_before(one, definition, plan):
                 argument = without_backticks(one.argument)
-                yield skipped_row(argument, plan.selection.value, one.span)
+                yield skipped_row(plan.selection.value, argument, one.span)
 
 
 def reads_row_before(one: ColumnReference, definition: Definition, plan: MatchPlan) -> bool:
@@ -189,7 +189,7 @@ def ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
         if not loop.greedy and is_preferred:
             yield reluctant_end(show(loop), loop.least, instead_of(loop), loop.span)
         elif loop.greedy and defined and not has_window and takes_any_row(loop, defined):
-            yield any_rows(show(loop.part), show(loop), loop.span)
+            yield any_rows(show(loop), show(loop.part), loop.span)
 
 
 def prefers_empty(pattern: RowPattern) -> bool:

@@ -119,7 +119,7 @@ def obstacle_of(worker: str) -> MatchRecognizeError | None:
     found, missing = report
     own = f"{sys.version_info.major}.{sys.version_info.minor}"
     if found != own:
-        return errors.worker_version(path, found, own)
+        return errors.worker_version(path, found, own, "this program's interpreter")
     return errors.worker_lacks(path, missing, sys.executable) if missing else None
 
 
@@ -146,7 +146,7 @@ def check_java() -> None:
     if java is None or found is None:
         raise errors.no_java(needed, java_home)
     if found < needed:
-        raise errors.java_too_old(found, needed, java)
+        raise errors.java_too_old(needed, java, found)
 
 
 def least_java(pyspark_version: str) -> int:

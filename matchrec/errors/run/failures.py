@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
-from matchrec.errors.calls import shown
 from matchrec.errors.kinds import (
     Located,
     MatchRecognizePlanError,
@@ -151,7 +150,6 @@ def clause_of_its_own(clause: str, span: Span) -> MatchRecognizePlanError:
 taken_name = plan_error(
     "{what} `{name}` has the name of a column of the result",
     hint='rename it first: df.withColumnRenamed("{name}", "{name}_")',
-    order="name what",
 )
 
 # The rows have two columns of one name, and events would have them too.
@@ -161,26 +159,22 @@ two_columns_of_one_name = plan_error(
 )
 
 
-def unknown_rule(name: str, known: Iterable[str]) -> MatchRecognizePlanError:
-    """.rule() of a name that no rule has."""
-    known = list(known)
-    near = nearest(name, known) or known[0]
-    return MatchRecognizePlanError(
-        f"there is no rule `{name}`",
-        notes=(f"rules: {listed(known)}",),
-        hint=f'write rule("{near}")',
-    )
+# .rule() of a name that no rule has.
+unknown_rule = plan_error(
+    "there is no rule `{name}`",
+    notes=("rules: {known}",),
+    near='write rule("{near}")',
+    hint='write rule("{known[0]}")',
+)
 
 
-def unknown_event_column(name: str, known: Iterable[str]) -> MatchRecognizePlanError:
-    """event_columns= names no column of the input."""
-    known = list(known)
-    near = nearest(name, known)
-    return MatchRecognizePlanError(
-        f"`{name}` of event_columns is no column of the input",
-        notes=(f"columns: {listed(known)}",),
-        hint=f"write {near}" if near else "write one of these",
-    )
+# event_columns= names no column of the input.
+unknown_event_column = plan_error(
+    "`{name}` of event_columns is no column of the input",
+    notes=("columns: {known}",),
+    near="write {near}",
+    hint="write one of these",
+)
 
 
 # An equivalence test of SASE+ over values that only Spark can compare.
@@ -191,25 +185,23 @@ not_divided_by = unsupported(
 )
 
 
-def rows_of_something_else(missing: Sequence[str]) -> MatchRecognizePlanError:
-    """.of() of rows that are not those of the set."""
-    return MatchRecognizePlanError(
-        f"the rows given to of() have no column `{missing[0]}`",
-        notes=("they are `rows` of the same rule set, as they are read where they were written",),
-        hint="write and read all columns of `rows`",
-    )
+# .of() of rows that are not those of the set.
+rows_of_something_else = plan_error(
+    "the rows given to of() have no column `{missing[0]}`",
+    notes=("they are `rows` of the same rule set, as they are read where they were written",),
+    hint="write and read all columns of `rows`",
+)
 
 
 # Errors of `why` and `coverage`: which clause, partition or row they are asked about.
 
 
-def no_literal(argument: str, value: object) -> MatchRecognizePlanError:
-    """A value that cannot be written as SQL."""
-    return MatchRecognizePlanError(
-        f"a value of `{argument}` is {shown(value)}",
-        notes=("wanted: a text, a number, True, False, None, a date, a datetime or a timedelta",),
-        hint="write the value as text",
-    )
+# A value that cannot be written as SQL.
+no_literal = plan_error(
+    "a value of `{argument}` is {value:shown}",
+    notes=("wanted: a text, a number, True, False, None, a date, a datetime or a timedelta",),
+    hint="write the value as text",
+)
 
 
 # Why over a streaming DataFrame.

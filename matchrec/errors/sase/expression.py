@@ -63,7 +63,6 @@ def kleene_without_index(
 index_of_one_event = plan_error(
     "`{written}` in {clause}: `{name}` is one event, not a Kleene plus",
     hint="write {name} without brackets, or make it a Kleene plus in PATTERN: T+ {name}[]",
-    order="name written clause",
 )
 
 # `b.LEN` where b is one event.
@@ -76,7 +75,6 @@ length_of_one_event = plan_error(
 element_in_return = plan_error(
     "`{written}` in RETURN: after the match there is no current event of `{name}`",
     hint="write {name}[1], {name}[{name}.LEN], or an aggregate over {name}[]",
-    order="name written",
 )
 
 # The variable of a negated component in RETURN.
@@ -104,7 +102,6 @@ unknown_aggregate = unsupported(
     "`{function}` over events in {clause} is not supported",
     notes=("aggregates: {known}, over a[..i-1] or a[]",),
     hint="the event before is a[i-1], the first a[1], the last a[a.LEN]",
-    order="function known clause",
 )
 
 # `avg(b.x)`, `max(1)`.
@@ -114,15 +111,11 @@ aggregate_of_one_event = plan_error(
 )
 
 
-def two_ranges(
-    function: str, ranges: tuple[str, str], clause: str, spans: TwoSpans
-) -> MatchRecognizePlanError:
-    """`sum(a[].x * c[].y)`."""
-    return MatchRecognizePlanError(
-        f"{function} in {clause} is over `{ranges[0]}` and over `{ranges[1]}`",
-        *spans,
-        hint="write two aggregates, each over the events of one variable",
-    )
+# `sum(a[].x * c[].y)`.
+two_ranges = plan_error(
+    "{function} in {clause} is over `{ranges[0]}` and over `{ranges[1]}`",
+    hint="write two aggregates, each over the events of one variable",
+)
 
 
 # `avg(sum(a[].x))`.
@@ -160,14 +153,12 @@ element_elsewhere = plan_error(
 )
 
 
-def two_negated(names: tuple[str, str], spans: TwoSpans) -> MatchRecognizePlanError:
-    """A predicate on two events neither of which is there."""
-    return MatchRecognizePlanError(
-        f"predicate in WHERE on two negated components, `{names[0]}` and `{names[1]}`",
-        *spans,
-        notes=("each negated component is looked for by itself",),
-        hint="compare each of them with a component that is not negated",
-    )
+# A predicate on two events neither of which is there.
+two_negated = plan_error(
+    "predicate in WHERE on two negated components, `{names[0]}` and `{names[1]}`",
+    notes=("each negated component is looked for by itself",),
+    hint="compare each of them with a component that is not negated",
+)
 
 
 # Equivalence tests

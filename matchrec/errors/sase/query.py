@@ -9,7 +9,6 @@ from matchrec.errors.kinds import (
     MatchRecognizePlanError,
     likeliest,
     listed,
-    nearest,
 )
 from matchrec.errors.message import parse_error, plan_error, unsupported
 from matchrec.source import Span
@@ -69,7 +68,6 @@ half_kleene = parse_error(
     "component `{variable}` in PATTERN is half a Kleene plus",
     notes=("a Kleene plus has `+` after the event type and `[]` after the variable",),
     hint="write {event_type}+ {variable}[] for one or more events, {event_type} {variable} for one",
-    order="event_type variable",
 )
 
 # `~(Stock+ a[])`.
@@ -173,16 +171,13 @@ nothing_to_partition_by = plan_error(
 # The window
 
 
-def unknown_unit(unit: str, known: Iterable[str], span: Span) -> MatchRecognizeParseError:
-    """A word after a number that is no unit."""
-    known = list(known)
-    meant = nearest(unit, known)
-    return MatchRecognizeParseError(
-        f"unknown unit `{unit}` in WITHIN",
-        span,
-        notes=(f"units: {listed(known)}",),
-        hint=f"write {meant}" if meant else "write e.g. WITHIN 12 hours",
-    )
+# A word after a number that is no unit.
+unknown_unit = parse_error(
+    "unknown unit `{name}` in WITHIN",
+    notes=("units: {known}",),
+    near="write {near}",
+    hint="write e.g. WITHIN 12 hours",
+)
 
 
 # A month or a year.

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from matchrec.errors.kinds import (
     MatchRecognizeParseError,
-    MatchRecognizePlanError,
-    listed,
     meant_keyword,
     shortened,
 )
-from matchrec.errors.language import as_note
-from matchrec.errors.message import parse_error, unsupported
+from matchrec.errors.message import parse_error, plan_error, unsupported
 from matchrec.errors.sql.foreign_names import or_dialect
-from matchrec.errors.surface import here
 from matchrec.source import Span
 
 _ORDER = (
@@ -25,11 +19,10 @@ _ORDER = (
 
 def unexpected_start(text: str, span: Span) -> MatchRecognizeParseError:
     """The clause begins with none of its parts."""
+    start = "MATCH_RECOGNIZE"
+    hint = meant_by(text, start)
     return MatchRecognizeParseError(
-        f"unexpected `{text}` in MATCH_RECOGNIZE",
-        span,
-        notes=(_ORDER,),
-        hint=meant_by(text, "MATCH_RECOGNIZE"),
+        f"unexpected `{text}` in {start}", span, notes=(_ORDER,), hint=hint
     )
 
 
@@ -66,13 +59,10 @@ skip_among_all = parse_error(
 )
 
 
-def pattern_goes_on(written: str, text: str, span: Span) -> MatchRecognizeParseError:
-    """PATTERN (A B) $; `written` is the symbol outside, `text` all of the row pattern."""
-    return MatchRecognizeParseError(
-        f"`{written}` stands outside of the parentheses of PATTERN",
-        span,
-        hint=f"write PATTERN ({' '.join(text.split())})",
-    )
+# PATTERN (A B) $; `written` is the symbol outside, `text` all of the row pattern.
+pattern_goes_on = parse_error(
+    "`{written}` stands outside of the parentheses of PATTERN", hint="write PATTERN ({text:line})"
+)
 
 
 # PATTERN A B.
@@ -125,44 +115,38 @@ def outside_parentheses(part: str, span: Span) -> MatchRecognizeParseError:
     )
 
 
-def out_of_order(
-    later: str, earlier: str, order: Iterable[str], span: Span
-) -> MatchRecognizeParseError:
-    """A part after one that it must precede; `order` is the right one of those written."""
-    return MatchRecognizeParseError(
-        f"{earlier} stands after {later} in MATCH_RECOGNIZE",
-        span,
-        hint=f"write the parts in this order: {', '.join(order)}",
-    )
+# A part after one that it must precede; `order` is the right one of those written.
+out_of_order = parse_error(
+    "{earlier} stands after {later} in MATCH_RECOGNIZE",
+    hint="write the parts in this order: {order}",
+)
 
 
 # A part of the clause that is there twice.
 written_twice = parse_error("{part} twice in MATCH_RECOGNIZE", hint="write one {part}")
 
 
-def nothing_in(part: str, span: Span) -> MatchRecognizeParseError:
-    """A part without content."""
-    return MatchRecognizeParseError(
-        f"nothing follows {part} in MATCH_RECOGNIZE",
-        span,
-        hint=f"write {_EXAMPLES[part]}, or leave {part} out",
-    )
+# A part without content.
+nothing_in = parse_error(
+    "nothing follows {part} in MATCH_RECOGNIZE",
+    hints={
+        part: f"write {example}, or leave {{part}} out"
+        for part, example in {
+            "PARTITION BY": "PARTITION BY x",
+            "ORDER BY": "ORDER BY x",
+            "MEASURES": "MEASURES LAST(x) AS name",
+            "WITHIN": "WITHIN INTERVAL 1 HOUR",
+            "SUBSET": "SUBSET U = (A, B)",
+            "DEFINE": "DEFINE A AS x > 1",
+        }.items()
+    },
+)
 
 
 # An item that is missing before or after a comma.
 nothing_beside_comma = parse_error(
     "a comma too many in {part}", hint="remove it, or add what it divides"
 )
-
-
-_EXAMPLES = {
-    "PARTITION BY": "PARTITION BY x",
-    "ORDER BY": "ORDER BY x",
-    "MEASURES": "MEASURES LAST(x) AS name",
-    "WITHIN": "WITHIN INTERVAL 1 HOUR",
-    "SUBSET": "SUBSET U = (A, B)",
-    "DEFINE": "DEFINE A AS x > 1",
-}
 
 
 # Two windows of one kind in WITHIN.
@@ -318,14 +302,10 @@ clause_in_script = unsupported(
 )
 
 
-def unknown_frame(name: str, frames: Iterable[str], span: Span) -> MatchRecognizePlanError:
-    """`{name}` that no argument of the call gives."""
-    return MatchRecognizePlanError(
-        f"no DataFrame is passed for `{{{name}}}`",
-        span,
-        notes=(f"passed: {listed(frames)}",),
-        hint=here().frame(name),
-    )
+# `{name}` that no argument of the call gives.
+unknown_frame = plan_error(
+    "no DataFrame is passed for `{{name}}`", notes=("passed: {frames}",), hint="{here.frame[name]}"
+)
 
 
 def alias_in_double_quotes(text: str, span: Span) -> MatchRecognizeParseError:
@@ -416,18 +396,16 @@ _SEPARATED = {
 }
 
 
-def unreadable_expression(reason: str, where: str, span: Span) -> MatchRecognizeParseError:
-    """An expression that is no SQL; `reason` is the parser's."""
-    return MatchRecognizeParseError(
-        f"cannot read the expression in {where}", span, notes=(as_note(reason),)
-    )
+# An expression that is no SQL; `reason` is the parser's.
+unreadable_expression = parse_error(
+    "cannot read the expression in {where}", notes=("{reason:note}",)
+)
 
 
 # `x IN y`, where a list or a query should stand.
 in_without_parentheses = parse_error(
     "IN without parentheses in {where}",
     hint="write IN ({value}), or = {value}",
-    order="value where",
 )
 
 

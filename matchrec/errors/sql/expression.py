@@ -59,7 +59,6 @@ def two_variables(
 aggregate_in = plan_error(
     "aggregate {aggregate} cannot stand in {outer} in {clause}",
     hint="write the two side by side, each over columns only",
-    order="outer aggregate clause",
 )
 
 # PREV, NEXT, FIRST or LAST in an aggregate.
@@ -67,7 +66,6 @@ navigation_in_aggregate = plan_error(
     "{navigation} cannot stand in aggregate {aggregate} in {clause}",
     notes=("an aggregate is over columns of the rows that are mapped to one variable",),
     hint="compute the value as a column of the input, e.g. with LAG, and aggregate that",
-    order="aggregate navigation clause",
 )
 
 # CLASSIFIER(A.x), MATCHED_ROWS(A.x).
@@ -123,14 +121,13 @@ final_in_define = plan_error(
 )
 
 
-def nondeterministic(function: str, span: Span) -> MatchRecognizePlanError:
-    """rand() and its like in a condition."""
-    return MatchRecognizePlanError(
-        f"{function}() in {part('DEFINE')} gives another value at every evaluation",
-        span,
-        notes=("a condition may be evaluated for a row never, once or several times",),
-        hint="compute it as a column of the input, in a subquery before the clause",
-    ).named("MATCH_RECOGNIZE_NONDETERMINISTIC_DEFINE")
+# rand() and its like in a condition.
+nondeterministic = plan_error(
+    "{function}() in {part[DEFINE]} gives another value at every evaluation",
+    notes=("a condition may be evaluated for a row never, once or several times",),
+    hint="compute it as a column of the input, in a subquery before the clause",
+    condition="MATCH_RECOGNIZE_NONDETERMINISTIC_DEFINE",
+)
 
 
 def window_function(
@@ -155,7 +152,6 @@ def window_function(
 correlated_subquery = unsupported(
     "subquery in {clause} that refers to pattern variable `{name}` is not supported",
     hint="join the input with the subquery's table first",
-    order="name clause",
 )
 
 # RESPECT NULLS of an aggregate that collects values.
@@ -342,12 +338,12 @@ def unknown_column(
     """A name that is neither a column of the input nor qualified by a pattern variable."""
     qualifier, _, column = name.rpartition(".")
     if qualifier and clause in BEFORE_THE_MATCH and qualifier.upper() in known.variables:
-        return _variable_before_the_match(qualifier, column, clause, span)
+        return _variable_before_the_match(qualifier, clause, column, span)
     if qualifier and qualifier.upper() in known.variables:
         not_there = _variable_over_window if known.over_window else _variable_not_read
         return not_there(qualifier, span)
     if qualifier and column in known.columns:
-        return _unknown_qualifier(qualifier, column, clause, known, span)
+        return _unknown_qualifier(qualifier, clause, known.variables, column, span)
     near = nearest(column, known.columns)
     notes: tuple[str, ...] = ()
     hint = f"write {near}" if near else "write one of these"
@@ -387,8 +383,7 @@ def _instead_of_variable(name: str, known: Names) -> str:
 
 def unknown_type_column(name: str, columns: Iterable[str]) -> MatchRecognizePlanError:
     """type_column= is no column of the DataFrame."""
-    columns = tuple(columns)
-    near = nearest(name, columns)
+    near = nearest(name, columns := tuple(columns))
     return MatchRecognizePlanError(
         f"unknown column `{name}` in type_column",
         notes=(f"the input has: {listed(columns)}",),
@@ -404,68 +399,57 @@ def type_column_without_texts(name: str, type_name: str) -> MatchRecognizePlanEr
     )
 
 
-def _variable_before_the_match(
-    qualifier: str, column: str, clause: str, span: Span | None
-) -> MatchRecognizePlanError:
-    return MatchRecognizePlanError(
-        f"pattern variable `{qualifier}` cannot stand in {part(clause)}",
-        span,
-        notes=(f"{part(clause)} is evaluated before the match, on each row by itself",),
-        hint=f"write {column}",
-    ).under(qualifier)
+_variable_before_the_match = plan_error(
+    "pattern variable `{qualifier}` cannot stand in {clause:part}",
+    notes=("{clause:part} is evaluated before the match, on each row by itself",),
+    hint="write {column}",
+    culprit="qualifier",
+)
 
 
-def _variable_not_read(qualifier: str, span: Span | None) -> MatchRecognizePlanError:
-    """AVG(A.x, B.x), of which only the first is known to be an argument."""
-    return MatchRecognizePlanError(
-        f"a column of pattern variable `{qualifier}` where none is read",
-        span,
-        hint="look how many arguments the function takes",
-    ).under(qualifier)
+# AVG(A.x, B.x), of which only the first is known to be an argument.
+_variable_not_read = plan_error(
+    "a column of pattern variable `{qualifier}` where none is read",
+    hint="look how many arguments the function takes",
+    culprit="qualifier",
+)
 
 
-def _variable_over_window(qualifier: str, span: Span | None) -> MatchRecognizePlanError:
-    """sum(A.x) OVER w, where A is a variable of the window's pattern and no relation."""
-    return MatchRecognizePlanError(
-        f"pattern variable `{qualifier}` in a function over a window",
-        span,
-        notes=("outside of MEASURES, functions know the rows of the match, but no variables",),
-        hint="write it as a measure of the window: MEASURES ... AS m, then m OVER w",
-    ).under(qualifier)
+# sum(A.x) OVER w, where A is a variable of the window's pattern and no relation.
+_variable_over_window = plan_error(
+    "pattern variable `{qualifier}` in a function over a window",
+    notes=("outside of MEASURES, functions know the rows of the match, but no variables",),
+    hint="write it as a measure of the window: MEASURES ... AS m, then m OVER w",
+    culprit="qualifier",
+)
 
 
-def _unknown_qualifier(
-    qualifier: str, column: str, clause: str, known: Names, span: Span | None
-) -> MatchRecognizePlanError:
-    near = nearest(qualifier, known.variables)
-    return MatchRecognizePlanError(
-        f"unknown pattern variable `{qualifier}` in {part(clause)}",
-        span,
-        notes=(f"{part('PATTERN')} has: {listed(known.variables)}",),
-        hint=f"write {near}.{column}"
-        if near
-        else f"write {column}, or add {qualifier} to {part('PATTERN')}",
-    ).under(qualifier)
+# x.price, where x is neither a pattern variable nor a relation.
+_unknown_qualifier = plan_error(
+    "unknown pattern variable `{name}` in {clause:part}",
+    notes=("{part[PATTERN]} has: {known}",),
+    near="write {near}.{column}",
+    hint="write {column}, or add {name} to {part[PATTERN]}",
+    culprit="name",
+)
 
 
-def ambiguous_column(name: str, clause: str, span: Span | None) -> MatchRecognizePlanError:
-    """A name that several columns of the input have."""
-    return MatchRecognizePlanError(
-        f"column `{name}` in {part(clause)} is ambiguous",
-        span,
-        notes=("several columns of the input have this name",),
-        hint="rename them in a subquery before the clause: SELECT a.x, b.x AS x2 FROM ...",
-    ).under(name)
+# A name that several columns of the input have.
+ambiguous_column = plan_error(
+    "column `{name}` in {clause:part} is ambiguous",
+    notes=("several columns of the input have this name",),
+    hint="rename them in a subquery before the clause: SELECT a.x, b.x AS x2 FROM ...",
+    culprit="name",
+)
 
 
-def doubtful_column(name: str, clause: str, span: Span | None) -> MatchRecognizePlanError:
-    """A word such as `current_date` that is a value of the query and a column of the input."""
-    return MatchRecognizePlanError(
-        f"`{name}` in {part(clause)} is a column of the input and a value that Spark knows",
-        span,
-        hint=f"write A.{name}, with the pattern variable whose row is meant, for the column, "
-        f"or {name}() for the value",
-    ).under(name)
+# A word such as `current_date` that is a value of the query and a column of the input.
+doubtful_column = plan_error(
+    "`{name}` in {clause:part} is a column of the input and a value that Spark knows",
+    hint="write A.{name}, with the pattern variable whose row is meant, for the column, or "
+    "{name}() for the value",
+    culprit="name",
+)
 
 
 def unknown_function(

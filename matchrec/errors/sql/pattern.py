@@ -5,21 +5,20 @@
 
 from __future__ import annotations
 
-from matchrec.errors.calls import shown
 from matchrec.errors.kinds import (
     MatchRecognizeParseError,
     MatchRecognizePlanError,
-    MatchRecognizeUnsupportedError,
+    shown,
 )
 from matchrec.errors.language import part
 from matchrec.errors.message import parse_error, plan_error, unsupported
-from matchrec.errors.sql.foreign_names import or_dialect
 from matchrec.source import Span
 
-
-def stray_character(character: str, span: Span) -> MatchRecognizeParseError:
-    """A character that no row pattern holds."""
-    hints = {
+# A character that no row pattern holds.
+stray_character = parse_error(
+    "unexpected `{character}` in PATTERN",
+    hint="PATTERN takes variables, ( ) | * + ? {n,m} ^ $ {- -} and PERMUTE(...)",
+    hints={
         ".": "write a variable without a condition in DEFINE for any row, such as X*? for `.*?`; "
         "conditions on columns belong in DEFINE",
         ":": "a parameter can be the bound of a quantifier only: A{:n}",
@@ -31,18 +30,16 @@ def stray_character(character: str, span: Span) -> MatchRecognizeParseError:
         ">": "conditions belong in DEFINE: DEFINE A AS x > 1",
         "<": "conditions belong in DEFINE: DEFINE A AS x > 1",
         "&": "variables in a row are written with a space: A B",
-        "2": "a name starts with a letter; a number of repetitions follows its variable: A{2}",
         "'": "quote a variable's name with backticks",
         "/": "a comment is written /* ... */ or -- ... to the end of the line",
-    }
-    return MatchRecognizeParseError(
-        f"unexpected `{character}` in PATTERN",
-        span,
-        hint=hints.get(
-            "2" if character.isdigit() else character,
-            "PATTERN takes variables, ( ) | * + ? {n,m} ^ $ {- -} and PERMUTE(...)",
-        ),
-    )
+    },
+)
+
+# `A 2`.
+stray_number = parse_error(
+    "unexpected `{number}` in PATTERN",
+    hint="a name starts with a letter; a number of repetitions follows its variable: A{2}",
+)
 
 
 def reserved_word(word: str, where: str, span: Span) -> MatchRecognizeParseError:
@@ -102,7 +99,6 @@ unclosed_bracket = parse_error(
 unopened_bracket = parse_error(
     "`{closing}` in PATTERN closes nothing",
     hint="remove it, or add `{opening}` where the group starts",
-    order="opening closing",
 )
 
 
@@ -135,13 +131,11 @@ two_quantifiers = parse_error(
 )
 
 
-def bounds_reversed(least: int, most: int, span: Span | None) -> MatchRecognizeParseError:
-    """`{2,1}`."""
-    return MatchRecognizeParseError(
-        f"quantifier in PATTERN asks for at least {least} and at most {most}",
-        span,
-        hint=f"write {{{most},{least}}}",
-    )
+# `{2,1}`.
+bounds_reversed = parse_error(
+    "quantifier in PATTERN asks for at least {least} and at most {most}",
+    hint="write {{most},{least}}",
+)
 
 
 # `{0}`, `{,0}`.
@@ -159,11 +153,8 @@ bound_too_large = unsupported(
 
 def malformed_quantifier(span: Span) -> MatchRecognizeParseError:
     """Braces that do not hold one or two numbers."""
-    return MatchRecognizeParseError(
-        "malformed quantifier in PATTERN",
-        span,
-        hint="write {n}, {n,}, {,m} or {n,m} with whole numbers, or {- A -} for an exclusion",
-    )
+    hint = "write {n}, {n,}, {,m} or {n,m} with whole numbers, or {- A -} for an exclusion"
+    return MatchRecognizeParseError("malformed quantifier in PATTERN", span, hint=hint)
 
 
 # `{:}`.
@@ -210,7 +201,6 @@ nested_too_deep = unsupported(
 pattern_too_large = plan_error(
     "{word.pattern} is too large: its automaton has over {limit:,} {what}",
     hint="lower the bounds of nested {n,m}, or the number of parts of PERMUTE",
-    order="what limit",
 )
 
 # `NOT )`, `NOT (A B)`, `NOT (A | B+)`.
@@ -295,21 +285,18 @@ wrong_nesting = plan_error(
     "{inner} cannot stand in {outer} in {clause}",
     notes=("only PREV and NEXT may hold another navigation: FIRST or LAST, and nothing else",),
     hint="write PREV(FIRST(A.x, 2), 3), with the whole expression in the inner one",
-    order="outer inner clause",
 )
 
 # An offset that is no whole number, or not known before the match.
 bad_offset = plan_error(
     "offset of {function} in {clause} is `{written}`, not a constant whole number of rows",
     hint="write a number from 0 on; left out, it is {default}",
-    order="function written clause default",
 )
 
 # PREV(x, 9223372036854775807).
 offset_too_large = unsupported(
     "offset of {function} in {clause} is over {limit:,}",
     hint="write a number of rows that a partition can have",
-    order="function clause limit",
 )
 
 
@@ -325,26 +312,22 @@ def negative_offset(
     )
 
 
-def wrong_number_of_arguments(
-    function: str, expected: str, given: int, clause: str, span: Span
-) -> MatchRecognizePlanError:
-    """Too many arguments, or too few."""
-    return MatchRecognizePlanError(
-        f"{function} in {clause} takes {expected}, {given} given", span, hint=_USAGE.get(function)
-    )
-
-
-_USAGE = {
-    "PREV": "write PREV(A.x) or PREV(A.x, 2)",
-    "NEXT": "write NEXT(A.x) or NEXT(A.x, 2)",
-    "FIRST": "write FIRST(A.x) or FIRST(A.x, 2)",
-    "LAST": "write LAST(A.x) or LAST(A.x, 2)",
-    "CLASSIFIER": "write CLASSIFIER() or CLASSIFIER(A)",
-    "MATCH_NUMBER": "write MATCH_NUMBER()",
-    "MATCH_ROW_NUMBER": "write MATCH_ROW_NUMBER()",
-    "MATCHED_ROWS": "write MATCHED_ROWS() or MATCHED_ROWS(A)",
-    "count": or_dialect("write count(*) for all rows, count(A.*) for the rows of A", "trino"),
-}
+# Too many arguments, or too few.
+wrong_number_of_arguments = plan_error(
+    "{function} in {clause} takes {expected}, {given} given",
+    hints={
+        "PREV": "write PREV(A.x) or PREV(A.x, 2)",
+        "NEXT": "write NEXT(A.x) or NEXT(A.x, 2)",
+        "FIRST": "write FIRST(A.x) or FIRST(A.x, 2)",
+        "LAST": "write LAST(A.x) or LAST(A.x, 2)",
+        "CLASSIFIER": "write CLASSIFIER() or CLASSIFIER(A)",
+        "MATCH_NUMBER": "write MATCH_NUMBER()",
+        "MATCH_ROW_NUMBER": "write MATCH_ROW_NUMBER()",
+        "MATCHED_ROWS": "write MATCHED_ROWS() or MATCHED_ROWS(A)",
+        "count": "write count(*) for all rows, count(A.*) for the rows of A, "
+        "or pass {option[dialect=trino]}",
+    },
+)
 
 
 def modifier_of_navigation(
@@ -369,24 +352,20 @@ _MODIFIED = {
 }
 
 
-EXAMPLE = "OVER (ROWS BETWEEN 2 PRECEDING AND CURRENT ROW)"
+# OVER without a frame of rows, or with more than that.
+no_frame = unsupported(
+    "OVER in {part[DEFINE]} without a frame of rows, and nothing else, is not supported",
+    notes=("the rows are those of the clause's PARTITION BY and ORDER BY",),
+    hint="write OVER (ROWS BETWEEN 2 PRECEDING AND CURRENT ROW)",
+    condition="MATCH_RECOGNIZE_UNSUPPORTED_WINDOW_FUNCTION",
+)
 
 
-def no_frame(span: Span) -> MatchRecognizeUnsupportedError:
-    """OVER without a frame of rows, or with more than that."""
-    return MatchRecognizeUnsupportedError(
-        f"OVER in {part('DEFINE')} without a frame of rows, and nothing else, is not supported",
-        span,
-        notes=("the rows are those of the clause's PARTITION BY and ORDER BY",),
-        hint=f"write {EXAMPLE}",
-    ).named("MATCH_RECOGNIZE_UNSUPPORTED_WINDOW_FUNCTION")
-
-
-def frame_without_rows(span: Span) -> MatchRecognizePlanError:
-    """A frame that ends before it starts."""
-    return MatchRecognizePlanError(
-        "this frame ends before it starts", span, hint=f"write {EXAMPLE}, the earlier row first"
-    )
+# A frame that ends before it starts.
+frame_without_rows = plan_error(
+    "this frame ends before it starts",
+    hint="write OVER (ROWS BETWEEN 2 PRECEDING AND CURRENT ROW), the earlier row first",
+)
 
 
 # OVER after an aggregate of one variable's rows.

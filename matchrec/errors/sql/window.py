@@ -11,8 +11,7 @@ from matchrec.errors.kinds import (
     listed,
     nearest,
 )
-from matchrec.errors.language import as_note
-from matchrec.errors.message import parse_error, plan_error, unsupported
+from matchrec.errors.message import parse_error, plan_error, sql_of, unsupported
 from matchrec.source import Span
 
 _FRAMES = (
@@ -39,18 +38,12 @@ joined_rows = unsupported(
 )
 
 
-def grouped_rows(word: str, span: Span) -> MatchRecognizeUnsupportedError:
-    """GROUP BY, HAVING, QUALIFY."""
-    grouping = "GROUP BY" if word == "GROUP" else word
-    return MatchRecognizeUnsupportedError(
-        f"PATTERN in a window beside {grouping} is not supported",
-        span,
-        hint=(
-            "keep rows in a query around this one: SELECT * FROM (SELECT ...) WHERE ..."
-            if word == "QUALIFY"
-            else "group in a subquery: FROM (SELECT ... GROUP BY ...) AS t"
-        ),
-    )
+# GROUP BY, HAVING, QUALIFY.
+grouped_rows = unsupported(
+    "PATTERN in a window beside {word} is not supported",
+    hint="group in a subquery: FROM (SELECT ... GROUP BY ...) AS t",
+    hints={"QUALIFY": "keep rows in a query around this one: SELECT * FROM (SELECT ...) WHERE ..."},
+)
 
 
 # WINDOW w AS (...), w AS (...).
@@ -117,32 +110,17 @@ wrong_frame = parse_error(
     hint="write ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING",
 )
 
-# ROWS BETWEEN before MEASURES, or after AFTER MATCH.
-misplaced_frame = parse_error(
-    "the frame of a window with PATTERN stands in the wrong place",
-    notes=(
-        "the order is: PARTITION BY, ORDER BY, MEASURES, ROWS BETWEEN,",
-        "AFTER MATCH SKIP, INITIAL or SEEK, PATTERN, SUBSET, DEFINE",
-    ),
-    hint="write it after MEASURES and before AFTER MATCH SKIP",
+# ONE ROW PER MATCH, WITHIN, event selection, ^, MATCH_NUMBER().
+not_in_window = unsupported(
+    "{what} cannot stand in a window",
+    hint="remove {what}, or write FROM t MATCH_RECOGNIZE (...)",
+    hints={
+        "ONE ROW PER MATCH": "remove it: the result has each row of the input once",
+        "ALL ROWS PER MATCH": "remove it: the result has each row of the input once",
+        "MATCHED_ROWS()": "write collect_list(struct(x, y)), with the columns that are wanted",
+        "WITHIN": "limit the frame instead: AND n FOLLOWING, or write FROM t MATCH_RECOGNIZE (...)",
+    },
 )
-
-
-def not_in_window(what: str, span: Span) -> MatchRecognizeUnsupportedError:
-    """ONE ROW PER MATCH, WITHIN, event selection, ^, MATCH_NUMBER()."""
-    return MatchRecognizeUnsupportedError(
-        f"{what} cannot stand in a window",
-        span,
-        hint=_INSTEAD.get(what, f"remove {what}, or write FROM t MATCH_RECOGNIZE (...)"),
-    )
-
-
-_INSTEAD = {
-    "ONE ROW PER MATCH": "remove it: the result has each row of the input once",
-    "ALL ROWS PER MATCH": "remove it: the result has each row of the input once",
-    "MATCHED_ROWS()": "write collect_list(struct(x, y)), with the columns that are wanted",
-    "WITHIN": "limit the frame instead: AND n FOLLOWING, or write FROM t MATCH_RECOGNIZE (...)",
-}
 
 
 # What SEEK cannot go with.
@@ -181,19 +159,13 @@ def qualified_measure(name: str, span: Span) -> MatchRecognizeParseError:
     )
 
 
-def unknown_measure(
-    name: str, known: Iterable[str], window: str, span: Span
-) -> MatchRecognizePlanError:
-    """M OVER w, where w has no measure m."""
-    known = tuple(known)
-    has = listed(known) if known else "none"
-    close = nearest(name, known)
-    return MatchRecognizePlanError(
-        f"unknown measure `{name}` of window {window}",
-        span,
-        notes=(f"MEASURES has: {has}",),
-        hint=f"write {close}" if close else f"add it: MEASURES LAST({name}) AS {name}",
-    )
+# M OVER w, where w has no measure m.
+unknown_measure = plan_error(
+    "unknown measure `{name}` of window {window}",
+    notes=("MEASURES has: {known}",),
+    near="write {near}",
+    hint="add it: MEASURES LAST({name}) AS {name}",
+)
 
 
 # M OVER v, where v has no PATTERN.
@@ -226,16 +198,8 @@ window_asked_about = unsupported(
 # Errors and notes about queries of other products.
 
 
-def _sql_of(product: str) -> str:
-    """What a message calls the SQL of a product; some are called by it."""
-    return product if product.endswith("SQL") else f"{product.removeprefix('the ')} SQL"
-
-
-def unreadable(product: str, reason: str, span: Span) -> MatchRecognizeParseError:
-    """A fragment of a query that sqlglot cannot read in the product's dialect."""
-    return MatchRecognizeParseError(
-        f"cannot read this as {_sql_of(product)}", span, notes=(as_note(reason),)
-    )
+# A fragment of a query that sqlglot cannot read in the product's dialect.
+unreadable = parse_error("cannot read this as {product:sql}", notes=("{reason:note}",))
 
 
 def without_equivalent(
@@ -244,17 +208,15 @@ def without_equivalent(
     """What the other product lacks, or sqlglot would make something else of. name: of a call."""
     what = "this" if name is None else f"this {name}"
     return MatchRecognizeUnsupportedError(
-        f"{_sql_of(product)} has no equivalent of {what}", span, notes=(reason,), hint=cure
+        f"{sql_of(product)} has no equivalent of {what}", span, notes=(reason,), hint=cure
     )
 
 
-def moved(product: str, span: Span) -> MatchRecognizeUnsupportedError:
-    """A fragment of a query whose parts come in another order in the other dialect."""
-    return MatchRecognizeUnsupportedError(
-        f"cannot translate this to {_sql_of(product)}: translation would reorder its parts",
-        span,
-        hint="write the query around the clause as Spark SQL",
-    )
+# A fragment of a query whose parts come in another order in the other dialect.
+moved = unsupported(
+    "cannot translate this to {product:sql}: translation would reorder its parts",
+    hint="write the query around the clause as Spark SQL",
+)
 
 
 # An option of the clause that is not known.
@@ -263,13 +225,10 @@ unknown_option = unsupported(
 )
 
 
-def no_windows(product: str, span: Span) -> MatchRecognizeUnsupportedError:
-    """PATTERN in a window, which the product does not have."""
-    return MatchRecognizeUnsupportedError(
-        f"{_sql_of(product)} has no PATTERN in windows",
-        span,
-        hint="write FROM t MATCH_RECOGNIZE (...)",
-    )
+# PATTERN in a window, which the product does not have.
+no_windows = unsupported(
+    "{product:sql} has no PATTERN in windows", hint="write FROM t MATCH_RECOGNIZE (...)"
+)
 
 
 # LIMIT DURATION without a unit and a number.

@@ -29,10 +29,11 @@ from matchrec.frontends.dialects.spellings import (
     variable_places,
     variables_as_written,
 )
+from matchrec.frontends.expressions.analysis import ClausePart
 from matchrec.frontends.lexing.tokens import TokenKind, TokenSequence, read_tokens
 from matchrec.frontends.pattern.tree import duration
 from matchrec.frontends.row_pattern import parameters_in
-from matchrec.frontends.sql.grammar import ClausePart, ClauseTokens, find_sections, read_clause
+from matchrec.frontends.sql.grammar import ClauseTokens, find_sections, read_clause
 from matchrec.frontends.sql.nodes import ExpressionText, MatchRecognize
 from matchrec.frontends.sql.pattern_windows import FoundWindow, clause_of_own, find_pattern_windows
 from matchrec.frontends.sql.relation import Cut

@@ -41,13 +41,19 @@ from matchrec.plan.text import parameter_name, quoted, run_together
 from matchrec.source import Span
 
 
-class Clause(Enum):
-    """Where an expression stands."""
+class ClausePart(Enum):
+    """The parts of a clause in their order, each with its name in messages."""
 
     PARTITION_BY = "PARTITION BY"
     ORDER_BY = "ORDER BY"
     MEASURES = "MEASURES"
+    FRAME = "ROWS BETWEEN"
+    ROWS_PER_MATCH = "ONE ROW or ALL ROWS PER MATCH"
+    AFTER_MATCH = "AFTER MATCH SKIP"
+    SEARCH = "INITIAL or SEEK"
+    PATTERN = "PATTERN"
     WITHIN = "WITHIN"
+    SUBSET = "SUBSET"
     DEFINE = "DEFINE"
 
 
@@ -58,7 +64,7 @@ class Scope:
     dialect: in which it is written.
     """
 
-    clause: Clause
+    clause: ClausePart
     primary: tuple[str, ...] = ()
     unions: tuple[str, ...] = ()
     dialect: Dialect = SPARK
@@ -394,7 +400,7 @@ def _refuse_bare_in(tree: exp.Expr, text: TokenSequence, where: str) -> None:
         if isinstance(value, exp.Column) and "start" in value.parts[0].meta:
             first, last = (value.parts[at].meta for at in (0, -1))
             span = Span(first["start"], last["end"] + 1).shifted(text.offset)
-            raise syntax_errors.in_without_parentheses(text.text_at(span), where, span)
+            raise syntax_errors.in_without_parentheses(where, text.text_at(span), span)
 
 
 def _renamed(text: TokenSequence, left_out: frozenset[int]) -> Iterator[SqlglotToken]:
@@ -475,8 +481,8 @@ def _unreadable(
     """The sqlglot parser's complaint, at the token where it gave up."""
     token = stopped_at(error, known)
     if token is None:
-        return syntax_errors.unreadable_expression(reason_of(error), where, text.whole)
+        return syntax_errors.unreadable_expression(where, reason_of(error), text.whole)
     span = Span(token.start, token.end + 1).shifted(text.offset)
     if is_unexpected_token(error):
         return syntax_errors.unexpected_token(text.text_at(span), where, span)
-    return syntax_errors.unreadable_expression(reason_of(error), where, span)
+    return syntax_errors.unreadable_expression(where, reason_of(error), span)

@@ -18,7 +18,7 @@ from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import Language, part
 from matchrec.errors.sql import clause as query_errors
 from matchrec.errors.sql.expression import constant_key
-from matchrec.frontends.expressions.analysis import Analysis, Clause, Scope, analyse
+from matchrec.frontends.expressions.analysis import Analysis, ClausePart, Scope, analyse
 from matchrec.frontends.expressions.operands import BINARY, SHIFTS, NotModelled, OperandReader
 from matchrec.frontends.expressions.references import Hole, find_holes, refuse_references
 from matchrec.frontends.lexing.tokens import (
@@ -61,19 +61,13 @@ LIKENESSES = {"LIKE": "LIKE", "ILIKE": "ILIKE", "RLIKE": "RLIKE", "REGEXP": "RLI
 """The words between a text and a pattern, each with the operation that it is."""
 
 
-def read_operations(analysis: Analysis, holes: tuple[Hole, ...]) -> Scalar:
-    """The expression as a tree of operations, with its references as holes."""
-    reader = OperationReader(analysis, holes)
-    return reader.read(0, reader.end)
-
-
 def with_row_operations(analysis: Analysis, scalar: Scalar) -> Scalar:
     """A condition whose aggregates have the operations of what MATCH_NUMBER() is part of.
 
     Spark computes before the match what an aggregate evaluates on each row, but not the number:
     what is made of it is computed during the match, as the condition itself is.
     """
-    if analysis.scope.clause is not Clause.DEFINE:
+    if analysis.scope.clause is not ClausePart.DEFINE:
         return scalar
     return with_references(scalar, lambda one: _in_aggregate(analysis, one))
 
@@ -158,7 +152,7 @@ class OperationReader(OperandReader):
         if self.key != "(" or closing is None:
             raise NotModelled
         self.position = closing + 1
-        if self.is_subquery(opening):
+        if self.text.is_subquery(opening):
             return self.term(start, self.position)
         return self.operation(operator, start, left, *self.separated(opening + 1, closing))
 
@@ -241,27 +235,28 @@ def parse_scalar(text: str, offset: int, scope: Scope) -> Scalar:
     """The expression `text`, which starts at character `offset` of its query.
 
     >>> from matchrec.plan.expression import render
-    >>> scope = Scope(Clause.DEFINE, ("A",))
+    >>> scope = Scope(ClausePart.DEFINE, ("A",))
     >>> tree = parse_scalar("A.price > 2 * PREV(a.price)", 0, scope)
     >>> tree.operator, render(tree, lambda reference: f"<{reference.argument}>")
     ('>', '<price> > 2 * <price>')
     """
     try:
         analysis = analyse(text, offset, scope)
-        return with_row_operations(analysis, read_operations(analysis, find_holes(analysis)))
+        reader = OperationReader(analysis, find_holes(analysis))
+        return with_row_operations(analysis, reader.read(0, reader.end))
     except RecursionError as error:
         span = Span(offset, offset + len(text))
         raise query_errors.expression_nested_too_deep(part(scope.clause.value), span) from error
 
 
 def parse_row_expression(
-    text: str, offset: int, clause: Clause, dialect: Dialect = SPARK
+    text: str, offset: int, clause: ClausePart, dialect: Dialect = SPARK
 ) -> RowExpression:
     """SQL over one row of the input, or over none."""
     analysis = analyse(text, offset, Scope(clause, dialect=dialect))
     refuse_references(analysis)
     span = analysis.span(0, len(analysis.tokens))
-    if clause is not Clause.WITHIN and _is_constant(analysis):
+    if clause is not ClausePart.WITHIN and _is_constant(analysis):
         raise constant_key(analysis.text_at(span), analysis.clause, span)
     return RowExpression(analysis.written(span), span)
 
@@ -283,7 +278,7 @@ _DIRECTIONS = frozenset({"ASC", "DESC", "NULLS"})
 
 def orders(texts: str | Sequence[str], dialect: Dialect = SPARK) -> tuple[str, ...]:
     """What events are sorted by, at least one. Raises MatchRecognizeError."""
-    expressions = _row_expressions("order_by", texts, Clause.ORDER_BY, dialect)
+    expressions = _row_expressions("order_by", texts, ClausePart.ORDER_BY, dialect)
     if not expressions:
         raise calls_errors.no_order()
     return expressions
@@ -291,17 +286,17 @@ def orders(texts: str | Sequence[str], dialect: Dialect = SPARK) -> tuple[str, .
 
 def keys(texts: str | Sequence[str], dialect: Dialect = SPARK) -> tuple[str, ...]:
     """What divides events into streams. Raises MatchRecognizeError."""
-    return _row_expressions("partition_by", texts, Clause.PARTITION_BY, dialect)
+    return _row_expressions("partition_by", texts, ClausePart.PARTITION_BY, dialect)
 
 
 def _row_expressions(
-    argument: str, texts: str | Sequence[str], clause: Clause, dialect: Dialect
+    argument: str, texts: str | Sequence[str], clause: ClausePart, dialect: Dialect
 ) -> tuple[str, ...]:
     every = (texts,) if isinstance(texts, str) else texts
     return tuple(_row_expression(argument, text, clause, dialect) for text in every)
 
 
-def _row_expression(argument: str, text: str, clause: Clause, dialect: Dialect) -> str:
+def _row_expression(argument: str, text: str, clause: ClausePart, dialect: Dialect) -> str:
     with shown_in(Source(text), Language({clause.value: argument})):
         try:
             return parse_row_expression(text, 0, clause, dialect).text
@@ -311,5 +306,5 @@ def _row_expression(argument: str, text: str, clause: Clause, dialect: Dialect) 
             if unexpected == ",":
                 raise calls_errors.several_in_one(argument, span) from None
             if unexpected in _DIRECTIONS:
-                raise calls_errors.direction(argument, unexpected, span) from None
+                raise calls_errors.direction(unexpected, argument, span) from None
             raise

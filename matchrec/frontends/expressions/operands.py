@@ -16,7 +16,7 @@ from matchrec.frontends.lexing.tokens import (
     Cursor,
     Token,
     TokenKind,
-    level,
+    TokenSequence,
     pair_brackets,
     words,
 )
@@ -50,28 +50,19 @@ class WrittenLambda:
     names: tuple[int, ...]
 
 
-def find_lambdas(tokens: Sequence[Token], pairs: dict[int, int]) -> dict[int, WrittenLambda]:
+def find_lambdas(text: TokenSequence) -> dict[int, WrittenLambda]:
     """The lambda functions by their first tokens, outer ones before those inside."""
-    openings = {closing: opening for opening, closing in pairs.items()}
     found = {}
-    for arrow, token in enumerate(tokens):
+    for arrow, token in enumerate(text.tokens):
         if token.key != "->":
             continue
-        start = openings.get(arrow - 1, arrow - 1)
+        start = text.openings.get(arrow - 1, arrow - 1)
         names = (start,) if start == arrow - 1 else tuple(range(start + 1, arrow - 1, 2))
-        if all(tokens[name].is_word for name in names):
-            found[start] = WrittenLambda(start, arrow, end_of_body(tokens, pairs, arrow), names)
+        if all(text[name].is_word for name in names):
+            body = text.level(arrow + 1, len(text))
+            ends = (at for at in body if text.key(at) == "," or text.key(at) in CLOSING)
+            found[start] = WrittenLambda(start, arrow, next(ends, len(text)), names)
     return found
-
-
-def end_of_body(tokens: Sequence[Token], pairs: dict[int, int], arrow: int) -> int:
-    """The comma or the bracket after what an arrow leads to."""
-    ends = (
-        at
-        for at in level(pairs, arrow + 1, len(tokens))
-        if tokens[at].key == "," or tokens[at].key in CLOSING
-    )
-    return next(ends, len(tokens))
 
 
 def find_variables(
@@ -102,7 +93,8 @@ class ExpressionCursor(Cursor):
         self.holes: dict[int, Hole] = {}
         tokens = self._tokens(holes)
         self.pairs = pair_brackets(tokens)
-        self.lambdas = find_lambdas(tokens, self.pairs)
+        self.text = TokenSequence(analysis.text, tuple(tokens), self.pairs, offset=analysis.offset)
+        self.lambdas = find_lambdas(self.text)
         self.variables = find_variables(tokens, self.lambdas.values())
         self.names = {place: tokens[place].text for place in self.variables}
         for place in self.variables:
@@ -208,15 +200,7 @@ class ExpressionCursor(Cursor):
 
     def top_level(self, key: str, start: int, end: int) -> int | None:
         """Where the first of tokens `start .. end` with a key stands that is in no brackets."""
-        return next((at for at in self.level(start, end) if self.key_at(at) == key), None)
-
-    def level(self, start: int, end: int) -> Iterator[int]:
-        """The places of tokens `start .. end` that are in no brackets."""
-        return level(self.pairs, start, end)
-
-    def is_subquery(self, opening: int) -> bool:
-        start = self.tokens[opening].span.start
-        return self.analysis.is_subquery(self.analysis.index_at[start])
+        return next((at for at in self.text.level(start, end) if self.key_at(at) == key), None)
 
 
 # The operands of an expression: references, literals, calls, CASE, groups in parentheses.
@@ -293,14 +277,8 @@ AFTER_INTERVAL = frozenset({"AND", "OR", "IS", "NOT", "BETWEEN", "IN", "LIKE", "
 # NAMED_STRUCT('x', 1)          STRUCT(1), of the word x
 
 
-@dataclass(frozen=True, slots=True)
-class SpecialCall:
-    """What has been read: see `plan.expression.Operation`."""
-
-    operator: str
-    operands: tuple[Scalar, ...]
-    words: tuple[str, ...] = ()
-
+SpecialCall = tuple[str, tuple[Scalar, ...], tuple[str, ...]]
+"""The operator, the operands and the words that are read: see `plan.expression.Operation`."""
 
 Form = Callable[["OperandReader", str, int, int], SpecialCall | None]
 """Reads the tokens between the parentheses of a call; None where it is an ordinary one."""
@@ -311,7 +289,7 @@ def read_cast(reader: OperandReader, name: str, start: int, end: int) -> Special
     if place is None:
         return None
     operand = reader.argument(start, place)
-    return SpecialCall(name, (operand,), (reader.type_name(place + 1, end),))
+    return name, (operand,), (reader.type_name(place + 1, end),)
 
 
 def read_with_unit(reader: OperandReader, name: str, start: int, end: int) -> SpecialCall | None:
@@ -320,20 +298,20 @@ def read_with_unit(reader: OperandReader, name: str, start: int, end: int) -> Sp
         return None
     if unit not in UNITS:
         return None
-    return SpecialCall(WITH_UNIT[name], reader.separated(start + 2, end), (unit,))
+    return WITH_UNIT[name], reader.separated(start + 2, end), (unit,)
 
 
 def read_extract(reader: OperandReader, _: str, start: int, end: int) -> SpecialCall | None:
     if reader.kind_at(start) is not TokenKind.WORD or reader.key_at(start + 1) != "FROM":
         return None
-    return SpecialCall("EXTRACT", (reader.argument(start + 2, end),), (reader.key_at(start),))
+    return "EXTRACT", (reader.argument(start + 2, end),), (reader.key_at(start),)
 
 
 def read_date_part(reader: OperandReader, _: str, start: int, end: int) -> SpecialCall | None:
     if reader.kind_at(start) is not TokenKind.STRING or reader.key_at(start + 1) != ",":
         return None
     field = reader.string_at(start).upper()
-    return SpecialCall("EXTRACT", (reader.argument(start + 2, end),), (field,))
+    return "EXTRACT", (reader.argument(start + 2, end),), (field,)
 
 
 def read_trim(reader: OperandReader, _: str, start: int, end: int) -> SpecialCall | None:
@@ -343,14 +321,14 @@ def read_trim(reader: OperandReader, _: str, start: int, end: int) -> SpecialCal
     side = TRIMS.get(reader.key_at(start))
     first = start + (side is not None)
     texts = [reader.argument(first, place)] if first < place else []
-    return SpecialCall(side or "TRIM", (*texts, reader.argument(place + 1, end)))
+    return side or "TRIM", (*texts, reader.argument(place + 1, end)), ()
 
 
 def read_position(reader: OperandReader, name: str, start: int, end: int) -> SpecialCall | None:
     place = reader.top_level("IN", start, end)
     if place is None:
-        return SpecialCall(name, reader.separated(start, end))
-    return SpecialCall(name, (reader.argument(start, place), reader.argument(place + 1, end)))
+        return None
+    return name, (reader.argument(start, place), reader.argument(place + 1, end)), ()
 
 
 def read_clauses(*keys: str) -> Form:
@@ -362,19 +340,19 @@ def read_clauses(*keys: str) -> Form:
         if not found:
             return None
         bounds = pairwise((start - 1, *found, end))
-        return SpecialCall(name, tuple(reader.argument(one + 1, next_) for one, next_ in bounds))
+        return name, tuple(reader.argument(one + 1, next_) for one, next_ in bounds), ()
 
     return read
 
 
 def read_struct(reader: OperandReader, _: str, start: int, end: int) -> SpecialCall:
     names, values = zip(*reader.fields(start, end), strict=True)
-    return SpecialCall("STRUCT", values, names)
+    return "STRUCT", values, names
 
 
 def read_named_struct(reader: OperandReader, _: str, start: int, end: int) -> SpecialCall | None:
     """Names that are no literals, or have a backslash in them, are not read."""
-    ranges = list(reader.between_commas(start, end))
+    ranges = reader.text.separated(start, end)
     names = [
         reader.string_at(first)
         for first, last in ranges[::2]
@@ -383,7 +361,7 @@ def read_named_struct(reader: OperandReader, _: str, start: int, end: int) -> Sp
     if 2 * len(names) != len(ranges) or "\\" in "".join(names):
         return None
     values = tuple(reader.argument(*one) for one in ranges[1::2])
-    return SpecialCall("STRUCT", values, tuple(names))
+    return "STRUCT", values, tuple(names)
 
 
 TRIMS = {"BOTH": "TRIM", "LEADING": "LTRIM", "TRAILING": "RTRIM"}
@@ -456,16 +434,11 @@ class OperandReader(ExpressionCursor, ABC):
 
     def separated(self, start: int, end: int) -> tuple[Scalar, ...]:
         """The expressions between the commas of tokens `start .. end`."""
-        return tuple(self.argument(*one) for one in self.between_commas(start, end))
-
-    def between_commas(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """The ranges of tokens `start .. end` between the commas."""
-        commas = (at for at in self.level(start, end) if self.key_at(at) == ",")
-        return ((one + 1, other) for one, other in pairwise((start - 1, *commas, end)))
+        return tuple(self.argument(*one) for one in self.text.separated(start, end))
 
     def fields(self, start: int, end: int) -> Iterator[tuple[str, Scalar]]:
         """The same expressions with the names that they have in a struct."""
-        for number, (first, last) in enumerate(self.between_commas(start, end), 1):
+        for number, (first, last) in enumerate(self.text.separated(start, end), 1):
             if self.key_at(last - 2) == "AS" and self.tokens[last - 1].is_name:
                 yield self.tokens[last - 1].text, self.argument(first, last - 2)
             else:
@@ -486,7 +459,7 @@ class OperandReader(ExpressionCursor, ABC):
         written = self.lambdas.get(start)
         if written is not None and written.end == end:
             return self.lambda_function(written)
-        if any(self.key_at(at) in NOT_PLAIN for at in self.level(start, end)):
+        if any(self.key_at(at) in NOT_PLAIN for at in self.text.level(start, end)):
             raise NotModelled
         unit = self.kind_at(start) is TokenKind.WORD and self.key_at(start) not in CONSTANTS
         if start >= end or (unit and end == start + 1):
@@ -602,7 +575,7 @@ class OperandReader(ExpressionCursor, ABC):
         """The places of CASE, and of the WHEN, THEN, ELSE and END that belong to it."""
         found = []
         depth = 0
-        for index in self.level(start, self.end):
+        for index in self.text.level(start, self.end):
             key = self.key_at(index)
             depth += {"CASE": 1, "END": -1}.get(key, 0)
             if (depth == 1 and key in ("WHEN", "THEN", "ELSE")) or index == start or depth == 0:
@@ -619,7 +592,7 @@ class OperandReader(ExpressionCursor, ABC):
             raise NotModelled
         self.position = closing + 1
         whole = self.term(start, closing + 1)
-        inner = None if self.is_subquery(start) else self.inside(start, closing)
+        inner = None if self.text.is_subquery(start) else self.inside(start, closing)
         return whole if inner is None else enclosed(inner, self.analysis.written, whole.span)
 
     def inside(self, opening: int, closing: int) -> Scalar | None:
@@ -640,14 +613,14 @@ class OperandReader(ExpressionCursor, ABC):
         if closing is None:
             raise NotModelled
         self.position = closing + 1
-        if closing == start + 2 or self.is_subquery(start + 1):
+        if closing == start + 2 or self.text.is_subquery(start + 1):
             return self.term(start, self.position)
         try:
-            special = self.special_call(name, start + 2, closing)
+            form = SPECIAL_CALLS.get(name)
+            special = form(self, name, start + 2, closing) if form else None
             if special is not None:
-                return self.operation(
-                    special.operator, start, *special.operands, words=special.words
-                )
+                operator, operands, words = special
+                return self.operation(operator, start, *operands, words=words)
             arguments = self.separated(start + 2, closing)
         except NotModelled:
             return self.term(start, closing + 1)
@@ -655,8 +628,3 @@ class OperandReader(ExpressionCursor, ABC):
         if operation is None:
             return self.term(start, closing + 1)
         return self.operation(operation, start, *arguments)
-
-    def special_call(self, name: str, start: int, end: int) -> SpecialCall | None:
-        """A call with more than values between its parentheses, which are around `start .. end`."""
-        form = SPECIAL_CALLS.get(name)
-        return None if form is None else form(self, name, start, end)

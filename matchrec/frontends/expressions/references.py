@@ -7,32 +7,33 @@ Source: ISO/IEC 19075-5, row pattern navigation operations; running versus final
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 from matchrec.dataclass import dataclass
-from matchrec.errors.sql import clause as syntax_errors
 from matchrec.errors.sql import expression as expression_errors
 from matchrec.errors.sql import pattern as navigation_errors
 from matchrec.errors.sql import pattern as pattern_errors
 from matchrec.errors.sql.expression import column_in_double_quotes, match_number_inside
-from matchrec.frontends.expressions.analysis import Analysis, Clause, is_semantics, unknown_variable
+from matchrec.frontends.expressions.analysis import (
+    Analysis,
+    ClausePart,
+    is_semantics,
+    unknown_variable,
+)
 from matchrec.frontends.expressions.row_terms import (
+    READERS,
     Operand,
     call_arguments,
+    checked_arguments,
     one_variable,
     read_classifier,
-    read_ending,
-    read_match_number,
-    read_matched_rows,
-    read_row_argument,
-    read_row_number,
-    refuse_suffix,
+    read_column,
     row_term,
+    variable_of_argument,
 )
 from matchrec.frontends.lexing.tokens import (
     AGGREGATES,
-    ENDINGS,
     LOGICAL,
     MOST,
     NAVIGATION,
@@ -40,6 +41,7 @@ from matchrec.frontends.lexing.tokens import (
     OF_THE_MATCH,
     PHYSICAL,
     WINDOW_ONLY,
+    Range,
     TokenKind,
     TokenSequence,
     whole_number,
@@ -75,7 +77,7 @@ def is_frame(analysis: Analysis, index: int) -> bool:
     opening = analysis.openings.get(closing, 0)
     return (
         analysis.key(index) == "OVER"
-        and analysis.scope.clause is Clause.DEFINE
+        and analysis.scope.clause is ClausePart.DEFINE
         and analysis.is_call(opening - 1)
         and analysis.key(opening - 1) in AGGREGATES
     )
@@ -145,7 +147,7 @@ def read_aggregate(analysis: Analysis, index: int, semantics: Semantics) -> tupl
         arguments = ((arguments[0][0] + 1, arguments[0][1]), *arguments[1:])
     if not arguments and function == "count":
         raise navigation_errors.wrong_number_of_arguments(
-            "count", "an argument", 0, analysis.clause, analysis.span(index, closing + 1)
+            "count", analysis.clause, "an argument", 0, analysis.span(index, closing + 1)
         )
     suffix = _read_suffix(analysis, index, closing + 1)
     _refuse_kept_nulls(analysis, index, suffix.end)
@@ -167,12 +169,9 @@ def read_aggregate(analysis: Analysis, index: int, semantics: Semantics) -> tupl
     return aggregate, suffix.end
 
 
-def _argument(analysis: Analysis, index: int, argument: tuple[int, int]) -> Term | None:
+def _argument(analysis: Analysis, index: int, argument: Range) -> Term | None:
     """One argument; None for the `*` of `count(*)` and `count(A.*)`."""
     start, end = argument
-    if start == end:
-        token = analysis.tokens[end]
-        raise syntax_errors.unexpected_token(token.text, analysis.clause, token.span)
     column = analysis.columns.get(start)
     all_columns = analysis.key(start) == "*" or (column is not None and column.star)
     if not all_columns:
@@ -189,13 +188,11 @@ def _argument(analysis: Analysis, index: int, argument: tuple[int, int]) -> Term
 
 def _term(analysis: Analysis, operand: Operand) -> Term:
     """What an aggregate evaluates on each row."""
-    read_row_argument(analysis, operand)
+    variable_of_argument(analysis, operand)
     return row_term(analysis, operand, Semantics.RUNNING)
 
 
-def _variable(
-    analysis: Analysis, index: int, end: int, arguments: tuple[tuple[int, int], ...]
-) -> str | None:
+def _variable(analysis: Analysis, index: int, end: int, arguments: tuple[Range, ...]) -> str | None:
     """The one variable of the aggregate's arguments, condition and ordering."""
     variable = one_variable(analysis, Operand(index, index, end))
     star = next((start for start, _ in arguments if analysis.key(start) == "*"), None)
@@ -250,7 +247,7 @@ def _refuse_kept_nulls(analysis: Analysis, index: int, end: int) -> None:
             raise expression_errors.kept_nulls(analysis.tokens[index].text, analysis.clause, span)
 
 
-def _sort_item(analysis: Analysis, index: int, part: tuple[int, int]) -> tuple[Term, str]:
+def _sort_item(analysis: Analysis, index: int, part: Range) -> tuple[Term, str]:
     """One item of WITHIN GROUP (ORDER BY ...): what it sorts by, and the words after it."""
     start, end = part
     last = end
@@ -261,8 +258,8 @@ def _sort_item(analysis: Analysis, index: int, part: tuple[int, int]) -> tuple[T
 
 
 def _without_nulls_treatment(
-    analysis: Analysis, arguments: tuple[tuple[int, int], ...]
-) -> tuple[tuple[tuple[int, int], ...], bool]:
+    analysis: Analysis, arguments: tuple[Range, ...]
+) -> tuple[tuple[Range, ...], bool]:
     """The arguments of `any_value(x IGNORE NULLS)` without the last two words."""
     if not arguments:
         return arguments, False
@@ -279,101 +276,64 @@ def _without_nulls_treatment(
 #
 #     PREV(CLASSIFIER() || x)   →   IF(PREV(TRUE), PREV(CLASSIFIER()) || PREV(x), NULL)
 
-Change = Callable[[Navigation], Navigation]
 
-
-def read_navigation(analysis: Analysis, index: int, semantics: Semantics) -> tuple[Term, int]:
-    """What the navigation called at `index` reads, and the token after it."""
+def read_navigation(analysis: Analysis, index: int, semantics: Semantics) -> Term:
+    """What the navigation called at `index` reads."""
     name = analysis.key(index)
-    closing = analysis.pairs[index + 1]
-    refuse_suffix(analysis, index, closing)
-    arguments = call_arguments(analysis, index)
-    span = analysis.span(index, closing + 1)
+    arguments = checked_arguments(analysis, index, range(1, 3), "one or two arguments")
     _refuse_nulls_treatment(analysis, index, arguments)
-    if not 1 <= len(arguments) <= 2:
-        raise pattern_errors.wrong_number_of_arguments(
-            name, "one or two arguments", len(arguments), analysis.clause, span
-        )
     default = 1 if name in PHYSICAL else 0
     offset = _offset(analysis, name, arguments[1], default) if len(arguments) == 2 else default
-    if name in PHYSICAL:
-        read = _physical_operand(analysis, index, arguments[0], semantics)
-        step = -offset if name == "PREV" else offset
-        found = _moved(read, lambda navigation: replace(navigation, physical_offset=step))
-    else:
-        read = _operand(analysis, index, arguments[0], semantics)
-        end = End(name)
-        found = _moved(read, lambda one: replace(one, end=end, logical_offset=offset))
-    return replace(found, span=span), closing + 1
+    read = _operand(analysis, index, arguments[0], semantics)
 
-
-def _moved(term: Term, change: Change) -> Term:
-    """The same readings of another row."""
-    return replace(term, pieces=tuple(_moved_piece(piece, change) for piece in term.pieces))
-
-
-def _moved_piece(piece: Piece, change: Change) -> Piece:
-    match piece:
-        case ColumnReference(navigation=navigation) | Classifier(navigation=navigation):
-            return replace(piece, navigation=change(navigation))
-        case _:
+    def moved(piece: Piece) -> Piece:
+        if not isinstance(piece, ColumnReference | Classifier):
             return piece
+        if name in LOGICAL:
+            there = replace(piece.navigation, end=End(name), logical_offset=offset)
+        else:
+            step = -offset if name == "PREV" else offset
+            there = replace(piece.navigation, physical_offset=step)
+        return replace(piece, navigation=there)
+
+    return Term(tuple(map(moved, read.pieces)), analysis.call_span(index))
 
 
-def _physical_operand(
-    analysis: Analysis, index: int, argument: tuple[int, int], semantics: Semantics
-) -> Term:
-    """What PREV or NEXT at `index` goes on from: FIRST or LAST, or else the last row."""
-    start, end = argument
-    prefixed = is_semantics(analysis, start)
-    inner = start + prefixed
-    if analysis.key(inner) in LOGICAL and _is_whole_call(analysis, inner, end):
-        seen = Semantics(analysis.key(start)) if prefixed else semantics
-        return read_navigation(analysis, inner, seen)[0]
-    return _operand(analysis, index, argument, semantics)
-
-
-def _operand(
-    analysis: Analysis, index: int, argument: tuple[int, int], semantics: Semantics
-) -> Term:
-    """What the navigation at `index` reads: CLASSIFIER, SQL over one row, or both together."""
+def _operand(analysis: Analysis, index: int, argument: Range, semantics: Semantics) -> Term:
+    """What the navigation at `index` goes on from or reads: FIRST or LAST in PREV or NEXT,
+    CLASSIFIER, SQL over one row, or both together.
+    """
     start, end = argument
     span = analysis.span(start, end)
     prefixed = is_semantics(analysis, start)
-    if analysis.key(start + prefixed) == "CLASSIFIER" and _is_whole_call(
-        analysis, start + prefixed, end
-    ):
+    inner = start + prefixed
+    if _is_whole_call(analysis, inner, end):
         seen = Semantics(analysis.key(start)) if prefixed else semantics
-        return Term((read_classifier(analysis, start + prefixed, seen)[0],), span)
-    _refuse_nesting(analysis, index, argument)
+        if analysis.key(inner) in LOGICAL and analysis.key(index) in PHYSICAL:
+            return read_navigation(analysis, inner, seen)
+        if analysis.key(inner) == "CLASSIFIER":
+            return Term((read_classifier(analysis, inner, seen),), span)
     operand = Operand(index, start, end)
-    read = read_row_argument(analysis, operand)
+    variable = variable_of_argument(analysis, operand)
     of_the_row = row_term(analysis, operand, semantics)
+    navigation = Navigation(variable, semantics=semantics)
     if any(isinstance(one, Classifier) for one in references(of_the_row)):
-        exists = ColumnReference(Navigation(read.variable, semantics=semantics), "TRUE")
+        exists = ColumnReference(navigation, "TRUE")
         return Term(("IF(", exists, ", ", *of_the_row.pieces, ", NULL)"), span)
-    if not read.has_column:
+    if not analysis.columns_in(start, end):
         only = analysis.tokens[start]
         if end == start + 1 and only.in_double_quotes:
             raise column_in_double_quotes(only.text, analysis.clause, only.span)
-        call = analysis.span(index, analysis.pairs[index + 1] + 1)
+        call = analysis.call_span(index)
         raise pattern_errors.no_column(analysis.key(index), analysis.clause, call)
-    return Term((ColumnReference(Navigation(read.variable, semantics=semantics), read.text),), span)
-
-
-def _refuse_nesting(analysis: Analysis, index: int, argument: tuple[int, int]) -> None:
-    for inner in range(*argument):
-        if analysis.is_call(inner) and analysis.key(inner) in NAVIGATION:
-            spans = analysis.tokens[index].span, analysis.tokens[inner].span
-            names = analysis.key(index), analysis.key(inner)
-            raise pattern_errors.wrong_nesting(*names, analysis.clause, spans)
+    return Term((ColumnReference(navigation, analysis.row_text(start, end)),), span)
 
 
 def _is_whole_call(analysis: Analysis, index: int, end: int) -> bool:
     return analysis.is_call(index) and analysis.pairs.get(index + 1) == end - 1
 
 
-def _offset(analysis: Analysis, name: str, argument: tuple[int, int], default: int) -> int:
+def _offset(analysis: Analysis, name: str, argument: Range, default: int) -> int:
     start, end = argument
     span = analysis.span(start, end)
     written = analysis.written(span)
@@ -382,16 +342,14 @@ def _offset(analysis: Analysis, name: str, argument: tuple[int, int], default: i
     if token.key == "-" and end == start + 2 and rows.isdigit():
         raise pattern_errors.negative_offset(name, written, rows, analysis.clause, span)
     if not (end == start + 1 and token.kind is TokenKind.NUMBER and token.text.isdigit()):
-        raise pattern_errors.bad_offset(name, written, analysis.clause, default, span)
+        raise pattern_errors.bad_offset(name, analysis.clause, written, default, span)
     offset = whole_number(token.text)
     if offset is None:
         raise pattern_errors.offset_too_large(name, analysis.clause, MOST, span)
     return offset
 
 
-def _refuse_nulls_treatment(
-    analysis: Analysis, index: int, arguments: tuple[tuple[int, int], ...]
-) -> None:
+def _refuse_nulls_treatment(analysis: Analysis, index: int, arguments: tuple[Range, ...]) -> None:
     """IGNORE NULLS or RESPECT NULLS in the parentheses of the call at `index`."""
     for _, end in arguments:
         word = analysis.key(end - 2)
@@ -454,15 +412,12 @@ def _hole_at(analysis: Analysis, index: int) -> Hole | None:
     column = analysis.columns.get(index)
     if index == 0 and analysis.key(index) == "*":
         raise expression_errors.bare_star(analysis.clause, analysis.span(index, index + 1))
-    if column is None or column.in_query:
-        return None
-    if column.star:
+    if column is not None and column.star and not column.in_query:
         raise expression_errors.bare_star(analysis.clause, column.span)
-    end = analysis.after(index, column.span)
-    navigation = Navigation(analysis.variable(column))
-    argument = analysis.row_text(index, end)
-    reference = ColumnReference(navigation, argument, column.span)
-    return Hole(index, end, Term((reference,), column.span))
+    reference = read_column(analysis, index)
+    if column is None or reference is None:
+        return None
+    return Hole(index, analysis.after(index, column.span), Term((reference,), column.span))
 
 
 def _spanned(term: Term, span: Span) -> Term:
@@ -482,20 +437,12 @@ def is_reading_call(analysis: Analysis, index: int) -> bool:
 
 def _call(analysis: Analysis, index: int, semantics: Semantics) -> tuple[Term, int]:
     """What the call at `index` reads, and the token after it."""
-    name = analysis.key(index)
+    name, end = analysis.key(index), analysis.past(index + 1)
     if name in NAVIGATION:
-        return read_navigation(analysis, index, semantics)
+        return read_navigation(analysis, index, semantics), end
     reference: Reference
-    if name == "CLASSIFIER":
-        reference, end = read_classifier(analysis, index, semantics)
-    elif name == "MATCH_NUMBER":
-        reference, end = read_match_number(analysis, index)
-    elif name in ENDINGS:
-        reference, end = read_ending(analysis, index)
-    elif name == "MATCH_ROW_NUMBER":
-        reference, end = read_row_number(analysis, index)
-    elif name == "MATCHED_ROWS":
-        reference, end = read_matched_rows(analysis, index)
+    if name in READERS:
+        reference = READERS[name](analysis, index, semantics)
     else:
         reference, end = read_aggregate(analysis, index, semantics)
     return Term((reference,), analysis.span(index, end)), end
@@ -510,7 +457,7 @@ def _refuse_semantics(analysis: Analysis, index: int) -> None:
         raise expression_errors.semantics_before(
             analysis.key(index), written, analysis.clause, span
         )
-    if analysis.key(index) == "FINAL" and analysis.scope.clause is Clause.DEFINE:
+    if analysis.key(index) == "FINAL" and analysis.scope.clause is ClausePart.DEFINE:
         raise expression_errors.final_in_define(function, span)
 
 
@@ -530,18 +477,13 @@ def _refuse_everywhere(analysis: Analysis) -> None:
             raise expression_errors.window_function(
                 token.text, analysis.clause, instead, token.span
             )
-        if name in NONDETERMINISTIC and analysis.scope.clause is Clause.DEFINE:
+        if name in NONDETERMINISTIC and analysis.scope.clause is ClausePart.DEFINE:
             raise expression_errors.nondeterministic(token.text.lower(), token.span)
     for column in analysis.columns.values():
         variable = analysis.variable(column)
         if column.in_query and variable is not None:
-            raise expression_errors.correlated_subquery(variable, analysis.clause, column.span)
+            raise expression_errors.correlated_subquery(analysis.clause, variable, column.span)
 
 
 def _in_subquery(analysis: Analysis, index: int) -> bool:
-    opening = analysis.around[index]
-    while opening >= 0:
-        if analysis.is_subquery(opening):
-            return True
-        opening = analysis.around[opening]
-    return False
+    return any(map(analysis.is_subquery, analysis.brackets_around(index)))

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from matchrec.dataclass import dataclass
 from matchrec.errors.sql import clause as syntax_errors
 from matchrec.errors.sql import expression as errors
 from matchrec.errors.sql import pattern as navigation_errors
-from matchrec.frontends.expressions.analysis import Analysis, Clause, unknown_variable, with_holes
-from matchrec.frontends.lexing.tokens import AGGREGATES, ENDINGS, NAVIGATION
+from matchrec.frontends.expressions.analysis import (
+    Analysis,
+    ClausePart,
+    unknown_variable,
+    with_holes,
+)
+from matchrec.frontends.lexing.tokens import AGGREGATES, ENDINGS, NAVIGATION, Range
 from matchrec.plan.expression import (
     MATCHED_ROW,
     MATCHED_ROWS,
@@ -48,7 +53,7 @@ def with_field_name(
     """What tokens `start .. end` read, with its name where it is a whole argument of a struct."""
     function = analysis.around[start] - 1
     is_whole = analysis.key(start - 1) in _ENDS and analysis.key(end) in _ENDS
-    if not is_whole or function < 0 or analysis.scope.clause is not Clause.MEASURES:
+    if not is_whole or function < 0 or analysis.scope.clause is not ClausePart.MEASURES:
         return read
     if not analysis.is_call(function):
         return read
@@ -84,25 +89,17 @@ class Operand:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class RowArgument:
-    """SQL over one row. variable: of all its columns; None is the universal one, or no column."""
+def variable_of_argument(analysis: Analysis, operand: Operand) -> str | None:
+    """The variable of an argument: SQL over one row, whose columns are of one variable.
 
-    text: str
-    variable: str | None
-    has_column: bool
-
-
-def read_row_argument(analysis: Analysis, operand: Operand) -> RowArgument:
-    """The argument, after refusing what looks at other rows, and columns of two variables."""
+    Raises MatchRecognizeError for what looks at other rows, and for columns of two variables.
+    """
     refuse_readings(analysis, operand)
-    columns = analysis.columns_in(operand.start, operand.end)
-    for column in columns:
+    for column in analysis.columns_in(operand.start, operand.end):
         if column.star and analysis.key(operand.function) == "COUNT":
             function = analysis.tokens[operand.function].text
             raise errors.star_outside_count(function, analysis.clause, column.span)
-    variable = one_variable(analysis, operand)
-    return RowArgument(analysis.row_text(operand.start, operand.end), variable, bool(columns))
+    return one_variable(analysis, operand)
 
 
 def one_variable(analysis: Analysis, operand: Operand) -> str | None:
@@ -151,7 +148,7 @@ def _refuse_call(analysis: Analysis, function: int, index: int, aggregate: bool)
     outer, inner = analysis.tokens[function], analysis.tokens[index]
     spans = outer.span, inner.span
     clause = analysis.clause
-    of_measures = analysis.scope.clause is Clause.MEASURES
+    of_measures = analysis.scope.clause is ClausePart.MEASURES
     name = outer.text if aggregate else outer.key
     match inner.key:
         case "CLASSIFIER":
@@ -167,13 +164,13 @@ def _refuse_call(analysis: Analysis, function: int, index: int, aggregate: bool)
         case "MATCH_ROW_NUMBER":
             raise errors.row_number_inside(name, clause, inner.span)
         case "MATCHED_ROWS":
-            raise errors.aggregate_in(name, inner.key, clause, spans)
+            raise errors.aggregate_in(inner.key, name, clause, spans)
         case key if key in NAVIGATION and aggregate:
-            raise errors.navigation_in_aggregate(name, key, clause, spans)
+            raise errors.navigation_in_aggregate(key, name, clause, spans)
         case key if key in NAVIGATION:
-            raise navigation_errors.wrong_nesting(name, key, clause, spans)
+            raise navigation_errors.wrong_nesting(key, name, clause, spans)
         case key if key in AGGREGATES and analysis.key(index - 1) not in ("LIKE", "ILIKE"):
-            raise errors.aggregate_in(name, inner.text, clause, spans)
+            raise errors.aggregate_in(inner.text, name, clause, spans)
 
 
 # Expressions over one row of a match: its columns, its classifier, its match's number.
@@ -184,7 +181,7 @@ SUFFIXES = frozenset({"FILTER", "IGNORE", "RESPECT", "WITHIN"})
 def row_term(analysis: Analysis, operand: Operand, semantics: Semantics) -> Term:
     """What is evaluated on a row: text, with what it reads of the row as references.
 
-    `read_row_argument` has refused before what may not be read.
+    `variable_of_argument` has refused before what may not be read.
     """
     span = analysis.span(operand.start, operand.end)
     holes = []
@@ -198,12 +195,18 @@ def row_term(analysis: Analysis, operand: Operand, semantics: Semantics) -> Term
 
 def _reading(analysis: Analysis, index: int, semantics: Semantics) -> Reference | None:
     """What is read of the row by what starts at a token."""
-    if analysis.is_call(index) and analysis.key(index) == "CLASSIFIER":
-        return read_classifier(analysis, index, semantics)[0]
-    if analysis.is_call(index) and analysis.key(index) == "MATCH_NUMBER":
-        return read_match_number(analysis, index)[0]
-    if analysis.is_call(index) and analysis.key(index) == "MATCH_ROW_NUMBER":
-        return RowNumber(without_arguments(analysis, index)[0])
+    name = analysis.key(index)
+    if not analysis.is_call(index) or name not in READERS:
+        return read_column(analysis, index, semantics)
+    if name == "MATCH_ROW_NUMBER":
+        return RowNumber(without_arguments(analysis, index))
+    return READERS[name](analysis, index, semantics)
+
+
+def read_column(
+    analysis: Analysis, index: int, semantics: Semantics = Semantics.RUNNING
+) -> ColumnReference | None:
+    """The column of the row that starts at a token, if one does."""
     column = analysis.columns.get(index)
     if column is None or column.in_query:
         return None
@@ -212,37 +215,53 @@ def _reading(analysis: Analysis, index: int, semantics: Semantics) -> Reference 
     return ColumnReference(navigation, text, column.span)
 
 
-def read_classifier(analysis: Analysis, index: int, semantics: Semantics) -> tuple[Classifier, int]:
-    """The CLASSIFIER called at `index` and the token after it."""
-    variable, span, end = _of_variable(analysis, index)
-    return Classifier(Navigation(variable, semantics=semantics), span), end
+def read_classifier(analysis: Analysis, index: int, semantics: Semantics) -> Classifier:
+    """The CLASSIFIER called at `index`."""
+    variable = _variable(analysis, index)
+    return Classifier(Navigation(variable, semantics=semantics), analysis.call_span(index))
 
 
-def read_matched_rows(analysis: Analysis, index: int) -> tuple[Aggregate, int]:
-    """The MATCHED_ROWS called at `index` and the token after it."""
-    variable, span, end = _of_variable(analysis, index)
-    if analysis.scope.clause is not Clause.MEASURES:
+def _read_matched_rows(analysis: Analysis, index: int, _: Semantics) -> Aggregate:
+    span, variable = analysis.call_span(index), _variable(analysis, index)
+    if analysis.scope.clause is not ClausePart.MEASURES:
         raise errors.matched_rows_of_unfinished_match(analysis.clause, span)
     row = Term((ColumnReference(Navigation(variable), MATCHED_ROW, span),), span)
-    return Aggregate(MATCHED_ROWS, variable, (row,), Semantics.FINAL, span=span), end
+    return Aggregate(MATCHED_ROWS, variable, (row,), Semantics.FINAL, span=span)
 
 
-def _of_variable(analysis: Analysis, index: int) -> tuple[str | None, Span, int]:
-    """The variable that the call at `index` names, if any, its place, and the token after it."""
-    closing = analysis.pairs[index + 1]
-    refuse_suffix(analysis, index, closing)
-    span = analysis.span(index, closing + 1)
-    arguments = call_arguments(analysis, index)
-    if len(arguments) > 1:
-        raise navigation_errors.wrong_number_of_arguments(
-            analysis.key(index), "at most one variable", len(arguments), analysis.clause, span
-        )
-    variable = _variable(analysis, index, arguments[0]) if arguments else None
-    return variable, span, closing + 1
+def _read_ending(analysis: Analysis, index: int, _: Semantics) -> Ending:
+    span = without_arguments(analysis, index)
+    if analysis.scope.clause is ClausePart.DEFINE:
+        raise errors.ending_in_define(analysis.key(index), span)
+    return Ending(EndingField(analysis.key(index)), span)
 
 
-def _variable(analysis: Analysis, index: int, argument: tuple[int, int]) -> str:
-    start, end = argument
+def _read_match_number(analysis: Analysis, index: int, _: Semantics) -> MatchNumber:
+    return MatchNumber(without_arguments(analysis, index))
+
+
+def _read_row_number(analysis: Analysis, index: int, _: Semantics) -> Aggregate:
+    """MATCH_ROW_NUMBER, which is RUNNING count(*)."""
+    return Aggregate("count", None, (), span=without_arguments(analysis, index))
+
+
+READERS: Mapping[str, Callable[[Analysis, int, Semantics], Reference]] = {
+    "CLASSIFIER": read_classifier,
+    "MATCH_NUMBER": _read_match_number,
+    "MATCH_ROW_NUMBER": _read_row_number,
+    "MATCHED_ROWS": _read_matched_rows,
+    "MATCH_STATUS": _read_ending,
+    "MATCH_TIMEOUT": _read_ending,
+}
+"""What reads a call, by its name; those of navigation and of aggregates are in `references`."""
+
+
+def _variable(analysis: Analysis, index: int) -> str | None:
+    """The variable that the call at `index` names, if any."""
+    arguments = checked_arguments(analysis, index, range(2), "at most one variable")
+    if not arguments:
+        return None
+    ((start, end),) = arguments
     token = analysis.tokens[start]
     if end - start != 1 or not token.can_name:
         span = analysis.span(start, end)
@@ -252,40 +271,32 @@ def _variable(analysis: Analysis, index: int, argument: tuple[int, int]) -> str:
     return token.variable
 
 
-def read_match_number(analysis: Analysis, index: int) -> tuple[MatchNumber, int]:
-    """The MATCH_NUMBER called at `index` and the token after it."""
-    span, end = without_arguments(analysis, index)
-    return MatchNumber(span), end
+def without_arguments(analysis: Analysis, index: int) -> Span:
+    """Where the call at `index` stands, which has no argument."""
+    checked_arguments(analysis, index, range(1), "no argument")
+    return analysis.call_span(index)
 
 
-def read_ending(analysis: Analysis, index: int) -> tuple[Ending, int]:
-    """The MATCH_STATUS or MATCH_TIMEOUT called at `index` and the token after it."""
-    span, end = without_arguments(analysis, index)
-    if analysis.scope.clause is Clause.DEFINE:
-        raise errors.ending_in_define(analysis.key(index), span)
-    return Ending(EndingField(analysis.key(index)), span), end
-
-
-def read_row_number(analysis: Analysis, index: int) -> tuple[Aggregate, int]:
-    """The MATCH_ROW_NUMBER called at `index`, which is RUNNING count(*), and the token after it."""
-    span, end = without_arguments(analysis, index)
-    return Aggregate("count", None, (), span=span), end
-
-
-def without_arguments(analysis: Analysis, index: int) -> tuple[Span, int]:
-    """Where the call at `index` stands, and the token after it; it has no argument."""
-    closing = analysis.pairs[index + 1]
-    refuse_suffix(analysis, index, closing)
-    span = analysis.span(index, closing + 1)
-    if arguments := call_arguments(analysis, index):
-        name = analysis.key(index)
+def checked_arguments(
+    analysis: Analysis, index: int, wanted: range, expected: str
+) -> tuple[Range, ...]:
+    """The index ranges of the arguments of a call that nothing follows, of which some number is
+    wanted.
+    """
+    _refuse_suffix(analysis, index)
+    arguments = call_arguments(analysis, index)
+    if len(arguments) not in wanted:
         raise navigation_errors.wrong_number_of_arguments(
-            name, "no argument", len(arguments), analysis.clause, span
+            analysis.key(index),
+            analysis.clause,
+            expected,
+            len(arguments),
+            analysis.call_span(index),
         )
-    return span, closing + 1
+    return arguments
 
 
-def call_arguments(analysis: Analysis, index: int) -> tuple[tuple[int, int], ...]:
+def call_arguments(analysis: Analysis, index: int) -> tuple[Range, ...]:
     """The index ranges of the arguments of the call at `index`."""
     opening = index + 1
     closing = analysis.pairs[opening]
@@ -299,8 +310,9 @@ def call_arguments(analysis: Analysis, index: int) -> tuple[tuple[int, int], ...
     return parts
 
 
-def refuse_suffix(analysis: Analysis, index: int, closing: int) -> None:
+def _refuse_suffix(analysis: Analysis, index: int) -> None:
     """DISTINCT in the call at `index`, or FILTER and the like after it."""
+    closing = analysis.pairs[index + 1]
     for modifier in (index + 2, closing + 1):
         key = analysis.key(modifier)
         if (key == "DISTINCT" and modifier < closing) or (key in SUFFIXES and modifier > closing):

@@ -20,7 +20,6 @@ from matchrec.frontends.lexing.tokens import (
     Token,
     TokenKind,
     TokenSequence,
-    level,
     renamed,
     words,
 )
@@ -178,14 +177,11 @@ class _Reader:
 
     def is_in_window(self, index: int) -> bool:
         """Whether a word stands in the parentheses of OVER, which have words of their own."""
-        opening = self.text.around[index]
-        while opening >= 0 and self.key(opening - 1) != "OVER":
-            opening = self.text.around[opening]
-        return opening >= 0
+        return any(self.key(one - 1) == "OVER" for one in self.text.brackets_around(index))
 
     def level(self, index: int) -> list[str]:
         """The keys from `index` on that are in the same brackets."""
-        return [self.key(one) for one in level(self.pairs, index, self.closing(index))]
+        return [self.key(one) for one in self.text.level(index, self.closing(index))]
 
     def closing(self, index: int) -> int:
         """Where the brackets around a token close."""

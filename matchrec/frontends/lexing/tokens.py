@@ -206,14 +206,6 @@ def pair_brackets(tokens: Sequence[Token]) -> dict[int, int]:
     return pairs
 
 
-def level(pairs: dict[int, int], start: int, end: int) -> Iterator[int]:
-    """The indices from `start` to `end`, without what stands in brackets that open there."""
-    index = start
-    while index < end:
-        yield index
-        index = pairs.get(index, index) + 1
-
-
 def find_enclosing(pairs: dict[int, int], count: int) -> tuple[int, ...]:
     """For each of `count` tokens, the innermost bracket around it, by its opening; -1 for none."""
     around = []
@@ -537,6 +529,10 @@ class TokenSequence:
             and self.key(index - 1) != "."
         )
 
+    def call_span(self, index: int) -> Span:
+        """The characters of the call at `index`, from its name to its parenthesis."""
+        return self.span(index, self.past(index + 1))
+
     def is_subquery(self, index: int) -> bool:
         """Whether the parenthesis at `index` holds a query."""
         if self.key(index) != "(" or self.key(index + 1) not in _QUERY_WORDS:
@@ -546,14 +542,22 @@ class TokenSequence:
 
     def enclosing(self, index: int) -> int:
         """The end of the innermost parenthesis around `index`, or of the text."""
-        opening = self.around[index] if index < len(self.tokens) else -1
-        while opening >= 0 and self.key(opening) != "(":
+        around = self.brackets_around(index) if index < len(self.tokens) else ()
+        return next((self.pairs[one] for one in around if self.key(one) == "("), len(self.tokens))
+
+    def brackets_around(self, index: int) -> Iterator[int]:
+        """The brackets that open around a token, innermost first."""
+        opening = self.around[index]
+        while opening >= 0:
+            yield opening
             opening = self.around[opening]
-        return len(self.tokens) if opening < 0 else self.pairs[opening]
 
     def level(self, start: int, end: int) -> Iterator[int]:
         """The indices from `start` to `end`, without what stands in brackets that open there."""
-        return level(self.pairs, start, end)
+        index = start
+        while index < end:
+            yield index
+            index = self.past(index)
 
     def separated(self, start: int, end: int) -> tuple[Range, ...]:
         """The ranges between the commas of `start .. end` that stand in no bracket."""

@@ -38,7 +38,7 @@ def new_content(stages: tuple[Stage, ...], content: str | tuple[Stage, ...], cal
 def new_name(stages: tuple[Stage, ...], name: str, call: str) -> None:
     """The name is one that a column can have, and no stage has it yet."""
     if not name.strip() or ":" in name or name == END_STATE:
-        raise errors.bad_name(name, call)
+        raise errors.bad_name(call, name)
     for stage in named_stages(stages):
         if str(stage.content).upper() == name.upper():
             raise errors.duplicate_name(name, str(stage.content))
@@ -57,20 +57,20 @@ def may_be_forbidden(stages: tuple[Stage, ...], name: object, call: str) -> None
         raise errors.group_forbidden(call)
     new_name(stages, name, call)
     if stages[-1].may_be_missing:
-        raise errors.not_after_optional(stages[-1].label, name, call)
+        raise errors.not_after_optional(call, name, stages[-1].label)
 
 
 def condition(expression: Any, stage: Stage, call: str) -> Test:
     """A condition of a single stage."""
     if stage.is_group:
-        raise errors.condition_of_group(stage.label, call)
+        raise errors.condition_of_group(call, stage.label)
     return test(expression, stage, call)
 
 
 def test(expression: Any, stage: Stage, call: str) -> Test:
     """A condition as SQL text or a Column; a text is not empty."""
     if isinstance(expression, str) and not expression.strip():
-        raise errors.empty_condition(stage.label, call)
+        raise errors.empty_condition(call, stage.label)
     return Test(expression)
 
 
@@ -98,9 +98,9 @@ def may_be_quantified(stages: tuple[Stage, ...], call: str, *, optional: bool) -
     has_stages(stages)
     stage = stages[-1]
     if stage.negated:
-        raise errors.quantified_not(stage.label, call)
+        raise errors.quantified_not(call, stage.label)
     if stage.quantified:
-        raise errors.two_quantifiers(stage.label, call)
+        raise errors.two_quantifiers(call, stage.label)
     if optional:
         may_be_optional(stages)
 
@@ -110,7 +110,7 @@ def may_be_optional(stages: tuple[Stage, ...]) -> None:
     has_stages(stages)
     stage = stages[-1]
     if stage.negated:
-        raise errors.quantified_not(stage.label, "optional")
+        raise errors.quantified_not("optional", stage.label)
     if stage.optional:
         raise errors.optional_twice(stage.label)
     if len(stages) > 1 and stages[-2].greedy:
@@ -120,11 +120,11 @@ def may_be_optional(stages: tuple[Stage, ...]) -> None:
 def may_be_greedy(stage: Stage) -> None:
     """What is greedy is a repeated single stage that allows no combinations."""
     if stage.negated:
-        raise errors.quantified_not(stage.label, "greedy")
+        raise errors.quantified_not("greedy", stage.label)
     if stage.is_group:
         raise errors.greedy_group(stage.label)
     if not stage.quantified:
-        raise errors.needs_quantifier(stage.label, "greedy")
+        raise errors.needs_quantifier("greedy", stage.label)
     if stage.inner is Contiguity.ANY:
         raise errors.greedy_combinations(stage.label)
 
@@ -132,12 +132,12 @@ def may_be_greedy(stage: Stage) -> None:
 def may_have_inner(stage: Stage, call: str) -> None:
     """Contiguity inside of a stage is said once, of a repeated one."""
     if stage.negated:
-        raise errors.quantified_not(stage.label, call)
+        raise errors.quantified_not(call, stage.label)
     if not stage.quantified:
-        raise errors.needs_quantifier(stage.label, call)
+        raise errors.needs_quantifier(call, stage.label)
     if stage.inner is not None:
         before = "consecutive" if stage.inner is Contiguity.STRICT else "allow_combinations"
-        raise errors.two_contiguities(stage.label, before, call)
+        raise errors.two_contiguities(call, stage.label, before)
     if stage.greedy and call == "allow_combinations":
         raise errors.greedy_combinations(stage.label)
 
@@ -193,4 +193,4 @@ def skip_target(stages: tuple[Stage, ...], name: str, call: str) -> None:
     """What is skipped to is a stage whose events are part of a match."""
     known = [str(stage.content) for stage in named_stages(stages) if not stage.negated]
     if name not in known:
-        raise errors.unknown_skip_target(name, known, call)
+        raise errors.unknown_skip_target(call, name, known)

@@ -13,7 +13,7 @@ from matchrec.dataclass import dataclass
 from matchrec.errors import stages as errors
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import PATTERN_CALLS
-from matchrec.frontends.expressions.analysis import Clause, Scope
+from matchrec.frontends.expressions.analysis import ClausePart, Scope
 from matchrec.frontends.expressions.expression import parse_scalar
 from matchrec.frontends.lexing.tokens import SPARK, Dialect
 from matchrec.frontends.pattern import checks
@@ -385,7 +385,7 @@ class TestDefinitions:
     @cached_property
     def scope(self) -> Scope:
         """What a condition may refer to."""
-        return Scope(Clause.DEFINE, tuple(self.stage_names), dialect=self.query.dialect)
+        return Scope(ClausePart.DEFINE, tuple(self.stage_names), dialect=self.query.dialect)
 
     @cached_property
     def stage_names(self) -> dict[str, str]:

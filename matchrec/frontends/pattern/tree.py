@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from matchrec.arguments import ArgumentKind, is_number
 from matchrec.dataclass import dataclass
+from matchrec.errors import kinds
 from matchrec.errors import stages as errors
 from matchrec.plan.stages import Contiguity, ForbiddenEvent, RepeatedPart, Single, Steps, Until
 from matchrec.plan.text import MICROSECONDS
@@ -62,11 +63,11 @@ def duration(value: object, call: str) -> Duration:
     """
     length = read(value, call)
     if length is None:
-        raise errors.not_a_duration(value, call)
+        raise errors.not_a_duration(call, kinds.shown(value))
     if length.amount <= 0:
-        raise errors.not_a_positive_duration(value, call)
+        raise errors.not_a_positive_duration(call, value)
     if length.amount >= MOST:
-        raise errors.too_long_duration(value, call)
+        raise errors.too_long_duration(call, value)
     return length
 
 
@@ -93,7 +94,7 @@ def unit(name: str, call: str) -> int:
     """How many microseconds a unit has."""
     singular = name.upper().removesuffix("S")
     if singular not in MICROSECONDS:
-        raise errors.unknown_unit(name, [f"{one.lower()}s" for one in MICROSECONDS], call)
+        raise errors.unknown_unit(call, name, [f"{one.lower()}s" for one in MICROSECONDS])
     return MICROSECONDS[singular]
 
 

@@ -297,9 +297,9 @@ class ExpressionReader:
             attribute = node.attribute.names[0] if node.attribute else None
             raise expression_errors.kleene_without_index(name, attribute, self.clause, node.span)
         if not component.kleene and node.index is not Index.ALONE:
-            raise expression_errors.index_of_one_event(name, written, self.clause, node.span)
+            raise expression_errors.index_of_one_event(written, self.clause, name, node.span)
         if node.index in ELEMENTS and self.clause == "RETURN":
-            raise expression_errors.element_in_return(name, written, node.span)
+            raise expression_errors.element_in_return(written, name, node.span)
 
     def length(self, name: Name, span: Span) -> Term:
         if not self.component(name).kleene:
@@ -317,7 +317,7 @@ class ExpressionReader:
         if name.lower() in OVER_EVENTS:
             return self.aggregate(name.lower(), arguments, span)
         if name.upper() in AGGREGATES | OF_THE_MATCH | WINDOW_ONLY.keys():
-            raise expression_errors.unknown_aggregate(name, OVER_EVENTS, self.clause, place)
+            raise expression_errors.unknown_aggregate(name, self.clause, OVER_EVENTS, place)
         if name.upper() in NONDETERMINISTIC and self.clause == "WHERE":
             raise expression_errors.nondeterministic(name, place)
         if name.upper() in NAMING and self.clause == "RETURN":
@@ -365,7 +365,7 @@ class ExpressionReader:
             if (other.name.text, other.index) != (first.name.text, first.index):
                 ranges = (first.index.of(first.name.text), other.index.of(other.name.text))
                 raise expression_errors.two_ranges(
-                    function, ranges, self.clause, (first.span, other.span)
+                    function, self.clause, ranges, (first.span, other.span)
                 )
         return first
 

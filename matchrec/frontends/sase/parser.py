@@ -116,7 +116,7 @@ def _component(tree: Expression, text: str) -> Component:
     event_type, plus, name, brackets = tree.children
     if bool(plus) != (brackets is not None):
         written = text[event_type.meta.start_pos : event_type.meta.end_pos]
-        raise errors.half_kleene(written, str(name), span)
+        raise errors.half_kleene(str(name), written, span)
     return Component(_event_type(event_type.children[0]), name_of(name), kleene=bool(plus))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from enum import Enum
 from typing import NoReturn, TypeVar
 
 from matchrec.dataclass import dataclass
@@ -13,7 +12,9 @@ from matchrec.errors.kinds import meant_keyword
 from matchrec.errors.sql import clause as errors
 from matchrec.errors.sql import clause as syntax_errors
 from matchrec.errors.sql import pattern as pattern_errors
+from matchrec.errors.sql import window as window_errors
 from matchrec.errors.sql.expression import column_in_double_quotes
+from matchrec.frontends.expressions.analysis import ClausePart
 from matchrec.frontends.lexing.tokens import (
     OF_THE_MATCH,
     UNITS_OF_TIME,
@@ -21,12 +22,14 @@ from matchrec.frontends.lexing.tokens import (
     TokenKind,
     TokenSequence,
     pair_brackets,
+    whole_number,
     words,
 )
 from matchrec.frontends.row_pattern import parse_row_pattern
 from matchrec.frontends.sql.nodes import (
     DefinitionNode,
     ExpressionText,
+    FrameEnd,
     MatchRecognize,
     MeasureNode,
     PartitionKey,
@@ -76,14 +79,12 @@ def pattern_outside(tokens: TokenSequence, word: int, wrong: int) -> MatchRecogn
     if tokens.key(wrong) not in _OF_PATTERN:
         return None
     end = word + 1
-    while end < len(tokens) and _goes_on(tokens, end):
+    while end < len(tokens) and (
+        tokens[end].kind is TokenKind.SYMBOL or tokens.key(end - 1) == "|"
+    ):
         end = tokens.past(end)
     text = tokens.text_at(tokens.span(word + 1, end))
     return errors.pattern_goes_on(tokens[wrong].text, text, tokens[wrong].span)
-
-
-def _goes_on(tokens: TokenSequence, index: int) -> bool:
-    return tokens[index].kind is TokenKind.SYMBOL or tokens.key(index - 1) == "|"
 
 
 def part_outside(tokens: TokenSequence, index: int) -> str | None:
@@ -102,21 +103,6 @@ def part_outside(tokens: TokenSequence, index: int) -> str | None:
     return None
 
 
-class ClausePart(Enum):
-    """The parts in their order, each with its name in messages."""
-
-    PARTITION_BY = "PARTITION BY"
-    ORDER_BY = "ORDER BY"
-    MEASURES = "MEASURES"
-    ROWS_PER_MATCH = "ONE ROW or ALL ROWS PER MATCH"
-    AFTER_MATCH = "AFTER MATCH SKIP"
-    SEARCH = "INITIAL or SEEK"
-    PATTERN = "PATTERN"
-    WITHIN = "WITHIN"
-    SUBSET = "SUBSET"
-    DEFINE = "DEFINE"
-
-
 _ORDER = tuple(ClausePart)
 _TWO_WORDS = (ClausePart.PARTITION_BY, ClausePart.ORDER_BY)
 _ONE_WORD = (ClausePart.MEASURES, ClausePart.WITHIN, ClausePart.SUBSET, ClausePart.DEFINE)
@@ -126,7 +112,12 @@ _WORDS = {
     ClausePart.ROWS_PER_MATCH: 4,
     ClausePart.AFTER_MATCH: 3,
 }
-_WITH_KEYWORD = (ClausePart.ROWS_PER_MATCH, ClausePart.AFTER_MATCH, ClausePart.SEARCH)
+_WITH_KEYWORD = (
+    ClausePart.FRAME,
+    ClausePart.ROWS_PER_MATCH,
+    ClausePart.AFTER_MATCH,
+    ClausePart.SEARCH,
+)
 _AFTER_PATTERN = (ClausePart.WITHIN, ClausePart.SUBSET, ClausePart.DEFINE)
 _NOT_AT_AN_END = words(
     """
@@ -135,6 +126,7 @@ _NOT_AT_AN_END = words(
     """
 )
 _AFTER_CASE = words("WHEN CASE AS PATTERN")
+UNITS_OF_FRAMES = ("ROWS", "RANGE", "GROUPS")
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,9 +141,13 @@ class Section:
 
 @dataclass(frozen=True, kw_only=True)
 class ClauseTokens(TokenSequence):
-    """The tokens between the clause's parentheses, which stand at `inside` of the query."""
+    """The tokens between the clause's parentheses, which stand at `inside` of the query.
+
+    in_window: they are those of a window, which has a frame.
+    """
 
     inside: Span
+    in_window: bool = False
 
     def ends_expression(self, index: int) -> bool:
         """Whether an expression, or the clause's start, may end with the token at `index`."""
@@ -199,20 +195,23 @@ def find_sections(clause: ClauseTokens) -> dict[ClausePart, Section]:
     _check_order(clause, starts)
     ends = [index for _, index in starts[1:]] + [len(clause)]
     written = {
-        part: Section(part, _keyword(clause, part, index), _content(part, index), end)
+        part: Section(
+            part,
+            _keyword(clause, part, index),
+            index if part in _WITH_KEYWORD else index + _WORDS.get(part, 1),
+            end,
+        )
         for (part, index), end in zip(starts, ends, strict=True)
     }
     if ClausePart.PATTERN not in written:
         _refuse_without_pattern(clause, written)
+    if clause.in_window and ClausePart.FRAME not in written:
+        raise window_errors.window_without_frame(written[ClausePart.PATTERN].keyword)
     return written
 
 
 def _keyword(clause: ClauseTokens, part: ClausePart, index: int) -> Span:
     return clause.span(index, min(index + _WORDS.get(part, 1), len(clause)))
-
-
-def _content(part: ClausePart, index: int) -> int:
-    return index if part in _WITH_KEYWORD else index + _WORDS.get(part, 1)
 
 
 def _starts(clause: ClauseTokens) -> Iterator[tuple[ClausePart, int]]:
@@ -276,6 +275,8 @@ def _part_at(clause: ClauseTokens, index: int, pattern_end: int) -> ClausePart |
             return ClausePart.SEARCH
         case "PATTERN", "(":
             return ClausePart.PATTERN
+        case unit, _ if unit in UNITS_OF_FRAMES and _starts_frame(clause, index):
+            return ClausePart.FRAME
         case "MEASURES", _ if _starts_measures(clause, index):
             return ClausePart.MEASURES
         case "WITHIN", _ if index - 1 == pattern_end or is_distance(clause, index + 1):
@@ -307,6 +308,15 @@ def _is_variable(clause: ClauseTokens, index: int) -> bool:
     return skipped or is_to or (before[2], clause.key(index + 1)) == ("FROM", "TO")
 
 
+def _starts_frame(clause: ClauseTokens, index: int) -> bool:
+    """Not a column of that name, as in ORDER BY rows or `rows BETWEEN 1 AND 2`."""
+    if not clause.in_window or clause.key(index - 1) in ("BY", ","):
+        return False
+    first = index + 1 + (clause.key(index + 1) == "BETWEEN")
+    is_side = clause.key(first + 1) in ("PRECEDING", "FOLLOWING")
+    return is_side or clause.key(first) in ("CURRENT", "UNBOUNDED")
+
+
 def _starts_measures(clause: ClauseTokens, index: int) -> bool:
     """Not a column: an expression ends before it and another starts after it."""
     followed = index + 1 < len(clause) and clause.key(index + 1) not in (",", ")")
@@ -325,12 +335,14 @@ def _check_order(clause: ClauseTokens, starts: Sequence[tuple[ClausePart, int]])
     before: dict[ClausePart, Span] = {}
     for part, index in starts:
         keyword = _keyword(clause, part, index)
+        if part is ClausePart.ROWS_PER_MATCH and clause.in_window:
+            raise window_errors.not_in_window(names[part], keyword)
         if part in before:
             raise errors.written_twice(part.value, (before[part], keyword))
         later = next((one for one in before if _ORDER.index(one) > _ORDER.index(part)), None)
         if later:
             order = [names[one] for one in _ORDER if one in names]
-            raise errors.out_of_order(names[later], names[part], order, keyword)
+            raise errors.out_of_order(names[part], names[later], order, keyword)
         before[part] = keyword
 
 
@@ -449,6 +461,7 @@ def read_clause(clause: ClauseTokens) -> MatchRecognize:
         rows_per_match=one(ClausePart.ROWS_PER_MATCH, _rows_per_match),
         partial=one(ClausePart.ROWS_PER_MATCH, _partial),
         after_match=one(ClausePart.AFTER_MATCH, _after_match),
+        frame=one(ClausePart.FRAME, _frame),
         search=one(ClausePart.SEARCH, lambda _, section: Search(clause.key(section.start))),
         search_span=one(ClausePart.SEARCH, lambda _, section: section.keyword),
         windows=read_windows(clause, written.get(ClausePart.WITHIN)),
@@ -581,6 +594,28 @@ def _after_match(clause: ClauseTokens, section: Section) -> AfterMatchSkip:
         raise errors.malformed_skip(clause.text_at(span), span)
     _refuse_reserved(target, "AFTER MATCH SKIP")
     return AfterMatchSkip(to_end, target.variable, target.span)
+
+
+def _frame(clause: ClauseTokens, section: Section) -> FrameEnd:
+    """The end of a frame that starts at the current row."""
+    start, end = section.start, section.end
+    span = clause.span(start, end)
+    if clause.says(end - 3, "EXCLUDE", "NO", "OTHERS"):
+        end -= 3
+    keys = [clause.key(index) for index in range(start, end)]
+    match keys[5:]:
+        case _ if keys[:5] != ["ROWS", "BETWEEN", "CURRENT", "ROW", "AND"] or "EXCLUDE" in keys:
+            pass
+        case ["UNBOUNDED", "FOLLOWING"]:
+            return FrameEnd(None, span)
+        case ["CURRENT", "ROW"]:
+            return FrameEnd(0, span)
+        case [_, *_, "FOLLOWING"]:
+            bound = expression_at(clause, start + 5, end - 1)
+            if bound.text.isdigit():
+                return FrameEnd(whole_number(bound.text), span)  # beyond all numbers: no limit
+            return FrameEnd(bound, span)
+    raise window_errors.wrong_frame(" ".join(clause.text_at(span).split()), span)
 
 
 def _subset(clause: ClauseTokens, start: int, end: int) -> Subset:

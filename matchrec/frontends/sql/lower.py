@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from matchrec.errors.sql import pattern as errors
 from matchrec.errors.sql.clause import search_outside_window, skip_among_all
-from matchrec.frontends.expressions.analysis import Clause, Scope
+from matchrec.frontends.expressions.analysis import ClausePart, Scope
 from matchrec.frontends.expressions.expression import parse_row_expression, parse_scalar
 from matchrec.frontends.lexing.tokens import Dialect
 from matchrec.frontends.row_pattern import Values, fill_bounds
@@ -192,7 +192,9 @@ def lower(clause: MatchRecognize, values: Values = MappingProxyType({})) -> Matc
     windowed = clause.within is not None
     pattern, absences = take_out_negations(written, selection, output, windowed=windowed)
     dialect = clause.dialect
-    define, measures = (_scope(clause, part, written) for part in (Clause.DEFINE, Clause.MEASURES))
+    define, measures = (
+        _scope(clause, part, written) for part in (ClausePart.DEFINE, ClausePart.MEASURES)
+    )
     rows_per_match = clause.rows_per_match or RowsPerMatch.ONE_ROW
     plan = MatchPlan(
         pattern=pattern,
@@ -203,7 +205,7 @@ def lower(clause: MatchRecognize, values: Values = MappingProxyType({})) -> Matc
         partial=clause.partial,
         columns=clause.columns,
         after_match=clause.after_match or AfterMatchSkip(),
-        within=Within(_row(clause.within, Clause.WITHIN, dialect)) if clause.within else None,
+        within=Within(_row(clause.within, ClausePart.WITHIN, dialect)) if clause.within else None,
         gaps=tuple(_gap(node, dialect) for node in clause.gaps),
         selection=selection,
         output=output,
@@ -216,7 +218,7 @@ def lower(clause: MatchRecognize, values: Values = MappingProxyType({})) -> Matc
     return plan
 
 
-def _scope(clause: MatchRecognize, part: Clause, pattern: RowPattern) -> Scope:
+def _scope(clause: MatchRecognize, part: ClausePart, pattern: RowPattern) -> Scope:
     """What a part of the clause may refer to. pattern: as it was written."""
     primary = tuple(dict.fromkeys((*variable_names(pattern), *negated_names(pattern))))
     unions = tuple(subset.name for subset in clause.subsets)
@@ -231,12 +233,12 @@ def _check_words(clause: MatchRecognize) -> None:
         raise skip_among_all(clause.output.value, clause.after_match.span or clause.span)
 
 
-def _row(node: ExpressionText, clause: Clause, dialect: Dialect) -> RowExpression:
+def _row(node: ExpressionText, clause: ClausePart, dialect: Dialect) -> RowExpression:
     return parse_row_expression(node.text, node.span.start, clause, dialect)
 
 
 def _gap(node: WindowNode, dialect: Dialect) -> Gap:
-    return Gap(_row(node.interval, Clause.WITHIN, dialect), node.after, node.to, node.span)
+    return Gap(_row(node.interval, ClausePart.WITHIN, dialect), node.after, node.to, node.span)
 
 
 def _scalar(node: ExpressionText, scope: Scope) -> Scalar:
@@ -249,11 +251,11 @@ def _definition(node: DefinitionNode, scope: Scope, pattern: RowPattern) -> Defi
 
 
 def _partition_key(key: PartitionKey, dialect: Dialect) -> RowExpression:
-    return replace(_row(key.expression, Clause.PARTITION_BY, dialect), name=key.name)
+    return replace(_row(key.expression, ClausePart.PARTITION_BY, dialect), name=key.name)
 
 
 def _sort_item(key: SortKey, dialect: Dialect) -> SortItem:
-    expression = _row(key.expression, Clause.ORDER_BY, dialect)
+    expression = _row(key.expression, ClausePart.ORDER_BY, dialect)
     return SortItem(expression, bool(key.descending), key.nulls_first)
 
 

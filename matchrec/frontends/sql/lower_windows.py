@@ -9,22 +9,19 @@ match is found. Measures and conditions are about the rows of P.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
+from math import inf
 from types import MappingProxyType
 
-from typing_extensions import assert_never
-
 from matchrec.dataclass import dataclass
-from matchrec.errors import MatchRecognizeError
 from matchrec.errors.rules import duplicate_measure
 from matchrec.errors.sql import window as errors
-from matchrec.frontends.expressions.analysis import Clause, Scope
+from matchrec.frontends.expressions.analysis import ClausePart, Scope
 from matchrec.frontends.expressions.expression import parse_scalar
 from matchrec.frontends.lexing.tokens import (
     Dialect,
-    Range,
     TokenSequence,
     read_tokens,
     whole_number,
@@ -51,11 +48,13 @@ from matchrec.plan.expression import (
     MatchNumber,
     Navigation,
     Operation,
+    Piece,
     Reference,
     RowNumber,
     Scalar,
     Semantics,
     Term,
+    comparison,
     inner_references,
     joined,
     looks_at_columns_only,
@@ -69,8 +68,6 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import (
     Alternation,
     Concatenation,
-    Empty,
-    Exclusion,
     Negation,
     PartitionEnd,
     PartitionStart,
@@ -78,6 +75,7 @@ from matchrec.plan.pattern import (
     Quantified,
     RowPattern,
     Variable,
+    children,
     concatenation,
     variable_names,
     walk,
@@ -96,103 +94,67 @@ from matchrec.source import Span
 # Measures are read within the frame by the worker.
 
 
-@dataclass(frozen=True, slots=True)
-class RowsBefore:
-    """At least and at most so many rows; most is None where there is no bound."""
-
-    least: int
-    most: int | None
-
-    def __add__(self, other: RowsBefore) -> RowsBefore:
-        both = self.most is not None and other.most is not None
-        most = (self.most or 0) + (other.most or 0) if both else None
-        return RowsBefore(self.least + other.least, most)
-
-    def __or__(self, other: RowsBefore) -> RowsBefore:
-        both = self.most is not None and other.most is not None
-        most = max(self.most or 0, other.most or 0) if both else None
-        return RowsBefore(min(self.least, other.least), most)
+Rows = tuple[int, float]
+"""At least and at most so many rows."""
 
 
-NONE = RowsBefore(0, 0)
-
-
-def rows_before(pattern: RowPattern) -> dict[str, RowsBefore]:
+def rows_before(pattern: RowPattern) -> dict[str, Rows]:
     """For each variable, how many rows come before a row that is mapped to it.
 
     >>> from matchrec.frontends.row_pattern import parse_row_pattern
     >>> from matchrec.source import Span
-    >>> before = rows_before(parse_row_pattern("A B? (C | A D)", Span(0, 14)))
-    >>> [(name, one.least, one.most) for name, one in before.items()]
-    [('A', 0, 2), ('B', 1, 1), ('C', 1, 2), ('D', 2, 3)]
+    >>> rows_before(parse_row_pattern("A B? (C | A D)", Span(0, 14)))
+    {'A': (0, 2), 'B': (1, 1), 'C': (1, 2), 'D': (2, 3)}
     """
-    found: dict[str, RowsBefore] = {}
-    _add(pattern, NONE, found)
+    found: dict[str, Rows] = {}
+    _add(pattern, (0, 0), found)
     return found
 
 
-def length(pattern: RowPattern) -> RowsBefore:
+def _add(pattern: RowPattern, before: Rows, found: dict[str, Rows]) -> None:
+    if isinstance(pattern, Variable):
+        other = found.get(pattern.name, before)
+        found[pattern.name] = min(other[0], before[0]), max(other[1], before[1])
+    for place, part in enumerate(children(pattern)):
+        _add(part, _sum((before, _rows_inside(pattern, place))), found)
+
+
+def _rows_inside(pattern: RowPattern, place: int) -> Rows:
+    """How many rows of a pattern come before its part at a place."""
+    match pattern:
+        case Concatenation(parts):
+            return _sum(map(length, parts[:place]))
+        case Permutation(parts):
+            return 0, _sum(map(length, (*parts[:place], *parts[place + 1 :])))[1]
+        case Quantified(part, _, most):
+            return 0, _times(length(part)[1], inf if most is None else most - 1)
+        case _:
+            return 0, 0
+
+
+def length(pattern: RowPattern) -> Rows:
     """How many rows a part of a match has."""
     match pattern:
         case Variable():
-            return RowsBefore(1, 1)
-        case Empty() | PartitionStart() | PartitionEnd() | Negation():
-            return NONE
-        case Concatenation(parts) | Permutation(parts):
-            return _sum(parts)
+            return 1, 1
         case Alternation(parts):
-            first, *others = map(length, parts)
-            for other in others:
-                first |= other
-            return first
-        case Exclusion(part):
-            return length(part)
+            least, most = zip(*map(length, parts), strict=True)
+            return min(least), max(most)
         case Quantified(part, least, most):
             once = length(part)
-            bounded = once.most == 0 or (most is not None and once.most is not None)
-            return RowsBefore(
-                once.least * least, (once.most or 0) * (most or 0) if bounded else None
-            )
+            return once[0] * least, _times(once[1], inf if most is None else most)
         case _:
-            assert_never(pattern)
+            return _sum(map(length, children(pattern)))
 
 
-def _sum(parts: Iterable[RowPattern]) -> RowsBefore:
-    total = NONE
-    for part in parts:
-        total += length(part)
-    return total
+def _sum(several: Iterable[Rows]) -> Rows:
+    least, most = zip((0, 0), *several, strict=True)
+    return sum(least), sum(most)
 
 
-def _add(pattern: RowPattern, before: RowsBefore, found: dict[str, RowsBefore]) -> None:
-    match pattern:
-        case Variable(name):
-            found[name] = found[name] | before if name in found else before
-        case Concatenation(parts):
-            for part in parts:
-                _add(part, before, found)
-                before += length(part)
-        case Permutation(parts):
-            for part in parts:
-                others = _sum(other for other in parts if other is not part)
-                _add(part, before + RowsBefore(0, others.most), found)
-        case Alternation(parts):
-            for part in parts:
-                _add(part, before, found)
-        case Exclusion(part):
-            _add(part, before, found)
-        case Quantified(part, _, most):
-            once = length(part)
-            repeats = RowsBefore(0, None) if most is None else RowsBefore(0, 0)
-            if most is not None and once.most is not None:
-                repeats = RowsBefore(0, once.most * (most - 1))
-            elif once.most is None:
-                repeats = RowsBefore(0, None)
-            _add(part, before + repeats, found)
-        case Empty() | PartitionStart() | PartitionEnd() | Negation():
-            return
-        case _:
-            assert_never(pattern)
+def _times(rows: float, repetitions: float) -> float:
+    """The product, where none of infinitely many is none."""
+    return rows * repetitions if rows and repetitions else 0
 
 
 _LENGTH = "a length of a frame is neither NULL nor negative"
@@ -206,7 +168,7 @@ class WithinFrame:
     frame: FrameEnd
 
     @cached_property
-    def before(self) -> dict[str, RowsBefore]:
+    def before(self) -> dict[str, Rows]:
         """How many rows of a match come before each variable."""
         return rows_before(self.plan.pattern)
 
@@ -223,7 +185,7 @@ class WithinFrame:
 
     def counted(self, variable: str, defined: dict[str, Definition]) -> Definition:
         """The condition of a variable, and that its row lies in the frame."""
-        limit = self.template("count(*) <= FIRST(frame) + 1")
+        limit = self.has_row(0, self.frame.span)
         own = defined.get(variable)
         if own is None:
             return Definition(variable, limit)
@@ -231,26 +193,23 @@ class WithinFrame:
 
     def definition(self, definition: Definition) -> Definition:
         """The condition of a variable, which looks at no row outside of the frame."""
-        changed = self.scalar(definition.condition, definition.variable)
-        return replace(definition, condition=changed)
+        candidate = definition.variable
+        moved = with_references(definition.condition, lambda one: self.moved_back(one, candidate))
+        return replace(definition, condition=self.guarded(moved, candidate))
 
-    def scalar(self, scalar: Scalar, candidate: str) -> Scalar:
-        """The expression as it is asked of a candidate."""
-        moved = with_references(scalar, lambda one: self.moved_back(one, candidate))
-        leaves = [one for one in references(moved) if self.leaves_at_end(one, candidate)]
+    def guarded(self, scalar: Scalar, candidate: str) -> Scalar:
+        """The expression, in which NEXT is NULL where it would leave the frame."""
+        leaves = [one for one in references(scalar) if self.leaves_at_end(one, candidate)]
         if not leaves:
-            return moved
-        match moved:
+            return scalar
+        match scalar:
             case Operation():
-                return moved.of_operands(lambda operand: self.scalar(operand, candidate))
-            case Term(pieces=(ColumnReference() as reference,)):
-                guarded = self.guarded(reference, moved.span)
-                assert isinstance(guarded, Operation), "CASE"
-                return replace(guarded, parts=("(", *guarded.parts, ")"))
-            case Term():
-                raise errors.rows_beyond_frame("NEXT", leaves[0].span)
-            case _:
-                assert_never(moved)
+                return scalar.of_operands(lambda operand: self.guarded(operand, candidate))
+            case Term(pieces=(ColumnReference(navigation),)):
+                has_row = self.has_row(navigation.physical_offset, scalar.span)
+                parts = "(CASE WHEN ", has_row, " THEN ", scalar, " END)"
+                return Operation("CASE", parts, scalar.span)
+        raise errors.rows_beyond_frame("NEXT", leaves[0].span)
 
     def moved_back(self, reference: Reference, candidate: str) -> Reference:
         """PREV where it may leave the frame: the row before is then no row of the run."""
@@ -276,45 +235,35 @@ class WithinFrame:
             return False
         if not self.is_candidate(navigation, candidate):
             raise errors.rows_beyond_frame("NEXT", reference.span)
-        most, rows = self.before[candidate].most, self.frame.rows
-        if most is None or not isinstance(rows, int):
-            return True
-        return most + navigation.physical_offset > rows
+        rows = self.frame.rows if isinstance(self.frame.rows, int) else 0
+        return self.before[candidate][1] + navigation.physical_offset > rows
 
     def least_before(self, navigation: Navigation, candidate: str) -> int:
         """How many rows of the frame come before the row that a logical step finds, at least."""
         if self.is_candidate(navigation, candidate):
-            return self.before[candidate].least
+            return self.before[candidate][0]
         names = (self.plan.variables[one] for one in self.plan.members(navigation.variable))
-        return min((self.before[name].least for name in names), default=0)
+        return min((self.before[name][0] for name in names), default=0)
 
     def is_candidate(self, navigation: Navigation, candidate: str) -> bool:
         """Whether a logical step finds the row that is tested."""
         members = self.plan.members(navigation.variable)
         return navigation.is_last and self.plan.ids[candidate] in members
 
-    def guarded(self, reference: ColumnReference, span: Span) -> Scalar:
-        """What NEXT reads, where the frame has such a row."""
-        distance, rows = reference.navigation.physical_offset, self.frame.rows
-        most = rows + 1 - distance if isinstance(rows, int) else f"FIRST(frame) + 1 - {distance}"
-        return self.template(f"CASE WHEN count(*) <= {most} THEN found END", reference, span)
-
-    def template(
-        self, text: str, found: ColumnReference | None = None, span: Span | None = None
-    ) -> Scalar:
-        """A condition of ours, in which `found` and `frame` are names of what it reads."""
-        rows, place = self.frame.rows, span or self.frame.span
-
-        def read(reference: Reference) -> Reference:
-            if isinstance(reference, ColumnReference) and reference.argument == "found":
-                assert found is not None
-                return found
-            if isinstance(reference, ColumnReference):
-                assert isinstance(rows, ExpressionText)
-                return replace(reference, argument=length_of(rows.text), span=rows.span)
-            return replace(reference, span=place)
-
-        return placed(with_references(parse_scalar(text, 0, Scope(Clause.DEFINE)), read), place)
+    def has_row(self, distance: int, span: Span) -> Operation:
+        """That a row so far after the one that is tested lies in the frame."""
+        rows = self.frame.rows
+        counted = Term((Aggregate("count", None, (), span=span),), span)
+        most: Piece = (
+            str((rows or 0) + 1 - distance)
+            if not isinstance(rows, ExpressionText)
+            else (
+                ColumnReference(
+                    Navigation(end=End.FIRST), f"{length_of(rows.text)} + {1 - distance}", rows.span
+                )
+            )
+        )
+        return comparison("<=", counted, Term((most,), span))
 
 
 def length_of(text: str) -> str:
@@ -322,82 +271,64 @@ def length_of(text: str) -> str:
     return f"CASE WHEN ({text}) >= 0 THEN ({text}) ELSE raise_error('{_LENGTH}') END"
 
 
-def placed(scalar: Scalar, span: Span) -> Scalar:
-    """The same expression as if all of it were written at `span`."""
-    if isinstance(scalar, Operation):
-        scalar = scalar.of_operands(lambda operand: placed(operand, span))
-    return replace(scalar, span=span)
-
-
-_FIRST = ("FIRST_VALUE", "FIRST")
-_LAST = ("LAST_VALUE", "LAST")
+_ROW_VALUES = {
+    "FIRST_VALUE": End.FIRST,
+    "FIRST": End.FIRST,
+    "LAST_VALUE": End.LAST,
+    "LAST": End.LAST,
+    "NTH_VALUE": End.FIRST,
+}
 
 
 def read_function(call: WindowCall, dialect: Dialect) -> Measure:
     """A function over a window as a measure, which also stands on rows without a match."""
     written = call.written
     tokens = read_tokens(written.text, dialect, written.span.start)
-    value = _row_value(call, tokens) or _aggregate(call, dialect, tokens)
+    is_row_value = tokens.key(0) in _ROW_VALUES and tokens.key(1) == "("
+    value = _row_value(tokens) if is_row_value else _aggregate(tokens)
+    if value is None:
+        words = " ".join(written.text.split())
+        is_call = tokens.key(1) == "(" and tokens.pairs.get(1) == len(tokens) - 1
+        raise errors.not_over_rows(tokens[0].text if is_call else words, written.span)
     return Measure(call.column, value, written.span, over_rows=True)
 
 
-def _aggregate(call: WindowCall, dialect: Dialect, tokens: TokenSequence) -> Scalar:
-    written = call.written
-    scalar = parse_scalar(written.text, written.span.start, Scope(Clause.MEASURES, dialect=dialect))
+def _aggregate(tokens: TokenSequence) -> Scalar | None:
+    """Aggregates of columns, which know no pattern; None of anything else."""
+    scalar = parse_scalar(tokens.text, tokens.offset, _of_measures(tokens))
     found = references(scalar)
-    if not found or not all(map(_is_of_columns, found)):
-        raise _refusal(call, tokens)
-    return with_final_semantics(scalar)
+    are_of_columns = found and all(
+        isinstance(one, Aggregate)
+        and one.function != MATCHED_ROWS
+        and all(map(looks_at_columns_only, terms(one)))
+        for one in found
+    )
+    return with_final_semantics(scalar) if are_of_columns else None
 
 
-def _is_of_columns(reference: Reference) -> bool:
-    """Whether it is an aggregate that knows no pattern."""
-    if not isinstance(reference, Aggregate) or reference.function == MATCHED_ROWS:
-        return False
-    return all(map(looks_at_columns_only, terms(reference)))
+def _of_measures(tokens: TokenSequence) -> Scope:
+    return Scope(ClausePart.MEASURES, dialect=tokens.dialect)
 
 
-def _row_value(call: WindowCall, tokens: TokenSequence) -> Scalar | None:
-    """The value on the match's first, last or n-th row; None of another function."""
-    name = tokens.key(0)
-    if tokens.key(1) != "(" or name not in (*_FIRST, *_LAST, "NTH_VALUE"):
-        return None
-    closing = tokens.pairs[1]
+def _row_value(tokens: TokenSequence) -> Scalar | None:
+    """The value on the match's first, last or n-th row; None where the arguments are others."""
+    name, closing = tokens.key(0), tokens.pairs[1]
     arguments = tokens.separated(2, closing)
     wanted = 2 if name == "NTH_VALUE" else 1
     if closing != len(tokens) - 1 or len(arguments) != wanted or closing == 2:
-        raise _refusal(call, tokens)
-    offset = _row_number(tokens, arguments[1], lambda: _refusal(call, tokens)) if wanted == 2 else 0
-    end = End.LAST if name in _LAST else End.FIRST
-    scope = Scope(Clause.MEASURES, dialect=tokens.dialect)
+        return None
+    nth = tokens.text_at(tokens.span(*arguments[1])) if wanted == 2 else "1"
+    number = whole_number(nth) if nth.isdigit() else None
     span = tokens.span(*arguments[0])
-    term = parse_scalar(tokens.text_at(span), span.start, scope)
+    term = parse_scalar(tokens.text_at(span), span.start, _of_measures(tokens))
     plain = looks_at_columns_only(term) and all(
         isinstance(one, ColumnReference) and one.navigation == Navigation()
         for one in references(term)
     )
-    if not plain:
-        raise _refusal(call, tokens)
-    navigation = Navigation(None, end, offset, 0, Semantics.FINAL)
+    if not number or not plain:
+        return None
+    navigation = Navigation(None, _ROW_VALUES[name], number - 1, 0, Semantics.FINAL)
     return Term((ColumnReference(navigation, row_text(term), span),), span)
-
-
-def _row_number(
-    tokens: TokenSequence, part: Range, refusal: Callable[[], MatchRecognizeError]
-) -> int:
-    """How many rows come before the row whose number stands there."""
-    text = tokens.text_at(tokens.span(*part))
-    number = whole_number(text) if text.isdigit() else None
-    if not number:
-        raise refusal()
-    return number - 1
-
-
-def _refusal(call: WindowCall, tokens: TokenSequence) -> MatchRecognizeError:
-    words = " ".join(call.written.text.split())
-    name = tokens.text_at(tokens.span(0, 1)) if tokens.key(1) == "(" else words
-    plain = tokens.key(1) == "(" and tokens.pairs.get(1) == len(tokens) - 1
-    return errors.not_over_rows(name if plain else words, call.written.span)
 
 
 PASSED = "before the match"
@@ -415,7 +346,10 @@ def seek(plan: MatchPlan) -> MatchPlan:
         pattern=concatenation([passed, plan.pattern], plan.pattern.span),
         subsets=(*plan.subsets, members),
         measures=tuple(map(seek_measure, plan.measures)),
-        definitions=tuple(map(seek_definition, plan.definitions)),
+        definitions=tuple(
+            replace(one, condition=with_references(one.condition, of_match))
+            for one in plan.definitions
+        ),
     )
 
 
@@ -426,7 +360,7 @@ def check_skip(plan: MatchPlan) -> None:
         return
     before = rows_before(plan.pattern)
     names = (plan.variables[one] for one in plan.members(target))
-    if any(before[name].least == 0 for name in names):
+    if any(before[name][0] == 0 for name in names):
         words = f"AFTER MATCH SKIP TO {target}, which may be the match's first row,"
         raise errors.not_with_seek(words, plan.after_match.span)
 
@@ -441,11 +375,6 @@ def check_names(plan: MatchPlan) -> None:
 def seek_measure(measure: Measure) -> Measure:
     """A measure over the rows of the match alone."""
     return replace(measure, value=with_references(measure.value, of_match))
-
-
-def seek_definition(definition: Definition) -> Definition:
-    """A condition over the rows of the match alone."""
-    return replace(definition, condition=with_references(definition.condition, of_match))
 
 
 def of_match(reference: Reference) -> Reference:
@@ -485,9 +414,10 @@ def lower_window(
     functions = [read_function(one, clause.dialect) for one in window.calls if not one.measure]
     if clause.search is Search.SEEK:
         plan, functions = seek(plan), list(map(seek_measure, functions))
-    limited = WithinFrame(plan, window.frame).limited()
+    assert clause.frame is not None
+    limited = WithinFrame(plan, clause.frame).limited()
     measures = (*_called(plan.measures, window), *functions)
-    if isinstance(window.frame.rows, ExpressionText):
+    if isinstance(clause.frame.rows, ExpressionText):
         _refuse_next(measures)
     return replace(limited, measures=measures, rows_per_match=RowsPerMatch.EACH_ROW)
 

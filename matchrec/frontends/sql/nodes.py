@@ -93,7 +93,7 @@ class MatchRecognize:
     """All that stands between the parentheses of MATCH_RECOGNIZE. None: nothing is written.
 
     pattern_span: of PATTERN's parentheses. dialect: in which its expressions are written. columns:
-    their order in the product for which it was written.
+    their order in the product for which it was written. frame, search: of a window only.
     """
 
     pattern: RowPattern
@@ -104,6 +104,7 @@ class MatchRecognize:
     rows_per_match: RowsPerMatch | None = None
     partial: PartialMatches | None = None
     after_match: AfterMatchSkip | None = None
+    frame: FrameEnd | None = None
     search: Search | None = None
     search_span: Span | None = field(compare=False, default=None)
     windows: tuple[WindowNode, ...] = ()
@@ -216,7 +217,6 @@ class RowPatternWindow:
     in the same SELECT, None of the first one. calls: over it, each once.
     """
 
-    frame: FrameEnd
     calls: tuple[WindowCall, ...]
     before: View | None = None
 

@@ -15,21 +15,25 @@ from dataclasses import replace
 from matchrec.dataclass import dataclass
 from matchrec.errors.sql import window as errors
 from matchrec.errors.sql.clause import clause_in_clause, unclosed_bracket
+from matchrec.frontends.expressions.analysis import ClausePart
 from matchrec.frontends.lexing.relations import is_from, is_set_operator, read_relation, starts_part
 from matchrec.frontends.lexing.tokens import (
     Range,
     Token,
-    TokenKind,
     TokenSequence,
     pair_brackets,
-    whole_number,
     words,
 )
-from matchrec.frontends.sql.grammar import ClauseTokens, read_clause
+from matchrec.frontends.sql.grammar import (
+    UNITS_OF_FRAMES,
+    ClauseTokens,
+    cut_out_tokens,
+    find_sections,
+    read_clause,
+)
 from matchrec.frontends.sql.nodes import (
     Block,
     ExpressionText,
-    FrameEnd,
     MatchRecognize,
     RowPatternWindow,
     Site,
@@ -52,6 +56,7 @@ from matchrec.source import Span
 # Row pattern windows, the calls over them and the SELECTs around them, by their tokens.
 
 _GROUPING = words("GROUP HAVING QUALIFY")
+_KEYS = (ClausePart.PARTITION_BY, ClausePart.ORDER_BY)
 
 
 @dataclass(frozen=True)
@@ -116,7 +121,8 @@ def _select(
     after = parts[1:] if has_where else parts
     for index in after:
         if tokens.key(index) in _GROUPING:
-            raise errors.grouped_rows(tokens.key(index), tokens[index].span)
+            word = "GROUP BY" if tokens.key(index) == "GROUP" else tokens.key(index)
+            raise errors.grouped_rows(word, tokens[index].span)
     ends = [*after[1:], end]
     starts = {tokens.key(one): (one, ends[place]) for place, one in enumerate(after)}
     windows = _items(tokens, starts["WINDOW"]) if "WINDOW" in starts else ()
@@ -135,10 +141,7 @@ def _select(
 
 def _opening(tokens: TokenSequence, index: int) -> int:
     """The parenthesis around a token, -1 for none."""
-    opening = tokens.around[index]
-    while opening >= 0 and tokens.key(opening) != "(":
-        opening = tokens.around[opening]
-    return opening
+    return next((one for one in tokens.brackets_around(index) if tokens.key(one) == "("), -1)
 
 
 def _is_select(tokens: TokenSequence, index: int) -> bool:
@@ -341,67 +344,42 @@ def _refuse_derived(tokens: TokenSequence, select: Select, window: int) -> None:
             raise errors.derived_window(tokens[first].text, tokens[first].span)
 
 
-_UNITS = words("ROWS RANGE GROUPS")
-_KEYS = ("PARTITION", "ORDER")
-_AFTER_FRAME = words("AFTER INITIAL SEEK PATTERN")
+Calls = tuple[tuple["CallTokens", WindowCall], ...]
+"""Calls over a window, each with the column that stands for it."""
 
 
 @dataclass(frozen=True)
 class ReadWindow:
-    """A window's clause and frame. plain: the text of PARTITION BY and ORDER BY, those of the
-    window that it is derived from included; rest: what comes after them.
+    """A window's clause and the calls over its matches. plain: the text of PARTITION BY and ORDER
+    BY, those of the window that it is derived from included.
     """
 
+    found: FoundWindow
     clause: MatchRecognize
-    frame: FrameEnd
     plain: str
-    rest: Span
+    calls: Calls = ()
 
 
 def read_window(tokens: TokenSequence, window: FoundWindow) -> ReadWindow:
-    """The clause and the frame of a row pattern window."""
-    base, start = _base(tokens, window)
-    level = tuple(tokens.level(start, window.closing))
-    frame = _frame_range(tokens, level, window)
-    own = (*tokens.tokens[start : frame[0]], *tokens.tokens[frame[1] : window.closing])
-    inherited = tokens.tokens[base[0] : base[1]]
-    clause = _clause_tokens(tokens, (*inherited, *own), window)
-    _refuse_other_parts(tokens, level)
-    keys_end = next((i for i in level if _ends_keys(tokens, i, frame[0])), window.closing)
-    plain = " ".join(
-        tokens.text_at(tokens.span(*part))
-        for part in (base, (start, keys_end))
-        if part[0] < part[1]
-    )
-    if not any(tokens.key(i) == "ORDER" for i in (*range(*base), *level)):
+    """The clause of a row pattern window."""
+    clause = clause_of_own(tokens, window, inherits=True)
+    sections = find_sections(clause)
+    if ClausePart.ORDER_BY not in sections:
         raise errors.needs_order(tokens.span(window.opening, window.opening + 1))
-    return ReadWindow(
-        read_clause(clause),
-        _frame(tokens, frame),
-        plain,
-        tokens.span(keys_end, window.closing),
-    )
+    keys = [sections[one] for one in sections if one in _KEYS]
+    texts = (clause.text_at(one.keyword.to(clause[one.end - 1].span)) for one in keys)
+    return ReadWindow(window, read_clause(clause), " ".join(texts))
 
 
-def clause_of_own(tokens: TokenSequence, window: FoundWindow) -> ClauseTokens:
-    """The tokens of the clause that are the window's own, without its frame."""
-    _, start = _base(tokens, window)
-    frame = _frame_range(tokens, tuple(tokens.level(start, window.closing)), window)
-    own = (*tokens.tokens[start : frame[0]], *tokens.tokens[frame[1] : window.closing])
-    return _clause_tokens(tokens, own, window)
-
-
-def _clause_tokens(
-    tokens: TokenSequence, own: tuple[Token, ...], window: FoundWindow
+def clause_of_own(
+    tokens: TokenSequence, window: FoundWindow, *, inherits: bool = False
 ) -> ClauseTokens:
-    inside = Span(tokens[window.opening].span.end, tokens[window.closing].span.start)
-    return ClauseTokens(tokens.text, own, pair_brackets(own), dialect=tokens.dialect, inside=inside)
-
-
-def _ends_keys(tokens: TokenSequence, index: int, frame: int) -> bool:
-    starts_pattern = tokens.key(index) in _AFTER_FRAME and tokens.key(index + 1) in ("(", "MATCH")
-    measures = tokens.key(index) == "MEASURES" and tokens.key(index - 1) not in ("BY", ",", ".")
-    return index == frame or starts_pattern or measures
+    """The tokens of the clause that are the window's own; inherits: those of its base before."""
+    base, start = _base(tokens, window)
+    own = tokens.tokens[start : window.closing]
+    every = (*tokens.tokens[slice(*base)], *own) if inherits else own
+    whole = cut_out_tokens(tokens, window.opening, window.closing)
+    return replace(whole, tokens=every, pairs=pair_brackets(every), in_window=True)
 
 
 def _base(tokens: TokenSequence, window: FoundWindow) -> tuple[Range, int]:
@@ -423,13 +401,15 @@ def _base(tokens: TokenSequence, window: FoundWindow) -> tuple[Range, int]:
 
 def _starts_window(tokens: TokenSequence, index: int) -> bool:
     """Whether a part of a window starts there, so that a name before it is a window's."""
-    return tokens.key(index) in ("MEASURES", *_KEYS, *_UNITS) and tokens.key(index + 1) != ","
+    parts = ("MEASURES", "PARTITION", "ORDER", *UNITS_OF_FRAMES)
+    return tokens.key(index) in parts and tokens.key(index + 1) != ","
 
 
 def _check_base(tokens: TokenSequence, base: Range, own: Range, name: Token) -> None:
     inside = [tokens.key(i) for i in tokens.level(*base)]
     for index in tokens.level(*base):
-        is_frame = tokens.key(index) in _UNITS and tokens.key(index - 1) not in ("BY", ",", ".")
+        is_column = tokens.key(index - 1) in ("BY", ",", ".")
+        is_frame = tokens.key(index) in UNITS_OF_FRAMES and not is_column
         if is_frame or tokens.key(index) == "PATTERN":
             raise errors.base_with_frame(name.text, name.span)
     for index in tokens.level(*own):
@@ -440,81 +420,9 @@ def _check_base(tokens: TokenSequence, base: Range, own: Range, name: Token) -> 
             raise errors.second_keys(f"{key} BY", name.text, tokens.span(index, index + 2))
 
 
-def _frame_range(tokens: TokenSequence, level: tuple[int, ...], window: FoundWindow) -> Range:
-    """The tokens of the frame."""
-    for place, index in enumerate(level):
-        if tokens.says(index, "PATTERN", "("):
-            break
-        if tokens.key(index) in _UNITS and _starts_frame(tokens, index):
-            before, after = level[:place], level[place:]
-            ends = (
-                i for i in after if tokens.key(i) in _AFTER_FRAME or tokens.key(i) == "MEASURES"
-            )
-            end = next(ends, window.closing)
-            late = any(tokens.says(i, "AFTER", "MATCH") for i in before)
-            if late or tokens.key(end) == "MEASURES":
-                raise errors.misplaced_frame(tokens.span(index, end))
-            return index, end
-    pattern = next(i for i in level if tokens.says(i, "PATTERN", "("))
-    raise errors.window_without_frame(tokens[pattern].span)
-
-
-def _starts_frame(tokens: TokenSequence, index: int) -> bool:
-    """Not a column of that name, as in ORDER BY rows or `rows BETWEEN 1 AND 2`."""
-    if tokens.key(index - 1) in ("BY", ",", ".", "AS"):
-        return False
-    after = [tokens.key(i) for i in range(index + 1, index + 4)]
-    bounds = ("CURRENT", "UNBOUNDED")
-    is_bound = after[0] in bounds or after[1] in ("PRECEDING", "FOLLOWING")
-    between = after[0] == "BETWEEN" and (
-        after[1] in bounds or after[2] in ("PRECEDING", "FOLLOWING")
-    )
-    return is_bound or between
-
-
-def _frame(tokens: TokenSequence, frame: Range) -> FrameEnd:
-    """The end of a frame that starts at the current row."""
-    start, end = frame
-    span = tokens.span(start, end)
-    keys = [tokens.key(i) for i in range(start, end)]
-    if keys[-3:] == ["EXCLUDE", "NO", "OTHERS"]:
-        keys, end = keys[:-3], end - 3
-    last = keys[5:]
-    if keys[:5] != ["ROWS", "BETWEEN", "CURRENT", "ROW", "AND"] or "EXCLUDE" in keys:
-        raise errors.wrong_frame(" ".join(tokens.text_at(span).split()), span)
-    if last == ["UNBOUNDED", "FOLLOWING"]:
-        return FrameEnd(None, span)
-    if last == ["CURRENT", "ROW"]:
-        return FrameEnd(0, span)
-    if len(last) < 2 or last[-1] != "FOLLOWING":
-        raise errors.wrong_frame(" ".join(tokens.text_at(span).split()), span)
-    bound = tokens.span(start + 5, end - 1)
-    text = tokens.text_at(bound)
-    is_number = end - 1 - (start + 5) == 1 and tokens[start + 5].kind is TokenKind.NUMBER
-    if is_number and text.isdigit():
-        return FrameEnd(whole_number(text), span)  # beyond all numbers of rows: no limit
-    return FrameEnd(ExpressionText(text, bound), span)
-
-
-def _refuse_other_parts(tokens: TokenSequence, level: tuple[int, ...]) -> None:
-    for index in level:
-        written = tokens.key(index), tokens.key(index + 1), tokens.key(index + 2)
-        if written in (("ONE", "ROW", "PER"), ("ALL", "ROWS", "PER")):
-            span = tokens.span(index, index + 4)
-            raise errors.not_in_window(f"{written[0]} {written[1]} PER MATCH", span)
-
-
 Edit = tuple[Span, str]
 _BEFORE_STAR = ("SELECT", "DISTINCT", "ALL", ",", "(", ".")
 _CHANGES = ("EXCEPT", "EXCLUDE", "REPLACE", "RENAME")
-
-
-def call_edit(tokens: TokenSequence, call: CallTokens, known: WindowCall, select: Select) -> Edit:
-    """The column in the place of a call, with the name of a measure if it has no other."""
-    text = quoted(known.column)
-    if known.measure is not None and _is_unnamed_item(tokens, call, select):
-        text = f"{text} AS {quoted(known.measure)}"
-    return tokens.span(call.start, call.end), text
 
 
 def _is_unnamed_item(tokens: TokenSequence, call: CallTokens, select: Select) -> bool:
@@ -523,13 +431,6 @@ def _is_unnamed_item(tokens: TokenSequence, call: CallTokens, select: Select) ->
     starts = call.start == first or tokens.key(call.start - 1) in (",", "DISTINCT", "ALL")
     inside = first <= call.start < end and call.start in tokens.level(first, end)
     return inside and starts and (call.end == end or tokens.key(call.end) == ",")
-
-
-def window_edits(window: FoundWindow, read: ReadWindow, tokens: TokenSequence) -> Iterator[Edit]:
-    """The window without its pattern, where something else may name it."""
-    in_query = window.name is not None or any(call.is_of_partition(tokens) for call in window.calls)
-    if in_query:
-        yield tokens.span(window.opening + 1, window.closing), read.plain
 
 
 def find_stars(tokens: TokenSequence, select: Select, alias: str | None) -> Iterator[Span]:
@@ -565,11 +466,11 @@ def _qualifies(tokens: TokenSequence, index: int, alias: str | None) -> bool:
 
 @dataclass(frozen=True)
 class ReadBlock:
-    """A SELECT with its row pattern windows, each with the calls over it, by their columns."""
+    """A SELECT with its row pattern windows."""
 
     tokens: TokenSequence
     select: Select
-    windows: tuple[tuple[FoundWindow, ReadWindow, tuple[tuple[CallTokens, WindowCall], ...]], ...]
+    windows: tuple[ReadWindow, ...]
 
     @property
     def alias(self) -> str | None:
@@ -584,41 +485,49 @@ class ReadBlock:
     def sites(self, index: int, withs: tuple[WithClause, ...], words: Words) -> Iterator[Site]:
         """A site for each window, the first with number `index`."""
         names = all_names(words)
-        own = frozenset(known.column.lower() for *_, calls in self.windows for _, known in calls)
-        for number, (_, read, calls) in enumerate(self.windows, index):
-            columns = {known.column: known for _, known in calls}
+        own = frozenset(known.column.lower() for one in self.windows for _, known in one.calls)
+        for number, window in enumerate(self.windows, index):
+            columns = {known.column: known for _, known in window.calls}
             before = View(view_name(number - 1)) if number > index else None
-            unread = frozenset(uncalled(one.name).lower() for one in read.clause.measures)
+            unread = frozenset(uncalled(one.name).lower() for one in window.clause.measures)
             yield Site(
                 number,
-                read.clause,
+                window.clause,
                 self.alias,
                 View(view_name(number)),
                 self.rows,
                 self.rows,
                 find_visible(self.tokens, withs, self.select.relation[0]),
                 Use(None if names is None else names | own, unread=unread),
-                RowPatternWindow(read.frame, tuple(columns.values()), before),
+                RowPatternWindow(tuple(columns.values()), before),
             )
 
     def block(self, last: int) -> Block:
         """What the query becomes once the windows are evaluated, the last of which is `last`."""
-        edits = [
-            call_edit(self.tokens, call, known, self.select)
-            for *_, calls in self.windows
-            for call, known in calls
-        ]
-        for window, read, _ in self.windows:
-            edits.extend(window_edits(window, read, self.tokens))
         return Block(
             View(view_name(last)),
             last,
             self.tokens.span(self.select.select, self.select.from_),
             self.rows,
             self.alias,
-            tuple(edits),
+            tuple(self.edits()),
             tuple(find_stars(self.tokens, self.select, self.alias)),
         )
+
+    def edits(self) -> Iterator[Edit]:
+        """Columns in the place of calls, each with the name of a measure if it has no other, and
+        windows without their patterns, where something else may name them.
+        """
+        tokens = self.tokens
+        for window in self.windows:
+            for call, known in window.calls:
+                text = quoted(known.column)
+                if known.measure is not None and _is_unnamed_item(tokens, call, self.select):
+                    text = f"{text} AS {quoted(known.measure)}"
+                yield tokens.span(call.start, call.end), text
+            found = window.found
+            if found.name is not None or any(one.is_of_partition(tokens) for one in found.calls):
+                yield tokens.span(found.opening + 1, found.closing), window.plain
 
 
 def read_blocks(
@@ -644,13 +553,10 @@ def _read_block(tokens: TokenSequence, windows: Sequence[FoundWindow]) -> ReadBl
     for number, window in enumerate(windows, 1):
         read = read_window(tokens, window)
         label = window.name or f"(window {number})"
-        calls = tuple(
-            (call, _called(tokens, call, read, label))
-            for call in window.calls
-            if not call.is_of_partition(tokens)
-        )
-        distinct = tuple((call, _unlike(known, taken)) for call, known in calls)
-        found.append((window, read, distinct))
+        own = [call for call in window.calls if not call.is_of_partition(tokens)]
+        called = [(call, _called(tokens, call, read, label)) for call in own]
+        calls = tuple((call, _unlike(known, taken)) for call, known in called)
+        found.append(replace(read, calls=calls))
     return ReadBlock(tokens, windows[0].select, tuple(found))
 
 
@@ -667,7 +573,7 @@ def _called(tokens: TokenSequence, call: CallTokens, read: ReadWindow, label: st
     known = [measure.name for measure in read.clause.measures]
     own = next((one for one in known if one.lower() == name.lower()), None)
     if own is None:
-        raise errors.unknown_measure(name, known, label, span)
+        raise errors.unknown_measure(name, label, known, span)
     return WindowCall(f"{own} OVER {label}", written, name)
 
 

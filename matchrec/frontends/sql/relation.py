@@ -52,7 +52,9 @@ def find_clauses(tokens: TokenSequence) -> tuple[Cut, ...]:
     while index < len(tokens):
         if is_clause(tokens, index):
             cut = Cut(index, index + 1, tokens.pairs[index + 1])
-            _refuse_inner(tokens, cut)
+            for inner in range(cut.opening + 1, cut.closing):
+                if is_clause(tokens, inner):
+                    raise errors.clause_in_clause(tokens[inner].span)
             found.append(cut)
             index = cut.closing
         index += 1
@@ -76,12 +78,6 @@ def _ends_relation(tokens: TokenSequence, index: int) -> bool:
     if tokens[index].kind is TokenKind.SYMBOL:
         return tokens.key(index) in (")", "}")
     return tokens.key(index) not in _BEFORE_EXPRESSION | _BEFORE_RELATION
-
-
-def _refuse_inner(tokens: TokenSequence, cut: Cut) -> None:
-    for index in range(cut.opening + 1, cut.closing):
-        if is_clause(tokens, index):
-            raise errors.clause_in_clause(tokens[index].span)
 
 
 def refuse_unbalanced(tokens: TokenSequence) -> None:
@@ -521,12 +517,9 @@ def _key_tests(tokens: TokenSequence, start: int, closing: int) -> Iterator[KeyT
         return
     for first, after in _conjuncts(tokens, level, end):
         qualified = alias < where and tokens.key(first + 1) == "."
-        name = first + 2 if qualified and _same_name(tokens, first, alias) else first
+        is_alias = qualified and tokens[first].name.lower() == tokens[alias].name.lower()
+        name = first + 2 if is_alias else first
         yield from _key_test(tokens, name, after)
-
-
-def _same_name(tokens: TokenSequence, one: int, other: int) -> bool:
-    return tokens[one].name.lower() == tokens[other].name.lower()
 
 
 def _end(tokens: TokenSequence, start: int) -> int:

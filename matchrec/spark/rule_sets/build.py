@@ -285,7 +285,7 @@ def check_names(built: BuiltRuleSet) -> None:
     folded = built.question.columns.folded
     for name in key_names(built.shared.plan, built.question):
         if folded(name) in map(folded, NAMES):
-            raise taken_name(name, "partition column")
+            raise taken_name("partition column", name)
     for name in built.shared.events:
         if folded(name) == folded(VARIABLE):
-            raise taken_name(name, "column")
+            raise taken_name("column", name)

@@ -58,19 +58,35 @@ def test_words_of_the_language() -> None:
         assert condition().message == "a condition in WHERE of WHERE"
 
 
-def test_another_order_and_another_number() -> None:
-    swapped = plan_error("{a} after {b}", order="b a")
-    assert swapped("1", "2").message == "2 after 1"
+def test_another_number_of_values() -> None:
     for values in (("1",), ("1", "2", "3")):
         with pytest.raises(ValueError, match="zip"):
-            swapped(*values)
+            plan_error("{a} after {b}")(*values)
+
+
+def test_the_hint_depends_on_the_values() -> None:
+    unknown = plan_error("no `{name}`", notes=("has: {known}",), near="{near}?", hint="{known[0]}")
+    errors_found = [unknown(name, iter(["price", "day"])) for name in ("pirce", "x")]
+    assert [one.hint for one in errors_found] == ["price?", "price"]
+    assert errors_found[0].notes == ("has: price, day",)
+    chosen = plan_error("{word} in {clause}", hints={"A": "remove {word}"}, culprit="clause")
+    assert [chosen(word, "DEFINE").hint for word in "AB"] == ["remove A", None]
+    assert chosen("A", "DEFINE").culprit == "DEFINE"
+
+
+def test_forms_of_values() -> None:
+    forms = plan_error("{a:line} {b:note} {c:shown} {d:repr} {e:part}", condition="NAME")
+    error = forms("x\n  y", "Wrong", 3, "s", "DEFINE")
+    assert (error.message, error.condition) == ("x y wrong 3, of type int 's' DEFINE", "NAME")
 
 
 @pytest.mark.parametrize(("module", "name"), RECORDS)
 def test_each_record_can_be_filled(module: str, name: str) -> None:
     record = getattr(import_module(module), name)
     values = [f"<{field}>" for field in record.fields]
-    error = record(*values, HERE)
+    templates = "".join((record.sentence, *record.notes, record.hint or ""))
+    several = [[value] * 2 if f"{{{value[1:-1]}[" in templates else value for value in values]
+    error = record(*several, HERE)
     text = "\n".join((error.message, *error.notes, error.hint or ""))
     assert [value for value in values if value not in text] == []
     assert not re.search(r"\{(?:part|word|here|option)\b", text)

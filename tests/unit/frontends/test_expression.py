@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import shown_in
-from matchrec.frontends.expressions.analysis import Clause, Scope
+from matchrec.frontends.expressions.analysis import ClausePart, Scope
 from matchrec.frontends.expressions.expression import parse_row_expression, parse_scalar
 from matchrec.plan.expression import (
     ColumnReference,
@@ -33,16 +33,16 @@ HERE = Path(__file__).parent
 VARIABLES = ("A", "B", "b", "U")
 
 
-def scope(clause: Clause) -> Scope:
+def scope(clause: ClausePart) -> Scope:
     return Scope(clause, VARIABLES[:3], VARIABLES[3:])
 
 
-def split(given: str) -> tuple[Clause, str]:
+def split(given: str) -> tuple[ClausePart, str]:
     """`DEFINE text` or `MEASURES text`; without either word it is a measure."""
     word, _, text = given.partition(" ")
     if word in ("DEFINE", "MEASURES"):
-        return Clause(word), text
-    return Clause.MEASURES, given
+        return ClausePart(word), text
+    return ClausePart.MEASURES, given
 
 
 def tree(given: str) -> str:
@@ -91,24 +91,25 @@ def test_pieces_and_spans_are_the_users_text(given: str) -> None:
 def test_a_column_is_last_of_its_variable() -> None:
     pairs = (("A.x", "LAST(A.x)"), ("x", "last(x, 0)"), ("u.x", "PREV(LAST(U.x), 0)"))
     for pair in pairs:
-        first, second = (references(parse_scalar(text, 0, scope(Clause.DEFINE))) for text in pair)
+        read = [parse_scalar(text, 0, scope(ClausePart.DEFINE)) for text in pair]
+        first, second = map(references, read)
         assert first == second
 
 
 def test_navigation_has_every_part() -> None:
     (reference,) = references(
-        parse_scalar("NEXT(FINAL FIRST(`b`.x + `b`.y, 2), 3)", 0, scope(Clause.MEASURES))
+        parse_scalar("NEXT(FINAL FIRST(`b`.x + `b`.y, 2), 3)", 0, scope(ClausePart.MEASURES))
     )
     assert reference == ColumnReference(Navigation("b", End.FIRST, 2, 3, Semantics.FINAL), "x + y")
 
 
 def test_a_row_expression_is_only_checked_for_syntax() -> None:
-    row = parse_row_expression("  date_trunc('day', ts) -- per day", 10, Clause.PARTITION_BY)
+    row = parse_row_expression("  date_trunc('day', ts) -- per day", 10, ClausePart.PARTITION_BY)
     assert row.text == "date_trunc('day', ts)"
     assert row.span is not None
     assert (row.span.start, row.span.end) == (12, 33)
     with pytest.raises(MatchRecognizeError, match="is not closed in PARTITION BY"):
-        parse_row_expression("(ts", 0, Clause.PARTITION_BY)
+        parse_row_expression("(ts", 0, ClausePart.PARTITION_BY)
 
 
 WORDS = (
@@ -118,7 +119,7 @@ WORDS = (
 )
 
 
-def outcome(text: str, clause: Clause) -> Span:
+def outcome(text: str, clause: ClausePart) -> Span:
     """The place of the expression, or that of the error."""
     try:
         return parse_scalar(text, 0, scope(clause)).span
@@ -127,8 +128,11 @@ def outcome(text: str, clause: Clause) -> Span:
 
 
 @settings(max_examples=examples(400), deadline=None)
-@given(st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join), st.sampled_from([*Clause]))
-def test_any_words_are_an_expression_or_a_placed_error(text: str, clause: Clause) -> None:
+@given(
+    st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join),
+    st.sampled_from([*ClausePart]),
+)
+def test_any_words_are_an_expression_or_a_placed_error(text: str, clause: ClausePart) -> None:
     place = outcome(text, clause)
     assert 0 <= place.start <= place.end <= max(1, len(text))
 
@@ -142,8 +146,8 @@ LOOSE_TO_TIGHT = (("OR",), ("AND",), ("=", "<", "<>", "<=>"), ("+", "-", "||"), 
 def test_operators_bind_as_in_spark(rest: list[tuple[str, str]]) -> None:
     """Parentheses put where precedence puts them change no operation."""
     text = " ".join(["A.x", *(f"{operator} {operand}" for operator, operand in rest)])
-    operations = parse_scalar(text, 0, scope(Clause.MEASURES))
-    explicit = parse_scalar(parenthesised(["A.x"], rest), 0, scope(Clause.MEASURES))
+    operations = parse_scalar(text, 0, scope(ClausePart.MEASURES))
+    explicit = parse_scalar(parenthesised(["A.x"], rest), 0, scope(ClausePart.MEASURES))
     assert operators(operations) == operators(explicit)
 
 
@@ -186,4 +190,4 @@ def parenthesised(first: list[str], rest: list[tuple[str, str]]) -> str:
 )
 def test_a_call_with_other_arguments_than_the_function_has_is_no_operation(call: str) -> None:
     """Later passes count on their number; Spark says what is wrong with the call."""
-    assert not isinstance(parse_scalar(call, 0, scope(Clause.DEFINE)), Operation)
+    assert not isinstance(parse_scalar(call, 0, scope(ClausePart.DEFINE)), Operation)

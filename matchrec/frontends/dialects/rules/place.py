@@ -13,6 +13,7 @@ from sqlglot.errors import UnsupportedError
 from matchrec.dataclass import dataclass
 from matchrec.frontends.dialects.edits import Edit, Note, edited
 from matchrec.frontends.dialects.products import Product
+from matchrec.frontends.expressions.analysis import ClausePart
 from matchrec.frontends.lexing.tokens import (
     OF_THE_MATCH,
     SEMANTICS,
@@ -21,7 +22,6 @@ from matchrec.frontends.lexing.tokens import (
     sequence_of,
     words,
 )
-from matchrec.frontends.sql.grammar import ClausePart
 from matchrec.frontends.sql.nodes import MatchRecognize
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.source import Span
