@@ -19,10 +19,19 @@ from matchrec.conditions.residual import (
     Value,
     VariableAt,
 )
-from matchrec.conditions.row_column import Framed, RowColumn, Shifted, cast, row_column, texts_in
+from matchrec.conditions.row_column import (
+    Framed,
+    RowColumn,
+    Shifted,
+    cast,
+    gap_columns,
+    near_columns,
+    row_column,
+    texts_in,
+    window_columns,
+)
 from matchrec.conditions.types import NUMBERS, SPARKS_OWN, Family, ValueType
 from matchrec.conditions.typing.typer import TRUE_COLUMN, RunColumns
-from matchrec.conditions.within import gap_columns, near_columns, window_columns
 from matchrec.errors.conditions import not_measured_by
 from matchrec.errors.language import part
 from matchrec.errors.run.origins import SqlOrigin, origin

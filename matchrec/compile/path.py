@@ -27,16 +27,19 @@ from matchrec.conditions.functions.function import Settings
 from matchrec.conditions.residual import Nearby, SplitCondition, Typed
 from matchrec.conditions.row_column import (
     EVERYWHERE,
+    OrderType,
     RowColumn,
+    gap_columns,
+    near_columns,
     row_column,
     show_column,
+    window_columns,
 )
 from matchrec.conditions.run_condition import Call, Mathematics, RunExpression, parts_of
 from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import NESTED, ValueType, is_wide_decimal
 from matchrec.conditions.typing.steps import StepTyper
 from matchrec.conditions.typing.typer import IN_UTC, RunColumns, Typer
-from matchrec.conditions.within import OrderType, gap_columns, near_columns, window_columns
 from matchrec.dataclass import dataclass
 from matchrec.engine.engines import choose
 from matchrec.engine.interface import (

@@ -16,9 +16,8 @@ from typing_extensions import assert_never
 
 from matchrec.conditions.aggregates import basic, framed
 from matchrec.conditions.residual import RunningAggregate
-from matchrec.conditions.row_column import RowColumn, row_column
+from matchrec.conditions.row_column import RowColumn, row_column, window_columns
 from matchrec.conditions.types import NUMBERS, SPARKS_OWN, Family, ValueType
-from matchrec.conditions.within import window_columns
 from matchrec.dataclass import dataclass
 from matchrec.nfa.program import A_MATCH, FIRST_NEAR, TIMED_OUT
 from matchrec.output.pieces import (

@@ -16,9 +16,9 @@ from enum import Enum
 from fractions import Fraction
 from math import ceil, floor, nextafter
 
+from matchrec.conditions.row_column import OrderType
 from matchrec.conditions.split import ConditionSplitter, is_bare
 from matchrec.conditions.types import DOUBLE, TIMES, Family, is_wide_decimal
-from matchrec.conditions.within import OrderType
 from matchrec.dataclass import dataclass
 from matchrec.nfa.facts import FollowSets
 from matchrec.plan.clauses import (

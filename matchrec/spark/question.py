@@ -20,8 +20,8 @@ from matchrec.arguments import (
 from matchrec.compile.path import Draft, draft
 from matchrec.conditions.functions.calendar import has_one_offset
 from matchrec.conditions.functions.function import Settings
+from matchrec.conditions.row_column import OrderType, check_order
 from matchrec.conditions.split import RowScope
-from matchrec.conditions.within import OrderType, check_order
 from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeError, MatchRecognizeUnsupportedError
 from matchrec.errors.calls import option_of_others, steps_of_event_selection

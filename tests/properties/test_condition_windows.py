@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import DataType
 
 from matchrec.compile.path import Draft
-from matchrec.conditions.within import OrderType
+from matchrec.conditions.row_column import OrderType
 from matchrec.frontends.row_pattern import parse_row_pattern
 from matchrec.frontends.sql import parse
 from matchrec.frontends.sql.lower import lower

@@ -24,9 +24,8 @@ from pyspark.sql.types import IntegerType, StructField, StructType
 
 from matchrec.compile.executable import Executable
 from matchrec.compile.path import Draft, draft
-from matchrec.conditions.row_column import RowColumn
+from matchrec.conditions.row_column import OrderType, RowColumn
 from matchrec.conditions.split import RowScope
-from matchrec.conditions.within import OrderType
 from matchrec.errors import MatchRecognizeError
 from matchrec.frontends.sql import parse
 from matchrec.frontends.sql.lower import lower

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pyspark.errors import PySparkException
 from pyspark.sql.types import NumericType, StringType
 
-from matchrec.conditions.within import end_columns
+from matchrec.conditions.row_column import end_columns
 from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import marker_without_value, unbound_parameter

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from matchrec.compile.path import draft
+from matchrec.conditions.row_column import OrderType
 from matchrec.conditions.types import BIGINT, DATE, DOUBLE, INT, STRING, Family, ValueType, decimal
-from matchrec.conditions.within import OrderType
 from matchrec.frontends.sql import parse
 from matchrec.frontends.sql.lower import lower
 from matchrec.plan.clauses import ConditionWindow, Form
