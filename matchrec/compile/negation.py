@@ -11,9 +11,8 @@ from matchrec.conditions.residual import SplitCondition
 from matchrec.conditions.split import ConditionSplitter, RowScope, split
 from matchrec.dataclass import dataclass
 from matchrec.errors.sql.pattern import negation_at_start, several_ends
-from matchrec.nfa.closure import ANCHORS, Choice, Folding, forbidden_by
+from matchrec.nfa.closure import ANCHORS, Choice, Folding, forbidden_by, least_mapped
 from matchrec.nfa.compile import CompiledPattern, compile_pattern
-from matchrec.nfa.facts import least_mapped
 from matchrec.plan.clauses import Definition
 from matchrec.plan.expression import Scalar, complement
 from matchrec.plan.match_plan import MatchPlan

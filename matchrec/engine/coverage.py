@@ -24,7 +24,7 @@ from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import IntArray, Partitions
 from matchrec.engine.records import prepare_input, word_and_mask
 from matchrec.engine.search import PathSearch
-from matchrec.nfa.facts import UNREACHABLE
+from matchrec.nfa.closure import UNREACHABLE
 
 WORD = 64
 NO_START = -1

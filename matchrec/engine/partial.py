@@ -20,7 +20,7 @@ from matchrec.engine.matches import Matches, next_starts
 from matchrec.engine.partitions import IntArray, Partitions
 from matchrec.engine.records import prepare_input
 from matchrec.engine.search import PathSearch
-from matchrec.nfa.facts import live_states
+from matchrec.nfa.closure import live_states
 from matchrec.nfa.program import A_MATCH, TIMED_OUT, UNFINISHED
 from matchrec.plan.clauses import MatchOutput
 

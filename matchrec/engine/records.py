@@ -24,8 +24,7 @@ from matchrec.evaluate.instructions import MATCH_NUMBER, READ
 from matchrec.evaluate.kernels.functions import mathematics_of
 from matchrec.evaluate.link import LinkedConditions, Move, Ways, link_conditions
 from matchrec.jit.callbacks import NO_CALLBACK
-from matchrec.nfa.closure import GUARD_END, Folding
-from matchrec.nfa.facts import live_states, reached_twice
+from matchrec.nfa.closure import GUARD_END, Folding, live_states, reached_twice
 from matchrec.nfa.program import TIMED_OUT
 from matchrec.plan.clauses import EventSelection, MatchOutput
 

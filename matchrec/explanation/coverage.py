@@ -22,7 +22,7 @@ from matchrec.dataclass import dataclass
 from matchrec.engine.kernels import counting as layout
 from matchrec.explanation.clause import numbered, titled
 from matchrec.explanation.formulas import show_test
-from matchrec.nfa.facts import UNREACHABLE
+from matchrec.nfa.closure import UNREACHABLE
 from matchrec.pictures.html import preformatted, wide
 from matchrec.plan.pattern import show
 from matchrec.plan.show import show_scalar

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from enum import IntEnum
+from graphlib import CycleError, TopologicalSorter
 
 from matchrec.dataclass import dataclass
 from matchrec.errors.sql.pattern import pattern_too_large
@@ -166,3 +167,184 @@ def is_repeated(seen: dict[object, list[int]], what: object, guard: int) -> bool
         return True
     guards.append(guard)
     return False
+
+
+# What can be said about a row pattern from its folded program alone, whatever the rows are.
+#
+# `FollowSets` of `A B* (C | D)`: it begins with A, ends with C or D, and has the pairs A B, A C, A D,
+# B B, B C and B D.
+#
+# Source: Glushkov, "The abstract theory of automata", the sets First, Last and Follow.
+
+
+UNREACHABLE = 1 << 30
+
+
+def most_rows(folded: Folded) -> int | None:
+    """The number of rows of the longest match, None where there is no bound."""
+    onward = {state: targets(folded, state) for state in range(len(folded))}
+    longest: dict[int, int] = {}
+    try:
+        for state in TopologicalSorter(onward).static_order():  # after all that it leads to
+            longest[state] = max((longest[target] + 1 for target in onward[state]), default=0)
+    except CycleError:
+        return None
+    return longest[0]
+
+
+def least_rows(folded: Folded) -> tuple[int, ...]:
+    """For each state, the number of rows that a match needs from there at least.
+
+    UNREACHABLE where no way leads to an acceptance, as in `A $ B`.
+    """
+    sources = _sources(folded)
+    least = [0 if any(c.accepts for c in choices) else UNREACHABLE for choices in folded]
+    found = [state for state, rows in enumerate(least) if rows == 0]
+    for state in found:  # grows while it is read
+        for source in sources[state]:
+            if least[source] == UNREACHABLE:
+                least[source] = least[state] + 1
+                found.append(source)
+    return tuple(least)
+
+
+def live_states(folded: Folded) -> tuple[bool, ...]:
+    """For each state, whether a run that has mapped rows may still become a match by more of them.
+
+    No row after the first one is the partition's first, and none before another one its last.
+    """
+    accepting = [
+        any(c.accepts and c.guard in (0, GUARD_END) for c in choices) for choices in folded
+    ]
+    onward = [
+        [c.target for c in choices if c.target is not None and c.guard == 0] for choices in folded
+    ]
+    live = [False] * len(folded)
+    while True:
+        more = [any(live[to] or accepting[to] for to in targets) for targets in onward]
+        if more == live:
+            return tuple(live)
+        live = more
+
+
+def least_mapped(folded: Folded, members: frozenset[VariableId]) -> tuple[int, ...]:
+    """For each state, how many rows a run that is there has mapped to `members`, at least."""
+    least = [0, *(UNREACHABLE for _ in folded[1:])]
+    changed = True
+    while changed:
+        changed = False
+        for state, choices in enumerate(folded):
+            for choice in choices:
+                rows = least[state] + (choice.variable in members)
+                if choice.target is not None and rows < least[choice.target]:
+                    least[choice.target], changed = rows, True
+    return tuple(least)
+
+
+def is_deterministic(folded: Folded) -> bool:
+    """Whether a row leaves no state in more than one way, whatever the conditions say.
+
+    Conditions are unknown here, so two variables may hold for the same row, and stopping where
+    one could go on is a second way.
+    """
+    return all(len(choices) <= 1 for choices in folded)
+
+
+def reached_twice(folded: Folded) -> tuple[bool, ...]:
+    """For each state, whether two different searches or ways can reach it at the same row.
+
+    That needs two paths from the start, or one with a cycle. In all other states it is in vain to
+    remember a failure.
+    """
+    paths = [0] * len(folded)
+    paths[0] = 1
+    missing = [len(sources) for sources in _sources(folded)]
+    done = [0] if missing[0] == 0 else []
+    for state in done:  # grows while it is read
+        for choice in folded[state]:
+            if choice.target is not None:
+                paths[choice.target] = min(2, paths[choice.target] + paths[state])
+        for target in targets(folded, state):
+            missing[target] -= 1
+            if missing[target] == 0:
+                done.append(target)
+    in_order = set(done)
+    return tuple(state not in in_order or paths[state] > 1 for state in range(len(folded)))
+
+
+def targets(folded: Folded, state: int) -> tuple[int, ...]:
+    """States that one row can lead to, each once."""
+    return tuple(dict.fromkeys(c.target for c in folded[state] if c.target is not None))
+
+
+def _sources(folded: Folded) -> list[list[int]]:
+    sources: list[list[int]] = [[] for _ in folded]
+    for state in range(len(folded)):
+        for target in targets(folded, state):
+            sources[target].append(state)
+    return sources
+
+
+@dataclass(frozen=True, slots=True)
+class FollowSets:
+    """Variables at the ends of matches, and the pairs of variables that follow each other.
+
+    pairs: of adjacent rows, the variable of the first and that of the second. matches_empty:
+    whether a match may be without rows.
+    """
+
+    first: frozenset[VariableId]
+    last: frozenset[VariableId]
+    pairs: frozenset[tuple[VariableId, VariableId]]
+    matches_empty: bool
+
+    @classmethod
+    def of(cls, folded: Folded) -> FollowSets:
+        """What the folded program allows."""
+        accepting = {state for state, ways in enumerate(folded) if any(c.accepts for c in ways)}
+        onward = [{c.variable for c in choices if c.variable is not None} for choices in folded]
+        into = {
+            (choice.variable, choice.target)
+            for choices in folded
+            for choice in choices
+            if choice.variable is not None and choice.target is not None
+        }
+        pairs = frozenset((one, other) for one, state in into for other in onward[state])
+        last = frozenset(variable for variable, state in into if state in accepting)
+        return cls(frozenset(onward[0]), last, pairs, 0 in accepting)
+
+    def before(self, variable: VariableId) -> frozenset[VariableId]:
+        """The variables that may stand before one."""
+        return frozenset(one for one, other in self.pairs if other == variable)
+
+
+MOST_STATES = 60  # from each of which all others are looked for
+
+
+def is_exponentially_ambiguous(folded: Folded) -> bool:
+    """Whether the ways over k rows may grow exponentially with k.
+
+    That is so where two different ways of equal length lead from a state back to itself. Conditions
+    are unknown here, so any variables may hold for the same row, and of two choices that lead back,
+    after m and n rows, the one n times and the other m times are such ways. A program of over
+    MOST_STATES states counts as ambiguous.
+
+    Source: Weber and Seidl, "On the degree of ambiguity of finite automata", criterion EDA.
+    """
+    if len(folded) > MOST_STATES:
+        return True
+    reached = [_reached(folded, state) for state in range(len(folded))]
+    return any(
+        sum(one.target is not None and state in reached[one.target] for one in choices) > 1
+        for state, choices in enumerate(folded)
+    )
+
+
+def _reached(folded: Folded, state: int) -> set[int]:
+    """A state and all that it leads to."""
+    found, waiting = {state}, [state]
+    while waiting:
+        new = set(targets(folded, waiting.pop())) - found
+        found |= new
+        waiting += new
+    return found

@@ -23,8 +23,14 @@ from typing_extensions import assert_never
 
 from matchrec.dataclass import dataclass
 from matchrec.errors.sql.pattern import pattern_too_large
-from matchrec.nfa.closure import Folding, fold
-from matchrec.nfa.facts import FollowSets, is_deterministic, is_exponentially_ambiguous, most_rows
+from matchrec.nfa.closure import (
+    Folding,
+    FollowSets,
+    fold,
+    is_deterministic,
+    is_exponentially_ambiguous,
+    most_rows,
+)
 from matchrec.nfa.program import (
     Action,
     Anchor,

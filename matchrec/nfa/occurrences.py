@@ -12,9 +12,17 @@ from itertools import accumulate, count
 
 from matchrec.dataclass import dataclass
 from matchrec.errors.sql.pattern import pattern_too_large
-from matchrec.nfa.closure import GUARD_START, MOST_CHOICES, Choice, Effect, Folded, Folding, fold
+from matchrec.nfa.closure import (
+    GUARD_START,
+    MOST_CHOICES,
+    Choice,
+    Effect,
+    Folded,
+    Folding,
+    fold,
+    least_rows,
+)
 from matchrec.nfa.compile import CompiledPattern, compile_program
-from matchrec.nfa.facts import least_rows
 from matchrec.nfa.program import A_MATCH
 from matchrec.plan.pattern import RowPattern, Variable, replace_children
 from matchrec.source import Span

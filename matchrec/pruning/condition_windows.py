@@ -20,7 +20,7 @@ from matchrec.conditions.row_column import OrderType
 from matchrec.conditions.split import ConditionSplitter, is_bare
 from matchrec.conditions.types import DOUBLE, TIMES, Family, is_wide_decimal
 from matchrec.dataclass import dataclass
-from matchrec.nfa.facts import FollowSets
+from matchrec.nfa.closure import FollowSets
 from matchrec.plan.clauses import (
     ConditionWindow,
     Definition,

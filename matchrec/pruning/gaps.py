@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from matchrec.nfa.facts import FollowSets
+from matchrec.nfa.closure import FollowSets
 from matchrec.nfa.program import VariableId
 from matchrec.plan.clauses import Definition, Gap, RowExpression
 from matchrec.plan.expression import (

@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING
 
 from matchrec.conditions.residual import SplitCondition
 from matchrec.conditions.row_column import EVERYWHERE, RowColumn, row_column
-from matchrec.nfa.closure import Choice, Folded
+from matchrec.nfa.closure import Choice, Folded, targets
 from matchrec.nfa.compile import CompiledPattern
-from matchrec.nfa.facts import targets
 from matchrec.nfa.program import VariableId
 from matchrec.plan.clauses import EventSelection, MatchOutput, RowsPerMatch
 from matchrec.plan.expression import (

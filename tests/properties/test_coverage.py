@@ -21,7 +21,7 @@ from matchrec.conditions.run_condition import (
 from matchrec.engine.coverage import Coverable
 from matchrec.engine.interface import Room
 from matchrec.engine.matches import RunFailure
-from matchrec.nfa.facts import UNREACHABLE
+from matchrec.nfa.closure import UNREACHABLE
 from matchrec.nfa.occurrences import compile_occurrences
 from matchrec.plan.pattern import Quantified, RowPattern, concatenation, permutation, show
 from tests.properties.test_engines import (

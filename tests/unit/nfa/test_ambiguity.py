@@ -1,7 +1,7 @@
 import pytest
 
 from matchrec.frontends.row_pattern import parse_row_pattern
-from matchrec.nfa.facts import is_exponentially_ambiguous
+from matchrec.nfa.closure import is_exponentially_ambiguous
 from tests.tasks.compiled import folded
 
 
