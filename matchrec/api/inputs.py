@@ -59,10 +59,24 @@ def texts_of(df: DataFrame, argument: str, terms: Terms) -> list[str]:
             found.append(term)
             continue
         written = str(term).removeprefix("Column<'").removesuffix("'>")
-        if written not in df.columns:
+        name = name_of_column(written, df.columns)
+        if name is None:
             raise errors.computed_column(argument, written)
-        found.append(quoted(written))
+        found.append(quoted(name))
     return found
+
+
+def name_of_column(written: str, columns: Sequence[str]) -> str | None:
+    """The column that a Column is by how it prints: `at` or `t.at`, but no field of a struct.
+
+    >>> [name_of_column(one, ["at", "place"]) for one in ("at", "t.at", "place.at", "upper(at)")]
+    ['at', 'at', None, None]
+    """
+    if written in columns:
+        return written
+    qualifier, _, name = written.rpartition(".")
+    is_field = qualifier.split(".")[0].lower() in {one.lower() for one in columns}
+    return name if name in columns and not is_field else None
 
 
 def relation_of(df: DataFrame, args: dict[str, Any] | None = None) -> Relation:

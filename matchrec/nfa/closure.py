@@ -171,8 +171,8 @@ def is_repeated(seen: dict[object, list[int]], what: object, guard: int) -> bool
 
 # What can be said about a row pattern from its folded program alone, whatever the rows are.
 #
-# `FollowSets` of `A B* (C | D)`: it begins with A, ends with C or D, and has the pairs A B, A C, A D,
-# B B, B C and B D.
+# `FollowSets` of `A B* (C | D)`: it begins with A, ends with C or D, and has the pairs A B, A C,
+# A D, B B, B C and B D.
 #
 # Source: Glushkov, "The abstract theory of automata", the sets First, Last and Follow.
 

@@ -130,7 +130,7 @@ def test_in_the_input_of_a_clause(spark: SparkSession, keywords: list[str], quer
     assert not {*refused} - (AFTER_RELATION if query == INPUTS[WITHOUT_AS] else set())
 
 
-@pytest.mark.parametrize(("number", "expression"), enumerate(EXPRESSIONS))
+@pytest.mark.parametrize(("number", "expression"), [*enumerate(EXPRESSIONS)])
 def test_in_an_expression(
     spark: SparkSession, keywords: list[str], number: int, expression: str
 ) -> None:

@@ -106,7 +106,7 @@ def test_questions_about_events(files: Path) -> None:
     (files / "rises.sase").write_text("PATTERN SEQ(A a, B b) WHERE skip_till_next_match {}")
     assert "SASE+ needs --order-by" in refused("why", "rises.sase", *STOCKS)
     assert "SASE+ needs --order-by" in refused("coverage", "rises.sase", *STOCKS)
-    assert "--engine is not for" in refused("coverage", "s.sql", *STOCKS, "--engine", "auto")
+    assert "--engine is not for" in refused("coverage", "streaks.sql", *STOCKS, "--engine", "auto")
 
 
 def test_a_picture_of_each_clause(embedded: Path) -> None:

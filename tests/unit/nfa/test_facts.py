@@ -3,7 +3,7 @@ from graphlib import CycleError
 import pytest
 
 from matchrec.frontends.row_pattern import parse_row_pattern
-from matchrec.nfa import facts
+from matchrec.nfa import closure
 from matchrec.nfa.closure import Folded
 from matchrec.nfa.compile import compile_program
 from matchrec.nfa.program import Action, Edge, Program, State
@@ -28,8 +28,8 @@ def folded(text: str) -> Folded:
 )
 def test_facts(text: str, most: int | None, deterministic: bool) -> None:
     choices = folded(text)
-    assert facts.most_rows(choices) == most
-    assert facts.is_deterministic(choices) is deterministic
+    assert closure.most_rows(choices) == most
+    assert closure.is_deterministic(choices) is deterministic
 
 
 @pytest.mark.parametrize(
@@ -46,13 +46,13 @@ def test_facts(text: str, most: int | None, deterministic: bool) -> None:
 def test_a_run_is_live_where_rows_could_still_make_a_match(
     text: str, live: tuple[bool, ...]
 ) -> None:
-    assert facts.live_states(folded(text)) == live
+    assert closure.live_states(folded(text)) == live
 
 
 def test_only_states_that_two_ways_reach_are_worth_remembering() -> None:
-    assert facts.reached_twice(folded("A B C")) == (False,) * 4
-    assert facts.reached_twice(folded("A B+ C")) == (False, False, True, True)
-    assert facts.reached_twice(folded("(A | B) C")) == (False, True, True)
+    assert closure.reached_twice(folded("A B C")) == (False,) * 4
+    assert closure.reached_twice(folded("A B+ C")) == (False, False, True, True)
+    assert closure.reached_twice(folded("(A | B) C")) == (False, True, True)
 
 
 def test_a_program_draws_itself() -> None:
@@ -78,7 +78,7 @@ def test_programs_stay_small(text: str, choices: int) -> None:
 
 
 def test_what_may_stand_beside_what() -> None:
-    found = facts.FollowSets.of(folded("A B* (C | D)"))
+    found = closure.FollowSets.of(folded("A B* (C | D)"))
     a, b, c, d = range(4)
     assert (found.first, found.last) == ({a}, {c, d})
     assert found.pairs == {(a, b), (a, c), (a, d), (b, b), (b, c), (b, d)}
