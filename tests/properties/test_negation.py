@@ -33,7 +33,7 @@ from tests.references.matcher import Words
 from tests.tasks.contiguous import Query, Rows, may_of, query, run_engine, satisfies_of, words
 
 random_examples = settings(
-    max_examples=examples(64),
+    max_examples=examples(48),
     deadline=None,
     database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],

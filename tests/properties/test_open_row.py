@@ -36,7 +36,7 @@ ENGINES: list[Engine] = [
 ]
 MORE = (frozenset("ABC"),) * 40
 random_examples = settings(
-    max_examples=examples(64),
+    max_examples=examples(32),
     deadline=None,
     database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],

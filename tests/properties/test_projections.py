@@ -38,7 +38,7 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore::matchrec.warnings.MatchRecognizeWarning"
 )  # random queries
 
-EXAMPLES = examples(32)
+EXAMPLES = examples(20)
 QUERIES_A_BATCH = 6
 PROJECTIONS_A_QUERY = 4
 WAYS = tuple(product(ENGINES, ("arrow", "pandas")))

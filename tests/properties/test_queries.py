@@ -33,7 +33,7 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore::matchrec.warnings.MatchRecognizeWarning"
 )  # random queries
 
-EXAMPLES = examples(24)
+EXAMPLES = examples(18)
 QUERIES_A_BATCH = 50
 QUERIES_OF_A_QUICK_RUN = 15
 ENGINES = ("backtracking", "breadth_first")

@@ -33,7 +33,7 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore::matchrec.warnings.MatchRecognizeWarning"
 )  # random queries
 
-EXAMPLES = examples(16)
+EXAMPLES = examples(12)
 RULES = min(24, EXAMPLES)
 ENGINES = ("backtracking", "breadth_first")
 SORTS = ("auto", "spark")

@@ -136,7 +136,7 @@ def test_in_an_expression(
 ) -> None:
     refused = []
     words = sorted(set(keywords) - AMBIGUOUS - CURRENT)
-    for word in words if LONG_RUN else words[number % 4 :: 4]:
+    for word in words if LONG_RUN else words[number % 6 :: 6]:
         text = expression.format(k=word)
         if not is_spark_sql(spark, f"SELECT {text} AS y FROM t"):
             continue

@@ -84,7 +84,7 @@ def random_events(rnd: random.Random, keys: list[str | None]) -> list[tuple[Any,
     ]
 
 
-@pytest.mark.parametrize("seed", batches(4))
+@pytest.mark.parametrize("seed", batches(3))
 def test_any_pieces_give_what_the_whole_gives(spark: SparkSession, seed: int) -> None:
     rnd = random.Random(seed)
     rows = random_events(rnd, [*"pqrstu", None])

@@ -22,7 +22,7 @@ from tests.quick.scale import SEED, examples
 from tests.spark.conditions.rows import create_rows
 from tests.tasks.query_batches import Prepared, QueryBatch, Run
 
-CONDITIONS = examples(96)
+CONDITIONS = examples(64)
 UNDER_ANSI = examples(8)  # each asks Spark twice
 BATCH = 80
 CLAUSE = """SELECT * FROM runs MATCH_RECOGNIZE (
