@@ -57,7 +57,7 @@ from tests.tasks.contiguous import (
     words,
 )
 
-EXAMPLES = examples(24)
+EXAMPLES = examples(32)
 ENGINES: list[Engine] = [
     Engine("backtracking"),
     Engine("backtracking", Room(rows=3, matches=2, memory=1)),

@@ -52,7 +52,7 @@ from tests.tasks.selection import (
     texts,
 )
 
-EXAMPLES = examples(24)
+EXAMPLES = examples(32)
 ENGINES: list[Engine] = [
     Engine("backtracking"),
     Engine("backtracking", Room(rows=3, matches=2, memory=1)),
