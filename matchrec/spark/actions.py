@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from threading import Event, Thread, current_thread, main_thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid4
 
 from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 
 from matchrec.arguments import SESSION, checked
 from matchrec.dataclass import dataclass
@@ -161,6 +162,7 @@ class Told:
         return self._last
 
 
+GONE = (Py4JError, PySparkException, OSError, AttributeError)  # of a session that has ended
 AGAIN = 0.3  # seconds: a job may start after others were cancelled
 
 
@@ -185,7 +187,10 @@ def cancelled_by_interrupt(spark: SparkSession) -> Iterator[None]:
 
     def cancel_jobs() -> None:
         while not ended.is_set():
-            cancel(tag)
+            try:
+                cancel(tag)
+            except GONE:  # Java was told of the signal, too
+                return
             ended.wait(AGAIN)
 
     def interrupt(*_: object) -> None:
@@ -205,7 +210,8 @@ def cancelled_by_interrupt(spark: SparkSession) -> Iterator[None]:
     finally:
         ended.set()
         signal.signal(signal.SIGINT, before)
-        remove(tag)
+        with suppress(*GONE):
+            remove(tag)
     if interrupted.is_set():
         raise Interrupted
 
