@@ -161,18 +161,6 @@ def is_number(given: object) -> bool:
     return is_whole(given) or finite
 
 
-def are_texts(given: object) -> bool:
-    """A text, or a list or tuple of texts."""
-    several = isinstance(given, list | tuple) and all(isinstance(one, str) for one in given)
-    return isinstance(given, str) or several
-
-
-def are_terms(given: object) -> bool:
-    """A text or a Column, or a list or tuple of these."""
-    several = given if isinstance(given, list | tuple) else (given,)
-    return all(isinstance(one, str) or is_column(one) for one in several)
-
-
 def can(*methods: str) -> Callable[[object], bool]:
     """Whether something has all of these methods, and is no class."""
 
@@ -192,6 +180,11 @@ def instance_of(kind: type) -> Callable[[object], bool]:
 def all_of(kind: Callable[[object], bool], given: Iterable[object]) -> bool:
     """Whether all elements are of a kind."""
     return all(kind(one) for one in given)
+
+
+def one_or_several(kind: Callable[[object], bool]) -> Callable[[object], bool]:
+    """Whether something is of a kind, or a list or tuple of such."""
+    return lambda given: all_of(kind, given if isinstance(given, list | tuple) else (given,))
 
 
 is_session = can("sql", "createDataFrame", "stop")
@@ -219,12 +212,12 @@ DATAFRAME = ArgumentKind(
 TEXT = ArgumentKind("a text", instance_of(str))
 TEXTS = ArgumentKind(
     "SQL text, or a list of texts",
-    are_texts,
+    one_or_several(instance_of(str)),
     'write {argument}="name", or {argument}=["name", "another"]',
 )
 TERMS = ArgumentKind(
     "SQL text or a Column, or a list of these",
-    are_terms,
+    one_or_several(lambda one: isinstance(one, str) or is_column(one)),
     'write {argument}="name", or {argument}=["name", "another"]',
 )
 FLAG = ArgumentKind("True or False", instance_of(bool), "write {argument}=True, or leave it out")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from matchrec.api.signatures import ARGUMENTS, QUERY, READS, WRITES
-from matchrec.arguments import TEXTS, ArgumentKind, OneOf, ReadLanguage, WrittenLanguage, checked
+from matchrec.arguments import TEXTS, ReadLanguage, WrittenLanguage, checked
 from matchrec.errors import calls as errors
 from matchrec.frontends.dialects.products import PRODUCTS
 from matchrec.frontends.dialects.translate import translate_query
@@ -19,17 +19,11 @@ from matchrec.writing.reading import ReadQuery, Streams, read_pattern, read_sase
 
 __all__ = ["Conversion", "convert"]
 
-KINDS: dict[str, ArgumentKind | OneOf] = {
-    "query": QUERY,
-    "read": READS,
-    "write": WRITES,
-    "order_by": TEXTS,
-    "partition_by": TEXTS,
-}
+STREAMS = {"order_by": TEXTS, "partition_by": TEXTS}  # no DataFrame is there to have Columns
 LANGUAGES = {"sase": "SASE+", "pattern": "a Pattern"}
 
 
-@checked(**{**ARGUMENTS, **KINDS})
+@checked(query=QUERY, read=READS, write=WRITES, **{**ARGUMENTS, **STREAMS})
 def convert(  # noqa: PLR0913 -- public signature
     query: str | Pattern,
     *,

@@ -150,7 +150,7 @@ def warn_of(built: BuiltRuleSet) -> None:
         name, plan = rule.name, built.shared.drafts[rule.name].written
         with reading(rule.language):
             found = remarks_in(plan, rule.source)
-            if is_streaming(built.rows):
+            if built.question.is_stream:
                 found += remarks_on_state(plan, built.executables[name], rule.source)
         warn(*(of_rule(name, one) for one in found))
 

@@ -21,7 +21,6 @@ from matchrec.arguments import (
     PatternForm,
     SaseForm,
     all_of,
-    are_texts,
     instance_of,
     is_column,
     is_dataframe,
@@ -151,7 +150,9 @@ CLAUSE = ArgumentKind(
 NAME = ArgumentKind("the name of a column", instance_of(str), 'write {argument}="name"')
 NAMES = ArgumentKind(
     "the names of two columns, in which a match begins and ends",
-    lambda given: isinstance(given, tuple | list) and len(given) == 2 and are_texts(given),
+    lambda given: (
+        isinstance(given, tuple | list) and len(given) == 2 and all_of(instance_of(str), given)
+    ),
     'write {argument}=("first", "last")',
 )
 COUNT = ArgumentKind("a whole number from 1", lambda given: is_whole(given) and 1 <= given < 2**31)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 
 TIMES_A_SECOND = 2
+GONE = (Py4JError, PySparkException, OSError, AttributeError)  # of a session that has ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +135,7 @@ def asked(spark: SparkSession) -> Callable[[], Tasks]:
     def tasks() -> Tasks:
         try:
             stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
-        except (Py4JError, OSError):
+        except GONE:
             return Tasks()
         known = [one for one in stages if one is not None]
         return Tasks(
@@ -162,7 +163,6 @@ class Told:
         return self._last
 
 
-GONE = (Py4JError, PySparkException, OSError, AttributeError)  # of a session that has ended
 AGAIN = 0.3  # seconds: a job may start after others were cancelled
 
 

@@ -133,15 +133,16 @@ def result_items(executable: Executable, slots: Sequence[int]) -> list[SelectIte
     """The columns of a result. slots: of each read the number of the column that holds it."""
     is_marked = executable.reads[-1] is ReadFact.IS_MATCHED
     is_matched = wire.read(slots[-1]) if is_marked else None
-    columns = [show_column(column) for column in executable.crossing.columns]
+    is_plain = all(len(one.pieces) == 1 for one in executable.outputs)
+    columns = [] if is_plain else [show_column(one) for one in executable.crossing.columns]
 
     def held(piece: Piece, *, is_alone: bool) -> Piece:
         """A piece over the columns here; Spark's errors show what the user calls a read."""
         if not isinstance(piece, int):
             return piece
-        slot = slots[piece]
-        shown = show_read(executable.reads[piece], columns)
-        return slot if is_alone else commented(wire.read(slot), shown)
+        if is_alone:
+            return slots[piece]
+        return commented(wire.read(slots[piece]), show_read(executable.reads[piece], columns))
 
     found = []
     for one in executable.outputs:

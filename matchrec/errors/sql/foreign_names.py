@@ -10,6 +10,7 @@ Databricks, SQL Server and DuckDB.
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from matchrec.errors.surface import here
 
@@ -155,7 +156,7 @@ def _translated(name: str) -> str | None:
             text = f"{name}({arguments})"
             try:
                 (call,) = dialect.parser().parse(dialect.tokenize(text), text)
-                if call is None or call.error_messages():
+                if call is None or lacks_argument(call):
                     continue
                 written = call.sql("spark", unsupported_level=ErrorLevel.IGNORE)
             except (SqlglotError, LookupError, AttributeError, TypeError, ValueError):
@@ -164,6 +165,15 @@ def _translated(name: str) -> str | None:
             found = _SIMPLE.fullmatch(written) if knows else None
             return written if found and found[1] != name else None
     return None
+
+
+def lacks_argument(call: Any) -> bool:
+    """Whether sqlglot has read a call without an argument that it needs, as it raises for none.
+
+    Its own `error_messages` raises in a process that has loaded unittest, in its oldest version.
+    """
+    needed = (name for name, is_needed in call.arg_types.items() if is_needed)
+    return any(call.args.get(name) in (None, []) for name in needed)
 
 
 def _only_product(name: str) -> str | None:
