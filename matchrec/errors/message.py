@@ -49,10 +49,12 @@ _FORMS: Mapping[str | None, Callable[..., str]] = {
     ":short": shortened,
     ":line": lambda text: " ".join(text.split()),
     ":note": as_note,
+    ":bare": lambda text: text.strip("`"),
     ":shown": shown,
     ":repr": repr,
     ":part": part,
     ":sql": sql_of,
+    ":closing": lambda bracket: {"(": ")", "[": "]", "{": "}"}.get(bracket, bracket),
     ":,": lambda number: f"{number:,}" if isinstance(number, int) else str(number),
 }
 
@@ -63,7 +65,8 @@ class Message(Generic[E]):
 
     A field is the name of a value in braces: of one that is several names, these are listed, and
     `{names[0]}` is the first of them; `{text:short}` is one line of the user's text, `{text:line}`
-    all of it in one line, `{limit:,}` a number with commas, `{value:shown}` any value of Python's.
+    all of it in one line, `{limit:,}` a number with commas, `{value:shown}` any value of Python's,
+    `{bracket:closing}` what closes a bracket.
     `{word.one}` and `{part[DEFINE]}` are words of the language that is being read,
     `{option[sort=spark]}` and `{here.marker}` what one writes on the surface that is in use. Other
     braces are braces.
@@ -139,6 +142,15 @@ def _spans(place: object) -> list[Span]:
     """The spans of a place."""
     several = place if isinstance(place, tuple) else (place,)
     return [one for one in several if isinstance(one, Span)]
+
+
+def worded(template: str) -> str:
+    """A template without values, with the words that are in use in their places.
+
+    >>> worded("unix_date({word.one}), {option[dialect=oracle]}")
+    'unix_date(LAST(A.x)), dialect="oracle"'
+    """
+    return _filled(template, {})
 
 
 def _filled(template: str, named: Mapping[str, object]) -> str:

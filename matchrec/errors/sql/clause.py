@@ -7,7 +7,7 @@ from matchrec.errors.kinds import (
     meant_keyword,
     shortened,
 )
-from matchrec.errors.message import parse_error, plan_error, unsupported
+from matchrec.errors.message import parse_error, plan_error, unsupported, worded
 from matchrec.errors.sql.foreign_names import or_dialect
 from matchrec.source import Span
 
@@ -84,16 +84,11 @@ last_closes_another = parse_error(
 )
 
 
-def not_closed_before(
-    opening: str, keyword: str, spans: tuple[Span, Span]
-) -> MatchRecognizeParseError:
-    """A bracket that swallows the next part of the clause."""
-    closing = {"(": ")", "[": "]", "{": "}"}[opening]
-    return MatchRecognizeParseError(
-        f"`{opening}` is not closed before {keyword} in MATCH_RECOGNIZE",
-        *spans,
-        hint=f"add `{closing}` where it ends",
-    )
+# A bracket that swallows the next part of the clause.
+not_closed_before = parse_error(
+    "`{opening}` is not closed before {keyword} in MATCH_RECOGNIZE",
+    hint="add `{opening:closing}` where it ends",
+)
 
 
 # A `)` too many, which ends the clause.
@@ -103,16 +98,15 @@ closed_before = parse_error(
 )
 
 
-def outside_parentheses(part: str, span: Span) -> MatchRecognizeParseError:
-    """MATCH_RECOGNIZE (...) WITHIN INTERVAL 1 HOUR."""
-    after = part in ("WITHIN", "SUBSET", "DEFINE")
-    place = ", after PATTERN (...)" if after else "" if part == "PATTERN" else ", before PATTERN"
-    return MatchRecognizeParseError(
-        f"{part} stands after the closing parenthesis of MATCH_RECOGNIZE",
-        span,
-        notes=(_ORDER,),
-        hint=f"move it into the parentheses{place}",
-    )
+# MATCH_RECOGNIZE (...) WITHIN INTERVAL 1 HOUR.
+_MOVE = "move it into the parentheses"
+outside_parentheses = parse_error(
+    "{part} stands after the closing parenthesis of MATCH_RECOGNIZE",
+    notes=(_ORDER,),
+    hint=f"{_MOVE}, before PATTERN",
+    hints={"PATTERN": _MOVE}
+    | dict.fromkeys(("WITHIN", "SUBSET", "DEFINE"), f"{_MOVE}, after PATTERN (...)"),
+)
 
 
 # A part after one that it must precede; `order` is the right one of those written.
@@ -352,7 +346,7 @@ def meant_by(text: str, where: str) -> str | None:
         return "limit the time of a match after PATTERN (...): WITHIN INTERVAL 1 HOUR"
     keyword = meant_keyword(text)
     if keyword or text.upper() in _OF_OTHERS:
-        return _OF_OTHERS.get(text.upper()) or f"write {keyword}"
+        return worded(_OF_OTHERS.get(text.upper(), f"write {keyword}"))
     if text in ")]}":
         return f"remove the `{text}`, or add the bracket that it closes"
     return None
@@ -382,7 +376,7 @@ _OF_OTHERS = {
     "=>": "write >= for a number that is as great or greater",
     "&&": "write AND",
     "->": "a lambda function stands in a function that takes one: transform(x, p -> p + 1)",
-    "OPTIONS": or_dialect("write LONGEST MATCH after PATTERN (...)", "bigquery"),
+    "OPTIONS": "write LONGEST MATCH after PATTERN (...), or pass {option[dialect=bigquery]}",
     "WHERE": "filter the input in a subquery before the clause, or the result after it",
 }
 _UNITS = frozenset({"SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "YEAR"})
@@ -409,12 +403,10 @@ in_without_parentheses = parse_error(
 )
 
 
-def unclosed_bracket(opening: str, where: str, span: Span) -> MatchRecognizeParseError:
-    """A bracket in an expression that nothing closes."""
-    closing = {"(": ")", "[": "]", "{": "}"}[opening]
-    return MatchRecognizeParseError(
-        f"`{opening}` is not closed in {where}", span, hint=f"add `{closing}` where it ends"
-    )
+# A bracket in an expression that nothing closes.
+unclosed_bracket = parse_error(
+    "`{opening}` is not closed in {where}", hint="add `{opening:closing}` where it ends"
+)
 
 
 # Nothing where an expression should stand.

@@ -12,12 +12,7 @@ from matchrec.errors.sql import window as errors
 from matchrec.errors.sql.window import not_in
 from matchrec.frontends.dialects.edits import Edit, Note, edited
 from matchrec.frontends.dialects.fragments import Fragments
-from matchrec.frontends.dialects.limits import (
-    Feature,
-    check_limits,
-    neighbours,
-    repeated_variables,
-)
+from matchrec.frontends.dialects.limits import check_limits, repeated_variables
 from matchrec.frontends.dialects.products import Nulls, Product
 from matchrec.frontends.dialects.rules.place import Kinds, KnownColumns, Place, no_kinds
 from matchrec.frontends.dialects.spellings import (
@@ -206,7 +201,7 @@ def exclusive_loop_edits(
     if not exits:
         return
     for span in repeated_variables(clause.pattern):
-        raise not_in("Flink SQL", Feature.REPEATED.value, span)
+        raise not_in("Flink SQL", "repeated variables in PATTERN", span)
     names = ", ".join(f"{one.union} = {_members(one)}" for one in exits)
     place = clause.windows[-1].span.end if clause.windows else clause.pattern_span.end
     yield Edit(Span(place, place), f" SUBSET {names}")
@@ -299,7 +294,7 @@ def clause_edits(
     if read.defines_more and not write.defines_more:
         clause, unused = without_unused(tokens, clause)
         yield from (Edit(span, "") for span in unused)
-    check_limits(clause, write, neighbours(clause, read))
+    check_limits(clause, read, write)
     keeps_case = read.keeps_case and not write.keeps_case
     written = variables_as_written(tokens, clause) if keeps_case else {}
     place = Place(read, write, clause, columns=KnownColumns(columns), quoted=written)
