@@ -15,15 +15,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from matchrec.dataclass import dataclass
 from matchrec.engine.partitions import BoolArray, IntArray, WordArray
-from matchrec.jit.decorators import kernel
 from matchrec.spark import wire
 from matchrec.spark.wire import SortColumn, Sorting
 from matchrec.spark.worker.arrays import (
@@ -41,6 +40,8 @@ from matchrec.spark.worker.arrays import (
 SHORT = 16  # bytes of texts that are sorted by their bytes
 LONG = 64  # bytes of those that are, if most texts differ; others are ranked
 SAMPLE = 1 << 14
+BYTES = 8  # of a number
+OF_LENGTH = np.array([(1 << 64) - (1 << (64 - 8 * one)) for one in range(BYTES + 1)], np.uint64)
 FIRST_BIT = np.int64(np.iinfo(np.int64).min)
 FIRST = -1 << 63  # the least number: subtracting it inverts the first bit
 ALL = (1 << 64) - 1
@@ -179,31 +180,18 @@ def most_differ(values: pa.Array) -> bool:
 
 
 def byte_parts(values: pa.Array, longest: int) -> Iterator[IntArray]:
-    """Eight bytes each."""
+    """Eight bytes each, as a number that rises with them; where a text ends, zeros follow."""
     _, offsets, content = values.buffers()
     large = pa.types.is_large_binary(values.type) or pa.types.is_large_string(values.type)
     ends = np.frombuffer(offsets, np.int64 if large else np.int32)
     ends = ends[values.offset : values.offset + len(values) + 1]
-    for skipped in range(0, longest, 8):
-        numbers = np.empty(len(values), np.int64)
-        read_bytes(ends, np.frombuffer(content, np.uint8), skipped, numbers)
-        yield numbers
-
-
-@kernel
-def read_bytes(offsets: Any, content: Any, skipped: int, numbers: IntArray) -> None:
-    """Eight bytes of each text after some, as a number that rises with them.
-
-    Where a text ends, zeros follow. The first bit is flipped, so that signed numbers compare alike.
-    """
-    for row in range(numbers.shape[0]):
-        begin, end = offsets[row] + skipped, offsets[row + 1]
-        number = np.uint64(0)
-        for place in range(begin, begin + 8):
-            number <<= np.uint64(8)
-            if place < end:
-                number |= np.uint64(content[place])
-        numbers[row] = np.int64(number ^ np.uint64(1 << 63))
+    held = np.append(np.frombuffer(content, np.uint8), np.zeros(BYTES, np.uint8))
+    from_byte: npt.NDArray[np.uint64] = np.ndarray(len(held) - BYTES + 1, ">u8", held, strides=(1,))
+    for skipped in range(0, longest, BYTES):
+        begins = np.minimum(ends[:-1] + skipped, ends[1:])
+        numbers = from_byte[begins].astype(np.uint64)
+        numbers &= OF_LENGTH[np.minimum(ends[1:] - begins, BYTES)]
+        yield numbers.view(np.int64) ^ FIRST_BIT  # signed numbers compare alike
 
 
 def where_null(values: pa.Array) -> IntArray:
