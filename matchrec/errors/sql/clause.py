@@ -154,6 +154,19 @@ second_window = parse_error(
     "two windows between the same rows in WITHIN", hint="keep the smaller one"
 )
 
+# WITHIN INTERVAL 1 HOUR, 20 ROWS.
+window_of_rows_and_time = parse_error(
+    "a window of time and one of rows in WITHIN",
+    hint="keep one, and write the other as a condition in DEFINE, such as count(*) <= 20",
+)
+
+# WITHIN 0 ROWS, WITHIN 2.5 ROWS.
+not_a_number_of_rows = parse_error(
+    "`{number}` is no number of rows in WITHIN",
+    notes=("a match spans so many rows of its partition at most, from 1 to {limit:,}",),
+    hint="write WITHIN 20 ROWS",
+)
+
 # WITHIN 5 DAYS.
 distance_without_interval = parse_error(
     "WITHIN of a time without the word INTERVAL", hint="write WITHIN INTERVAL {text}"

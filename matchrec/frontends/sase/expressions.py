@@ -18,7 +18,6 @@ from matchrec.frontends.expressions.operands import operation_of_call
 from matchrec.frontends.expressions.row_terms import NAMING, named_field
 from matchrec.frontends.lexing.tokens import (
     AGGREGATES,
-    NONDETERMINISTIC,
     OF_THE_MATCH,
     WINDOW_ONLY,
 )
@@ -48,6 +47,7 @@ from matchrec.plan.expression import (
     around,
     enclosed,
 )
+from matchrec.plan.text import NONDETERMINISTIC
 from matchrec.source import Span
 
 # The components of SEQ, and the variables of the plan that stand for them.

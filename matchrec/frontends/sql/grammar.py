@@ -16,8 +16,10 @@ from matchrec.errors.sql import window as window_errors
 from matchrec.errors.sql.expression import column_in_double_quotes
 from matchrec.frontends.expressions.analysis import ClausePart
 from matchrec.frontends.lexing.tokens import (
+    MOST,
     OF_THE_MATCH,
     UNITS_OF_TIME,
+    Range,
     Token,
     TokenKind,
     TokenSequence,
@@ -67,8 +69,10 @@ def is_time(tokens: TokenSequence, index: int) -> bool:
 
 
 def is_distance(tokens: TokenSequence, index: int) -> bool:
-    """Whether an interval stands at `index`, with its word or without."""
-    return tokens.key(index) == "INTERVAL" or is_time(tokens, index)
+    """Whether an interval stands at `index`, with its word or without, or a number of rows."""
+    is_rows = 0 <= index < len(tokens) and tokens[index].is_constant
+    is_rows = is_rows and tokens.key(index + 1) == "ROWS"
+    return tokens.key(index) == "INTERVAL" or is_time(tokens, index) or is_rows
 
 
 def pattern_outside(tokens: TokenSequence, word: int, wrong: int) -> MatchRecognizeError | None:
@@ -412,13 +416,21 @@ def read_windows(clause: ClauseTokens, section: Section | None) -> tuple[WindowN
     for one in found:
         other = first.setdefault((one.between_rows, one.after, one.to), one)
         if other is not one:
-            raise errors.second_window((other.span, one.span))
+            same = (other.rows is None) is (one.rows is None)
+            error = errors.second_window if same else errors.window_of_rows_and_time
+            raise error((other.span, one.span))
     return found
 
 
 def _window(clause: ClauseTokens, start: int, end: int) -> WindowNode:
-    """`interval`, `interval BETWEEN ROWS` or `interval FROM variable TO variable`."""
+    """`interval`, `n ROWS`, `interval BETWEEN ROWS` or `interval FROM variable TO variable`."""
     span = clause.span(start, end)
+    if end - start == 2 and clause.key(end - 1) == "ROWS":
+        number = clause[start].text
+        rows = whole_number(number) if number.isdigit() else 0
+        if not rows:
+            raise errors.not_a_number_of_rows(number, MOST, span)
+        return WindowNode(expression_at(clause, start, start + 1), span, rows=rows)
     between = [clause.key(index) for index in range(start, end)][-2:] == ["BETWEEN", "ROWS"]
     pair = end - start > 4 and (clause.key(end - 4), clause.key(end - 2)) == ("FROM", "TO")
     stop = end - 2 if between else end - 4 if pair else end
@@ -466,7 +478,7 @@ def read_clause(clause: ClauseTokens) -> MatchRecognize:
         search_span=one(ClausePart.SEARCH, lambda _, section: section.keyword),
         windows=read_windows(clause, written.get(ClausePart.WITHIN)),
         subsets=tuple(_subset(clause, *item) for item in items(ClausePart.SUBSET)),
-        definitions=tuple(_definition(clause, *item) for item in items(ClausePart.DEFINE)),
+        definitions=tuple(_definitions(clause, items(ClausePart.DEFINE))),
         dialect=clause.dialect,
         span=clause.inside,
     )
@@ -641,6 +653,20 @@ def _subset(clause: ClauseTokens, start: int, end: int) -> Subset:
         name.span,
         tuple(member.span for member in members),
     )
+
+
+def _definitions(clause: ClauseTokens, items: Sequence[Range]) -> Iterator[DefinitionNode]:
+    """`A, B AS condition` is a definition of each: names share the condition after them."""
+    names: list[Token] = []
+    for start, end in items:
+        if end - start == 1 and clause.can_name(start) and (start, end) != items[-1]:
+            _refuse_reserved(clause[start], "DEFINE")
+            names.append(clause[start])
+            continue
+        last = _definition(clause, start, end)
+        yield from (replace(last, variable=one.variable, span=one.span) for one in names)
+        yield last
+        names.clear()
 
 
 def _definition(clause: ClauseTokens, start: int, end: int) -> DefinitionNode:
