@@ -94,7 +94,9 @@ def translate_query(
             raise errors.not_written(write.title, tokens[0].span)
         if read is SPARK:
             plans = _check(text, read)
-            of_measures.extend(one for plan in plans for one in notes_on_measures(plan, write.title))
+            of_measures.extend(
+                one for plan in plans for one in notes_on_measures(plan, write.title)
+            )
         refuse_unbalanced(tokens)
         yield from written_out(tokens, find_clauses(tokens), read, own.values)
         yield from _joined_signs(tokens, read)

@@ -329,7 +329,10 @@ def _starts_measures(clause: ClauseTokens, index: int) -> bool:
 
 def _starts_item(clause: ClauseTokens, index: int, pattern_end: int, sign: str) -> bool:
     """A name and `sign` follow, or what precedes can be nothing but a part's end."""
-    named = clause.can_name(index + 1) and clause.key(index + 2) == sign
+    name = index + 1
+    while pattern_end >= 0 and clause.can_name(name) and clause.key(name + 1) == ",":
+        name += 2  # DEFINE A, B AS
+    named = clause.can_name(name) and clause.key(name + 1) == sign
     return named or index - 1 == pattern_end or (clause.key(index - 1) == ")" and pattern_end >= 0)
 
 
