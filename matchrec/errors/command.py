@@ -58,9 +58,6 @@ repeated_column = refused(
     hint="write AS with another name, or --format csv",
 )
 
-# A skip strategy that is none.
-unknown_skip = refused("`{text}` is not a skip strategy of a Pattern", notes=("known: {known}",))
-
 # A Pattern that is not named by its file or module.
 malformed_pattern = refused(
     "`{where}` does not say where the Pattern is",
