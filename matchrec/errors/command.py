@@ -141,6 +141,7 @@ no_order_in_cell = plan_error(
     "SASE+ and a Pattern in a cell need to know what events are sorted by",
     hint="write %%matchrec --events stocks --order-by date",
 )
+unfit_in_cell = plan_error("`{option}` of %%matchrec is not for {what}", hint="leave it out")
 
 wrong_partition = plan_error(
     "`--partition {given}` of %%matchrec has no value", hint="write --partition ticker=AAPL"
