@@ -26,8 +26,7 @@ MAY_IMPORT = {
     "dataclass": set(),
     "jit": {"loading"},
     "plan": {"source", "errors"},
-    "regular_expressions": {"jit"},
-    "conditions": {"source", "errors", "plan", "regular_expressions"},
+    "conditions": {"source", "errors", "plan"},
     "pictures": {"plan"},
     "frontends": {"source", "errors", "arguments", "plan", "pictures"},
     "writing": {"source", "errors", "plan", "frontends"},
@@ -135,7 +134,6 @@ THIRD_PARTIES = {
     "numpy": {
         "jit",
         "nfa",
-        "regular_expressions",
         "evaluate",
         "engine",
         "output",
