@@ -111,7 +111,7 @@ MAY_IMPORT = {
         "spark",
         "charts",
     },
-    "cli": {"source", "errors", "arguments", "jit", "spark", "charts", "api"},
+    "cli": {"loading", "source", "errors", "arguments", "jit", "spark", "charts", "api"},
     "notebook": {
         "source",
         "errors",
