@@ -229,10 +229,7 @@ def say() -> None:
 
 
 # The rooms from which machine code is made.
-SOURCES = (
-    *("jit", "nfa", "evaluate", "engine", "output", "spark/sorting"),
-    "regular_expressions",
-)
+SOURCES = ("jit", "nfa", "evaluate", "engine", "output", "spark/sorting")
 
 ALL: list[KeptFunction] = []
 

@@ -81,7 +81,9 @@ def read_sase(text: str, streams: Streams) -> ReadQuery:
 
 
 def read_pattern(pattern: Pattern, streams: Streams) -> ReadQuery:
-    """A Pattern without skipping."""
+    """A Pattern. Raises for one with a skip strategy, for which others have other words or none."""
+    if pattern.skip.to is not None:
+        raise errors.unconverted_option(f"after_match({pattern.skip!r})")
     query = PatternQuery(pattern, streams.sorted_by, streams.partition_by, ("*",))
     plan, source = as_clause(query)
     return ReadQuery(plan, source)

@@ -223,7 +223,7 @@ Terminals = frozenset[str]
 EVENT_TYPE = frozenset({"NAME", "STRING", "BACKQUOTED", "ANY", "STAR"})
 VALUE = frozenset(
     {"NAME", "NUMBER", "STRING", "CONSTANT", "PERCENTAGE", "INTERVAL", "LPAR", "_CASE", "_CAST"}
-    | {"PLUS", "MINUS"}
+    | {"PLUS", "MINUS", "PARAMETER"}
 )
 OPERATOR = frozenset(
     {"COMPARISON", "PLUS", "MINUS", "STAR", "SLASH", "MODULO", "DIV", "CONCAT", "LIKE", "NOT"}
@@ -244,6 +244,7 @@ WORDS = {
     "NAME": "a name",
     "NUMBER": "a number",
     "STRING": "a string",
+    "PARAMETER": "a parameter such as :limit",
     "STRATEGY": "an event selection strategy such as skip_till_next_match",
     "TRUTH": "NULL, TRUE or FALSE",
     "LPAR": "`(`",
