@@ -76,7 +76,7 @@ def read_sase(text: str, streams: Streams) -> ReadQuery:
         )
         query = parse(text)
     strategy = query.where.strategy_span if query.where else query.sequence_span
-    window = query.window.span if query.window else START
+    window = (query.window and query.window.span) or START
     return ReadQuery(plan, Source(text), Places(query.sequence_span, window, strategy))
 
 

@@ -84,16 +84,12 @@ last_closes_another = parse_error(
 )
 
 
-def not_closed_before(
-    opening: str, keyword: str, spans: tuple[Span, Span]
-) -> MatchRecognizeParseError:
-    """A bracket that swallows the next part of the clause."""
-    closing = {"(": ")", "[": "]", "{": "}"}[opening]
-    return MatchRecognizeParseError(
-        f"`{opening}` is not closed before {keyword} in MATCH_RECOGNIZE",
-        *spans,
-        hint=f"add `{closing}` where it ends",
-    )
+_CLOSED = {"(": "add `)` where it ends", "[": "add `]` where it ends", "{": "add `}` where it ends"}
+
+# A bracket that swallows the next part of the clause.
+not_closed_before = parse_error(
+    "`{opening}` is not closed before {keyword} in MATCH_RECOGNIZE", hints=_CLOSED
+)
 
 
 # A `)` too many, which ends the clause.
@@ -422,12 +418,8 @@ in_without_parentheses = parse_error(
 )
 
 
-def unclosed_bracket(opening: str, where: str, span: Span) -> MatchRecognizeParseError:
-    """A bracket in an expression that nothing closes."""
-    closing = {"(": ")", "[": "]", "{": "}"}[opening]
-    return MatchRecognizeParseError(
-        f"`{opening}` is not closed in {where}", span, hint=f"add `{closing}` where it ends"
-    )
+# A bracket in an expression that nothing closes.
+unclosed_bracket = parse_error("`{opening}` is not closed in {where}", hints=_CLOSED)
 
 
 # Nothing where an expression should stand.

@@ -28,8 +28,6 @@ from matchrec.frontends.sql.nodes import Block, FrameHole, Query, Site, view_nam
 from matchrec.frontends.sql.relation import (
     Cut,
     WithClause,
-    Words,
-    count_words,
     find_clauses,
     find_relation,
     find_use,
@@ -155,14 +153,14 @@ def _all_sites(
     tokens: TokenSequence, clauses: Sequence[Cut], read: Sequence[ReadBlock]
 ) -> tuple[tuple[Site, ...], tuple[Block, ...]]:
     """Clauses and windows in the order of evaluation: of those that end together, clauses first."""
-    withs, words = find_with_clauses(tokens), count_words(tokens)
+    withs = find_with_clauses(tokens)
     sites: list[Site] = []
     blocks: list[Block] = []
-    found = deque(_sites(tokens, clauses, (withs, words)))
+    found = deque(_sites(tokens, clauses, withs))
     for block in read:
         while found and found[0].whole.end <= block.rows.end:
             sites.append(_numbered(found.popleft(), len(sites)))
-        sites.extend(block.sites(len(sites), withs, words))
+        sites.extend(block.sites(len(sites), withs))
         blocks.append(block.block(len(sites) - 1))
     sites.extend(_numbered(site, number) for number, site in enumerate(found, len(sites)))
     return tuple(sites), tuple(blocks)
@@ -173,11 +171,8 @@ def _numbered(site: Site, index: int) -> Site:
 
 
 def _sites(
-    tokens: TokenSequence,
-    clauses: Sequence[Cut],
-    known: tuple[tuple[WithClause, ...], Words],
+    tokens: TokenSequence, clauses: Sequence[Cut], withs: tuple[WithClause, ...]
 ) -> Iterator[Site]:
-    withs, words = known
     for cut in clauses:
         refuse_stored_text(tokens, cut)
         _refuse_alias_in_double_quotes(tokens, cut)
@@ -193,7 +188,7 @@ def _sites(
             input_span,
             input_span.to(tokens[cut.closing].span),
             find_visible(tokens, withs, relation.start),
-            find_use(tokens, relation.start, cut.closing, words),
+            find_use(tokens, relation.start, cut.closing),
         )
 
 

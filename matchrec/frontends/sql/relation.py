@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 
 from matchrec.dataclass import dataclass
@@ -435,53 +434,24 @@ _BEFORE_PARENTHESIS = words("USING ON WHERE HAVING")
 _BEFORE_CONSTANT = words("DATE TIMESTAMP")
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
-    """How often a query has each key and each name, lower case; where `*` is all columns."""
-
-    keys: Counter[str]
-    names: Counter[str]
-    stars: tuple[int, ...]
-
-
-def count_words(tokens: TokenSequence) -> Words:
-    """The words of a query."""
-    every = range(len(tokens))
-    stars = (i for i in every if tokens.key(i) == "*" and not _is_operator(tokens, i))
-    return Words(*_counted(tokens, every), tuple(stars))
-
-
-def _counted(tokens: TokenSequence, indices: range) -> tuple[Counter[str], Counter[str]]:
-    counted = tokens.tokens[indices.start : indices.stop]
-    names = (token.name.lower() for token in counted if token.can_name)
-    return Counter(token.key for token in counted), Counter(names)
-
-
-def find_use(tokens: TokenSequence, start: int, closing: int, query: Words) -> Use:
-    """The use of the clause whose relation starts at `start` and that closes at `closing`.
-
-    query: the words of all of it.
+def find_use(tokens: TokenSequence, start: int, closing: int) -> Use:
+    """What a query uses of the rows of a clause whose relation starts at `start`, and that closes
+    at `closing`.
     """
     inside = range(start, closing + 1)
-    names = None if _has_column_list(tokens, closing) else _names(tokens, inside, query)
+    names = None if _has_column_list(tokens, closing) else names_outside(tokens, inside)
     return Use(names, tuple(_key_tests(tokens, start, closing)))
 
 
-def _names(tokens: TokenSequence, inside: range, query: Words) -> frozenset[str] | None:
-    keys, names = _counted(tokens, inside)
-    around = {key for key, count in query.keys.items() if count > keys[key]}
-    if "SELECT" not in around or around & _ALL_COLUMNS:
+def names_outside(tokens: TokenSequence, inside: range = range(0)) -> frozenset[str] | None:
+    """What a query names outside of some tokens, lower case; None where that may be all columns."""
+    outside = [index for index in range(len(tokens)) if index not in inside]
+    keys = {tokens.key(index) for index in outside}
+    if "SELECT" not in keys or keys & _ALL_COLUMNS:
         return None
-    if any(star not in inside for star in query.stars):
+    if any(tokens.key(index) == "*" and not _is_operator(tokens, index) for index in outside):
         return None
-    return frozenset(name for name, count in query.names.items() if count > names[name])
-
-
-def all_names(query: Words) -> frozenset[str] | None:
-    """All that a query names, or None where something may stand for all columns."""
-    if query.stars or query.keys.keys() & _ALL_COLUMNS:
-        return None
-    return frozenset(query.names)
+    return frozenset(tokens[index].name.lower() for index in outside if tokens.can_name(index))
 
 
 def _is_operator(tokens: TokenSequence, index: int) -> bool:
