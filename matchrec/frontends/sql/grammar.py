@@ -17,7 +17,6 @@ from matchrec.errors.sql.expression import column_in_double_quotes
 from matchrec.frontends.expressions.analysis import ClausePart
 from matchrec.frontends.lexing.tokens import (
     MOST,
-    OF_THE_MATCH,
     UNITS_OF_TIME,
     Range,
     Token,
@@ -59,7 +58,6 @@ from matchrec.source import Span
 # name columns and measures, so each is recognized by what stands around it.
 
 _OF_PATTERN = words("^ $ * + ? { |")
-_MEASURES = OF_THE_MATCH | words("RUNNING FINAL COUNT SUM AVG MIN MAX")
 
 
 def is_time(tokens: TokenSequence, index: int) -> bool:
@@ -89,22 +87,6 @@ def pattern_outside(tokens: TokenSequence, word: int, wrong: int) -> MatchRecogn
         end = tokens.past(end)
     text = tokens.text_at(tokens.span(word + 1, end))
     return errors.pattern_goes_on(tokens[wrong].text, text, tokens[wrong].span)
-
-
-def part_outside(tokens: TokenSequence, index: int) -> str | None:
-    """A part of the clause that starts at `index`, where the query around it cannot go on so."""
-    match [tokens.key(at) for at in range(index, index + 3)]:
-        case "WITHIN", _, _ if is_distance(tokens, index + 1):
-            return "WITHIN"
-        case ("ONE", "ROW", "PER") | ("ALL", "ROWS", "PER"):
-            return f"{tokens.key(index)} {tokens.key(index + 1)} PER MATCH"
-        case "AFTER", "MATCH", "SKIP":
-            return "AFTER MATCH SKIP"
-        case "MEASURES", function, "(" if function in _MEASURES:
-            return "MEASURES"
-        case "MEASURES", _, ".":
-            return "MEASURES"
-    return None
 
 
 _ORDER = tuple(ClausePart)

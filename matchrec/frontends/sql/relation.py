@@ -18,8 +18,8 @@ from matchrec.frontends.lexing.relations import (
     rows_of_values,
     starts_part,
 )
-from matchrec.frontends.lexing.tokens import Range, TokenKind, TokenSequence, words
-from matchrec.frontends.sql.grammar import part_outside
+from matchrec.frontends.lexing.tokens import OF_THE_MATCH, Range, TokenKind, TokenSequence, words
+from matchrec.frontends.sql.grammar import is_distance
 from matchrec.plan.match_plan import KeyTest, Use
 from matchrec.source import Span
 
@@ -29,6 +29,7 @@ from matchrec.source import Span
 # blamed for it. The words that start its parts tell which bracket is at fault.
 
 _BEFORE_RELATION = words("FROM JOIN USING")
+_MEASURES = OF_THE_MATCH | words("RUNNING FINAL COUNT SUM AVG MIN MAX")
 _BEFORE_EXPRESSION = words("SELECT WHERE AND OR NOT ON HAVING CASE WHEN THEN ELSE BY IN DISTINCT")
 
 
@@ -101,6 +102,22 @@ def part_at(tokens: TokenSequence, index: int) -> str | None:
         or (word == "DEFINE" and tokens.key(index + 2) == "AS")
     )
     return word if starts else None
+
+
+def part_outside(tokens: TokenSequence, index: int) -> str | None:
+    """A part of the clause that starts at `index`, where the query around it cannot go on so."""
+    match [tokens.key(at) for at in range(index, index + 3)]:
+        case "WITHIN", _, _ if is_distance(tokens, index + 1):
+            return "WITHIN"
+        case ("ONE", "ROW", "PER") | ("ALL", "ROWS", "PER"):
+            return f"{tokens.key(index)} {tokens.key(index + 1)} PER MATCH"
+        case "AFTER", "MATCH", "SKIP":
+            return "AFTER MATCH SKIP"
+        case "MEASURES", function, "(" if function in _MEASURES:
+            return "MEASURES"
+        case "MEASURES", _, ".":
+            return "MEASURES"
+    return None
 
 
 def _not_closed(tokens: TokenSequence, word: int) -> MatchRecognizeError:
