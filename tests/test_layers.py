@@ -25,8 +25,7 @@ MAY_IMPORT = {
     "dataclass": set(),
     "jit": {"loading"},
     "plan": {"source", "errors"},
-    "regular_expressions": {"jit"},
-    "conditions": {"source", "errors", "plan", "regular_expressions"},
+    "conditions": {"source", "errors", "plan"},
     "pictures": {"plan"},
     "frontends": {"source", "errors", "arguments", "plan", "pictures"},
     "writing": {"source", "errors", "plan", "frontends"},
@@ -111,7 +110,7 @@ MAY_IMPORT = {
         "spark",
         "charts",
     },
-    "cli": {"source", "errors", "arguments", "jit", "spark", "charts", "api"},
+    "cli": {"loading", "source", "errors", "arguments", "jit", "spark", "charts", "api"},
     "notebook": {
         "source",
         "errors",
@@ -134,7 +133,6 @@ THIRD_PARTIES = {
     "numpy": {
         "jit",
         "nfa",
-        "regular_expressions",
         "evaluate",
         "engine",
         "output",

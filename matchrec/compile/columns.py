@@ -141,7 +141,7 @@ def step_columns(step: Step) -> Iterator[RowColumn]:
             yield from columns
         case ListAggregate(columns=rows):
             for one in (one for row in rows for one in row):
-                yield from (one,) if isinstance(one, RowColumn) else step_columns(one)
+                yield from step_columns(one)
         case Combined(operands=operands):
             for operand in operands:
                 yield from step_columns(operand)

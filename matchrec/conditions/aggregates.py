@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from matchrec.conditions.residual import NOWHERE, ListAggregate, RunningAggregate, Step
+from matchrec.conditions.residual import NOWHERE, ListAggregate, RunningAggregate, Step, Value
 from matchrec.conditions.row_column import Framed, RowColumn, Shifted, row_column
 from matchrec.errors.conditions import aggregate_not_grown, not_a_constant
 from matchrec.plan.expression import (
@@ -119,7 +119,7 @@ def check(aggregate: Aggregate, span: Span) -> None:
 
 def listed_columns(
     aggregate: Aggregate, variable: str, split: SplitTerm, span: Span
-) -> tuple[RowColumn | Step, ...]:
+) -> tuple[Step, ...]:
     """What a row of a list has that is mapped to a variable: see `ListAggregate`."""
 
     def write(reference: Reference) -> str:
@@ -131,14 +131,14 @@ def listed_columns(
             case _:
                 raise aggregate_not_grown(aggregate.function, None, span)
 
-    def listed(term: Scalar) -> RowColumn | Step:
+    def listed(term: Scalar) -> Step:
         if any(isinstance(one, MatchNumber) for one in references(term)):
             return split(variable, term)
-        return row_column(render(term, write))
+        return Value(row_column(render(term, write)), None, None, span)
 
     condition = aggregate.condition
     values = (*aggregate.arguments, *(term for term, _ in aggregate.ordering))
-    counts = row_column("TRUE") if condition is None else listed(condition)
+    counts = Value(row_column("TRUE"), None, None, span) if condition is None else listed(condition)
     return counts, *map(listed, values)
 
 

@@ -17,21 +17,23 @@ from matchrec.conditions.functions.function import (
     by_name,
     function,
 )
-from matchrec.conditions.types import BOOLEAN, INT, STRING
-from matchrec.regular_expressions.program import (
+from matchrec.conditions.functions.java_patterns import (
     ALL,
     LAST,
     At,
     Boundary,
     Expression,
+    JavaPattern,
     One,
     RefusedError,
     Repeat,
     Sequence,
     Tree,
+    compiled,
+    java_pattern,
     of_characters,
 )
-from matchrec.regular_expressions.search import JavaPattern, compiled, java_pattern
+from matchrec.conditions.types import BOOLEAN, INT, STRING
 
 TEXT = STRING
 MOST = (1 << 31) - 1

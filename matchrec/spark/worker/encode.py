@@ -67,6 +67,8 @@ def partitions_of(
     windows = window_end(executable, table, starts)
     if windows is not None and frontier is not None:
         windows = frontier.let_grow(starts, windows)
+        if executable.window_rows is not None:  # one of rows ends, whatever comes
+            windows = np.minimum(windows, np.arange(len(windows)) + executable.window_rows)
 
     def held(indices: tuple[int, ...]) -> list[pa.Array]:
         return [ranks.get(i, column(table, wire.column(i))) for i in indices]

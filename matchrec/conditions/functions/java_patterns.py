@@ -1,147 +1,30 @@
-"""Trees of regular expressions as instructions.
+"""Regular expressions of Java go in, whether they are found in texts comes out.
 
-(a|b)*c
-0 SPLIT ... CHARACTER, JUMP, MATCH: see `Opcode`.
+    a(b|[c-e])*$   →   Sequence(One(a) Repeat(...) At(LAST_LINE))
+
+The time is bounded by the size of the expression times that of the text, whatever they are, where
+Java's and Python's own searches may take years. What is taken means what it means in Java. Refused
+by name are what cannot be found in bounded time, such as look-around and back references, and what
+is rare: possessive quantifiers, flags other than (?i) and (?s) at the start, \\p{...}, character
+classes in one another, a part that may be empty under `*` or `+`.
+
+Source: the documentation of java.util.regex.Pattern. Antimirov, "Partial Derivatives of Regular
+Expressions and Finite Automaton Constructions".
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import field
-from enum import IntEnum
-from typing import NamedTuple
+from enum import IntFlag
+from functools import lru_cache, reduce
+from operator import or_
 
-import numpy as np
-import numpy.typing as npt
 from typing_extensions import assert_never
 
 from matchrec.dataclass import dataclass
-
-MOST_INSTRUCTIONS = 10_000
-
-IntArray = npt.NDArray[np.int32]
-
-
-class Opcode(IntEnum):
-    """What an instruction does with its numbers a and b, before the next one comes.
-
-    CHARACTER takes one of a .. b, ONE_OF one of the ranges a .. b - 1. SPLIT tries what is at a,
-    then what is at b. AT asks whether the place is an edge.
-    """
-
-    CHARACTER = 0
-    ONE_OF = 1
-    SPLIT = 2
-    JUMP = 3
-    AT = 4
-    MATCH = 5
-
-
-class RegexProgram(NamedTuple):
-    """Arrays of a compiled expression.
-
-    instructions: int32[k, 4], operation, a, b, and how many SPLITs come before.
-    ranges: int32[r, 2].
-    """
-
-    instructions: IntArray
-    ranges: IntArray
-
-    @property
-    def splits(self) -> int:
-        return int(self.instructions[-1, -1])
-
-
-@dataclass(slots=True)
-class Writer:
-    """Writes the instructions of an expression."""
-
-    text: str
-    written: list[list[int]] = field(default_factory=list)
-    ranges: list[tuple[int, int]] = field(default_factory=list)
-    splits: int = 0
-
-    def add(self, operation: Opcode, a: int = 0, b: int = 0) -> int:
-        """One more instruction; its place."""
-        if len(self.written) >= MOST_INSTRUCTIONS:
-            raise RefusedError(f"the regular expression {self.text!r} is too large")
-        self.written.append([operation, a, b, self.splits])
-        self.splits += operation is Opcode.SPLIT
-        return len(self.written) - 1
-
-    def write(self, tree: Tree) -> None:
-        """What finds the tree, after all that has been written."""
-        match tree:
-            case One(ranges):
-                self.characters(ranges)
-            case At(edge):
-                self.add(Opcode.AT, edge)
-            case Sequence(parts):
-                for part in parts:
-                    self.write(part)
-            case Choice(parts):
-                self.either(parts)
-            case Repeat():
-                self.repeat(tree)
-            case _:
-                assert_never(tree)
-
-    def characters(self, ranges: tuple[tuple[int, int], ...]) -> None:
-        if len(ranges) == 1:
-            self.add(Opcode.CHARACTER, *ranges[0])
-            return
-        self.add(Opcode.ONE_OF, len(self.ranges), len(self.ranges) + len(ranges))
-        self.ranges += ranges
-
-    def either(self, parts: tuple[Tree, ...]) -> None:
-        ends = []
-        for part in parts[:-1]:
-            split = self.add(Opcode.SPLIT)
-            self.write(part)
-            ends.append(self.add(Opcode.JUMP))
-            self.leave(split)
-        self.write(parts[-1])
-        for end in ends:
-            self.written[end][1] = len(self.written)
-
-    def leave(self, split: int) -> None:
-        """A choice leads to what comes next, or else here."""
-        self.written[split][1:3] = split + 1, len(self.written)
-
-    def repeat(self, tree: Repeat) -> None:
-        for _ in range(tree.least):
-            self.write(tree.part)
-        splits = []
-        for _ in range(1 if tree.most is None else tree.most - tree.least):
-            splits.append(self.add(Opcode.SPLIT))
-            self.write(tree.part)
-        if tree.most is None:
-            self.add(Opcode.JUMP, splits[0])
-        for split in splits:
-            self.leave(split)
-
-
-def program_of(expression: Expression) -> RegexProgram:
-    """The program of an expression. Raises RefusedError where it is too large."""
-    writer = Writer(expression.text)
-    writer.write(expression.tree)
-    writer.add(Opcode.MATCH)
-    return RegexProgram(
-        np.array(writer.written, np.int32),
-        np.array(writer.ranges, np.int32).reshape(-1, 2),
-    )
-
-
-# Regular expressions of Java as trees.
-#
-# a(b|[c-e])*$
-# Sequence(One(a) Repeat(...) Edge.LAST_LINE)
-#
-# Refused by name are what cannot be found in bounded time, such as look-around and back references,
-# and what is rare: possessive quantifiers, flags other than (?i) and (?s) at the start, \\p{...},
-# character classes in one another, a part that may be empty under `*` or `+`.
-# Source: the documentation of java.util.regex.Pattern.
 
 LAST = 0x10FFFF
 SURROGATES = (0xD800, 0xDFFF)
@@ -156,15 +39,15 @@ class RefusedError(Exception):
     """An expression that is not read, or a text in which it may mean something else."""
 
 
-class Boundary(IntEnum):
+class Boundary(IntFlag):
     """Where an expression may hold without a character. LAST_LINE: at the end, or before its end of
     line.
     """
 
-    START = 0
-    END = 1
-    LAST_LINE = 2
-    WORD = 3
+    START = 1
+    END = 2
+    LAST_LINE = 4
+    WORD = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +55,10 @@ class One:
     """One of some characters."""
 
     ranges: Ranges
+
+    def has(self, character: str) -> bool:
+        """Whether it is one of them."""
+        return any(first <= ord(character) <= last for first, last in self.ranges)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +89,11 @@ class Repeat:
     part: Tree
     least: int
     most: int | None
+
+    @property
+    def again(self) -> Repeat:
+        """What is left after the part once."""
+        return Repeat(self.part, max(self.least - 1, 0), self.most and self.most - 1)
 
 
 Tree = One | At | Sequence | Choice | Repeat
@@ -462,3 +354,155 @@ class ExpressionParser:
         if last < first:
             raise self.refused(f"{first}-{last}")
         return self.as_written(((ord(first), ord(last)),))
+
+
+# The search: all that may be left to find is followed at once, through the text from left to right.
+#
+# ab*c in `abbd`      at a: ab*c    at b: b*c or ab*c    at b: the same    at d: the same
+#
+# What has once been asked of an expression is remembered, so that a character is mostly a look-up.
+
+MOST_POSITIONS = 10_000
+MOST_WORK = 1 << 26  # positions x characters
+MOST_STATES, MOST_STEPS = 2_000, 100_000  # that are remembered
+
+Rest = tuple[Tree, ...]
+"""What is left to find, from left to right."""
+
+LAST_END_OF_LINE = re.compile("(?:\r\n|(?<!\r)\n|[\r\u0085\u2028\u2029])\\Z")
+EDGE_OF_WORD = re.compile(r"\b", re.ASCII)
+BEGIN, FOUND = 0, 1
+
+
+@dataclass(slots=True)
+class JavaPattern:
+    """An expression, and what texts have asked of it so far.
+
+    positions, edges: of the tree. states: what may be left at a place of a text, by their numbers;
+    FOUND is that of none. steps: the next state, by state, character and edges.
+    """
+
+    expression: Expression
+    positions: int
+    edges: Boundary
+    states: list[frozenset[Rest]] = field(default_factory=list)
+    numbers: dict[frozenset[Rest], int] = field(default_factory=dict)
+    steps: dict[tuple[int, str, int], int] = field(default_factory=dict)
+
+    def is_found(self, text: str) -> bool:
+        """Whether some part of a text is as the expression says. Raises RefusedError."""
+        self.check(text)
+        if len(self.states) > MOST_STATES or len(self.steps) > MOST_STEPS or not self.states:
+            self.forget()
+        steps, state = self.steps, BEGIN
+        edges = edges_of(text, self.edges) if self.edges else {}
+        for place, character in enumerate((*text, "")):
+            key = state, character, edges.get(place, 0)
+            known = steps.get(key)
+            state = self.step(*key) if known is None else known
+            if state == FOUND:
+                return True
+        return False
+
+    def check(self, text: str) -> None:
+        """Raises RefusedError for a text in which it may be another pattern, or takes too long."""
+        own = self.expression
+        if own.last < LAST and max(map(ord, text), default=0) > own.last:
+            raise RefusedError(
+                f"the regular expression {own.text!r} has \\b, finds nothing or half a character: "
+                f"it may mean something else to Java in a text with {max(text)!r}"
+            )
+        if self.positions * (len(text) + 1) > MOST_WORK:
+            raise RefusedError(
+                f"the regular expression {own.text!r} is too large for a text of {len(text)} "
+                "characters"
+            )
+
+    def forget(self) -> None:
+        """Begin anew with what is left before a text: all of it."""
+        whole = frozenset({(self.expression.tree,)})
+        self.states[:] = whole, frozenset()
+        self.numbers = {whole: BEGIN}
+        self.steps.clear()
+
+    def step(self, state: int, character: str, edges: int) -> int:
+        """The state after a character, or at the end of a text; it is remembered."""
+        found = frozenset(self.after(state, character, edges))
+        number = FOUND if () in found else self.numbers.setdefault(found, len(self.states))
+        if number == len(self.states):
+            self.states.append(found)
+        self.steps[state, character, edges] = number
+        return number
+
+    def after(self, state: int, character: str, edges: int) -> Iterator[Rest]:
+        """What may be left after a character; nothing where it is found before that."""
+        waiting, seen = [*self.states[state]], set[Rest]()
+        yield (self.expression.tree,)  # which may begin at any place
+        while waiting:
+            rest = waiting.pop()
+            if not rest:
+                yield rest
+            if not rest or rest in seen:
+                continue
+            seen.add(rest)
+            first, others = rest[0], rest[1:]
+            match first:
+                case One():
+                    if character and first.has(character):
+                        yield others
+                case At(edge):
+                    waiting += [others] if edge & edges else []
+                case Sequence(parts):
+                    waiting.append(parts + others)
+                case Choice(parts):
+                    waiting += [(part, *others) for part in parts]
+                case Repeat(part, least, most):
+                    waiting += [others] if least == 0 else []
+                    waiting += [(part, first.again, *others)] if most != 0 else []
+                case _:
+                    assert_never(first)
+
+
+def edges_of(text: str, asked: Boundary) -> dict[int, int]:
+    """The edges of those places of a text that are some."""
+    found = defaultdict[int, int](int)
+    found[0] = Boundary.START
+    found[len(text)] |= Boundary.END | Boundary.LAST_LINE
+    if (line := LAST_END_OF_LINE.search(text)) is not None:
+        found[line.start()] |= Boundary.LAST_LINE
+    if Boundary.WORD in asked:
+        for word in EDGE_OF_WORD.finditer(text):
+            found[word.start()] |= Boundary.WORD
+    return found
+
+
+def measure(tree: Tree) -> tuple[int, Boundary]:
+    """How many places for a character a tree has, repeats counted, and which edges."""
+    match tree:
+        case One():
+            return 1, Boundary(0)
+        case At(edge):
+            return 1, edge
+        case Repeat(part, least, most):
+            positions, edges = measure(part)
+            return positions * max(least, most or 1), edges
+        case Sequence(parts) | Choice(parts):
+            found = [measure(part) for part in parts]
+            edges = reduce(or_, (edge for _, edge in found), Boundary(0))
+            return sum(positions for positions, _ in found), edges
+        case _:
+            assert_never(tree)
+
+
+@lru_cache(maxsize=1000)
+def java_pattern(text: str) -> JavaPattern:
+    """The pattern of an expression. Raises RefusedError."""
+    return compiled(read_expression(text))
+
+
+def compiled(expression: Expression) -> JavaPattern:
+    """The pattern of an expression that has been read. Raises RefusedError if it is too large."""
+    positions, edges = measure(expression.tree)
+    if positions > MOST_POSITIONS:
+        raise RefusedError(f"the regular expression {expression.text!r} is too large")
+    return JavaPattern(expression, positions, edges)
