@@ -127,7 +127,7 @@ def match_rules(  # noqa: PLR0913 -- public signature
     relation = relation_of(frame)
     columns = input_columns(relation.runner, df.columns, None)
     events = known_columns(df, how.event_columns)
-    built = build_rule_set(Question(read, relation, columns, how), events)
+    built = build_rule_set(Question.of(read, relation, columns, how), events)
     found = RuleMatches(built)
     warn_of(built)
     return found

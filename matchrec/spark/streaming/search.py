@@ -126,7 +126,9 @@ class ContiguousSearch(KeySearch):
         bounds[blank] = FOREVER
         may_grow = bounds > known.watermark
         may_grow[blank] = False
-        if found.window_end is not None:
+        if self.executable.window_rows is not None:
+            may_grow[:] = False  # a window of rows ends at a row, which may be the open one
+        elif found.window_end is not None:
             may_grow &= found.window_end >= np.repeat(blank, np.diff(starts))
         open_rows = OpenRows(
             np.maximum(first, blank - self.lookaround.after),

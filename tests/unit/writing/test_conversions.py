@@ -160,3 +160,14 @@ def test_windows_that_another_language_lacks(
 ) -> None:
     with pytest.raises(matchrec.MatchRecognizeError, match=message.replace("+", r"\+")):
         matchrec.convert(query, write=write, order_by="ts" if write == "spark" else ())
+
+
+@pytest.mark.parametrize("write", ["oracle", "sase"])
+def test_a_measure_that_may_read_another_one_is_noted(write: str) -> None:
+    measures = "MEASURES A.x AS p, p + 1 AS q, LAST(p) AS r"
+    text = GAPS.replace("MEASURES A.x AS x", measures).replace(" WITHIN 5 {}", "")
+    found = matchrec.convert(
+        text.replace(f" {STRICT}", "" if write == "oracle" else f" {STRICT}"), write=write
+    )
+    (note,) = [one for one in found.notes if "earlier measure" in one.message]
+    assert text[note.span.start :].startswith("p + 1")
