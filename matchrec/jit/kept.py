@@ -229,7 +229,7 @@ def say() -> None:
 
 
 # The rooms from which machine code is made.
-SOURCES = ("jit", "nfa", "evaluate", "engine", "output", "spark/sorting")
+SOURCES = ("jit", "nfa", "evaluate", "engine", "output")
 
 ALL: list[KeptFunction] = []
 

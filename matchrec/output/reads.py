@@ -353,8 +353,9 @@ class MeasureReader:
             None if condition is None else self.term(condition),
             self.read(ReadFact.POSITION) if running else None,
         )
-        self.aggregates.append(found)
-        return (AggregatePlace(len(self.aggregates) - 1),)
+        if found not in self.aggregates:
+            self.aggregates.append(found)
+        return (AggregatePlace(self.aggregates.index(found)),)
 
     def term(self, term: Scalar) -> RowTerm:
         """What an aggregate evaluates on each row of the match."""

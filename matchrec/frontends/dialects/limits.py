@@ -107,11 +107,10 @@ def features(clause: MatchRecognize) -> Iterator[tuple[Feature, Span]]:
         yield Feature.LONGEST, Span(pattern.end, pattern.end + 1)
     elif clause.output or clause.selection not in (None, EventSelection.STRICT_CONTIGUITY):
         yield Feature.SELECTION, Span(pattern.end, pattern.end + 1)
-    if clause.within:
-        yield Feature.WITHIN, clause.within.span
-        if not _INTERVAL.fullmatch(clause.within.text):
-            yield Feature.NUMBERS, clause.within.span
-    yield from ((Feature.GAPS, gap.span) for gap in clause.gaps)
+    for window in clause.windows:
+        yield Feature.GAPS if window.is_gap else Feature.WITHIN, window.span
+        if not (window.is_gap or _INTERVAL.fullmatch(window.interval.text)):
+            yield Feature.NUMBERS, window.span
     for key in clause.partition_by:
         if key.name is not None:
             yield Feature.KEY_NAMES, key.span
