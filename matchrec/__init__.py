@@ -30,7 +30,7 @@ The names are loaded on first use: a Spark worker, which needs none of them, sta
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from matchrec.loading import without_collector
+from matchrec.loading import naming_extra, without_collector
 
 if TYPE_CHECKING:
     from matchrec import warnings as warnings
@@ -118,7 +118,7 @@ def __getattr__(name: str) -> Any:
         return import_module("matchrec.warnings")
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    with without_collector():
+    with without_collector(), naming_extra():
         home = import_module(next(home for home, names in _HOMES.items() if name in names))
     return getattr(home, name)
 

@@ -172,9 +172,9 @@ def can(*methods: str) -> Callable[[object], bool]:
     return has_all
 
 
-def instance_of(kind: type) -> Callable[[object], bool]:
+def instance_of(*kinds: type) -> Callable[[object], bool]:
     """Whether something is of a class."""
-    return lambda given: isinstance(given, kind)
+    return lambda given: isinstance(given, kinds)
 
 
 def all_of(kind: Callable[[object], bool], given: Iterable[object]) -> bool:

@@ -13,6 +13,9 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+OF_SPARK = ("pyspark", "py4j")
+NO_SPARK = "matchrec needs PySpark, 3.5 or newer: pip install 'matchrec[spark]'"
+
 
 @contextmanager
 def without_collector() -> Iterator[None]:
@@ -29,6 +32,24 @@ def without_collector() -> Iterator[None]:
     finally:
         if enabled:
             gc.enable()
+
+
+@contextmanager
+def naming_extra() -> Iterator[None]:
+    """Where PySpark is missing, the error says how to get it: a cluster has one that fits it.
+
+    >>> with naming_extra():
+    ...     raise ModuleNotFoundError("No module named 'pyspark'", name="pyspark")
+    Traceback (most recent call last):
+    ...
+    ModuleNotFoundError: matchrec needs PySpark, 3.5 or newer: pip install 'matchrec[spark]'
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name not in OF_SPARK:
+            raise
+        raise ModuleNotFoundError(NO_SPARK, name=error.name) from error
 
 
 @contextmanager

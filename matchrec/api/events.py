@@ -10,13 +10,13 @@ from pyspark.errors import AnalysisException
 from matchrec.api.clauses import Clause
 from matchrec.api.inputs import Terms, dialect_of, relation_of, streams_of
 from matchrec.api.query import AND_TIMEOUTS, Query, how_to_run
-from matchrec.api.signatures import ARGUMENTS, PATTERN_FORM, SASE_FORM
+from matchrec.api.signatures import ARGUMENTS, NAMED, PATTERN_FORM, SASE_FORM
 from matchrec.arguments import DATAFRAME, PatternForm, SaseForm, checked
 from matchrec.dataclass import dataclass
 from matchrec.errors.calls import column_is_no_condition, column_refused
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import PATTERN_CALLS, SASE
-from matchrec.frontends.pattern import AfterMatch, Pattern, PatternQuery, lower_pattern, textual
+from matchrec.frontends.pattern import Pattern, PatternQuery, lower_pattern, textual
 from matchrec.frontends.sase import compile_sase
 from matchrec.plan.clauses import MatchOutput, RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan, as_graph
@@ -33,10 +33,11 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-@checked(form=SASE_FORM, **ARGUMENTS)
+@checked(**{**ARGUMENTS, "args": NAMED, "form": SASE_FORM})
 def sase(  # noqa: PLR0913 -- public signature
     df: DataFrame,
     text: str,
+    args: dict[str, Any] | None = None,
     *,
     order_by: Terms,
     partition_by: Terms = (),
@@ -47,8 +48,8 @@ def sase(  # noqa: PLR0913 -- public signature
     """The matches of a SASE+ query over a DataFrame of events.
 
     order_by: what the events are sorted by, the first of it is what WITHIN measures. partition_by:
-    what divides them into streams. Both are SQL over one row, or Columns of the DataFrame.
-    type_column: its value is an event's type.
+    what divides them into streams. Both are SQL over one row, or Columns of the DataFrame. args:
+    values of `:name` markers in the text. type_column: its value is an event's type.
 
     form "all" or "non_overlapping": one row per match, the partition columns, then what RETURN
     says, or else for each variable an array of its events. form "compressed": the shared buffer of
@@ -70,17 +71,17 @@ def sase(  # noqa: PLR0913 -- public signature
     |    1|    3|
     +-----+-----+
     """
-    return of_sase(df, text, order_by, partition_by, type_column, form, options).dataframe()
+    return of_sase(df, text, args, order_by, partition_by, type_column, form, options).dataframe()
 
 
-@checked(form=PATTERN_FORM, **ARGUMENTS)
+@checked(**{**ARGUMENTS, "args": NAMED, "form": PATTERN_FORM})
 def detect(  # noqa: PLR0913 -- public signature
     df: DataFrame,
     pattern: Pattern,
+    args: dict[str, Any] | None = None,
     *,
     order_by: Terms,
     partition_by: Terms = (),
-    skip: AfterMatch = AfterMatch.NO_SKIP,
     form: PatternForm = "matches",
     options: Options | None = None,
 ) -> DataFrame:
@@ -88,7 +89,7 @@ def detect(  # noqa: PLR0913 -- public signature
 
     order_by: what the events are sorted by, the first of it is time, which windows measure.
     partition_by: what divides them into streams. Both are SQL over one row, or Columns of the
-    DataFrame. skip: where the search resumes after a match.
+    DataFrame. args: values of `:name` markers in conditions.
 
     form "matches": one row per match, the partition columns, `match_number`, `start_time`,
     `end_time`, then for each stage an array of its events, empty where it has none. form "events":
@@ -108,7 +109,7 @@ def detect(  # noqa: PLR0913 -- public signature
     |           1|         1|       2|[{1, Login}]|[{2, Error}]|
     +------------+----------+--------+------------+------------+
     """
-    return of_pattern(df, pattern, order_by, partition_by, skip, form, options).dataframe()
+    return of_pattern(df, pattern, args, order_by, partition_by, form, options).dataframe()
 
 
 @checked(graph=DATAFRAME)
@@ -167,6 +168,7 @@ class Events:
 def of_sase(  # noqa: PLR0913 -- the arguments of `sase`
     df: DataFrame,
     text: str,
+    args: dict[str, Any] | None,
     order_by: Terms,
     partition_by: Terms,
     type_column: str,
@@ -185,7 +187,7 @@ def of_sase(  # noqa: PLR0913 -- the arguments of `sase`
             return mark_graph(rows, plan) if output is MatchOutput.GRAPH else rows
 
         whole = replace(plan, output=MatchOutput.ALL)
-        over, source = relation_of(df), Source(text)
+        over, source = relation_of(df, args), Source(text)
         return Clause(as_graph(plan), over, how, source, SASE, finish=finish, searched=whole)
 
     converted = {**events.named, "type_column": type_column, "form": form}
@@ -196,9 +198,9 @@ def of_sase(  # noqa: PLR0913 -- the arguments of `sase`
 def of_pattern(  # noqa: PLR0913 -- the arguments of `detect`
     df: DataFrame,
     pattern: Pattern,
+    args: dict[str, Any] | None,
     order_by: Terms,
     partition_by: Terms,
-    skip: AfterMatch,
     form: PatternForm,
     options: Options | None,
 ) -> Query:
@@ -206,15 +208,15 @@ def of_pattern(  # noqa: PLR0913 -- the arguments of `detect`
     events = Events(df, *streams_of(df, order_by, partition_by))
 
     def read(_: str, how: Options) -> Clause:
-        found = lower_over(events, pattern, skip, form)
-        plain = found if form == "matches" else lower_over(events, pattern, skip)
+        found = lower_over(events, pattern, form)
+        plain = found if form == "matches" else lower_over(events, pattern)
 
         def finish(result: ClauseResult) -> DataFrame:
             return result.dataframe.drop(*found.columns)
 
         return Clause(
             found.plan,
-            relation_of(found.frame),
+            relation_of(found.frame, args),
             how,
             found.source,
             PATTERN_CALLS,
@@ -222,7 +224,7 @@ def of_pattern(  # noqa: PLR0913 -- the arguments of `detect`
             searched=plain.plan,
         )
 
-    converted = {**events.named, "skip": skip, "form": form}
+    converted = {**events.named, "form": form}
     how = how_to_run("detect", options)
     return Query(pattern, "a Pattern", "spark", how, df.sparkSession, read, converted)
 
@@ -245,19 +247,16 @@ class LoweredPattern:
     columns: tuple[str, ...]
 
 
-def lower_over(
-    events: Events, pattern: Pattern, skip: AfterMatch, form: str = "matches"
-) -> LoweredPattern:
+def lower_over(events: Events, pattern: Pattern, form: str = "matches") -> LoweredPattern:
     """What a Pattern means, and the events that it is about."""
     df = events.df
     stages, columns = textual(pattern.stages)
     frame = with_conditions(df, columns)
     query = PatternQuery(
-        Pattern(stages),
+        replace(pattern, stages=stages),
         events.order_by,
         events.partition_by,
         tuple(quoted(name) for name in df.columns),
-        skip,
         EVENT_FORMS[form.removesuffix(AND_TIMEOUTS)],
         form.endswith(AND_TIMEOUTS),
         dialect_of(df.sparkSession, stages),

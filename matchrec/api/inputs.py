@@ -10,7 +10,7 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
 from matchrec.errors.kinds import shown
 from matchrec.frontends.expressions.expression import keys, orders
-from matchrec.frontends.lexing.tokens import SPARK, Dialect, DoubleQuotes
+from matchrec.frontends.lexing.tokens import SPARK, Dialect
 from matchrec.frontends.sql.locate import fill_frames, named_parameters
 from matchrec.frontends.sql.nodes import Query
 from matchrec.plan.text import Template, View, parameter_name, quoted, template
@@ -36,7 +36,7 @@ def dialect_of(spark: SparkSession, *texts: object) -> Dialect:
     runner = Runner(spark)
     settings = ("spark.sql.ansi.enabled", "spark.sql.ansi.doubleQuotedIdentifiers")
     names = all(runner.setting(name) == "true" for name in settings)
-    return Dialect(DoubleQuotes.NAME) if names else SPARK
+    return Dialect.QUOTED_NAMES if names else SPARK
 
 
 def streams_of(

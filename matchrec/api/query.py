@@ -270,9 +270,7 @@ class Query:
         from matchrec.api.convert import conversion
 
         kept = dict(self._converted)
-        skip, form = kept.pop("skip", None), kept.get("form", "")
-        if skip is not None and skip.to is not None:
-            raise errors.unconverted_option(f"skip={skip!r}")
+        form = kept.get("form", "")
         if form.endswith(AND_TIMEOUTS):
             raise errors.unconverted_option(f'form="{form}"')
         if self.language == "a clause":

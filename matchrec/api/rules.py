@@ -13,7 +13,15 @@ from matchrec.api.inputs import Terms, relation_of, streams_of
 from matchrec.api.remarks import remarks_in, remarks_on_state, warn
 from matchrec.api.signatures import ARGUMENTS
 from matchrec.api.sql import IS_SASE
-from matchrec.arguments import DATAFRAME, TEXT, ArgumentKind, DialectName, checked
+from matchrec.arguments import (
+    DATAFRAME,
+    TEXT,
+    ArgumentKind,
+    DialectName,
+    all_of,
+    checked,
+    instance_of,
+)
 from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import shown_in
@@ -30,7 +38,7 @@ from matchrec.errors.run.failures import (
 )
 from matchrec.errors.streams import cached_stream
 from matchrec.explanation.explanation import ExplainedRules, Explanation
-from matchrec.frontends.pattern import AfterMatch, Pattern, textual
+from matchrec.frontends.pattern import Pattern, textual
 from matchrec.frontends.pattern.lower import measure
 from matchrec.frontends.sql import MatchRecognize
 from matchrec.frontends.sql.lower import lower
@@ -63,19 +71,12 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-def is_rule(given: object) -> bool:
-    """Whether it is a text, a Pattern, or a Pattern with a skip strategy."""
-    if isinstance(given, tuple) and len(given) == 2:
-        return isinstance(given[0], Pattern) and isinstance(given[1], AfterMatch)
-    return isinstance(given, str | Pattern)
-
-
 RULES = ArgumentKind(
     "a dict of clauses, SASE+ texts and Patterns by the names of the rules",
     lambda given: (
         isinstance(given, dict)
         and all(isinstance(name, str) and name.strip() for name in given)
-        and all(map(is_rule, given.values()))
+        and all_of(instance_of(str, Pattern), given.values())
     ),
     'write rules={"name": "PATTERN (...) DEFINE ..."}',
 )
@@ -94,9 +95,9 @@ def match_rules(  # noqa: PLR0913 -- public signature
 ) -> RuleMatches:
     """The matches of many rules over a DataFrame, found in one pass over its rows.
 
-    rules: by name, each a clause of SQL without PARTITION BY and ORDER BY, a SASE+ text, a Pattern,
-    or a Pattern with its skip strategy, as (pattern, AfterMatch.SKIP_TO_NEXT). order_by,
-    partition_by: as of `sase`, for all rules. type_column: of SASE+ texts. dialect: of clauses.
+    rules: by name, each a clause of SQL without PARTITION BY and ORDER BY, a SASE+ text, or a
+    Pattern. order_by, partition_by: as of `sase`, for all rules. type_column: of SASE+ texts.
+    dialect: of clauses.
 
     options: `on_error` and `event_columns` are of rules alone, `max_steps` is that of each rule;
     `transport` and `counters` are of other functions.
@@ -126,7 +127,7 @@ def match_rules(  # noqa: PLR0913 -- public signature
     relation = relation_of(frame)
     columns = input_columns(relation.runner, df.columns, None)
     events = known_columns(df, how.event_columns)
-    built = build_rule_set(Question(read, relation, columns, how), events)
+    built = build_rule_set(Question.of(read, relation, columns, how), events)
     found = RuleMatches(built)
     warn_of(built)
     return found
@@ -145,17 +146,17 @@ def known_columns(df: DataFrame, asked: str | Sequence[str] | None) -> tuple[str
 
 def warn_of(built: BuiltRuleSet) -> None:
     """Warns of what in the rules is probably not meant."""
-    for rule in built.question.rules:
+    for rule, linked in zip(built.question.rules, built.rule_set.rules, strict=True):
         assert rule.source is not None
         name, plan = rule.name, built.shared.drafts[rule.name].written
         with reading(rule.language):
             found = remarks_in(plan, rule.source)
             if built.question.is_stream:
-                found += remarks_on_state(plan, built.executables[name], rule.source)
+                found += remarks_on_state(plan, linked.executable, rule.source)
         warn(*(of_rule(name, one) for one in found))
 
 
-Rules = Mapping[str, "str | Pattern | tuple[Pattern, AfterMatch]"]
+Rules = Mapping[str, "str | Pattern"]
 
 
 @dataclass(frozen=True)
@@ -173,9 +174,7 @@ class RulesReader:
         for name, one in asked.items():
             with naming(name):
                 if isinstance(one, Pattern):
-                    frame, rule = self.pattern(name, one, AfterMatch.NO_SKIP, frame)
-                elif isinstance(one, tuple):
-                    frame, rule = self.pattern(name, *one, frame)
+                    frame, rule = self.pattern(name, one, frame)
                 elif IS_SASE.match(one):
                     plan = plan_of_sase(self.events, one, self.type_column, MatchOutput.ALL)
                     rule = Rule(name, plan, Source(one), SASE)
@@ -207,13 +206,11 @@ class RulesReader:
             order_by=tuple(SortKey(written(text)) for text in self.events.order_by),
         )
 
-    def pattern(
-        self, name: str, pattern: Pattern, skip: AfterMatch, frame: DataFrame
-    ) -> tuple[DataFrame, Rule]:
+    def pattern(self, name: str, pattern: Pattern, frame: DataFrame) -> tuple[DataFrame, Rule]:
         """A Pattern; rows with a column for each of its conditions that is a Column."""
         taken = len(frame.columns) - len(self.events.df.columns)
         stages, columns = textual(pattern.stages, taken)
-        lowered = lower_over(self.events, Pattern(stages), skip)
+        lowered = lower_over(self.events, replace(pattern, stages=stages))
         with shown_in(lowered.source, PATTERN_CALLS):
             wider = with_conditions(frame, columns)
         return wider, Rule(name, lowered.plan, lowered.source, PATTERN_CALLS)
@@ -401,7 +398,7 @@ class RuleMatches:
         ...
         """
         built = self._built
-        rules = ExplainedRules(built.rule_set, built.shared.drafts, built.executables, built.sorts)
+        rules = ExplainedRules(built.rule_set, built.shared.drafts, built.sorts)
         return rules.explanation()
 
     def __repr__(self) -> str:

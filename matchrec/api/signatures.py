@@ -68,13 +68,6 @@ def is_pattern(given: object) -> bool:
     return isinstance(given, Pattern)
 
 
-def is_skip(given: object) -> bool:
-    """Whether it says where the search of a pattern resumes after a match."""
-    from matchrec.frontends.pattern import AfterMatch
-
-    return isinstance(given, AfterMatch)
-
-
 def are_options(given: object) -> bool:
     """Whether they say how a query is run; queries that nobody says it of never load them."""
     from matchrec.spark.question import Options
@@ -123,7 +116,6 @@ TABLE = ArgumentKind(
     'write table="name"',
 )
 PATTERN = ArgumentKind("a Pattern", is_pattern, 'write matchrec.Pattern.begin("a")...')
-SKIP = ArgumentKind("an AfterMatch", is_skip, "write skip=matchrec.AfterMatch.SKIP_TO_NEXT")
 PARTITION = ArgumentKind(
     "a dict of values by the names of the PARTITION BY columns, or None",
     lambda given: given is None or (isinstance(given, dict) and all_of(instance_of(str), given)),
@@ -177,7 +169,6 @@ ARGUMENTS: Mapping[str, ArgumentKind | OneOf] = MappingProxyType(
         "partition_by": TERMS,
         "pattern": PATTERN,
         "row": ROW,
-        "skip": SKIP,
         "spark": SESSION,
         "table": TABLE,
         "text": TEXT,

@@ -32,7 +32,7 @@ from matchrec.spark.session import Runner
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from matchrec.frontends.pattern import AfterMatch, Pattern
+    from matchrec.frontends.pattern import Pattern
 
 IS_SASE = re.compile(r"(\s|--[^\n]*\n|/\*([^*]|\*(?!/))*\*/)*PATTERN\s+SEQ\b", re.IGNORECASE)
 """How a SASE+ text begins; in a clause of SQL a parenthesis follows PATTERN."""
@@ -220,6 +220,7 @@ def query(
 def query(
     source: DataFrame,
     query: str,
+    args: dict[str, Any] | None = None,
     *,
     order_by: Terms,
     partition_by: Terms = (),
@@ -233,10 +234,10 @@ def query(
 def query(
     source: DataFrame,
     query: Pattern,
+    args: dict[str, Any] | None = None,
     *,
     order_by: Terms,
     partition_by: Terms = (),
-    skip: AfterMatch = ...,
     form: PatternForm = "matches",
     options: Options | None = None,
 ) -> Query: ...

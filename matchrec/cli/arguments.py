@@ -23,8 +23,6 @@ from matchrec.errors.surface import COMMAND_LINE, shown_on
 F = TypeVar("F", bound=Callable[..., Any])
 Decorator = Callable[[F], F]
 
-SKIPS = "no-skip | to-next | past-last-event | to-first:STAGE | to-last:STAGE"
-
 
 class Parsed(click.ParamType):  # type: ignore[type-arg]  # generic in newer versions only
     """An argument that a function makes something of; what that refuses is a wrong usage."""
@@ -198,7 +196,6 @@ ASKED = together(
         type=click.Choice(FORMS),
         help="Of SASE+ one of the first three [all], of a Pattern another one [matches].",
     ),
-    click.option("--skip", metavar="SKIP", help=f"Of a Pattern: {SKIPS}."),
 )
 CLAUSE = click.option(
     "--clause",

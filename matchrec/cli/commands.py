@@ -22,6 +22,7 @@ from matchrec.cli.files import writable_table, write
 from matchrec.cli.queries import QueryRequest, QuerySource, load_pattern
 from matchrec.cli.rows import FORMATS, SHOWN_ROWS, print_rows
 from matchrec.errors import command as errors
+from matchrec.errors.calls import counted
 
 
 def new_file(ctx: click.Context, _: click.Parameter, file: Path | None) -> Path | None:
@@ -70,7 +71,7 @@ def run(asked: QueryRequest, form_of_rows: str, file: Path | None, limit: int | 
         if file:
             with watch:
                 count = write(frame.limit(limit) if limit else frame, file)
-            tell(f"{count} rows written to {file}")
+            tell(f"{counted(count, 'row')} written to {file}")
             return
         most = limit or (SHOWN_ROWS if form_of_rows == "table" else None)
         if print_rows(frame, form_of_rows, most, watch):

@@ -22,6 +22,7 @@ import click
 from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
 from matchrec.errors import command as errors
 from matchrec.errors.sql.foreign_names import cure_of_table
+from matchrec.loading import NO_SPARK, OF_SPARK
 from matchrec.source import printable
 
 if TYPE_CHECKING:
@@ -69,6 +70,10 @@ def failures_told() -> Iterator[None]:
         fail(str(interrupt) or "interrupted", ExitCode.INTERRUPTED)
     except MatchRecognizeError as error:
         fail(str(error), code_of(error))
+    except ModuleNotFoundError as error:
+        if error.name not in OF_SPARK:
+            raise
+        fail(NO_SPARK, ExitCode.FAILED)
     except Exception as error:
         if not is_of_spark(error):
             raise
@@ -103,12 +108,12 @@ def tracebacks_shown() -> Iterator[None]:
 
 def code_of(error: Exception) -> ExitCode:
     """Whether the query was refused before it ran, or failed while it did."""
+    if isinstance(error, MatchRecognizeError):
+        failed = isinstance(error, MatchRecognizeRunError)
+        return ExitCode.FAILED if failed else ExitCode.REFUSED
     from pyspark.errors import AnalysisException
 
-    if isinstance(error, MatchRecognizeRunError):
-        return ExitCode.FAILED
-    refused = isinstance(error, MatchRecognizeError | AnalysisException)
-    return ExitCode.REFUSED if refused else ExitCode.FAILED
+    return ExitCode.REFUSED if isinstance(error, AnalysisException) else ExitCode.FAILED
 
 
 def refusal_of_spark(error: Exception) -> str:

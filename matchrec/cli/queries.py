@@ -25,11 +25,11 @@ from matchrec.errors import command as errors
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-OF_EVENTS = ("events", "engine", "sort", "order_by", "partition_by", "form")
+OF_EVENTS = ("events", "args", "engine", "sort", "order_by", "partition_by", "form")
 OPTIONS = {
     "sql": ("engine", "dialect", "args", "sort", "max_steps"),
     "sase": (*OF_EVENTS, "type_column"),
-    "pattern": (*OF_EVENTS, "skip"),
+    "pattern": OF_EVENTS,
 }
 NAMES = {"sql": "SQL", "sase": "SASE+", "pattern": "a Pattern"}
 IN_PYTHON = re.compile(r"\.py(:\w+)?$")
@@ -69,11 +69,9 @@ class QueryRequest:
         given = {name: passed(name, value) for name, value in self.options.items()}
         how = {name: given.pop(name) for name in ("engine", "sort", "max_steps") if name in given}
         given["options"] = matchrec.Options(**how)
-        if self.language == "sql":
-            return matchrec.query(spark, self.what, given.pop("args", None), **given)
-        events = spark.table(self.events)
-        what = load_pattern(self.what) if self.language == "pattern" else self.what
-        return matchrec.query(events, what, **given)
+        source: Any = spark if self.language == "sql" else spark.table(self.events)
+        what: Any = load_pattern(self.what) if self.language == "pattern" else self.what
+        return matchrec.query(source, what, given.pop("args", None), **given)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +131,6 @@ def passed(name: str, given: Any) -> Any:
     """The value of an option as a function of matchrec takes it."""
     if name == "args":
         return {parameter: value_of(value) for parameter, value in given}
-    if name == "skip":
-        return skip_of(given)
     return list(given) if isinstance(given, tuple) else given
 
 
@@ -162,25 +158,6 @@ def plain_value_of(text: str) -> int | float | Decimal | bool | str | None:
     if len(text) > 1 and text[0] == text[-1] == "'":
         return text[1:-1].replace("''", "'")
     return text
-
-
-def skip_of(text: str) -> matchrec.AfterMatch:
-    """The skip strategy of `to-next` or `to-last:STAGE`."""
-    to, colon, stage = text.partition(":")
-    plain = {
-        "no-skip": matchrec.AfterMatch.NO_SKIP,
-        "to-next": matchrec.AfterMatch.SKIP_TO_NEXT,
-        "past-last-event": matchrec.AfterMatch.SKIP_PAST_LAST_EVENT,
-    }
-    staged = {
-        "to-first": matchrec.AfterMatch.skip_to_first,
-        "to-last": matchrec.AfterMatch.skip_to_last,
-    }
-    if colon and stage and to in staged:
-        return staged[to](stage)
-    if colon or to not in plain:
-        raise errors.unknown_skip(text, (*plain, *(f"{name}:STAGE" for name in staged)))
-    return plain[to]
 
 
 def place_of(where: str) -> tuple[str, str]:

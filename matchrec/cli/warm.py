@@ -114,7 +114,7 @@ def queries(spark: SparkSession) -> Iterator[DataFrame]:
         yield matchrec.sase(rows, NEGATION, order_by="t", options=how)
     pattern = matchrec.Pattern.begin("a").where("x > 1").followed_by("b").where("x > 2")
     skip = matchrec.AfterMatch.SKIP_PAST_LAST_EVENT
-    yield matchrec.detect(rows, pattern.within("5 seconds"), order_by="ts", skip=skip)
+    yield matchrec.detect(rows, pattern.within("5 seconds").after_match(skip), order_by="ts")
 
 
 def kept_in() -> list[str]:

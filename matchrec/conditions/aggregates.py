@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from matchrec.conditions.residual import NOWHERE, ListAggregate, RunningAggregate, Step
+from matchrec.conditions.residual import NOWHERE, ListAggregate, RunningAggregate, Step, Value
 from matchrec.conditions.row_column import Framed, RowColumn, Shifted, row_column
 from matchrec.errors.conditions import aggregate_not_grown, not_a_constant
 from matchrec.plan.expression import (
@@ -97,7 +97,6 @@ def list_aggregate(
         aggregate.function,
         aggregate.variable,
         tuple(listed_columns(aggregate, name, split, span) for name in variables),
-        tuple(words for _, words in aggregate.ordering),
         aggregate.distinct,
         aggregate.ignore_nulls,
         aggregate.so_far,
@@ -109,9 +108,10 @@ def check(aggregate: Aggregate, span: Span) -> None:
     """Raises where Python does not compute the aggregate, or needs to know an argument."""
     from matchrec.conditions.accumulators import AGGREGATES, INSTEAD
 
-    function = AGGREGATES.get(aggregate.function)
+    name = f"{aggregate.function} WITHIN GROUP" if aggregate.ordering else aggregate.function
+    function = AGGREGATES.get(name)
     if function is None:
-        raise aggregate_not_grown(aggregate.function, INSTEAD.get(aggregate.function), span)
+        raise aggregate_not_grown(name, INSTEAD.get(name), span)
     for place, argument in enumerate(aggregate.arguments):
         if place == function.constant and references(argument):
             raise not_a_constant(place + 1, aggregate.function, argument.span)
@@ -119,7 +119,7 @@ def check(aggregate: Aggregate, span: Span) -> None:
 
 def listed_columns(
     aggregate: Aggregate, variable: str, split: SplitTerm, span: Span
-) -> tuple[RowColumn | Step, ...]:
+) -> tuple[Step, ...]:
     """What a row of a list has that is mapped to a variable: see `ListAggregate`."""
 
     def write(reference: Reference) -> str:
@@ -131,15 +131,14 @@ def listed_columns(
             case _:
                 raise aggregate_not_grown(aggregate.function, None, span)
 
-    def listed(term: Scalar) -> RowColumn | Step:
+    def listed(term: Scalar) -> Step:
         if any(isinstance(one, MatchNumber) for one in references(term)):
             return split(variable, term)
-        return row_column(render(term, write))
+        return Value(row_column(render(term, write)), None, None, span)
 
     condition = aggregate.condition
-    values = (*aggregate.arguments, *(term for term, _ in aggregate.ordering))
-    counts = row_column("TRUE") if condition is None else listed(condition)
-    return counts, *map(listed, values)
+    counts = Value(row_column("TRUE"), None, None, span) if condition is None else listed(condition)
+    return counts, *map(listed, aggregate.arguments)
 
 
 def framed(aggregate: Aggregate) -> Framed:

@@ -62,14 +62,12 @@ class ListAggregate:
     """An aggregate of which the engine keeps all rows in a list, for Python to compute it from.
 
     columns: what each primary variable's rows have, by id: the condition that lets a row count, or
-    TRUE, then the arguments, then what they are ordered by; a step where MATCH_NUMBER() is in it.
-    words: how each of the latter is ordered, such as DESC. so_far: the current row is left out.
+    TRUE, then the arguments. so_far: the current row is left out.
     """
 
     function: str
     variable: str | None
-    columns: tuple[tuple[RowColumn | Step, ...], ...]
-    words: tuple[str, ...]
+    columns: tuple[tuple[Step, ...], ...]
     distinct: bool
     ignore_nulls: bool
     so_far: bool
@@ -204,10 +202,10 @@ class SplitCondition:
 
 COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">=", "<=>"})
 BITS = frozenset({"&", "|", "^", "~", "<<", ">>", "SHIFTRIGHTUNSIGNED"})
-ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "DIV", "NEG"}) | BITS
+ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "DIV", "NEG"})
 LOGIC = frozenset({"AND", "OR", "NOT"})
 BASIC = COMPARISONS | ARITHMETIC | LOGIC | {"IS NULL", "IF", "DATEDIFF"}
-NULL_IN_NULL_OUT = (COMPARISONS - {"<=>"}) | ARITHMETIC | {"NOT", "ABS", "LIKE", "||"}
+NULL_IN_NULL_OUT = (COMPARISONS - {"<=>"}) | ARITHMETIC | BITS | {"NOT", "ABS", "LIKE", "||"}
 
 
 Parts = tuple[Step, ...]
@@ -357,8 +355,6 @@ REWRITINGS: Mapping[str, Rewriting | Form] = {
     "EQUAL_NULL": "<=>",
     "NULLIFZERO": ("NULLIF", 0, "0"),
     "ZEROIFNULL": ("COALESCE", 0, "0"),
-    "SHIFTLEFT": "<<",
-    "SHIFTRIGHT": ">>",
 }
 """A function that rewrites, or a form: an operation of other forms; a number is the part at that
 place, a name that operation of all parts, and "0" the number zero.

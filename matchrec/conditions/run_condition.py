@@ -86,21 +86,13 @@ class Collect:
     """
 
     variable: str | None
-    columns: tuple[tuple[Collected | Computed, ...], ...]
+    columns: tuple[tuple[Collected, ...], ...]
     so_far: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """A column of a list, by its index among those of its type's kind: see `Collect`."""
-
-    column: int
-    type: ValueType
-
-
-@dataclass(frozen=True, slots=True)
-class Computed:
-    """A value of a list that Python computes when its row is appended, of columns of that row."""
+    """A value of a list: a column of the row that is appended, or what Python computes of some."""
 
     expression: RunExpression
     type: ValueType
@@ -110,14 +102,11 @@ class Computed:
 class Mathematics:
     """A function of one or two floats, NULL where any is or where Spark has none.
 
-    FLOOR and CEILING give an INTEGER. The second argument of ROUND is a Constant INTEGER, how many
-    decimal places are left. otherwise: of ROUND, the same as Python computes it, where the compiled
-    function leaves it to that.
+    FLOOR and CEILING give an INTEGER.
     """
 
     function: MathFunction
     arguments: tuple[RunExpression, ...]
-    otherwise: Apply | None = None
 
     @property
     def kind(self) -> Kind:
@@ -193,8 +182,7 @@ class Arithmetic:
 
     bits: width of an integer result, 8 to 64; a result that does not fit is an error under `ansi`
     and wraps otherwise. Division and remainder by zero are errors under `ansi`, NULL otherwise.
-    tries: NULL in all of these cases. A shift is by as many places as the lowest bits of the right
-    side say, whose width is that of the result, 32 or 64.
+    tries: NULL in all of these cases.
     """
 
     operator: ArithmeticOperator
@@ -304,7 +292,7 @@ def with_operands(expression: RunExpression, new: Sequence[RunExpression]) -> Ru
 OPERANDS: Mapping[type, tuple[str, ...]] = {
     Apply: ("parts",),
     LambdaFunction: ("body",),
-    Mathematics: ("arguments", "otherwise"),
+    Mathematics: ("arguments",),
     Compare: ("left", "right"),
     Arithmetic: ("left", "right"),
     Choose: ("condition", "then", "otherwise"),
@@ -408,7 +396,6 @@ class MathFunction(Enum):
     SIGN = "SIGN"
     FLOOR = "FLOOR"
     CEILING = "CEIL"
-    ROUND = "ROUND"
     RADIANS = "RADIANS"
     SIN = "SIN"
     COS = "COS"
@@ -432,24 +419,3 @@ class ArithmeticOperator(Enum):
     MULTIPLY = "*"
     DIVIDE = "/"
     REMAINDER = "%"
-    BIT_AND = "&"
-    BIT_OR = "|"
-    BIT_XOR = "^"
-    SHIFT_LEFT = "<<"
-    SHIFT_RIGHT = ">>"
-    SHIFT_RIGHT_UNSIGNED = "SHIFTRIGHTUNSIGNED"
-
-
-SHIFTS = frozenset(
-    {
-        ArithmeticOperator.SHIFT_LEFT,
-        ArithmeticOperator.SHIFT_RIGHT,
-        ArithmeticOperator.SHIFT_RIGHT_UNSIGNED,
-    }
-)
-BITWISE = SHIFTS | {
-    ArithmeticOperator.BIT_AND,
-    ArithmeticOperator.BIT_OR,
-    ArithmeticOperator.BIT_XOR,
-}
-"""Those of the bits of integers, which have a result for all of them."""

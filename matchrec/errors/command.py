@@ -58,9 +58,6 @@ repeated_column = refused(
     hint="write AS with another name, or --format csv",
 )
 
-# A skip strategy that is none.
-unknown_skip = refused("`{text}` is not a skip strategy of a Pattern", notes=("known: {known}",))
-
 # A Pattern that is not named by its file or module.
 malformed_pattern = refused(
     "`{where}` does not say where the Pattern is",
@@ -144,6 +141,7 @@ no_order_in_cell = plan_error(
     "SASE+ and a Pattern in a cell need to know what events are sorted by",
     hint="write %%matchrec --events stocks --order-by date",
 )
+unfit_in_cell = plan_error("`{option}` of %%matchrec is not for {what}", hint="leave it out")
 
 wrong_partition = plan_error(
     "`--partition {given}` of %%matchrec has no value", hint="write --partition ticker=AAPL"

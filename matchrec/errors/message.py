@@ -54,7 +54,6 @@ _FORMS: Mapping[str | None, Callable[..., str]] = {
     ":repr": repr,
     ":part": part,
     ":sql": sql_of,
-    ":closing": lambda bracket: {"(": ")", "[": "]", "{": "}"}.get(bracket, bracket),
     ":,": lambda number: f"{number:,}" if isinstance(number, int) else str(number),
 }
 
@@ -65,8 +64,7 @@ class Message(Generic[E]):
 
     A field is the name of a value in braces: of one that is several names, these are listed, and
     `{names[0]}` is the first of them; `{text:short}` is one line of the user's text, `{text:line}`
-    all of it in one line, `{limit:,}` a number with commas, `{value:shown}` any value of Python's,
-    `{bracket:closing}` what closes a bracket.
+    all of it in one line, `{limit:,}` a number with commas, `{value:shown}` any value of Python's.
     `{word.one}` and `{part[DEFINE]}` are words of the language that is being read,
     `{option[sort=spark]}` and `{here.marker}` what one writes on the surface that is in use. Other
     braces are braces.

@@ -128,6 +128,13 @@ timeouts_without_within = plan_error(
     "run that the end of a partition has left",
 )
 
+# SHOW UNFINISHED MATCHES with WITHIN 20 ROWS.
+partial_within_rows = unsupported(
+    "{words} with WITHIN a number of rows is not supported",
+    notes=("a run that has all rows of its window has neither timed out nor been left unfinished",),
+    hint="write WITHIN INTERVAL ..., or remove {words}",
+)
+
 # SHOW TIMEOUT MATCHES behind WITH UNMATCHED ROWS.
 partial_with_unmatched_rows = plan_error(
     "{words} with ALL ROWS PER MATCH WITH UNMATCHED ROWS",

@@ -168,6 +168,13 @@ two_contiguities = plan_error("{call}() of {stage} after {before}()", hint="leav
 # Skip strategies
 
 
+# A group with a skip strategy, which is that of a whole pattern.
+skip_of_group = plan_error(
+    "{call}: the group has a skip strategy, {strategy}",
+    hint="leave it out there, and call after_match of the whole pattern",
+)
+
+
 # throw_on_miss of a strategy that goes to no stage.
 throws_without_stage = plan_error(
     "throw_on_miss() of {strategy}, which skips to no stage",

@@ -39,7 +39,7 @@ class Python:
 
     def parameter(self, name: str) -> str:
         """To give `:name` its value, in `args`."""
-        return f'call matchrec.sql(spark, query, args={{"{name}": value}})'
+        return f'pass args={{"{name}": value}}'
 
     def marker(self) -> str:
         """To give `?` its value, in `args`."""

@@ -24,7 +24,6 @@ from matchrec.conditions.run_condition import (
     Collected,
     Compare,
     Comparison,
-    Computed,
     Constant,
     IsNull,
     LambdaFunction,
@@ -48,9 +47,9 @@ from matchrec.conditions.types import Kind, ValueType
 from matchrec.dataclass import dataclass
 from matchrec.evaluate import instructions as op
 from matchrec.evaluate.registers import (
+    ColumnRead,
     CountOfRows,
     Listed,
-    ListedColumn,
     ListedValue,
     Members,
     Reduced,
@@ -191,17 +190,6 @@ class Coder:
         self._emit(op.MATHEMATICS, function_of(expression), 2)
 
     def _mathematics(self, expression: Mathematics) -> None:
-        """Of ROUND, the code of what is uncertain follows; it has the value on the stack."""
-        if expression.otherwise is not None:
-            value, places = expression.arguments
-            assert isinstance(places, Constant)
-            self.add(value)
-            rounding = len(self.code)
-            self._emit(op.ROUND)
-            self._emit(op.CALL, len(self.calls), 1)
-            self.calls.append(expression.otherwise)
-            self.code[rounding] = (op.ROUND, len(self.code), int(places.value or 0), 0)
-            return
         for argument in expression.arguments:
             self.add(argument)
         self._emit(op.MATHEMATICS, function_of(expression), len(expression.arguments))
@@ -227,20 +215,18 @@ class Coder:
         meaning = Listed(self._members(collect.variable), forms, collect.so_far)
         return self._register(self.registers.number(meaning))
 
-    def _listed(self, one: Collected | Computed) -> ListedColumn | ListedValue:
-        if isinstance(one, Collected):
-            return ListedColumn(self._column(one.column, one.type.kind), one.type)
+    def _listed(self, one: Collected) -> ListedValue:
         reads = arguments_of(one.expression, one.type, lazy=True)
         return ListedValue(
             one.expression, one.type, tuple(self._read_of_row(*own) for own in reads)
         )
 
-    def _read_of_row(self, read: RunExpression | Collect, type_: ValueType) -> ListedColumn | None:
+    def _read_of_row(self, read: RunExpression | Collect, type_: ValueType) -> ColumnRead | None:
         if isinstance(read, TriedMatchNumber):
             return None
         assert isinstance(read, ReadValue), read
         assert read.navigation is None, read
-        return ListedColumn(self._column(read.column, read.kind), type_)
+        return self._column(read.column, read.kind), type_
 
     def _members(self, name: str | None) -> Members:
         return self.registers.every if name is None else self.members[name]

@@ -48,7 +48,7 @@ from matchrec.conditions.types import BIGINT, BOOLEAN, DOUBLE, Family, Kind, Val
 from matchrec.dataclass import dataclass
 from matchrec.evaluate import instructions as op
 from matchrec.evaluate.code import function_of
-from matchrec.evaluate.kernels.functions import ROUNDING, compute, compute_arithmetic
+from matchrec.evaluate.kernels.functions import compute, compute_arithmetic
 from matchrec.jit.callbacks import pointer_to
 from matchrec.plan.expression import LambdaVariable
 
@@ -203,17 +203,16 @@ def computed(expression: Arithmetic | Narrow | Mathematics, operands: Sequence[H
     number = function_of(expression)
     is_arithmetic = number >= op.ARITHMETIC
     call = pointer_to(compute_arithmetic if is_arithmetic else compute).ctypes
-    values = operands[:2] if number == ROUNDING else operands
 
     def value() -> Held:
-        bits = [one() for one in values]
+        bits = [one() for one in operands]
         if None in bits:
             return None
         found: int = call(number, bits[0], bits[-1])
         if found != op.NO_RESULT:
             return found
         if not is_arithmetic:
-            return operands[2]() if number == ROUNDING else None
+            return None
         answer = call(number + op.WHY, bits[0], bits[-1])
         if answer in REASONS:
             raise AnsiError(REASONS[answer])

@@ -42,9 +42,8 @@ JUMP_IF_TRUE = 15
 JUMP_UNLESS = 16  # pop a value; to a, unless it is true
 JUMP = 17  # to a
 MATHEMATICS = 18  # pop b values; push function a of them
-ROUND = 19  # round the value to b decimal places and go to a, or go on if that is not certain
-CALL = 20  # pop b values; push what Python computes of them by formula a
-MATCH_NUMBER = 21  # push the number of the match that is tried
+CALL = 19  # pop b values; push what Python computes of them by formula a
+MATCH_NUMBER = 20  # push the number of the match that is tried
 
 # Functions of MATHEMATICS: places in the enum MathFunction, and these.
 NARROW = -1  # a float64, rounded to 32 bits
@@ -84,4 +83,3 @@ COMPARISONS = (  # in the order of the enum in `conditions.run_condition`
 
 # Places of operators, in the order of the enum in `conditions.run_condition`.
 PLUS, MINUS, TIMES, DIVIDE, REMAINDER = range(5)
-BIT_AND, BIT_OR, BIT_XOR, SHIFT_LEFT, SHIFT_RIGHT, SHIFT_RIGHT_UNSIGNED = range(5, 11)

@@ -80,7 +80,7 @@ def useful(steps: tuple[Step, ...], needed: set[int]) -> Iterator[Step]:
             yield step
 
 
-JUMPS = frozenset({op.JUMP_IF_FALSE, op.JUMP_IF_TRUE, op.JUMP_UNLESS, op.JUMP, op.ROUND})
+JUMPS = frozenset({op.JUMP_IF_FALSE, op.JUMP_IF_TRUE, op.JUMP_UNLESS, op.JUMP})
 
 IntArray = npt.NDArray[np.int64]
 Range = tuple[int, int]

@@ -32,7 +32,7 @@ from matchrec.evaluate.formulas import (
 )
 from matchrec.evaluate.instructions import FUNCTION_FAILED, OVERFLOW, VALUE
 from matchrec.evaluate.link import LinkedConditions
-from matchrec.evaluate.registers import Listed, ListedColumn, ListedValue, RowForm
+from matchrec.evaluate.registers import ColumnRead, Listed, ListedValue, RowForm
 from matchrec.jit.callbacks import NO_CALLBACK, callback
 
 MOST_ROWS = 1 << 18  # that lists have before those of no run are dropped
@@ -65,19 +65,16 @@ class Listing:
         return map(self.lists.values, reversed(found))
 
 
-def decoder_of(one: ListedColumn | ListedValue, source: RowValues) -> Decode:
+def decoder_of(one: ListedValue, source: RowValues) -> Decode:
     """How a value is made of what is kept of it."""
-    if isinstance(one, ListedColumn):
-        return decoder(one.type, ranked_values(source, one.column))
-    return (lambda kept: kept) if is_ranked(one.type) else decoder(one.type, None)
+    if is_kept_as_it_is(one):
+        return lambda kept: kept
+    return decoder(one.type, ranked_values(source, one.column))
 
 
-def encoder_of(one: ListedValue) -> Callable[[Value], Value]:
-    """What is kept of a value that is computed."""
-    if is_ranked(one.type):
-        return lambda value: value
-    encode = encoder(one.type)
-    return lambda value: None if value is None else encode(value)
+def is_kept_as_it_is(one: ListedValue) -> bool:
+    """Whether Python alone can hold it, as it has computed it."""
+    return one.column is None and is_ranked(one.type)
 
 
 class Lists:
@@ -86,8 +83,8 @@ class Lists:
     match_number: of the match that is tried. A row of which a value cannot be computed has the
     error instead, which is raised by who looks at the row.
 
-    A layout is what forms have in common whose values are of the same types. rows: by the number of
-    the list that they are the last one of.
+    A layout is what forms have in common whose values are of the same types and kept alike. rows:
+    by the number of the list that they are the last one of.
     """
 
     def __init__(
@@ -105,7 +102,7 @@ class Lists:
         self.source = source
         self.match_number = match_number
         self.forms = [[self.reader(one) for one in form] for form in forms]
-        types = [tuple(one.type for one in form[1:]) for form in forms]
+        types = [tuple((one.type, is_kept_as_it_is(one)) for one in form[1:]) for form in forms]
         self.layouts = [types.index(one) for one in types]
         self.decoders = [[decoder_of(one, source) for one in form[1:]] for form in forms]
 
@@ -126,21 +123,24 @@ class Lists:
             self.rows[found] = key
         return found
 
-    def reader(self, one: ListedColumn | ListedValue) -> Callable[[int], Value]:
+    def reader(self, one: ListedValue) -> Callable[[int], Value]:
         """What reads a value of a row as it is kept, None where it is NULL."""
-        if isinstance(one, ListedValue):
-            return self.computer(one)
-        columns, valid, column = self.source.columns, self.source.valid, one.column
+        return self.computer(one) if one.column is None else self.bits_of(one.column)
+
+    def bits_of(self, column: int) -> Callable[[int], int | None]:
+        """What reads a column of a row."""
+        columns, valid = self.source.columns, self.source.valid
         return lambda row: columns.item(column, row) if valid.item(column, row) else None
 
     def computer(self, one: ListedValue) -> Callable[[int], Value]:
         """What computes a value of a row as it is kept. Raises FunctionError."""
-        here, encode = [0], encoder_of(one)
+        here, encode, as_it_is = [0], encoder(one.type), is_kept_as_it_is(one)
 
-        def argument(read: ListedColumn | None) -> Evaluate:
+        def argument(read: ColumnRead | None) -> Evaluate:
             if read is None:
                 return self.match_number
-            kept, decode = self.reader(read), decoder_of(read, self.source)
+            column, type_ = read
+            kept, decode = self.bits_of(column), decoder(type_, ranked_values(self.source, column))
 
             def value() -> Value:
                 found = kept(here[0])
@@ -153,7 +153,8 @@ class Lists:
         def computed(row: int) -> Value:
             here[0] = row
             try:
-                return encode(compute())
+                found = compute()
+                return found if found is None or as_it_is else encode(found)
             except OverflowError:
                 raise AnsiError(REASONS[OVERFLOW]) from None
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import field, replace
 from typing import NamedTuple
 
-from matchrec.conditions.run_condition import Reduction, RunExpression
+from matchrec.conditions.run_condition import ReadValue, Reduction, RunExpression
 from matchrec.conditions.types import Kind, ValueType
 from matchrec.dataclass import dataclass
 from matchrec.evaluate import instructions as op
@@ -75,17 +75,13 @@ class Reduced:
     so_far: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ListedColumn:
-    """A column of a list's rows, among all columns, and the type of its values."""
-
-    column: int
-    type: ValueType
+ColumnRead = tuple[int, ValueType]
+"""A column of a row, among all columns, and the type of its values."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListedValue:
-    """What Python computes of a list's row, and its type.
+    """A value of a list's row.
 
     reads: what the expression asks for, see `run_condition.arguments_of`: columns of the row; None
     for the number of the match that is tried.
@@ -93,10 +89,16 @@ class ListedValue:
 
     expression: RunExpression
     type: ValueType
-    reads: tuple[ListedColumn | None, ...]
+    reads: tuple[ColumnRead | None, ...]
+
+    @property
+    def column(self) -> int | None:
+        """The column, if that is all that it is."""
+        read = self.reads[0] if isinstance(self.expression, ReadValue) else None
+        return read and read[0]
 
 
-RowForm = tuple[ListedColumn | ListedValue, ...]
+RowForm = tuple[ListedValue, ...]
 
 
 @dataclass(frozen=True, slots=True)

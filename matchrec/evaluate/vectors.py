@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from matchrec.conditions.run_condition import (
-    BITWISE,
     And,
     Arithmetic,
     ArithmeticOperator,
@@ -97,9 +96,6 @@ def compute_integers(
     operator: ArithmeticOperator, left: Array, right: Array, bits: int
 ) -> tuple[Array, BoolArray]:
     """The results, wrapped to so many bits, and where they do not fit; anything for `/ 0`."""
-    if operator in BITWISE:
-        values = compute_bits(operator, left, right, bits)
-        return values, np.zeros(np.shape(values), np.bool_)
     match operator:
         case ArithmeticOperator.ADD:
             values = np.add(left, right)
@@ -118,25 +114,6 @@ def compute_integers(
         values = (wide << unused) >> unused
         overflows = overflows | (values != wide)
     return values, np.asarray(overflows)
-
-
-def compute_bits(operator: ArithmeticOperator, left: Array, right: Array, bits: int) -> Array:
-    """The results of an operation on bits; a shift is by the lowest bits of the right side."""
-    places, unused = right & (bits - 1), 64 - bits
-    match operator:
-        case ArithmeticOperator.BIT_AND:
-            return np.asarray(left & right)
-        case ArithmeticOperator.BIT_OR:
-            return np.asarray(left | right)
-        case ArithmeticOperator.BIT_XOR:
-            return np.asarray(left ^ right)
-        case ArithmeticOperator.SHIFT_LEFT:
-            return np.asarray((left << (places + unused)) >> unused)
-        case ArithmeticOperator.SHIFT_RIGHT:
-            return np.asarray(left >> places)
-        case _:
-            kept = (np.int64(1) << (bits - places)) - 1
-            return np.where(places == 0, left, (left >> places) & kept)
 
 
 def product_overflows(left: Array, right: Array, product: Array) -> BoolArray:

@@ -30,7 +30,6 @@ from matchrec.evaluate.link import LinkedConditions
 from matchrec.evaluate.registers import (
     CountOfRows,
     Listed,
-    ListedColumn,
     ListedValue,
     Meaning,
     Members,
@@ -475,12 +474,10 @@ class Vector:
             case _:
                 assert_never(meaning)
 
-    def listed(self, one: ListedColumn | ListedValue) -> str:
+    def listed(self, one: ListedValue) -> str:
         """What a row of a list has; where MATCH_NUMBER() is in it, what that is combined with."""
-        if isinstance(one, ListedColumn):
-            return self.columns[one.column]
-        read = dict.fromkeys(self.columns[each.column] for each in one.reads if each is not None)
-        return " with ".join(("MATCH_NUMBER()", *read))
+        read = dict.fromkeys(self.columns[each[0]] for each in one.reads if each is not None)
+        return " with ".join((*(() if one.column is not None else ("MATCH_NUMBER()",)), *read))
 
     def of(self, members: Members) -> str:
         """The name of variables, or all of theirs."""

@@ -48,7 +48,7 @@ DEEPEST = 100
 """Groups in groups; more would exceed the interpreter's stack in some later pass."""
 
 _ENDS = ("|", ",", ")", "-}")
-_PAIRS = {")": "( )", "-}": "{- -}"}
+_PAIRS = {")": "(", "-}": "{-"}
 
 
 Bound = int | Parameter | None
@@ -101,8 +101,7 @@ class _Parser(Cursor):
             case ",":
                 raise errors.comma_outside_permute(self.token.span)
             case closing:
-                opening = _PAIRS[closing].split()[0]
-                raise errors.unopened_bracket(closing, opening, self.token.span)
+                raise errors.unopened_bracket(closing, _PAIRS[closing], self.token.span)
 
     def alternatives(self) -> RowPattern:
         start = self.position
@@ -274,8 +273,8 @@ class _Parser(Cursor):
             case ",":
                 raise errors.comma_outside_permute(self.token.span)
             case found:
-                span = self.token.span
-                raise errors.wrong_bracket(opening.span, span, _PAIRS[closing], found)
+                spans = opening.span, self.token.span
+                raise errors.wrong_bracket(_PAIRS[closing], found, closing, spans)
 
 
 _TOKEN = re.compile(

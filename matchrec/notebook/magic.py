@@ -64,8 +64,8 @@ class MatchrecMagics(Magics):
     )
     @argument("--events", metavar="NAME", help="DataFrame that the cell is over")
     @argument("--order-by", nargs="+", metavar="SQL", help="what events are sorted by")
-    @argument("--partition-by", nargs="+", metavar="SQL", default=(), help="what divides events")
-    @argument("--dialect", choices=tuple(PRODUCTS), default="spark", help="whose SQL it is")
+    @argument("--partition-by", nargs="+", metavar="SQL", help="what divides events")
+    @argument("--dialect", choices=tuple(PRODUCTS), help="whose SQL it is")
     @argument("--engine", default="auto", help="auto, backtracking or breadth_first")
     @no_var_expand
     @line_cell_magic
@@ -135,22 +135,29 @@ def query_of(
     asked: Namespace, text: str, spark: SparkSession, variables: Mapping[str, Any]
 ) -> matchrec.Query:
     """What a cell asks. Raises MatchRecognizeError for events that are none."""
-    how = matchrec.Options(engine=asked.engine)
-    args = values_in(text, variables)
-    if asked.events is None:
-        frames = frames_in(text, variables)
-        return matchrec.query(spark, text, args, dialect=asked.dialect, options=how, **frames)
-    events: Any = variables.get(asked.events)
-    pattern: Any = variables.get(text.strip())
-    if not is_dataframe(events):
+    source: Any = spark if asked.events is None else variables.get(asked.events)
+    if asked.events and not is_dataframe(source):
         raise errors.no_events(asked.events)
-    is_pattern = isinstance(pattern, matchrec.Pattern)
-    if not is_pattern and not IS_SASE.match(text):
-        return matchrec.query(events, text, args, dialect=asked.dialect, options=how)
-    if asked.order_by is None:
+    query: Any = variables.get(text.strip()) if asked.events else text
+    if not isinstance(query, matchrec.Pattern):
+        query = text
+    of_events = query is not text or IS_SASE.match(text) is not None
+    given = {
+        name: value
+        for name in ("dialect", "order_by", "partition_by")
+        if (value := getattr(asked, name)) is not None
+    }
+    for name in given:
+        if (name == "dialect") is of_events:
+            option = f"--{name.replace('_', '-')}"
+            raise errors.unfit_in_cell(option, "SASE+ and Patterns" if of_events else "SQL")
+    if of_events and asked.order_by is None:
         raise errors.no_order_in_cell()
-    streams = {"order_by": asked.order_by, "partition_by": asked.partition_by}
-    return matchrec.query(events, pattern if is_pattern else text, **streams, options=how)
+    frames = {} if asked.events else frames_in(text, variables)
+    how = matchrec.Options(engine=asked.engine)
+    return matchrec.query(
+        source, query, values_in(str(query), variables), options=how, **given, **frames
+    )
 
 
 def partition_of(given: Sequence[str]) -> dict[str, object] | None:

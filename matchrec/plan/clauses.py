@@ -173,7 +173,7 @@ ONE_OF_A_ROW = (MatchOutput.PREFERRED, MatchOutput.LONGEST)
 def goes_beyond_preferred(
     selection: EventSelection, output: MatchOutput, absences: Sized, closing: object
 ) -> bool:
-    """Whether more is asked for than one match of rows in a row for each starting row."""
+    """Whether more is asked for than one match of consecutive rows for each starting row."""
     return (
         selection is not EventSelection.STRICT_CONTIGUITY
         or output not in ONE_OF_A_ROW
@@ -281,10 +281,12 @@ class Measure:
     """An output column computed from a match. span: of its name.
 
     over_rows: it is a function over the match's rows, also where there are none; other measures are
-    NULL on a row that has no match.
+    NULL on a row that has no match. known_as: by which later measures know that of a window, whose
+    column is called otherwise.
     """
 
     name: str
     value: Scalar
     span: Span | None = field(default=None, compare=False)
     over_rows: bool = False
+    known_as: str | None = None

@@ -184,7 +184,8 @@ def ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
         yield empty_matches(show(plan.pattern), plan.pattern.span)
         return
     defined = {definition.variable for definition in plan.definitions}
-    has_window = plan.within is not None or plan.row_gap is not None
+    windows = (plan.within, plan.within_rows, plan.row_gap)
+    has_window = any(one is not None for one in windows)
     for loop in last_loops(plan.pattern):
         if not loop.greedy and is_preferred:
             yield reluctant_end(show(loop), loop.least, instead_of(loop), loop.span)

@@ -8,25 +8,35 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import replace
 from functools import cached_property
 
 from matchrec.dataclass import dataclass
-from matchrec.errors.sql.expression import doubtful_column
-from matchrec.plan.clauses import RowExpression
+from matchrec.errors.sql.expression import changing_measure, doubtful_column
+from matchrec.plan.clauses import Measure, RowExpression
 from matchrec.plan.expression import (
     Aggregate,
     ColumnReference,
+    Operation,
+    Piece,
     Reference,
     Scalar,
+    references,
     with_references,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.text import CURRENT_VALUES, quoted, unquoted, without_quotes
+from matchrec.plan.text import (
+    CURRENT_VALUES,
+    NONDETERMINISTIC,
+    quoted,
+    unquoted,
+    without_quotes,
+)
 
 WORD = re.compile(r"(?<![\w.])[\w.]+(?![\w.]|\s*\()")  # unless a call
 NAME = r"(?:[A-Za-z_][A-Za-z0-9_]*|`(?:[^`]|``)*`)"
+CALL = re.compile(r"(\w+)\s*\(")
 COLUMN = re.compile(rf"\s*(?:(?P<qualifier>{NAME})\s*\.\s*)?(?P<name>{NAME})\s*")
 
 
@@ -114,6 +124,72 @@ def refuse_doubtful(plan: MatchPlan, names: Set[str]) -> None:
             for word in WORD.findall(without_quotes(piece)) if isinstance(piece, str) else ():
                 if word.upper() in names:
                     raise doubtful_column(word, clause, scalar.span)
+
+
+# Measures that read earlier ones, by their names alone, where no column has the name.
+#
+#     LAST(UP.price) AS peak, peak - 100 AS below
+#     LAST(UP.price) AS peak, (LAST(UP.price)) - 100 AS below
+
+
+def with_earlier_measures(
+    plan: MatchPlan, columns: InputColumns, is_known: Callable[[str], bool]
+) -> MatchPlan:
+    """The plan with the values of earlier measures in the places of their names.
+
+    is_known: whether Spark knows a name that is no column's, as it does a session's variable.
+    Raises MatchRecognizePlanError for a measure that would have another value there.
+    """
+    taken = {columns.folded(name) for name in columns.names}
+    earlier: dict[str, Measure] = {}
+
+    def read(piece: Piece) -> tuple[Piece, ...]:
+        if not isinstance(piece, ColumnReference) or (name := name_alone(piece)) is None:
+            return (piece,)
+        found = None if columns.folded(name) in taken else earlier.get(columns.folded(name))
+        if found is None or is_known(piece.argument):
+            return (piece,)
+        for function in CALL.findall(sql_of(found.value)):
+            if function.upper() in NONDETERMINISTIC:
+                raise changing_measure(name, function, piece.span)
+        return ("(", *found.value.pieces, ")")
+
+    def with_values(scalar: Scalar) -> Scalar:
+        if isinstance(scalar, Operation):
+            return scalar.of_operands(with_values)
+        pieces = tuple(one for piece in scalar.pieces for one in read(piece))
+        return replace(scalar, pieces=pieces)
+
+    measures = []
+    for one in plan.measures:
+        known = one if one.over_rows else replace(one, value=with_values(one.value))
+        earlier[columns.folded(one.known_as or one.name)] = known
+        measures.append(known)
+    return replace(plan, measures=tuple(measures))
+
+
+def reads_of_earlier_measures(plan: MatchPlan) -> Iterator[ColumnReference]:
+    """What is an earlier measure where no column has the name."""
+    earlier: set[str] = set()
+    for measure in plan.measures:
+        for one in references(measure.value):
+            name = name_alone(one) if isinstance(one, ColumnReference) else None
+            if isinstance(one, ColumnReference) and name and name.lower() in earlier:
+                yield one
+        earlier.add(measure.name.lower())
+
+
+def name_alone(reference: ColumnReference) -> str | None:
+    """The name that is all of a reference: that of a column, or of an earlier measure."""
+    found, span = COLUMN.fullmatch(reference.argument), reference.span
+    is_alone = span is not None and span.end - span.start == len(reference.argument)
+    is_bare = found is not None and not found["qualifier"] and is_alone  # so no LAST(peak)
+    return unquoted(found["name"]) if found and is_bare else None
+
+
+def sql_of(scalar: Scalar) -> str:
+    """The text of an expression without its references, and with nothing in its quotes."""
+    return without_quotes("".join(one for one in scalar.pieces if isinstance(one, str)))
 
 
 def resolve_row(part: RowExpression, columns: InputColumns) -> RowExpression:

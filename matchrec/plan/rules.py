@@ -214,6 +214,8 @@ def partial_matches_can_be_told(plan: MatchPlan) -> None:
     if partial is None:
         return
     words, span = partial.words, partial.span
+    if plan.within_rows is not None:
+        raise errors.partial_within_rows(words, span)
     if partial.timed_out and plan.within is None:
         raise errors.timeouts_without_within(span)
     if plan.rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED:

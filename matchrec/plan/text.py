@@ -257,3 +257,10 @@ _VALUES = """
 """
 CURRENT_VALUES = frozenset(_VALUES.split())
 """Words that Spark takes for a value of the query, unless a column has the name."""
+
+_CHANGING = """
+    INPUT_FILE_BLOCK_LENGTH INPUT_FILE_BLOCK_START INPUT_FILE_NAME MONOTONICALLY_INCREASING_ID RAND
+    RANDN RANDOM RANDSTR SHUFFLE SPARK_PARTITION_ID UNIFORM UUID
+"""
+NONDETERMINISTIC = frozenset(_CHANGING.split())
+"""Functions of Spark's that may give another value at every evaluation."""

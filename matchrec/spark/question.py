@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, get_args
 
@@ -30,10 +31,10 @@ from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import Language
 from matchrec.errors.run.failures import of_rule
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
-from matchrec.plan.resolve import InputColumns
+from matchrec.plan.resolve import InputColumns, with_earlier_measures
 from matchrec.source import Source
-from matchrec.spark.errors.diagnose import diagnose, mismatch_of_within
-from matchrec.spark.session import REFUSALS, Relation, Runner, settings_of
+from matchrec.spark.errors.diagnose import diagnose, mismatch_of_within, refusal_of
+from matchrec.spark.session import REFUSALS, Relation, Runner, quiet_analysis, settings_of
 from matchrec.spark.types import value_type
 
 if TYPE_CHECKING:
@@ -167,7 +168,28 @@ class Question:
     ) -> Question:
         """What a query asks. alias: the name that qualifies the relation's columns."""
         columns = input_columns(relation.runner, relation.rows.columns, alias)
-        return Question((Rule("", plan),), relation, columns, options, use)
+        return Question.of((Rule("", plan),), relation, columns, options, use)
+
+    @staticmethod
+    def of(
+        rules: Iterable[Rule],
+        relation: Relation,
+        columns: InputColumns,
+        options: Options,
+        use: Use = EVERYTHING,
+    ) -> Question:
+        """What rules ask, with the values of earlier measures in those that read them."""
+
+        def is_known(name: str) -> bool:
+            with quiet_analysis():
+                return refusal_of([name], relation) is None
+
+        found = []
+        for rule in rules:
+            with rule.naming():
+                plan = with_earlier_measures(rule.plan, columns, is_known)
+            found.append(replace(rule, plan=plan))
+        return Question(tuple(found), relation, columns, options, use)
 
     @property
     def runner(self) -> Runner:

@@ -9,7 +9,7 @@ from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
 from matchrec.frontends.dialects.edits import Note
-from matchrec.frontends.pattern import Contiguity, Pattern, PatternQuery
+from matchrec.frontends.pattern import AfterMatch, Contiguity, Pattern, PatternQuery
 from matchrec.frontends.pattern.tree import all_stages, calls, duration
 from matchrec.plan.clauses import MatchOutput, RowExpression
 from matchrec.plan.expression import Aggregate, ColumnReference, Reference, conjuncts, render
@@ -35,6 +35,7 @@ from matchrec.writing.reading import (
     notes_on_nulls,
     refuse_directions,
     refuse_gaps,
+    refuse_row_windows,
     refuse_sase_only,
 )
 from matchrec.writing.sase import bare
@@ -53,6 +54,7 @@ Append = Callable[[str | Pattern], Pattern]
 def for_pattern(reading: ReadQuery) -> tuple[MatchPlan, tuple[Note, ...]]:
     """The plan that a Pattern can say, and notes on what it cannot."""
     refuse_sase_only(reading, LANGUAGE)
+    refuse_row_windows(reading, LANGUAGE)
     refuse_gaps(reading, LANGUAGE)
     plan, places = with_named_rows(as_all_matches(reading.plan)), reading.places
     if plan.output is not MatchOutput.ALL and not overlap_only(plan):
@@ -75,9 +77,6 @@ def _notes(reading: ReadQuery, plan: MatchPlan) -> Iterator[Note]:
     if plan.measures:
         message = "detect has columns of its own: match_number, start_time, end_time, the events"
         yield Note(message, reading.places.measures)
-    if plan.output is MatchOutput.NON_OVERLAPPING:
-        message = "pass skip=AfterMatch.SKIP_PAST_LAST_EVENT to detect"
-        yield Note(message, reading.places.output)
     for key in plan.equal:
         if key.span is not None:
             yield Note(
@@ -89,6 +88,8 @@ def write_pattern(plan: MatchPlan) -> Pattern:
     """The pattern. The plan is one of `for_pattern`."""
     stages = Stages(plan, CONTIGUITY[plan.selection])
     pattern = stages.sequence(simplify(pattern_with_absences(plan)))
+    if plan.output is MatchOutput.NON_OVERLAPPING:
+        pattern = pattern.after_match(AfterMatch.SKIP_PAST_LAST_EVENT)
     for window in plan.intervals:
         pattern = with_window(pattern, window, plan)
     return pattern
@@ -112,13 +113,17 @@ def as_code(pattern: Pattern) -> str:
             if not isinstance(test.expression, str):
                 what = f"a Column as condition of {stage.label} as text"
                 raise errors.cannot_write("Python code", what, None, "write it as SQL text")
-    lines = [
-        ("Pattern." if place == 0 and number == 0 else ".") + call
+    first, *later = (
+        call
         for place, stage in enumerate(pattern.stages)
-        for number, call in enumerate(calls(stage, first=place == 0))
-    ]
-    body = "\n    ".join(lines)
-    return f"from matchrec import Pattern\n\npattern = (\n    {body}\n)"
+        for call in calls(stage, first=place == 0)
+    )
+    names = "Pattern"
+    if pattern.skip.to is not None:
+        names = "AfterMatch, Pattern"
+        later.append(f"after_match({pattern.skip!r})")
+    body = "\n    .".join((f"Pattern.{first}", *later))
+    return f"from matchrec import {names}\n\npattern = (\n    {body}\n)"
 
 
 def read_again(pattern: Pattern, plan: MatchPlan) -> MatchPlan:

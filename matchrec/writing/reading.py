@@ -12,16 +12,17 @@ from matchrec.errors.language import SASE
 from matchrec.errors.sql.window import window_asked_about
 from matchrec.frontends.dialects.edits import Note
 from matchrec.frontends.dialects.products import SPARK, Product
-from matchrec.frontends.dialects.translate import translate_query
+from matchrec.frontends.dialects.translate import notes_on_measures, translate_query
 from matchrec.frontends.lexing.tokens import find_frames, sqlglot_tokens
 from matchrec.frontends.pattern import Pattern, PatternQuery
 from matchrec.frontends.sase import compile_sase
 from matchrec.frontends.sql import MatchRecognize, Query, Site
 from matchrec.frontends.sql import parse as parse_query
 from matchrec.frontends.sql.lower import lower
-from matchrec.plan.clauses import EventSelection, MatchOutput, RowsPerMatch, SortItem
+from matchrec.plan.clauses import EventSelection, MatchOutput, RowsPerMatch, SkipTo, SortItem
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.source import Origin, Source, Span
+from matchrec.writing.forms import starts_one
 from matchrec.writing.names import plain
 from matchrec.writing.stages import as_clause
 
@@ -76,14 +77,18 @@ def read_sase(text: str, streams: Streams) -> ReadQuery:
         )
         query = parse(text)
     strategy = query.where.strategy_span if query.where else query.sequence_span
-    window = query.window.span if query.window else START
+    window = (query.window and query.window.span) or START
     return ReadQuery(plan, Source(text), Places(query.sequence_span, window, strategy))
 
 
 def read_pattern(pattern: Pattern, streams: Streams) -> ReadQuery:
-    """A Pattern without skipping."""
+    """A Pattern. Raises for a skip strategy that other languages do not have."""
     query = PatternQuery(pattern, streams.sorted_by, streams.partition_by, ("*",))
     plan, source = as_clause(query)
+    if pattern.skip.to is SkipTo.PAST_LAST_ROW and starts_one(plan):
+        plan = replace(plan, output=MatchOutput.NON_OVERLAPPING)
+    elif pattern.skip.to is not None:
+        raise errors.unconverted_option(f"after_match({pattern.skip!r})")
     return ReadQuery(plan, source)
 
 
@@ -99,7 +104,8 @@ def read_sql(text: str, product: Product, language: str) -> ReadQuery:
             raise window_asked_about("convert")
         clause = site.clause
         plan = replace(lower(replace(clause, rows_per_match=None)), partial=None)
-        source, lost = query.source, _lost(query, site, language)
+        source = query.source
+        lost = (*_lost(query, site, language), *notes_on_measures(plan, language))
         here = (replace(one, span=source.written(one.span)[1]) for one in lost)
         return ReadQuery(plan, source, _places(clause), (*notes, *here))
 
@@ -155,21 +161,26 @@ def _lost(query: Query, site: Site, language: str) -> Iterator[Note]:
 
 
 def refuse_sase_only(reading: ReadQuery, language: str) -> None:
-    """Negations of strict contiguity, windows of events and conditions on whole matches."""
-    plan, places = reading.plan, reading.places
+    """Negations of strict contiguity and conditions on whole matches."""
+    plan = reading.plan
     for absence in plan.absences:
         if plan.selection is EventSelection.STRICT_CONTIGUITY:
             what = "a negation of SASE+ under strict contiguity"
             hint = "between two events there is none: leave it out"
             ends = absence.after is None or absence.before is None
             raise errors.cannot_write(language, what, absence.span, None if ends else hint)
-    if plan.within_rows is not None:
-        raise errors.cannot_write(language, "WITHIN a number of events", places.window)
     for definition in plan.definitions:
         if definition.variable == plan.closing:
             what = "a condition on the whole match"
             hint = "make it a column of RETURN, and test that after the match"
             raise errors.cannot_write(language, what, definition.condition.span, hint)
+
+
+def refuse_row_windows(reading: ReadQuery, language: str) -> None:
+    """Windows of so many rows."""
+    if reading.plan.within_rows is not None:
+        what = "WITHIN a number of events"
+        raise errors.cannot_write(language, what, reading.places.window)
 
 
 def refuse_gaps(reading: ReadQuery, language: str) -> None:

@@ -98,7 +98,7 @@ def _lines(plan: MatchPlan) -> Iterator[str]:
     if plan.output is MatchOutput.PREFERRED and plan.after_match.to is not SkipTo.PAST_LAST_ROW:
         yield f"AFTER MATCH SKIP {plan.after_match.to.value}"
     yield " ".join([f"PATTERN ({show(pattern_with_absences(plan))})", *_selection(plan)])
-    windows = [*([] if plan.within is None else [plan.within.interval.text]), *_gaps(plan)]
+    windows = list(_windows(plan))
     if windows:
         yield f"WITHIN {', '.join(windows)}"
     read = set(variables_read(plan))
@@ -111,8 +111,12 @@ def _lines(plan: MatchPlan) -> Iterator[str]:
         yield _list("DEFINE", (f"{name} AS {condition}" for name, condition in conditions))
 
 
-def _gaps(plan: MatchPlan) -> Iterator[str]:
-    """The windows inside of a match."""
+def _windows(plan: MatchPlan) -> Iterator[str]:
+    """The windows of a match, and those inside of it."""
+    if plan.within is not None:
+        yield plan.within.interval.text
+    if plan.within_rows is not None:
+        yield f"{plan.within_rows} ROWS"
     for gap in plan.gaps:
         if gap.after is None or gap.to is None:
             yield f"{gap.interval.text} BETWEEN ROWS"

@@ -44,7 +44,6 @@ class Workload:
     name: str
     title: str
     pattern: Pattern
-    skip: AfterMatch = AfterMatch.NO_SKIP
 
 
 WORKLOADS = (
@@ -58,8 +57,8 @@ WORKLOADS = (
         .consecutive()
         .greedy()
         .next("up")
-        .where("price > last(down.price)"),
-        AfterMatch.SKIP_PAST_LAST_EVENT,
+        .where("price > last(down.price)")
+        .after_match(AfterMatch.SKIP_PAST_LAST_EVENT),
     ),
     Workload(
         "relaxed",
@@ -104,9 +103,7 @@ def in_spark(spark: SparkSession, frame: pd.DataFrame) -> DataFrame:
 
 
 def detected(frame: DataFrame, workload: Workload) -> DataFrame:
-    return matchrec.detect(
-        frame, workload.pattern, order_by="time", partition_by="key", skip=workload.skip
-    )
+    return matchrec.detect(frame, workload.pattern, order_by="time", partition_by="key")
 
 
 def by_matchrec(frame: pd.DataFrame, rounds: int) -> dict[str, Found]:

@@ -75,6 +75,6 @@ def test_refused(spark: SparkSession, record: RefusedRecord) -> None:
 
 def detected(spark: SparkSession, record: RefusedRecord) -> None:
     pattern = built(record.calls, matchrec.Pattern)
-    skip = after_match(read_skip(record.skip or "no skip"))
+    pattern = pattern.after_match(after_match(read_skip(record.skip or "no skip")))
     events = spark.createDataFrame([], "t int, is_a boolean, is_b boolean, x int")
-    matchrec.detect(events, pattern, order_by="t", skip=skip)
+    matchrec.detect(events, pattern, order_by="t")

@@ -67,6 +67,7 @@ class Query:
     after_match: AfterMatchSkip
     skip_text: str
     window: int | None = None  # along the first key: minutes of `t`, or a distance of `n`
+    window_rows: int | None = None
 
     @property
     def members(self) -> dict[str, frozenset[str]]:
@@ -119,6 +120,8 @@ class Batch:
         if query.window is not None:
             minutes = self.order[0].column == "t"
             within = f" WITHIN {f'INTERVAL {query.window} MINUTES' if minutes else query.window}"
+        if query.window_rows is not None:
+            within = f" WITHIN {query.window_rows} ROWS"
         define = ", ".join(f"{name} AS {one.text}" for name, one in query.definitions.items())
         return (
             f"SELECT * FROM {relation} MATCH_RECOGNIZE ({by}ORDER BY {order} MEASURES {measures} "
@@ -220,7 +223,7 @@ def random_query(random: Random, limits: Limits, windows: Sequence[int]) -> Quer
     rows_per_match = random_rows_per_match(random, pattern)
     measures = Measures(expressions, all_rows=rows_per_match is not RowsPerMatch.ONE_ROW)
     after_match, skip_text = random_skip(random, [*names, UNION] if union else names)
-    return Query(
+    query = Query(
         pattern,
         {name: Conditions(expressions, name).condition() for name in defined},
         tuple(measures.measure() for _ in range(random.randint(2, 4))),
@@ -230,6 +233,9 @@ def random_query(random: Random, limits: Limits, windows: Sequence[int]) -> Quer
         skip_text,
         random.choice(windows) if windows and random.random() < 0.25 else None,
     )
+    if limits.within and query.window is None and random.random() < 0.15:
+        return replace(query, window_rows=random.randint(1, 4))
+    return query
 
 
 def random_rows_per_match(random: Random, pattern: RowPattern) -> RowsPerMatch:

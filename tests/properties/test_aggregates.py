@@ -18,6 +18,7 @@ from matchrec.conditions.run_condition import (
     Comparison,
     Constant,
     Or,
+    ReadValue,
     RunExpression,
 )
 from matchrec.conditions.types import BIGINT, BOOLEAN, Kind
@@ -44,8 +45,8 @@ def called(
     """An aggregate in a run condition. columns: by variable, what counts and what is added."""
     rows = tuple(
         (
-            Collected(row[0], BOOLEAN),
-            *(Collected(column, BIGINT) for column in row[1:]),
+            Collected(ReadValue(row[0], Kind.INTEGER), BOOLEAN),
+            *(Collected(ReadValue(column, Kind.INTEGER), BIGINT) for column in row[1:]),
         )
         for row in columns
     )

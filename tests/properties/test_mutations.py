@@ -22,7 +22,7 @@ import matchrec
 from matchrec.compile.path import draft
 from matchrec.conditions.types import BIGINT, BOOLEAN
 from matchrec.conditions.typing.typer import TRUE_COLUMN
-from matchrec.frontends.lexing.tokens import SPARK, Dialect, DoubleQuotes
+from matchrec.frontends.lexing.tokens import Dialect
 from matchrec.frontends.pattern import PatternQuery, lower_pattern
 from matchrec.frontends.sase import compile_sase
 from matchrec.frontends.sql import parse
@@ -43,7 +43,7 @@ EXAMPLES = examples(250)
 WITH_SPARK = EXAMPLES // 8
 LONGEST = 10  # seconds for one text
 COLUMNS = InputColumns(("id", "ts", "price", "sym", "x", "v", "t", "is_a", "event_type"), "t")
-DIALECTS = (SPARK, Dialect(DoubleQuotes.NAME))
+DIALECTS = tuple(Dialect)
 
 
 @contextmanager

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from matchrec.conditions.run_condition import (
-    BITWISE,
     Aggregated,
     And,
     Arithmetic,
@@ -323,7 +322,12 @@ class Candidate:
             if row not in wanted or (collect.so_far and row == self.row):
                 continue
             added = collect.columns[self.names.index(name)]
-            counts, *values = (self.columns[one.type.kind][one.column][row] for one in added)
+            reads = (one.expression for one in added)
+            counts, *values = (
+                self.columns[read.kind][read.column][row]
+                for read in reads
+                if isinstance(read, ReadValue)
+            )
             if counts:
                 rows.append(tuple(values))
         return AGGREGATES[expression.name](rows, expression.use.distinct)
@@ -338,8 +342,6 @@ class Candidate:
                 raise Failure("DIVISION_BY_ZERO", self.row)
             return None
         match expression.operator:
-            case operator if operator in BITWISE:
-                return bits_of(operator, int(left), int(right), expression.bits)
             case ArithmeticOperator.ADD:
                 result = left + right
             case ArithmeticOperator.SUBTRACT:
@@ -366,23 +368,6 @@ def wrapped(value: int, bits: int) -> int:
     """The lowest bits of a number, of which the highest is the sign."""
     half = 1 << (bits - 1)
     return (value + half) % (2 * half) - half
-
-
-def bits_of(operator: ArithmeticOperator, left: int, right: int, bits: int) -> int:
-    """An operation on bits; a shift is by the right side's lowest bits."""
-    match operator:
-        case ArithmeticOperator.BIT_AND:
-            return left & right
-        case ArithmeticOperator.BIT_OR:
-            return left | right
-        case ArithmeticOperator.BIT_XOR:
-            return left ^ right
-        case ArithmeticOperator.SHIFT_LEFT:
-            return wrapped(left << right % bits, bits)
-        case ArithmeticOperator.SHIFT_RIGHT:
-            return left >> right % bits
-        case _:
-            return wrapped(left % (1 << bits) >> right % bits, bits)
 
 
 def to_single(value: int | float) -> float:

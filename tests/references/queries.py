@@ -69,6 +69,7 @@ def partition_rows(
         if tests > TESTS_A_PARTITION:
             raise TooManyWords
         inside = batch.in_window(query, rows[start], rows[start + len(variables) - 1])
+        inside = inside and (query.window_rows is None or len(variables) <= query.window_rows)
         return inside and satisfies(number, start, variables)
 
     def satisfies(number: int, start: int, variables: tuple[str, ...]) -> bool:

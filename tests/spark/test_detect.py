@@ -87,14 +87,14 @@ def test_columns_as_conditions(events: DataFrame) -> None:
 def test_skipping(events: DataFrame) -> None:
     every = A.followed_by_any("b").where("kind = 'b'")
     assert len(found(events, every)) == 3
-    assert len(found(events, every, skip=AfterMatch.SKIP_TO_NEXT)) == 2
-    assert len(found(events, every, skip=AfterMatch.skip_to_last("b"))) == 2
+    assert len(found(events, every.after_match(AfterMatch.SKIP_TO_NEXT))) == 2
+    assert len(found(events, every.after_match(AfterMatch.skip_to_last("b")))) == 2
 
 
 def test_a_missed_stage_is_an_error_that_names_the_partition(events: DataFrame) -> None:
     maybe = A.next("b").where("kind = 'b'").optional()
     with pytest.raises(Exception, match=r"(?s)no event of it.*`key` = 'x'"):
-        found(events, maybe, skip=AfterMatch.skip_to_first("b").throw_on_miss())
+        found(events, maybe.after_match(AfterMatch.skip_to_first("b").throw_on_miss()))
 
 
 @pytest.mark.parametrize(

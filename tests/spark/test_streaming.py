@@ -157,6 +157,7 @@ def test_any_pieces_give_what_the_whole_gives(spark: SparkSession, skip: AfterMa
         .not_followed_by("c")
         .where("v = 'c'")
         .within("5 seconds")
+        .after_match(skip)
     )
     rnd = random.Random(1)
     rows = [
@@ -172,7 +173,6 @@ def test_any_pieces_give_what_the_whole_gives(spark: SparkSession, skip: AfterMa
             pattern,
             order_by=orders,
             partition_by="k",
-            skip=skip,
             form="matches_and_timeouts",
         )
 

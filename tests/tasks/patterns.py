@@ -47,8 +47,8 @@ Streams = Mapping[str, Sequence[Event]]
 
 def drafted(question: Question) -> Draft:
     """Raises MatchRecognizeError."""
-    pattern, skip = built(question.calls, matchrec.Pattern), after_match(question.strategy)
-    query = PatternQuery(pattern, ("t", "n"), KEYS, ("e",), skip, timeouts=question.timeouts)
+    pattern = built(question.calls, matchrec.Pattern).after_match(after_match(question.strategy))
+    query = PatternQuery(pattern, ("t", "n"), KEYS, ("e",), timeouts=question.timeouts)
     return draft(lower_pattern(query)[0], COLUMNS, str)
 
 

@@ -1,7 +1,7 @@
 """CAST, TRY_CAST and `::` between numbers, texts, booleans, dates and timestamps.
 
-What Spark's text of a floating-point number is depends on the version of Java: that cast is not
-here, so that it is refused when the query is built.
+What Spark's text of a floating-point number is depends on the version of Java; and nobody puts
+together the text of a time of several rows. These casts are refused when the query is built.
 """
 
 from __future__ import annotations
@@ -16,11 +16,6 @@ from matchrec.conditions.functions.calendar import (
     SECOND,
     Zone,
     find_zone,
-    read_day,
-    read_instant,
-    read_without_zone,
-    show_day,
-    show_time,
 )
 from matchrec.conditions.functions.function import Compute, Function, FunctionUse, Value
 from matchrec.conditions.functions.numerals import (
@@ -218,13 +213,7 @@ RULES: Mapping[tuple[Family, Family], Rule] = {
     (F.INTEGER, F.STRING): lambda number, _: str(number),
     (F.DECIMAL, F.STRING): lambda number, _: f"{number:f}",
     (F.BOOLEAN, F.STRING): lambda value, _: "true" if value else "false",
-    (F.DATE, F.STRING): lambda day, _: show_day(day),
-    (F.TIMESTAMP, F.STRING): lambda instant, cast: show_time(cast.zone.local(instant)),
-    (F.TIMESTAMP_NTZ, F.STRING): lambda local, _: show_time(local),
     (F.STRING, F.BINARY): lambda text, _: str.encode(text),
-    (F.STRING, F.DATE): lambda text, _: read_day(text),
-    (F.STRING, F.TIMESTAMP): lambda text, cast: read_instant(text, cast.zone),
-    (F.STRING, F.TIMESTAMP_NTZ): lambda text, _: read_without_zone(text),
     (F.DATE, F.TIMESTAMP): lambda day, cast: cast.zone.start_of(day),
     (F.DATE, F.TIMESTAMP_NTZ): lambda day, _: day * DAY,
     (F.TIMESTAMP, F.DATE): lambda instant, cast: cast.zone.local(instant) // DAY,

@@ -9,7 +9,15 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
-from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal, InvalidOperation
+from decimal import (
+    ROUND_CEILING,
+    ROUND_DOWN,
+    ROUND_FLOOR,
+    ROUND_HALF_UP,
+    Context,
+    Decimal,
+    InvalidOperation,
+)
 from fractions import Fraction
 from math import isfinite
 
@@ -22,7 +30,7 @@ from matchrec.conditions.functions.function import (
     Value,
     function,
 )
-from matchrec.conditions.types import DOUBLE, Family, ValueType, as_decimal, decimal
+from matchrec.conditions.types import FLOAT, Family, ValueType, as_decimal, decimal
 
 BLANK = "".join(map(chr, range(33))) + "\x7f"  # what Spark trims from a whole number or a boolean
 JAVA_BLANK = "".join(map(chr, range(33)))  # what Java trims
@@ -253,26 +261,62 @@ def arithmetic(operator: str) -> Function:
     return Function((None, None), result, build)
 
 
-# Rounding that compiled code cannot be certain of.
+# Rounding, half away from zero.
 
 
 _OF_A_FLOAT = Context(prec=800)
 
 
-def rounding(use: FunctionUse) -> Compute:
-    """ROUND of a float, which is rounded as the decimal that it is written as."""
-    unit = Decimal(1).scaleb(-int(use.words[0]))
+def rounded_type(use: FunctionUse) -> ValueType | None:
+    """Of a float or an integer its own, of a decimal one of fewer places."""
+    (own,), places = use.types, int(use.words[0])
+    if own.family is not Family.DECIMAL:
+        return own if own.family in (Family.INTEGER, Family.FLOATING) else None
+    whole, scale = own.precision - own.scale + 1, min(max(places, 0), own.scale)
+    return decimal(max(whole + scale, 1 - places), scale)
 
-    def compute(value: float) -> float:
+
+def rounding(use: FunctionUse) -> Compute:
+    """ROUND. A float is rounded as the decimal that it is written as."""
+    (own,), places = use.types, int(use.words[0])
+    unit, type_ = Decimal(1).scaleb(-places), rounded_type(use)
+    assert type_ is not None
+    last = Decimal(1).scaleb(-type_.scale)
+
+    def of_a_float(value: float) -> float:
         if not isfinite(value):
             return value
-        return float(Decimal(repr(value)).quantize(unit, ROUND_HALF_UP, _OF_A_FLOAT))
+        found = float(Decimal(repr(value)).quantize(unit, ROUND_HALF_UP, _OF_A_FLOAT))
+        return narrow(found) if own == FLOAT else found
 
-    return compute
+    def of_a_decimal(value: Decimal) -> Decimal:
+        rounded = value.quantize(unit, context=_EXACT) if places < 0 else value
+        return _EXACT.plus(rounded.quantize(last, context=_EXACT))
+
+    def of_an_integer(value: int) -> int:
+        found = divided(value, 10**-places) * 10**-places
+        if use.ansi and not fits(found, own.bits):
+            raise AnsiError(f"{found} cannot be represented as {own.name}")
+        return wrap(found, own.bits)
+
+    if own.family is Family.DECIMAL:
+        return of_a_decimal
+    return of_a_float if own.family is Family.FLOATING else of_an_integer
+
+
+def whole_decimal(toward: str) -> Function:
+    """FLOOR or CEIL of a decimal."""
+    return function(
+        (Family.DECIMAL,),
+        lambda use: decimal(use.types[0].precision - use.types[0].scale + 1, 0),
+        lambda value: _EXACT.plus(value.to_integral_value(toward)),
+    )
 
 
 NUMERALS: Mapping[str, Function] = {
     "NEG": function((Family.DECIMAL,), lambda use: use.types[0], _EXACT.minus),
-    "ROUND": Function((DOUBLE,), DOUBLE, rounding),
+    "ROUND": Function((None,), rounded_type, rounding),
+    "FLOOR": whole_decimal(ROUND_FLOOR),
+    "CEIL": whole_decimal(ROUND_CEILING),
     **{operator: arithmetic(operator) for operator in OPERATIONS},
 }

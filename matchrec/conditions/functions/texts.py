@@ -17,21 +17,22 @@ from matchrec.conditions.functions.function import (
     by_name,
     function,
 )
-from matchrec.conditions.types import BOOLEAN, INT, STRING
-from matchrec.regular_expressions.program import (
+from matchrec.conditions.functions.java_patterns import (
     ALL,
     LAST,
     At,
     Boundary,
     Expression,
+    JavaPattern,
     One,
     RefusedError,
     Repeat,
     Sequence,
     Tree,
-    of_characters,
+    compiled,
+    java_pattern,
 )
-from matchrec.regular_expressions.search import JavaPattern, compiled, java_pattern
+from matchrec.conditions.types import BOOLEAN, INT, STRING
 
 TEXT = STRING
 MOST = (1 << 31) - 1
@@ -186,12 +187,12 @@ def like_pattern(pattern: str, escape: str) -> JavaPattern:
     characters = iter(pattern)
     for character in characters:
         if character != escape:
-            parts.append(ANY.get(character) or One(of_characters(character)))
+            parts.append(ANY.get(character) or One(re.escape(character)))
             continue
         escaped = next(characters, "")
         if escaped not in ("%", "_", escape):
             raise FunctionError(f"INVALID_FORMAT: {escape!r} escapes {escaped!r} in {pattern!r}")
-        parts.append(One(of_characters(escaped)))
+        parts.append(One(re.escape(escaped)))
     tree = Sequence((*parts, At(Boundary.END)))
     try:
         return compiled(Expression(pattern, tree, LAST))

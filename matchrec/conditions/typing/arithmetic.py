@@ -6,16 +6,12 @@ from dataclasses import replace
 from functools import partial, reduce
 from math import nan
 
-from matchrec.conditions.functions.function import FunctionUse
 from matchrec.conditions.residual import Typed, TypedOperation
 from matchrec.conditions.run_condition import (
-    SHIFTS,
     And,
     Apply,
     Arithmetic,
     ArithmeticOperator,
-    Call,
-    Choose,
     Compare,
     Comparison,
     Constant,
@@ -37,7 +33,6 @@ from matchrec.conditions.types import (
     Family,
     Kind,
     ValueType,
-    decimal,
     is_wide_decimal,
 )
 from matchrec.conditions.typing.calls import (
@@ -52,7 +47,6 @@ from matchrec.conditions.typing.numbers import (
     common_type,
     compute,
     in_int,
-    integer_arithmetic,
     negative,
     on_times,
 )
@@ -67,8 +61,6 @@ TRYING = {
     "TRY_MOD": "%",
 }
 """Functions that are NULL where the operator would be an error."""
-
-_MINUS_ONE = Constant(-1, Kind.INTEGER)
 
 OF_ONE_TYPE = frozenset({"COALESCE", "GREATEST", "LEAST", "IN", "CASE", "CASE OF"})
 """What Spark brings to one type, also more than two operands, before it computes."""
@@ -114,24 +106,6 @@ def type_of_numbers(typer: Typer, step: TypedOperation, left: Typed, right: Type
     if found is None:
         raise cannot_combine(step.operator, one.name, other.name, step.span)
     return found
-
-
-def type_bits(step: TypedOperation) -> Typed:
-    """An operation on the bits of integers: `~x` is `-1 ^ x`; shifts are of 32 or 64 bits."""
-    types = [part.type for part in step.operands]
-    if any(one.family is not Family.INTEGER for one in types):
-        names = [one.name for one in types]
-        raise cannot_combine(step.operator, names[0], names[-1], step.span)
-    left, *others = (part.expression for part in step.operands)
-    if step.operator == "~":
-        inverted = Arithmetic(ArithmeticOperator.BIT_XOR, left, _MINUS_ONE, Kind.INTEGER)
-        return Typed(inverted, types[0])
-    operator = ArithmeticOperator(step.operator)
-    if operator in SHIFTS and types[1].bits > INT.bits:
-        raise cannot_combine(step.operator, types[0].name, types[1].name, step.span)
-    other = INT if operator in SHIFTS else types[1]
-    type_ = types[0] if types[0].bits >= other.bits else other
-    return Typed(Arithmetic(operator, left, others[0], Kind.INTEGER, type_.bits), type_)
 
 
 def type_trying(typer: Typer, step: TypedOperation) -> Typed:
@@ -237,8 +211,7 @@ def type_days_between(typer: Typer, step: TypedOperation) -> Typed:
 
 # Types mathematical functions of several rows of a run: round, floor, ln, sqrt, power and so on.
 #
-# Floats are computed by compiled functions. Rounding a decimal or an integer is arithmetic of whole
-# numbers; what that cannot do Python does.
+# Floats are computed by compiled functions; decimals, and what ROUND gives, by Python.
 
 
 MATHEMATICS = {one.value: one for one in MathFunction} | {
@@ -246,7 +219,7 @@ MATHEMATICS = {one.value: one for one in MathFunction} | {
     "CEILING": MathFunction.CEILING,
     "SIGNUM": MathFunction.SIGN,
 }
-MATHEMATICAL = MATHEMATICS.keys() | {"ISNAN"}
+MATHEMATICAL = MATHEMATICS.keys() | {"ISNAN", "ROUND"}
 TWO = frozenset({MathFunction.POWER, MathFunction.LOG})
 MOST_PLACES = 18
 
@@ -292,52 +265,19 @@ def as_float(typer: Typer, step: TypedOperation, part: Typed, target: ValueType 
 def type_floor(typer: Typer, step: TypedOperation, function: MathFunction) -> Typed:
     """FLOOR and CEIL: of a float a bigint, of a decimal one without places after the point."""
     (part,) = step.operands
-    own = part.type
-    if own.family is Family.INTEGER:
+    if part.type.family is Family.INTEGER:
         return Typed(part.expression, BIGINT)
-    if is_wide_decimal(own):
-        raise not_known_during_the_match(step.operator, step.span)
-    if own.family is not Family.DECIMAL:
-        return Typed(Mathematics(function, (as_float(typer, step, part).expression,)), BIGINT)
-    digits = part.expression
-    type_ = decimal(own.precision - own.scale + 1, 0)
-    if own.scale == 0:
-        return Typed(digits, type_)
-    one = Constant(10**own.scale, Kind.INTEGER)
-    rest = integer_arithmetic(ArithmeticOperator.REMAINDER, digits, one)
-    truncated = integer_arithmetic(ArithmeticOperator.SUBTRACT, digits, rest)
-    down = function is MathFunction.FLOOR
-    beyond = Compare(
-        Comparison.LESS if down else Comparison.GREATER, rest, Constant(0, Kind.INTEGER)
-    )
-    further = ArithmeticOperator.SUBTRACT if down else ArithmeticOperator.ADD
-    chosen = Choose(beyond, integer_arithmetic(further, truncated, one), truncated)
-    return Typed(integer_arithmetic(ArithmeticOperator.DIVIDE, chosen, one), type_)
+    if part.type.family is Family.DECIMAL:
+        return type_call(typer, replace(step, operator=function.value))
+    return Typed(Mathematics(function, (as_float(typer, step, part).expression,)), BIGINT)
 
 
 def type_rounding(typer: Typer, step: TypedOperation) -> Typed:
-    """ROUND(x) and ROUND(x, places), half away from zero."""
-    part = step.operands[0]
-    own, places = part.type, places_of(step)
-    if own.family is Family.DECIMAL and not is_wide_decimal(own):
-        return round_decimal(part, places)
-    if own.family is Family.INTEGER:
-        return Typed(round_digits(part.expression, -places, own.bits, typer.ansi), own)
-    if own.family is not Family.FLOATING:
-        raise not_known_during_the_match(step.operator, step.span)
-    rounded = round_floating(typer, step, places)
-    return Typed(Narrow(rounded) if own == FLOAT else rounded, own)
-
-
-def round_floating(typer: Typer, step: TypedOperation, places: int) -> RunExpression:
-    """A float of fewer decimal places, in 64 bits."""
-    value = as_float(typer, step, step.operands[0])
-    use = FunctionUse((DOUBLE,), (str(places),), typer.ansi, typer.settings.time_zone)
-    exact = Apply(step.operator, (value.expression,), use, DOUBLE)
-    if isinstance(value.expression, Call):
-        return exact
-    by_places = value.expression, Constant(places, Kind.INTEGER)
-    return Mathematics(MathFunction.ROUND, by_places, exact)
+    """ROUND(x) and ROUND(x, places)."""
+    part, places = step.operands[0], places_of(step)
+    if part.type.family is Family.INTEGER and places >= 0:
+        return Typed(part.expression, part.type)
+    return type_call(typer, replace(step, operands=(part,), words=(str(places),)))
 
 
 def places_of(step: TypedOperation) -> int:
@@ -350,38 +290,6 @@ def places_of(step: TypedOperation) -> int:
         if text.removeprefix("-").isdigit() and abs(int(text)) <= MOST_PLACES:
             return int(text)
     raise not_known_during_the_match(step.operator, step.span)
-
-
-def round_decimal(value: Typed, places: int) -> Typed:
-    """A decimal of fewer places."""
-    digits, scale = value.expression, value.type.scale
-    before = value.type.precision - scale + 1
-    if places < 0:
-        rounded = round_digits(digits, scale - places)
-        return Typed(shortened(rounded, scale), decimal(max(before, 1 - places), 0))
-    left = min(scale, places)
-    return Typed(shortened(digits, scale - left), decimal(before + left, left))
-
-
-def round_digits(
-    digits: RunExpression, dropped: int, bits: int = 64, ansi: bool = True
-) -> RunExpression:
-    """A whole number with its last digits zero, if some are dropped."""
-    if dropped <= 0:
-        return digits
-    if dropped > MOST_PLACES:
-        return integer_arithmetic(ArithmeticOperator.MULTIPLY, digits, Constant(0, Kind.INTEGER))
-    power = Constant(10**dropped, Kind.INTEGER)
-    multiply = ArithmeticOperator.MULTIPLY
-    return Arithmetic(multiply, shortened(digits, dropped), power, Kind.INTEGER, bits, ansi)
-
-
-def shortened(digits: RunExpression, dropped: int) -> RunExpression:
-    """A whole number without its last digits, rounded half away from zero."""
-    if dropped == 0:
-        return digits
-    power = Constant(10**dropped, Kind.INTEGER)
-    return integer_arithmetic(ArithmeticOperator.DIVIDE, digits, power)
 
 
 def type_quotient(typer: Typer, step: TypedOperation) -> Typed:

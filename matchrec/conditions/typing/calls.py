@@ -15,7 +15,6 @@ from matchrec.conditions.functions.calendar import has_one_offset, is_known
 from matchrec.conditions.functions.function import FunctionError, FunctionUse, Parameter
 from matchrec.conditions.residual import (
     BASIC,
-    BITS,
     COMPARISONS,
     LOGIC,
     Combined,
@@ -60,7 +59,7 @@ from matchrec.errors.conditions import (
 )
 from matchrec.plan.text import literal_text
 
-NEVER_PYTHONS = LOGIC | BITS | {"DIV"}
+NEVER_PYTHONS = LOGIC | {"DIV"}
 """Basic operations of which the engine has all values."""
 
 

@@ -7,13 +7,12 @@ rows, among them sums of wide decimals and intervals.
 from __future__ import annotations
 
 from matchrec.conditions.functions.function import AggregateUse
-from matchrec.conditions.residual import ListAggregate, RunningAggregate, Step, Typed
+from matchrec.conditions.residual import ListAggregate, RunningAggregate, Step, Typed, Value
 from matchrec.conditions.row_column import RowColumn, cast, row_column
 from matchrec.conditions.run_condition import (
     Aggregated,
     Collect,
     Collected,
-    Computed,
     Reduce,
     Reduction,
     RunExpression,
@@ -82,15 +81,12 @@ def type_list(typer: Typer, step: ListAggregate) -> Typed:
     """An aggregate that Python computes from a list of rows."""
     from matchrec.conditions.accumulators import AGGREGATES, CHOOSING
 
-    ordered = len(step.words)
-    counts = type_in_list(typer, step.columns[0][0])
+    rows = tuple(tuple(collected(typer, one) for one in row) for row in step.columns)
+    counts, *first = (one.type for one in rows[0])
     if counts.family is not Family.BOOLEAN and counts != VOID:
         raise filter_not_boolean(step.function, counts.name, step.span)
-    first = [type_in_list(typer, one) for one in step.columns[0][1:]]
-    types, ordering = first[: len(first) - ordered], first[len(first) - ordered :]
     use = AggregateUse(
-        tuple(types),
-        tuple(zip(ordering, step.words, strict=True)),
+        tuple(first),
         step.distinct,
         step.ignore_nulls,
         typer.ansi,
@@ -102,19 +98,14 @@ def type_list(typer: Typer, step: ListAggregate) -> Typed:
     type_ = None if unread else AGGREGATES[step.function].result(use)
     if type_ is None:
         raise aggregate_cannot_take(step.function, [one.name for one in first], step.span)
-    rows = tuple(tuple(collected(typer, one) for one in row) for row in step.columns)
     collected_rows = Collect(step.variable, rows, step.so_far)
     return Typed(Aggregated(step.function, collected_rows, use, type_), type_)
 
 
-def type_in_list(typer: Typer, one: RowColumn | Step) -> ValueType:
-    return typer.types[one] if isinstance(one, RowColumn) else typer.type_step(one).type
-
-
-def collected(typer: Typer, column: RowColumn | Step) -> Collected | Computed:
+def collected(typer: Typer, step: Step) -> Collected:
     """A value of a list's rows."""
-    if not isinstance(column, RowColumn):
-        typed = typer.type_step(column)
-        return Computed(typed.expression, typed.type)
-    type_ = typer.types[column]
-    return Collected(typer.read(column, type_, None).column, type_)
+    if isinstance(step, Value):
+        type_ = typer.types[step.column]
+        return Collected(typer.read(step.column, type_, None), type_)
+    typed = typer.type_step(step)
+    return Collected(typed.expression, typed.type)

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing_extensions import assert_never
 
 from matchrec.conditions.residual import (
-    BITS,
     COMPARISONS,
     LOGIC,
     Combined,
@@ -49,7 +48,6 @@ from matchrec.conditions.typing.arithmetic import (
     check_common_type,
     is_mathematics,
     type_arithmetic,
-    type_bits,
     type_compared,
     type_mathematics,
     type_trying,
@@ -148,8 +146,6 @@ class StepTyper(Typer):
         if basic is not None:
             return self.type_step(basic)
         operator = step.operator
-        if operator in BITS:
-            return type_bits(step)
         if operator in TRYING:
             return type_trying(self, step)
         if operator in LOGIC:

@@ -27,7 +27,6 @@ from matchrec.conditions.run_condition import (
     Aggregated,
     Choose,
     Collected,
-    Computed,
     Constant,
     IsNull,
     Not,
@@ -175,10 +174,8 @@ class Typer(ABC):
             case _:
                 return with_operands(expression, [*map(self.placed, operands_of(expression))])
 
-    def placed_in_list(self, one: Collected | Computed) -> Collected | Computed:
+    def placed_in_list(self, one: Collected) -> Collected:
         """The same of a value of a list."""
-        if isinstance(one, Collected):
-            return replace(one, column=self.place(one.column, one.type.kind))
         return replace(one, expression=self.placed(one.expression))
 
     def place(self, drafted: int, kind: Kind) -> int:

@@ -87,14 +87,11 @@ negated_in_return = plan_error(
 # Aggregates and functions
 
 
-def range_outside_aggregate(written: str, clause: str, span: Span) -> MatchRecognizePlanError:
-    """`a[..i-1].x` by itself."""
-    name = written.partition("[")[0]
-    return MatchRecognizePlanError(
-        f"`{written}` in {clause} stands for several events",
-        span,
-        hint=f"put it into an aggregate, avg({written}.x), or write one event, {name}[i-1].x",
-    )
+# `a[..i-1].x` by itself.
+range_outside_aggregate = plan_error(
+    "`{written}` in {clause} stands for several events",
+    hint="put it into an aggregate, avg({written}.x), or write one event, {name}[i-1].x",
+)
 
 
 # An aggregate, navigation or window function of Spark or SQL that SASE+ does not have.

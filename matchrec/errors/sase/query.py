@@ -91,15 +91,12 @@ nothing_positive = plan_error(
 )
 
 
-def negation_without_window(name: str, where: str, span: Span) -> MatchRecognizePlanError:
-    """A negated component at the beginning or the end of a query without WITHIN."""
-    reach = "before" if where == "beginning" else "after"
-    return MatchRecognizePlanError(
-        f"negated component `{name}` at the {where} of PATTERN without WITHIN",
-        span,
-        notes=(f"without WITHIN all events {reach} the match would count",),
-        hint="add WITHIN, e.g. WITHIN 12 hours",
-    )
+# A negated component at the beginning or the end of a query without WITHIN.
+negation_without_window = plan_error(
+    "negated component `{name}` at the {end} of PATTERN without WITHIN",
+    notes=("without WITHIN all events {side} the match would count",),
+    hint="add WITHIN, e.g. WITHIN 12 hours",
+)
 
 
 def unknown_component(
@@ -131,17 +128,11 @@ def unknown_strategy(name: str, known: Iterable[str], span: Span) -> MatchRecogn
     )
 
 
-def argument_written_otherwise(name: str, written: str, span: Span) -> MatchRecognizePlanError:
-    """`a` for a Kleene plus or `b[]` for a single event, in the strategy's list.
-
-    written: how PATTERN has the component.
-    """
-    what = "one event" if written == name else "a Kleene plus"
-    return MatchRecognizePlanError(
-        f"component `{name}` in the strategy's list in WHERE is {what} in PATTERN",
-        span,
-        hint=f"write {written}",
-    )
+# `a` for a Kleene plus or `b[]` for a single event, in the strategy's list. written: in PATTERN.
+argument_written_otherwise = plan_error(
+    "component `{name}` in the strategy's list in WHERE is {what} in PATTERN",
+    hint="write {written}",
+)
 
 
 # A component twice in the strategy's list.

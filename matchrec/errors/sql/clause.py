@@ -84,10 +84,11 @@ last_closes_another = parse_error(
 )
 
 
+_CLOSED = {"(": "add `)` where it ends", "[": "add `]` where it ends", "{": "add `}` where it ends"}
+
 # A bracket that swallows the next part of the clause.
 not_closed_before = parse_error(
-    "`{opening}` is not closed before {keyword} in MATCH_RECOGNIZE",
-    hint="add `{opening:closing}` where it ends",
+    "`{opening}` is not closed before {keyword} in MATCH_RECOGNIZE", hints=_CLOSED
 )
 
 
@@ -146,6 +147,19 @@ nothing_beside_comma = parse_error(
 # Two windows of one kind in WITHIN.
 second_window = parse_error(
     "two windows between the same rows in WITHIN", hint="keep the smaller one"
+)
+
+# WITHIN INTERVAL 1 HOUR, 20 ROWS.
+window_of_rows_and_time = parse_error(
+    "a window of time and one of rows in WITHIN",
+    hint="keep one, and write the other as a condition in DEFINE, such as count(*) <= 20",
+)
+
+# WITHIN 0 ROWS, WITHIN 2.5 ROWS.
+not_a_number_of_rows = parse_error(
+    "`{number}` is no number of rows in WITHIN",
+    notes=("a match spans so many rows of its partition at most, from 1 to {limit:,}",),
+    hint="write WITHIN 20 ROWS",
 )
 
 # WITHIN 5 DAYS.
@@ -404,9 +418,7 @@ in_without_parentheses = parse_error(
 
 
 # A bracket in an expression that nothing closes.
-unclosed_bracket = parse_error(
-    "`{opening}` is not closed in {where}", hint="add `{opening:closing}` where it ends"
-)
+unclosed_bracket = parse_error("`{opening}` is not closed in {where}", hints=_CLOSED)
 
 
 # Nothing where an expression should stand.

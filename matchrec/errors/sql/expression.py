@@ -130,6 +130,14 @@ nondeterministic = plan_error(
 )
 
 
+# MEASURES rand() AS r, r + 1 AS s.
+changing_measure = plan_error(
+    "measure `{name}` cannot be read by another one",
+    notes=("{function}() would give another value there",),
+    hint="compute with {name} in the SELECT around the clause",
+)
+
+
 def window_function(
     function: str | None, clause: str, instead: str | None, span: Span
 ) -> MatchRecognizePlanError:
@@ -355,7 +363,7 @@ def unknown_column(
         notes = (f"`{name}` is a pattern variable, which stands for rows",)
         hint = _instead_of_variable(name, known)
     elif name in known.measures:
-        notes = (f"`{name}` is a measure; measures cannot read one another",)
+        notes = (f"`{name}` is a measure; only a later measure can read it, by its name alone",)
         hint = f"repeat its expression, or compute with {name} in the SELECT around the clause"
     elif name in known.keys:
         notes = (f"`{name}` is a name that PARTITION BY gives to a column of the result",)

@@ -102,15 +102,11 @@ unopened_bracket = parse_error(
 )
 
 
-def wrong_bracket(opening: Span, closing: Span, pair: str, found: str) -> MatchRecognizeParseError:
-    """A group that is closed by the bracket of another kind; `pair` is e.g. `{- -}`."""
-    start, end = pair.split()
-    return MatchRecognizeParseError(
-        f"`{start}` in PATTERN is closed by `{found}`",
-        opening,
-        closing,
-        hint=f"close it with `{end}`, and close inner groups before outer ones",
-    )
+# A group that is closed by the bracket of another kind.
+wrong_bracket = parse_error(
+    "`{opening}` in PATTERN is closed by `{found}`",
+    hint="close it with `{closing}`, and close inner groups before outer ones",
+)
 
 
 # `(?:A|B)`.

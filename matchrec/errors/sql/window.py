@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from matchrec.errors.kinds import (
-    MatchRecognizeParseError,
     MatchRecognizePlanError,
     MatchRecognizeUnsupportedError,
     listed,
@@ -149,14 +148,12 @@ next_in_own_frame = unsupported(
 )
 
 
-def qualified_measure(name: str, span: Span) -> MatchRecognizeParseError:
-    """t.m OVER w."""
-    return MatchRecognizeParseError(
-        f"`{name}` before OVER is neither a measure nor a function",
-        span,
-        notes=("a measure of a window has no qualifier",),
-        hint=f"write {name.rpartition('.')[2]} OVER ...",
-    )
+# t.m OVER w; `measure` is m.
+qualified_measure = parse_error(
+    "`{name}` before OVER is neither a measure nor a function",
+    notes=("a measure of a window has no qualifier",),
+    hint="write {measure} OVER ...",
+)
 
 
 # M OVER w, where w has no measure m.

@@ -66,9 +66,7 @@ def calculate(function: int, left: int, right: int) -> int:
     """
     operator, ansi = function & (op.ANSI - 1), function & op.ANSI
     bits = (function & (op.ARITHMETIC - 1)) // op.BITS
-    if operator >= op.BIT_AND:
-        value, answer = combine_bits(operator, left, right, bits), VALUE
-    elif bits > 0:
+    if bits > 0:
         mode = function & (op.ANSI | op.TRIES)
         value, answer = combine_integers(operator, left, right, bits, mode)
     else:
@@ -77,23 +75,6 @@ def calculate(function: int, left: int, right: int) -> int:
     if function & op.WHY:
         return answer
     return value if answer == VALUE else NO_RESULT
-
-
-@inlined
-def combine_bits(operator: int, left: int, right: int, bits: int) -> int:
-    """An operation on the bits of integers; a shift is by the lowest bits of the right side."""
-    if operator == op.BIT_AND:
-        return left & right
-    if operator == op.BIT_OR:
-        return left | right
-    if operator == op.BIT_XOR:
-        return left ^ right
-    places, unused = right & (bits - 1), 64 - bits
-    if operator == op.SHIFT_RIGHT or places == 0:
-        return left >> places
-    if operator == op.SHIFT_LEFT:
-        return (left << (places + unused)) >> unused
-    return (left >> places) & ((1 << (bits - places)) - 1)
 
 
 @inlined

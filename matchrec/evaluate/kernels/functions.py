@@ -2,17 +2,11 @@
 
 What Spark has from Java's StrictMath is the same to the last bit; sine and its relatives, which
 Java computes as the processor likes, may differ in the last two.
-
-A float is rounded as the decimal that it is written as, half up: 0.15 is a little less than fifteen
-hundredths, but is written 0.15, and rounds to 0.2. A float is written as 0.15 if it is the float
-nearest to that; so it is compared with the floats nearest to the decimals around it, which are
-quotients of whole numbers, rounded once.
 """
 
 from __future__ import annotations
 
 import math
-from math import floor, inf, nan
 from typing import Any
 
 import numpy as np
@@ -32,44 +26,9 @@ from matchrec.jit.bits import bits_of, float_of
 from matchrec.jit.callbacks import NO_CALLBACK, pointer_to
 from matchrec.jit.decorators import inner
 
-_MOST = 2.0**48  # below which decimals of one more place are further apart than floats
-
-
-@inner
-def round_half_up(x: float, places: int) -> float:
-    """The float with so many decimal places, NaN where that is uncertain.
-
-    places: negative for tens and hundreds.
-    """
-    if x != x or x == inf or x == -inf:
-        return x
-    if places > 18 or places < -18:
-        return nan
-    size = abs(x)
-    scale = 10.0 ** abs(places)
-    scaled = size * scale if places >= 0 else size / scale
-    if scaled >= _MOST:
-        return nan
-    least = float(floor(scaled))
-    if size < _unscaled(least, scale, places):
-        least -= 1.0
-    elif size >= _unscaled(least + 1.0, scale, places):
-        least += 1.0
-    half = _unscaled(2.0 * least + 1.0, 2.0 * scale, places)
-    if places < 0:
-        half = (2.0 * least + 1.0) * (scale / 2.0)
-    rounded = _unscaled(least + 1.0 if size >= half else least, scale, places)
-    return -rounded if x < 0 else rounded
-
-
-@inner
-def _unscaled(number: float, scale: float, places: int) -> float:
-    return number / scale if places >= 0 else number * scale
-
-
 # The places of the functions in the enum.
 (
-    _SQRT, _EXP, _LN, _LOG, _LOG2, _LOG10, _POWER, _SIGN, _FLOOR, _CEILING, ROUNDING, _RADIANS,
+    _SQRT, _EXP, _LN, _LOG, _LOG2, _LOG10, _POWER, _SIGN, _FLOOR, _CEILING, _RADIANS,
     _SIN, _COS, _ASIN, _ACOS,
 ) = range(len(MathFunction))  # fmt: skip
 
@@ -77,7 +36,7 @@ def _unscaled(number: float, scale: float, places: int) -> float:
 def mathematics_of(linked: LinkedConditions) -> Any:
     """The pointer to the functions that conditions use; those of arithmetic compile fast."""
     arithmetic = {one for one in linked.functions if one >= op.ARITHMETIC}
-    if op.ROUND in linked.operations or linked.functions - arithmetic:
+    if linked.functions - arithmetic:
         return pointer_to(compute)
     return pointer_to(compute_arithmetic) if arithmetic else NO_CALLBACK
 
@@ -90,8 +49,8 @@ def compute_arithmetic(function: int, left: int, right: int) -> int:
 def compute(function: int, left: int, right: int) -> int:
     """The bits of a function of two floats, or NO_RESULT.
 
-    Functions of one look at the left one only. The right one of ROUND is how many places are left.
-    FLOOR and CEILING answer the integer, and NARROW_INTEGER is of one.
+    Functions of one look at the left one only. FLOOR and CEILING answer the integer, and
+    NARROW_INTEGER is of one.
     """
     if function >= op.ARITHMETIC:
         return calculate(function, left, right)
@@ -104,9 +63,6 @@ def compute(function: int, left: int, right: int) -> int:
         return whole(math.floor(x), x)
     if function == _CEILING:
         return whole(math.ceil(x), x)
-    if function == ROUNDING:
-        rounded = round_half_up(x, right)
-        return NO_RESULT if rounded != rounded and x == x else bits_of(rounded)
     if function <= _POWER:
         if has_no_logarithm(function, x, y):
             return NO_RESULT

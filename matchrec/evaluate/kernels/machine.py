@@ -19,7 +19,6 @@ from matchrec.evaluate.kernels.arithmetic import (
     order_of_integers,
     wrapped_sum,
 )
-from matchrec.evaluate.kernels.functions import ROUNDING
 from matchrec.jit.bits import bits_of, float_of
 from matchrec.jit.decorators import inlined, inner, spliced
 
@@ -124,10 +123,6 @@ def holds(
             status = apply(a, b, top, given.mathematics, values, known)
             if status != VALUE:
                 return status
-        elif operation == op.ROUND:
-            if round_value(b, top, given.mathematics, values, known):
-                at = a
-                continue
         else:
             top -= b - 1
             status = int(given.python(a, top, 0))
@@ -188,18 +183,6 @@ def combine(function: int, left: int, right: int) -> int:
         value = left + right if operator == op.PLUS else left - right
     unused = 64 - bits
     return value if (value << unused) >> unused == value else NO_RESULT
-
-
-@spliced
-def round_value(places: int, top: int, mathematics: Any, values: IntArray, known: IntArray) -> bool:
-    """Round the float on top, unless that is uncertain; whether it has been."""
-    if not known[top]:
-        return True
-    value = mathematics(ROUNDING, values[top], places)
-    if value == NO_RESULT:
-        return False
-    values[top] = value
-    return True
 
 
 @spliced

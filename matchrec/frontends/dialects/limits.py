@@ -61,11 +61,10 @@ def features(clause: MatchRecognize, product: Product) -> Iterator[Feature]:
         yield "LONGEST", Span(pattern.end, pattern.end + 1)
     elif clause.output or clause.selection not in (None, EventSelection.STRICT_CONTIGUITY):
         yield "SELECTION", Span(pattern.end, pattern.end + 1)
-    if clause.within:
-        yield "WITHIN", clause.within.span
-        if not _INTERVAL.fullmatch(clause.within.text):
-            yield "NUMBERS", clause.within.span
-    yield from (("GAPS", gap.span) for gap in clause.gaps)
+    for window in clause.windows:
+        yield "GAPS" if window.is_gap else "WITHIN", window.span
+        if not (window.is_gap or _INTERVAL.fullmatch(window.interval.text)):
+            yield "NUMBERS", window.span
     for key in clause.partition_by:
         if key.name is not None:
             yield "KEY_NAMES", key.span

@@ -45,6 +45,8 @@ from matchrec.frontends.sql.grammar import all_tokens, cut_out_tokens
 from matchrec.frontends.sql.locate import parse
 from matchrec.frontends.sql.lower import lower
 from matchrec.frontends.sql.relation import find_clauses, find_start, refuse_unbalanced
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.resolve import reads_of_earlier_measures
 from matchrec.source import Origin, Source, Span
 
 
@@ -85,13 +87,16 @@ def translate_query(
     if read is write:
         _check(text, read)
         return Translation(edited(text, ()))
-    own = known or Knowledge()
+    own, of_measures = known or Knowledge(), list[Note]()
 
     def forms(tokens: TokenSequence) -> Iterator[Edit]:
         if not write.is_written:
             raise errors.not_written(write.title, tokens[0].span)
         if read is SPARK:
-            _check(text, read)
+            plans = _check(text, read)
+            of_measures.extend(
+                one for plan in plans for one in notes_on_measures(plan, write.title)
+            )
         refuse_unbalanced(tokens)
         yield from written_out(tokens, find_clauses(tokens), read, own.values)
         yield from _joined_signs(tokens, read)
@@ -99,7 +104,19 @@ def translate_query(
     def edits(tokens: TokenSequence, fragments: Fragments) -> Iterator[Edit]:
         return _query_edits(tokens, replace(fragments, tables=own.tables), own.kinds)
 
-    return _translated(text, (read, write), forms, edits)
+    found = _translated(text, (read, write), forms, edits)
+    return replace(found, notes=(*found.notes, *of_measures))
+
+
+def notes_on_measures(plan: MatchPlan, language: str) -> Iterator[Note]:
+    """What may read an earlier measure, for a language in which measures read columns only."""
+    for one in reads_of_earlier_measures(plan):
+        if one.span is not None:
+            message = (
+                f"where no column is called {one.argument}, it is the earlier measure, which "
+                f"{language} cannot read"
+            )
+            yield Note(message, one.span)
 
 
 def _differences(tokens: TokenSequence, read: Product, write: Product) -> tuple[Note, ...]:
@@ -124,8 +141,12 @@ _STATEMENTS = words(
 )
 
 
-def _check(text: str, product: Product) -> None:
-    """Raises MatchRecognizeParseError for what is no query, and what clauses in it get wrong."""
+def _check(text: str, product: Product) -> list[MatchPlan]:
+    """The plans of the clauses, of Spark SQL alone.
+
+    Raises MatchRecognizeParseError for what is no query, and what clauses in it get wrong.
+    """
+    plans = []
     with shown_in(Source(text)):
         tokens = product_tokens(text, product)
         first = next((one for one in tokens.tokens if one.key != ";"), None)
@@ -138,7 +159,8 @@ def _check(text: str, product: Product) -> None:
         with shown_in(query.source):
             for site in query.sites:
                 bounds = {one.name: 1 for one in parameters_in(site.clause.pattern)}
-                lower(site.clause, bounds)
+                plans.append(lower(site.clause, bounds))
+    return plans
 
 
 def _joined_signs(tokens: TokenSequence, read: Product) -> Iterator[Edit]:

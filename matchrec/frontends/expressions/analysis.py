@@ -27,7 +27,6 @@ from matchrec.frontends.lexing.tokens import (
     SEMANTICS,
     SPARK,
     Dialect,
-    DoubleQuotes,
     Token,
     TokenKind,
     TokenSequence,
@@ -228,7 +227,7 @@ def _refuse_double_quotes(analysis: Analysis, index: int) -> None:
     """A column, or a qualifier that is no variable, which the dialect reads as a string."""
     token = analysis.tokens[index]
     written = analysis.text_at(token.span)
-    if not written.startswith('"') or analysis.scope.dialect.double_quotes is DoubleQuotes.NAME:
+    if not written.startswith('"') or analysis.scope.dialect is Dialect.QUOTED_NAMES:
         return
     qualifies = analysis.key(index + 1) == "." and token.variable not in analysis.scope.variables
     if qualifies or analysis.key(index - 1) == ".":

@@ -23,7 +23,6 @@ from matchrec.frontends.expressions.operands import BINARY, SHIFTS, NotModelled,
 from matchrec.frontends.expressions.references import Hole, find_holes, refuse_references
 from matchrec.frontends.lexing.tokens import (
     CONSTANT_CALLS,
-    NONDETERMINISTIC,
     SPARK,
     Dialect,
     TokenKind,
@@ -41,6 +40,7 @@ from matchrec.plan.expression import (
     references,
     with_references,
 )
+from matchrec.plan.text import NONDETERMINISTIC
 from matchrec.source import Source, Span
 
 # The operations of an expression, by precedence climbing over its tokens and references.

@@ -37,7 +37,6 @@ from matchrec.frontends.lexing.tokens import (
     LOGICAL,
     MOST,
     NAVIGATION,
-    NONDETERMINISTIC,
     OF_THE_MATCH,
     PHYSICAL,
     WINDOW_ONLY,
@@ -61,6 +60,7 @@ from matchrec.plan.expression import (
     inner_references,
     references,
 )
+from matchrec.plan.text import NONDETERMINISTIC
 from matchrec.source import Span
 
 # `avg(x) OVER (ROWS BETWEEN 2 PRECEDING AND CURRENT ROW)` in DEFINE: the rows of its frame.

@@ -181,13 +181,11 @@ class _Reader:
 
     def level(self, index: int) -> list[str]:
         """The keys from `index` on that are in the same brackets."""
-        return [self.key(one) for one in self.text.level(index, self.closing(index))]
+        return [self.key(one) for one in self.text.level(index, self.closing(index - 1))]
 
     def closing(self, index: int) -> int:
         """Where the brackets around a token close."""
-        while index < len(self.tokens) and index not in self.text.openings:
-            index = self.pairs.get(index, index) + 1
-        return index
+        return self.pairs.get(self.text.around[index], len(self.tokens))
 
     def is_field(self, index: int) -> bool:
         """Whether the word after AS names a field of a struct: it is no type of a cast."""
@@ -226,7 +224,7 @@ class _Reader:
         if key == "AS" and self.is_field(index + 1):
             return index + 2, False
         if key == "AS":
-            return self.closing(index + 1), False
+            return self.closing(index), False
         if key in ("IGNORE", "RESPECT", "NULLS"):
             return index + 2, False
         return index + 1, key not in ("END", "ASC", "DESC")

@@ -57,13 +57,6 @@ AGGREGATES = words(
 )
 """Spark's aggregates, but for FIRST and LAST, which navigate in a row pattern query."""
 
-NONDETERMINISTIC = words(
-    """
-    INPUT_FILE_BLOCK_LENGTH INPUT_FILE_BLOCK_START INPUT_FILE_NAME MONOTONICALLY_INCREASING_ID RAND
-    RANDN RANDOM RANDSTR SHUFFLE SPARK_PARTITION_ID UNIFORM UUID
-    """
-)
-
 CONSTANT_CALLS = words(
     """
     ARRAY CURDATE CURRENT_CATALOG CURRENT_DATABASE CURRENT_DATE CURRENT_SCHEMA CURRENT_TIME
@@ -94,22 +87,14 @@ UNITS_OF_TIME = words(
 )
 
 
-class DoubleQuotes(Enum):
-    """What stands between double quotes."""
+class Dialect(Enum):
+    """How texts are read, by what stands between double quotes."""
 
-    STRING = "a string, as in Spark's default"
-    NAME = "a name, as in the standard"
-
-
-@dataclass(frozen=True, slots=True)
-class Dialect:
-    """How texts are read; passed to whatever makes tokens of one."""
-
-    double_quotes: DoubleQuotes = DoubleQuotes.STRING
+    SPARK = "a string, as in Spark's default"
+    QUOTED_NAMES = "a name, as in the standard"
 
 
-SPARK = Dialect()
-"""Spark's default."""
+SPARK = Dialect.SPARK
 
 
 class TokenKind(Enum):
@@ -298,7 +283,7 @@ def sqlglot_tokens(text: str, offset: int = 0, dialect: Dialect = SPARK) -> list
         tokens = tokens_by(Spark().tokenize, text)
     except TokenError as error:
         raise errors.unreadable_text(_unclosed(text, offset)) from error
-    if dialect.double_quotes is DoubleQuotes.NAME:
+    if dialect is Dialect.QUOTED_NAMES:
         return list(_with_names(tokens, text))
     return [_as_name(tokens, index, text) for index in range(len(tokens))]
 

@@ -134,6 +134,9 @@ TIMES = ArgumentKind(
     lambda value: is_whole(value) and value < 2**31,
     "write times(2), times(2, 4) or times_or_more(2)",
 )
+SKIP = ArgumentKind(
+    "an AfterMatch", instance_of(AfterMatch), "write after_match(AfterMatch.SKIP_TO_NEXT)"
+)
 STAGES = ArgumentKind(
     "the stages that calls have built",
     lambda value: isinstance(value, tuple) and all_of(instance_of(Stage), value),
@@ -154,9 +157,11 @@ class Pattern:
     """
 
     stages: tuple[Stage, ...]
+    skip: AfterMatch = AfterMatch.NO_SKIP
 
     def __post_init__(self) -> None:
         STAGES.check("Pattern", "stages", self.stages)
+        SKIP.check("Pattern", "skip", self.skip)
 
     @staticmethod
     @checked(content=CONTENT)
@@ -329,18 +334,30 @@ class Pattern:
         checks.windows(pattern.stages)
         return pattern
 
+    @checked(strategy=SKIP)
+    def after_match(self, strategy: AfterMatch) -> Pattern:
+        """Where the search resumes after a match, which leaves out other matches; of the whole
+        pattern, not of a group.
+
+        >>> Pattern.begin("a").next("b").after_match(AfterMatch.SKIP_TO_NEXT)
+        Pattern.begin('a').next('b').after_match(AfterMatch.SKIP_TO_NEXT)
+        """
+        return replace(self, skip=strategy)
+
     def _appended(self, content: str | Pattern, contiguity: Contiguity, call: str) -> Pattern:
         """The pattern with one more stage."""
+        if isinstance(content, Pattern) and content.skip != AfterMatch.NO_SKIP:
+            raise errors.skip_of_group(call, repr(content.skip))
         added = content.stages if isinstance(content, Pattern) else content
         checks.new_content(self.stages, added, call)
-        longer = Pattern((*self.stages, Stage(added, contiguity)))
+        longer = replace(self, stages=(*self.stages, Stage(added, contiguity)))
         checks.windows(longer.stages)
         return longer
 
     def _forbidding(self, name: str, contiguity: Contiguity, call: str) -> Pattern:
         """The pattern with a NOT after it."""
         checks.may_be_forbidden(self.stages, name, call)
-        return Pattern((*self.stages, Stage(name, contiguity, negated=True)))
+        return replace(self, stages=(*self.stages, Stage(name, contiguity, negated=True)))
 
     def _repeated(self, call: str, least: int, most: int | None, gap: object) -> Pattern:
         """The pattern with the last stage repeated; from none on, it is optional."""
@@ -363,10 +380,15 @@ class Pattern:
 
     def _with_last(self, **changes: Any) -> Pattern:
         """The pattern with another last stage."""
-        return Pattern((*self.stages[:-1], replace(self._last, **changes)))
+        return replace(self, stages=(*self.stages[:-1], replace(self._last, **changes)))
 
     def __repr__(self) -> str:
-        return shown(self.stages)
+        return shown(self.stages) + self._strategy
+
+    @property
+    def _strategy(self) -> str:
+        """The call that says where the search resumes, or nothing."""
+        return "" if self.skip == AfterMatch.NO_SKIP else f".after_match({self.skip!r})"
 
     def _repr_html_(self) -> str:
         from matchrec.frontends.pattern.tree import html

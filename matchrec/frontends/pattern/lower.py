@@ -227,7 +227,6 @@ class PatternQuery:
     order_by: tuple[str, ...]
     partition_by: tuple[str, ...]
     columns: tuple[str, ...]
-    skip: AfterMatch = AfterMatch.NO_SKIP
     rows: RowsPerMatch = RowsPerMatch.ONE_ROW
     timeouts: bool = False
     dialect: Dialect = SPARK
@@ -237,9 +236,10 @@ def lower_pattern(query: PatternQuery) -> tuple[MatchPlan, Source]:
     """The plan of a pattern, and the text of its conditions."""
     stages = query.pattern.stages
     checks.complete(stages)
-    if query.skip.stage is not None:
-        call = "skip_to_first" if query.skip.to is SkipTo.FIRST else "skip_to_last"
-        checks.skip_target(stages, query.skip.stage, call)
+    skip = query.pattern.skip
+    if skip.stage is not None:
+        call = "skip_to_first" if skip.to is SkipTo.FIRST else "skip_to_last"
+        checks.skip_target(stages, skip.stage, call)
     written = Written.of(stages)
     with shown_in(written.source, PATTERN_CALLS):
         tests = TestDefinitions(query, written)
@@ -259,7 +259,7 @@ def lower_pattern(query: PatternQuery) -> tuple[MatchPlan, Source]:
                 tuple(tests.definitions),
                 tests.windows,
                 tests.ends,
-                skip_of(query.skip),
+                skip_of(skip),
                 tests.timeouts(window) if query.timeouts else None,
             ),
         )

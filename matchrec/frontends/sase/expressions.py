@@ -18,7 +18,6 @@ from matchrec.frontends.expressions.operands import operation_of_call
 from matchrec.frontends.expressions.row_terms import NAMING, named_field
 from matchrec.frontends.lexing.tokens import (
     AGGREGATES,
-    NONDETERMINISTIC,
     OF_THE_MATCH,
     WINDOW_ONLY,
 )
@@ -48,6 +47,7 @@ from matchrec.plan.expression import (
     around,
     enclosed,
 )
+from matchrec.plan.text import NONDETERMINISTIC
 from matchrec.source import Span
 
 # The components of SEQ, and the variables of the plan that stand for them.
@@ -161,10 +161,9 @@ def _refuse_open_negations(components: Components) -> None:
     for component in components.negated:
         after, before = components.neighbours(component)
         if after is None or before is None:
-            where = "beginning" if after is None else "end"
-            raise query_errors.negation_without_window(
-                component.name.text, where, component.event_type.span.to(component.name.span)
-            )
+            places = ("beginning", "before") if after is None else ("end", "after")
+            span = component.event_type.span.to(component.name.span)
+            raise query_errors.negation_without_window(component.name.text, *places, span)
 
 
 def _check_arguments(where: Where, components: Components) -> None:
@@ -178,7 +177,10 @@ def _check_arguments(where: Where, components: Components) -> None:
         if component is None:
             raise components.unknown(argument.name, "WHERE")
         if component.kleene != argument.kleene:
-            raise query_errors.argument_written_otherwise(name, component.written, argument.span)
+            what = "a Kleene plus" if component.kleene else "one event"
+            raise query_errors.argument_written_otherwise(
+                name, what, component.written, argument.span
+            )
         if name in seen:
             raise query_errors.argument_twice(component.written, (seen[name], argument.span))
         seen[name] = argument.span
@@ -286,7 +288,7 @@ class ExpressionReader:
                 return Navigation(name, logical_offset=1)
             case _:
                 raise expression_errors.range_outside_aggregate(
-                    node.index.of(name), self.clause, node.span
+                    node.index.of(name), self.clause, name, node.span
                 )
 
     def check_index(self, node: Identifier) -> None:

@@ -30,7 +30,6 @@ from matchrec.frontends.sase.nodes import (
     Index,
     SaseQuery,
     Strategy,
-    TimeWindow,
 )
 from matchrec.plan.clauses import (
     Absence,
@@ -100,7 +99,7 @@ def lower(
         equal=tuple(RowExpression(key.sql, key.span) for key in conditions.keys),
         order_by=tuple(SortItem(RowExpression(text)) for text in order_by),
         measures=tuple(measures(query, components)) or tuple(event_arrays(components)),
-        within=time_window(within) if isinstance(within, TimeWindow) else None,
+        within=Within(within) if isinstance(within, RowExpression) else None,
         within_rows=within.events if isinstance(within, EventWindow) else None,
         subsets=tuple(subsets(components)),
         definitions=definitions,
@@ -160,11 +159,6 @@ def measures(query: SaseQuery, components: Components) -> Iterator[Measure]:
         seen[item.name] = item.name_span
         value = with_final_semantics(reader.scalar(item.expression))
         yield Measure(item.name, value, item.name_span)
-
-
-def time_window(window: TimeWindow) -> Within:
-    """WITHIN along the first order column."""
-    return Within(RowExpression(window.sql, window.span))
 
 
 def separated(

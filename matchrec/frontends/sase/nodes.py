@@ -10,6 +10,7 @@ from enum import Enum
 from typing import Any
 
 from matchrec.dataclass import dataclass
+from matchrec.plan.clauses import RowExpression
 from matchrec.plan.text import quoted, string_literal, unquoted
 from matchrec.source import Span
 
@@ -134,14 +135,6 @@ class Where:
 
 
 @dataclass(frozen=True, slots=True)
-class TimeWindow:
-    """WITHIN a distance along the order column: sql is an interval or a number."""
-
-    sql: str
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
 class EventWindow:
     """WITHIN so many events."""
 
@@ -160,13 +153,13 @@ class ReturnItem:
 
 @dataclass(frozen=True, slots=True)
 class SaseQuery:
-    """A whole query and its text."""
+    """A whole query and its text. window: how long it is, or of how many events."""
 
     text: str
     components: tuple[Component, ...]
     sequence_span: Span
     where: Where | None = None
-    window: TimeWindow | EventWindow | None = None
+    window: RowExpression | EventWindow | None = None
     items: tuple[ReturnItem, ...] = ()
 
     @property

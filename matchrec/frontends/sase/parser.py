@@ -24,12 +24,12 @@ from matchrec.frontends.sase.nodes import (
     ReturnItem,
     SaseQuery,
     Strategy,
-    TimeWindow,
     Where,
     in_single_quotes,
     name_of,
     span_of,
 )
+from matchrec.plan.clauses import RowExpression
 from matchrec.plan.text import string_literal, unquoted
 from matchrec.source import Source, Span
 
@@ -38,7 +38,7 @@ def parse(text: str) -> SaseQuery:
     """The clauses of a query.
 
     >>> query = parse("PATTERN SEQ(Shelf a, ~(Register b), Exit c) WITHIN 12 hours")
-    >>> [component.written for component in query.components], query.window.sql
+    >>> [component.written for component in query.components], query.window.text
     (['a', 'b', 'c'], 'INTERVAL 12 HOUR')
     """
     with shown_in(Source(text)):
@@ -173,18 +173,18 @@ UNITS = ("WEEK", "DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND"
 CALENDAR = ("MONTH", "YEAR")
 
 
-def _window(tree: Expression, text: str) -> TimeWindow | EventWindow:
+def _window(tree: Expression, text: str) -> RowExpression | EventWindow:
     """The window of an interval of SQL, or of one or more numbers, each with its unit."""
     span = span_of(tree)
     if tree.data == "interval":
-        return TimeWindow(text[span.start : span.end], span)
+        return RowExpression(text[span.start : span.end], span)
     amounts = [
         (name_of(number), unit and name_of(unit))
         for number, unit in (one.children for one in tree.children)
     ]
     (number, unit), *others = amounts
     if not others and unit is None:
-        return TimeWindow(number.text, span)
+        return RowExpression(number.text, span)
     if not others and unit is not None and singular(unit) == "EVENT":
         events = whole_number(number.text) if number.text.isdigit() else 0
         if events is None:
@@ -193,7 +193,7 @@ def _window(tree: Expression, text: str) -> TimeWindow | EventWindow:
             raise errors.not_a_number_of_events(number.text, number.span)
         return EventWindow(events, span)
     parts = [f"{one.text} {unit_of(one, other)}" for one, other in amounts]
-    return TimeWindow(f"INTERVAL {' '.join(parts)}", span)
+    return RowExpression(f"INTERVAL {' '.join(parts)}", span)
 
 
 def unit_of(number: Name, unit: Name | None) -> str:
@@ -223,7 +223,7 @@ Terminals = frozenset[str]
 EVENT_TYPE = frozenset({"NAME", "STRING", "BACKQUOTED", "ANY", "STAR"})
 VALUE = frozenset(
     {"NAME", "NUMBER", "STRING", "CONSTANT", "PERCENTAGE", "INTERVAL", "LPAR", "_CASE", "_CAST"}
-    | {"PLUS", "MINUS"}
+    | {"PLUS", "MINUS", "PARAMETER"}
 )
 OPERATOR = frozenset(
     {"COMPARISON", "PLUS", "MINUS", "STAR", "SLASH", "MODULO", "DIV", "CONCAT", "LIKE", "NOT"}
@@ -244,6 +244,7 @@ WORDS = {
     "NAME": "a name",
     "NUMBER": "a number",
     "STRING": "a string",
+    "PARAMETER": "a parameter such as :limit",
     "STRATEGY": "an event selection strategy such as skip_till_next_match",
     "TRUTH": "NULL, TRUE or FALSE",
     "LPAR": "`(`",

@@ -16,8 +16,9 @@ from matchrec.errors.sql import window as window_errors
 from matchrec.errors.sql.expression import column_in_double_quotes
 from matchrec.frontends.expressions.analysis import ClausePart
 from matchrec.frontends.lexing.tokens import (
-    OF_THE_MATCH,
+    MOST,
     UNITS_OF_TIME,
+    Range,
     Token,
     TokenKind,
     TokenSequence,
@@ -57,7 +58,6 @@ from matchrec.source import Span
 # name columns and measures, so each is recognized by what stands around it.
 
 _OF_PATTERN = words("^ $ * + ? { |")
-_MEASURES = OF_THE_MATCH | words("RUNNING FINAL COUNT SUM AVG MIN MAX")
 
 
 def is_time(tokens: TokenSequence, index: int) -> bool:
@@ -67,8 +67,10 @@ def is_time(tokens: TokenSequence, index: int) -> bool:
 
 
 def is_distance(tokens: TokenSequence, index: int) -> bool:
-    """Whether an interval stands at `index`, with its word or without."""
-    return tokens.key(index) == "INTERVAL" or is_time(tokens, index)
+    """Whether an interval stands at `index`, with its word or without, or a number of rows."""
+    is_rows = 0 <= index < len(tokens) and tokens[index].is_constant
+    is_rows = is_rows and tokens.key(index + 1) == "ROWS"
+    return tokens.key(index) == "INTERVAL" or is_time(tokens, index) or is_rows
 
 
 def pattern_outside(tokens: TokenSequence, word: int, wrong: int) -> MatchRecognizeError | None:
@@ -85,22 +87,6 @@ def pattern_outside(tokens: TokenSequence, word: int, wrong: int) -> MatchRecogn
         end = tokens.past(end)
     text = tokens.text_at(tokens.span(word + 1, end))
     return errors.pattern_goes_on(tokens[wrong].text, text, tokens[wrong].span)
-
-
-def part_outside(tokens: TokenSequence, index: int) -> str | None:
-    """A part of the clause that starts at `index`, where the query around it cannot go on so."""
-    match [tokens.key(at) for at in range(index, index + 3)]:
-        case "WITHIN", _, _ if is_distance(tokens, index + 1):
-            return "WITHIN"
-        case ("ONE", "ROW", "PER") | ("ALL", "ROWS", "PER"):
-            return f"{tokens.key(index)} {tokens.key(index + 1)} PER MATCH"
-        case "AFTER", "MATCH", "SKIP":
-            return "AFTER MATCH SKIP"
-        case "MEASURES", function, "(" if function in _MEASURES:
-            return "MEASURES"
-        case "MEASURES", _, ".":
-            return "MEASURES"
-    return None
 
 
 _ORDER = tuple(ClausePart)
@@ -325,7 +311,10 @@ def _starts_measures(clause: ClauseTokens, index: int) -> bool:
 
 def _starts_item(clause: ClauseTokens, index: int, pattern_end: int, sign: str) -> bool:
     """A name and `sign` follow, or what precedes can be nothing but a part's end."""
-    named = clause.can_name(index + 1) and clause.key(index + 2) == sign
+    name = index + 1
+    while pattern_end >= 0 and clause.can_name(name) and clause.key(name + 1) == ",":
+        name += 2  # DEFINE A, B AS
+    named = clause.can_name(name) and clause.key(name + 1) == sign
     return named or index - 1 == pattern_end or (clause.key(index - 1) == ")" and pattern_end >= 0)
 
 
@@ -412,13 +401,21 @@ def read_windows(clause: ClauseTokens, section: Section | None) -> tuple[WindowN
     for one in found:
         other = first.setdefault((one.between_rows, one.after, one.to), one)
         if other is not one:
-            raise errors.second_window((other.span, one.span))
+            same = (other.rows is None) is (one.rows is None)
+            error = errors.second_window if same else errors.window_of_rows_and_time
+            raise error((other.span, one.span))
     return found
 
 
 def _window(clause: ClauseTokens, start: int, end: int) -> WindowNode:
-    """`interval`, `interval BETWEEN ROWS` or `interval FROM variable TO variable`."""
+    """`interval`, `n ROWS`, `interval BETWEEN ROWS` or `interval FROM variable TO variable`."""
     span = clause.span(start, end)
+    if end - start == 2 and clause.key(end - 1) == "ROWS":
+        number = clause[start].text
+        rows = whole_number(number) if number.isdigit() else 0
+        if not rows:
+            raise errors.not_a_number_of_rows(number, MOST, span)
+        return WindowNode(expression_at(clause, start, start + 1), span, rows=rows)
     between = [clause.key(index) for index in range(start, end)][-2:] == ["BETWEEN", "ROWS"]
     pair = end - start > 4 and (clause.key(end - 4), clause.key(end - 2)) == ("FROM", "TO")
     stop = end - 2 if between else end - 4 if pair else end
@@ -466,7 +463,7 @@ def read_clause(clause: ClauseTokens) -> MatchRecognize:
         search_span=one(ClausePart.SEARCH, lambda _, section: section.keyword),
         windows=read_windows(clause, written.get(ClausePart.WITHIN)),
         subsets=tuple(_subset(clause, *item) for item in items(ClausePart.SUBSET)),
-        definitions=tuple(_definition(clause, *item) for item in items(ClausePart.DEFINE)),
+        definitions=tuple(_definitions(clause, items(ClausePart.DEFINE))),
         dialect=clause.dialect,
         span=clause.inside,
     )
@@ -641,6 +638,20 @@ def _subset(clause: ClauseTokens, start: int, end: int) -> Subset:
         name.span,
         tuple(member.span for member in members),
     )
+
+
+def _definitions(clause: ClauseTokens, items: Sequence[Range]) -> Iterator[DefinitionNode]:
+    """`A, B AS condition` is a definition of each: names share the condition after them."""
+    names: list[Token] = []
+    for start, end in items:
+        if end - start == 1 and clause.can_name(start) and (start, end) != items[-1]:
+            _refuse_reserved(clause[start], "DEFINE")
+            names.append(clause[start])
+            continue
+        last = _definition(clause, start, end)
+        yield from (replace(last, variable=one.variable, span=one.span) for one in names)
+        yield last
+        names.clear()
 
 
 def _definition(clause: ClauseTokens, start: int, end: int) -> DefinitionNode:

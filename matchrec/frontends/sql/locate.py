@@ -28,8 +28,6 @@ from matchrec.frontends.sql.nodes import Block, FrameHole, Query, Site, view_nam
 from matchrec.frontends.sql.relation import (
     Cut,
     WithClause,
-    Words,
-    count_words,
     find_clauses,
     find_relation,
     find_use,
@@ -155,14 +153,14 @@ def _all_sites(
     tokens: TokenSequence, clauses: Sequence[Cut], read: Sequence[ReadBlock]
 ) -> tuple[tuple[Site, ...], tuple[Block, ...]]:
     """Clauses and windows in the order of evaluation: of those that end together, clauses first."""
-    withs, words = find_with_clauses(tokens), count_words(tokens)
+    withs = find_with_clauses(tokens)
     sites: list[Site] = []
     blocks: list[Block] = []
-    found = deque(_sites(tokens, clauses, (withs, words)))
+    found = deque(_sites(tokens, clauses, withs))
     for block in read:
         while found and found[0].whole.end <= block.rows.end:
             sites.append(_numbered(found.popleft(), len(sites)))
-        sites.extend(block.sites(len(sites), withs, words))
+        sites.extend(block.sites(len(sites), withs))
         blocks.append(block.block(len(sites) - 1))
     sites.extend(_numbered(site, number) for number, site in enumerate(found, len(sites)))
     return tuple(sites), tuple(blocks)
@@ -173,11 +171,8 @@ def _numbered(site: Site, index: int) -> Site:
 
 
 def _sites(
-    tokens: TokenSequence,
-    clauses: Sequence[Cut],
-    known: tuple[tuple[WithClause, ...], Words],
+    tokens: TokenSequence, clauses: Sequence[Cut], withs: tuple[WithClause, ...]
 ) -> Iterator[Site]:
-    withs, words = known
     for cut in clauses:
         refuse_stored_text(tokens, cut)
         _refuse_alias_in_double_quotes(tokens, cut)
@@ -193,7 +188,7 @@ def _sites(
             input_span,
             input_span.to(tokens[cut.closing].span),
             find_visible(tokens, withs, relation.start),
-            find_use(tokens, relation.start, cut.closing, words),
+            find_use(tokens, relation.start, cut.closing),
         )
 
 
@@ -305,11 +300,8 @@ def markers_of_rows(query: Query, site: Site) -> tuple[Span, ...]:
 
 
 def _markers(query: Query, before: int, *spans: Span) -> tuple[Span, ...]:
-    """The `?` in these spans that are not in a hole there, or in what else is replaced there."""
-    replaced = [
-        *(span for span, *_ in _holes(query, before)),
-        *(span for span, _ in _edits(query, before)),
-    ]
+    """The `?` in these spans that are not in what is replaced there."""
+    replaced = [span for span, _ in _replaced(query, before)]
     return tuple(
         marker
         for span in spans
@@ -319,27 +311,25 @@ def _markers(query: Query, before: int, *spans: Span) -> tuple[Span, ...]:
     )
 
 
-def _holes(query: Query, before: int) -> Iterator[tuple[Span, View, str]]:
-    """What the rows of evaluated sites stand for, each with the name that a window's rows need.
+def _replaced(query: Query, before: int) -> Iterator[tuple[Span, Template]]:
+    """What stands in the places of evaluated sites, of calls over windows, of windows, of `*` and
+    of frames; holes are as large as what stood there.
 
     Sites of index `before` and later are not evaluated.
     """
     for block in query.blocks:
         if block.last < before:
-            yield block.rows, block.view, _alias(block)
-    for site in query.sites:
-        if site.window is None and site.index < before:
-            yield site.whole, site.view, ""
-
-
-def _edits(query: Query, before: int) -> Iterator[tuple[Span, str]]:
-    """The text in the place of calls over windows, of windows, and of `*`."""
-    for block in query.blocks:
-        if block.last < before:
-            yield from block.edits
+            rows = hole_in(query.source.at(block.rows), block.view)
+            yield block.rows, (*rows, Instead(_alias(block), 0)) if block.alias else rows
             qualifier = "" if block.alias is None else f"{quoted(block.alias)}."
             columns = ", ".join(f"{qualifier}{quoted(name)}" for name in block.columns)
-            yield from ((star, columns) for star in block.stars)
+            for place, text in (*block.edits, *((star, columns) for star in block.stars)):
+                yield place, (Instead(text, place.end - place.start),)
+    for site in query.sites:
+        if site.window is None and site.index < before:
+            yield site.whole, hole_in(query.source.at(site.whole), site.view)
+    for frame in query.frames:
+        yield frame.span, (View(frame.view.name, frame.span.end - frame.span.start),)
 
 
 def _block_of(query: Query, site: Site) -> Block:
@@ -389,29 +379,19 @@ def _cut_out(query: Query, span: Span, before: int) -> Template:
 
     before: the index of the first site that is not yet evaluated.
     """
-    names = tuple((mark, (f":{parameter_name(mark)}",)) for mark in query.markers)
-    sites = tuple(
-        (hole, (view, alias) if alias else (view,)) for hole, view, alias in _holes(query, before)
-    )
-    edits = tuple((place, (text,)) for place, text in _edits(query, before))
-    frames = tuple((frame.span, (frame.view,)) for frame in query.frames)
-    return _joined(tuple(_pieces(query.source.text, span, (*sites, *edits, *frames, *names))))
+    names = ((mark, (f":{parameter_name(mark)}",)) for mark in query.markers)
+    small = ((hole, _without_layout(pieces)) for hole, pieces in _replaced(query, before))
+    return _joined(tuple(_pieces(query.source.text, span, (*small, *names))))
+
+
+def _without_layout(pieces: Template) -> Template:
+    texts = (one.text if isinstance(one, Instead) else one for one in pieces)
+    return tuple(one for one in texts if not isinstance(one, str) or one.strip()) or ("",)
 
 
 def _written(query: Query, span: Span, before: int) -> Iterator[Piece]:
     """The text at `span` with holes as large as what stood there, and `?` as they are."""
-    text = query.source.text
-    sites = tuple(
-        (hole, (*hole_in(query.source.at(hole), view), *((Instead(alias, 0),) if alias else ())))
-        for hole, view, alias in _holes(query, before)
-    )
-    edits = tuple(
-        (place, (Instead(text, place.end - place.start),)) for place, text in _edits(query, before)
-    )
-    frames = tuple(
-        (one.span, (View(one.view.name, one.span.end - one.span.start),)) for one in query.frames
-    )
-    return _pieces(text, span, (*sites, *edits, *frames))
+    return _pieces(query.source.text, span, tuple(_replaced(query, before)))
 
 
 def _pieces(text: str, span: Span, replaced: Replaced) -> Iterator[Piece]:

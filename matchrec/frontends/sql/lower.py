@@ -189,7 +189,7 @@ def lower(clause: MatchRecognize, values: Values = MappingProxyType({})) -> Matc
     selection = clause.selection or EventSelection.STRICT_CONTIGUITY
     output = clause.output or MatchOutput.PREFERRED
     written = fill_bounds(clause.pattern, values)
-    windowed = clause.within is not None
+    windowed = clause.within is not None or clause.within_rows is not None
     pattern, absences = take_out_negations(written, selection, output, windowed=windowed)
     dialect = clause.dialect
     define, measures = (
@@ -206,6 +206,7 @@ def lower(clause: MatchRecognize, values: Values = MappingProxyType({})) -> Matc
         columns=clause.columns,
         after_match=clause.after_match or AfterMatchSkip(),
         within=Within(_row(clause.within, ClausePart.WITHIN, dialect)) if clause.within else None,
+        within_rows=clause.within_rows,
         gaps=tuple(_gap(node, dialect) for node in clause.gaps),
         selection=selection,
         output=output,

@@ -431,7 +431,8 @@ def _called(measures: tuple[Measure, ...], window: RowPatternWindow) -> Iterator
             raise duplicate_measure(measure.name, (other.span, measure.span))
     columns = {one.measure.lower(): one.column for one in window.calls if one.measure}
     for name, measure in by_name.items():
-        yield replace(measure, name=columns.get(name, uncalled(measure.name)))
+        column = columns.get(name, uncalled(measure.name))
+        yield replace(measure, name=column, known_as=measure.name)
 
 
 def _refuse_parts(clause: MatchRecognize) -> None:

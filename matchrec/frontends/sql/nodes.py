@@ -72,13 +72,22 @@ class DefinitionNode:
 
 @dataclass(frozen=True, slots=True)
 class WindowNode:
-    """How far rows may lie apart: the first and the last one, neighbours, or rows of variables."""
+    """How far rows may lie apart: the first and the last one, neighbours, or rows of variables.
+
+    rows: how many rows of the partition a match spans at most; `interval` is their number then.
+    """
 
     interval: ExpressionText
     span: Span = field(compare=False)
     between_rows: bool = False
     after: str | None = None
     to: str | None = None
+    rows: int | None = None
+
+    @property
+    def is_gap(self) -> bool:
+        """Whether it is between neighbours or variables, and not of a whole match."""
+        return self.between_rows or self.after is not None
 
 
 class Search(Enum):
@@ -119,13 +128,18 @@ class MatchRecognize:
     @property
     def within(self) -> ExpressionText | None:
         """How far the last row of a match may lie after the first one."""
-        whole = (one for one in self.windows if not one.between_rows and one.after is None)
+        whole = (one for one in self.windows if not one.is_gap and one.rows is None)
         return next((one.interval for one in whole), None)
+
+    @property
+    def within_rows(self) -> int | None:
+        """How many rows of the partition a match spans at most."""
+        return next((one.rows for one in self.windows if one.rows is not None), None)
 
     @property
     def gaps(self) -> tuple[WindowNode, ...]:
         """The windows between neighbours and between variables."""
-        return tuple(one for one in self.windows if one.between_rows or one.after is not None)
+        return tuple(one for one in self.windows if one.is_gap)
 
 
 # A query that holds clauses and row pattern windows: its text, and what stands where in it.

@@ -44,9 +44,8 @@ from matchrec.frontends.sql.nodes import (
 from matchrec.frontends.sql.relation import (
     Cut,
     WithClause,
-    Words,
-    all_names,
     find_visible,
+    names_outside,
     refuse_stored_text,
 )
 from matchrec.plan.match_plan import Use
@@ -482,9 +481,9 @@ class ReadBlock:
         """The relation and its WHERE."""
         return self.tokens.span(self.select.relation[0], self.select.rows_end)
 
-    def sites(self, index: int, withs: tuple[WithClause, ...], words: Words) -> Iterator[Site]:
+    def sites(self, index: int, withs: tuple[WithClause, ...]) -> Iterator[Site]:
         """A site for each window, the first with number `index`."""
-        names = all_names(words)
+        names = names_outside(self.tokens)
         own = frozenset(known.column.lower() for one in self.windows for _, known in one.calls)
         for number, window in enumerate(self.windows, index):
             columns = {known.column: known for _, known in window.calls}
@@ -569,7 +568,7 @@ def _called(tokens: TokenSequence, call: CallTokens, read: ReadWindow, label: st
         return WindowCall(f"{text} OVER {label}", written, None)
     name = tokens[call.start].name
     if call.over - call.start > 1:
-        raise errors.qualified_measure(text, span)
+        raise errors.qualified_measure(text, text.rpartition(".")[2], span)
     known = [measure.name for measure in read.clause.measures]
     own = next((one for one in known if one.lower() == name.lower()), None)
     if own is None:

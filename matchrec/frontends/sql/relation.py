@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 
 from matchrec.dataclass import dataclass
@@ -19,8 +18,8 @@ from matchrec.frontends.lexing.relations import (
     rows_of_values,
     starts_part,
 )
-from matchrec.frontends.lexing.tokens import Range, TokenKind, TokenSequence, words
-from matchrec.frontends.sql.grammar import part_outside
+from matchrec.frontends.lexing.tokens import OF_THE_MATCH, Range, TokenKind, TokenSequence, words
+from matchrec.frontends.sql.grammar import is_distance
 from matchrec.plan.match_plan import KeyTest, Use
 from matchrec.source import Span
 
@@ -30,6 +29,7 @@ from matchrec.source import Span
 # blamed for it. The words that start its parts tell which bracket is at fault.
 
 _BEFORE_RELATION = words("FROM JOIN USING")
+_MEASURES = OF_THE_MATCH | words("RUNNING FINAL COUNT SUM AVG MIN MAX")
 _BEFORE_EXPRESSION = words("SELECT WHERE AND OR NOT ON HAVING CASE WHEN THEN ELSE BY IN DISTINCT")
 
 
@@ -102,6 +102,22 @@ def part_at(tokens: TokenSequence, index: int) -> str | None:
         or (word == "DEFINE" and tokens.key(index + 2) == "AS")
     )
     return word if starts else None
+
+
+def part_outside(tokens: TokenSequence, index: int) -> str | None:
+    """A part of the clause that starts at `index`, where the query around it cannot go on so."""
+    match [tokens.key(at) for at in range(index, index + 3)]:
+        case "WITHIN", _, _ if is_distance(tokens, index + 1):
+            return "WITHIN"
+        case ("ONE", "ROW", "PER") | ("ALL", "ROWS", "PER"):
+            return f"{tokens.key(index)} {tokens.key(index + 1)} PER MATCH"
+        case "AFTER", "MATCH", "SKIP":
+            return "AFTER MATCH SKIP"
+        case "MEASURES", function, "(" if function in _MEASURES:
+            return "MEASURES"
+        case "MEASURES", _, ".":
+            return "MEASURES"
+    return None
 
 
 def _not_closed(tokens: TokenSequence, word: int) -> MatchRecognizeError:
@@ -435,53 +451,24 @@ _BEFORE_PARENTHESIS = words("USING ON WHERE HAVING")
 _BEFORE_CONSTANT = words("DATE TIMESTAMP")
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
-    """How often a query has each key and each name, lower case; where `*` is all columns."""
-
-    keys: Counter[str]
-    names: Counter[str]
-    stars: tuple[int, ...]
-
-
-def count_words(tokens: TokenSequence) -> Words:
-    """The words of a query."""
-    every = range(len(tokens))
-    stars = (i for i in every if tokens.key(i) == "*" and not _is_operator(tokens, i))
-    return Words(*_counted(tokens, every), tuple(stars))
-
-
-def _counted(tokens: TokenSequence, indices: range) -> tuple[Counter[str], Counter[str]]:
-    counted = tokens.tokens[indices.start : indices.stop]
-    names = (token.name.lower() for token in counted if token.can_name)
-    return Counter(token.key for token in counted), Counter(names)
-
-
-def find_use(tokens: TokenSequence, start: int, closing: int, query: Words) -> Use:
-    """The use of the clause whose relation starts at `start` and that closes at `closing`.
-
-    query: the words of all of it.
+def find_use(tokens: TokenSequence, start: int, closing: int) -> Use:
+    """What a query uses of the rows of a clause whose relation starts at `start`, and that closes
+    at `closing`.
     """
     inside = range(start, closing + 1)
-    names = None if _has_column_list(tokens, closing) else _names(tokens, inside, query)
+    names = None if _has_column_list(tokens, closing) else names_outside(tokens, inside)
     return Use(names, tuple(_key_tests(tokens, start, closing)))
 
 
-def _names(tokens: TokenSequence, inside: range, query: Words) -> frozenset[str] | None:
-    keys, names = _counted(tokens, inside)
-    around = {key for key, count in query.keys.items() if count > keys[key]}
-    if "SELECT" not in around or around & _ALL_COLUMNS:
+def names_outside(tokens: TokenSequence, inside: range = range(0)) -> frozenset[str] | None:
+    """What a query names outside of some tokens, lower case; None where that may be all columns."""
+    outside = [index for index in range(len(tokens)) if index not in inside]
+    keys = {tokens.key(index) for index in outside}
+    if "SELECT" not in keys or keys & _ALL_COLUMNS:
         return None
-    if any(star not in inside for star in query.stars):
+    if any(tokens.key(index) == "*" and not _is_operator(tokens, index) for index in outside):
         return None
-    return frozenset(name for name, count in query.names.items() if count > names[name])
-
-
-def all_names(query: Words) -> frozenset[str] | None:
-    """All that a query names, or None where something may stand for all columns."""
-    if query.stars or query.keys.keys() & _ALL_COLUMNS:
-        return None
-    return frozenset(query.names)
+    return frozenset(tokens[index].name.lower() for index in outside if tokens.can_name(index))
 
 
 def _is_operator(tokens: TokenSequence, index: int) -> bool:

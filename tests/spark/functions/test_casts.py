@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import struct
 from decimal import Decimal
 
@@ -40,18 +39,6 @@ WIDE = (
     None, "0E-5", "1.00000", "127.99999", "-128.99999", "2147483647.50000", "0.00001",
     "9223372036854775807.00000", "9223372036854775808.00000", "-99999999999999999999.99999",
 )  # fmt: skip
-DAYS = (
-    "2024-02-29", "2023-2-29", "2024-3-5", "0001-01-01", "2024-11-03", "-0044-03-15", "2024",
-    "+12345-01-01", "2024-13-01", "2024-2", "200000-01-01",
-)  # fmt: skip
-CLOCK = (
-    "10:00", "1:2:3", "23:59:59.999999", "24:00:00", "10", "10:00:60", "01:30:00.1234567",
-    "12:00:00.", "12:", "1:2:3.5.6", "01:02:03 ",
-)  # fmt: skip
-OFFSETS = (
-    "", "", "", "Z", " Z", "+01:00", "-8", "+8:30", "+08:3", "+19:00", "-18:00", "+18:01", "x+",
-    "+1x", "+0100",
-)  # fmt: skip
 
 
 def single(value: float) -> float:
@@ -86,17 +73,3 @@ def test_casts(spark: SparkSession, type_: ValueType, rows: list[tuple[Value]]) 
     ]
     zone = "America/New_York" if "time" in type_.name or "date" in type_.name else "UTC"
     Table((type_,), rows).check(spark, cases, zone)
-
-
-def test_texts_as_times(spark: SparkSession) -> None:
-    drawn = random.Random(5)
-    texts = [
-        day + sign + time + drawn.choice(OFFSETS)
-        for day in DAYS
-        for sign in ("T", " ", "  ", "t", "")
-        for time in CLOCK
-    ]
-    rows = [(one,) for one in (*texts, *DAYS, None, "", "T10:00", "2024-01-01T", "2024-01-01 x")]
-    types = ("TIMESTAMP", "TIMESTAMP_NTZ", "DATE")
-    cases = [Case("CAST", f"CAST({{0}} AS {one})", (0,), (one,)) for one in types]
-    Table((STRING,), rows).check(spark, cases, "America/New_York")

@@ -32,7 +32,6 @@ INSTANTS = (
     "unix_millis(B.t) - unix_millis(A.t) > 86400000",
     "to_date(greatest(A.t, B.t)) = B.d",
     "CAST(greatest(A.t, B.t) AS DATE) = B.d",
-    "CAST(greatest(A.t, B.t) AS STRING) LIKE '%:30:00'",
     "CAST(greatest(A.d, B.d) AS TIMESTAMP) <= B.t",
     "(B.t - A.t) * 2 > INTERVAL '2' DAY",
     "2 * (B.t - A.t) > INTERVAL '2' DAY",

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from matchrec.cli.queries import skip_of, value_of
-from matchrec.frontends.pattern import AfterMatch
+from matchrec.cli.queries import value_of
 from tests.quick.embedded import invoke
 
 pytestmark = pytest.mark.one_of(2)
@@ -15,10 +14,11 @@ pytestmark = pytest.mark.one_of(2)
 CLICKS = "who,ts,event_type\nann,1,a\nann,2,c\nann,3,b\nbob,1,a\nbob,2,b\n"
 SASE = "PATTERN SEQ(a x, b y) RETURN x.ts AS since, y.ts AS until"
 PATTERN = """
-from matchrec import Pattern
+from matchrec import AfterMatch, Pattern
 
 pattern = Pattern.begin("x").where("event_type = 'a'").next("y").where("event_type = 'b'")
-relaxed = Pattern.begin("x").where("event_type = 'a'").followed_by("y").where("event_type = 'b'")
+relaxed = Pattern.begin("x").where("event_type = 'a'").followed_by("y").where("event_type = :kind")
+relaxed = relaxed.after_match(AfterMatch.SKIP_PAST_LAST_EVENT)
 number = 1
 """
 EVENTS = ("--table", "clicks=clicks.csv", "--order-by", "ts", "--partition-by", "who")
@@ -57,12 +57,21 @@ def test_patterns_of_a_file(clicks: Path) -> None:
     one = '1,2,"[{""who"":""bob"",""ts"":1,""event_type"":""a""}]"'
     (found,) = rows("pairs.py", *EVENTS)
     assert found.startswith(f"bob,1,{one}")
-    both = rows("pairs.py:relaxed", *EVENTS, "--skip", "past-last-event")
+    both = rows("pairs.py:relaxed", *EVENTS, "--param", "kind=b")
     assert [line[:9] for line in both] == ["ann,1,1,3", "bob,1,1,2"]
 
 
 def test_a_pattern_of_a_module(clicks: Path) -> None:
-    shown = invoke("explain", "pairs:relaxed", "--language", "pattern", *EVENTS, "--analyze")
+    shown = invoke(
+        "explain",
+        "pairs:relaxed",
+        "--language",
+        "pattern",
+        *EVENTS,
+        "--analyze",
+        "--param",
+        "kind=b",
+    )
     assert shown.exit_code == 0, shown.stderr
     assert "matches                            2" in shown.stdout
 
@@ -80,8 +89,7 @@ def test_a_pattern_that_was_converted_runs(clicks: Path) -> None:
     [
         (("pairs.sase",), "SASE+ needs --order-by"),
         (("pairs.sase", "--order-by", "ts"), "SASE+ needs --events"),
-        (("pairs.sase", *EVENTS, "--param", "n=1"), "--param is not for SASE+"),
-        (("pairs.sase", *EVENTS, "--skip", "to-next"), "--skip is not for SASE+"),
+        (("pairs.sase", *EVENTS, "--dialect", "trino"), "--dialect is not for SASE+"),
         (("pairs.py", *EVENTS, "--dialect", "trino"), "--dialect is not for a Pattern"),
         (("streaks.sql", "--order-by", "ts"), "--order-by is not for SQL"),
         (("streaks.sql", "--form", "matches"), "--form is not for SQL"),
@@ -111,14 +119,6 @@ def test_a_pattern_that_is_not_there(where: str, sentence: str, clicks: Path) ->
 
 def test_a_table_of_events_that_is_not_there(clicks: Path) -> None:
     assert "`nowhere`" in refused("run", "pairs.sase", *EVENTS, "--events", "nowhere", code=1)
-
-
-def test_skip_strategies() -> None:
-    assert skip_of("to-next") == AfterMatch.SKIP_TO_NEXT
-    assert skip_of("to-last:b") == AfterMatch.skip_to_last("b")
-    for wrong in ("to-last", "to-next:b", "dance"):
-        with pytest.raises(ValueError, match="not a skip strategy"):
-            skip_of(wrong)
 
 
 def test_a_value_in_quotes_is_a_text_and_so_is_what_is_no_literal() -> None:

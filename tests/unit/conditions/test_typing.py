@@ -77,7 +77,7 @@ def compared(condition: str) -> Compare:
         ("CAST(i AS BIGINT)", False),
         ("length(CAST(i AS STRING))", False),
         ("CAST(m AS DOUBLE)", False),
-        ("length(CAST(CAST(s AS DATE) AS STRING))", True),
+        ("length(CAST(CAST(s AS INT) AS STRING))", True),
         ("CAST(ts AS DATE)", False),
         ("greatest(i, xs[1])", False),  # an element is Spark's alone
     ],

@@ -10,9 +10,6 @@ from hypothesis import strategies as st
 from matchrec.evaluate.instructions import (
     ANSI,
     ARITHMETIC,
-    BIT_AND,
-    BIT_OR,
-    BIT_XOR,
     BITS,
     DIVIDE,
     DIVISION_BY_ZERO,
@@ -29,9 +26,6 @@ from matchrec.evaluate.instructions import (
     OVERFLOW,
     PLUS,
     REMAINDER,
-    SHIFT_LEFT,
-    SHIFT_RIGHT,
-    SHIFT_RIGHT_UNSIGNED,
     TIMES,
     TRIES,
     VALUE,
@@ -42,7 +36,6 @@ from matchrec.evaluate.kernels.functions import compute_arithmetic
 from matchrec.evaluate.kernels.machine import combine
 from matchrec.jit.callbacks import pointer_to
 from matchrec.jit.decorators import kernel
-from tests.references.matcher import wrapped
 
 Answered = tuple[int, int]
 LEAST, MOST = -(2**63), 2**63 - 1
@@ -105,23 +98,6 @@ def test_integers_overflow_or_wrap_at_their_width(left, right, bits, ansi) -> No
 def test_remainder_has_the_sign_of_the_left_side(left, right) -> None:
     expected = abs(left) % abs(right) * (1 if left >= 0 else -1)
     assert integer_operation(REMAINDER, left, right, 64, 1) == (expected, VALUE)
-
-
-@settings(deadline=None)
-@given(INTEGERS, INTEGERS, st.sampled_from([32, 64]))
-def test_bits_are_those_of_java(left: int, right: int, bits: int) -> None:
-    left, right = wrapped(left, bits), wrapped(right, bits)
-    places = right % bits
-    exact = {
-        BIT_AND: left & right,
-        BIT_OR: left | right,
-        BIT_XOR: left ^ right,
-        SHIFT_LEFT: wrapped(left << places, bits),
-        SHIFT_RIGHT: left >> places,
-        SHIFT_RIGHT_UNSIGNED: wrapped(left % (1 << bits) >> places, bits),
-    }
-    for operator, value in exact.items():
-        assert integer_operation(operator, left, right, bits, 0) == (value, VALUE)
 
 
 def test_what_only_tries_is_null() -> None:

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import struct
-from decimal import ROUND_HALF_UP, Context, Decimal
+from decimal import Decimal
 from math import inf, nan
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
 
+from matchrec.conditions.functions import functions
+from matchrec.conditions.functions.function import AnsiError, FunctionUse, Value
+from matchrec.conditions.types import DOUBLE, INT, TINYINT, ValueType, decimal
 from matchrec.evaluate.instructions import NARROW, NARROW_INTEGER
-from matchrec.evaluate.kernels.functions import NO_RESULT, ROUNDING, compute
+from matchrec.evaluate.kernels.functions import compute
 from matchrec.jit.callbacks import pointer_to
-from tests.quick.scale import examples
-
-WIDE = Context(prec=800)
 
 
-def rounded(value: float, places: int) -> float | None:
-    """What the compiled function says; None where it is not certain."""
-    bits = pointer_to(compute).ctypes(ROUNDING, bits_of(value), places)
-    return None if bits == NO_RESULT else float_of(bits)
+def rounded(value: Value, type_: ValueType, places: int, *, ansi: bool = True) -> Value:
+    use = FunctionUse((type_,), (str(places),), ansi)
+    return functions()["ROUND"].build(use)(value)
 
 
 def bits_of(value: float) -> int:
@@ -34,28 +31,33 @@ def float_of(bits: int) -> float:
     return found
 
 
-@settings(max_examples=examples(2500), deadline=None)
-@given(
-    st.one_of(
-        st.floats(allow_nan=False, allow_infinity=False),
-        st.integers(-(10**9), 10**9).map(lambda one: one / 1000),
-        st.integers(-(10**6), 10**6).map(lambda one: one / 20),
-    ),
-    st.integers(-4, 8),
+@pytest.mark.parametrize(
+    ("value", "places", "expected"),
+    [
+        (0.15, 1, 0.2),
+        (1.005, 2, 1.01),
+        (2.5, 0, 3.0),
+        (-2.5, 0, -3.0),
+        (0.49999999999999994, 0, 0.0),
+        (5e-324, 3, 0.0),
+        (15.0, -1, 20.0),
+        (2.0**60 + 0.15, 1, 2.0**60),
+        (inf, 2, inf),
+    ],
 )
-@example(0.15, 1)
-@example(1.005, 2)
-@example(2.5, 0)
-@example(-2.5, 0)
-@example(0.49999999999999994, 0)
-@example(5e-324, 3)
-def test_rounding(value: float, places: int) -> None:
-    found = rounded(value, places)
-    if found is None:
-        assert abs(value) * 10.0**places >= 2.0**48
-        return
-    exact = Decimal(repr(value)).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP, WIDE)
-    assert found == float(exact)
+def test_a_float_is_rounded_as_it_is_written(value: float, places: int, expected: float) -> None:
+    assert rounded(value, DOUBLE, places) == expected
+
+
+def test_other_numbers_keep_their_type_or_lose_places() -> None:
+    assert str(rounded(Decimal("-0.25"), decimal(5, 2), 1)) == "-0.3"
+    assert str(rounded(Decimal("-0.25"), decimal(5, 2), 0)) == "0"
+    assert str(rounded(Decimal("155.25"), decimal(5, 2), -1)) == "160"
+    assert str(rounded(Decimal("1.25"), decimal(5, 2), 7)) == "1.25"
+    assert rounded(-125, INT, -1) == -130
+    assert rounded(127, TINYINT, -1, ansi=False) == -126
+    with pytest.raises(AnsiError):
+        rounded(127, TINYINT, -1)
 
 
 @pytest.mark.parametrize(

@@ -44,26 +44,6 @@ def test_results_wrap_at_their_width(pairs: list[tuple[int, int]], bits: int) ->
 
 
 @settings(deadline=None)
-@given(PAIRS, st.sampled_from([32, 64]))
-def test_bits_are_those_of_java(pairs: list[tuple[int, int]], bits: int) -> None:
-    pairs = [(wrapped(left, bits), wrapped(right, bits)) for left, right in pairs]
-    exact = {
-        ArithmeticOperator.BIT_AND: [left & right for left, right in pairs],
-        ArithmeticOperator.BIT_OR: [left | right for left, right in pairs],
-        ArithmeticOperator.BIT_XOR: [left ^ right for left, right in pairs],
-        ArithmeticOperator.SHIFT_LEFT: [
-            wrapped(left << right % bits, bits) for left, right in pairs
-        ],
-        ArithmeticOperator.SHIFT_RIGHT: [left >> right % bits for left, right in pairs],
-        ArithmeticOperator.SHIFT_RIGHT_UNSIGNED: [
-            wrapped(left % (1 << bits) >> right % bits, bits) for left, right in pairs
-        ],
-    }
-    for operator, values in exact.items():
-        assert computed(operator, pairs, bits) == [(value, False) for value in values]
-
-
-@settings(deadline=None)
 @given(PAIRS)
 def test_remainder_has_the_sign_of_the_left_side(pairs: list[tuple[int, int]]) -> None:
     pairs = [(left, right or 1) for left, right in pairs]

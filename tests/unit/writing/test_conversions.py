@@ -78,10 +78,11 @@ def test_notes_of_sql() -> None:
 def test_notes_of_a_vendors_query_are_at_its_own_text() -> None:
     sql = """SELECT * FROM t MATCH_RECOGNIZE (ORDER BY "ts" MEASURES A."x"::int AS x
         AFTER MATCH SKIP PAST LAST ROW PATTERN (A))"""
-    found = dict(notes(matchrec.convert(sql, read="snowflake", write="pattern")))
+    converted = matchrec.convert(sql, read="snowflake", write="pattern")
+    assert converted.text.endswith("    .after_match(AfterMatch.SKIP_PAST_LAST_EVENT)\n)")
+    found = dict(notes(converted))
     assert found["a Pattern has no ORDER BY: pass order_by, with `ts`"].startswith('"ts"')
     assert found["where `ts` is NULL, events come first there, here last"].startswith('"ts"')
-    assert found["pass skip=AfterMatch.SKIP_PAST_LAST_EVENT to detect"].startswith("AFTER MATCH")
 
 
 def test_a_pattern_as_code_of_its_own() -> None:
@@ -159,3 +160,14 @@ def test_windows_that_another_language_lacks(
 ) -> None:
     with pytest.raises(matchrec.MatchRecognizeError, match=message.replace("+", r"\+")):
         matchrec.convert(query, write=write, order_by="ts" if write == "spark" else ())
+
+
+@pytest.mark.parametrize("write", ["oracle", "sase"])
+def test_a_measure_that_may_read_another_one_is_noted(write: str) -> None:
+    measures = "MEASURES A.x AS p, p + 1 AS q, LAST(p) AS r"
+    text = GAPS.replace("MEASURES A.x AS x", measures).replace(" WITHIN 5 {}", "")
+    found = matchrec.convert(
+        text.replace(f" {STRICT}", "" if write == "oracle" else f" {STRICT}"), write=write
+    )
+    (note,) = [one for one in found.notes if "earlier measure" in one.message]
+    assert text[note.span.start :].startswith("p + 1")

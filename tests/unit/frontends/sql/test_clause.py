@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import shown_in
-from matchrec.frontends.lexing.tokens import Dialect, DoubleQuotes, TokenKind, read_tokens
+from matchrec.frontends.lexing.tokens import Dialect, TokenKind, read_tokens
 from matchrec.frontends.sql import parse_clause
 from matchrec.frontends.sql.lower import lower
 from matchrec.frontends.sql.nodes import (
@@ -259,9 +259,9 @@ def test_double_quotes_name_where_no_string_can_stand() -> None:
 
 
 def test_two_double_quotes_in_a_name_are_one() -> None:
-    (token,) = read_tokens('"a""b"', Dialect(DoubleQuotes.NAME)).tokens
+    (token,) = read_tokens('"a""b"', Dialect.QUOTED_NAMES).tokens
     assert (token.kind, token.name, token.span) == (TokenKind.QUOTED, 'a"b', Span(0, 6))
-    assert [one.kind for one in read_tokens('r"a"', Dialect(DoubleQuotes.NAME)).tokens] == [
+    assert [one.kind for one in read_tokens('r"a"', Dialect.QUOTED_NAMES).tokens] == [
         TokenKind.STRING
     ]
 
@@ -274,7 +274,7 @@ def test_double_quotes_name_everywhere_where_the_dialect_says_so() -> None:
             AFTER MATCH SKIP TO FIRST 'b' PATTERN (A 'b') WITHIN 3 SUBSET 'u' = (A, 'b')
             DEFINE 'b' AS NOT'x'AND 'b'.'y' > LAST(A.'y') + (SELECT max('z') FROM r AS 'q'('z'))
             """.replace("'", quote),
-            Dialect(DoubleQuotes.NAME),
+            Dialect.QUOTED_NAMES,
         )
         for quote in '"`'
     )

@@ -8,9 +8,8 @@ from random import Random
 import pytest
 
 from matchrec.conditions.functions.function import UndecidedError
+from matchrec.conditions.functions.java_patterns import RefusedError, java_pattern
 from matchrec.conditions.functions.texts import is_found, is_like
-from matchrec.regular_expressions.program import RefusedError
-from matchrec.regular_expressions.search import java_pattern
 from tests.quick.scale import SEED, examples
 
 
