@@ -98,16 +98,6 @@ def unit(name: str, call: str) -> int:
     return MICROSECONDS[singular]
 
 
-__all__ = [
-    "Contiguity",
-    "Stage",
-    "Test",
-    "all_stages",
-    "named_stages",
-    "textual",
-]
-
-
 @dataclass(frozen=True, slots=True)
 class Test:
     """One condition: SQL text, or a Spark Column. either: it may hold in place of those before."""

@@ -8,7 +8,7 @@ from typing import NoReturn, TypeVar
 
 from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.kinds import meant_keyword
+from matchrec.errors.kinds import meant_keyword, shown_in
 from matchrec.errors.sql import clause as errors
 from matchrec.errors.sql import clause as syntax_errors
 from matchrec.errors.sql import pattern as pattern_errors
@@ -17,12 +17,15 @@ from matchrec.errors.sql.expression import column_in_double_quotes
 from matchrec.frontends.expressions.analysis import ClausePart
 from matchrec.frontends.lexing.tokens import (
     MOST,
+    SPARK,
     UNITS_OF_TIME,
+    Dialect,
     Range,
     Token,
     TokenKind,
     TokenSequence,
     pair_brackets,
+    read_tokens,
     whole_number,
     words,
 )
@@ -50,7 +53,7 @@ from matchrec.plan.clauses import (
 )
 from matchrec.plan.pattern import RowPattern
 from matchrec.plan.text import is_reserved
-from matchrec.source import Span
+from matchrec.source import Origin, Source, Span
 
 # The parts of a clause: which word starts one, where each ends, and what stands outside of them.
 #
@@ -684,3 +687,11 @@ def _malformed_definition(clause: ClauseTokens, start: int, end: int) -> MatchRe
     if clause.can_name(start) and first < end and clause.key(start + 1) not in (".", ","):
         meant = clause[start].text, expression_at(clause, first, end).text
     return errors.malformed_definition(written.text, meant, written.span)
+
+
+def parse_clause(
+    text: str, dialect: Dialect = SPARK, origin: Origin | None = None
+) -> MatchRecognize:
+    """The clause of which `text` is what stands between the parentheses."""
+    with shown_in(Source(text, origin)):
+        return read_clause(all_tokens(read_tokens(text, dialect)))

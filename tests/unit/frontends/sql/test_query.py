@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matchrec.errors import MatchRecognizeError
-from matchrec.frontends.sql import parse
 from matchrec.frontends.sql.locate import (
     fill_frames,
     markers_of_outer,
     outer,
+    parse,
     rows_alone,
     rows_of,
     select_from,
