@@ -13,7 +13,7 @@ from matchrec.errors.kinds import nearest
 from matchrec.errors.sase import expression as expression_errors
 from matchrec.errors.sase import query as query_errors
 from matchrec.frontends.expressions.analysis import with_holes
-from matchrec.frontends.expressions.operands import operation_of_call
+from matchrec.frontends.expressions.operands import SAME_SIGNS, operation_of_call
 from matchrec.frontends.expressions.row_terms import NAMING, named_field
 from matchrec.frontends.lexing.tokens import (
     AGGREGATES,
@@ -389,7 +389,6 @@ OPERATORS = {
 }
 """The operator that each rule applies, with the words or signs that its tree has."""
 
-SIGNS = {"==": "=", "!=": "<>"}
 INDICES = {
     "": Index.ALL,
     "1": Index.FIRST,
@@ -410,7 +409,7 @@ def operator_of(tree: Expression) -> str | None:
         case "inverse":
             words = ""
     found = " ".join(OPERATORS.get(tree.data, "").format(words).split())
-    return SIGNS.get(found, found) or None
+    return SAME_SIGNS.get(found, found) or None
 
 
 def operands_of(tree: Expression) -> list[Expression]:
