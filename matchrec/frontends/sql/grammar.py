@@ -93,7 +93,6 @@ def pattern_outside(tokens: TokenSequence, word: int, wrong: int) -> MatchRecogn
 
 
 _ORDER = tuple(ClausePart)
-_TWO_WORDS = (ClausePart.PARTITION_BY, ClausePart.ORDER_BY)
 _ONE_WORD = (ClausePart.MEASURES, ClausePart.WITHIN, ClausePart.SUBSET, ClausePart.DEFINE)
 _WORDS = {
     ClausePart.PARTITION_BY: 2,
@@ -214,7 +213,7 @@ def _starts(clause: ClauseTokens) -> Iterator[tuple[ClausePart, int]]:
             part = None  # the first item of the part before, e.g. a column called measures
         if part:
             yield part, index
-            keyword_end = index + (2 if part in _TWO_WORDS else 1)
+            keyword_end = index + (2 if _WORDS.get(part) == 2 else 1)
         if part is ClausePart.PATTERN:
             closing = clause.pairs.get(index + 1, -1)
             if closing < 0:
@@ -242,7 +241,7 @@ def _one_of(
     """The member whose words stand at `start`, and the token after them."""
     for member in members:
         written = member.value.replace("-", " - ").split()
-        if [clause.key(start + place) for place in range(len(written))] == written:
+        if clause.says(start, *written):
             return member, start + len(written)
     return None, start
 

@@ -177,8 +177,7 @@ def _sites(
         refuse_stored_text(tokens, cut)
         _refuse_alias_in_double_quotes(tokens, cut)
     relations = tuple(find_relation(tokens, cut) for cut in clauses)
-    for index, relation in enumerate(relations):
-        cut = relation.cut
+    for index, (cut, relation) in enumerate(zip(clauses, relations, strict=True)):
         input_span = tokens.span(relation.start, cut.word)
         yield Site(
             index,

@@ -9,6 +9,7 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors.sql import clause as clause_errors
 from matchrec.errors.sql import clause as errors
 from matchrec.frontends.lexing.relations import (
+    WrittenRelation,
     is_from,
     is_set_operator,
     is_word,
@@ -307,26 +308,14 @@ def _refuse_recursion(tokens: TokenSequence, clause: WithClause, start: int) -> 
                 raise errors.recursive_relation(name.text, tokens[start].span)
 
 
-@dataclass(frozen=True, slots=True)
-class ClauseRelation:
-    """The relation whose tokens start at `start` and end before its clause, `cut`.
-
-    name: by which its columns may be qualified, or None.
-    """
-
-    cut: Cut
-    start: int
-    name: str | None
-
-
-def find_relation(tokens: TokenSequence, cut: Cut) -> ClauseRelation:
+def find_relation(tokens: TokenSequence, cut: Cut) -> WrittenRelation:
     """The relation that a clause applies to; refuses a clause that follows anything else."""
     start = find_start(tokens, cut)
     read = read_relation(tokens, start, cut.word)
     if read.end != cut.word or not _is_in_from(tokens, start):
         raise errors.clause_in_wrong_place(tokens[cut.word].span)
     _refuse_correlation(tokens, start, cut.word)
-    return ClauseRelation(cut, start, read.name)
+    return read
 
 
 def find_start(tokens: TokenSequence, cut: Cut) -> int:
