@@ -474,10 +474,6 @@ class TokenSequence:
         """The index after a token, or after the brackets that it opens."""
         return self.pairs.get(index, index) + 1
 
-    def past_as(self, index: int) -> int:
-        """The index itself, or that after AS there: where the name of what stands before is."""
-        return index + (self.key(index) == "AS")
-
     def can_name(self, index: int) -> bool:
         """Whether a name, or a string in double quotes for one, stands at `index`."""
         return 0 <= index < len(self.tokens) and self.tokens[index].can_name

@@ -499,6 +499,7 @@ class ReadBlock:
                 number,
                 window.clause,
                 self.alias,
+                self.alias,
                 View(view_name(number)),
                 self.rows,
                 self.rows,

@@ -10,6 +10,7 @@ from matchrec.errors.sql import clause as clause_errors
 from matchrec.errors.sql import clause as errors
 from matchrec.frontends.lexing.relations import (
     WrittenRelation,
+    find_alias,
     is_from,
     is_set_operator,
     is_word,
@@ -436,7 +437,6 @@ def _names_around(tokens: TokenSequence, start: int) -> Iterator[str]:
 
 _ALL_COLUMNS = words("PIVOT UNPIVOT NATURAL IDENTIFIER TRANSFORM |>")
 _COMPARISONS = words("= == <=> < <= > >= <> !=")
-_BEFORE_PARENTHESIS = words("USING ON WHERE HAVING")
 _BEFORE_CONSTANT = words("DATE TIMESTAMP")
 
 
@@ -475,16 +475,14 @@ def _is_operator(tokens: TokenSequence, index: int) -> bool:
 
 def _has_column_list(tokens: TokenSequence, closing: int) -> bool:
     """Whether an alias gives the columns other names: `AS m (a, b)`."""
-    name = tokens.past_as(closing + 1)
-    if tokens.key(name + 1) != "(" or tokens.key(name) in _BEFORE_PARENTHESIS:
-        return False
-    return tokens[name].can_name
+    name = find_alias(tokens, closing + 1)
+    return name is not None and tokens.key(name + 1) == "("
 
 
 def _key_tests(tokens: TokenSequence, start: int, closing: int) -> Iterator[KeyTest]:
     """The tests of WHERE, if the clause is all that FROM names."""
-    alias = tokens.past_as(closing + 1)
-    where = alias if tokens.key(alias) == "WHERE" else alias + 1
+    alias = find_alias(tokens, closing + 1)
+    where = closing + 1 if alias is None else alias + 1
     if tokens.key(start - 1) != "FROM" or tokens.key(where) != "WHERE":
         return
     end = _end(tokens, where + 1)
@@ -492,9 +490,10 @@ def _key_tests(tokens: TokenSequence, start: int, closing: int) -> Iterator[KeyT
     if any(tokens.key(index) in ("OR", "NOT", "CASE") for index in level):
         return
     for first, after in _conjuncts(tokens, level, end):
-        qualified = alias < where and tokens.key(first + 1) == "."
-        is_alias = qualified and tokens[first].name.lower() == tokens[alias].name.lower()
-        name = first + 2 if is_alias else first
+        name = first
+        if alias is not None and tokens.key(first + 1) == ".":
+            is_alias = tokens[first].name.lower() == tokens[alias].name.lower()
+            name = first + 2 if is_alias else first
         yield from _key_test(tokens, name, after)
 
 
