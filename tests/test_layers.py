@@ -12,7 +12,6 @@ from matchrec.jit.kept import SOURCES
 
 PACKAGE = Path(__file__).parent.parent / "matchrec"
 MODULES = sorted(PACKAGE.rglob("*.py"))
-SORTING = PACKAGE / "spark" / "sorting"  # the room of Spark's in which there are kernels
 
 OF_ALL = {"dataclass"}  # what each layer may import, and imports nothing
 
@@ -214,8 +213,7 @@ def test_all_that_machine_code_is_made_from_tells_whether_it_is_still_right() ->
     others = [one for one in MODULES if layer(one) != "cli"]
     compiled = [one for one in others if any(n.startswith("matchrec.jit") for n in imported(one))]
     names = {name.split(".")[1] for one in compiled for name in imported(one) if "." in name}
-    own = {"spark/sorting" if SORTING in one.parents else layer(one) for one in compiled}
-    rooms = {name for name in names if (PACKAGE / name).is_dir()} | own
+    rooms = {name for name in names if (PACKAGE / name).is_dir()} | set(map(layer, compiled))
     assert rooms - {"plan", "conditions"} <= set(SOURCES), "hosts read only trees of those"
 
 

@@ -10,6 +10,7 @@ from matchrec.dataclass import dataclass
 from matchrec.engine.engines import Algorithm
 from matchrec.engine.interface import NearbyCondition, Task
 from matchrec.errors.run.origins import SqlOrigin
+from matchrec.nfa.closure import GUARD_END, GUARD_START
 from matchrec.output.pieces import Pieces, RowAggregate
 from matchrec.output.reads import Read, ReadAt
 from matchrec.plan.clauses import ConditionWindow, RowsPerMatch
@@ -40,7 +41,8 @@ def find_lookaround(
         return None
     from matchrec.engine.records import compile_task
 
-    steps = [*offsets]
+    guards = task.pattern.guards
+    steps = [*offsets, -int(guards & GUARD_START != 0), int(guards & GUARD_END != 0)]
     steps += [one.navigation.physical_offset for one in reads if isinstance(one, ReadAt)]
     steps += compile_task(task, integers).offsets
     return Lookaround(-min([0, *steps]), max([0, *steps]))

@@ -45,8 +45,8 @@ Step = Callable[..., State]
 class Accumulator:
     """The rows of a list so far.
 
-    state: what is kept of them. step: the state after one more row, of the state before, the
-    arguments, and what the rows are ordered by. finish: the aggregate, of the state.
+    state: what is kept of them. step: the state after one more row, of the state before and the
+    arguments. finish: the aggregate, of the state.
     """
 
     state: State
@@ -54,7 +54,7 @@ class Accumulator:
     finish: Callable[[State], Value]
 
     def add(self, *values: Value) -> None:
-        """One more row: the arguments, then what the rows are ordered by."""
+        """One more row."""
         self.state = self.step(self.state, *values)
 
     def result(self) -> Value:
@@ -169,37 +169,6 @@ def sort_key(type_: ValueType) -> Callable[[Value], Key]:
     return lambda value: value
 
 
-@dataclass(frozen=True, slots=True)
-class Reversed:
-    """A key that sorts the other way round."""
-
-    key: Key
-
-    def __lt__(self, other: Reversed) -> bool:
-        return bool(other.key < self.key)
-
-
-def item_key(type_: ValueType, words: str) -> Callable[[Value], Key]:
-    """By what one item of ORDER BY sorts. words: after it, such as DESC NULLS LAST."""
-    descends = words.startswith("DESC")
-    nulls_last = words.endswith("LAST") if "NULLS" in words else descends
-    of_null = (2 if nulls_last else 0, None)
-    plain = sort_key(type_)
-
-    def key(value: Value) -> Key:
-        if value is None:
-            return of_null
-        return 1, Reversed(plain(value)) if descends else plain(value)
-
-    return key
-
-
-def order_key(items: Sequence[tuple[ValueType, str]]) -> Callable[[Sequence[Value]], Key]:
-    """By what ORDER BY sorts rows, of the values of its items."""
-    keys = [item_key(type_, words) for type_, words in items]
-    return lambda values: tuple(key(value) for key, value in zip(keys, values, strict=True))
-
-
 # Aggregates that give the value of a row. Their state is that row's, its value last; None is none.
 
 
@@ -255,18 +224,13 @@ def count_values(counts: dict[Value, int], value: Value, *_: Value) -> dict[Valu
 
 
 def mode(use: AggregateUse) -> Accumulator:
-    """The most frequent value.
-
-    Of several the least or the largest one, as it is asked for; else the least, though Spark may
-    give another one of them there.
-    """
-    type_, words = use.ordering[0] if use.ordering else (use.types[0], "")
-    choose: Callable[..., Value] = max if words.startswith("DESC") else min
+    """The most frequent value; of several the least, though Spark may give another one of them."""
+    key_of = sort_key(use.types[0])
 
     def finish(counts: dict[Value, int]) -> Value:
         most = max(counts.values(), default=0)
         found = (value for value, count in counts.items() if count == most)
-        return choose(found, key=sort_key(type_), default=None)
+        return min(found, key=key_of, default=None)
 
     return Accumulator({}, count_values, finish)
 
@@ -287,21 +251,18 @@ def collect_set(_: AggregateUse) -> Accumulator:
     return Accumulator({}, count_values, tuple)
 
 
-def listagg(use: AggregateUse) -> Accumulator:
-    """Texts one after the other, with a delimiter, in the order of the rows or of WITHIN GROUP."""
-    key_of, arguments = order_key(use.ordering), len(use.types)
+def listagg(_: AggregateUse) -> Accumulator:
+    """Texts one after the other, with a delimiter, in the order of the rows."""
 
-    def step(state: State, *values: Value) -> State:
-        (texts, _), (text, *delimiter) = state, values[:arguments]
+    def step(state: State, text: Value, delimiter: Value = None) -> State:
+        texts, _ = state
         if text is not None:
-            texts.append((key_of(values[arguments:]), text))
-        return texts, delimiter[0] if delimiter else None
+            texts.append(text)
+        return texts, delimiter
 
     def finish(state: State) -> Value:
         texts, delimiter = state
-        texts.sort(key=lambda one: one[0])
-        ordered = [text for _, text in texts]
-        return (ordered[0][:0] if delimiter is None else delimiter).join(ordered) if texts else None
+        return (texts[0][:0] if delimiter is None else delimiter).join(texts) if texts else None
 
     return Accumulator(([], None), step, finish)
 
@@ -472,21 +433,12 @@ VARIANCE = statistic(lambda state: state[2] / (state[0] - 1.0), sample=True)
 # Percentiles. The state is the values in ascending order, and the part of them.
 
 
-def percentile(
-    use: AggregateUse,
-    take: Callable[[tuple[Value, ...]], tuple[Value, ...]] = tuple,
-    *,
-    discrete: bool = False,
-) -> Accumulator:
-    """The value below which a part of the values lies; with WITHIN GROUP from its end on.
+def percentile(use: AggregateUse) -> Accumulator:
+    """The value below which a part of the values lies, of a median a half."""
+    is_number = use.types[0].family in NUMBERS
 
-    take: the value and the part, of what a row has. discrete: whether it is one of the values.
-    """
-    type_, words = use.ordering[0] if use.ordering else (use.types[0], "")
-    find = at_least if discrete else between
-
-    def step(state: State, *row: Value) -> State:
-        (values, _), (value, part) = state, take(row)
+    def step(state: State, value: Value, part: Value = 0.5) -> State:
+        values, _ = state
         if value is not None:
             insort(values, value, key=rank)
         return values, None if part is None else checked(float(part))
@@ -495,15 +447,10 @@ def percentile(
         values, part = state
         if not values or part is None:
             return None
-        found = find(values[::-1] if words.startswith("DESC") else values, part)
-        return found if type_.family in NUMBERS else int(found)
+        found = between(values, part)
+        return found if is_number else int(found)
 
     return Accumulator(([], None), step, finish)
-
-
-def at_least(values: Sequence[Value], part: float) -> float:
-    """The first value up to which at least that part of the values lies."""
-    return float(values[max(math.ceil(part * len(values)) - 1, 0)])
 
 
 def between(values: Sequence[Value], part: float) -> float:
@@ -556,13 +503,6 @@ def type_of_chosen(use: AggregateUse) -> ValueType | None:
     return use.types[0] if use.types and families in ([], [Family.BOOLEAN]) else None
 
 
-def type_of_mode(use: AggregateUse) -> ValueType | None:
-    """The type of the argument, or of what WITHIN GROUP orders by."""
-    if use.ordering:
-        return use.ordering[0][0] if len(use.ordering) == 1 and not use.types else None
-    return type_of_chosen(use)
-
-
 def type_of_text(use: AggregateUse) -> ValueType | None:
     """The type of the texts, which the delimiter has too."""
     family = use.types[0].family if use.types else None
@@ -577,18 +517,6 @@ def type_of_percentile(use: AggregateUse) -> ValueType | None:
     if len(use.types) != 2 or use.types[1].family not in NUMBERS:
         return None
     return type_of_value(use.types[0])
-
-
-def type_within_group(use: AggregateUse) -> ValueType | None:
-    """Of the part, and the value by which WITHIN GROUP orders."""
-    percentage = [one.family in NUMBERS for one in use.types]
-    if percentage != [True] or len(use.ordering) != 1:
-        return None
-    return type_of_value(use.ordering[0][0])
-
-
-def from_end(row: tuple[Value, ...]) -> tuple[Value, ...]:
-    return row[::-1]
 
 
 FIRST = AggregateFunction(type_of_chosen, partial(value_at_end, first=True), constant=1)
@@ -620,7 +548,7 @@ AGGREGATES: Mapping[str, AggregateFunction] = {
     "any_value": FIRST,
     "first_value": FIRST,
     "last_value": AggregateFunction(type_of_chosen, partial(value_at_end, first=False), constant=1),
-    "mode": AggregateFunction(type_of_mode, mode, constant=1),
+    "mode": AggregateFunction(type_of_chosen, mode, constant=1),
     "collect_list": LIST,
     "array_agg": LIST,
     "collect_set": AggregateFunction(of_one(array), collect_set, ignores_repeats=True),
@@ -636,14 +564,8 @@ AGGREGATES: Mapping[str, AggregateFunction] = {
     "regr_slope": statistic(
         lambda state: state[3] / state[4] if state[4] else None, step=add_point
     ),
-    "median": AggregateFunction(
-        of_one(type_of_value), partial(percentile, take=lambda row: (*row, 0.5))
-    ),
+    "median": AggregateFunction(of_one(type_of_value), percentile),
     "percentile": AggregateFunction(type_of_percentile, percentile, constant=1),
-    "percentile_cont": AggregateFunction(type_within_group, partial(percentile, take=from_end), 0),
-    "percentile_disc": AggregateFunction(
-        type_within_group, partial(percentile, take=from_end, discrete=True), 0
-    ),
 }
 
 CHOOSING = frozenset(
@@ -656,8 +578,13 @@ CHOOSING = frozenset(
 
 INSTEAD: Mapping[str, str] = {
     "approx_count_distinct": "count(DISTINCT x), which is exact",
-    "approx_percentile": "percentile_disc(p) WITHIN GROUP (ORDER BY x), which is exact",
-    "percentile_approx": "percentile_disc(p) WITHIN GROUP (ORDER BY x), which is exact",
+    "approx_percentile": "percentile(x, p), which is exact",
+    "percentile_approx": "percentile(x, p), which is exact",
+    "percentile_cont WITHIN GROUP": "percentile(x, p)",
+    "percentile_disc WITHIN GROUP": "percentile(x, p), which may lie between two values",
+    "mode WITHIN GROUP": "mode(x)",
+    "listagg WITHIN GROUP": "listagg(x, delimiter), in the order of the rows",
+    "string_agg WITHIN GROUP": "string_agg(x, delimiter), in the order of the rows",
     "hll_sketch_agg": "count(DISTINCT x), which is exact",
     "theta_sketch_agg": "count(DISTINCT x), which is exact",
     "approx_top_k": "mode(x) for the most frequent value",

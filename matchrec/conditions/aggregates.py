@@ -97,7 +97,6 @@ def list_aggregate(
         aggregate.function,
         aggregate.variable,
         tuple(listed_columns(aggregate, name, split, span) for name in variables),
-        tuple(words for _, words in aggregate.ordering),
         aggregate.distinct,
         aggregate.ignore_nulls,
         aggregate.so_far,
@@ -109,9 +108,10 @@ def check(aggregate: Aggregate, span: Span) -> None:
     """Raises where Python does not compute the aggregate, or needs to know an argument."""
     from matchrec.conditions.accumulators import AGGREGATES, INSTEAD
 
-    function = AGGREGATES.get(aggregate.function)
+    name = f"{aggregate.function} WITHIN GROUP" if aggregate.ordering else aggregate.function
+    function = AGGREGATES.get(name)
     if function is None:
-        raise aggregate_not_grown(aggregate.function, INSTEAD.get(aggregate.function), span)
+        raise aggregate_not_grown(name, INSTEAD.get(name), span)
     for place, argument in enumerate(aggregate.arguments):
         if place == function.constant and references(argument):
             raise not_a_constant(place + 1, aggregate.function, argument.span)
@@ -137,9 +137,8 @@ def listed_columns(
         return Value(row_column(render(term, write)), None, None, span)
 
     condition = aggregate.condition
-    values = (*aggregate.arguments, *(term for term, _ in aggregate.ordering))
     counts = Value(row_column("TRUE"), None, None, span) if condition is None else listed(condition)
-    return counts, *map(listed, values)
+    return counts, *map(listed, aggregate.arguments)
 
 
 def framed(aggregate: Aggregate) -> Framed:

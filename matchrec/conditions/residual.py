@@ -62,14 +62,12 @@ class ListAggregate:
     """An aggregate of which the engine keeps all rows in a list, for Python to compute it from.
 
     columns: what each primary variable's rows have, by id: the condition that lets a row count, or
-    TRUE, then the arguments, then what they are ordered by.
-    words: how each of the latter is ordered, such as DESC. so_far: the current row is left out.
+    TRUE, then the arguments. so_far: the current row is left out.
     """
 
     function: str
     variable: str | None
     columns: tuple[tuple[Step, ...], ...]
-    words: tuple[str, ...]
     distinct: bool
     ignore_nulls: bool
     so_far: bool

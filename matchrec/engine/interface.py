@@ -118,7 +118,7 @@ class Task:
 
     @property
     def selects(self) -> bool:
-        """Whether more is asked for than one match of rows in a row for each starting row."""
+        """Whether more is asked for than one match of consecutive rows for each starting row."""
         return goes_beyond_preferred(self.selection, self.output, self.absent, self.closing)
 
     @property

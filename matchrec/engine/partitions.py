@@ -28,10 +28,18 @@ class Frontier:
     """How far the search of each of p partitions has come, where rows come in pieces.
 
     start: int64[p], row position of the next starting row; until: int64[p], the row before which
-    matches begin. edge: int64[p], no search may look at the partition's rows from here on, and one
-    that would ends there; NO_EDGE where the partition is whole. number: int64[p], how many matches
-    were found in the partition, and steps how often conditions on the run were asked there.
+    matches begin. edge: int64[p], no search may look at the partition's rows from here on; NO_EDGE
+    where the partition is whole. number: int64[p], how many matches were found in the partition,
+    and steps how often conditions on the run were asked there.
     The search of a partition moves start, number and steps when it is at its end.
+
+    A search that may take the row at the edge ends there without a decision, and begins again at
+    its starting row when there are more rows. What is found without it is found whatever comes:
+
+        PATTERN (A B+)   rows A B B   the loop may take the row at the edge: undecided
+        PATTERN (A B)    rows A B     a match, as nothing preferred may take it
+
+    Cost: that of the rows from the first undecided starting row on, each time.
     """
 
     start: IntArray
@@ -56,6 +64,13 @@ class Frontier:
             found.edge[-1] = edge
         return found
 
+    def let_grow(self, starts: IntArray, window_end: IntArray) -> IntArray:
+        """The ends of windows, one row later of those that end with rows after which more come."""
+        if not (self.edge != NO_EDGE).any():
+            return window_end
+        ends = np.where(self.edge != NO_EDGE, starts[1:], -1)
+        return np.asarray(window_end + (window_end == np.repeat(ends, np.diff(starts))), np.int64)
+
 
 @dataclass(frozen=True, slots=True)
 class Partitions:
@@ -66,7 +81,8 @@ class Partitions:
     integers, floats: int64[a, n] and float64[b, n], the columns that run conditions read.
     integers_valid, floats_valid: bool[a, n] and bool[b, n], false where the value is NULL.
     window_end: int64[n], for a match that starts at a row, the first row that is outside of its
-    window; None without a window. It never decreases within a partition.
+    window; None without a window. It never decreases within a partition. Where more rows come that
+    may be in it, it is after the row that follows those that are here.
     ends: int64[1 + w, n], when windows end that begin with a row, that of the match first, then
     those between neighbours; None where no run comes out at the end of one of the latter.
     frontier: where some partition's rows are not all of its rows, or have been searched before;

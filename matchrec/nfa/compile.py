@@ -17,6 +17,7 @@ from __future__ import annotations
 from dataclasses import field, replace
 from functools import cached_property, reduce
 from itertools import permutations
+from operator import or_
 from typing import TYPE_CHECKING
 
 from typing_extensions import assert_never
@@ -334,9 +335,12 @@ class CompiledPattern:
         return is_exponentially_ambiguous(self.folding.choices)
 
     @cached_property
-    def has_anchors(self) -> bool:
-        """Whether a choice depends on where the partition begins or ends."""
-        return any(choice.guard for choices in self.folding.choices for choice in choices)
+    def guards(self) -> int:
+        """All bits of the guards of choices: whether one depends on where a partition begins or
+        ends.
+        """
+        every = (choice.guard for choices in self.folding.choices for choice in choices)
+        return reduce(or_, every, 0)
 
     @cached_property
     def follow(self) -> FollowSets:

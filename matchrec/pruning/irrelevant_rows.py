@@ -184,7 +184,7 @@ def finds_the_same_without(
     plan: MatchPlan, pattern: CompiledPattern, fillers: frozenset[VariableId]
 ) -> bool:
     """Whether the matches are the same without the rows that only fillers could take."""
-    if pattern.has_anchors or pattern.follow.matches_empty:
+    if pattern.guards or pattern.follow.matches_empty:
         return False
     if plan.selection is not EventSelection.STRICT_CONTIGUITY:
         return True

@@ -20,9 +20,10 @@ from matchrec.frontends.sase import compile_sase
 from matchrec.frontends.sql.locate import parse as parse_query
 from matchrec.frontends.sql.lower import lower
 from matchrec.frontends.sql.nodes import MatchRecognize, Query, Site
-from matchrec.plan.clauses import EventSelection, MatchOutput, RowsPerMatch, SortItem
+from matchrec.plan.clauses import EventSelection, MatchOutput, RowsPerMatch, SkipTo, SortItem
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.source import Origin, Source, Span
+from matchrec.writing.forms import starts_one
 from matchrec.writing.names import plain
 from matchrec.writing.stages import as_clause
 
@@ -82,11 +83,13 @@ def read_sase(text: str, streams: Streams) -> ReadQuery:
 
 
 def read_pattern(pattern: Pattern, streams: Streams) -> ReadQuery:
-    """A Pattern. Raises for one with a skip strategy, for which others have other words or none."""
-    if pattern.skip.to is not None:
-        raise errors.unconverted_option(f"after_match({pattern.skip!r})")
+    """A Pattern. Raises for a skip strategy that other languages do not have."""
     query = PatternQuery(pattern, streams.sorted_by, streams.partition_by, ("*",))
     plan, source = as_clause(query)
+    if pattern.skip.to is SkipTo.PAST_LAST_ROW and starts_one(plan):
+        plan = replace(plan, output=MatchOutput.NON_OVERLAPPING)
+    elif pattern.skip.to is not None:
+        raise errors.unconverted_option(f"after_match({pattern.skip!r})")
     return ReadQuery(plan, source)
 
 

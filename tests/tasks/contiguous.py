@@ -144,7 +144,7 @@ class Rows:
         )
 
     def part(self, number: int, begin: int, end: int) -> Rows:
-        """Rows begin .. end of one partition; windows that end behind them end with them."""
+        """Rows begin .. end of one partition; windows that end behind them go on after them."""
         offset = self.offsets[number]
         columns = {
             kind: tuple(column[offset + begin : offset + end] for column in columns)
@@ -153,7 +153,7 @@ class Rows:
         window_end = None
         if self.window_end is not None:
             ends = self.window_end[number][begin:end]
-            window_end = (tuple(min(one, end) - begin for one in ends),)
+            window_end = (tuple(min(one, end + 1) - begin for one in ends),)
         return Rows((self.words[number][begin:end],), columns, window_end)
 
     def window_ends(self) -> npt.NDArray[np.int64] | None:

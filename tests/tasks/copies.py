@@ -244,7 +244,7 @@ def can_follow_each_other(task: Task, partitions: Partitions) -> bool:
     keeps = task.windowed or task.selection is EventSelection.STRICT_CONTIGUITY
     unasked = any(one.row_condition is None for one in task.conditions)
     return keeps and not (
-        numbered or in_pieces or unasked or task.pattern.has_anchors or task.partial or task.stages
+        numbered or in_pieces or unasked or task.pattern.guards or task.partial or task.stages
     )
 
 

@@ -67,12 +67,11 @@ class FunctionUse:
 class AggregateUse:
     """One aggregate of a query. types: of the arguments.
 
-    ordering: of each thing that WITHIN GROUP orders by, its type and how, such as DESC. ansi: see
-    `FunctionUse`. legacy_statistics: whether NaN is the statistic of a single row, not NULL.
+    ansi: see `FunctionUse`. legacy_statistics: whether NaN is the statistic of a single row, not
+    NULL.
     """
 
     types: tuple[ValueType, ...]
-    ordering: tuple[tuple[ValueType, str], ...] = ()
     distinct: bool = False
     ignore_nulls: bool = False
     ansi: bool = True

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import field
 from enum import IntFlag
 from functools import lru_cache, reduce
@@ -27,12 +27,9 @@ from typing_extensions import assert_never
 from matchrec.dataclass import dataclass
 
 LAST = 0x10FFFF
-SURROGATES = (0xD800, 0xDFFF)
 BEYOND = 0x10000  # from here on a character of Java is two
+SURROGATE = "\ud800"  # the half of such a character
 MOST_REPEATED = 1000
-
-Ranges = tuple[tuple[int, int], ...]
-"""Characters: the first and the last of each range, in order, with others between two of them."""
 
 
 class RefusedError(Exception):
@@ -52,13 +49,20 @@ class Boundary(IntFlag):
 
 @dataclass(frozen=True, slots=True)
 class One:
-    """One of some characters."""
+    """One of some characters, as Python writes a class of them. Case is that of ASCII."""
 
-    ranges: Ranges
+    characters: str
+    any_case: bool = False
 
     def has(self, character: str) -> bool:
         """Whether it is one of them."""
-        return any(first <= ord(character) <= last for first, last in self.ranges)
+        return test_of(self.characters, self.any_case).fullmatch(character) is not None
+
+
+@lru_cache(maxsize=1000)
+def test_of(characters: str, any_case: bool) -> re.Pattern[str]:
+    """What tests a character."""
+    return re.compile(characters, re.ASCII | re.IGNORECASE if any_case else re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,62 +117,29 @@ class Expression:
     last: int
 
 
-def ranges(*found: tuple[int, int]) -> Ranges:
-    """Any ranges, in order and joined.
-
-    >>> ranges((5, 9), (1, 2), (3, 6))
-    ((1, 9),)
-    """
-    joined: list[tuple[int, int]] = []
-    for first, last in sorted(found):
-        if joined and first <= joined[-1][1] + 1:
-            joined[-1] = joined[-1][0], max(last, joined[-1][1])
-        else:
-            joined.append((first, last))
-    return tuple(joined)
-
-
-def others(of: Ranges) -> Ranges:
-    """All other characters."""
-    begins = [0, *(last + 1 for _, last in of)]
-    ends = [*(first - 1 for first, _ in of), LAST]
-    return tuple(pair for pair in zip(begins, ends, strict=True) if pair[0] <= pair[1])
-
-
-def of_characters(characters: Iterable[str]) -> Ranges:
-    return ranges(*((ord(one), ord(one)) for one in characters))
-
-
-def in_any_case(of: Ranges) -> Ranges:
-    """With the other case of letters of ASCII: Java knows no other ones without (?u)."""
-    capital, small = (65, 90), (97, 122)
-    more = [shared(one, capital, 32) for one in of] + [shared(one, small, -32) for one in of]
-    return ranges(*of, *(one for one in more if one[0] <= one[1]))
-
-
-def shared(one: tuple[int, int], other: tuple[int, int], distance: int) -> tuple[int, int]:
-    """What is in both ranges, further on."""
-    return max(one[0], other[0]) + distance, min(one[1], other[1]) + distance
-
-
-DIGITS = ranges((48, 57))
-LETTERS = ranges((48, 57), (65, 90), (95, 95), (97, 122))
-BLANKS = of_characters(" \t\n\x0b\f\r")
-LINE_ENDS = of_characters("\n\r\u0085\u2028\u2029")
-ALL: Ranges = ((0, LAST),)
-CLASSES = {
-    "d": DIGITS,
-    "w": LETTERS,
-    "s": BLANKS,
-    "D": others(DIGITS),
-    "W": others(LETTERS),
-    "S": others(BLANKS),
-}
+ALL = "[\\s\\S]"
+WITHOUT_LINE_ENDS = "[^\n\r\u0085\u2028\u2029]"
 EDGES = {"A": Boundary.START, "z": Boundary.END, "Z": Boundary.LAST_LINE, "b": Boundary.WORD}
 CONTROLS = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "a": "\a", "e": "\x1b"}
 QUANTIFIER = re.compile(r"([*+?]|\{(\d+)(,?)(\d*)\})\??(\+?)", re.ASCII)
 FLAGS = re.compile(r"\(\?([is]+)\)")
 OPENING = re.compile(r"\((?:\?(?::|<([a-zA-Z][a-zA-Z0-9]*)>))?")
+NAMED = r"\\[dwsDWS]"
+ESCAPED = (
+    r"\\(?:[ntrfae]|x[\da-fA-F]{2}|u(?![dD][89a-fA-F])[\da-fA-F]{4}|[^a-zA-Z\d\x80-\U0010ffff])"
+)
+INSIDE = rf"{ESCAPED}|[^\[\]\\]"
+MEMBER = rf"({NAMED})(?!-)|({INSIDE})(?:-({INSIDE})|(?!-)|(?=-\]))"
+EACH_MEMBER = re.compile(MEMBER, re.ASCII | re.DOTALL)
+CLASS = re.compile(rf"\[(\^?)(?!\^)((?:{MEMBER})+)\]", re.ASCII | re.DOTALL)
+OUTSIDE = re.compile(rf"({NAMED})|{ESCAPED}|[^\\]", re.ASCII | re.DOTALL)
+
+
+def character_of(written: str) -> str:
+    """The character that is written, or for which an escape stands."""
+    if len(written) < 3:
+        return CONTROLS.get(written[1:], written[-1])
+    return chr(int(written[2:], 16))
 
 
 def read_expression(text: str) -> Expression:
@@ -182,7 +153,7 @@ class ExpressionParser:
 
     text: str
     place: int = 0
-    dot: Ranges = field(default=others(LINE_ENDS))
+    dot: str = WITHOUT_LINE_ENDS
     any_case: bool = False
     last: int = LAST
     names: set[str] = field(default_factory=set)
@@ -259,14 +230,11 @@ class ExpressionParser:
         if character == "(":
             return self.group()
         if character == "[":
-            return One(self.character_class()), False
+            return One(self.character_class(), self.any_case), False
         if character == "\\" and (edge := EDGES.get(self.next(2)[1:])) is not None:
             self.place += 2
             self.limit(0x7F if edge is Boundary.WORD else LAST)
             return At(edge), True
-        if character == "\\" and (found := CLASSES.get(self.next(2)[1:])) is not None:
-            self.place += 2
-            return One(found), False
         if character in "*+?{":
             raise self.refused(character)
         if character in ".^$":
@@ -274,11 +242,12 @@ class ExpressionParser:
             if character == ".":
                 return One(self.dot), False
             return At(Boundary.START if character == "^" else Boundary.LAST_LINE), True
-        return One(self.as_written(of_characters(self.member()))), False
-
-    def as_written(self, found: Ranges) -> Ranges:
-        """Characters that an expression names, in the case that is asked for."""
-        return in_any_case(found) if self.any_case else found
+        written = OUTSIDE.match(self.text, self.place)
+        if written is None:
+            raise self.refused(self.next(2))
+        self.place = written.end()
+        characters = written[1] or re.escape(character_of(written[0]))
+        return One(characters, self.any_case), False
 
     def group(self) -> tuple[Tree, bool]:
         found = OPENING.match(self.text, self.place)
@@ -296,64 +265,22 @@ class ExpressionParser:
         self.place += 1
         return inner, empty
 
-    def member(self) -> str:
-        """The one character that is written, or for which an escape stands."""
-        if self.next() != "\\":
-            self.place += 1
-            return self.text[self.place - 1]
-        after = self.next(2)[1:]
-        digits = {"x": 2, "u": 4}.get(after)
-        if digits is not None:
-            code = self.text[self.place + 2 : self.place + 2 + digits]
-            if re.fullmatch(f"[0-9a-fA-F]{{{digits}}}", code) is None:
-                raise self.refused(f"\\{after}")
-            if SURROGATES[0] <= int(code, 16) <= SURROGATES[1]:
-                raise self.refused(f"\\{after}{code}")
-            self.place += 2 + digits
-            return chr(int(code, 16))
-        if after not in CONTROLS and (not after or after.isalnum() or not after.isascii()):
-            raise self.refused(f"\\{after}")
-        self.place += 2
-        return CONTROLS.get(after, after)
-
-    def character_class(self) -> Ranges:
+    def character_class(self) -> str:
         """`[...]`, in which no other one stands."""
-        self.place += 1
-        negated = self.next() == "^"
-        self.place += negated
-        found: list[tuple[int, int]] = []
-        while self.next() != "]" or not found:
-            here = self.next()
-            if here in ("", "[", "]") or self.next(2) == "&&" or (here == "^" and not found):
-                raise self.refused(here or "an open class")
-            found += self.members()
-        self.place += 1
-        of = ranges(*found)
-        return others(of) if negated else self.without_halves(of)
-
-    def without_halves(self, of: Ranges) -> Ranges:
-        """Halves of a character of Java's are found where whole ones are not."""
-        if any(first <= SURROGATES[1] and last >= SURROGATES[0] for first, last in of):
-            self.limit(BEYOND - 1)
-        return of
-
-    def members(self) -> Ranges:
-        """A character, a range, or a class such as \\d, in a class."""
-        named = CLASSES.get(self.next(2)[1:]) if self.next() == "\\" else None
-        if named is not None:
-            self.place += 2
-            if self.next() == "-":
-                raise self.refused("-")
-            return named
-        first = last = self.member()
-        if self.next() == "-" and self.next(2) != "-]":
-            self.place += 1
-            if self.next() in ("", "["):
-                raise self.refused("-")
-            last = self.member()
-        if last < first:
-            raise self.refused(f"{first}-{last}")
-        return self.as_written(((ord(first), ord(last)),))
+        found = CLASS.match(self.text, self.place)
+        if found is None or "&&" in found[2]:
+            raise self.refused("[")
+        members = []
+        for named, first, last in EACH_MEMBER.findall(found[2]):
+            ends = [re.escape(character_of(one)) for one in (first, last) if one]
+            if last and character_of(last) < character_of(first):
+                raise self.refused(f"{first}-{last}")
+            members.append(named or "-".join(ends))
+        self.place = found.end()
+        written = f"[{found[1]}{''.join(members)}]"
+        if not found[1] and One(written).has(SURROGATE):
+            self.limit(BEYOND - 1)  # halves of a character of Java's are found where it is not
+        return written
 
 
 # The search: all that may be left to find is followed at once, through the text from left to right.
@@ -448,7 +375,7 @@ class JavaPattern:
             first, others = rest[0], rest[1:]
             match first:
                 case One():
-                    if character and first.has(character):
+                    if first.has(character):
                         yield others
                 case At(edge):
                     waiting += [others] if edge & edges else []

@@ -31,7 +31,6 @@ from matchrec.conditions.functions.java_patterns import (
     Tree,
     compiled,
     java_pattern,
-    of_characters,
 )
 from matchrec.conditions.types import BOOLEAN, INT, STRING
 
@@ -188,12 +187,12 @@ def like_pattern(pattern: str, escape: str) -> JavaPattern:
     characters = iter(pattern)
     for character in characters:
         if character != escape:
-            parts.append(ANY.get(character) or One(of_characters(character)))
+            parts.append(ANY.get(character) or One(re.escape(character)))
             continue
         escaped = next(characters, "")
         if escaped not in ("%", "_", escape):
             raise FunctionError(f"INVALID_FORMAT: {escape!r} escapes {escaped!r} in {pattern!r}")
-        parts.append(One(of_characters(escaped)))
+        parts.append(One(re.escape(escaped)))
     tree = Sequence((*parts, At(Boundary.END)))
     try:
         return compiled(Expression(pattern, tree, LAST))

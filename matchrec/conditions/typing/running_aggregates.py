@@ -81,15 +81,12 @@ def type_list(typer: Typer, step: ListAggregate) -> Typed:
     """An aggregate that Python computes from a list of rows."""
     from matchrec.conditions.accumulators import AGGREGATES, CHOOSING
 
-    ordered = len(step.words)
     rows = tuple(tuple(collected(typer, one) for one in row) for row in step.columns)
     counts, *first = (one.type for one in rows[0])
     if counts.family is not Family.BOOLEAN and counts != VOID:
         raise filter_not_boolean(step.function, counts.name, step.span)
-    types, ordering = first[: len(first) - ordered], first[len(first) - ordered :]
     use = AggregateUse(
-        tuple(types),
-        tuple(zip(ordering, step.words, strict=True)),
+        tuple(first),
         step.distinct,
         step.ignore_nulls,
         typer.ansi,

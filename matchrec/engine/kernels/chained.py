@@ -132,6 +132,8 @@ def follow(partition: Partition, rules: Rules, rows: RowArrays, work: Work) -> i
                 if program[choice, layout.TARGET] == layout.ACCEPT:
                     progress[layout.KNOWN] = ENDS
                     return int(row - start)
+                if row == partition.edge:
+                    return UNDECIDED
                 mask = program[choice, layout.MASK]
                 if (
                     row < partition.upper
@@ -153,8 +155,6 @@ def follow(partition: Partition, rules: Rules, rows: RowArrays, work: Work) -> i
             if beyond != UNKNOWN:
                 progress[layout.KNOWN] = beyond
                 return int(row - start)
-            if row == partition.edge:
-                return UNDECIDED
             state = program[choice, layout.TARGET]
             choice = first[state]
             tried_further = False

@@ -136,6 +136,8 @@ def find_match(
             if guard == 0 or is_anchored(guard, row, partition.lower, partition.upper):
                 if program[choice, layout.TARGET] == layout.ACCEPT:
                     return int(row - start)
+                if row == partition.edge and row < bound:
+                    return UNDECIDED
                 mask = program[choice, layout.MASK]
                 if row < bound and satisfied[row, program[choice, layout.WORD]] & mask == mask:
                     bit = program[choice, layout.MEMO]
@@ -162,8 +164,6 @@ def find_match(
                 return NO_MATCH - layout.PATH_FULL
             path[row - start] = choice
             row += 1
-            if row == partition.edge:
-                return UNDECIDED
             state = program[choice, layout.TARGET]
             choice = first[state]
             tried_further = False

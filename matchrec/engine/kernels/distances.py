@@ -75,6 +75,8 @@ def find_goal(partition: Partition, rules: Rules, rows: RowArrays, work: Work) -
     """
     progress = work.progress
     start = progress[layout.START]
+    if start >= partition.edge:
+        return UNDECIDED
     if rules.output != layout.LONGEST:
         bound = rows.window_end[start]
         if bound > progress[layout.HORIZON]:
@@ -102,8 +104,6 @@ def walk(goal: int, partition: Partition, rules: Rules, rows: RowArrays, work: W
     row = start
     state = np.int64(0)
     while True:
-        if row >= partition.edge:
-            return UNDECIDED
         chosen = -1
         for choice in range(first[state], first[state + 1]):
             guard = program[choice, layout.GUARD]
@@ -114,13 +114,17 @@ def walk(goal: int, partition: Partition, rules: Rules, rows: RowArrays, work: W
                 if longest and row < goal:
                     continue
                 return int(row - start)
+            if row >= goal:
+                continue
+            if row >= partition.edge:
+                return UNDECIDED
             mask = program[choice, layout.MASK]
-            if row >= goal or satisfied[row, program[choice, layout.WORD]] & mask != mask:
+            if satisfied[row, program[choice, layout.WORD]] & mask != mask:
                 continue
             away = measure(target, row + 1, partition, rules, rows, work)
             if away == NO_ROOM:
                 return NO_ROOM
-            if away == TOO_FAR and goal >= partition.edge:
+            if away == TOO_FAR and goal > partition.edge:
                 return UNDECIDED
             end = row + 1 + away
             if end == goal or (end < goal and not longest):
@@ -224,20 +228,23 @@ def look(state: int, row: int, partition: Partition, rules: Rules, work: Work) -
             return int(away)
         if row - away + NONE_FROM_HERE == progress[layout.HORIZON]:
             return TOO_FAR
-    if row >= partition.edge:
-        return TOO_FAR
     ends_here = row == progress[layout.HORIZON]
-    if longest and not ends_here:
+    if longest and not ends_here and row < partition.edge:
         return UNKNOWN
+    accepts = False
     for choice in range(first[state], first[state + 1]):
-        if program[choice, layout.TARGET] == layout.ACCEPT:
-            guard = program[choice, layout.GUARD]
-            if guard == 0 or is_anchored(guard, row, partition.lower, partition.upper):
-                return 0
-    if not ends_here:
-        return UNKNOWN
+        guard = program[choice, layout.GUARD]
+        if guard == 0 or is_anchored(guard, row, partition.lower, partition.upper):
+            if program[choice, layout.TARGET] == layout.ACCEPT:
+                accepts = True
+            elif longest and not ends_here:
+                return TOO_FAR
+    if accepts:
+        return 0
     if longest:
         return NONE
+    if not ends_here:
+        return UNKNOWN
     return NEVER if row == partition.upper else TOO_FAR
 
 

@@ -91,8 +91,8 @@ class RowArrays(NamedTuple):
 class Partition(NamedTuple):
     """The partition that is searched: its first row, and the row after its last one.
 
-    edge: the row from which on no search may look, `NO_EDGE` where all are here. until: the row
-    before which matches begin.
+    edge: the first row that no search may look at, `NO_EDGE` where all are here; `upper` is after
+    it. until: the row before which matches begin.
     """
 
     lower: int

@@ -167,11 +167,12 @@ def is_anchored(guard: int, row: int, lower: int, upper: int) -> bool:
 
 @spliced
 def partition_at(rows: RowArrays, progress: IntArray) -> Partition:
-    """The partition that is searched."""
+    """The partition that is searched; one that may go on ends with none of the rows here."""
     number = progress[layout.PARTITION]
     edge = rows.frontier[layout.FRONTIER_EDGE, number]
     until = rows.frontier[layout.FRONTIER_UNTIL, number]
-    return Partition(rows.starts[number], rows.starts[number + 1], edge, until)
+    upper = rows.starts[number + 1]
+    return Partition(rows.starts[number], upper + int(edge <= upper), edge, until)
 
 
 # What need not be searched twice: failures that are remembered, and runs with equal futures.

@@ -116,8 +116,12 @@ def expand(
             if progress[layout.MEMO_FROM] <= row:
                 progress[layout.MEMO_FROM] = row + 1
             return CUTS_OFF
+        if row >= bound:
+            continue
+        if row >= partition.edge:
+            return layout.MORE_ROWS
         mask = program[choice, layout.MASK]
-        if row >= bound or satisfied[row, program[choice, layout.WORD]] & mask != mask:
+        if satisfied[row, program[choice, layout.WORD]] & mask != mask:
             continue
         bit = program[choice, layout.MEMO]
         if rows.window_end.shape[0] > 0 or longest:
@@ -356,13 +360,10 @@ def find_match(
             progress[layout.COUNT] = count
             progress[layout.NEXT_ROW] = row
             return layout.NODES_FULL
-        if row >= partition.edge:
-            answer = np.int64(layout.MORE_ROWS)
-            break
-        begins = int(wants_more and row < partition.until)
+        begins = int(wants_more and row < min(partition.until, partition.edge))
         if count + begins == 0:
-            progress[layout.START] = row
-            return layout.DONE
+            progress[layout.START] = min(row, partition.edge)
+            return int(layout.MORE_ROWS if row >= partition.edge else layout.DONE)
         progress[layout.STAMP] += 1
         progress[layout.RUNS] = 0
         for index in range(count + begins):

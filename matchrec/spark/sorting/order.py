@@ -6,6 +6,9 @@ numbers in a range, a code is how far each is from the least, without the last b
 always the same. Or all bits in which some numbers differ, where these are fewer: of texts of
 digits, four of each byte. Codes are packed from the last column to the first, so that words compare
 as rows do, the first word first.
+
+Rows are sorted by as many bits of a word at a time as leave room for the place of a row: such
+numbers are all different, so NumPy's fastest sort keeps rows with equal words as they are.
 """
 
 from __future__ import annotations
@@ -14,24 +17,13 @@ import re
 from collections.abc import Iterator
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from matchrec.dataclass import dataclass
 from matchrec.engine.partitions import BoolArray, IntArray, WordArray
 from matchrec.spark import wire
-from matchrec.spark.sorting.kernels import (
-    DIGIT,
-    RowArray,
-    SortRows,
-    SortWork,
-    add_codes,
-    is_in_order,
-    mark_changes,
-    measure,
-    read_bytes,
-    sort_rows,
-)
 from matchrec.spark.wire import SortColumn, Sorting
 from matchrec.spark.worker.arrays import (
     arrow_of,
@@ -48,6 +40,8 @@ from matchrec.spark.worker.arrays import (
 SHORT = 16  # bytes of texts that are sorted by their bytes
 LONG = 64  # bytes of those that are, if most texts differ; others are ranked
 SAMPLE = 1 << 14
+BYTES = 8  # of a number
+OF_LENGTH = np.array([(1 << 64) - (1 << (64 - 8 * one)) for one in range(BYTES + 1)], np.uint64)
 FIRST_BIT = np.int64(np.iinfo(np.int64).min)
 FIRST = -1 << 63  # the least number: subtracting it inverts the first bit
 ALL = (1 << 64) - 1
@@ -107,15 +101,19 @@ def codes_of_column(values: pa.Array, item: SortColumn, *, of_key: bool) -> Iter
 class SortCode:
     """The codes of numbers: some bits of how far each is from the least.
 
-    kept: uint64[s, 3], see `add_codes`. bits: how many a code has. falling: they are inverted.
+    runs: from which bit on how many are kept, from the last bit on. falling: codes are inverted.
     """
 
     values: IntArray
     least: int
-    kept: WordArray
-    bits: int
+    runs: list[tuple[int, int]]
     falling: bool
     of_key: bool
+
+    @property
+    def bits(self) -> int:
+        """How many a code has."""
+        return sum(length for _, length in self.runs)
 
     @property
     def all_bits(self) -> int:
@@ -124,22 +122,27 @@ class SortCode:
 
     def add_to(self, word: WordArray, place: int) -> None:
         """Add the codes to words at bit `place`."""
-        flipped = np.uint64(self.all_bits if self.falling else 0)
-        add_codes(self.values, self.least, self.kept, flipped, place, word)
+        distance = self.values.view(np.uint64) - np.uint64(self.least & ALL)
+        to = place
+        for begin, length in self.runs:
+            kept = distance >> np.uint64(begin)
+            kept &= np.uint64((1 << length) - 1)
+            kept <<= np.uint64(to)
+            word |= kept
+            to += length
+        if self.falling:
+            word ^= np.uint64(self.all_bits << place)
 
 
 def code_of(values: IntArray, *, falling: bool, of_key: bool) -> SortCode:
     """The codes of numbers, at least one; they have no bits where all are equal."""
-    found = np.empty(3, np.int64)
-    measure(values, found)
-    least, most, differing = map(int, found)
-    runs = runs_of_bits(differing & ALL)
+    least, most = int(values.min()), int(values.max())
+    runs = runs_of_bits(int(np.bitwise_or.reduce(values ^ values[0])) & ALL)
     in_range = (most - least).bit_length() - (runs[0][0] if runs else 0)
-    bits = sum(length for _, length in runs)
-    if bits < in_range:
-        return SortCode(values, FIRST, kept_bits(runs), bits, falling, of_key)
+    if sum(length for _, length in runs) < in_range:
+        return SortCode(values, FIRST, runs, falling, of_key)
     runs = [(runs[0][0], in_range)] if runs else []
-    return SortCode(values, least, kept_bits(runs), in_range, falling, of_key)
+    return SortCode(values, least, runs, falling, of_key)
 
 
 def parts_of(values: pa.Array) -> list[IntArray]:
@@ -177,15 +180,18 @@ def most_differ(values: pa.Array) -> bool:
 
 
 def byte_parts(values: pa.Array, longest: int) -> Iterator[IntArray]:
-    """Eight bytes each."""
+    """Eight bytes each, as a number that rises with them; where a text ends, zeros follow."""
     _, offsets, content = values.buffers()
     large = pa.types.is_large_binary(values.type) or pa.types.is_large_string(values.type)
     ends = np.frombuffer(offsets, np.int64 if large else np.int32)
     ends = ends[values.offset : values.offset + len(values) + 1]
-    for skipped in range(0, longest, 8):
-        numbers = np.empty(len(values), np.int64)
-        read_bytes(ends, np.frombuffer(content, np.uint8), skipped, numbers)
-        yield numbers
+    held = np.append(np.frombuffer(content, np.uint8), np.zeros(BYTES, np.uint8))
+    from_byte: npt.NDArray[np.uint64] = np.ndarray(len(held) - BYTES + 1, ">u8", held, strides=(1,))
+    for skipped in range(0, longest, BYTES):
+        begins = np.minimum(ends[:-1] + skipped, ends[1:])
+        numbers = from_byte[begins].astype(np.uint64)
+        numbers &= OF_LENGTH[np.minimum(ends[1:] - begins, BYTES)]
+        yield numbers.view(np.int64) ^ FIRST_BIT  # signed numbers compare alike
 
 
 def where_null(values: pa.Array) -> IntArray:
@@ -203,20 +209,6 @@ def runs_of_bits(mask: int) -> list[tuple[int, int]]:
     return [(one.start(), len(one.group())) for one in found]
 
 
-def kept_bits(runs: list[tuple[int, int]]) -> WordArray:
-    """What `add_codes` keeps, for runs of bits that are to follow each other."""
-    kept = np.empty((len(runs), 3), np.uint64)
-    to = 0
-    for place, (begin, length) in enumerate(runs):
-        kept[place] = begin, (1 << length) - 1, to
-        to += length
-    return kept
-
-
-FIRST_BITS = 10  # by which rows are divided first, so that parts are in cache
-BITS_OF_KEYS = range(8, 13)  # or by these, where keys have no more: parts may be in order already
-
-
 @dataclass(frozen=True, slots=True)
 class Order:
     """The rows of a table in order.
@@ -225,61 +217,51 @@ class Order:
     order, which are the first of a partition.
     """
 
-    rows: RowArray | None
+    rows: IntArray | None
     begins: BoolArray
 
 
 def order_of(table: pa.Table, sorting: Sorting) -> Order:
     """The order of a table's rows; rows that are equal in all columns keep theirs."""
     words = words_of(table, sorting)
-    if not words or (is_in_order(stacked(words[-1:])) and is_in_order(stacked(words))):
-        return Order(None, begins(table.num_rows, [(one.values, one.of_keys) for one in words]))
-    rows = sort(words, table.num_rows)
-    ordered = [(one.values.take(rows.numbers), one.of_keys) for one in words[:-1] if one.of_keys]
-    ordered.append((rows.words, words[-1].of_keys))
-    return Order(rows.numbers, begins(table.num_rows, ordered))
-
-
-def stacked(words: list[Word]) -> WordArray:
-    """uint64[k, n], the first decides."""
-    if len(words) == 1:
-        return words[0].values.reshape(1, -1)
-    return np.stack([one.values for one in reversed(words)])
-
-
-def sort(words: list[Word], count: int) -> SortRows:
-    """The rows in order, with their first words."""
-    rows, ordered = empty_rows(count), empty_rows(count)
-    rows.numbers[:] = np.arange(count, dtype=np.uint32)
-    digits = np.empty(1 << DIGIT, np.int64)
+    rows = None if are_in_order(words) else sort(words, table.num_rows)
+    begins = np.zeros(table.num_rows, np.bool_)
+    begins[0] = True
     for word in words:
-        first = first_bits(word, count)
-        counts = np.empty(1 << first, np.int64)
-        sort_rows(word.values, word.bits - first, SortWork(rows, ordered, counts, digits))
-        rows, ordered = ordered, rows
+        if word.of_keys:
+            keys = word.values if rows is None else word.values.take(rows)
+            changed = keys[1:] ^ keys[:-1]
+            changed &= np.uint64(word.of_keys)
+            begins[1:] |= changed != 0
+    return Order(rows, begins)
+
+
+def are_in_order(words: list[Word]) -> bool:
+    """Whether no row comes before the one before it. words: the last first."""
+    in_order: BoolArray = np.ones(1, np.bool_)
+    for word in words:
+        before, here = word.values[:-1], word.values[1:]
+        in_order = (before < here) | ((before == here) & in_order)
+    return bool(in_order.all())
+
+
+def sort(words: list[Word], count: int) -> IntArray:
+    """The numbers of rows in order; rows whose words are equal stay as they are."""
+    places = np.arange(count, dtype=np.uint64)
+    bits_of_place = count.bit_length()
+    rows: IntArray | None = None
+    for word in words:
+        for shift in range(0, word.bits, BITS - bits_of_place):
+            digits = word.values >> np.uint64(shift)
+            digits = digits if rows is None else digits.take(rows)
+            digits <<= np.uint64(bits_of_place)  # the bits that come later go
+            digits |= places
+            digits.sort()
+            digits &= np.uint64((1 << bits_of_place) - 1)
+            ordered = digits.view(np.int64)
+            rows = ordered if rows is None else rows.take(ordered)
+    assert rows is not None
     return rows
-
-
-def first_bits(word: Word, count: int) -> int:
-    """By how many bits rows are divided first."""
-    of_keys = word.of_keys.bit_count()
-    most = of_keys if of_keys in BITS_OF_KEYS else FIRST_BITS
-    return min(word.bits, most, count.bit_length())
-
-
-def empty_rows(count: int) -> SortRows:
-    """Room for rows."""
-    return SortRows(np.empty(count, np.uint32), np.empty(count, np.uint64))
-
-
-def begins(count: int, words: list[tuple[WordArray, int]]) -> BoolArray:
-    """Which rows begin a partition. words: of rows in order, with the bits that are of keys."""
-    marks = np.zeros(count, np.bool_)
-    marks[0] = True
-    for values, of_keys in words:
-        if of_keys:
-            mark_changes(values, np.uint64(of_keys), marks)
-    return marks
 
 
 def sort_table(table: pa.Table, sorting: Sorting) -> pa.Table:

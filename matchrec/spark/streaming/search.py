@@ -1,8 +1,8 @@
-"""What goes on with the events of some keys, all at once; and matches of rows in a row among them.
+"""Goes on with the events of some keys, all at once; finds matches of consecutive rows among them.
 
-The events that the watermark has passed are searched, with the open row after those of each key.
-The rows from the first undecided starting row on are kept, and those before it that conditions and
-measures look back on. A window ends when the watermark passes its end.
+The events that the watermark has passed are searched, as those of partitions that go on. The rows
+from the first undecided starting row on are kept, and those before it that conditions and measures
+look back on. A window ends when the watermark passes its end.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ import pyarrow as pa
 
 from matchrec.compile.executable import Executable, Lookaround
 from matchrec.dataclass import dataclass
-from matchrec.engine.incremental import OpenRows, ask_open_row, with_open_rows
-from matchrec.engine.partitions import BoolArray, IntArray, Partitions
+from matchrec.engine.partitions import BoolArray, Frontier, IntArray, Partitions
 from matchrec.engine.records import compile_task
 from matchrec.output.reads import ReadFact
 from matchrec.spark import wire
@@ -100,63 +99,39 @@ class ContiguousSearch(KeySearch):
         return states_of(np.zeros((2, 1), np.int64), ByKey.joined([np.zeros(0, np.bool_)]))
 
     def search(self, states: States, known: Known) -> Searching:
-        table = with_blank_rows(known)
-        bounds = window_bounds(self.executable, table).copy()
-        partitions = self.open_partitions(table, bounds, states, known)
+        bounds = window_bounds(self.executable, known.rows)
+        partitions = self.open_partitions(bounds, states, known)
         assert partitions.frontier is not None
-        covered, before = np.zeros(table.num_rows, np.bool_), states[COVERED]
-        covered[ranges(partitions.starts[:-1], before.sizes)] = before.values
+        covered, before = np.zeros(known.rows.num_rows, np.bool_), states[COVERED]
+        covered[ranges(known.starts[:-1], before.sizes)] = before.values
         fresh = int(known.new.sum())
-        piece = Piece(table, partitions.starts, partitions.frontier, None, covered, fresh)
-        yield from self.worker.match_partitions(piece, partitions)
+        piece = Piece(known.rows, known.starts, partitions.frontier, None, covered, fresh)
+        yield from Worker(self.executable, output=self.output).match_partitions(piece, partitions)
         return self.left(piece, bounds, known)
 
-    def open_partitions(
-        self, table: pa.Table, bounds: IntArray, states: States, known: Known
-    ) -> Partitions:
-        """Known events as what is searched, with an open row of each key.
+    def open_partitions(self, bounds: IntArray, states: States, known: Known) -> Partitions:
+        """Known events as what is searched, of partitions of which each goes on.
 
-        table: with blank rows. bounds: when the windows end that begin with a row, in microseconds;
-        those of blank rows are set. states: of the searches so far, over the first of the known
-        rows of each key.
+        bounds: when the windows end that begin with a row, in microseconds. states: of the searches
+        so far, over the first of the known rows of each key.
         """
-        starts = known.starts + np.arange(len(known.starts))
-        first, blank = starts[:-1], starts[1:] - 1
-        found = partitions_of(self.executable, table, starts)
-        bounds[blank] = FOREVER
-        may_grow = bounds > known.watermark
-        may_grow[blank] = False
-        if self.executable.window_rows is not None:
-            may_grow[:] = False  # a window of rows ends at a row, which may be the open one
-        elif found.window_end is not None:
-            may_grow &= found.window_end >= np.repeat(blank, np.diff(starts))
-        open_rows = OpenRows(
-            np.maximum(first, blank - self.lookaround.after),
-            first + states[START].values,
-            states[NUMBER].values,
-        )
-        return with_open_rows(found, open_rows, may_grow)
-
-    @cached_property
-    def worker(self) -> Worker:
-        """What searches."""
-        return Worker(self.open_executable, output=self.output)
-
-    @property
-    def open_executable(self) -> Executable:
-        """The executable with conditions that hold on the open row."""
-        task = ask_open_row(self.executable.task, len(self.executable.crossing.integers))
-        return replace(self.executable, task=task)
+        first, last = known.starts[:-1], known.starts[1:]
+        edge = np.maximum(first, last - self.lookaround.after)
+        start, number = first + states[START].values, states[NUMBER].values.copy()
+        frontier = Frontier(start, edge, edge, number, np.zeros_like(number))
+        found = partitions_of(self.executable, known.rows, known.starts, frontier)
+        if found.window_end is None:
+            return found
+        closed = np.minimum(found.window_end, np.repeat(last, known.sizes))
+        ends = np.where(bounds > known.watermark, found.window_end, closed)
+        return replace(found, window_end=ends)
 
     @cached_property
     def lookaround(self) -> Lookaround:
-        """How many rows beside a match are read, at least the one before it where that is asked
-        for by `^`.
-        """
+        """How many rows beside a match are read."""
         found = self.executable.lookaround
         assert found is not None
-        anchored = int(self.executable.task.pattern.has_anchors)
-        return replace(found, before=max(found.before, anchored))
+        return found
 
     def left(self, piece: Piece, bounds: IntArray, known: Known) -> States:
         """What is needed further on, and when windows end."""
@@ -165,8 +140,9 @@ class ContiguousSearch(KeySearch):
         gone = np.maximum(0, start - self.lookaround.before)
         sizes = known.sizes - gone
         covered = piece.covered[ranges(first + gone, sizes)]
-        ends = bounds[frontier.start]
-        ends = np.where(ends > known.watermark, ends, FOREVER)  # what has ended waits for a row
+        ends = np.append(bounds, FOREVER)[frontier.start]
+        waits = (ends > known.watermark) & (frontier.start < known.starts[1:])
+        ends = np.where(waits, ends, FOREVER)  # what has ended waits for a row
         return {
             **states_of(np.stack([start - gone, frontier.number]), ByKey(covered, sizes)),
             KEPT: ByKey(ranges(known.starts[:-1] + gone, sizes), sizes),
@@ -179,9 +155,3 @@ def states_of(counts: IntArray, covered: ByKey) -> States:
     """The states of k keys. counts: int64[2, k]."""
     start, number = counts
     return {START: ByKey.one_each(start), NUMBER: ByKey.one_each(number), COVERED: covered}
-
-
-def with_blank_rows(known: Known) -> pa.Table:
-    """The rows and one more of each key, of NULLs."""
-    places = np.insert(np.arange(known.rows.num_rows), known.starts[1:], -1)
-    return known.rows.take(pa.array(places, mask=places < 0)).combine_chunks()

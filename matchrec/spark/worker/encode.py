@@ -64,6 +64,11 @@ def partitions_of(
     if satisfied is None:
         satisfied = satisfied_words(table, len(executable.conditions))
     ranks, values = ranked_columns(executable, table)
+    windows = window_end(executable, table, starts)
+    if windows is not None and frontier is not None:
+        windows = frontier.let_grow(starts, windows)
+        if executable.window_rows is not None:  # one of rows ends, whatever comes
+            windows = np.minimum(windows, np.arange(len(windows)) + executable.window_rows)
 
     def held(indices: tuple[int, ...]) -> list[pa.Array]:
         return [ranks.get(i, column(table, wire.column(i))) for i in indices]
@@ -72,7 +77,7 @@ def partitions_of(
     rows = table.num_rows
     return Partitions(
         frontier=frontier,
-        window_end=window_end(executable, table, starts),
+        window_end=windows,
         ends=ends_of(executable, table),
         starts=starts,
         satisfied=satisfied,

@@ -79,6 +79,7 @@ def test_every_aggregate_of_measures_is_here_or_is_refused_by_name() -> None:
     refused = {one for one in exact if one.startswith(("approx", "bitmap", "hll", "kll", "theta"))}
     refused |= {one for one in exact if one.startswith(("tuple", "vector", "histogram"))}
     refused |= {"count_min_sketch", "percentile_approx", "collect_union"}
+    refused |= {"percentile_cont", "percentile_disc"}  # which take WITHIN GROUP
     assert AGGREGATES.keys() == exact - refused - OF_MEASURES
 
 
@@ -89,6 +90,15 @@ def test_an_aggregate_that_only_measures_have_is_refused_by_its_name(name: str) 
     told = f"aggregate `{name}` is not supported in DEFINE"
     with pytest.raises(MatchRecognizeUnsupportedError, match=told):
         split(plan)
+
+
+@pytest.mark.parametrize("call", ["percentile_cont(0.5)", "mode()", "listagg(A.x, ',')"])
+def test_an_order_of_its_own_is_refused_with_what_to_write(call: str) -> None:
+    condition = f"{call} WITHIN GROUP (ORDER BY A.x) = B.x"
+    plan = lower(parse_clause(f"PATTERN (A B) DEFINE B AS {condition}"))
+    with pytest.raises(MatchRecognizeUnsupportedError, match="WITHIN GROUP` is not") as caught:
+        split(plan)
+    assert caught.value.hint.startswith("write ")
 
 
 class Chain:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from matchrec.compile.executable import find_lookaround
 from matchrec.conditions.types import Kind
 from matchrec.engine.engines import Engine
-from matchrec.engine.incremental import OpenRows, ask_open_row, with_open_rows
 from matchrec.engine.interface import Room
+from matchrec.engine.partitions import Frontier
 from matchrec.plan.clauses import AfterMatchSkip, MatchOutput, SkipTo
 from matchrec.plan.pattern import PartitionEnd, PartitionStart, show, walk
 from tests.properties.test_engines import LONGER, queries, run_dependent, windowed
@@ -53,26 +53,22 @@ def in_pieces(
     """
     task, seen = asked.task(), find_lookaround(asked.task(), len(rows.columns[Kind.INTEGER]), ())
     assert seen is not None
-    task = ask_open_row(task, len(rows.columns[Kind.INTEGER]))
     come = [Come(len(words)) for words in rows.words]
     found: list[tuple[int, int, int, str]] = []
     for call in range(len(sizes) + 1):
         for place, one in enumerate(come):
             one.here += sizes[(call + place) % len(sizes)] if call < len(sizes) else one.length
             one.here = min(one.here, one.length)
-        parts = [with_blank_row(rows.part(p, one.begin, one.here)) for p, one in enumerate(come)]
+        parts = [rows.part(p, one.begin, one.here) for p, one in enumerate(come)]
         known = joined(parts).partitions(asked.variables)
-        open_rows = [max(0, one.here - one.begin - seen.after) for one in come]
-        relative = open_rows, [one.start for one in come]
-        given_rows = OpenRows(
-            *(known.starts[:-1] + np.array(places, np.int64) for places in relative),
-            np.array([one.number for one in come], np.int64),
+        edges = [max(0, one.here - one.begin - seen.after) for one in come]
+        edge, start = (
+            known.starts[:-1] + np.array(places, np.int64)
+            for places in (edges, [one.start for one in come])
         )
-        grows = [False] * known.rows
-        if rows.window_end is not None:
-            ends = [rows.window_end[p][one.begin : one.here] for p, one in enumerate(come)]
-            grows = [end > come[p].here for p, own in enumerate(ends) for end in (*own, 0)]
-        partitions = with_open_rows(known, given_rows, np.array(grows, np.bool_))
+        number = np.array([one.number for one in come], np.int64)
+        frontier = Frontier(start, edge, edge, number, np.zeros(len(come), np.int64))
+        partitions = replace(known, frontier=frontier)
         matches = [
             m for chunk in search(engine, task, partitions) for m in listed(chunk, asked.variables)
         ]
@@ -101,7 +97,7 @@ class Come:
 
 
 def joined(parts: list[Rows]) -> Rows:
-    """Partitions of one row or more each, one after the other."""
+    """Partitions one after the other."""
     columns = {
         kind: tuple(
             tuple(value for part in parts for value in part.columns[kind][i])
@@ -113,17 +109,6 @@ def joined(parts: list[Rows]) -> Rows:
     if parts[0].window_end is not None:
         ends = tuple(part.window_end[0] for part in parts if part.window_end is not None)
     return Rows(tuple(part.words[0] for part in parts), columns, ends)
-
-
-def with_blank_row(rows: Rows) -> Rows:
-    """The rows of one partition and one more, which satisfies nothing."""
-    columns = {
-        kind: tuple((*column, None) for column in columns) for kind, columns in rows.columns.items()
-    }
-    ends = None
-    if rows.window_end is not None:
-        ends = ((*rows.window_end[0], len(rows.words[0])),)
-    return Rows(((*rows.words[0], frozenset()),), columns, ends)
 
 
 def can_stream(asked: Query) -> bool:
