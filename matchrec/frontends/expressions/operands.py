@@ -317,13 +317,6 @@ def read_trim(reader: OperandReader, _: str, start: int, end: int) -> SpecialCal
     return side or "TRIM", (*texts, reader.argument(place + 1, end)), ()
 
 
-def read_position(reader: OperandReader, name: str, start: int, end: int) -> SpecialCall | None:
-    place = reader.top_level("IN", start, end)
-    if place is None:
-        return None
-    return name, (reader.argument(start, place), reader.argument(place + 1, end)), ()
-
-
 def read_clauses(*keys: str) -> Form:
     """`x FROM 2 FOR 3`: arguments with words before them, of which the last may be missing."""
 
@@ -377,7 +370,7 @@ SPECIAL_CALLS: Mapping[str, Form] = {
     "DATE_PART": read_date_part,
     "DATEPART": read_date_part,
     "TRIM": read_trim,
-    "POSITION": read_position,
+    "POSITION": read_clauses("IN"),
     "STRUCT": read_struct,
     "NAMED_STRUCT": read_named_struct,
     "SUBSTRING": read_clauses("FROM", "FOR"),

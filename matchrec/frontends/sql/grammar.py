@@ -287,13 +287,11 @@ def _starts_definition(clause: ClauseTokens, index: int) -> bool:
 
 def _is_variable(clause: ClauseTokens, index: int) -> bool:
     """Whether `index` is the variable of SKIP TO, FIRST, LAST, or one of WITHIN ... FROM A TO B."""
-    before = [clause.key(i) for i in range(index - 3, index)]
-    skipped = before[1:] == ["SKIP", "TO"] or before in (
-        ["SKIP", "TO", "FIRST"],
-        ["SKIP", "TO", "LAST"],
-    )
-    is_to = (before[0], before[2]) == ("FROM", "TO")
-    return skipped or is_to or (before[2], clause.key(index + 1)) == ("FROM", "TO")
+    before = clause.key(index - 1)
+    skip = index - 3 if before in ("FIRST", "LAST") else index - 2
+    is_to = before == "TO" and clause.key(index - 3) == "FROM"
+    is_from = before == "FROM" and clause.key(index + 1) == "TO"
+    return clause.says(skip, "SKIP", "TO") or is_to or is_from
 
 
 def _starts_frame(clause: ClauseTokens, index: int) -> bool:
@@ -418,7 +416,7 @@ def _window(clause: ClauseTokens, start: int, end: int) -> WindowNode:
         if not rows:
             raise errors.not_a_number_of_rows(number, MOST, span)
         return WindowNode(expression_at(clause, start, start + 1), span, rows=rows)
-    between = [clause.key(index) for index in range(start, end)][-2:] == ["BETWEEN", "ROWS"]
+    between = end - start > 1 and clause.says(end - 2, "BETWEEN", "ROWS")
     pair = end - start > 4 and (clause.key(end - 4), clause.key(end - 2)) == ("FROM", "TO")
     stop = end - 2 if between else end - 4 if pair else end
     if stop == start:
