@@ -377,9 +377,7 @@ def inside(tokens: TokenSequence, window: FoundWindow) -> Span:
 def calls_over(tokens: TokenSequence, windows: Sequence[FoundWindow]) -> Iterator[Span]:
     """The calls over the rows of matches, with OVER."""
     for window in windows:
-        for call in window.calls:
-            if not call.is_of_partition(tokens):
-                yield tokens.span(call.start, call.end)
+        yield from (tokens.span(call.start, call.end) for call in window.calls)
 
 
 def window_edits(
@@ -396,6 +394,6 @@ def window_edits(
         if tokens.key(call.over - 1) != ")" and name.kind is TokenKind.QUOTED:
             quote = fragments.write.quote
             yield Edit(name.span, f"{quote}{name.text.replace(quote, 2 * quote)}{quote}")
-        elif tokens.key(call.over - 1) == ")" and not call.is_of_partition(tokens):
+        elif tokens.key(call.over - 1) == ")":
             span = tokens.span(call.start, call.over)
             yield from fragments.expression(span, place.within(clause, ClausePart.MEASURES))
