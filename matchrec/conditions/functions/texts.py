@@ -229,7 +229,7 @@ TEXTS: Mapping[str, Function] = by_name(
         "STARTSWITH": function((TEXT, TEXT), BOOLEAN, str.startswith),
         "ENDSWITH": function((TEXT, TEXT), BOOLEAN, str.endswith),
         "CONTAINS": function((TEXT, TEXT), BOOLEAN, lambda text, part: part in text),
-        "SPLIT_PART": function((TEXT, TEXT, INT), STRING, part_of),
+        "SPLIT_PART": replace(function((TEXT, TEXT, INT), STRING, part_of), fails=True),
         "LEVENSHTEIN": function(
             (TEXT, TEXT, INT), INT, levenshtein_within, least=2, takes_nulls=True
         ),
