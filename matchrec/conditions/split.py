@@ -288,21 +288,14 @@ class NearbySplitter(ConditionSplitter):
         distances = self.distances(scalar)
         if self.is_fixed(scalar):
             here = self.fixed_column(self.guarded(scalar))
-            late = self.late(scalar)
-            return Value(here, None, None, scalar.span, self.formula(scalar), late)
+            return Value(here, None, None, scalar.span, formula(scalar, None), self.late(scalar))
         is_known = isinstance(scalar, Operation) and scalar.operator in OF_ALL_ROWS
         if len(distances) == 1 and (is_null_on_null(scalar) or not is_known):
             position = Navigation(physical_offset=distances.pop() or 0)
-            return replace(self.move_inside(scalar, position), formula=self.formula(scalar))
+            return replace(self.move_inside(scalar, position), formula=formula(scalar, position))
         if isinstance(scalar, Operation) and is_known:
             return self.combined(scalar)
         return Value(self.fixed_column(scalar), None, None, scalar.span)
-
-    def formula(self, scalar: Scalar) -> Combined | None:
-        """What the worker computes, of columns that it has anyway."""
-        if not isinstance(scalar, Operation) or not is_formula(scalar):
-            return None
-        return self.combined(scalar)
 
     def of_lambda(self, body: Scalar) -> Step:
         """Spark has the values of neighbours, and calls the function."""
@@ -463,10 +456,20 @@ def not_computed(scalar: Scalar) -> MatchRecognizeError:
     return refused(named(scalar), scalar.span)
 
 
-def is_formula(scalar: Scalar) -> bool:
-    """Whether it is arithmetic of columns and of constants."""
-    if isinstance(scalar, Operation):
-        return scalar.operator in FORMULAS and all(map(is_formula, scalar.operands))
-    if is_bare(scalar):
-        return isinstance(references(scalar)[0], ColumnReference)
-    return not references(scalar) and amount(render(scalar, str)) is not None
+def formula(scalar: Scalar, position: Navigation | None) -> Combined | None:
+    """Arithmetic of columns, all read at one position, and of constants; None of anything else."""
+    found = part_of_formula(scalar, position)
+    return found if isinstance(found, Combined) else None
+
+
+def part_of_formula(scalar: Scalar, position: Navigation | None) -> Step | None:
+    """The same of a part of it."""
+    if is_bare(scalar) and isinstance(references(scalar)[0], ColumnReference):
+        return Value(row_column(render(scalar, argument_of)), position, None, scalar.span)
+    if not references(scalar) and amount(render(scalar, str)) is not None:
+        return Value(row_column(render(scalar, str)), None, None, scalar.span)
+    if not isinstance(scalar, Operation) or scalar.operator not in FORMULAS:
+        return None
+    parts = [part_of_formula(part, position) for part in scalar.operands]
+    known = tuple(part for part in parts if part is not None)
+    return Combined(scalar.operator, known, scalar.span) if len(known) == len(parts) else None
