@@ -146,13 +146,13 @@ def known_columns(df: DataFrame, asked: str | Sequence[str] | None) -> tuple[str
 
 def warn_of(built: BuiltRuleSet) -> None:
     """Warns of what in the rules is probably not meant."""
-    for rule in built.question.rules:
+    for rule, linked in zip(built.question.rules, built.rule_set.rules, strict=True):
         assert rule.source is not None
         name, plan = rule.name, built.shared.drafts[rule.name].written
         with reading(rule.language):
             found = remarks_in(plan, rule.source)
             if built.question.is_stream:
-                found += remarks_on_state(plan, built.executables[name], rule.source)
+                found += remarks_on_state(plan, linked.executable, rule.source)
         warn(*(of_rule(name, one) for one in found))
 
 
@@ -398,7 +398,7 @@ class RuleMatches:
         ...
         """
         built = self._built
-        rules = ExplainedRules(built.rule_set, built.shared.drafts, built.executables, built.sorts)
+        rules = ExplainedRules(built.rule_set, built.shared.drafts, built.sorts)
         return rules.explanation()
 
     def __repr__(self) -> str:

@@ -35,7 +35,7 @@ from matchrec.conditions.typing.typer import TRUE_COLUMN, RunColumns
 from matchrec.errors.conditions import not_measured_by
 from matchrec.errors.language import part
 from matchrec.errors.run.origins import SqlOrigin, origin
-from matchrec.output.reads import is_collected
+from matchrec.output.reads import MeasureReader, is_collected
 from matchrec.output.schema import OutputColumn, RowOutput, TimeoutOutput
 from matchrec.plan.clauses import Measure, RowExpression
 from matchrec.plan.expression import (
@@ -60,27 +60,35 @@ def key_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
     return tuple(row_column(key.text) for key in plan.partition_by)
 
 
+def further_keys(plan: MatchPlan) -> tuple[RowColumn, ...]:
+    """What divides the partitions further, such as an equivalence test."""
+    known = key_columns(plan)
+    keys = dict.fromkeys(row_column(part.text) for part in plan.equal)
+    return tuple(key for key in keys if key not in known)
+
+
 def build_crossing(
     plan: MatchPlan,
     types: Mapping[RowColumn, ValueType],
-    measured: Iterable[RowColumn],
+    measures: MeasureReader,
     run: RunColumns,
 ) -> Crossing:
-    """The columns that cross, each once. measured: those that reads know by their index."""
+    """The columns that cross, each once: those of measures, and others that are added to them."""
     keys = key_columns(plan)
     within, row_gap = plan.within, plan.row_gap
     window = type_window(window_columns(plan), types, within.interval if within else None)
     gap = type_window(gap_columns(plan), types, row_gap.interval if row_gap else None)
     ends = type_ends(plan, types)
-    read = (*measured, *run.integers, *run.floats, *window, *gap, *ends, *keys)
-    columns = tuple(dict.fromkeys(read))
-    index = {column: place for place, column in enumerate(columns)}
+    for column in (*run.integers, *run.floats, *window, *gap, *ends, *keys):
+        measures.place(column)
+    index = measures.columns
 
     def places(those: Iterable[RowColumn]) -> tuple[int, ...]:
         return tuple(index[column] for column in those)
 
     return Crossing(
-        columns,
+        tuple(measures.crossing),
+        tuple(index.values()),
         places(run.integers),
         places(run.floats),
         frozenset(places(run.ranked)),

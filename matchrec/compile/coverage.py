@@ -160,8 +160,7 @@ def tie_of_task(
 
 def bits_of_tests(executable: Executable) -> dict[RowColumn, int]:
     """The bits of what Spark has computed, then of what the worker computes, by its column."""
-    nearby = enumerate(executable.nearby, len(executable.conditions))
-    found = {one.column: bit for bit, one in nearby if one.row_condition is None}
+    found = {one.column: one.bit for one in executable.nearby if one.row_condition is None}
     return found | {column: bit for bit, column in enumerate(executable.conditions)}
 
 

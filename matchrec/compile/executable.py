@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
 from matchrec.conditions.row_column import RowColumn
@@ -65,9 +65,10 @@ class Output:
 class Crossing:
     """The columns that Spark computes for every row and sends, and what each of them is for.
 
-    All else are indices of columns. integers, floats: those that run conditions read. ranked: those
-    of them that are replaced by their rank. keys: the partition's, by name, for messages.
-    window: the key along which a window is measured and the end of each
+    All else are indices of columns. own: those of this query, where several share the columns that
+    cross; then columns are those of the queries up to this one. integers, floats: those that run
+    conditions read. ranked: those of them that are replaced by their rank. keys: the partition's,
+    by name, for messages. window: the key along which a window is measured and the end of each
     row's window, or none. condition_window: the window that conditions say, which alone is exact
     then. gap: as window, of the window between a row and the next one. ends: if there are others
     between neighbours, the ends of the windows that begin with a row: that of the match, if it has
@@ -75,6 +76,7 @@ class Crossing:
     """
 
     columns: tuple[RowColumn, ...]
+    own: tuple[int, ...]
     integers: tuple[int, ...]
     floats: tuple[int, ...]
     ranked: frozenset[int]
@@ -84,34 +86,16 @@ class Crossing:
     gap: tuple[int, ...] = ()
     ends: tuple[int, ...] = ()
 
-    def moved(self, columns: tuple[RowColumn, ...], places: Sequence[int]) -> Crossing:
-        """The same among more columns, where each is at its place of `places`."""
-
-        def new(those: Iterable[int]) -> tuple[int, ...]:
-            return tuple(places[one] for one in those)
-
-        return Crossing(
-            columns,
-            new(self.integers),
-            new(self.floats),
-            frozenset(new(self.ranked)),
-            tuple((name, places[one]) for name, one in self.keys),
-            new(self.window),
-            self.condition_window,
-            new(self.gap),
-            new(self.ends),
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class Executable:
     """A linked query. Picklable: Spark carries it to its workers.
 
     algorithm, reason: what runs the task, and why. conditions: what Spark computes for every row
-    and packs as one bit each. relevant: those of which a row must satisfy one to be sent at all, or
-    none. aggregates: those that Spark computes over the rows of each match. ansi: whether overflow
-    is an error. window_rows: how many rows a window has. nearby: row conditions that the worker
-    computes, as it sorts the rows; their bits follow Spark's.
+    and packs as one bit each, own_bits: those of this query. relevant: those of which a row must
+    satisfy one to be sent at all, or none. aggregates: those that Spark computes over the rows of
+    each match. ansi: whether overflow is an error. window_rows: how many rows a window has. nearby:
+    row conditions that the worker computes, as it sorts the rows.
     """
 
     pattern: str
@@ -121,6 +105,7 @@ class Executable:
     rows_per_match: RowsPerMatch
     crossing: Crossing
     conditions: tuple[RowColumn, ...]
+    own_bits: tuple[int, ...]
     relevant: tuple[RowColumn, ...]
     reads: tuple[Read, ...]
     aggregates: tuple[RowAggregate, ...]

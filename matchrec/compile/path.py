@@ -15,6 +15,7 @@ from matchrec.compile.columns import (
     Computed,
     build_crossing,
     find_origins,
+    further_keys,
     guard_reads,
     key_columns,
     of_measure,
@@ -149,24 +150,51 @@ class Draft:
 # Spark computes to the last bit, is refused here: such a query is one for Spark's sort.
 
 
-def link_nearby(drafted: Draft, typer: Typer) -> tuple[NearbyCondition, ...]:
+@dataclass(frozen=True, slots=True)
+class RowBits:
+    """The bits of row conditions, of one query or of several that share them.
+
+    spark: of what Spark computes. worker: of what a worker computes, once for all queries that
+    divide the partitions alike; these follow Spark's.
+    """
+
+    spark: Mapping[RowColumn, int]
+    worker: dict[object, int] = field(default_factory=dict)
+
+    @staticmethod
+    def of(conditions: tuple[RowColumn, ...]) -> RowBits:
+        """Those of what Spark computes."""
+        return RowBits({column: bit for bit, column in enumerate(conditions)})
+
+    def number_nearby(self, *key: object) -> int:
+        """The bit of a condition over neighbours. key: what tells it from others."""
+        return self.worker.setdefault(key, len(self.spark) + len(self.worker))
+
+    def of_spark(self, condition: SplitCondition) -> int | None:
+        """The bit of what Spark computes of a condition; None where that holds of every row."""
+        return None if condition.before is None else self.spark.get(condition.before)
+
+
+def link_nearby(drafted: Draft, typer: Typer, bits: RowBits) -> tuple[NearbyCondition, ...]:
     """The conditions of a draft that the worker computes, each once.
 
     Raises MatchRecognizeUnsupportedError for what only Spark computes.
     """
-    bits = row_bits(drafted)
     asked = [
-        (one.variable, one.nearby, bit_of(one, bits))
+        (one.variable, one.nearby, bits.of_spark(one))
         for one in drafted.conditions
         if one.nearby is not None
     ]
     observed = (one for one in drafted.observed if isinstance(one, Nearby))
     asked += [(show_column(one.column), one, None) for one in observed]
+    divided_by = further_keys(drafted.plan)
     found: dict[tuple[int | None, RowColumn], NearbyCondition] = {}
     for variable, nearby, row_condition in asked:
         key = row_condition, nearby.column
         if key not in found:
-            found[key] = NearbyCondition(type_nearby(nearby, typer), *key, variable)
+            expression = type_nearby(nearby, typer)
+            bit = bits.number_nearby(divided_by, *key)
+            found[key] = NearbyCondition(expression, *key, bit, variable)
     return tuple(found.values())
 
 
@@ -182,31 +210,14 @@ def type_nearby(nearby: Nearby, typer: Typer) -> RunExpression:
     return expression
 
 
-def find_row_conditions(
-    drafted: Draft, nearby: tuple[NearbyCondition, ...]
-) -> Mapping[str, int | None]:
+def find_row_conditions(drafted: Draft, conditions: TypedConditions) -> Mapping[str, int | None]:
     """By variable the bit of its row condition: Spark's, or the worker's where it has one."""
-    bits = row_bits(drafted)
-    worker = {
-        (one.row_condition, one.column): bit
-        for bit, one in enumerate(nearby, len(drafted.row_conditions))
-    }
+    of_spark = conditions.bits.of_spark
+    worker = {(one.row_condition, one.column): one.bit for one in conditions.nearby}
     return {
-        one.variable: worker[bit_of(one, bits), one.nearby.column]
-        if one.nearby
-        else bit_of(one, bits)
+        one.variable: worker[of_spark(one), one.nearby.column] if one.nearby else of_spark(one)
         for one in drafted.conditions
     }
-
-
-def row_bits(drafted: Draft) -> Mapping[RowColumn, int]:
-    """The bits of what Spark computes."""
-    return {column: bit for bit, column in enumerate(drafted.row_conditions)}
-
-
-def bit_of(condition: SplitCondition, bits: Mapping[RowColumn, int]) -> int | None:
-    """The bit of what Spark computes of a condition; None where that holds of every row."""
-    return None if condition.before is None else bits.get(condition.before)
 
 
 def operations(typed: Typed) -> Iterator[Typed]:
@@ -220,18 +231,14 @@ def operations(typed: Typed) -> Iterator[Typed]:
 # What an engine is asked: the program, the conditions by variable, the engine that is able.
 
 
-def build_task(
-    drafted: Draft,
-    run_conditions: Mapping[str, RunExpression],
-    nearby: tuple[NearbyCondition, ...] = (),
-) -> Task:
-    """What an engine is asked. run_conditions: by variable. nearby: see `Executable`."""
+def build_task(drafted: Draft, conditions: TypedConditions) -> Task:
+    """What an engine is asked. conditions: of the draft."""
     plan, staging = drafted.plan, drafted.plan.staging
-    bits = find_row_conditions(drafted, nearby)
+    bits = find_row_conditions(drafted, conditions)
     variables = drafted.pattern.program.variables
     return Task(
         drafted.pattern,
-        tuple(Condition(bits.get(one), run_conditions.get(one)) for one in variables),
+        tuple(Condition(bits.get(one), conditions.during.get(one)) for one in variables),
         {name: plan.members(name) for name in (*plan.variables, *plan.unions)},
         plan.after_match,
         plan.selection,
@@ -292,13 +299,14 @@ class TypedConditions:
     """What a search and a worker compute of a draft's conditions.
 
     types: of the columns of the draft. during: by variable, what depends on the run. nearby: see
-    `Executable`. columns: those that the expressions read.
+    `Executable`. columns: those that the expressions read. bits: of row conditions.
     """
 
     types: Mapping[RowColumn, ValueType]
     during: Mapping[str, RunExpression]
     nearby: tuple[NearbyCondition, ...]
     columns: RunColumns
+    bits: RowBits
     ansi: bool
 
 
@@ -308,10 +316,12 @@ def type_conditions(
     *,
     ansi: bool,
     session: Settings = IN_UTC,
+    bits: RowBits | None = None,
 ) -> TypedConditions:
     """The conditions of a draft that Spark does not compute.
 
-    types: of `drafted.columns()`. ansi, session: the session's settings.
+    types: of `drafted.columns()`. ansi, session: the session's settings. bits: where several drafts
+    share them.
     Raises MatchRecognizeUnsupportedError for what the types do not allow.
     """
     typer = StepTyper(types, ansi, session)
@@ -320,18 +330,26 @@ def type_conditions(
         for condition in drafted.conditions
         if condition.during is not None
     }
-    return TypedConditions(types, during, link_nearby(drafted, typer), typer.columns, ansi)
+    known = RowBits.of(drafted.row_conditions) if bits is None else bits
+    nearby = link_nearby(drafted, typer, known)
+    return TypedConditions(types, during, nearby, typer.columns, known, ansi)
 
 
-def link(drafted: Draft, conditions: TypedConditions, engine: str) -> Executable:
-    """The executable of a draft. conditions: its own.
+def link(
+    drafted: Draft,
+    conditions: TypedConditions,
+    engine: str,
+    crossing: dict[RowColumn, int] | None = None,
+) -> Executable:
+    """The executable of a draft. conditions: its own. crossing: the places of the columns that
+    cross for others, to which its own are added.
 
     engine: "auto" or an engine's name; one that cannot run the plan is an error, never replaced.
     """
     plan, types = drafted.plan, conditions.types
-    task = build_task(drafted, conditions.during, conditions.nearby)
+    task, spark = build_task(drafted, conditions), conditions.bits.spark
     algorithm, reason = choose(task, engine)
-    measures = MeasureReader(plan, types)
+    measures = MeasureReader(plan, types, {} if crossing is None else crossing)
     outputs = tuple(link_output(output, measures) for output in drafted.outputs)
     return Executable(
         pattern=show(plan.pattern),
@@ -339,8 +357,9 @@ def link(drafted: Draft, conditions: TypedConditions, engine: str) -> Executable
         algorithm=algorithm,
         reason=reason,
         rows_per_match=plan.rows_per_match,
-        crossing=build_crossing(plan, types, measures.columns, conditions.columns),
-        conditions=drafted.row_conditions,
+        crossing=build_crossing(plan, types, measures, conditions.columns),
+        conditions=tuple(spark),
+        own_bits=tuple(spark[one] for one in drafted.row_conditions),
         relevant=drafted.relevant,
         reads=measures.all_reads(plan.rows_per_match),
         aggregates=tuple(measures.aggregates),

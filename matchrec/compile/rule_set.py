@@ -1,41 +1,34 @@
 """Several executables over one input: the columns and conditions of all of them, each once.
 
-Each rule keeps its own executable, whose columns are found among those of the set by their places,
-and whose row conditions are bits of the set. A row stays behind only where no rule needs it.
+Each rule has an executable of its own, whose columns and row conditions are places and bits of the
+set. A row stays behind only where no rule needs it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import cached_property
-from typing import TypeVar
 
-from matchrec.compile.columns import key_columns
+from matchrec.compile.columns import further_keys, key_columns
 from matchrec.compile.executable import Executable
 from matchrec.compile.path import Draft
 from matchrec.conditions.row_column import RowColumn, row_column
 from matchrec.dataclass import dataclass
-from matchrec.engine.interface import Condition, NearbyCondition
-from matchrec.output.reads import moved
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quoted
-
-C = TypeVar("C", Condition, NearbyCondition)
 
 
 @dataclass(frozen=True, slots=True)
 class LinkedRule:
     """A rule, linked, over the columns and conditions of its set. Picklable.
 
-    equal: the places of what divides the partitions of the set further, for this rule. nearby: the
-    bits of the conditions over neighbours that a worker computes.
+    equal: the places of what divides the partitions of the set further, for this rule.
     """
 
     name: str
     executable: Executable
     equal: tuple[int, ...]
-    nearby: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +37,7 @@ class RuleSet:
 
     columns: those that cross, for all rules together. keys, order, events: the places among them of
     what is asked of every match; events by the names of the input's columns. conditions: of rows,
-    as Spark computes them. bits: how many truth values a row has, with those that a worker computes
-    where it sorts the rows. relevant: see `Executable`.
+    as Spark computes them. relevant: see `Executable`.
     """
 
     rules: tuple[LinkedRule, ...]
@@ -54,8 +46,13 @@ class RuleSet:
     order: int
     events: Mapping[str, int]
     conditions: tuple[RowColumn, ...]
-    bits: int
     relevant: tuple[RowColumn, ...]
+
+    @property
+    def bits(self) -> int:
+        """How many truth values a row has, with those that a worker computes."""
+        worker = (one.bit + 1 for rule in self.rules for one in rule.executable.nearby)
+        return max([len(self.conditions), *worker])
 
 
 @dataclass(frozen=True)
@@ -113,87 +110,23 @@ class SharedDrafts:
         )
 
 
-def further_keys(plan: MatchPlan) -> tuple[RowColumn, ...]:
-    """What divides the partitions of a set for one rule only."""
-    known = key_columns(plan)
-    keys = dict.fromkeys(row_column(part.text) for part in plan.equal)
-    return tuple(key for key in keys if key not in known)
-
-
-def join_rules(shared: SharedDrafts, executables: Mapping[str, Executable]) -> RuleSet:
-    """The set of rules that are linked each by itself."""
-    crossing = (c for one in executables.values() for c in one.crossing.columns)
-    columns = tuple(dict.fromkeys((*shared.of_matches, *crossing)))
-    place = {column: number for number, column in enumerate(columns)}
-    conditions = shared.conditions
-    numbers = BitNumbers({one: bit for bit, one in enumerate(conditions)}, len(conditions))
+def join_rules(
+    shared: SharedDrafts, executables: Mapping[str, Executable], crossing: Mapping[RowColumn, int]
+) -> RuleSet:
+    """The set of rules that are linked over the same columns. crossing: the place of each."""
 
     def places(those: Iterable[RowColumn]) -> tuple[int, ...]:
-        return tuple(place[column] for column in those)
+        return tuple(crossing[column] for column in those)
 
-    def linked(name: str, executable: Executable) -> LinkedRule:
-        equal = places(further_keys(shared.drafts[name].plan))
-        own, nearby = numbers.number_conditions(executable, equal)
-        of_set = places(own.crossing.columns)
-        wide = replace(
-            own,
-            crossing=own.crossing.moved(columns, of_set),
-            conditions=conditions,
-            relevant=shared.relevant,
-            reads=tuple(moved(read, of_set) for read in own.reads),
-        )
-        return LinkedRule(name, wide, equal, nearby)
-
-    rules = tuple(linked(name, executable) for name, executable in executables.items())
     return RuleSet(
-        rules,
-        columns,
+        tuple(
+            LinkedRule(name, one, places(further_keys(shared.drafts[name].plan)))
+            for name, one in executables.items()
+        ),
+        tuple(crossing),
         places(key_columns(shared.plan)),
-        place[row_column(shared.plan.order_by[0].expression.text)],
-        {name: place[row_column(quoted(name))] for name in shared.events},
-        conditions,
-        numbers.end,
+        crossing[row_column(shared.plan.order_by[0].expression.text)],
+        {name: crossing[row_column(quoted(name))] for name in shared.events},
+        shared.conditions,
         shared.relevant,
     )
-
-
-@dataclass
-class BitNumbers:
-    """Numbers the truth values of a set's rows.
-
-    spark: the bits of what Spark computes. end: the first bit that is free. worker: those of what a
-    worker computes, once for all rules that divide the partitions alike.
-    """
-
-    spark: Mapping[RowColumn, int]
-    end: int
-    worker: dict[tuple[tuple[int, ...], RowColumn, int | None], int] = field(default_factory=dict)
-
-    def number_conditions(
-        self, executable: Executable, equal: tuple[int, ...]
-    ) -> tuple[Executable, tuple[int, ...]]:
-        """The executable with its row conditions at bits of the set, and those of a worker.
-
-        equal: what divides the partitions for the rule.
-        """
-        places = [self.spark[one] for one in executable.conditions]
-        nearby = tuple(at_bits(one, places) for one in executable.nearby)
-        own = tuple(self.number_nearby(one, equal) for one in nearby)
-        task = executable.task
-        conditions = tuple(at_bits(one, (*places, *own)) for one in task.conditions)
-        found = replace(executable, task=replace(task, conditions=conditions), nearby=nearby)
-        return found, own
-
-    def number_nearby(self, one: NearbyCondition, equal: tuple[int, ...]) -> int:
-        """The bit of a condition over neighbours."""
-        key = equal, one.column, one.row_condition
-        if key not in self.worker:
-            self.worker[key] = self.end
-            self.end += 1
-        return self.worker[key]
-
-
-def at_bits(one: C, places: Sequence[int]) -> C:
-    """The condition with its row condition at another bit. places: by its bit so far."""
-    number = one.row_condition
-    return one if number is None else replace(one, row_condition=places[number])

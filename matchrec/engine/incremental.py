@@ -151,9 +151,7 @@ def search_further(task: Task, state: SearchState, call: SearchCall) -> Answer:
     after = live.keep(live.starts >= release.settled)
     if len(after.runs) < len(live.runs):
         after = compact(task, arrays, after, call)
-    numbering = Numbering()
-    numbering.partition, numbering.found = 0, state.numbered
-    numbered = numbering.number_matches(release.matches)
+    numbered = Numbering(state.numbered).number_matches(release.matches)
     registers, held = row_registers(arrays.compiled), release.held
     needed = after.needed_rows(registers), held.start, held.rows
     kept = find_kept_rows(needed, call, contiguous=bool(task.absent))

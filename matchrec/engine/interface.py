@@ -41,12 +41,14 @@ class NearbyCondition:
 
     expression: over the columns of run conditions; its navigations are physical ones from each row.
     row_condition: the one of Spark's that must hold as well, or None. column: what Spark would
-    compute. variable: the first one whose condition it is, for messages; of none, it itself.
+    compute. bit: of `Partitions.satisfied`, in which it is noted. variable: the first one whose
+    condition it is, for messages; of none, it itself.
     """
 
     expression: RunExpression
     row_condition: int | None
     column: RowColumn
+    bit: int
     variable: str
 
     @property
@@ -118,7 +120,7 @@ class Task:
 
     @property
     def selects(self) -> bool:
-        """Whether more is asked for than one match of rows in a row for each starting row."""
+        """Whether more is asked for than one match of consecutive rows for each starting row."""
         return goes_beyond_preferred(self.selection, self.output, self.absent, self.closing)
 
     @property

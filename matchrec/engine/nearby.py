@@ -6,7 +6,7 @@ engine they are row conditions as any other.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -24,38 +24,33 @@ FAILURES = {
 }
 
 
-def satisfy_nearby(
-    partitions: Partitions, conditions: tuple[NearbyCondition, ...], first: int
-) -> Partitions:
-    """The partitions with such conditions among those that rows satisfy, from bit `first` on.
+def satisfy_nearby(partitions: Partitions, conditions: tuple[NearbyCondition, ...]) -> Partitions:
+    """The partitions with such conditions among those that rows satisfy.
 
     Only for rows that a search may look at, whose neighbours are here. Raises RunFailure.
     """
     if not conditions:
         return partitions
     known = partitions.satisfied
-    satisfied = no_bits(partitions.rows, first + len(conditions))
+    bits = max(one.bit for one in conditions) + 1
+    satisfied = np.zeros((partitions.rows, -(-bits // 64)), np.uint64)
     satisfied[:, : known.shape[1]] = known
     wider = replace(partitions, satisfied=satisfied)
-    set_nearby_bits(wider, dict(enumerate(conditions, first)))
+    set_nearby_bits(wider, conditions)
     return wider
 
 
-def no_bits(rows: int, bits: int) -> WordArray:
-    """uint64[n, w] with room for so many row conditions, none of which holds."""
-    return np.zeros((rows, -(-bits // 64)), np.uint64)
-
-
-def set_nearby_bits(partitions: Partitions, conditions: Mapping[int, NearbyCondition]) -> None:
-    """Note in place which rows satisfy some conditions, by their bits. Raises RunFailure."""
+def set_nearby_bits(partitions: Partitions, conditions: Sequence[NearbyCondition]) -> None:
+    """Note in place which rows satisfy some conditions. Raises RunFailure."""
     for vectors in vectors_of(partitions).blocks() if conditions else ():
         rows = partitions.satisfied[vectors.begin : vectors.end]
-        for bit, condition in conditions.items():
+        for condition in conditions:
             try:
                 found = vectors.holds(condition.expression, rows_asked(rows, condition))
             except RowFailure as failure:
                 raise run_failure(failure, partitions, condition) from failure
-            rows[:, bit // 64] |= np.left_shift(found, bit % 64, dtype=np.uint64)
+            word, bit = divmod(condition.bit, 64)
+            rows[:, word] |= np.left_shift(found, bit, dtype=np.uint64)
 
 
 def rows_that_satisfy(partitions: Partitions, condition: NearbyCondition) -> BoolArray:

@@ -169,7 +169,7 @@ def accepting_guards(program: IntArray, states: int) -> IntArray:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CompiledTask:
-    """A task without its names; of equal tasks the same object, by which others are remembered.
+    """A task without its names. Equal tasks share one object, so what is made for one serves all.
 
     folding: the states between two rows. rules: as kernels with event selection read them. linked:
     what depends on the run, None where nothing does. remembers_all: whether failures are remembered

@@ -165,11 +165,11 @@ def show_key(key: RowExpression) -> str:
 
 
 def before_lines(executable: Executable) -> Iterator[str]:
-    for index, column in enumerate(executable.crossing.columns):
-        yield f"c{index} = {show_column(column)}"
-    for index, condition in enumerate(executable.conditions):
-        yield f"bit {index} = {show_column(condition)}"
-    if not executable.crossing.columns and not executable.conditions:
+    for place in executable.crossing.own:
+        yield f"c{place} = {show_column(executable.crossing.columns[place])}"
+    for bit in executable.own_bits:
+        yield f"bit {bit} = {show_column(executable.conditions[bit])}"
+    if not executable.crossing.own and not executable.own_bits:
         yield "nothing"
     if executable.relevant:
         bits = {one: f"bit {index}" for index, one in enumerate(executable.conditions)}
@@ -180,9 +180,9 @@ def before_lines(executable: Executable) -> Iterator[str]:
 
 def nearby_lines(executable: Executable) -> Iterator[str]:
     """The row conditions that the worker computes."""
-    for bit, one in enumerate(executable.nearby, len(executable.conditions)):
+    for one in executable.nearby:
         also = "" if one.row_condition is None else f"bit {one.row_condition} AND "
-        yield f"bit {bit} = {also}{show_column(one.column)}"
+        yield f"bit {one.bit} = {also}{show_column(one.column)}"
 
 
 def condition_lines(plan: MatchPlan, executable: Executable) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from textwrap import indent
 from typing import TYPE_CHECKING
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from matchrec.compile.executable import Executable
 from matchrec.compile.path import Draft
 from matchrec.compile.rule_set import RuleSet
-from matchrec.conditions.row_column import RowColumn, show_column
+from matchrec.conditions.row_column import show_column
 from matchrec.dataclass import dataclass
 from matchrec.explanation.clause import ExplainedClause, numbered, partition_lines, titled
 from matchrec.explanation.formulas import selection_lines
@@ -135,19 +135,18 @@ KEPT = (
 
 @dataclass(frozen=True)
 class ExplainedRules:
-    """A rule set. drafts, executables: of each rule by itself, by name.
+    """A rule set. drafts: of each rule by itself, by name.
 
     sorts: who sorts the rows, empty of a stream, whose rows come little by little.
     """
 
     rule_set: RuleSet
     drafts: Mapping[str, Draft]
-    executables: Mapping[str, Executable]
     sorts: str
 
     def explanation(self) -> Explanation:
         """What all rules share, then each of them."""
-        rules = tuple(self.executables)
+        rules = tuple(one.name for one in self.rule_set.rules)
         return Explanation(tuple(self._clauses()), rules=rules, shared=titled(self._shared()))
 
     def _shared(self) -> Iterator[tuple[str, Iterator[str]]]:
@@ -161,27 +160,33 @@ class ExplainedRules:
     def _columns(self) -> Iterator[str]:
         rules = self.rule_set
         for number, column in enumerate(rules.columns):
-            yield f"c{number} = {show_column(column)}{self._users(column)}"
+            yield f"c{number} = {show_column(column)}{self._users(number, uses_column)}"
         for number, condition in enumerate(rules.conditions):
-            yield f"bit {number} = {show_column(condition)}{self._users(condition)}"
+            yield f"bit {number} = {show_column(condition)}{self._users(number, uses_bit)}"
         if self.sorts:
             yield "the workers hold each partition as a whole, and search it rule after rule"
         if rules.relevant:
             tests = " or ".join(map(show_column, rules.relevant))
             yield f"only of rows with {tests}: without all others the matches are the same"
 
-    def _users(self, column: RowColumn) -> str:
-        users = [
-            name
-            for name, one in self.executables.items()
-            if column in (*one.crossing.columns, *one.conditions)
-        ]
+    def _users(self, number: int, uses: Callable[[Executable, int], bool]) -> str:
+        users = [one.name for one in self.rule_set.rules if uses(one.executable, number)]
         return f", for {', '.join(users)}" if users else ""
 
     def _clauses(self) -> Iterator[ExplainedClause]:
-        for name, executable in self.executables.items():
-            own = replace(executable, relevant=())  # rows stay behind for all rules or for none
-            drafted = self.drafts[name]
+        for rule in self.rule_set.rules:
+            own = replace(rule.executable, relevant=())  # rows stay behind for all or for none
+            drafted = self.drafts[rule.name]
             yield ExplainedClause(
                 drafted.plan, own, is_stream=not self.sorts, written=drafted.written
             )
+
+
+def uses_column(executable: Executable, place: int) -> bool:
+    """Whether a rule needs a column of the set."""
+    return place in executable.crossing.own
+
+
+def uses_bit(executable: Executable, bit: int) -> bool:
+    """Whether a rule needs a condition of the set."""
+    return bit in executable.own_bits

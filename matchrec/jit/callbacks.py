@@ -16,11 +16,11 @@ from typing import Any
 
 from matchrec.jit.kept import (
     Files,
-    alone,
+    announce_compiling,
     digest_of_sources,
     dispatcher_of,
     enable_caching,
-    say,
+    lock_name,
     with_parts,
 )
 
@@ -49,10 +49,10 @@ def pointer_to(function: Function) -> Any:
     if place is None:
         return cfunc(_SIGNATURE, **_OPTIONS)(named)
     files = Files(place, name)
-    with alone(place, name):
+    with lock_name(place, name):
         if not files.are_sound():
             files.remove()
-            say()
+            announce_compiling()
         found = cfunc(_SIGNATURE, cache=True, **_OPTIONS)(named)
         files.vouch()
     return found

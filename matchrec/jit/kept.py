@@ -12,7 +12,7 @@ file of the function itself: so a digest of all sources is in the name of its fi
 function's files, and two processes that compile it for different types could take the same number:
 so a name is for one combination of types. It would run what is in a damaged file: so files are
 vouched for, see `files`. It looks for files only where it may write: so those of a read-only
-installation are copied. And it lets every process compile: so the first one is let `alone`.
+installation are copied. And it lets every process compile: so the first one locks its name.
 """
 
 from __future__ import annotations
@@ -198,7 +198,7 @@ LOCKS = "compiling.lock"
 
 
 @contextmanager
-def alone(place: Path | None, name: str) -> Iterator[None]:
+def lock_name(place: Path | None, name: str) -> Iterator[None]:
     """Has one process at a time do this for a name in a place.
 
     Where there is no place, or its file system has no locks, nobody waits.
@@ -222,7 +222,7 @@ LINE = "matchrec: compiling for the first query of its kind on this machine; thi
 
 
 @lru_cache
-def say() -> None:
+def announce_compiling() -> None:
     """Says it the first time."""
     sys.stderr.write(f"{LINE}\n")
     sys.stderr.flush()
@@ -271,9 +271,9 @@ class KeptFunction:
         """The function, compiled for arguments or found among the files of a name."""
         compiled = dispatcher_of(with_parts(self.function, name), self.options)
         place = enable_caching(compiled)
-        with alone(place, name):
+        with lock_name(place, name):
             if not self.is_found(place, name):
-                say()
+                announce_compiling()
             compile_for(compiled, arguments)
         return compiled
 

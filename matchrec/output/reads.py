@@ -8,7 +8,6 @@ among the columns that Spark computed before the match.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -222,26 +221,6 @@ def is_chained(read: Read) -> bool:
             return False
 
 
-def moved(read: Read, places: Sequence[int]) -> Read:
-    """The same read. places: by the index of a column, its new one.
-
-    >>> moved(ReadRow(1), (5, 7))
-    ReadRow(column=7)
-    """
-    match read:
-        case ReadMatchedRows(columns):
-            return ReadMatchedRows(tuple(places[one] for one in columns))
-        case (
-            ReadRow(column=int() as column)
-            | ReadAt(column=int() as column)
-            | ReadMatch(column=int() as column)
-            | ReadAggregate(column=int() as column)
-        ):
-            return replace(read, column=places[column])
-        case _:
-            return read
-
-
 # Turns measures into reads: each reference of a measure becomes a column that the worker fills.
 #
 # The text around the references stays as it is; Spark evaluates it over the columns read.
@@ -252,13 +231,20 @@ def moved(read: Read, places: Sequence[int]) -> Read:
 class MeasureReader:
     """Collects the reads of one query and the columns that they need, each once.
 
-    columns, reads, fields: each with its index; fields are the columns of the match's rows.
-    aggregates: those that Spark computes, for each output row, over the rows of its match.
+    columns: those of this query by their places among all that cross, to which they are added.
+    reads, fields: each with its index; fields are the columns of the match's rows. aggregates:
+    those that Spark computes, for each output row, over the rows of its match.
     """
 
-    def __init__(self, plan: MatchPlan, types: Mapping[RowColumn, ValueType]) -> None:
+    def __init__(
+        self,
+        plan: MatchPlan,
+        types: Mapping[RowColumn, ValueType],
+        crossing: dict[RowColumn, int],
+    ) -> None:
         self.plan = plan
         self.types = types
+        self.crossing = crossing
         self.columns: dict[RowColumn, int] = {}
         self.reads: dict[Read, int] = {}
         self.fields: dict[int, int] = {}
@@ -399,7 +385,8 @@ class MeasureReader:
         return self.reads.setdefault(read, len(self.reads))
 
     def place(self, column: RowColumn) -> int:
-        return self.columns.setdefault(column, len(self.columns))
+        place = self.crossing.setdefault(column, len(self.crossing))
+        return self.columns.setdefault(column, place)
 
 
 def timeout_pieces(timeouts: Timeouts, measures: MeasureReader) -> Pieces:

@@ -173,7 +173,7 @@ ONE_OF_A_ROW = (MatchOutput.PREFERRED, MatchOutput.LONGEST)
 def goes_beyond_preferred(
     selection: EventSelection, output: MatchOutput, absences: Sized, closing: object
 ) -> bool:
-    """Whether more is asked for than one match of rows in a row for each starting row."""
+    """Whether more is asked for than one match of consecutive rows for each starting row."""
     return (
         selection is not EventSelection.STRICT_CONTIGUITY
         or output not in ONE_OF_A_ROW

@@ -67,12 +67,12 @@ def progress(spark: SparkSession) -> Iterator[None]:
     >>> len(rows)
     1
     """
-    console = watched_console()
-    with drawn(spark, console) if console else nullcontext():
+    console = find_console()
+    with draw_progress(spark, console) if console else nullcontext():
         yield
 
 
-def watched_console() -> Console | None:
+def find_console() -> Console | None:
     """The terminal or notebook at which somebody looks; None where progress shows nothing."""
     from rich.console import Console
 
@@ -81,12 +81,12 @@ def watched_console() -> Console | None:
 
 
 @contextmanager
-def drawn(spark: SparkSession, console: Console) -> Iterator[None]:
+def draw_progress(spark: SparkSession, console: Console) -> Iterator[None]:
     """The same, on a console that somebody looks at."""
     from rich.live import Live
 
     began = monotonic()
-    with watched(spark) as tasks:
+    with watch_tasks(spark) as tasks:
 
         def picture() -> Table:
             return line(tasks(), monotonic() - began)
@@ -112,12 +112,12 @@ def line(tasks: Tasks, seconds: float) -> Table:
 
 
 @contextmanager
-def watched(spark: SparkSession) -> Iterator[Callable[[], Tasks]]:
+def watch_tasks(spark: SparkSession) -> Iterator[Callable[[], Tasks]]:
     """What tells, at any time, how far the running stages are; nothing on Connect before 4.0."""
     if not is_connect(spark):
-        yield asked(spark)
+        yield classic_tasks(spark)
         return
-    told, session = Told(), cast("Any", spark)
+    told, session = ReportedTasks(), cast("Any", spark)
     if not hasattr(session, "registerProgressHandler"):
         yield told.tasks
         return
@@ -128,7 +128,7 @@ def watched(spark: SparkSession) -> Iterator[Callable[[], Tasks]]:
         session.removeProgressHandler(told)
 
 
-def asked(spark: SparkSession) -> Callable[[], Tasks]:
+def classic_tasks(spark: SparkSession) -> Callable[[], Tasks]:
     """Asks Spark Classic. A session that has ended knows of no tasks."""
     tracker = spark.sparkContext.statusTracker()
 
@@ -145,7 +145,7 @@ def asked(spark: SparkSession) -> Callable[[], Tasks]:
     return tasks
 
 
-class Told:
+class ReportedTasks:
     """Keeps what a server of Connect has told last."""
 
     def __init__(self) -> None:

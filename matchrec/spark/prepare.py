@@ -18,7 +18,7 @@ from py4j.protocol import Py4JError
 from pyspark.sql.types import DataType, StructField
 
 from matchrec.compile.executable import Executable
-from matchrec.compile.path import Draft, TypedConditions, link, type_conditions
+from matchrec.compile.path import Draft, RowBits, TypedConditions, link, type_conditions
 from matchrec.conditions.row_column import RowColumn
 from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import ValueType
@@ -83,10 +83,13 @@ class Prepared(Generic[D]):
         preparation = self.preparation.with_draft(demand.draft)
         return replace(self, demand=demand, preparation=preparation, rows=None)
 
-    def link(self, rule: Rule) -> Executable:
-        """The executable of one rule. Raises MatchRecognizeError where a stream has none."""
+    def link(self, rule: Rule, crossing: dict[RowColumn, int] | None = None) -> Executable:
+        """The executable of one rule. crossing: as of `compile.path.link`.
+
+        Raises MatchRecognizeError where a stream has none.
+        """
         options, drafted = self.question.options, self.demand.drafts[rule.name]
-        found = link(drafted, self.conditions[rule.name], options.engine)
+        found = link(drafted, self.conditions[rule.name], options.engine, crossing)
         if self.question.is_stream:
             from matchrec.spark.streaming.checks import check_executable
 
@@ -177,6 +180,7 @@ def with_fields(question: Question, wanted: Demand[D], preparation: Preparation)
 def with_conditions(prepared: Prepared[D]) -> Prepared[D]:
     """The same with the typed conditions of all rules. Raises MatchRecognizeError."""
     question, found = prepared.question, {}
+    bits = RowBits.of(prepared.demand.draft.row_conditions)
     for rule in question.rules:
         drafted = prepared.demand.drafts[rule.name]
         computed = (part for one in drafted.conditions for part in (one.during, one.nearby))
@@ -184,7 +188,7 @@ def with_conditions(prepared: Prepared[D]) -> Prepared[D]:
         settings = question.settings if runs else IN_UTC
         with question.asking(rule):
             found[rule.name] = type_conditions(
-                drafted, prepared.types, ansi=question.ansi, session=settings
+                drafted, prepared.types, ansi=question.ansi, session=settings, bits=bits
             )
     return replace(prepared, conditions=found)
 

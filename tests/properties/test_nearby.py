@@ -143,20 +143,20 @@ def test_what_the_worker_computes_is_what_the_reference_says(
     ]
     asked = [not asks_spark or row % 2 == 0 for row in range(len(found))]
     partitions = partitions_of(parts, [row % 2 ^ 1 for row in range(len(found))])
-    own = NearbyCondition(condition, 0 if asks_spark else None, row_column("TRUE"), "A")
+    own = NearbyCondition(condition, 0 if asks_spark else None, row_column("TRUE"), first, "A")
     failures = {row: one for row, one in enumerate(found) if asked[row] and isinstance(one, str)}
     with mock.patch.object(vectors, "ROWS_A_BLOCK", block):
         if failures:
             with pytest.raises(RunFailure) as raised:
-                satisfy_nearby(partitions, (own,), first)
+                satisfy_nearby(partitions, (own,))
             failure = raised.value
             assert failures[failure.row] == failure.kind.name
             assert partitions.starts[failure.partition] <= failure.row
             assert failure.row < partitions.starts[failure.partition + 1]
             return
-        satisfied = satisfy_nearby(partitions, (own,), first).satisfied
+        satisfied = satisfy_nearby(partitions, (own,)).satisfied
     copies = copies_of(partitions.rows, LARGE)  # in blocks of their own size
-    often = satisfy_nearby(copies_beside(partitions, copies), (own,), first).satisfied
+    often = satisfy_nearby(copies_beside(partitions, copies), (own,)).satisfied
     assert np.array_equal(often, np.tile(satisfied, (copies, 1)))
     bits = satisfied[:, first // 64] >> np.uint64(first % 64) & np.uint64(1)
     assert bits.tolist() == [int(asked[row] and one is True) for row, one in enumerate(found)]
@@ -180,5 +180,5 @@ def test_rows_whose_neighbours_are_not_here_yet_are_not_asked() -> None:
         return Arithmetic(ArithmeticOperator.REMAINDER, one, divisor, Kind.INTEGER)
 
     there = Compare(Comparison.EQUAL, divided(at(0)), Constant(0, Kind.INTEGER))
-    own = NearbyCondition(there, None, row_column("TRUE"), "A")
-    assert satisfy_nearby(partitions, (own,), 0).satisfied.tolist() == [[0], [1], [1], [0]]
+    own = NearbyCondition(there, None, row_column("TRUE"), 0, "A")
+    assert satisfy_nearby(partitions, (own,)).satisfied.tolist() == [[0], [1], [1], [0]]

@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from rich.console import Console
 
 import matchrec
-from matchrec.spark.actions import Tasks, Told, drawn, line, watched
+from matchrec.spark.actions import ReportedTasks, Tasks, draw_progress, line, watch_tasks
 from matchrec.spark.session import is_connect
 
 CLAUSE = "PARTITION BY k ORDER BY t MEASURES count(*) AS n PATTERN (A B+) DEFINE B AS v > PREV(v)"
@@ -57,7 +57,7 @@ def test_a_query_inside_runs_as_ever(spark: SparkSession, rows: DataFrame) -> No
 def test_tasks_are_seen_while_they_run(spark: SparkSession) -> None:
     seconds = 5 if is_connect(spark) else 0.6  # a server tells it every other second
     frame = spark.range(0, 2, 1, 2).mapInArrow(slowly(seconds), "id bigint")
-    with watched(spark) as tasks:
+    with watch_tasks(spark) as tasks:
         assert tasks() == Tasks()
         with running(frame):
             most = Tasks()
@@ -72,7 +72,7 @@ def test_tasks_are_seen_while_they_run(spark: SparkSession) -> None:
 def test_a_terminal_shows_them(spark: SparkSession) -> None:
     shown = StringIO()
     console = Console(file=shown, force_terminal=True, width=100)
-    with drawn(spark, console):
+    with draw_progress(spark, console):
         pass
     assert "no task yet, 0 s" in shown.getvalue()
 
@@ -91,7 +91,7 @@ def test_a_line_says_the_share_of_tasks() -> None:
 
 
 def test_a_server_tells_the_stages_of_a_query_until_it_is_done() -> None:
-    told = Told()
+    told = ReportedTasks()
     stages = [
         SimpleNamespace(num_tasks=4, num_completed_tasks=4),
         SimpleNamespace(num_tasks=6, num_completed_tasks=1),

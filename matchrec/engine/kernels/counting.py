@@ -83,7 +83,6 @@ PART_SIZE = 3
 # Indices of `best`.
 BEST_REMAINING = 0
 BEST_START = 1
-BEST_SIZE = 2
 
 # Columns of `ends`.
 END_STATE = 0

@@ -307,7 +307,7 @@ def outline(stages: tuple[Stage, ...]) -> Steps:
     """The steps; in the places of tests stand the conditions themselves."""
     return steps_of(
         stages,
-        lambda stage: said(stage.conditions),
+        lambda stage: condition_text(stage.conditions),
         lambda stage, _: None if stage.until is None else Until(str(stage.until.expression), ""),
         lambda *_: None,
     )
@@ -353,12 +353,14 @@ def steps_of(
 def texts(stages: tuple[Stage, ...]) -> Iterator[tuple[str, str]]:
     """What is known of each condition, by the placeholder of its test."""
     for stage in stages:
-        yield from ((text, text) for text in (said(stage.conditions), *map(text_of, stage.tests)))
+        yield from (
+            (text, text) for text in (condition_text(stage.conditions), *map(text_of, stage.tests))
+        )
         if not isinstance(stage.content, str):
             yield from texts(stage.content)
 
 
-def said(tests: tuple[Test, ...]) -> str:
+def condition_text(tests: tuple[Test, ...]) -> str:
     """Conditions as one expression."""
     if not tests:
         return "every event"

@@ -8,21 +8,21 @@ Over a stream one operator holds the state of all rules, so there is one shuffle
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pyspark.sql import types as spark_types
 
+from matchrec.compile.columns import further_keys
 from matchrec.compile.executable import Executable
 from matchrec.compile.path import Draft
 from matchrec.compile.rule_set import (
     RuleSet,
     SharedDrafts,
-    further_keys,
     join_rules,
 )
-from matchrec.conditions.row_column import show_column
+from matchrec.conditions.row_column import RowColumn, show_column
 from matchrec.conditions.types import SPARKS_OWN
 from matchrec.dataclass import dataclass
 from matchrec.errors.run.failures import not_divided_by, taken_name
@@ -98,18 +98,13 @@ def schema_of_rows(rule_set: RuleSet, inputs: Fields, slots: Fields) -> spark_ty
 
 @dataclass(frozen=True)
 class BuiltRuleSet:
-    """The rows of all rules, and what explains them.
-
-    executables: of each by itself. sorts: who sorts the rows, empty
-    of a stream.
-    """
+    """The rows of all rules, and what explains them. sorts: who sorts them, empty of a stream."""
 
     rows: DataFrame
     question: Question
     rule_set: RuleSet
     slots: Slots
     shared: SharedDrafts
-    executables: Mapping[str, Executable]
     sorts: str
 
     def over(self, rows: DataFrame) -> BuiltRuleSet:
@@ -134,10 +129,11 @@ def build_rule_set(question: Question, events: tuple[str, ...]) -> BuiltRuleSet:
         check_streams(question.rules[0].plan, question)
         prepared = prepare(question, demand)
         shared, sorts = prepared.demand.asked, prepared.preparation.sorts
-        executables = {rule.name: link_rule(prepared, rule) for rule in question.rules}
-        rule_set = join_rules(shared, executables)
+        crossing = {column: place for place, column in enumerate(shared.of_matches)}
+        executables = {rule.name: link_rule(prepared, rule, crossing) for rule in question.rules}
+        rule_set = join_rules(shared, executables, crossing)
         rows, slots = match_rules(prepared, rule_set)
-        return BuiltRuleSet(rows, question, rule_set, slots, shared, executables, sorts)
+        return BuiltRuleSet(rows, question, rule_set, slots, shared, sorts)
 
 
 def check_streams(plan: MatchPlan, question: Question) -> None:
@@ -160,14 +156,17 @@ def draft_rules(question: Question, events: tuple[str, ...], scope: ScopeOf) -> 
     return SharedDrafts(every, events)
 
 
-def link_rule(prepared: Prepared[SharedDrafts], rule: Rule) -> Executable:
-    """The executable of one rule over its own columns."""
+def link_rule(
+    prepared: Prepared[SharedDrafts], rule: Rule, crossing: dict[RowColumn, int]
+) -> Executable:
+    """The executable of one rule. crossing: see `compile.path.link`."""
     plan = prepared.demand.drafts[rule.name].plan
     with prepared.question.asking(rule):
         for key in further_keys(plan):
             if prepared.types[key].family in SPARKS_OWN:
                 raise not_divided_by(show_column(key), prepared.types[key].name)
-        return prepared.link(rule)
+        found = prepared.link(rule, crossing)
+        return replace(found, relevant=prepared.demand.asked.relevant)
 
 
 def match_rules(prepared: Prepared[SharedDrafts], rule_set: RuleSet) -> tuple[DataFrame, Slots]:

@@ -108,9 +108,7 @@ class RuleSetWorker:
         """
         rule = self.rule_set.rules[number]
         output = self.output_of(number)
-        found = RuleWorker(
-            rule.executable, output=output, rows=rows, nearby=rule.nearby
-        ).match_rows()
+        found = RuleWorker(rule.executable, output=output, rows=rows).match_rows()
         try:
             yield from found if self.on_error == "raise" else list(found)
         except MatchRecognizeError as error:
@@ -259,13 +257,9 @@ class RuleOutput:
 
 @dataclass(frozen=True, kw_only=True)
 class RuleWorker(Worker):
-    """Searches for one rule. rows: those of a piece, divided as the rule needs them.
-
-    nearby: the bits of the conditions over neighbours that it asks for.
-    """
+    """Searches for one rule. rows: those of a piece, divided as the rule needs them."""
 
     rows: SharedRows
-    nearby: tuple[int, ...]
 
     def match_rows(self) -> Iterator[pa.RecordBatch]:
         """Search the rows and yield those of the set. Raises MatchRecognizeRunError."""
@@ -276,10 +270,10 @@ class RuleWorker(Worker):
 
     def satisfy_nearby(self, partitions: Partitions) -> Partitions:
         """Those over neighbours that no other rule has asked for are noted for all of them."""
-        own = zip(self.nearby, self.executable.nearby, strict=True)
-        missing = {bit: one for bit, one in own if bit not in self.rows.computed}
+        computed = self.rows.computed
+        missing = [one for one in self.executable.nearby if one.bit not in computed]
         set_nearby_bits(partitions, missing)
-        self.rows.computed.update(missing)
+        computed.update(one.bit for one in missing)
         return partitions
 
     def find_matches(self, partitions: Partitions, piece: Piece) -> Iterator[Matches]:

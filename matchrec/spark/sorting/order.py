@@ -1,11 +1,9 @@
 """The rows of a table in order: which row comes when, and which begin a partition.
 
 The columns that sort a table become words: the codes of columns, packed in 64 bits. A column
-becomes parts, signed numbers that compare, one part after the other, as its values do. Of
-numbers in a range, a code is how far each is from the least, without the last bits if they are
-always the same. Or all bits in which some numbers differ, where these are fewer: of texts of
-digits, four of each byte. Codes are packed from the last column to the first, so that words compare
-as rows do, the first word first.
+becomes parts, signed numbers that compare, one part after the other, as its values do. A code is
+how far a number is from the least, without the last bits if they are always the same. Codes are
+packed from the last column to the first, so that words compare as rows do, the first word first.
 
 Rows are sorted by as many bits of a word at a time as leave room for the place of a row: such
 numbers are all different, so NumPy's fastest sort keeps rows with equal words as they are.
@@ -13,7 +11,6 @@ numbers are all different, so NumPy's fastest sort keeps rows with equal words a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -43,7 +40,6 @@ SAMPLE = 1 << 14
 BYTES = 8  # of a number
 OF_LENGTH = np.array([(1 << 64) - (1 << (64 - 8 * one)) for one in range(BYTES + 1)], np.uint64)
 FIRST_BIT = np.int64(np.iinfo(np.int64).min)
-FIRST = -1 << 63  # the least number: subtracting it inverts the first bit
 ALL = (1 << 64) - 1
 BITS = 64
 
@@ -99,21 +95,16 @@ def codes_of_column(values: pa.Array, item: SortColumn, *, of_key: bool) -> Iter
 
 @dataclass(frozen=True, slots=True)
 class SortCode:
-    """The codes of numbers: some bits of how far each is from the least.
-
-    runs: from which bit on how many are kept, from the last bit on. falling: codes are inverted.
+    """The codes of numbers: how far each is from the least, in so many bits, without the last ones
+    that are always the same. falling: codes are inverted.
     """
 
     values: IntArray
     least: int
-    runs: list[tuple[int, int]]
+    same: int
+    bits: int
     falling: bool
     of_key: bool
-
-    @property
-    def bits(self) -> int:
-        """How many a code has."""
-        return sum(length for _, length in self.runs)
 
     @property
     def all_bits(self) -> int:
@@ -122,14 +113,10 @@ class SortCode:
 
     def add_to(self, word: WordArray, place: int) -> None:
         """Add the codes to words at bit `place`."""
-        distance = self.values.view(np.uint64) - np.uint64(self.least & ALL)
-        to = place
-        for begin, length in self.runs:
-            kept = distance >> np.uint64(begin)
-            kept &= np.uint64((1 << length) - 1)
-            kept <<= np.uint64(to)
-            word |= kept
-            to += length
+        codes = self.values.view(np.uint64) - np.uint64(self.least & ALL)
+        codes >>= np.uint64(self.same)
+        codes <<= np.uint64(place)
+        word |= codes
         if self.falling:
             word ^= np.uint64(self.all_bits << place)
 
@@ -137,12 +124,9 @@ class SortCode:
 def code_of(values: IntArray, *, falling: bool, of_key: bool) -> SortCode:
     """The codes of numbers, at least one; they have no bits where all are equal."""
     least, most = int(values.min()), int(values.max())
-    runs = runs_of_bits(int(np.bitwise_or.reduce(values ^ values[0])) & ALL)
-    in_range = (most - least).bit_length() - (runs[0][0] if runs else 0)
-    if sum(length for _, length in runs) < in_range:
-        return SortCode(values, FIRST, runs, falling, of_key)
-    runs = [(runs[0][0], in_range)] if runs else []
-    return SortCode(values, least, runs, falling, of_key)
+    differing = int(np.bitwise_or.reduce(values ^ values[0])) & ALL
+    same = max(0, (differing & -differing).bit_length() - 1)
+    return SortCode(values, least, same, (most - least >> same).bit_length(), falling, of_key)
 
 
 def parts_of(values: pa.Array) -> list[IntArray]:
@@ -197,16 +181,6 @@ def byte_parts(values: pa.Array, longest: int) -> Iterator[IntArray]:
 def where_null(values: pa.Array) -> IntArray:
     """int64[n], 1 where a value is NULL, else 0."""
     return 1 - validity(values).astype(np.int64)
-
-
-def runs_of_bits(mask: int) -> list[tuple[int, int]]:
-    """From which bit on how many are set, from the last bit on.
-
-    >>> runs_of_bits(0b1100111)
-    [(0, 3), (5, 2)]
-    """
-    found = re.finditer("1+", f"{mask:b}"[::-1])
-    return [(one.start(), len(one.group())) for one in found]
 
 
 @dataclass(frozen=True, slots=True)

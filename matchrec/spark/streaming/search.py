@@ -1,4 +1,4 @@
-"""What goes on with the events of some keys, all at once; and matches of rows in a row among them.
+"""Goes on with the events of some keys, all at once; finds matches of consecutive rows among them.
 
 The events that the watermark has passed are searched, as those of partitions that go on. The rows
 from the first undecided starting row on are kept, and those before it that conditions and measures

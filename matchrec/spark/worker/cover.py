@@ -65,7 +65,7 @@ class CoverageWorker:
         matched, number, longest = set(known), 0, figures.longest
         with naming_rows(lambda row: place_of(executable, row, piece, partitions)):
             check_window(executable, piece.table, piece.starts)
-            partitions = satisfy_nearby(partitions, executable.nearby, len(executable.conditions))
+            partitions = satisfy_nearby(partitions, executable.nearby)
             for matches in find_matches(self.task.coverable, counts, partitions):
                 number += matches.count
                 longest = max(longest, int(np.diff(matches.offsets).max()))

@@ -154,8 +154,7 @@ class Worker:
 
     def satisfy_nearby(self, partitions: Partitions) -> Partitions:
         """The partitions with the conditions that the worker computes. Raises RunFailure."""
-        executable = self.executable
-        return satisfy_nearby(partitions, executable.nearby, len(executable.conditions))
+        return satisfy_nearby(partitions, self.executable.nearby)
 
     def find_matches(self, partitions: Partitions, piece: Piece) -> Iterator[Matches]:
         """Find the matches of a piece; they come in chunks."""

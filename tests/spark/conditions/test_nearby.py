@@ -155,7 +155,7 @@ def worker_bits(executable: Executable, prepared: Prepared) -> list[bool]:
     table = prepared.table(executable, None)
     starts = np.append(np.flatnonzero(prepared.starts), table.num_rows).astype(np.int64)
     partitions = partitions_of(executable, table, starts)
-    found = satisfy_nearby(partitions, executable.nearby, len(executable.conditions))
+    found = satisfy_nearby(partitions, executable.nearby)
     (condition,) = executable.task.conditions
     assert executable.task.looks_only_at_data
     assert condition.row_condition is not None

@@ -235,7 +235,7 @@ def test_what_allocates_is_kept_too(place: Place, compiled: list[str]) -> None:
 def test_compiling_is_said_once(
     place: Place, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    kept.say.cache_clear()
+    kept.announce_compiling.cache_clear()
     kernel(added)(THREE)
     kernel(added)(THREE.astype(np.int32))
     assert capsys.readouterr().err == f"{kept.LINE}\n"

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from random import Random
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from matchrec.compile.rule_set import BitNumbers
-from matchrec.conditions.row_column import RowColumn, Shifted
-from matchrec.conditions.run_condition import Constant
-from matchrec.conditions.types import Kind
-from matchrec.engine.interface import NearbyCondition
+from matchrec.compile.path import RowBits
+from matchrec.conditions.row_column import RowColumn, Shifted, row_column
 from matchrec.spark import wire
 from matchrec.spark.rule_sets.worker import SharedRows
 from matchrec.spark.worker.arrays import codes_of
@@ -23,13 +19,11 @@ FALLS = RowColumn((Shifted("a", 0), " < ", Shifted("a", -1)))
 
 
 def test_equal_conditions_over_neighbours_of_rows_that_are_divided_alike_are_one_bit() -> None:
-    numbers = BitNumbers({}, 3)
-    falls = NearbyCondition(Constant(1, Kind.INTEGER), None, FALLS, "A")
-    assert numbers.number_nearby(falls, ()) == 3
-    assert numbers.number_nearby(replace(falls, variable="B"), ()) == 3
-    assert numbers.number_nearby(falls, (1,)) == 4
-    assert numbers.number_nearby(replace(falls, row_condition=0), ()) == 5
-    assert numbers.end == 6
+    bits = RowBits.of((row_column("a"), row_column("b"), row_column("c")))
+    assert bits.number_nearby((), None, FALLS) == 3
+    assert bits.number_nearby((), None, FALLS) == 3
+    assert bits.number_nearby((row_column("a"),), None, FALLS) == 4
+    assert bits.number_nearby((), 0, FALLS) == 5
 
 
 @pytest.mark.parametrize("conditions", [0, 1, 61, 62, 64, 126, 200])
