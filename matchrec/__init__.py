@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     )
     from matchrec.explanation import Explanation
     from matchrec.explanation.coverage import Coverage
-    from matchrec.frontends.pattern import AfterMatch, Pattern
+    from matchrec.frontends.pattern.builder import AfterMatch, Pattern
     from matchrec.spark.actions import progress
     from matchrec.spark.counters import Counters
     from matchrec.spark.question import Options
@@ -71,7 +71,7 @@ _HOMES = {
     ),
     "matchrec.explanation": ("Explanation",),
     "matchrec.explanation.coverage": ("Coverage",),
-    "matchrec.frontends.pattern": ("AfterMatch", "Pattern"),
+    "matchrec.frontends.pattern.builder": ("AfterMatch", "Pattern"),
     "matchrec.spark.actions": ("progress",),
     "matchrec.spark.counters": ("Counters",),
     "matchrec.spark.question": ("Options",),

@@ -6,7 +6,8 @@ Every syntax node and plan node carries a `Span`; only an error about to be show
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from importlib.resources import files
 from unicodedata import combining, east_asian_width
 
 from matchrec.dataclass import dataclass
@@ -134,3 +135,16 @@ def _columns(text: str) -> int:
     return sum(
         0 if combining(one) else 2 if east_asian_width(one) in ("W", "F") else 1 for one in text
     )
+
+
+def read_table(package: str, name: str) -> Iterator[list[str]]:
+    """The rows of a table that a package has as text: lines of cells with ` | ` between them.
+
+    Empty lines and those that begin with `#` are no rows.
+
+    >>> next(read_table("matchrec.errors.sql", "foreign_names.txt"))
+    ["INTERVAL '1 12:30:00' DAY TO SECOND", 'TO_DSINTERVAL']
+    """
+    for line in files(package).joinpath(name).read_text("utf-8").splitlines():
+        if line and not line.startswith("#"):
+            yield [cell.strip() for cell in re.split(r" \|(?= |$)", line)]

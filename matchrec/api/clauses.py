@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import field, replace
 from functools import cached_property
@@ -27,7 +26,7 @@ from matchrec.frontends.sql.locate import (
 from matchrec.frontends.sql.lower import lower
 from matchrec.frontends.sql.nodes import Query, Site
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
-from matchrec.plan.text import Template, is_reserved, parameter_name, unquoted
+from matchrec.plan.text import Template, parameter_name
 from matchrec.source import Source, Span
 from matchrec.spark.execute import ClauseResult, execute
 from matchrec.spark.question import Options, is_streaming
@@ -35,8 +34,6 @@ from matchrec.spark.session import Relation, Runner
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
-ALIAS = re.compile(r"\s*(?:AS\s+)?(\w+|`[^`]+`)", re.IGNORECASE)
 
 
 def dataframe_of(result: ClauseResult) -> DataFrame:
@@ -127,7 +124,7 @@ class QueryText:
     @property
     def names(self) -> list[str]:
         """The alias of each clause's result, or that of its input, or nothing."""
-        return [alias_of(site, self.source) for site in self.query.sites]
+        return [site.alias or "" for site in self.query.sites]
 
     def clauses(self) -> Iterator[Clause]:
         """The clauses; the result of each is a view for those after it."""
@@ -204,14 +201,6 @@ class QueryText:
         as_written = self.as_written(markers_of_rows(self.query, site))
         query = rows_of(self.query, site)
         return Relation(runner, select_list_from, lambda: as_written.sql(query))
-
-
-def alias_of(site: Site, source: Source) -> str:
-    """The alias of a clause's result, or that of its input, or nothing."""
-    found = ALIAS.match(source.text, site.whole.end)
-    if found and not is_reserved(found[1]):
-        return unquoted(found[1])
-    return site.relation_alias or ""
 
 
 Reading = Clause | QueryText

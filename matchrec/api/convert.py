@@ -10,7 +10,7 @@ from matchrec.errors import calls as errors
 from matchrec.frontends.dialects.products import PRODUCTS
 from matchrec.frontends.dialects.translate import translate_query
 from matchrec.frontends.expressions.expression import keys, orders
-from matchrec.frontends.pattern import Pattern
+from matchrec.frontends.pattern.builder import Pattern
 from matchrec.plan.clauses import MatchOutput
 from matchrec.source import Source
 from matchrec.writing.convert import Conversion, to_pattern, to_sase, to_sql

@@ -26,7 +26,9 @@ from matchrec.errors.kinds import shown_in
 from matchrec.errors.sql.foreign_names import or_dialect
 from matchrec.errors.warnings import other_in_product
 from matchrec.frontends.dialects.products import PRODUCTS, SPARK, Product
-from matchrec.frontends.sql import MatchRecognize, Query, parse, parse_clause
+from matchrec.frontends.sql.grammar import parse_clause
+from matchrec.frontends.sql.locate import parse
+from matchrec.frontends.sql.nodes import MatchRecognize, Query
 from matchrec.source import Origin, Source
 from matchrec.spark.errors.users_terms import InUsersTerms
 from matchrec.spark.question import NO_OPTIONS

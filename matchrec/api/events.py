@@ -16,7 +16,9 @@ from matchrec.dataclass import dataclass
 from matchrec.errors.calls import column_is_no_condition, column_refused
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import PATTERN_CALLS, SASE
-from matchrec.frontends.pattern import Pattern, PatternQuery, lower_pattern, textual
+from matchrec.frontends.pattern.builder import Pattern
+from matchrec.frontends.pattern.lower import PatternQuery, lower_pattern
+from matchrec.frontends.pattern.tree import textual
 from matchrec.frontends.sase import compile_sase
 from matchrec.plan.clauses import MatchOutput, RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan, as_graph

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from matchrec.api.signatures import ARGS, ARGUMENTS, FRAMES
 from matchrec.api.sql import query_of
 from matchrec.arguments import DialectName, checked
-from matchrec.frontends.sql import may_have_clause
+from matchrec.frontends.sql.locate import may_have_clause
 from matchrec.spark.environment import check_session
 from matchrec.spark.question import NO_OPTIONS, Options
 from matchrec.spark.session import Answer, replace_sql, restore_sql

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from matchrec.charts.plot import Plot
     from matchrec.explanation import Explanation
     from matchrec.explanation.coverage import Coverage
-    from matchrec.frontends.pattern import Pattern
+    from matchrec.frontends.pattern.builder import Pattern
     from matchrec.tracing.why import Why
     from matchrec.writing.convert import Conversion
 

@@ -38,11 +38,11 @@ from matchrec.errors.run.failures import (
 )
 from matchrec.errors.streams import cached_stream
 from matchrec.explanation.explanation import ExplainedRules, Explanation
-from matchrec.frontends.pattern import Pattern, textual
+from matchrec.frontends.pattern.builder import Pattern
 from matchrec.frontends.pattern.lower import measure
-from matchrec.frontends.sql import MatchRecognize
+from matchrec.frontends.pattern.tree import textual
 from matchrec.frontends.sql.lower import lower
-from matchrec.frontends.sql.nodes import ExpressionText, PartitionKey, SortKey
+from matchrec.frontends.sql.nodes import ExpressionText, MatchRecognize, PartitionKey, SortKey
 from matchrec.pictures.html import folded, paragraph, preformatted
 from matchrec.plan.clauses import MatchOutput, RowsPerMatch
 from matchrec.plan.expression import MatchNumber

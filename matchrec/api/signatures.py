@@ -63,7 +63,7 @@ def fills_hole(given: object) -> bool:
 
 def is_pattern(given: object) -> bool:
     """Whether it is a Pattern; queries in SQL never load what makes one."""
-    from matchrec.frontends.pattern import Pattern
+    from matchrec.frontends.pattern.builder import Pattern
 
     return isinstance(given, Pattern)
 

@@ -32,7 +32,7 @@ from matchrec.spark.session import Runner
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from matchrec.frontends.pattern import Pattern
+    from matchrec.frontends.pattern.builder import Pattern
 
 IS_SASE = re.compile(r"(\s|--[^\n]*\n|/\*([^*]|\*(?!/))*\*/)*PATTERN\s+SEQ\b", re.IGNORECASE)
 """How a SASE+ text begins; in a clause of SQL a parenthesis follows PATTERN."""

@@ -64,10 +64,13 @@ class Frontier:
             found.edge[-1] = edge
         return found
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether further rows of some partition are not here."""
+        return bool((self.edge != NO_EDGE).any())
+
     def let_grow(self, starts: IntArray, window_end: IntArray) -> IntArray:
         """The ends of windows, one row later of those that end with rows after which more come."""
-        if not (self.edge != NO_EDGE).any():
-            return window_end
         ends = np.where(self.edge != NO_EDGE, starts[1:], -1)
         return np.asarray(window_end + (window_end == np.repeat(ends, np.diff(starts))), np.int64)
 

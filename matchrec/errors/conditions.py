@@ -14,22 +14,16 @@ from matchrec.errors.message import plan_error, unsupported
 from matchrec.errors.sql.expression import cure, kind, number_of
 from matchrec.source import Span
 
-
-def not_known_during_the_match(what: str, span: Span) -> MatchRecognizeError:
-    """DEFINE applies a function to several rows of the run that only Spark can compute."""
-    return MatchRecognizeUnsupportedError(
-        f"`{what.strip('`')}` in {part('DEFINE')} combines several {current().rows} of the match",
-        span,
-        notes=(
-            "values of several rows may be combined there with operators, CASE, LIKE, RLIKE, CAST,",
-            "and functions of numbers, texts, times and arrays: docs/reference/supported.md",
-        ),
-        hint=(
-            f"write the function around each navigation by itself: {current().alone}, or compute "
-            f"it as a column before; or name its value in {part('MEASURES')}, and filter the "
-            "matches by it"
-        ),
-    )
+# DEFINE applies a function to several rows of the run that only Spark can compute.
+not_known_during_the_match = unsupported(
+    "`{what:bare}` in {part[DEFINE]} combines several {word.rows} of the match",
+    notes=(
+        "values of several rows may be combined there with operators, CASE, LIKE, RLIKE, CAST,",
+        "and functions of numbers, texts, times and arrays: docs/reference/supported.md",
+    ),
+    hint="write the function around each navigation by itself: {word.alone}, or compute it as a "
+    "column before; or name its value in {part[MEASURES]}, and filter the matches by it",
+)
 
 
 # A condition over neighbours that a worker does not compute as Spark does.

@@ -273,8 +273,7 @@ def meant_keyword(word: str) -> str | None:
     ('PARTITION BY', 'DEFINE', None)
     """
     firsts = {part.split()[0]: part for part in KEYWORDS}
-    close = get_close_matches(word.upper(), list(firsts), n=1, cutoff=0.8)
-    return firsts[close[0]] if close else None
+    return firsts.get(likeliest(word.upper(), firsts, least=0.8) or "")
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
@@ -293,13 +292,12 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     return min(near, key=lambda item: item[0])[1] if near else None
 
 
-def likeliest(name: str, options: Iterable[str]) -> str | None:
+def likeliest(name: str, options: Iterable[str], least: float = 0.6) -> str | None:
     """The one of a few options that `name` is most like, or None where it is like none of them.
 
-    For options that exclude one another, and of which one must have been meant.
+    For options that exclude one another, and of which one must have been meant. least: how like.
     """
-    close = get_close_matches(name, list(options), n=1, cutoff=0.6)
-    return close[0] if close else None
+    return next(iter(get_close_matches(name, list(options), n=1, cutoff=least)), None)
 
 
 def begins(one: str, other: str) -> bool:

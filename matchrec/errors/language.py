@@ -101,15 +101,6 @@ def part(name: str) -> str:
     return current().parts.get(name, name)
 
 
-def written_in(template: str) -> str:
-    """A text with words and examples of the language that is being read in their places.
-
-    >>> written_in("unix_date({word.one})")
-    'unix_date(LAST(A.x))'
-    """
-    return template.format(word=current())
-
-
 def as_note(sentence: str) -> str:
     """What a parser says, as one of an error's notes; a name in capitals stays.
 

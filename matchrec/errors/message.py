@@ -49,6 +49,7 @@ _FORMS: Mapping[str | None, Callable[..., str]] = {
     ":short": shortened,
     ":line": lambda text: " ".join(text.split()),
     ":note": as_note,
+    ":bare": lambda text: text.strip("`"),
     ":shown": shown,
     ":repr": repr,
     ":part": part,
@@ -139,6 +140,15 @@ def _spans(place: object) -> list[Span]:
     """The spans of a place."""
     several = place if isinstance(place, tuple) else (place,)
     return [one for one in several if isinstance(one, Span)]
+
+
+def worded(template: str) -> str:
+    """A template without values, with the words that are in use in their places.
+
+    >>> worded("unix_date({word.one}), {option[dialect=oracle]}")
+    'unix_date(LAST(A.x)), dialect="oracle"'
+    """
+    return _filled(template, {})
 
 
 def _filled(template: str, named: Mapping[str, object]) -> str:

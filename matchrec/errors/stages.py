@@ -6,7 +6,6 @@ from matchrec.errors.kinds import (
     MatchRecognizePlanError,
 )
 from matchrec.errors.message import plan_error, unsupported
-from matchrec.source import Span
 
 # A name that no stage can have.
 bad_name = plan_error(
@@ -210,14 +209,13 @@ reads_neighbour = unsupported(
 )
 
 
-def of_no_stage(function: str, span: Span | None) -> MatchRecognizePlanError:
-    """An aggregate over columns without a stage."""
-    return MatchRecognizePlanError(
-        f"{function} in a condition of a stage is over no stage",
-        span,
-        notes=("a column alone is that of the event which the condition is about",),
-        hint=f"write {function}(stage.x)" + (", or count(stage)" if function == "count" else ""),
-    )
+# An aggregate over columns without a stage.
+of_no_stage = plan_error(
+    "{function} in a condition of a stage is over no stage",
+    notes=("a column alone is that of the event which the condition is about",),
+    hint="write {function}(stage.x)",
+    hints={"count": "write {function}(stage.x), or count(stage)"},
+)
 
 
 # Other languages

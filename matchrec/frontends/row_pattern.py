@@ -290,6 +290,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
+_KINDS = {"name": TokenKind.WORD, "number": TokenKind.NUMBER, "quoted": TokenKind.QUOTED}
 _COMMENT_MARK = re.compile(r"/\*|\*/")
 
 
@@ -338,19 +339,13 @@ def _comment_end(text: str, opening: Span, end: int) -> int:
 
 
 def _token(kind: str, text: str, span: Span) -> Token:
-    match kind:
-        case "name":
-            return Token(TokenKind.WORD, text, span)
-        case "number":
-            return Token(TokenKind.NUMBER, text, span)
-        case "quoted":
-            quote = text[0]
-            name = text[1:-1].replace(quote * 2, quote)
-            if not name:
-                raise errors.empty_name(span)
-            return Token(TokenKind.QUOTED, name, span)
-        case _:
-            return Token(TokenKind.SYMBOL, text, span)
+    found = _KINDS.get(kind, TokenKind.SYMBOL)
+    if found is TokenKind.QUOTED:
+        quote = text[0]
+        text = text[1:-1].replace(quote * 2, quote)
+        if not text:
+            raise errors.empty_name(span)
+    return Token(found, text, span)
 
 
 Values = Mapping[str, object]

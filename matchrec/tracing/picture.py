@@ -92,18 +92,18 @@ class Drawing:
 
 
 def failing(lines: list[Line]) -> list[str]:
-    """What stands beside a row: why it could not be mapped, variable by variable.
+    """What stands beside a row: why it could not be mapped, and what is folded after it.
 
     That it was skipped, the dashes say.
     """
-    found = (
+    found = [
         f"{line.variable}: {one}" if line.variable else one
         for line in lines
         if line.outcome not in (*TAKEN, Outcome.SKIPPED.value)
         for one in (line.conditions or (line.outcome,))
         if not (one.endswith(": true") or " is true" in one)
-    )
-    return list(dict.fromkeys(found))
+    ]
+    return list(dict.fromkeys([*found, *filter(None, (line.fold for line in lines))]))
 
 
 def label(x: float, y: float, text: str, style: str = "") -> str:

@@ -20,7 +20,8 @@ class Line:
     """A trial in words. row: from 1. place: of the row in the order. depth: rows mapped before.
 
     variable: its name, empty where none is asked for. is_key: whether it belongs to the way that
-    came furthest, or says why that way ended.
+    came furthest, or says why that way ended. folded: how many rows with the same outcomes follow
+    that are not shown.
     """
 
     row: int
@@ -30,6 +31,13 @@ class Line:
     conditions: tuple[str, ...]
     depth: int
     is_key: bool
+    folded: int = 0
+
+    @property
+    def fold(self) -> str:
+        """What stands for the rows that are not shown, nothing where there are none."""
+        rows = "row" if self.folded == 1 else "rows"
+        return f"... {self.folded:,} more {rows} with the same outcomes" if self.folded else ""
 
 
 @dataclass(frozen=True, slots=True)

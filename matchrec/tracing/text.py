@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+from operator import attrgetter
 
 from matchrec.tracing.story import AttemptStory, Line, Story
 
@@ -19,20 +22,38 @@ def text_of(story: Story) -> str:
 
 def attempt_lines(attempt: AttemptStory, orders: str) -> Iterator[str]:
     """One attempt: a title, a table of its trials, how it ended."""
+    shown = shown_lines(attempt)
     yield attempt.title
-    yield from (f"  {line}" for line in table(shown_lines(attempt), orders))
-    hidden = len(attempt.lines) - len(shown_lines(attempt))
+    yield from (f"  {line}" for line in table(shown, orders))
+    hidden = len(attempt.lines) - len(shown)
     if hidden:
-        yield f"  ... {hidden:,} more trials, which frame() has"
+        yield f"  ... {hidden:,} more trials, which to_pandas() has"
     yield from (f"  {line}" for line in attempt.ends)
 
 
 def shown_lines(attempt: AttemptStory) -> Sequence[Line]:
-    """The lines of a short attempt; of a long one those of its best way, and of these the ends."""
+    """The lines of a short attempt; of a long one those where the outcomes change.
+
+    If these are too many, those of its best way, and of these the ends.
+    """
     if len(attempt.lines) <= MOST_LINES:
         return attempt.lines
-    key = [line for line in attempt.lines if line.is_key]
-    return key if len(key) <= MOST_LINES else [*key[:FIRST], *key[FIRST - MOST_LINES :]]
+    found = fold(attempt.lines)
+    if len(found) > MOST_LINES:
+        found = fold(line for line in attempt.lines if line.is_key)
+    return found if len(found) <= MOST_LINES else [*found[:FIRST], *found[FIRST - MOST_LINES :]]
+
+
+def fold(lines: Iterable[Line]) -> list[Line]:
+    """The first and the last of rows that follow each other and have the same outcomes."""
+    rows = [list(own) for _, own in groupby(lines, key=attrgetter("row"))]
+    kept: list[Line] = []
+    for _, run in groupby(rows, key=lambda own: [(one.variable, one.outcome) for one in own]):
+        first, *others = run
+        if len(others) > 1:
+            first[-1] = replace(first[-1], folded=len(others) - 1)
+        kept += [*first, *(others[-1] if others else ())]
+    return kept
 
 
 def table(lines: Sequence[Line], orders: str) -> Iterator[str]:
@@ -50,6 +71,6 @@ def table_cells(lines: Sequence[Line]) -> Iterator[tuple[str, str, str, str, str
     for line in lines:
         row, place = (str(line.row), line.place) if line.row != before else ("", "")
         before = line.row
-        conditions = line.conditions or ("",)
-        yield (row, place, line.variable, line.outcome, conditions[0])
-        yield from (("", "", "", "", one) for one in conditions[1:])
+        first, *others = line.conditions or ("",)
+        yield (row, place, line.variable, line.outcome, first)
+        yield from (("", "", "", "", one) for one in (*others, line.fold) if one)

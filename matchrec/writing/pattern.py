@@ -9,7 +9,8 @@ from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
 from matchrec.frontends.dialects.edits import Note
-from matchrec.frontends.pattern import AfterMatch, Contiguity, Pattern, PatternQuery
+from matchrec.frontends.pattern.builder import AfterMatch, Pattern
+from matchrec.frontends.pattern.lower import PatternQuery
 from matchrec.frontends.pattern.tree import all_stages, calls, duration
 from matchrec.plan.clauses import MatchOutput, RowExpression
 from matchrec.plan.expression import Aggregate, ColumnReference, Reference, conjuncts, render
@@ -25,6 +26,7 @@ from matchrec.plan.pattern import (
     top,
 )
 from matchrec.plan.show import show_reference
+from matchrec.plan.stages import Contiguity
 from matchrec.plan.text import as_operand
 from matchrec.source import Span
 from matchrec.writing.forms import as_all_matches, shape_of, starts_one, with_named_rows

@@ -14,11 +14,12 @@ from matchrec.frontends.dialects.edits import Note
 from matchrec.frontends.dialects.products import SPARK, Product
 from matchrec.frontends.dialects.translate import notes_on_measures, translate_query
 from matchrec.frontends.lexing.tokens import find_frames, sqlglot_tokens
-from matchrec.frontends.pattern import Pattern, PatternQuery
+from matchrec.frontends.pattern.builder import Pattern
+from matchrec.frontends.pattern.lower import PatternQuery
 from matchrec.frontends.sase import compile_sase
-from matchrec.frontends.sql import MatchRecognize, Query, Site
-from matchrec.frontends.sql import parse as parse_query
+from matchrec.frontends.sql.locate import parse as parse_query
 from matchrec.frontends.sql.lower import lower
+from matchrec.frontends.sql.nodes import MatchRecognize, Query, Site
 from matchrec.plan.clauses import EventSelection, MatchOutput, RowsPerMatch, SkipTo, SortItem
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.source import Origin, Source, Span

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from matchrec.errors import calls as errors
 from matchrec.frontends.dialects.edits import Note
-from matchrec.frontends.sql import parse
+from matchrec.frontends.sql.locate import parse
 from matchrec.frontends.sql.lower import lower
 from matchrec.plan.clauses import EventSelection, MatchOutput, RowExpression, SkipTo
 from matchrec.plan.expression import (

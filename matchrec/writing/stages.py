@@ -14,9 +14,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from matchrec.errors import stages as errors
-from matchrec.frontends.pattern import Pattern, PatternQuery, lower_pattern
+from matchrec.frontends.pattern.builder import Pattern
 from matchrec.frontends.pattern.checks import windows
-from matchrec.frontends.pattern.tree import Contiguity, Duration, Stage, all_stages, named_stages
+from matchrec.frontends.pattern.lower import PatternQuery, lower_pattern
+from matchrec.frontends.pattern.tree import Duration, Stage, all_stages, named_stages
 from matchrec.frontends.sql.lower import take_out_negations
 from matchrec.plan.clauses import (
     Absence,
@@ -29,7 +30,7 @@ from matchrec.plan.clauses import (
 from matchrec.plan.expression import references, variable_of, with_references
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import Negation, RowPattern, concatenation, top, variable_names
-from matchrec.plan.stages import ForbiddenEvent, Single, Steps, nots, parts, words
+from matchrec.plan.stages import Contiguity, ForbiddenEvent, Single, Steps, nots, parts, words
 from matchrec.source import Source
 from matchrec.writing.forms import conjunct_shapes
 from matchrec.writing.names import of_variable

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from matchrec import Pattern
-from matchrec.frontends.pattern import PatternQuery, lower_pattern
+from matchrec.frontends.pattern.lower import PatternQuery, lower_pattern
 from matchrec.frontends.sase import compile_sase
-from matchrec.frontends.sql import parse
+from matchrec.frontends.sql.locate import parse
 from matchrec.frontends.sql.lower import lower
 from matchrec.plan.match_plan import MatchPlan
 

@@ -18,7 +18,7 @@ from pyspark.sql.types import DataType
 from matchrec.compile.path import Draft
 from matchrec.conditions.row_column import OrderType
 from matchrec.frontends.row_pattern import parse_row_pattern
-from matchrec.frontends.sql import parse
+from matchrec.frontends.sql.locate import parse
 from matchrec.frontends.sql.lower import lower
 from matchrec.plan.clauses import AfterMatchSkip, SkipTo
 from matchrec.spark.types import value_type

@@ -23,10 +23,9 @@ from matchrec.compile.path import draft
 from matchrec.conditions.types import BIGINT, BOOLEAN
 from matchrec.conditions.typing.typer import TRUE_COLUMN
 from matchrec.frontends.lexing.tokens import Dialect
-from matchrec.frontends.pattern import PatternQuery, lower_pattern
+from matchrec.frontends.pattern.lower import PatternQuery, lower_pattern
 from matchrec.frontends.sase import compile_sase
-from matchrec.frontends.sql import parse
-from matchrec.frontends.sql.locate import outer
+from matchrec.frontends.sql.locate import outer, parse
 from matchrec.frontends.sql.lower import lower
 from matchrec.frontends.sql.lower_windows import lower_window
 from matchrec.plan.match_plan import MatchPlan

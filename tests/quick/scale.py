@@ -24,8 +24,8 @@ FULL = os.environ.get("MATCHREC_FULL", "0") != "0"
 OWN_SPARK = os.environ.get("MATCHREC_OWN_SPARK", "0") != "0"
 SEED = int(os.environ.get("MATCHREC_SEED", "0"))
 LONG_RUN = os.environ.get("MATCHREC_EXAMPLES")  # how many examples, as text
-ALL = FULL or LONG_RUN is not None
-LARGE = 2000 if ALL else 500  # rows of the second size of random tests: tests/tasks/copies.py
+# Rows of the second size of random tests: tests/tasks/copies.py.
+LARGE = 500 if not (FULL or LONG_RUN) else 1000 if LONG_RUN is None else 2000
 PART = 16  # a quick run has one example of so many
 
 

@@ -95,6 +95,26 @@ def test_equal_keys_are_those_of_a_table(feed: Feed, partition: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("selection", ["", "SKIP TILL NEXT MATCH ALL MATCHES"])
+def test_windows_of_rows_end_with_rows(feed: Feed, selection: str) -> None:
+    """And a measure reads an earlier one; one condition is that of two variables."""
+    query = query_of(
+        f"""SELECT * FROM {{events}} MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts
+            MEASURES A.x AS a, B.x AS b, b - a AS more PATTERN (A B) {selection} WITHIN 2 ROWS
+            DEFINE A, B AS v = 'a')"""
+    )
+    feed.put(
+        [("p", 10, "a", 1), ("p", 12, "b", 2), ("p", 14, "a", 3), ("q", 15, "a", 4)],
+        [("p", 16, "a", 5), ("q", 17, "b", 6), ("q", 18, "a", 7), ("p", 19, "a", 8)],
+        [("p", 200, "z", 0), ("q", 200, "z", 0)],
+        [("p", 400, "z", 0)],
+    )
+    assert feed.run(query) == 0
+    assert feed.rows() == feed.at_once(query)
+    assert "Row(k='p', a=3, b=5, more=2)" in feed.rows()
+
+
+@pytest.mark.slow
 def test_matches_as_values_come_out_of_a_stream(feed: Feed) -> None:
     """And are taken apart in the same streaming query."""
 

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 import matchrec
 from matchrec.api.inputs import relation_of
 from matchrec.errors import MatchRecognizePlanError, MatchRecognizeUnsupportedError
-from matchrec.frontends.sql import parse_clause
+from matchrec.frontends.sql.grammar import parse_clause
 from matchrec.frontends.sql.lower import lower
 from matchrec.spark.coverage import count
 from matchrec.spark.question import Options, Question

@@ -13,8 +13,7 @@ from pyspark.sql import SparkSession
 
 import matchrec
 from matchrec.errors import MatchRecognizeError
-from matchrec.frontends.sql import parse
-from matchrec.frontends.sql.locate import outer, rows_of
+from matchrec.frontends.sql.locate import outer, parse, rows_of
 from matchrec.frontends.sql.lower import lower
 from matchrec.plan.expression import ColumnReference, references
 from matchrec.plan.text import Template

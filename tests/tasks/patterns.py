@@ -26,7 +26,8 @@ from matchrec.conditions.row_column import RowColumn
 from matchrec.engine.interface import Task
 from matchrec.engine.partitions import Partitions
 from matchrec.errors import MatchRecognizeError
-from matchrec.frontends.pattern import AfterMatch, PatternQuery, lower_pattern
+from matchrec.frontends.pattern.builder import AfterMatch
+from matchrec.frontends.pattern.lower import PatternQuery, lower_pattern
 from matchrec.plan.resolve import InputColumns
 from matchrec.spark.types import value_type
 from matchrec.spark.worker.encode import partitions_of

@@ -6,17 +6,16 @@ And what a rule set cannot have.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import TypeVar
 
 from matchrec.errors.kinds import (
     Located,
     MatchRecognizePlanError,
-    MatchRecognizeRunError,
     listed,
     nearest,
 )
 from matchrec.errors.message import plan_error, run_error, unsupported
-from matchrec.errors.run.place import RowPlace
 from matchrec.errors.surface import here
 from matchrec.source import Span
 
@@ -72,25 +71,17 @@ division_by_zero = run_error(
 )
 
 
-def function_failed(variable: str, reason: str, place: RowPlace) -> MatchRecognizeRunError:
-    """A function in a condition has no result for its values; `reason` is Spark's."""
-    cure = f"write other arguments of the function, or {_LEAVE_OUT}"
-    return _not_computed(variable, reason, place, cure)
-
-
-def function_failed_under_ansi(
-    variable: str, reason: str, place: RowPlace
-) -> MatchRecognizeRunError:
-    """A function in a condition has no result for its values, and outside ANSI it would be NULL."""
-    cure = f"{_LEAVE_OUT}, or set spark.sql.ansi.enabled to false"
-    return _not_computed(variable, reason, place, cure)
-
-
+_not_computed = partial(
+    run_error, "the condition of `{variable}` cannot be computed: {reason}", notes=("{place}",)
+)
 _LEAVE_OUT = "leave such rows out by another condition"
 
+# A function in a condition has no result for its values; `reason` is Spark's.
+function_failed = _not_computed(hint=f"write other arguments of the function, or {_LEAVE_OUT}")
 
-_not_computed = run_error(
-    "the condition of `{variable}` cannot be computed: {reason}", notes=("{place}",), hint="{cure}"
+# The same, where outside ANSI it would be NULL.
+function_failed_under_ansi = _not_computed(
+    hint=f"{_LEAVE_OUT}, or set spark.sql.ansi.enabled to false"
 )
 
 # The search of a partition went beyond max_steps.
@@ -102,14 +93,13 @@ too_many_steps = run_error(
 )
 
 
-def sum_too_large(type_name: str, place: RowPlace) -> MatchRecognizeRunError:
-    """A sum in MEASURES left the type that Spark gives it."""
-    wider = "DECIMAL(38, 0) or DOUBLE" if type_name == "BIGINT" else "DOUBLE"
-    return MatchRecognizeRunError(
-        f"a sum in MEASURES is too large for {type_name}",
-        notes=(str(place),),
-        hint=f"write a CAST to {wider} inside the sum",
-    ).at(place)
+# A sum in MEASURES left the type that Spark gives it.
+sum_too_large = run_error(
+    "a sum in MEASURES is too large for {type_name}",
+    notes=("{place}",),
+    hint="write a CAST to DOUBLE inside the sum",
+    hints={"BIGINT": "write a CAST to DECIMAL(38, 0) or DOUBLE inside the sum"},
+)
 
 
 L = TypeVar("L", bound=Located)

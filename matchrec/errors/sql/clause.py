@@ -7,7 +7,7 @@ from matchrec.errors.kinds import (
     meant_keyword,
     shortened,
 )
-from matchrec.errors.message import parse_error, plan_error, unsupported
+from matchrec.errors.message import parse_error, plan_error, unsupported, worded
 from matchrec.errors.sql.foreign_names import or_dialect
 from matchrec.source import Span
 
@@ -99,16 +99,15 @@ closed_before = parse_error(
 )
 
 
-def outside_parentheses(part: str, span: Span) -> MatchRecognizeParseError:
-    """MATCH_RECOGNIZE (...) WITHIN INTERVAL 1 HOUR."""
-    after = part in ("WITHIN", "SUBSET", "DEFINE")
-    place = ", after PATTERN (...)" if after else "" if part == "PATTERN" else ", before PATTERN"
-    return MatchRecognizeParseError(
-        f"{part} stands after the closing parenthesis of MATCH_RECOGNIZE",
-        span,
-        notes=(_ORDER,),
-        hint=f"move it into the parentheses{place}",
-    )
+# MATCH_RECOGNIZE (...) WITHIN INTERVAL 1 HOUR.
+_MOVE = "move it into the parentheses"
+outside_parentheses = parse_error(
+    "{part} stands after the closing parenthesis of MATCH_RECOGNIZE",
+    notes=(_ORDER,),
+    hint=f"{_MOVE}, before PATTERN",
+    hints={"PATTERN": _MOVE}
+    | dict.fromkeys(("WITHIN", "SUBSET", "DEFINE"), f"{_MOVE}, after PATTERN (...)"),
+)
 
 
 # A part after one that it must precede; `order` is the right one of those written.
@@ -361,7 +360,7 @@ def meant_by(text: str, where: str) -> str | None:
         return "limit the time of a match after PATTERN (...): WITHIN INTERVAL 1 HOUR"
     keyword = meant_keyword(text)
     if keyword or text.upper() in _OF_OTHERS:
-        return _OF_OTHERS.get(text.upper()) or f"write {keyword}"
+        return worded(_OF_OTHERS.get(text.upper(), f"write {keyword}"))
     if text in ")]}":
         return f"remove the `{text}`, or add the bracket that it closes"
     return None
@@ -391,7 +390,7 @@ _OF_OTHERS = {
     "=>": "write >= for a number that is as great or greater",
     "&&": "write AND",
     "->": "a lambda function stands in a function that takes one: transform(x, p -> p + 1)",
-    "OPTIONS": or_dialect("write LONGEST MATCH after PATTERN (...)", "bigquery"),
+    "OPTIONS": "write LONGEST MATCH after PATTERN (...), or pass {option[dialect=bigquery]}",
     "WHERE": "filter the input in a subquery before the clause, or the result after it",
 }
 _UNITS = frozenset({"SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "YEAR"})

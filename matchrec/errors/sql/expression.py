@@ -14,8 +14,8 @@ from matchrec.errors.kinds import (
     listed,
     nearest,
 )
-from matchrec.errors.language import part, written_in
-from matchrec.errors.message import plan_error, unsupported
+from matchrec.errors.language import part
+from matchrec.errors.message import plan_error, unsupported, worded
 from matchrec.errors.sql.clause import IN_DOUBLE_QUOTES, in_backticks, name_in_double_quotes
 from matchrec.errors.sql.foreign_names import cure_of, cure_of_arguments, or_dialect
 from matchrec.errors.surface import here
@@ -222,7 +222,7 @@ _COMPARISONS = ("=", "<=>", "<>", "!=", "<", "<=", ">", ">=", "IF")
 
 def cure(operator: str, left: str, right: str) -> str:
     """What to write instead of an operator between values of two types."""
-    return written_in(_template(operator, left, right))
+    return worded(_template(operator, left, right))
 
 
 def _template(operator: str, left: str, right: str) -> str:

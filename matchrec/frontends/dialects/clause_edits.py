@@ -12,12 +12,7 @@ from matchrec.errors.sql import window as errors
 from matchrec.errors.sql.window import not_in
 from matchrec.frontends.dialects.edits import Edit, Note, edited
 from matchrec.frontends.dialects.fragments import Fragments
-from matchrec.frontends.dialects.limits import (
-    Feature,
-    check_limits,
-    neighbours,
-    repeated_variables,
-)
+from matchrec.frontends.dialects.limits import check_limits, repeated_variables
 from matchrec.frontends.dialects.products import Nulls, Product
 from matchrec.frontends.dialects.rules.place import Kinds, KnownColumns, Place, no_kinds
 from matchrec.frontends.dialects.spellings import (
@@ -206,7 +201,7 @@ def exclusive_loop_edits(
     if not exits:
         return
     for span in repeated_variables(clause.pattern):
-        raise not_in("Flink SQL", Feature.REPEATED.value, span)
+        raise not_in("Flink SQL", "repeated variables in PATTERN", span)
     names = ", ".join(f"{one.union} = {_members(one)}" for one in exits)
     place = clause.windows[-1].span.end if clause.windows else clause.pattern_span.end
     yield Edit(Span(place, place), f" SUBSET {names}")
@@ -299,7 +294,7 @@ def clause_edits(
     if read.defines_more and not write.defines_more:
         clause, unused = without_unused(tokens, clause)
         yield from (Edit(span, "") for span in unused)
-    check_limits(clause, write, neighbours(clause, read))
+    check_limits(clause, read, write)
     keeps_case = read.keeps_case and not write.keeps_case
     written = variables_as_written(tokens, clause) if keeps_case else {}
     place = Place(read, write, clause, columns=KnownColumns(columns), quoted=written)
@@ -382,9 +377,7 @@ def inside(tokens: TokenSequence, window: FoundWindow) -> Span:
 def calls_over(tokens: TokenSequence, windows: Sequence[FoundWindow]) -> Iterator[Span]:
     """The calls over the rows of matches, with OVER."""
     for window in windows:
-        for call in window.calls:
-            if not call.is_of_partition(tokens):
-                yield tokens.span(call.start, call.end)
+        yield from (tokens.span(call.start, call.end) for call in window.calls)
 
 
 def window_edits(
@@ -401,6 +394,6 @@ def window_edits(
         if tokens.key(call.over - 1) != ")" and name.kind is TokenKind.QUOTED:
             quote = fragments.write.quote
             yield Edit(name.span, f"{quote}{name.text.replace(quote, 2 * quote)}{quote}")
-        elif tokens.key(call.over - 1) == ")" and not call.is_of_partition(tokens):
+        elif tokens.key(call.over - 1) == ")":
             span = tokens.span(call.start, call.over)
             yield from fragments.expression(span, place.within(clause, ClausePart.MEASURES))

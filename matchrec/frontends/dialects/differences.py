@@ -16,12 +16,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
-from importlib.resources import files
 
 from matchrec.dataclass import dataclass
 from matchrec.frontends.dialects.products import Product
 from matchrec.frontends.lexing.tokens import TokenSequence
-from matchrec.source import Span
+from matchrec.source import Span, read_table
 
 _COUNT = re.compile(r"=(\d+)|(\d+)\+")
 
@@ -105,13 +104,11 @@ def _asked(read: Product, write: Product) -> frozenset[str]:
 @cache
 def table() -> tuple[Difference, ...]:
     """All rows."""
-    text = files("matchrec.frontends.dialects").joinpath("differences.txt").read_text("utf-8")
-    lines = (line for line in text.splitlines() if line and not line.startswith("#"))
-    return tuple(map(_row, lines))
+    return tuple(map(_row, read_table("matchrec.frontends.dialects", "differences.txt")))
 
 
-def _row(line: str) -> Difference:
-    products, words, where, answer, sentence, cure = (one.strip() for one in _parts(line))
+def _row(cells: list[str]) -> Difference:
+    products, words, where, answer, sentence, cure = cells
     count = _COUNT.fullmatch(where)
     least, most = 0, float("inf")
     if count:
@@ -128,7 +125,3 @@ def _row(line: str) -> Difference:
         sentence,
         cure,
     )
-
-
-def _parts(line: str) -> list[str]:
-    return re.split(r" \|(?= |$)", line)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
 from functools import cached_property
@@ -123,7 +122,7 @@ class Analysis(TokenSequence):
 
     def _edited(self, span: Span, removed: Iterable[Span]) -> str:
         edits = [(gone, "") for gone in removed]
-        edits += self._respelt_in(span)
+        edits += [edit for edit in self.respelt if span.start <= edit[0].start < span.end]
         text = ""
         position = span.start
         for gone, replacement in sorted(edits, key=lambda edit: (edit[0].start, -edit[0].end)):
@@ -134,13 +133,6 @@ class Analysis(TokenSequence):
             position = gone.end
         rest = self.text_at(Span(position, span.end))
         return f"{text} {rest}" if run_together(text, rest) else text + rest
-
-    def _respelt_in(self, span: Span) -> tuple[tuple[Span, str], ...]:
-        first, end = (
-            bisect_left(self.respelt, place, key=lambda edit: edit[0].start)
-            for place in (span.start, span.end)
-        )
-        return self.respelt[first:end]
 
 
 _NOT_A_FUNCTION = words(

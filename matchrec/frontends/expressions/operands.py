@@ -13,6 +13,7 @@ from matchrec.frontends.expressions.references import Hole
 from matchrec.frontends.expressions.row_terms import with_field_name
 from matchrec.frontends.lexing.tokens import (
     CLOSING,
+    UNITS,
     Cursor,
     Token,
     TokenKind,
@@ -208,22 +209,14 @@ class ExpressionCursor(Cursor):
 
 # Operators and words by which the structure of an expression is read.
 
-_COMPARISON = {"=": "=", "==": "=", "<>": "<>", "!=": "<>"} | {
-    operator: operator for operator in ("<", "<=", ">", ">=", "<=>")
-}
-_ADDITIVE = {"+": "+", "-": "-", "||": "||"}
-_MULTIPLICATIVE = {"*": "*", "/": "/", "%": "%", "DIV": "DIV"}
-_LEVELS = (
-    _COMPARISON,
-    {"|": "|"},
-    {"^": "^"},
-    {"&": "&"},
-    {"<<": "<<", ">>": ">>"},
-    _ADDITIVE,
-    _MULTIPLICATIVE,
-)
+SAME_SIGNS = {"==": "=", "!=": "<>"}
+"""Other ways to write an operator."""
+
+_LEVELS = ("= == <> != < <= > >= <=>", "|", "^", "&", "<< >>", "+ - ||", "* / % DIV")
 BINARY = {
-    symbol: (level, name) for level, names in enumerate(_LEVELS) for symbol, name in names.items()
+    sign: (level, SAME_SIGNS.get(sign, sign))
+    for level, signs in enumerate(_LEVELS)
+    for sign in signs.split()
 }
 """How tight each binary operator binds, and its name in an Operation."""
 
@@ -296,7 +289,7 @@ def read_with_unit(reader: OperandReader, name: str, start: int, end: int) -> Sp
     unit = reader.key_at(start)
     if reader.kind_at(start) is not TokenKind.WORD or reader.key_at(start + 1) != ",":
         return None
-    if unit not in UNITS:
+    if unit not in UNITS - {"NANOSECOND"} | {"DAYOFYEAR"}:
         return None
     return WITH_UNIT[name], reader.separated(start + 2, end), (unit,)
 
@@ -322,13 +315,6 @@ def read_trim(reader: OperandReader, _: str, start: int, end: int) -> SpecialCal
     first = start + (side is not None)
     texts = [reader.argument(first, place)] if first < place else []
     return side or "TRIM", (*texts, reader.argument(place + 1, end)), ()
-
-
-def read_position(reader: OperandReader, name: str, start: int, end: int) -> SpecialCall | None:
-    place = reader.top_level("IN", start, end)
-    if place is None:
-        return None
-    return name, (reader.argument(start, place), reader.argument(place + 1, end)), ()
 
 
 def read_clauses(*keys: str) -> Form:
@@ -366,12 +352,6 @@ def read_named_struct(reader: OperandReader, _: str, start: int, end: int) -> Sp
 
 TRIMS = {"BOTH": "TRIM", "LEADING": "LTRIM", "TRAILING": "RTRIM"}
 
-UNITS = words(
-    """
-    YEAR QUARTER MONTH WEEK DAY DAYOFYEAR HOUR MINUTE SECOND MILLISECOND MICROSECOND
-    """
-)
-
 WITH_UNIT = {
     "TIMESTAMPDIFF": "TIMESTAMPDIFF",
     "TIMEDIFF": "TIMESTAMPDIFF",
@@ -390,7 +370,7 @@ SPECIAL_CALLS: Mapping[str, Form] = {
     "DATE_PART": read_date_part,
     "DATEPART": read_date_part,
     "TRIM": read_trim,
-    "POSITION": read_position,
+    "POSITION": read_clauses("IN"),
     "STRUCT": read_struct,
     "NAMED_STRUCT": read_named_struct,
     "SUBSTRING": read_clauses("FROM", "FOR"),

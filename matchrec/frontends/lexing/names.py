@@ -117,10 +117,7 @@ class _Reader:
             return False
         if key == "CASE" and self.is_case(index):
             return False
-        if self.key(index - 1) == "IS" or [self.key(index - 2), self.key(index - 1)] == [
-            "IS",
-            "NOT",
-        ]:
+        if self.key(index - 1) == "IS" or self.text.says(index - 2, "IS", "NOT"):
             return False
         if key == "FROM" and self.key(index - 1) == "DISTINCT":
             return False

@@ -57,7 +57,7 @@ def read_relation(tokens: TokenSequence, start: int, end: int) -> WrittenRelatio
             index = after
         elif opening in tokens.pairs:
             index, name = tokens.past(opening), None
-        elif (place := _alias(tokens, index)) is not None and place < end:
+        elif (place := find_alias(tokens, index)) is not None and place < end:
             name = tokens[place].name
             names.append(name)
             index = tokens.past(place + 1) if tokens.key(place + 1) == "(" else place + 1
@@ -144,10 +144,12 @@ def _primary(tokens: TokenSequence, start: int, end: int) -> tuple[int, str | No
     return index + 1, tokens[index].name
 
 
-def _alias(tokens: TokenSequence, index: int) -> int | None:
+def find_alias(tokens: TokenSequence, index: int) -> int | None:
     """Where the alias that starts at `index` has its name."""
-    place = index + (tokens.key(index) == "AS" and tokens.can_name(index + 1))
-    return place if tokens.can_name(place) and tokens.key(place) not in NO_ALIAS else None
+    has_as = tokens.key(index) == "AS" and tokens.can_name(index + 1)
+    place = index + has_as
+    is_name = tokens.can_name(place) and tokens.key(place) not in NO_ALIAS
+    return place if is_name and (has_as or not starts_part(tokens, place)) else None
 
 
 def _rotation(tokens: TokenSequence, index: int) -> int:

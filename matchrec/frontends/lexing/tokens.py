@@ -79,12 +79,8 @@ WINDOW_ONLY = {
 }
 """Functions that stand with OVER only, and what does the same over a match."""
 
-UNITS_OF_TIME = words(
-    """
-    DAY DAYS HOUR HOURS MICROSECOND MICROSECONDS MILLISECOND MILLISECONDS MINUTE MINUTES MONTH
-    MONTHS NANOSECOND NANOSECONDS QUARTER QUARTERS SECOND SECONDS WEEK WEEKS YEAR YEARS
-    """
-)
+UNITS = words("YEAR QUARTER MONTH WEEK DAY HOUR MINUTE SECOND MILLISECOND MICROSECOND NANOSECOND")
+UNITS_OF_TIME = UNITS | {f"{unit}S" for unit in UNITS}
 
 
 class Dialect(Enum):
@@ -260,18 +256,7 @@ def whole_number(digits: str) -> int | None:
 Tokenizer = Callable[[str], Sequence[SqlglotToken]]
 
 _WORDS = re.compile(r"\w+(\s+\w+)*")
-_STRINGS = frozenset(
-    {
-        TokenType.STRING,
-        TokenType.RAW_STRING,
-        TokenType.HEX_STRING,
-        TokenType.BIT_STRING,
-        TokenType.BYTE_STRING,
-        TokenType.NATIONAL_STRING,
-        TokenType.UNICODE_STRING,
-        TokenType.HEREDOC_STRING,
-    }
-)
+_STRINGS = frozenset(one for one in TokenType if f"_{one.name}".endswith("_STRING"))
 
 
 def sqlglot_tokens(text: str, offset: int = 0, dialect: Dialect = SPARK) -> list[SqlglotToken]:
@@ -488,10 +473,6 @@ class TokenSequence:
     def past(self, index: int) -> int:
         """The index after a token, or after the brackets that it opens."""
         return self.pairs.get(index, index) + 1
-
-    def past_as(self, index: int) -> int:
-        """The index itself, or that after AS there: where the name of what stands before is."""
-        return index + (self.key(index) == "AS")
 
     def can_name(self, index: int) -> bool:
         """Whether a name, or a string in double quotes for one, stands at `index`."""

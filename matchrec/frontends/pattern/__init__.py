@@ -5,23 +5,3 @@
 is two stages, of which the second is looped; a group is a stage of stages. `builder` has the calls,
 `tree` what they build and how long a window may be, `checks` what is refused.
 """
-
-from matchrec.frontends.pattern.builder import AfterMatch, Pattern
-from matchrec.frontends.pattern.lower import PatternQuery, lower_pattern
-from matchrec.frontends.pattern.tree import (
-    Contiguity,
-    Stage,
-    Test,
-    textual,
-)
-
-__all__ = [
-    "AfterMatch",
-    "Contiguity",
-    "Pattern",
-    "PatternQuery",
-    "Stage",
-    "Test",
-    "lower_pattern",
-    "textual",
-]

@@ -24,13 +24,13 @@ from matchrec.errors import stages as errors
 from matchrec.frontends.pattern import checks
 from matchrec.frontends.pattern.tree import (
     DURATION,
-    Contiguity,
     Duration,
     Stage,
     duration,
     shown,
 )
 from matchrec.plan.clauses import SkipTo
+from matchrec.plan.stages import Contiguity
 
 # After-match skip strategies: which matches a match leaves out.
 

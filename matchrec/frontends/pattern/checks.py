@@ -11,13 +11,13 @@ from typing import Any
 from matchrec.errors import stages as errors
 from matchrec.frontends.lexing.tokens import MOST
 from matchrec.frontends.pattern.tree import (
-    Contiguity,
     Duration,
     Stage,
     Test,
     all_stages,
     named_stages,
 )
+from matchrec.plan.stages import Contiguity
 
 KINDS = ("first_to_last", "previous_to_current")
 END_STATE = "$endState$"

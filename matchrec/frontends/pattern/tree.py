@@ -75,10 +75,8 @@ def read(value: object, call: str) -> Duration | None:
     """The distance, or None where there is none to be read."""
     if isinstance(value, timedelta):
         return Duration(True, Fraction(value // timedelta(microseconds=1)))
-    if isinstance(value, int):
-        return Duration(False, Fraction(value))
-    if isinstance(value, float):
-        return Duration(False, Fraction(str(value)))
+    if isinstance(value, int | float):
+        return Duration(False, Fraction(value if isinstance(value, int) else str(value)))
     assert isinstance(value, str), value
     if alone := ALONE.fullmatch(value):
         return Duration(False, Fraction(alone[1]))
@@ -96,16 +94,6 @@ def unit(name: str, call: str) -> int:
     if singular not in MICROSECONDS:
         raise errors.unknown_unit(call, name, [f"{one.lower()}s" for one in MICROSECONDS])
     return MICROSECONDS[singular]
-
-
-__all__ = [
-    "Contiguity",
-    "Stage",
-    "Test",
-    "all_stages",
-    "named_stages",
-    "textual",
-]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from functools import cached_property
-from typing import TypeVar
 
 from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeError
@@ -14,7 +13,7 @@ from matchrec.errors.kinds import nearest
 from matchrec.errors.sase import expression as expression_errors
 from matchrec.errors.sase import query as query_errors
 from matchrec.frontends.expressions.analysis import with_holes
-from matchrec.frontends.expressions.operands import operation_of_call
+from matchrec.frontends.expressions.operands import SAME_SIGNS, operation_of_call
 from matchrec.frontends.expressions.row_terms import NAMING, named_field
 from matchrec.frontends.lexing.tokens import (
     AGGREGATES,
@@ -112,20 +111,13 @@ class Components:
         place = self.written.index(negated)
         before = [one.name.text for one in self.written[:place] if not one.negated]
         after = [one.name.text for one in self.written[place:] if not one.negated]
-        return _first(before[::-1]), _first(after)
+        return next(reversed(before), None), next(iter(after), None)
 
     def unknown(self, name: Name, clause: str) -> MatchRecognizeError:
         """The error of a name that no component has."""
         known = {one.name.text: one.written for one in self.written}
         meant = nearest(name.text, known)
         return query_errors.unknown_component(name.text, known.values(), meant, clause, name.span)
-
-
-T = TypeVar("T")
-
-
-def _first(items: list[T]) -> T | None:
-    return items[0] if items else None
 
 
 def variables_of(component: Component) -> tuple[str, ...]:
@@ -226,7 +218,8 @@ class ExpressionReader:
                 return self.identifier(Identifier(name, Index.ALONE, None, span))
             case "identifier" | "whole":
                 found = identifier_of(tree, self.text)
-                return self.length(*found) if isinstance(found, tuple) else self.identifier(found)
+                is_length = found.index is Index.LENGTH
+                return self.length(found) if is_length else self.identifier(found)
             case "group":
                 return enclosed(self.scalar(parts[0]), self.written, span)
             case "call":
@@ -303,12 +296,13 @@ class ExpressionReader:
         if node.index in ELEMENTS and self.clause == "RETURN":
             raise expression_errors.element_in_return(written, name, node.span)
 
-    def length(self, name: Name, span: Span) -> Term:
-        if not self.component(name).kleene:
-            raise expression_errors.length_of_one_event(name.text, self.clause, span)
+    def length(self, node: Identifier) -> Term:
+        name, span = node.name.text, node.span
+        if not self.component(node.name).kleene:
+            raise expression_errors.length_of_one_event(name, self.clause, span)
         if self.inside is not None:
-            raise expression_errors.nested_aggregate(f"{name.text}.LEN", self.clause, span)
-        return term_of(Aggregate("count", name.text, (), span=span), span)
+            raise expression_errors.nested_aggregate(f"{name}.LEN", self.clause, span)
+        return term_of(Aggregate("count", name, (), span=span), span)
 
     # Functions
 
@@ -395,7 +389,6 @@ OPERATORS = {
 }
 """The operator that each rule applies, with the words or signs that its tree has."""
 
-SIGNS = {"==": "=", "!=": "<>"}
 INDICES = {
     "": Index.ALL,
     "1": Index.FIRST,
@@ -416,7 +409,7 @@ def operator_of(tree: Expression) -> str | None:
         case "inverse":
             words = ""
     found = " ".join(OPERATORS.get(tree.data, "").format(words).split())
-    return SIGNS.get(found, found) or None
+    return SAME_SIGNS.get(found, found) or None
 
 
 def operands_of(tree: Expression) -> list[Expression]:
@@ -441,20 +434,16 @@ def attributes_of(tree: Expression) -> tuple[Attribute, ...]:
 
 def attribute_read(tree: Expression, text: str) -> Attribute | None:
     """The attribute of which an expression is the value, None where it is anything else."""
-    found = identifier_of(tree, text) if tree.data == "identifier" else None
-    return found.attribute if isinstance(found, Identifier) else None
+    return identifier_of(tree, text).attribute if tree.data == "identifier" else None
 
 
-def identifier_of(tree: Expression, text: str) -> Identifier | tuple[Name, Span]:
-    """`a[i].price` or `a[]`; of `a.LEN` the name alone, and where all of it stands.
-
-    text: all of the query.
-    """
+def identifier_of(tree: Expression, text: str) -> Identifier:
+    """`a[i].price`, `a[]` or `a.LEN`. text: all of the query."""
     token, index, *attributes = tree.children
     name, span = name_of(token), span_of(tree)
     attribute = attribute_of(attributes[0]) if attributes else None
     if index is None and attribute and _written(attribute.span, text).upper() == "LEN":
-        return name, span
+        return Identifier(name, Index.LENGTH, None, span)
     return Identifier(name, _index_of(name, index, text), attribute, span)
 
 
@@ -482,7 +471,7 @@ def identifiers(tree: Expression, text: str) -> Iterator[Identifier]:
     """All identifiers in an expression, from left to right."""
     if tree.data in ("identifier", "whole"):
         found = identifier_of(tree, text)
-        if isinstance(found, Identifier):
+        if found.index is not Index.LENGTH:
             yield found
     else:
         for operand in operands_of(tree):

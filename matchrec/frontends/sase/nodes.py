@@ -65,6 +65,7 @@ class Index(Enum):
     SO_FAR = "a[..i-1]"
     LAST = "a[a.LEN]"
     ALL = "a[]"
+    LENGTH = "a.LEN"
 
     def of(self, variable: str) -> str:
         """The identifier as one would write it."""

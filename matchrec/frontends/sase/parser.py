@@ -30,7 +30,7 @@ from matchrec.frontends.sase.nodes import (
     span_of,
 )
 from matchrec.plan.clauses import RowExpression
-from matchrec.plan.text import string_literal, unquoted
+from matchrec.plan.text import MICROSECONDS, string_literal, unquoted
 from matchrec.source import Source, Span
 
 
@@ -169,7 +169,6 @@ def strategy_named(written: str, span: Span) -> Strategy:
     return found
 
 
-UNITS = ("WEEK", "DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND")
 CALENDAR = ("MONTH", "YEAR")
 
 
@@ -205,8 +204,8 @@ def unit_of(number: Name, unit: Name | None) -> str:
         raise errors.calendar_unit(unit.text, unit.span)
     if found == "EVENT":
         raise errors.mixed_units(unit.span)
-    if found not in UNITS:
-        known = [f"{one.lower()}s" for one in (*UNITS, "EVENT")]
+    if found not in MICROSECONDS:
+        known = [f"{one.lower()}s" for one in (*MICROSECONDS, "EVENT")]
         raise errors.unknown_unit(unit.text, known, unit.span)
     if not number.text.isdigit() and found != "SECOND":
         raise errors.fraction_of_unit(number.text, unit.text, number.span.to(unit.span))

@@ -8,7 +8,7 @@ from typing import NoReturn, TypeVar
 
 from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.kinds import meant_keyword
+from matchrec.errors.kinds import meant_keyword, shown_in
 from matchrec.errors.sql import clause as errors
 from matchrec.errors.sql import clause as syntax_errors
 from matchrec.errors.sql import pattern as pattern_errors
@@ -17,12 +17,15 @@ from matchrec.errors.sql.expression import column_in_double_quotes
 from matchrec.frontends.expressions.analysis import ClausePart
 from matchrec.frontends.lexing.tokens import (
     MOST,
+    SPARK,
     UNITS_OF_TIME,
+    Dialect,
     Range,
     Token,
     TokenKind,
     TokenSequence,
     pair_brackets,
+    read_tokens,
     whole_number,
     words,
 )
@@ -50,7 +53,7 @@ from matchrec.plan.clauses import (
 )
 from matchrec.plan.pattern import RowPattern
 from matchrec.plan.text import is_reserved
-from matchrec.source import Span
+from matchrec.source import Origin, Source, Span
 
 # The parts of a clause: which word starts one, where each ends, and what stands outside of them.
 #
@@ -90,7 +93,6 @@ def pattern_outside(tokens: TokenSequence, word: int, wrong: int) -> MatchRecogn
 
 
 _ORDER = tuple(ClausePart)
-_TWO_WORDS = (ClausePart.PARTITION_BY, ClausePart.ORDER_BY)
 _ONE_WORD = (ClausePart.MEASURES, ClausePart.WITHIN, ClausePart.SUBSET, ClausePart.DEFINE)
 _WORDS = {
     ClausePart.PARTITION_BY: 2,
@@ -211,7 +213,7 @@ def _starts(clause: ClauseTokens) -> Iterator[tuple[ClausePart, int]]:
             part = None  # the first item of the part before, e.g. a column called measures
         if part:
             yield part, index
-            keyword_end = index + (2 if part in _TWO_WORDS else 1)
+            keyword_end = index + (2 if _WORDS.get(part) == 2 else 1)
         if part is ClausePart.PATTERN:
             closing = clause.pairs.get(index + 1, -1)
             if closing < 0:
@@ -239,7 +241,7 @@ def _one_of(
     """The member whose words stand at `start`, and the token after them."""
     for member in members:
         written = member.value.replace("-", " - ").split()
-        if [clause.key(start + place) for place in range(len(written))] == written:
+        if clause.says(start, *written):
             return member, start + len(written)
     return None, start
 
@@ -285,13 +287,11 @@ def _starts_definition(clause: ClauseTokens, index: int) -> bool:
 
 def _is_variable(clause: ClauseTokens, index: int) -> bool:
     """Whether `index` is the variable of SKIP TO, FIRST, LAST, or one of WITHIN ... FROM A TO B."""
-    before = [clause.key(i) for i in range(index - 3, index)]
-    skipped = before[1:] == ["SKIP", "TO"] or before in (
-        ["SKIP", "TO", "FIRST"],
-        ["SKIP", "TO", "LAST"],
-    )
-    is_to = (before[0], before[2]) == ("FROM", "TO")
-    return skipped or is_to or (before[2], clause.key(index + 1)) == ("FROM", "TO")
+    before = clause.key(index - 1)
+    skip = index - 3 if before in ("FIRST", "LAST") else index - 2
+    is_to = before == "TO" and clause.key(index - 3) == "FROM"
+    is_from = before == "FROM" and clause.key(index + 1) == "TO"
+    return clause.says(skip, "SKIP", "TO") or is_to or is_from
 
 
 def _starts_frame(clause: ClauseTokens, index: int) -> bool:
@@ -416,7 +416,7 @@ def _window(clause: ClauseTokens, start: int, end: int) -> WindowNode:
         if not rows:
             raise errors.not_a_number_of_rows(number, MOST, span)
         return WindowNode(expression_at(clause, start, start + 1), span, rows=rows)
-    between = [clause.key(index) for index in range(start, end)][-2:] == ["BETWEEN", "ROWS"]
+    between = end - start > 1 and clause.says(end - 2, "BETWEEN", "ROWS")
     pair = end - start > 4 and (clause.key(end - 4), clause.key(end - 2)) == ("FROM", "TO")
     stop = end - 2 if between else end - 4 if pair else end
     if stop == start:
@@ -684,3 +684,11 @@ def _malformed_definition(clause: ClauseTokens, start: int, end: int) -> MatchRe
     if clause.can_name(start) and first < end and clause.key(start + 1) not in (".", ","):
         meant = clause[start].text, expression_at(clause, first, end).text
     return errors.malformed_definition(written.text, meant, written.span)
+
+
+def parse_clause(
+    text: str, dialect: Dialect = SPARK, origin: Origin | None = None
+) -> MatchRecognize:
+    """The clause of which `text` is what stands between the parentheses."""
+    with shown_in(Source(text, origin)):
+        return read_clause(all_tokens(read_tokens(text, dialect)))

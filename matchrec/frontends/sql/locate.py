@@ -14,6 +14,7 @@ from sqlglot import TokenType
 from matchrec.dataclass import dataclass
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.sql import clause as errors
+from matchrec.frontends.lexing.relations import find_alias
 from matchrec.frontends.lexing.tokens import (
     SPARK,
     Dialect,
@@ -175,15 +176,15 @@ def _sites(
 ) -> Iterator[Site]:
     for cut in clauses:
         refuse_stored_text(tokens, cut)
-        _refuse_alias_in_double_quotes(tokens, cut)
-    relations = tuple(find_relation(tokens, cut) for cut in clauses)
-    for index, relation in enumerate(relations):
-        cut = relation.cut
+    aliases = [_alias_after(tokens, cut) for cut in clauses]
+    relations = [find_relation(tokens, cut) for cut in clauses]
+    for index, (cut, relation) in enumerate(zip(clauses, relations, strict=True)):
         input_span = tokens.span(relation.start, cut.word)
         yield Site(
             index,
             read_clause(cut_out_tokens(tokens, cut.opening, cut.closing)),
             relation.name,
+            aliases[index] or relation.name,
             View(view_name(index)),
             input_span,
             input_span.to(tokens[cut.closing].span),
@@ -192,11 +193,15 @@ def _sites(
         )
 
 
-def _refuse_alias_in_double_quotes(tokens: TokenSequence, cut: Cut) -> None:
-    after = tokens.past_as(cut.closing + 1)
-    if after < len(tokens) and tokens[after].in_double_quotes:
-        token = tokens[after]
+def _alias_after(tokens: TokenSequence, cut: Cut) -> str | None:
+    """What the rows of a clause are called."""
+    place = find_alias(tokens, cut.closing + 1)
+    if place is None:
+        return None
+    token = tokens[place]
+    if token.in_double_quotes:
         raise errors.alias_in_double_quotes(token.text, token.span)
+    return None if token.is_word and is_reserved(token.text) else token.name
 
 
 # Puts holes for DataFrames where relations and clauses stood; all other text is the user's.

@@ -180,7 +180,7 @@ def _unread(reference: Reference, name: str) -> str | None:
 def lower(clause: MatchRecognize, values: Values = MappingProxyType({})) -> MatchPlan:
     """The plan of a clause. values: of parameters, which PATTERN may have as bounds.
 
-    >>> from matchrec.frontends.sql import parse_clause
+    >>> from matchrec.frontends.sql.grammar import parse_clause
     >>> plan = lower(parse_clause("PATTERN (a b*) DEFINE b AS x > PREV(x)"))
     >>> plan.variables, plan.rows_per_match.value, plan.after_match.to.value
     (('A', 'B'), 'ONE ROW PER MATCH', 'PAST LAST ROW')

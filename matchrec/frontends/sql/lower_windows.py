@@ -440,10 +440,9 @@ def _refuse_parts(clause: MatchRecognize) -> None:
         raise errors.not_in_window("WITHIN", window.interval.span)
     if clause.partial is not None:
         raise errors.not_in_window(clause.partial.words, clause.partial.span or clause.span)
-    if clause.selection is not None or clause.output is not None:
-        words = clause.selection or clause.output
-        assert words is not None
-        raise errors.not_in_window(words.value, clause.pattern_span)
+    for words in (clause.selection, clause.output):
+        if words is not None:
+            raise errors.not_in_window(words.value, clause.pattern_span)
     for node in walk(clause.pattern):
         if isinstance(node, Negation):
             raise errors.not_in_window("NOT in PATTERN", node.span or clause.pattern_span)

@@ -150,16 +150,18 @@ class Site:
     """One clause and the relation that it applies to.
 
     index: its turn in the order of evaluation. relation_alias: by which its columns may be
-    qualified, or None. view: what stands for the clause's rows once it is evaluated.
-    relation: the input's text, its alias included. whole: relation and clause, without the alias
-    after it. with_clauses: of every WITH around the relation, outermost first, the part that can be
-    used in it. use: what the query around the clause uses of its rows. window: what a row pattern
-    window has beside its clause; its relation includes WHERE.
+    qualified, or None. alias: what its rows are called, or else its relation, or None. view: what
+    stands for the clause's rows once it is evaluated. relation: the input's text, its alias
+    included. whole: relation and clause, without the alias after it. with_clauses: of every WITH
+    around the relation, outermost first, the part that can be used in it. use: what the query
+    around the clause uses of its rows. window: what a row pattern window has beside its clause; its
+    relation includes WHERE.
     """
 
     index: int
     clause: MatchRecognize
     relation_alias: str | None
+    alias: str | None
     view: View
     relation: Span
     whole: Span

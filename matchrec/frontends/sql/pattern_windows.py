@@ -199,13 +199,17 @@ class CallTokens:
 
 @dataclass(frozen=True, eq=False)
 class FoundWindow:
-    """A row pattern window: its parentheses, the name that WINDOW gives it, or None, its SELECT."""
+    """A row pattern window: its parentheses, the name that WINDOW gives it, or None, its SELECT.
+
+    calls: over the rows of its matches. stays: whether something else may name the window.
+    """
 
     opening: int
     closing: int
     name: str | None
     select: Select
     calls: tuple[CallTokens, ...]
+    stays: bool
 
 
 def find_pattern_windows(tokens: TokenSequence) -> tuple[FoundWindow, ...]:
@@ -218,11 +222,13 @@ def find_pattern_windows(tokens: TokenSequence) -> tuple[FoundWindow, ...]:
     calls = dict(_calls(tokens, outermost))
     found = []
     for opening in sorted(outermost):
-        own = tuple(call for call, window in calls.items() if window == opening)
+        every = [call for call, window in calls.items() if window == opening]
+        own = tuple(call for call in every if not call.is_of_partition(tokens))
         select = selects[opening]
         _refuse_derived(tokens, select, opening)
         name = tokens[opening - 2].text if tokens.key(opening - 1) == "AS" else None
-        found.append(FoundWindow(opening, tokens.pairs[opening], name, select, own))
+        stays = name is not None or len(own) < len(every)
+        found.append(FoundWindow(opening, tokens.pairs[opening], name, select, own, stays))
     return tuple(found)
 
 
@@ -493,6 +499,7 @@ class ReadBlock:
                 number,
                 window.clause,
                 self.alias,
+                self.alias,
                 View(view_name(number)),
                 self.rows,
                 self.rows,
@@ -525,7 +532,7 @@ class ReadBlock:
                     text = f"{text} AS {quoted(known.measure)}"
                 yield tokens.span(call.start, call.end), text
             found = window.found
-            if found.name is not None or any(one.is_of_partition(tokens) for one in found.calls):
+            if found.stays:
                 yield tokens.span(found.opening + 1, found.closing), window.plain
 
 
@@ -552,8 +559,7 @@ def _read_block(tokens: TokenSequence, windows: Sequence[FoundWindow]) -> ReadBl
     for number, window in enumerate(windows, 1):
         read = read_window(tokens, window)
         label = window.name or f"(window {number})"
-        own = [call for call in window.calls if not call.is_of_partition(tokens)]
-        called = [(call, _called(tokens, call, read, label)) for call in own]
+        called = [(call, _called(tokens, call, read, label)) for call in window.calls]
         calls = tuple((call, _unlike(known, taken)) for call, known in called)
         found.append(replace(read, calls=calls))
     return ReadBlock(tokens, windows[0].select, tuple(found))

@@ -9,6 +9,8 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors.sql import clause as clause_errors
 from matchrec.errors.sql import clause as errors
 from matchrec.frontends.lexing.relations import (
+    WrittenRelation,
+    find_alias,
     is_from,
     is_set_operator,
     is_word,
@@ -307,26 +309,14 @@ def _refuse_recursion(tokens: TokenSequence, clause: WithClause, start: int) -> 
                 raise errors.recursive_relation(name.text, tokens[start].span)
 
 
-@dataclass(frozen=True, slots=True)
-class ClauseRelation:
-    """The relation whose tokens start at `start` and end before its clause, `cut`.
-
-    name: by which its columns may be qualified, or None.
-    """
-
-    cut: Cut
-    start: int
-    name: str | None
-
-
-def find_relation(tokens: TokenSequence, cut: Cut) -> ClauseRelation:
+def find_relation(tokens: TokenSequence, cut: Cut) -> WrittenRelation:
     """The relation that a clause applies to; refuses a clause that follows anything else."""
     start = find_start(tokens, cut)
     read = read_relation(tokens, start, cut.word)
     if read.end != cut.word or not _is_in_from(tokens, start):
         raise errors.clause_in_wrong_place(tokens[cut.word].span)
     _refuse_correlation(tokens, start, cut.word)
-    return ClauseRelation(cut, start, read.name)
+    return read
 
 
 def find_start(tokens: TokenSequence, cut: Cut) -> int:
@@ -447,7 +437,6 @@ def _names_around(tokens: TokenSequence, start: int) -> Iterator[str]:
 
 _ALL_COLUMNS = words("PIVOT UNPIVOT NATURAL IDENTIFIER TRANSFORM |>")
 _COMPARISONS = words("= == <=> < <= > >= <> !=")
-_BEFORE_PARENTHESIS = words("USING ON WHERE HAVING")
 _BEFORE_CONSTANT = words("DATE TIMESTAMP")
 
 
@@ -486,16 +475,14 @@ def _is_operator(tokens: TokenSequence, index: int) -> bool:
 
 def _has_column_list(tokens: TokenSequence, closing: int) -> bool:
     """Whether an alias gives the columns other names: `AS m (a, b)`."""
-    name = tokens.past_as(closing + 1)
-    if tokens.key(name + 1) != "(" or tokens.key(name) in _BEFORE_PARENTHESIS:
-        return False
-    return tokens[name].can_name
+    name = find_alias(tokens, closing + 1)
+    return name is not None and tokens.key(name + 1) == "("
 
 
 def _key_tests(tokens: TokenSequence, start: int, closing: int) -> Iterator[KeyTest]:
     """The tests of WHERE, if the clause is all that FROM names."""
-    alias = tokens.past_as(closing + 1)
-    where = alias if tokens.key(alias) == "WHERE" else alias + 1
+    alias = find_alias(tokens, closing + 1)
+    where = closing + 1 if alias is None else alias + 1
     if tokens.key(start - 1) != "FROM" or tokens.key(where) != "WHERE":
         return
     end = _end(tokens, where + 1)
@@ -503,9 +490,10 @@ def _key_tests(tokens: TokenSequence, start: int, closing: int) -> Iterator[KeyT
     if any(tokens.key(index) in ("OR", "NOT", "CASE") for index in level):
         return
     for first, after in _conjuncts(tokens, level, end):
-        qualified = alias < where and tokens.key(first + 1) == "."
-        is_alias = qualified and tokens[first].name.lower() == tokens[alias].name.lower()
-        name = first + 2 if is_alias else first
+        name = first
+        if alias is not None and tokens.key(first + 1) == ".":
+            is_alias = tokens[first].name.lower() == tokens[alias].name.lower()
+            name = first + 2 if is_alias else first
         yield from _key_test(tokens, name, after)
 
 

@@ -50,11 +50,6 @@ class Piece:
         """How many partitions begin with such a row."""
         return int(np.count_nonzero(self.starts[:-1] >= self.table.num_rows - self.fresh))
 
-    @property
-    def goes_on(self) -> bool:
-        """Whether the last partition's further rows are not here."""
-        return bool((self.frontier.edge[-1:] != NO_EDGE).any())
-
 
 def pieces(
     batches: Iterable[pa.RecordBatch],

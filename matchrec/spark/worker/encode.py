@@ -65,7 +65,7 @@ def partitions_of(
         satisfied = satisfied_words(table, len(executable.conditions))
     ranks, values = ranked_columns(executable, table)
     windows = window_end(executable, table, starts)
-    if windows is not None and frontier is not None:
+    if windows is not None and frontier is not None and frontier.goes_on:
         windows = frontier.let_grow(starts, windows)
         if executable.window_rows is not None:  # one of rows ends, whatever comes
             windows = np.minimum(windows, np.arange(len(windows)) + executable.window_rows)

@@ -21,7 +21,7 @@ from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import ValueType
 from matchrec.engine.nearby import satisfy_nearby
 from matchrec.errors import MatchRecognizeUnsupportedError
-from matchrec.frontends.sql import parse_clause
+from matchrec.frontends.sql.grammar import parse_clause
 from matchrec.frontends.sql.lower import lower
 from matchrec.plan.resolve import InputColumns
 from matchrec.plan.text import template

@@ -13,7 +13,7 @@ from matchrec.compile.path import draft
 from matchrec.conditions.types import BIGINT
 from matchrec.engine import records
 from matchrec.errors import MatchRecognizePlanError
-from matchrec.frontends.sql import parse
+from matchrec.frontends.sql.locate import parse
 from matchrec.frontends.sql.lower import lower
 from matchrec.nfa import closure
 from matchrec.nfa import compile as nfa

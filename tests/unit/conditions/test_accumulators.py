@@ -13,7 +13,7 @@ from matchrec.conditions.split import split
 from matchrec.conditions.types import BIGINT, DOUBLE, ValueType, decimal
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.frontends.lexing import tokens
-from matchrec.frontends.sql import parse_clause
+from matchrec.frontends.sql.grammar import parse_clause
 from matchrec.frontends.sql.lower import lower
 
 WIDE = decimal(38, 0)

@@ -13,7 +13,7 @@ from matchrec.conditions.residual import ARITHMETIC, BASIC, CONVERSIONS, Combine
 from matchrec.conditions.split import split
 from matchrec.conditions.typing.calls import NEVER_PYTHONS
 from matchrec.errors import MatchRecognizeUnsupportedError
-from matchrec.frontends.sql import parse_clause
+from matchrec.frontends.sql.grammar import parse_clause
 from matchrec.frontends.sql.lower import lower
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "supported.md"

@@ -23,7 +23,7 @@ from matchrec.conditions.types import FLOAT, Family, Kind, ValueType
 from matchrec.conditions.typing.steps import StepTyper
 from matchrec.conditions.typing.typer import IN_UTC, Typer, constant_of, type_late
 from matchrec.errors import MatchRecognizeError
-from matchrec.frontends.sql import parse_clause
+from matchrec.frontends.sql.grammar import parse_clause
 from matchrec.frontends.sql.lower import lower
 from matchrec.source import Span
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from sqlglot import Dialect
 
-from matchrec.errors.sql.foreign_names import CURES, cure_of
+from matchrec.errors.sql.foreign_names import cure_of, cures
 from matchrec.frontends.dialects.products import PRODUCTS, SPARK
 from matchrec.frontends.dialects.translate import translate_query
 
@@ -24,7 +24,8 @@ def advised() -> Iterator[tuple[str, str]]:
     products = [product for product in PRODUCTS if product not in ("flink", "azure", "standard")]
     dialects = (Dialect.get_or_raise(PRODUCTS[product].sqlglot) for product in products)
     known = {name for one in dialects for name in one.parser_class.FUNCTIONS}
-    for name in sorted((known | set(CURES)) - OF_SPARK):
+    own = {name for name in cures() if "(" not in name}
+    for name in sorted((known | own) - OF_SPARK):
         if found := re.search('dialect="(\\w+)"', cure_of(name) or ""):
             yield found[1], name
 

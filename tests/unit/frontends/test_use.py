@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from matchrec.frontends.sql import parse
+from matchrec.frontends.sql.locate import parse
 from matchrec.plan.match_plan import KeyTest
 
 CLAUSE = "t MATCH_RECOGNIZE (PARTITION BY k ORDER BY o MEASURES A.x AS a, A.y AS b PATTERN (A))"

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from matchrec.frontends.pattern import Pattern
+from matchrec.frontends.pattern.builder import Pattern
 from matchrec.frontends.row_pattern import parse_row_pattern
 from matchrec.pictures.diagrams import draw_row_pattern
 

@@ -9,7 +9,7 @@ import pytest
 
 from matchrec.errors import warnings as kinds
 from matchrec.errors.warnings import MatchRecognizeWarning
-from matchrec.frontends.sql import parse_clause
+from matchrec.frontends.sql.grammar import parse_clause
 from matchrec.frontends.sql.lower import lower
 from matchrec.plan.remarks import remarks
 from matchrec.plan.resolve import InputColumns, resolve

@@ -7,7 +7,7 @@ import pytest
 from matchrec.compile.path import draft
 from matchrec.conditions.row_column import OrderType
 from matchrec.conditions.types import BIGINT, DATE, DOUBLE, INT, STRING, Family, ValueType, decimal
-from matchrec.frontends.sql import parse
+from matchrec.frontends.sql.locate import parse
 from matchrec.frontends.sql.lower import lower
 from matchrec.plan.clauses import ConditionWindow, Form
 from matchrec.plan.match_plan import MatchPlan

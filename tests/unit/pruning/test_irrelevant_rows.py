@@ -12,7 +12,7 @@ from matchrec.compile.path import draft
 from matchrec.conditions.row_column import show_column
 from matchrec.conditions.split import RowScope
 from matchrec.frontends.row_pattern import parse_row_pattern
-from matchrec.frontends.sql import parse
+from matchrec.frontends.sql.locate import parse
 from matchrec.frontends.sql.lower import lower
 from matchrec.plan.clauses import AfterMatchSkip, SkipTo
 from matchrec.plan.pattern import RowPattern, show, variable_names

@@ -17,7 +17,7 @@ from matchrec.conditions.row_column import row_column, show_column
 from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import Family, ValueType
 from matchrec.errors import MatchRecognizeRunError
-from matchrec.frontends.sql import parse_clause
+from matchrec.frontends.sql.grammar import parse_clause
 from matchrec.frontends.sql.lower import lower
 from matchrec.plan.resolve import InputColumns
 from matchrec.spark import wire

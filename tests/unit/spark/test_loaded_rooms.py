@@ -12,7 +12,7 @@ from matchrec.compile.path import draft
 from tests.tasks.linking import link
 from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import BIGINT
-from matchrec.frontends.sql import parse
+from matchrec.frontends.sql.locate import parse
 from matchrec.frontends.sql.lower import lower
 from matchrec.plan.resolve import InputColumns
 

@@ -18,7 +18,7 @@ from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import BIGINT, DOUBLE, FLOAT, INT, STRING, ValueType, decimal
 from matchrec.errors import MatchRecognizeRunError, MatchRecognizeUnsupportedError
 from matchrec.explanation.clause import ExplainedClause
-from matchrec.frontends.sql import parse_clause
+from matchrec.frontends.sql.grammar import parse_clause
 from matchrec.frontends.sql.lower import lower
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from matchrec.frontends.sql import parse_clause
+from matchrec.frontends.sql.grammar import parse_clause
 from matchrec.frontends.sql.lower import lower
 from matchrec.tracing.attempt import Outcome, Trial
 from matchrec.tracing.explained import known_truths

@@ -18,9 +18,11 @@ from __future__ import annotations
 from decimal import Decimal
 
 from sqlglot import exp
+from sqlglot.dialects.tsql import TSQL
 from sqlglot.errors import UnsupportedError
 
 from matchrec.frontends.dialects.rules.place import TIMESTAMPS, Kind, Place, plain_call
+from matchrec.frontends.lexing.tokens import words
 
 _ROUNDING = frozenset({"oracle", "snowflake", "trino", "bigquery"})
 _CUTTING = {"trino": "TRUNCATE"}  # TRUNC elsewhere
@@ -168,26 +170,8 @@ def number_of_text(node: exp.Expr, place: Place) -> exp.Expr:
 
 _ADDED = (exp.DateAdd, exp.TimestampAdd, exp.DatetimeAdd, exp.TsOrDsAdd)
 _SUBTRACTED = (exp.DateSub, exp.TimestampSub, exp.DatetimeSub)
-_SHORT = {
-    "YY": "YEAR",
-    "YYYY": "YEAR",
-    "QQ": "QUARTER",
-    "MM": "MONTH",
-    "MON": "MONTH",
-    "WK": "WEEK",
-    "WW": "WEEK",
-    "DD": "DAY",
-    "D": "DAY",
-    "HH": "HOUR",
-    "MI": "MINUTE",
-    "N": "MINUTE",
-    "SS": "SECOND",
-    "S": "SECOND",
-    "MS": "MILLISECOND",
-    "MCS": "MICROSECOND",
-}
 _SECONDS = {"SECOND": 1, "MINUTE": 60, "HOUR": 3600}
-_COUNTED = frozenset(_SHORT.values())
+_COUNTED = words("YEAR QUARTER MONTH WEEK DAY HOUR MINUTE SECOND MILLISECOND MICROSECOND")
 _DAY = 86_400
 _OF_OTHERS = {
     "WEEK": (Decimal(7), "DAY"),
@@ -200,7 +184,7 @@ _OF_OTHERS = {
 def unit_of(name: str) -> str:
     """The name of a unit of time, of which products know shorter forms."""
     upper = name.upper()
-    return _SHORT.get(upper, upper.removesuffix("S"))
+    return TSQL.DATE_PART_MAPPING.get(upper, upper.removesuffix("S"))
 
 
 def added_time(node: exp.Expr, _: Place) -> exp.Expr:

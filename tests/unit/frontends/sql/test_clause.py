@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import shown_in
 from matchrec.frontends.lexing.tokens import Dialect, TokenKind, read_tokens
-from matchrec.frontends.sql import parse_clause
+from matchrec.frontends.sql.grammar import parse_clause
 from matchrec.frontends.sql.lower import lower
 from matchrec.frontends.sql.nodes import (
     DefinitionNode,

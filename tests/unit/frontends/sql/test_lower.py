@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from matchrec.errors import MatchRecognizeUnsupportedError
-from matchrec.frontends.sql import parse_clause
+from matchrec.frontends.sql.grammar import parse_clause
 from matchrec.frontends.sql.lower import lower
 from matchrec.plan.clauses import (
     AfterMatchSkip,

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matchrec.errors import MatchRecognizeError
-from matchrec.frontends.sql import parse
 from matchrec.frontends.sql.locate import (
     fill_frames,
     markers_of_outer,
     outer,
+    parse,
     rows_alone,
     rows_of,
     select_from,
@@ -268,3 +268,22 @@ CLAUSE = "t MATCH_RECOGNIZE (PATTERN (A B) DEFINE A AS x > 1)"
 def test_what_asks_for_all_rows_of_a_clause(query: str, alias: str | None) -> None:
     found = rows_alone(outer(parse(query)))
     assert (found.alias if found else "not alone") == alias
+
+
+@pytest.mark.parametrize(
+    ("behind", "alias"),
+    [
+        ("", "t"),
+        ("AS m", "m"),
+        ("m (a, b)", "m"),
+        ("AS `m x` JOIN d", "m x"),
+        ("JOIN d", "t"),
+        ("LIMIT 5", "t"),
+        ("WHERE x > 1", "t"),
+        ("AS limit WHERE x > 1", "limit"),
+        ("ORDER BY x", "t"),
+    ],
+)
+def test_what_the_rows_of_a_clause_are_called(behind: str, alias: str) -> None:
+    (site,) = parse(f"SELECT * FROM d.t MATCH_RECOGNIZE (PATTERN (A)) {behind}").sites
+    assert site.alias == alias
