@@ -7,7 +7,7 @@ fails is asked of the others only. Of two values, `mathematics.arithmetic` is th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field, replace
 from typing import Any, NamedTuple
 
@@ -42,19 +42,9 @@ SAFE = 2.0**62  # a product that is less by this, as a float, fits an int64
 
 def compare(comparison: Comparison, left: Array, right: Array) -> BoolArray:
     """Truth values; NULL_SAFE_EQUAL is EQUAL. NaN is one number, the greatest."""
-    match comparison:
-        case Comparison.LESS:
-            return less(left, right)
-        case Comparison.GREATER:
-            return less(right, left)
-        case Comparison.LESS_OR_EQUAL:
-            return np.logical_not(less(right, left))
-        case Comparison.GREATER_OR_EQUAL:
-            return np.logical_not(less(left, right))
-        case Comparison.NOT_EQUAL:
-            return np.logical_not(equal(left, right))
-        case Comparison.EQUAL | Comparison.NULL_SAFE_EQUAL:
-            return equal(left, right)
+    test, is_turned, is_negated = COMPARISONS[comparison]
+    found = test(right, left) if is_turned else test(left, right)
+    return np.logical_not(found) if is_negated else found
 
 
 def less(left: Array, right: Array) -> BoolArray:
@@ -75,21 +65,25 @@ def equal(left: Array, right: Array) -> BoolArray:
     return np.asarray(found)
 
 
-def compute_floats(operator: ArithmeticOperator, left: Array, right: Array) -> Array:
-    """The results, any of a division by zero."""
-    match operator:
-        case ArithmeticOperator.ADD:
-            return np.add(left, right)
-        case ArithmeticOperator.SUBTRACT:
-            return np.subtract(left, right)
-        case ArithmeticOperator.MULTIPLY:
-            return np.multiply(left, right)
-        case ArithmeticOperator.DIVIDE:
-            return np.divide(left, right)
-        case ArithmeticOperator.REMAINDER:
-            return np.fmod(left, right)
-        case _:
-            raise AssertionError(operator)
+COMPARISONS: Mapping[Comparison, tuple[Callable[[Array, Array], BoolArray], bool, bool]] = {
+    Comparison.LESS: (less, False, False),
+    Comparison.GREATER: (less, True, False),
+    Comparison.LESS_OR_EQUAL: (less, True, True),
+    Comparison.GREATER_OR_EQUAL: (less, False, True),
+    Comparison.EQUAL: (equal, False, False),
+    Comparison.NULL_SAFE_EQUAL: (equal, False, False),
+    Comparison.NOT_EQUAL: (equal, False, True),
+}
+"""The test that each asks, whether of the right side first, and whether for what it is not."""
+
+OF_FLOATS: Mapping[ArithmeticOperator, np.ufunc] = {
+    ArithmeticOperator.ADD: np.add,
+    ArithmeticOperator.SUBTRACT: np.subtract,
+    ArithmeticOperator.MULTIPLY: np.multiply,
+    ArithmeticOperator.DIVIDE: np.divide,
+    ArithmeticOperator.REMAINDER: np.fmod,
+}
+"""The results, any of a division by zero."""
 
 
 def compute_integers(
@@ -271,7 +265,7 @@ class Vectors:
                 self.fail(DIVISION_BY_ZERO, is_zero & both & asked)
             both = both & np.logical_not(is_zero)
         if expression.kind is Kind.FLOATING:
-            return NullableValues(compute_floats(operator, left, right), both)
+            return NullableValues(OF_FLOATS[operator](left, right), both)
         values, overflows = compute_integers(operator, left, right, bits)
         if expression.tries:
             both = both & np.logical_not(overflows)

@@ -90,7 +90,8 @@ class Function:
     parameters: Spark's own signature. returns: its type, or what tells it of a use. build: what
     computes it. least: how many arguments it takes at least; None: all of them.
     takes_nulls: whether it may give something for NULL; otherwise it is computed only where no
-    argument is NULL. repeats: whether further arguments are as the last one. variables: the types
+    argument is NULL. fails: whether it has no result for some values under ANSI; of casts their
+    types tell. repeats: whether further arguments are as the last one. variables: the types
     of the variables of a lambda function, by those of the arguments before it; its value is what
     computes its body from theirs, and its type that of the body.
     """
@@ -102,6 +103,7 @@ class Function:
     takes_nulls: bool = False
     repeats: bool = False
     variables: Callable[[Sequence[ValueType]], Sequence[ValueType]] | None = None
+    fails: bool = False
 
     def parameter(self, place: int) -> Parameter:
         """What the argument at a place is to be."""

@@ -47,7 +47,7 @@ class Boundary(IntFlag):
     WORD = 8
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class One:
     """One of some characters, as Python writes a class of them. Case is that of ASCII."""
 
@@ -65,39 +65,46 @@ def test_of(characters: str, any_case: bool) -> re.Pattern[str]:
     return re.compile(characters, re.ASCII | re.IGNORECASE if any_case else re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class At:
     """A place that is an edge."""
 
     edge: Boundary
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Sequence:
     """One part after the other."""
 
     parts: tuple[Tree, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Choice:
     """The first part that leads on."""
 
     parts: tuple[Tree, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Repeat:
-    """A part so many times; most is None without a bound."""
+    """A part so many times; most is None without a bound. again: what is left after it once."""
 
     part: Tree
     least: int
     most: int | None
+    again: Repeat | None
 
-    @property
-    def again(self) -> Repeat:
-        """What is left after the part once."""
-        return Repeat(self.part, max(self.least - 1, 0), self.most and self.most - 1)
+
+def repeated(part: Tree, least: int, most: int | None) -> Repeat:
+    """A part so many times; without a bound it is left as it is once it has come often enough."""
+    found = Repeat(part, 0, None if most is None else 0, None)
+    for left in range(1, (least if most is None else most) + 1):
+        if most is None:
+            found = Repeat(part, left, None, found)
+        else:
+            found = Repeat(part, max(least - most + left, 0), left, found)
+    return found
 
 
 Tree = One | At | Sequence | Choice | Repeat
@@ -223,7 +230,7 @@ class ExpressionParser:
             times = int(sign == "+"), 1 if sign == "?" else None
         if times[1] is not None and times[1] < times[0]:
             raise self.refused(found[0])
-        return Repeat(one, *times), empty or times[0] == 0
+        return repeated(one, *times), empty or times[0] == 0
 
     def item(self) -> tuple[Tree, bool]:
         character = self.next()
@@ -385,7 +392,7 @@ class JavaPattern:
                     waiting += [(part, *others) for part in parts]
                 case Repeat(part, least, most):
                     waiting += [others] if least == 0 else []
-                    waiting += [(part, first.again, *others)] if most != 0 else []
+                    waiting += [(part, first.again or first, *others)] if most != 0 else []
                 case _:
                     assert_never(first)
 

@@ -213,9 +213,9 @@ NESTED_FUNCTIONS: Mapping[str, Function] = by_name(
         "ARRAY_CONTAINS": function((ARRAY, None), where_contained, contains),
         "ARRAY_INTERSECT": function((ARRAY, ARRAY), same_arrays, intersection),
         "ARRAYS_OVERLAP": function((ARRAY, ARRAY), where_alike, overlap),
-        "ELEMENT_AT": Function((ARRAY, INTEGER), of_counted_element, element_at),
+        "ELEMENT_AT": Function((ARRAY, INTEGER), of_counted_element, element_at, fails=True),
         "TRY_ELEMENT_AT": Function((ARRAY, INTEGER), of_counted_element, of_element_or_null),
-        "[]": Function((ARRAY, INTEGER), of_element, subscript),
+        "[]": Function((ARRAY, INTEGER), of_element, subscript, fails=True),
         "EXISTS": Function(
             (ARRAY, None), where_boolean(lambda _: BOOLEAN), exists, variables=of_elements
         ),

@@ -315,7 +315,7 @@ def whole_decimal(toward: str) -> Function:
 
 NUMERALS: Mapping[str, Function] = {
     "NEG": function((Family.DECIMAL,), lambda use: use.types[0], _EXACT.minus),
-    "ROUND": Function((None,), rounded_type, rounding),
+    "ROUND": Function((None,), rounded_type, rounding, fails=True),
     "FLOOR": whole_decimal(ROUND_FLOOR),
     "CEIL": whole_decimal(ROUND_CEILING),
     **{operator: arithmetic(operator) for operator in OPERATIONS},

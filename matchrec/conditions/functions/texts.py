@@ -17,21 +17,7 @@ from matchrec.conditions.functions.function import (
     by_name,
     function,
 )
-from matchrec.conditions.functions.java_patterns import (
-    ALL,
-    LAST,
-    At,
-    Boundary,
-    Expression,
-    JavaPattern,
-    One,
-    RefusedError,
-    Repeat,
-    Sequence,
-    Tree,
-    compiled,
-    java_pattern,
-)
+from matchrec.conditions.functions.java_patterns import JavaPattern, RefusedError, java_pattern
 from matchrec.conditions.types import BOOLEAN, INT, STRING
 
 TEXT = STRING
@@ -177,31 +163,59 @@ def is_found(text: str, pattern: str) -> bool:
 # LIKE and ILIKE: `%` is any text, `_` any character, and the escape takes that from them.
 
 
-ANY: Mapping[str, Tree] = {"%": Repeat(One(ALL), 0, None), "_": One(ALL)}
+Part = str | tuple[str | None, ...]
+"""What stands between two `%`, character by character where `_` is among them, which is None."""
 
 
 @lru_cache(maxsize=1000)
-def like_pattern(pattern: str, escape: str) -> JavaPattern:
-    """What finds the whole of a text. Raises where the escape is before anything else."""
-    parts: list[Tree] = [At(Boundary.START)]
+def like_parts(pattern: str, escape: str) -> tuple[Part, ...]:
+    """What stands around each `%`. Raises where the escape is before anything else."""
+    parts: list[list[str | None]] = [[]]
     characters = iter(pattern)
     for character in characters:
-        if character != escape:
-            parts.append(ANY.get(character) or One(re.escape(character)))
-            continue
-        escaped = next(characters, "")
-        if escaped not in ("%", "_", escape):
-            raise FunctionError(f"INVALID_FORMAT: {escape!r} escapes {escaped!r} in {pattern!r}")
-        parts.append(One(re.escape(escaped)))
-    tree = Sequence((*parts, At(Boundary.END)))
-    try:
-        return compiled(Expression(pattern, tree, LAST))
-    except RefusedError as error:
-        raise UndecidedError(str(error)) from error
+        if character == escape:
+            escaped = next(characters, "")
+            if escaped not in ("%", "_", escape):
+                told = f"{escape!r} escapes {escaped!r} in {pattern!r}"
+                raise FunctionError(f"INVALID_FORMAT: {told}")
+            parts[-1].append(escaped)
+        elif character == "%":
+            parts.append([])
+        else:
+            parts[-1].append(None if character == "_" else character)
+    return tuple(tuple(one) if None in one else "".join(map(str, one)) for one in parts)
+
+
+def is_at(part: Part, text: str, place: int) -> bool:
+    """Whether a text has a part at a place, from which on there is room for it."""
+    if isinstance(part, str):
+        return text.startswith(part, place)
+    return all(one in (None, text[at]) for at, one in enumerate(part, place))
+
+
+def find_part(part: Part, text: str, start: int, end: int) -> int:
+    """Where a part comes first between two places, -1 where it does not."""
+    if isinstance(part, str):
+        return text.find(part, start, end)
+    places = range(start, end - len(part) + 1)
+    return next((one for one in places if is_at(part, text, one)), -1)
 
 
 def is_like(text: str, pattern: str, escape: str = "\\") -> bool:
-    return is_found_by(like_pattern(pattern, escape), text)
+    """Of parts between others, each is taken where it comes first."""
+    parts = like_parts(pattern, escape)
+    first, last = parts[0], parts[-1]
+    place, end = len(first), len(text) - len(last)
+    if len(parts) == 1:
+        return end == 0 and is_at(first, text, 0)
+    if end < place or not (is_at(first, text, 0) and is_at(last, text, end)):
+        return False
+    for part in parts[1:-1]:
+        found = find_part(part, text, place, end)
+        if found < 0:
+            return False
+        place = found + len(part)
+    return True
 
 
 def is_like_in_any_case(text: str, pattern: str, escape: str = "\\") -> bool:
@@ -229,7 +243,7 @@ TEXTS: Mapping[str, Function] = by_name(
         "STARTSWITH": function((TEXT, TEXT), BOOLEAN, str.startswith),
         "ENDSWITH": function((TEXT, TEXT), BOOLEAN, str.endswith),
         "CONTAINS": function((TEXT, TEXT), BOOLEAN, lambda text, part: part in text),
-        "SPLIT_PART": function((TEXT, TEXT, INT), STRING, part_of),
+        "SPLIT_PART": replace(function((TEXT, TEXT, INT), STRING, part_of), fails=True),
         "LEVENSHTEIN": function(
             (TEXT, TEXT, INT), INT, levenshtein_within, least=2, takes_nulls=True
         ),

@@ -11,8 +11,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import field, replace
 
+from matchrec.conditions.functions import functions
 from matchrec.conditions.functions.function import Settings
-from matchrec.conditions.guards import is_total
 from matchrec.conditions.residual import (
     COMPARISONS,
     CONVERSIONS,
@@ -346,10 +346,10 @@ def may_fail(typer: Typer, step: TypedOperation, type_: ValueType) -> bool:
         return overflows(type_) or not is_nonzero(step.operands[1])
     if step.operator in PATTERNS:
         return not is_literal(typer, step.operands[1].value)
-    if not step.operator.isidentifier() or is_total(step.operator):
-        return step.operator == "[]"
-    is_cast = step.operator == "CAST" or step.operator in CONVERSIONS
-    return not is_cast or cast_may_fail(step.operands[0].type, type_)
+    if step.operator == "CAST" or step.operator in CONVERSIONS:
+        return cast_may_fail(step.operands[0].type, type_)
+    function = functions().get(step.operator)
+    return function is not None and function.fails
 
 
 def is_literal(typer: Typer, step: Value | None) -> bool:

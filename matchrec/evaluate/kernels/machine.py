@@ -140,11 +140,7 @@ def apply(
     left, right = values[top], values[top + arguments - 1]
     answer = known[top] & known[top + arguments - 1]
     if answer == VALUE:
-        value = np.int64(NO_RESULT)
-        if function >= op.ARITHMETIC:
-            value = combine(function, left, right)
-        if value == NO_RESULT:
-            value = mathematics(function, left, right)
+        value = mathematics(function, left, right)
         values[top] = value
         if value == NO_RESULT and function < op.ARITHMETIC:
             answer = np.int64(NULL)
@@ -152,37 +148,6 @@ def apply(
             answer = mathematics(function + op.WHY, left, right)
     known[top] = answer == VALUE
     return answer if answer > VALUE else VALUE
-
-
-@spliced
-def combine(function: int, left: int, right: int) -> int:
-    """What arithmetic on the run mostly is, which a call would slow down; otherwise NO_RESULT.
-
-    Of floats all but remainders; of integers sums, differences and products that fit.
-    """
-    operator, bits = function & (op.ANSI - 1), (function & (op.ARITHMETIC - 1)) // op.BITS
-    if bits == 0:
-        x, y = float_of(left), float_of(right)
-        if operator == op.PLUS:
-            return bits_of(x + y)
-        if operator == op.MINUS:
-            return bits_of(x - y)
-        if operator == op.TIMES:
-            return bits_of(x * y)
-        return bits_of(x / y) if operator == op.DIVIDE and y != 0.0 else NO_RESULT
-    spare = 32 if operator == op.TIMES else 1
-    if (
-        operator > op.TIMES
-        or (left << spare) >> spare != left
-        or (right << spare) >> spare != right
-    ):
-        return NO_RESULT
-    if operator == op.TIMES:
-        value = left * right
-    else:
-        value = left + right if operator == op.PLUS else left - right
-    unused = 64 - bits
-    return value if (value << unused) >> unused == value else NO_RESULT
 
 
 @spliced
