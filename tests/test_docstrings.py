@@ -68,7 +68,8 @@ def test_no_public_signature_is_long() -> None:
     ]
     for one in filter(inspect.isfunction, (*functions, *methods)):
         names = inspect.signature(one).parameters.keys() - {"self"}
-        assert len(names) <= MOST_PARAMETERS, one.__qualname__
+        most = MOST_PARAMETERS + (one is matchrec.sase)  # docs/decisions/tools.md
+        assert len(names) <= most, one.__qualname__
 
 
 def test_type_checkers_know_every_public_name() -> None:

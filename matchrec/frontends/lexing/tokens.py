@@ -451,6 +451,18 @@ class TokenSequence:
         """The index of the token that starts at a place of the query."""
         return {token.span.start: index for index, token in enumerate(self.tokens)}
 
+    @cached_property
+    def extents(self) -> tuple[dict[str, range], dict[str, range]]:
+        """From the first to the last token of each key, and of each name in lower case."""
+        keys: dict[str, range] = {}
+        names: dict[str, range] = {}
+        for index, token in enumerate(self.tokens):
+            keys[token.key] = range(keys.get(token.key, range(index, 0)).start, index + 1)
+            if token.can_name:
+                name = token.name.lower()
+                names[name] = range(names.get(name, range(index, 0)).start, index + 1)
+        return keys, names
+
     @property
     def whole(self) -> Span:
         """All characters of the text."""

@@ -451,13 +451,17 @@ def find_use(tokens: TokenSequence, start: int, closing: int) -> Use:
 
 def names_outside(tokens: TokenSequence, inside: range = range(0)) -> frozenset[str] | None:
     """What a query names outside of some tokens, lower case; None where that may be all columns."""
-    outside = [index for index in range(len(tokens)) if index not in inside]
-    keys = {tokens.key(index) for index in outside}
+    keys, names = (
+        {word for word, at in words.items() if not (at[0] in inside and at[-1] in inside)}
+        for words in tokens.extents
+    )
     if "SELECT" not in keys or keys & _ALL_COLUMNS:
         return None
-    if any(tokens.key(index) == "*" and not _is_operator(tokens, index) for index in outside):
-        return None
-    return frozenset(tokens[index].name.lower() for index in outside if tokens.can_name(index))
+    for index in tokens.extents[0].get("*", ()):
+        is_star = tokens.key(index) == "*" and index not in inside
+        if is_star and not _is_operator(tokens, index):
+            return None
+    return frozenset(names)
 
 
 def _is_operator(tokens: TokenSequence, index: int) -> bool:
