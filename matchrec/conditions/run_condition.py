@@ -102,7 +102,8 @@ class Collected:
 class Mathematics:
     """A function of one or two floats, NULL where any is or where Spark has none.
 
-    FLOOR and CEILING give an INTEGER.
+    FLOOR and CEILING give an INTEGER. The second argument of ROUND is how many places are left; it
+    is NULL where compiled code cannot be certain of it.
     """
 
     function: MathFunction
@@ -401,6 +402,7 @@ class MathFunction(Enum):
     COS = "COS"
     ASIN = "ASIN"
     ACOS = "ACOS"
+    ROUND = "ROUND"
 
 
 class Comparison(Enum):

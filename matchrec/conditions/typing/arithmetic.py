@@ -12,6 +12,8 @@ from matchrec.conditions.run_condition import (
     Apply,
     Arithmetic,
     ArithmeticOperator,
+    Call,
+    Choose,
     Compare,
     Comparison,
     Constant,
@@ -33,6 +35,7 @@ from matchrec.conditions.types import (
     Family,
     Kind,
     ValueType,
+    decimal,
     is_wide_decimal,
 )
 from matchrec.conditions.typing.calls import (
@@ -47,6 +50,7 @@ from matchrec.conditions.typing.numbers import (
     common_type,
     compute,
     in_int,
+    integer_arithmetic,
     negative,
     on_times,
 )
@@ -211,7 +215,8 @@ def type_days_between(typer: Typer, step: TypedOperation) -> Typed:
 
 # Types mathematical functions of several rows of a run: round, floor, ln, sqrt, power and so on.
 #
-# Floats are computed by compiled functions; decimals, and what ROUND gives, by Python.
+# Floats and the rounding of narrow decimals are compiled; the rest Python computes, also ROUND of a
+# float near the middle between two.
 
 
 MATHEMATICS = {one.value: one for one in MathFunction} | {
@@ -275,9 +280,29 @@ def type_floor(typer: Typer, step: TypedOperation, function: MathFunction) -> Ty
 def type_rounding(typer: Typer, step: TypedOperation) -> Typed:
     """ROUND(x) and ROUND(x, places)."""
     part, places = step.operands[0], places_of(step)
-    if part.type.family is Family.INTEGER and places >= 0:
-        return Typed(part.expression, part.type)
-    return type_call(typer, replace(step, operands=(part,), words=(str(places),)))
+    own = part.type
+    if own.family is Family.INTEGER and places >= 0:
+        return Typed(part.expression, own)
+    if own.family is Family.DECIMAL and not is_wide_decimal(own) and places >= 0:
+        return round_decimal(part, places)
+    exact = type_call(typer, replace(step, operands=(part,), words=(str(places),)))
+    if own.family is not Family.FLOATING or isinstance(part.expression, Call):
+        return exact
+    value = as_float(typer, step, part).expression, Constant(float(places), Kind.FLOATING)
+    quick: RunExpression = Mathematics(MathFunction.ROUND, value)
+    quick = Narrow(quick) if own == FLOAT else quick
+    return Typed(Choose(IsNull(quick), exact.expression, quick), own)
+
+
+def round_decimal(value: Typed, places: int) -> Typed:
+    """A decimal of fewer places: DIVIDE of whole numbers rounds half away from zero."""
+    own = value.type
+    left = min(own.scale, places)
+    type_ = decimal(own.precision - own.scale + 1 + left, left)
+    if left == own.scale:
+        return Typed(value.expression, type_)
+    unit = Constant(10 ** (own.scale - left), Kind.INTEGER)
+    return Typed(integer_arithmetic(ArithmeticOperator.DIVIDE, value.expression, unit), type_)
 
 
 def places_of(step: TypedOperation) -> int:

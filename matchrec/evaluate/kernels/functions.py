@@ -29,7 +29,7 @@ from matchrec.jit.decorators import inner
 # The places of the functions in the enum.
 (
     _SQRT, _EXP, _LN, _LOG, _LOG2, _LOG10, _POWER, _SIGN, _FLOOR, _CEILING, _RADIANS,
-    _SIN, _COS, _ASIN, _ACOS,
+    _SIN, _COS, _ASIN, _ACOS, _ROUND,
 ) = range(len(MathFunction))  # fmt: skip
 
 
@@ -63,6 +63,8 @@ def compute(function: int, left: int, right: int) -> int:
         return whole(math.floor(x), x)
     if function == _CEILING:
         return whole(math.ceil(x), x)
+    if function == _ROUND:
+        return rounded_bits(x, y)
     if function <= _POWER:
         if has_no_logarithm(function, x, y):
             return NO_RESULT
@@ -70,6 +72,28 @@ def compute(function: int, left: int, right: int) -> int:
     if function == _SIGN:
         return bits_of(x if x == 0 or x != x else math.copysign(1.0, x))
     return bits_of(angle(function, x))
+
+
+_MOST = 2.0**40  # below which a float times a power of ten is off by less than a thousandth
+
+
+@inner
+def rounded_bits(x: float, places: float) -> int:
+    """The bits of the float with so many decimal places, or NO_RESULT near the middle of two.
+
+    There the decimal that a float is written as decides: 0.15 is a little less than fifteen
+    hundredths, and rounds to 0.2.
+    """
+    size, scale = abs(x), 10.0 ** abs(places)
+    scaled = size * scale if places >= 0 else size / scale
+    if not scaled < _MOST:
+        return NO_RESULT
+    least = math.floor(scaled)
+    if abs(scaled - least - 0.5) < 0.001:
+        return NO_RESULT
+    whole_units = float(least + 1 if scaled - least > 0.5 else least)
+    rounded = whole_units / scale if places >= 0 else whole_units * scale
+    return bits_of(math.copysign(rounded, x))
 
 
 @inner

@@ -6,14 +6,18 @@ import struct
 from decimal import Decimal
 from math import inf, nan
 
+import hypothesis.strategies as st
 import pytest
+from hypothesis import given, settings
 
 from matchrec.conditions.functions import functions
 from matchrec.conditions.functions.function import AnsiError, FunctionUse, Value
+from matchrec.conditions.run_condition import MathFunction
 from matchrec.conditions.types import DOUBLE, INT, TINYINT, ValueType, decimal
-from matchrec.evaluate.instructions import NARROW, NARROW_INTEGER
+from matchrec.evaluate.instructions import NARROW, NARROW_INTEGER, NO_RESULT
 from matchrec.evaluate.kernels.functions import compute
 from matchrec.jit.callbacks import pointer_to
+from tests.quick.scale import examples
 
 
 def rounded(value: Value, type_: ValueType, places: int, *, ansi: bool = True) -> Value:
@@ -58,6 +62,30 @@ def test_other_numbers_keep_their_type_or_lose_places() -> None:
     assert rounded(127, TINYINT, -1, ansi=False) == -126
     with pytest.raises(AnsiError):
         rounded(127, TINYINT, -1)
+
+
+@settings(max_examples=examples(2500), deadline=None, database=None)
+@given(
+    st.floats(allow_nan=False, width=64)
+    | st.decimals(-(10**9), 10**9, places=3).map(float)
+    | st.decimals(-100, 100, places=7).map(float),
+    st.integers(-6, 9),
+)
+def test_compiled_rounding_is_exact_or_left_to_python(value: float, places: int) -> None:
+    number = [*MathFunction].index(MathFunction.ROUND)
+    found = pointer_to(compute).ctypes(number, bits_of(value), bits_of(float(places)))
+    assert found == NO_RESULT or float_of(found) == rounded(value, DOUBLE, places)
+
+
+def test_only_what_is_near_a_middle_or_large_is_left_to_python() -> None:
+    number = [*MathFunction].index(MathFunction.ROUND)
+    values = [(0.14, 1), (1.006, 2), (-2.4, 0), (1234567.891, 2), (161.0, -1)]
+    for value, places in values:
+        found = pointer_to(compute).ctypes(number, bits_of(value), bits_of(float(places)))
+        assert float_of(found) == rounded(value, DOUBLE, places)
+    for value, places in [(0.15, 1), (2.0**50, 0), (inf, 0), (nan, 0)]:
+        found = pointer_to(compute).ctypes(number, bits_of(value), bits_of(float(places)))
+        assert found == NO_RESULT
 
 
 @pytest.mark.parametrize(
