@@ -9,6 +9,7 @@ from __future__ import annotations
 import operator
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
@@ -34,7 +35,29 @@ from tests.spark.test_accumulators import (
 
 Expected = Callable[[list[dict[str, Any]]], object]
 
+
+@dataclass(frozen=True)
+class OrderedCase(Case):
+    """One with WITHIN GROUP."""
+
+    order: str = ""
+    words: str = ""
+
+    @property
+    def sql(self) -> str:
+        return f"{super().sql} WITHIN GROUP (ORDER BY {self.order} {self.words})"
+
+
 FURTHER = (
+    OrderedCase("mode", order="i"),
+    OrderedCase("mode", order="s", words="DESC"),
+    OrderedCase("percentile_cont", "0.25", order="l"),
+    OrderedCase("percentile_disc", "0.5", order="i", words="DESC"),
+    OrderedCase("listagg", "s, NULL", order="i", words="DESC"),
+    OrderedCase("listagg", "s, '+'", order="d", words="ASC NULLS LAST"),
+    OrderedCase("listagg", "s", order="d", words="DESC NULLS FIRST"),
+    OrderedCase("listagg", "y, X'00'", order="c"),
+    OrderedCase("listagg", "s, '; '", distinct=True, order="s", words="DESC"),
     Case("max_by", "s, struct(i, t), 2"),  # of equal ones Spark's takes any
     Case("min_by", "s, struct(l, t), 3"),
     Case("collect_union", "array(i)"),
@@ -61,8 +84,9 @@ def of_match(case: Case) -> str:
     """The aggregate with arguments that look at the match."""
     first, *rest = case.columns.split(", ") if case.columns else [""]
     taken = ", ".join([seen(first), *map(seen, rest)]) if first else ""
-    order = seen(case.order) if case.order else ""
-    return Case(case.function, taken, order, case.words, case.distinct, case.nulls).sql
+    if isinstance(case, OrderedCase):
+        return replace(case, columns=taken, order=seen(case.order)).sql
+    return replace(case, columns=taken).sql
 
 
 def seen(term: str) -> str:

@@ -14,6 +14,7 @@ from dataclasses import field, replace
 from matchrec.conditions.functions import functions
 from matchrec.conditions.functions.function import Settings
 from matchrec.conditions.residual import (
+    BASIC,
     COMPARISONS,
     CONVERSIONS,
     Step,
@@ -348,6 +349,8 @@ def may_fail(typer: Typer, step: TypedOperation, type_: ValueType) -> bool:
         return not is_literal(typer, step.operands[1].value)
     if step.operator == "CAST" or step.operator in CONVERSIONS:
         return cast_may_fail(step.operands[0].type, type_)
+    if step.operator in BASIC:  # without the table of functions, which loads all of them
+        return False
     function = functions().get(step.operator)
     return function is not None and function.fails
 
