@@ -251,9 +251,8 @@ def test_events_have_values(steps: DataFrame) -> None:
     given = {"low": 6, "add": 1}
     (match,) = matchrec.detect(steps, rises, given, order_by="t").collect()
     assert (match.start_time, match.b) == (2, [Row(t=3, v=7)])
-    text = (
-        "PATTERN SEQ(ANY a, ANY b) WHERE { b.v > :low AND b.v = a.v + :add } RETURN b.t + :add AS t"
-    )
+    text = """PATTERN SEQ(ANY a, ANY b) WHERE strict_contiguity
+        { b.v > :low AND b.v = a.v + :add } RETURN b.t + :add AS t"""
     assert matchrec.sase(steps, text, given, order_by="t").collect() == [Row(t=4)]
     for asked in (
         matchrec.query(steps, rises, given, order_by="t"),
