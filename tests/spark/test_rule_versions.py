@@ -7,8 +7,11 @@ rules become known little by little, with other sets of them at each start, give
 from __future__ import annotations
 
 import random
+import time
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from datetime import date, datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -16,16 +19,18 @@ from typing import Any
 import numpy as np
 import pytest
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming import StreamingQuery
 
 import matchrec
 from matchrec import Pattern, RuleMatches
 from matchrec.engine.partitions import IntArray
 from matchrec.spark import wire
 from matchrec.spark.streaming.bucket import bucket_of
+from tests.pages.blocks import blocks
 from tests.properties.test_queries import INTERPRETED, settings
 from tests.quick.scale import batches
 from tests.spark.test_rule_sets_over_streams import RULES, plain, query_of_rules, random_events
-from tests.spark.test_streaming import Feed, events_of, pieces_of
+from tests.spark.test_streaming import SCHEMA, Feed, events_of, pieces_of
 from tests.tasks.stream_pieces import Group, StreamedRules, times
 
 pytestmark = pytest.mark.filterwarnings("ignore::matchrec.warnings.MatchRecognizeWarning")
@@ -432,22 +437,42 @@ def moment(second: int) -> str:
     return f"2026-01-01T00:{second // 60:02}:{second % 60:02}Z"
 
 
-@pytest.mark.slow
-def test_a_stream_goes_on_with_the_rules_of_a_table_that_grows(feed: Feed, tmp_path: Path) -> None:
-    """Runs that are open when it stops go on, but for those of a rule that changes."""
-    path = str(tmp_path / "rules")
+@dataclass(frozen=True)
+class RuleTable:
+    """A table of rules that grows, in a folder."""
 
-    def write(*rules: tuple[str, str | None, int | None]) -> None:
+    spark: SparkSession
+    path: str
+
+    def write(self, *rules: tuple[str, str | None, int | None]) -> None:
+        """Each with the second from which it is valid."""
         rows = [(rule, text, None if at is None else moment(at)) for rule, text, at in rules]
-        table = feed.spark.createDataFrame(rows, "rule string, text string, valid_from string")
+        table = self.spark.createDataFrame(rows, "rule string, text string, valid_from string")
         table = table.withColumn("valid_from", table.valid_from.cast("timestamp"))
-        table.write.mode("append").parquet(path)
+        table.write.mode("append").parquet(self.path)
 
-    def matches(events: DataFrame) -> DataFrame:
-        return query_of_rules(lambda: feed.spark.read.parquet(path))(events).matches
+    def read(self) -> DataFrame:
+        return self.spark.read.parquet(self.path)
 
-    longer = HELD.replace("(A B)", "(A B+ C)").replace("x AS x", "x AS first") + ", C AS v = 'c'"
-    write(("pair", HELD, None), ("long", longer, None), ("bad", HELD, 4))
+    def matches(self, events: DataFrame) -> DataFrame:
+        return query_of_rules(self.read)(events).matches
+
+
+@pytest.fixture
+def table(spark: SparkSession, tmp_path: Path) -> RuleTable:
+    return RuleTable(spark, str(tmp_path / "rules"))
+
+
+LONG = "MEASURES A.x AS y PATTERN (A B+ C) DEFINE A AS v = 'a', B AS v = 'b', C AS v = 'c'"
+
+
+@pytest.mark.slow
+def test_a_stream_goes_on_with_the_rules_of_a_table_that_grows(
+    feed: Feed, table: RuleTable
+) -> None:
+    """Runs that are open when it stops go on, but for those of a rule that changes."""
+    write, matches = table.write, table.matches
+    write(("pair", HELD, None), ("long", LONG, None), ("bad", HELD, 4))
     feed.put([("p", 1, "a", 1), ("q", 2, "a", 2)], [("p", 5, "b", 3), ("p", 12, "b", 5)])
     assert feed.run(matches) == 0
     early = feed.rows()
@@ -460,3 +485,51 @@ def test_a_stream_goes_on_with_the_rules_of_a_table_that_grows(feed: Feed, tmp_p
     assert set(early) < set(found)
     assert found == feed.at_once(matches)
     assert any("rule='long'" in row for row in found), "its run was open when the rules changed"
+
+
+@pytest.mark.slow
+def test_a_loop_starts_a_query_again_as_its_rules_change(feed: Feed, table: RuleTable) -> None:
+    names: dict[str, Any] = {}
+    page = Path(__file__).parents[2] / "docs" / "how-to" / "rule_sets.md"
+    exec(next(one.code for one in blocks(page) if "def keep_matching" in one.code), names)
+    started: list[StreamingQuery] = []
+
+    def start() -> StreamingQuery:
+        stream = feed.spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
+        events = stream.json(str(feed.source)).withWatermark("ts", "5 seconds")
+        writer = table.matches(events).writeStream.format("parquet")
+        writer = writer.option("checkpointLocation", feed.checkpoint)
+        started.append(writer.trigger(processingTime="100 milliseconds").start(str(feed.result)))
+        return started[-1]
+
+    def come() -> None:
+        """Events while the query runs; before those that new rules are about these are known."""
+        wait_for(lambda: len(started) == 1)
+        try:
+            for number in range(12):
+                own = ("p", 10 * number, "abc"[number % 3], 1)
+                feed.put([own, ("q", 10 * number + 3, "ab"[number % 2], number)])
+                if number in (3, 7):
+                    count = len(started)
+                    table.write(("pair", None if number == 3 else HELD, 10 * number + 12))
+                    wait_for(lambda count=count: len(started) > count)
+            feed.put([("p", 900, "z", 0), ("q", 900, "z", 0)], [("p", 1800, "z", 0)])
+            started[-1].processAllAvailable()
+        finally:
+            started[-1].stop()
+
+    table.write(("pair", HELD, None), ("long", LONG, None))
+    feed.put([("p", 0, "a", 1)])
+    with ThreadPoolExecutor() as pool:
+        coming = pool.submit(come)
+        names["keep_matching"](start, table.read, seconds=1)
+        coming.result()
+    assert len(started) == 3
+    assert feed.rows() == feed.at_once(table.matches) != []
+
+
+def wait_for(holds: Callable[[], bool]) -> None:
+    until = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < until
+        time.sleep(0.1)
