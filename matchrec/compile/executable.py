@@ -88,6 +88,14 @@ class Crossing:
 
 
 @dataclass(frozen=True, slots=True)
+class Totalled:
+    """A column that totals read: its numbers, or numbers in the order of its values."""
+
+    column: int
+    by_order: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Executable:
     """A linked query. Picklable: Spark carries it to its workers.
 
@@ -95,7 +103,8 @@ class Executable:
     and packs as one bit each, own_bits: those of this query. relevant: those of which a row must
     satisfy one to be sent at all, or none. aggregates: those that Spark computes over the rows of
     each match. ansi: whether overflow is an error. window_rows: how many rows a window has. nearby:
-    row conditions that the worker computes, as it sorts the rows.
+    row conditions that the worker computes, as it sorts the rows. totalled: the columns that totals
+    over all matches read.
     """
 
     pattern: str
@@ -112,6 +121,7 @@ class Executable:
     outputs: tuple[Output, ...]
     ansi: bool
     window_rows: int | None = None
+    totalled: tuple[Totalled, ...] = ()
     nearby: tuple[NearbyCondition, ...] = ()
 
     @property

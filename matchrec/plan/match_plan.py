@@ -15,6 +15,7 @@ from matchrec.plan.clauses import (
     Definition,
     EventSelection,
     Gap,
+    Grouping,
     MatchOutput,
     Measure,
     PartialMatches,
@@ -42,6 +43,31 @@ if TYPE_CHECKING:
     from matchrec.plan.stages import Staging
 
 
+@dataclass(frozen=True, slots=True)
+class AskedTotal:
+    """A column with an aggregate over all matches: count, sum, min or max.
+
+    measure: the name of the measure that it is over; None of a count of matches.
+    """
+
+    name: str
+    function: str
+    measure: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """What is asked of all matches in place of the matches.
+
+    A row comes out for each group that has a match: of the matches of a partition, or of those that
+    start, or end, with one row. keys: the measures that say which row that is.
+    """
+
+    asked: tuple[AskedTotal, ...]
+    grouped: Grouping = Grouping.PARTITION
+    keys: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True)
 class MatchPlan:
     """A row pattern query, free of syntax and of any session.
@@ -50,6 +76,7 @@ class MatchPlan:
     out; defaults are filled in. within_rows: the match's first and last row lie within so many rows
     of the partition. equal: on what all rows of a match agree; it divides the partitions but does
     not come out. staging: of a pattern of stages, whose rows `pattern` has as a row pattern.
+    totals: what comes out in place of matches.
     """
 
     pattern: RowPattern
@@ -71,6 +98,7 @@ class MatchPlan:
     absences: tuple[Absence, ...] = ()
     closing: str | None = None
     staging: Staging | None = None
+    totals: Totals | None = None
 
     @property
     def keys(self) -> tuple[RowExpression, ...]:
