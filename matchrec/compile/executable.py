@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from enum import Enum
 
 from matchrec.conditions.row_column import RowColumn
 from matchrec.dataclass import dataclass
@@ -87,12 +88,22 @@ class Crossing:
     ends: tuple[int, ...] = ()
 
 
+class TotalledBy(Enum):
+    """What is read of a column."""
+
+    NUMBERS = "numbers"
+    ORDER = "order"
+    PRESENCE = "presence"
+
+
 @dataclass(frozen=True, slots=True)
 class Totalled:
-    """A column that totals read: its numbers, or numbers in the order of its values."""
+    """A column that totals read: its numbers, numbers in the order of its values, or neither of
+    them, but only which values are NULL.
+    """
 
     column: int
-    by_order: bool
+    reads: TotalledBy
 
 
 @dataclass(frozen=True, slots=True)

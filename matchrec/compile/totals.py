@@ -2,7 +2,7 @@
 
     over all matches    of what is read in each match
     count               anything
-    sum                 a count, a sum, a number on its first or last row of a variable
+    sum, avg            a count, a sum, a number on its first or last row of a variable
     min, max            all of these, a minimum, a maximum, and such a row's value of any plain type
 
 A sum of the least values of matches would need each match by itself. So would an average of each.
@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from matchrec.compile.executable import Totalled
+from matchrec.compile.executable import Totalled, TotalledBy
 from matchrec.conditions.types import NUMBERS, SPARKS_OWN, Family, ValueType, is_wide_decimal
 from matchrec.engine.interface import Task, TaskTotals, Total
 from matchrec.errors import totals as errors
@@ -21,11 +21,12 @@ from matchrec.nfa.closure import Effect, may_map_twice
 from matchrec.output.reads import MeasureReader, ReadAggregate, ReadTotal
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.plan.expression import End
-from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.match_plan import ROUGH_COUNT, MatchPlan
 
 if TYPE_CHECKING:
     from matchrec.conditions.row_column import RowColumn
 
+OF_FUNCTIONS = {"avg": "sum", ROUGH_COUNT: "count"}
 ADDED = ("count", "sum", "first", "last")
 EXTREMES = ("min", "max")
 
@@ -78,7 +79,7 @@ def link_total(
     totalled: dict[Totalled, int],
 ) -> Total:
     """One of them. columns: by their place. totalled: those that totals read, to which it adds."""
-    function, of = read.function, read.of
+    function, of = OF_FUNCTIONS.get(read.function, read.function), read.of
     if of is None:
         return Total(function, "count", frozenset(), None, floats=False)
     place = of.column
@@ -90,23 +91,28 @@ def link_total(
             raise errors.row_beside()
         inside, variable = "first" if step.end is End.FIRST else "last", step.variable
     type_ = None if place is None else measures.types[columns[place]]
-    if not is_carried(function, inside, type_):
+    if not is_carried(read.function, inside, type_):
         raise errors.not_carried(function, inside, "rows" if type_ is None else type_.name)
-    floats = type_ is not None and inside != "count" and type_.family is Family.FLOATING
-    by_order = function in EXTREMES and inside != "sum"
-    values = None
+    reads, values = TotalledBy.PRESENCE, None
+    if function != "count" and inside != "count":
+        ranked = function in EXTREMES and inside != "sum"
+        reads = TotalledBy.ORDER if ranked else TotalledBy.NUMBERS
+    is_number = type_ is not None and reads is TotalledBy.NUMBERS
+    floats = type_ is not None and is_number and type_.family is Family.FLOATING
     if place is not None:
-        values = totalled.setdefault(Totalled(place, by_order), len(totalled))
-    return Total(function, inside, plan.members(variable), values, floats and not by_order)
+        values = totalled.setdefault(Totalled(place, reads), len(totalled))
+    return Total(function, inside, plan.members(variable), values, floats)
 
 
 def is_carried(function: str, inside: str, type_: ValueType | None) -> bool:
     """Whether runs carry an aggregate over all matches, see the table above."""
     if inside not in (*ADDED, *EXTREMES):
         return False
-    if function == "count" or type_ is None or inside == "count":
+    if function in ("count", ROUGH_COUNT) or type_ is None or inside == "count":
         return True
-    if function == "sum":
+    if function == "avg" and type_.family is Family.DECIMAL:
+        return False
+    if function in ("sum", "avg"):
         return inside in ADDED and type_.family in NUMBERS and not is_wide_decimal(type_)
     if inside == "sum":
         return type_.family in (Family.INTEGER, Family.FLOATING)

@@ -43,9 +43,13 @@ if TYPE_CHECKING:
     from matchrec.plan.stages import Staging
 
 
+ROUGH_COUNT = "rough count"
+
+
 @dataclass(frozen=True, slots=True)
 class AskedTotal:
-    """A column with an aggregate over all matches: count, sum, min or max.
+    """A column with an aggregate over all matches: count, ROUGH_COUNT as a double, sum, min, max,
+    or avg, which is a sum that is to be divided.
 
     measure: the name of the measure that it is over; None of a count of matches.
     """

@@ -36,6 +36,7 @@ from matchrec.output.reads import (
     ReadRow,
     ReadTotal,
 )
+from matchrec.plan.match_plan import ROUGH_COUNT
 from matchrec.plan.text import quoted, string_literal
 from matchrec.spark import wire
 
@@ -187,9 +188,12 @@ def type_of_total(
     if function in ("min", "max"):
         assert inner is not None
         return inner
-    if function == "sum" and isinstance(inner, FloatType | DoubleType):
+    if function == ROUGH_COUNT:
         return DoubleType()
-    scale = inner.scale if function == "sum" and isinstance(inner, DecimalType) else 0
+    is_sum = function in ("sum", "avg")
+    if is_sum and isinstance(inner, FloatType | DoubleType):
+        return DoubleType()
+    scale = inner.scale if is_sum and isinstance(inner, DecimalType) else 0
     return DecimalType(38, scale)
 
 

@@ -85,9 +85,7 @@ def upper_half(left: int, right: int) -> int:
 
 
 @inlined
-def add_times(
-    to: IntArray, at: int, ways: IntArray, place: int, value: int, floats: int
-) -> None:
+def add_times(to: IntArray, at: int, ways: IntArray, place: int, value: int, floats: int) -> None:
     """Add what a value comes to on so many ways. floats: whether it is the bits of a double."""
     roughly = float_of(ways[place + 2])
     if floats:

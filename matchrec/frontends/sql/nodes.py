@@ -19,7 +19,7 @@ from matchrec.plan.clauses import (
     RowsPerMatch,
     Subset,
 )
-from matchrec.plan.match_plan import EVERYTHING, Use
+from matchrec.plan.match_plan import EVERYTHING, Totals, Use
 from matchrec.plan.pattern import RowPattern
 from matchrec.plan.text import View
 from matchrec.source import Source, Span
@@ -146,6 +146,17 @@ class MatchRecognize:
 
 
 @dataclass(frozen=True, slots=True)
+class PushedTotals:
+    """Aggregates of the query around a clause that its search may compute.
+
+    edits: the text that takes the place of each of them then.
+    """
+
+    totals: Totals
+    edits: tuple[tuple[Span, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Site:
     """One clause and the relation that it applies to.
 
@@ -155,7 +166,7 @@ class Site:
     included. whole: relation and clause, without the alias after it. with_clauses: of every WITH
     around the relation, outermost first, the part that can be used in it. use: what the query
     around the clause uses of its rows. window: what a row pattern window has beside its clause; its
-    relation includes WHERE.
+    relation includes WHERE. pushed: what the search may compute in place of the query around.
     """
 
     index: int
@@ -168,6 +179,7 @@ class Site:
     with_clauses: tuple[Span, ...]
     use: Use = EVERYTHING
     window: RowPatternWindow | None = None
+    pushed: PushedTotals | None = None
 
 
 def view_name(index: int) -> str:

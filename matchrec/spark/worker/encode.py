@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from matchrec.compile.executable import Executable
+from matchrec.compile.executable import Executable, TotalledBy
 from matchrec.conditions.functions.comparisons import normalized, rank
 from matchrec.conditions.functions.function import Value
 from matchrec.engine.matches import FailureKind, RunFailure
@@ -89,7 +89,7 @@ def partitions_of(
         floats_valid=stacked([validity(one) for one in floats], rows, np.bool_),
         ranked=values,
         totalled=stacked(
-            [as_added(one, of.by_order) for one, of in zip(added, totalled, strict=True)],
+            [as_added(one, of.reads) for one, of in zip(added, totalled, strict=True)],
             rows,
             np.int64,
         ),
@@ -97,8 +97,11 @@ def partitions_of(
     )
 
 
-def as_added(values: pa.Array, by_order: bool) -> IntArray:
+def as_added(values: pa.Array, reads: TotalledBy) -> IntArray:
     """int64[n], what totals read of a column: a float as its bits, or numbers in its order."""
+    by_order = reads is TotalledBy.ORDER
+    if reads is TotalledBy.PRESENCE:
+        return np.zeros(len(values), np.int64)
     if pa.types.is_floating(values.type):
         floats = as_floats(values)
         return rising_floats(floats) if by_order else floats.view(np.int64)

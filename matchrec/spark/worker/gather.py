@@ -31,6 +31,7 @@ from matchrec.output.reads import (
     read_from_chains,
 )
 from matchrec.plan.expression import Semantics
+from matchrec.plan.match_plan import ROUGH_COUNT
 from matchrec.spark import wire
 from matchrec.spark.worker.arrays import (
     arrow_of,
@@ -216,6 +217,9 @@ class Gatherer:
         begin = totals.NUMBER + reads.index(read) * totals.OF_A_TOTAL
         known, value = (words[:, begin + part :] for part in (totals.KNOWN, totals.VALUE))
         absent = known[:, 2] == 0
+        if read.function == ROUGH_COUNT:
+            number = words if read.of is None else known
+            return arrow_of(np.ascontiguousarray(number[:, 2]).view(np.float64))
         if read.function == "count":
             never = np.zeros(len(words), np.bool_)
             return self.exactly(words if read.of is None else known, never, 0)
@@ -223,7 +227,7 @@ class Gatherer:
         inside = read.of.function if isinstance(read.of, ReadAggregate) else "row"
         kind = None if read.of.column is None else self.values(read.of.column).type
         floats = kind is not None and pa.types.is_floating(kind) and inside != "count"
-        if read.function == "sum":
+        if read.function in ("sum", "avg"):
             if floats:
                 return arrow_of(np.ascontiguousarray(value[:, 2]).view(np.float64), absent)
             scale = 0
