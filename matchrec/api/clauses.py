@@ -26,8 +26,9 @@ from matchrec.frontends.sql.locate import (
 )
 from matchrec.frontends.sql.lower import lower
 from matchrec.frontends.sql.nodes import Query, Site
-from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Totals, Use
+from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
 from matchrec.plan.text import Template, parameter_name
+from matchrec.plan.totals import Totals
 from matchrec.source import Source, Span
 from matchrec.spark.execute import ClauseResult, execute
 from matchrec.spark.question import Options, is_streaming

@@ -21,7 +21,8 @@ from matchrec.nfa.closure import Effect, may_map_twice
 from matchrec.output.reads import MeasureReader, ReadAggregate, ReadTotal
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.plan.expression import End
-from matchrec.plan.match_plan import ROUGH_COUNT, MatchPlan
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.totals import ROUGH_COUNT
 
 if TYPE_CHECKING:
     from matchrec.conditions.row_column import RowColumn

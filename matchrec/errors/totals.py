@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from matchrec.errors.kinds import MatchRecognizeUnsupportedError
-from matchrec.errors.message import Message
+from matchrec.errors.message import Message, plan_error
 
 
 class NotCarriedError(MatchRecognizeUnsupportedError):
@@ -17,6 +17,20 @@ def _because(reason: str) -> Message[NotCarriedError]:
         hint="aggregate the rows of the query, which builds each match",
     )
 
+
+# What `aggregate` of a query takes.
+no_aggregate = plan_error(
+    "`{text:short}` is no aggregate over matches",
+    notes=("measures: {measures}",),
+    hint="write count(*), or count, sum, avg, min or max of a measure, such as sum(n)",
+)
+unknown_measure = plan_error(
+    "no measure is called `{name}`", notes=("measures: {measures}",), hint="name one of these"
+)
+no_column_of_order = plan_error(
+    "rows are not sorted by a column, which would say with which row a match has its {by}",
+    hint='leave out by="{by}", or sort by a column',
+)
 
 measure_by_spark = _because("Spark computes a measure after the match")
 not_all_matches = _because("not all matches are asked for")

@@ -17,9 +17,10 @@ from matchrec.errors.rules import duplicate_measure
 from matchrec.output.reads import PointerField
 from matchrec.plan.clauses import ColumnOrder, MatchOutput, Measure, RowsPerMatch
 from matchrec.plan.expression import CLASSIFIER_FIELD
-from matchrec.plan.match_plan import MatchPlan, Totals
+from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
 from matchrec.plan.text import quoted
+from matchrec.plan.totals import Totals
 from matchrec.source import Span
 
 if TYPE_CHECKING:

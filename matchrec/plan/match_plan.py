@@ -15,7 +15,6 @@ from matchrec.plan.clauses import (
     Definition,
     EventSelection,
     Gap,
-    Grouping,
     MatchOutput,
     Measure,
     PartialMatches,
@@ -41,35 +40,7 @@ from matchrec.source import Span
 
 if TYPE_CHECKING:
     from matchrec.plan.stages import Staging
-
-
-ROUGH_COUNT = "rough count"
-
-
-@dataclass(frozen=True, slots=True)
-class AskedTotal:
-    """A column with an aggregate over all matches: count, ROUGH_COUNT as a double, sum, min, max,
-    or avg, which is a sum that is to be divided.
-
-    measure: the name of the measure that it is over; None of a count of matches.
-    """
-
-    name: str
-    function: str
-    measure: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Totals:
-    """What is asked of all matches in place of the matches.
-
-    A row comes out for each group that has a match: of the matches of a partition, or of those that
-    start, or end, with one row. keys: the measures that say which row that is.
-    """
-
-    asked: tuple[AskedTotal, ...]
-    grouped: Grouping = Grouping.PARTITION
-    keys: tuple[str, ...] = ()
+    from matchrec.plan.totals import Totals
 
 
 @dataclass(frozen=True)

@@ -36,8 +36,8 @@ from matchrec.output.reads import (
     ReadRow,
     ReadTotal,
 )
-from matchrec.plan.match_plan import ROUGH_COUNT
 from matchrec.plan.text import quoted, string_literal
+from matchrec.plan.totals import ROUGH_COUNT
 from matchrec.spark import wire
 
 if TYPE_CHECKING:

@@ -19,9 +19,10 @@ from matchrec.plan.clauses import (
     RowsPerMatch,
     Subset,
 )
-from matchrec.plan.match_plan import EVERYTHING, Totals, Use
+from matchrec.plan.match_plan import EVERYTHING, Use
 from matchrec.plan.pattern import RowPattern
 from matchrec.plan.text import View
+from matchrec.plan.totals import Totals
 from matchrec.source import Source, Span
 
 

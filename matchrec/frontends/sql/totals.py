@@ -20,10 +20,10 @@ from matchrec.frontends.lexing.relations import find_alias, is_set_operator, sta
 from matchrec.frontends.lexing.tokens import TokenKind, TokenSequence, words
 from matchrec.frontends.sql.nodes import MatchRecognize, PushedTotals
 from matchrec.plan.clauses import Grouping, MatchOutput
-from matchrec.plan.match_plan import ROUGH_COUNT, AskedTotal, Totals
 from matchrec.plan.text import quoted
+from matchrec.plan.totals import FUNCTIONS, Asking
 
-_AGGREGATES = words("COUNT SUM AVG MIN MAX")
+_AGGREGATES = frozenset(map(str.upper, FUNCTIONS))
 _AFTER_CALL = words("FILTER OVER WITHIN IGNORE RESPECT")
 _SCALARS = words(
     """
@@ -43,7 +43,6 @@ _AFTER_CLAUSE = words("WHERE GROUP HAVING ORDER LIMIT OFFSET")
 _ROW_OF_A_MATCH = re.compile(
     r"(?:FINAL\s+|RUNNING\s+)?(FIRST|LAST)\s*\(\s*(?:\w+|`\w+`)\s*\)", re.I
 )
-_TOO_LARGE = "raise_error('an aggregate over all matches has more than 38 digits')"
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,26 +215,13 @@ def _pushed(
     named = dict(_names_of_items(tokens, calls, select_list))
     if any(name is None for name in named.values()):
         return None
-    asked: dict[tuple[str, str | None], AskedTotal] = {}
-
-    def column(function: str, argument: str | None) -> str:
-        measure = None if argument is None else names.measures[argument.lower()]
-        new = AskedTotal(f"__total_{len(asked)}", function, measure)
-        return asked.setdefault((function, measure), new).name
-
-    edits = []
+    asking, edits = Asking(), []
     for call in calls:
-        if call.function == "count" and call.is_cast:
-            text = f"coalesce(sum({column(ROUGH_COUNT, call.argument)}), 0D)"
-        elif call.function == "avg":
-            total = f"sum(CAST({column('avg', call.argument)} AS DOUBLE))"
-            number = f"sum(CAST({column('count', call.argument)} AS DOUBLE))"
-            text = f"try_divide({total}, {number})"
-        else:
-            text = _outer_aggregate(call.function, column(call.function, call.argument))
+        measure = None if call.argument is None else names.measures[call.argument.lower()]
+        text = asking.over_groups(call.function, measure, roughly=call.is_cast)
         alias = f" AS {quoted(call.name)}" if call.first in named else ""
         edits.append((tokens.span(call.first, call.last + 1), text + alias))
-    return PushedTotals(Totals(tuple(asked.values()), grouped, keys), tuple(edits))
+    return PushedTotals(asking.totals(grouped, keys), tuple(edits))
 
 
 def _names_of_items(
@@ -253,11 +239,3 @@ def _names_of_items(
             yield first, call.name
         elif not _is_alias(tokens, end - 1, end) and any(first <= one < end for one in starts):
             yield first, None
-
-
-def _outer_aggregate(function: str, column: str) -> str:
-    """What puts the aggregates of groups together; one of too many digits is an error."""
-    if function in ("min", "max"):
-        return f"{function}({column})"
-    nothing = "CAST(0 AS DECIMAL(38, 0))" if function == "count" else "NULL"
-    return f"coalesce(sum({column}), if(count({column}) = 0, {nothing}, {_TOO_LARGE}))"

@@ -31,7 +31,7 @@ from matchrec.output.reads import (
     read_from_chains,
 )
 from matchrec.plan.expression import Semantics
-from matchrec.plan.match_plan import ROUGH_COUNT
+from matchrec.plan.totals import ROUGH_COUNT
 from matchrec.spark import wire
 from matchrec.spark.worker.arrays import (
     arrow_of,
