@@ -48,8 +48,8 @@ class Clause:
     """A clause over its rows; by itself it is a whole query of SASE+, of a Pattern, or of a clause.
 
     source, language: of its text. alias: the name that qualifies columns of its rows. use: what is
-    used of its result. totals: what its search computes in place of the query around, if it can.
-    finish: what is made of that where it is the whole query. searched: the plan
+    used of its result. totals: what its search computes in place of the query around, if it can;
+    built: why it does not. finish: what is made of that where it is the whole query. searched: the plan
     that `why` and `coverage` are about, if that is another one.
     """
 
@@ -64,17 +64,22 @@ class Clause:
     finish: Callable[[ClauseResult], DataFrame] = field(default=dataframe_of)
     searched: MatchPlan | None = None
     totals: Totals | None = None
+    built: str = ""
 
     @cached_property
     def result(self) -> ClauseResult:
         """What comes out. Raises MatchRecognizeError for whatever is wrong with the clause."""
-        if self.totals is not None and not is_streaming(self.relation.rows):
+        built = self.built
+        if self.totals is not None and is_streaming(self.relation.rows):
+            built = "the rows are a stream"
+        elif self.totals is not None:
             plan, use = replace(self.plan, totals=self.totals), replace(self.use, columns=None)
             try:
                 return execute(plan, self.relation, self.alias, self.options, use)
-            except NotCarriedError:
-                pass  # each match is built
-        return execute(self.plan, self.relation, self.alias, self.options, self.use)
+            except NotCarriedError as reason:
+                built = reason.reason
+        found = execute(self.plan, self.relation, self.alias, self.options, self.use)
+        return replace(found, built=built)
 
     @property
     def names(self) -> list[str]:
@@ -152,6 +157,7 @@ class QueryText:
                 use=site.use,
                 is_window=site.window is not None,
                 totals=None if site.pushed is None else site.pushed.totals,
+                built="" if site.pushed is None else site.pushed.reason,
             )
             yield clause
             if site.pushed is not None and clause.result.executable.task.totals is None:

@@ -55,14 +55,14 @@ def link_totals(
 def check_task(task: Task) -> None:
     """Raises MatchRecognizeUnsupportedError for matches that only come out one by one."""
     if task.output is not MatchOutput.ALL:
-        raise errors.not_all_matches()
+        raise errors.NotCarriedError(errors.NOT_ALL_MATCHES)
     if task.partial is not None or (task.stages is not None and task.stages.timeouts):
-        raise errors.runs_that_are_no_match()
+        raise errors.NotCarriedError(errors.RUNS_THAT_ARE_NO_MATCH)
     if task.stages is not None and task.stages.skip is not None:
-        raise errors.skip_strategy()
+        raise errors.NotCarriedError(errors.SKIP_STRATEGY)
     effects = {one.effect for choices in task.pattern.folding.choices for one in choices}
     if task.absent or effects & {Effect.COMPLETES, Effect.TIMES_OUT}:
-        raise errors.absent_rows()
+        raise errors.NotCarriedError(errors.ABSENT_ROWS)
     waits: tuple[int | None, ...] = task.pattern.folding.waits
     if task.stages is None:
         states = len(task.pattern.folding.choices)

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from matchrec.errors.kinds import MatchRecognizeUnsupportedError
-from matchrec.errors.message import Message, plan_error
+from matchrec.errors.message import plan_error
 
 
 class NotCarriedError(MatchRecognizeUnsupportedError):
-    """An aggregate over all matches that only matches which are built can tell."""
+    """An aggregate over all matches that only matches which are built can tell. reason: why."""
 
-
-def _because(reason: str) -> Message[NotCarriedError]:
-    return Message(
-        NotCarriedError,
-        f"matches cannot be counted without building them: {reason}",
-        hint="aggregate the rows of the query, which builds each match",
-    )
+    def __init__(self, reason: str) -> None:
+        super().__init__(
+            f"matches cannot be counted without building them: {reason}",
+            hint="aggregate the rows of the query, which builds each match",
+        )
+        self.reason = reason
 
 
 # What `aggregate` of a query takes.
@@ -32,12 +31,19 @@ no_column_of_order = plan_error(
     hint='leave out by="{by}", or sort by a column',
 )
 
-measure_by_spark = _because("Spark computes a measure after the match")
-not_all_matches = _because("not all matches are asked for")
-runs_that_are_no_match = _because("runs that are no match come out as well")
-skip_strategy = _because("a skip strategy leaves some of them out")
-absent_rows = _because("rows that must be absent are looked for in each match")
-mapped_twice = _because("PATTERN may map the same rows to the same variables in several ways")
-row_beside = _because("a measure reads a row beside the first or last row of a variable")
-not_carried = _because("{function} over all matches of {inside} over {type_name} in each of them")
-over_a_stream = _because("the input is a stream")
+MEASURE_BY_SPARK = "Spark computes a measure after the match"
+NOT_ALL_MATCHES = "not all matches are asked for"
+RUNS_THAT_ARE_NO_MATCH = "runs that are no match come out as well"
+SKIP_STRATEGY = "a skip strategy leaves some of them out"
+ABSENT_ROWS = "rows that must be absent are looked for in each match"
+mapped_twice = partial(
+    NotCarriedError, "PATTERN may map the same rows to the same variables in several ways"
+)
+row_beside = partial(
+    NotCarriedError, "a measure reads a row beside the first or last row of a variable"
+)
+
+
+def not_carried(function: str, inside: str, type_name: str) -> NotCarriedError:
+    """An aggregate over all matches that runs do not carry."""
+    return NotCarriedError(f"no run carries {function} over matches of {inside} of {type_name}")

@@ -278,7 +278,7 @@ class MeasureReader:
         pieces, reads = alone.pieces(measure), list(alone.reads)
         of = reads[pieces[0]] if len(pieces) == 1 and isinstance(pieces[0], int) else None
         if not isinstance(of, ReadAggregate | ReadAt):
-            raise errors.measure_by_spark()
+            raise errors.NotCarriedError(errors.MEASURE_BY_SPARK)
         return self.read(ReadTotal(function, of))
 
     def row(self, column: RowColumn) -> int:

@@ -150,11 +150,13 @@ class MatchRecognize:
 class PushedTotals:
     """Aggregates of the query around a clause that its search may compute.
 
-    edits: the text that takes the place of each of them then.
+    totals: None where it may not. edits: the text that takes the place of each of them then.
+    reason: why each match is built instead.
     """
 
-    totals: Totals
+    totals: Totals | None
     edits: tuple[tuple[Span, str], ...]
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,7 @@ class _Names:
     """What the columns of a clause are called, in lower case, and which of them is used.
 
     keys: those that a group has, with what it is grouped by then. measures: all others. alias: of
-    the clause's rows. aliases: of the SELECT list.
+    the clause's rows. aliases: of the SELECT list. divides: whether something is divided.
     """
 
     keys: dict[str, Grouping]
@@ -76,37 +76,47 @@ class _Names:
     alias: str | None
     aliases: set[str] = field(default_factory=set)
     used: set[str] = field(default_factory=set)
+    divides: bool = False
+
+
+class _NotPushed(Exception):  # noqa: N818 -- a reason, which `explain` shows
+    """Why the aggregates of a query are not pushed into the search."""
 
 
 def find_totals(
     tokens: TokenSequence, start: int, closing: int, clause: MatchRecognize
 ) -> PushedTotals | None:
-    """What the search can add up of a clause whose relation starts at `start`; else None."""
+    """What the search can add up of a clause whose relation starts at `start`.
+
+    Where it can do nothing of that, the answer says why; None where nobody aggregates all matches.
+    """
     if clause.output is not MatchOutput.ALL or tokens.key(start - 1) != "FROM":
         return None
     select = _select_before(tokens, start - 1)
     place = find_alias(tokens, closing + 1)
     after = closing + 1 if place is None else place + 1
     end = _end_of_block(tokens, closing, after)
-    is_alone = after >= end or (tokens.key(after) in _AFTER_CLAUSE and starts_part(tokens, after))
-    if select is None or not is_alone:
+    if select is None:
+        return None
+    around = (range(select + 1, start - 1), range(after, end))
+    if not any(
+        tokens.is_call(at) and tokens.key(at) in _AGGREGATES for one in around for at in one
+    ):
         return None
     names = _names_of(clause, None if place is None else tokens[place].name.lower())
-    list_end = start - 1
-    around = (range(select + 1, list_end), range(after, end))
-    for one in around:
-        names.aliases |= {
-            tokens[index].name.lower()
-            for index in one
-            if _is_alias(tokens, index, list_end if one is around[0] else -1)
-        }
-    calls: list[_Call] = []
-    if not all(_reads_groups(tokens, one, names, calls) for one in around) or not calls:
-        return None
-    divides = any(tokens.key(index) in ("/", "%") for one in around for index in one)
-    if divides and not all(call.is_cast for call in calls):
-        return None  # the quotient of two numbers of many digits is not that of two BIGINT
-    return _pushed(tokens, names, calls, (select + 1, list_end))
+    names.aliases |= {
+        tokens[index].name.lower()
+        for one in around
+        for index in one
+        if _is_alias(tokens, index, start - 1)
+    }
+    try:
+        if after < end and not (tokens.key(after) in _AFTER_CLAUSE and starts_part(tokens, after)):
+            raise _NotPushed(f"`{tokens[after].text}` stands behind the clause")
+        found = [call for one in around for call in _read_groups(tokens, one, names)]
+        return _pushed(tokens, names, found, (select + 1, start - 1))
+    except _NotPushed as reason:
+        return PushedTotals(None, (), str(reason))
 
 
 def _select_before(tokens: TokenSequence, place: int) -> int | None:
@@ -149,28 +159,26 @@ def _is_alias(tokens: TokenSequence, index: int, list_end: int) -> bool:
     return ends and before.key == ")" and tokens[index].key not in _KEYWORDS
 
 
-def _reads_groups(tokens: TokenSequence, part: range, names: _Names, calls: list[_Call]) -> bool:
-    """Whether a part of the query reads columns of groups, and aggregates, which are added."""
+def _read_groups(tokens: TokenSequence, part: range, names: _Names) -> Iterator[_Call]:
+    """The aggregates of a part of the query. Raises where it reads more than columns of groups."""
     index = part.start
     while index < part.stop:
         token = tokens[index]
         if tokens.is_call(index) and token.key not in _KEYWORDS - {"DATE", "DECIMAL"}:
             if token.key in _AGGREGATES:
                 call = _call_at(tokens, index, names)
-                if call is None:
-                    return False
-                calls.append(call)
+                yield call
                 index = call.last
             elif token.key not in _SCALARS:
-                return False
+                raise _NotPushed(f"`{token.text}` may be an aggregate that the search has not")
         elif token.kind is TokenKind.SYMBOL:
             is_star = token.key == "*" and tokens.key(index - 1) in ("SELECT", ",", ".", "DISTINCT")
             if token.key not in _SYMBOLS or is_star:
-                return False
+                raise _NotPushed(f"`{token.text}` stands beside aggregates")
+            names.divides |= token.key in ("/", "%")
         elif tokens.can_name(index) and not _is_known(tokens, index, names):
-            return False
+            raise _NotPushed(f"`{token.text}` is no column of a group of matches")
         index += 1
-    return True
 
 
 def _is_known(tokens: TokenSequence, index: int, names: _Names) -> bool:
@@ -188,36 +196,41 @@ def _is_known(tokens: TokenSequence, index: int, names: _Names) -> bool:
     return key in _KEYWORDS
 
 
-def _call_at(tokens: TokenSequence, index: int, names: _Names) -> _Call | None:
-    """An aggregate of a measure, or `count(*)`; None for any other."""
+def _call_at(tokens: TokenSequence, index: int, names: _Names) -> _Call:
+    """An aggregate of a measure, or `count(*)`."""
     function, last = tokens.key(index).lower(), tokens.pairs[index + 1]
+    written = tokens.text_at(tokens.call_span(index))
     if tokens.key(last + 1) in _AFTER_CALL:
-        return None
+        raise _NotPushed(f"{tokens.key(last + 1)} follows `{written}`")
     is_cast = tokens.says(index - 2, "CAST", "(") and tokens.says(last + 1, "AS", "DOUBLE", ")")
     if last == index + 3 and tokens.key(index + 2) == "*" and function == "count":
         return _Call(index, last, function, None, is_cast)
     is_qualified = tokens.key(index + 3) == "." and tokens[index + 2].name.lower() == names.alias
     place = index + 4 if is_qualified else index + 2
     if last != place + 1 or tokens[place].name.lower() not in names.measures:
-        return None
+        raise _NotPushed(f"`{written}` is no aggregate of a measure")
     return _Call(index, last, function, tokens[place].name, is_cast)
 
 
 def _pushed(
     tokens: TokenSequence, names: _Names, calls: list[_Call], select_list: tuple[int, int]
-) -> PushedTotals | None:
+) -> PushedTotals:
     """What is asked of the search, and the text in the place of each aggregate."""
     rows = {names.keys[one] for one in names.used} - {Grouping.PARTITION}
     if len(rows) > 1:
-        return None
+        raise _NotPushed("matches are grouped by where they start and by where they end")
     grouped = next(iter(rows), Grouping.PARTITION)
     keys = tuple(names.measures[one] for one in sorted(names.used) if names.keys[one] in rows)
     named = dict(_names_of_items(tokens, calls, select_list))
     if any(name is None for name in named.values()):
-        return None
+        raise _NotPushed("an expression with an aggregate has no name: give it one with AS")
     asking, edits = Asking(), []
     for call in calls:
         measure = None if call.argument is None else names.measures[call.argument.lower()]
+        if names.divides and not call.is_cast:
+            raise _NotPushed(
+                "a quotient of long numbers is not that of two BIGINT: cast both to DOUBLE"
+            )
         text = asking.over_groups(call.function, measure, roughly=call.is_cast)
         alias = f" AS {quoted(call.name)}" if call.first in named else ""
         edits.append((tokens.span(call.first, call.last + 1), text + alias))
