@@ -49,8 +49,8 @@ class Clause:
 
     source, language: of its text. alias: the name that qualifies columns of its rows. use: what is
     used of its result. totals: what its search computes in place of the query around, if it can;
-    built: why it does not. finish: what is made of that where it is the whole query. searched: the plan
-    that `why` and `coverage` are about, if that is another one.
+    built: why it does not. finish: what is made of that where it is the whole query. searched: the
+    plan that `why` and `coverage` are about, if that is another one.
     """
 
     plan: MatchPlan

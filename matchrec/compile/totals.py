@@ -69,7 +69,7 @@ def check_task(task: Task) -> None:
         strict = task.selection is EventSelection.STRICT_CONTIGUITY
         waits = (None,) * states if strict else tuple(range(states))
     if may_map_twice(task.pattern.folding, waits):
-        raise errors.mapped_twice()
+        raise errors.NotCarriedError(errors.MAPPED_TWICE)
 
 
 def link_total(
@@ -89,7 +89,7 @@ def link_total(
     else:
         step = of.navigation
         if step.logical_offset or step.physical_offset:
-            raise errors.row_beside()
+            raise errors.NotCarriedError(errors.ROW_BESIDE)
         inside, variable = "first" if step.end is End.FIRST else "last", step.variable
     type_ = None if place is None else measures.types[columns[place]]
     if not is_carried(read.function, inside, type_):

@@ -36,12 +36,8 @@ NOT_ALL_MATCHES = "not all matches are asked for"
 RUNS_THAT_ARE_NO_MATCH = "runs that are no match come out as well"
 SKIP_STRATEGY = "a skip strategy leaves some of them out"
 ABSENT_ROWS = "rows that must be absent are looked for in each match"
-mapped_twice = partial(
-    NotCarriedError, "PATTERN may map the same rows to the same variables in several ways"
-)
-row_beside = partial(
-    NotCarriedError, "a measure reads a row beside the first or last row of a variable"
-)
+MAPPED_TWICE = "PATTERN has several ways to map the same rows to the same variables"
+ROW_BESIDE = "a measure reads a row that is not the first or last one of a variable"
 
 
 def not_carried(function: str, inside: str, type_name: str) -> NotCarriedError:
