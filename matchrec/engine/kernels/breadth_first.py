@@ -17,6 +17,8 @@ Source: SASE+, "Basic algorithm", "Merging equivalent runs".
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from matchrec.engine.kernels import layout
@@ -45,6 +47,7 @@ from matchrec.engine.kernels.mapping import (
 from matchrec.engine.kernels.matches import closes, unwind_matches, write_best
 from matchrec.engine.kernels.order import next_row_alone
 from matchrec.engine.kernels.totals import carry, join, put_together
+from matchrec.engine.partitions import IntArray
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.jit.decorators import kernel, spliced
 from matchrec.nfa.closure import GUARD_END
@@ -130,11 +133,7 @@ def step(
     satisfied, window_end, last_live = rows.satisfied, rows.window_end, work.last_live
     bank, count, noted = progress[layout.BANK], progress[layout.COUNT], progress[layout.NODES]
     alive = offered = reads = forks = begun = np.int64(0)
-    merges = rules.merge_runs and (
-        row & (ROWS_APART - 1) == 0 or count >= 2 * progress[layout.MERGED]
-    )
-    if totals is not None:
-        merges = True
+    merges = are_told_apart(row, count, rules, progress, totals)
     begins = row < on_run.given.upper and (count == 0 or progress[layout.ALONE] == 0)
     for run in range(count + rules.starts if begins else count):
         state, node, start = run - count, -1, row
@@ -178,11 +177,9 @@ def step(
                     continue
                 if onward >= 0:
                     blocked |= program[choice, layout.BLOCKS]
-                    chosen = add_node(choice, row, node, -1, start, nodes, progress)
+                    chosen = add_row(choice, row, node, start, nodes, progress, totals)
                     if chosen < 0:
                         return layout.NODES_FULL
-                    if totals is not None:
-                        carry(nodes[chosen], nodes[node], node < 0, row, totals)
                     guard = rules.accepts[onward]
                     is_match = guard == 0 or (guard == GUARD_END and row + 1 == on_run.given.upper)
                 else:
@@ -195,9 +192,8 @@ def step(
             if is_match:
                 progress[layout.ROW], progress[layout.CHOICE] = row, choice  # if it fails
                 at, last_row = place if ended else after, row - ended
-                status = accept(
-                    chosen, at, last_row, rules, rows, work, output, negation, totals, on_run
-                )
+                arrived = Arrival(chosen, at, last_row)
+                status = accept(arrived, rules, rows, work, output, negation, totals, on_run)
                 if status != layout.DONE:
                     return status
             if onward == layout.ENDS or onward == layout.TIMES_OUT:
@@ -210,6 +206,37 @@ def step(
         forks += ways - int(ways > 0)
         begun += int(ways > 0 and run == count)
     return finish_step(alive, offered, reads, forks, begun, noted, merges, work, output)
+
+
+@spliced
+def are_told_apart(
+    row: int, count: int, rules: Rules, progress: IntArray, totals: TotalArrays | None
+) -> bool:
+    """Whether runs are told apart at a row, so that equal ones merge; those that carry totals are
+    at each.
+    """
+    if totals is not None:
+        return True
+    is_time = row & (ROWS_APART - 1) == 0 or count >= 2 * progress[layout.MERGED]
+    return bool(rules.merge_runs and is_time)
+
+
+@spliced
+def add_row(
+    choice: int,
+    row: int,
+    node: int,
+    start: int,
+    nodes: IntArray,
+    progress: IntArray,
+    totals: TotalArrays | None,
+) -> int:
+    """The number of a new node for a row that is mapped after `node`, or -1 without room."""
+    added = add_node(choice, row, node, -1, start, nodes, progress)
+    if totals is not None:
+        if added >= 0:
+            carry(nodes[added], nodes[node], node < 0, row, totals)
+    return int(added)
 
 
 @spliced
@@ -248,11 +275,17 @@ def finish_step(
     return layout.DONE
 
 
+class Arrival(NamedTuple):
+    """A run in an accepting state: its node, the place of its registers, its last row."""
+
+    node: int
+    place: int
+    row: int
+
+
 @spliced
 def accept(
-    node: int,
-    place: int,
-    row: int,
+    arrival: Arrival,
     rules: Rules,
     rows: RowArrays,
     work: Work,
@@ -262,6 +295,7 @@ def accept(
     on_run: OnRun,
 ) -> int:
     """Take the matches of a run that has arrived in an accepting state; DONE or a status."""
+    node, place, row = arrival.node, arrival.place, arrival.row
     answer = closes(row, place, negation, rows.satisfied, on_run)
     if answer == HOLDS_NOT:
         return layout.DONE
