@@ -72,6 +72,8 @@ class Clause:
         built = self.built
         if self.totals is not None and is_streaming(self.relation.rows):
             built = "the rows are a stream"
+        elif self.totals is not None and self.options.engine == "backtracking":
+            built = "the engine that is asked for finds one match at a time"
         elif self.totals is not None:
             plan, use = replace(self.plan, totals=self.totals), replace(self.use, columns=None)
             try:

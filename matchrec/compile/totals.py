@@ -93,7 +93,7 @@ def link_total(
         inside, variable = "first" if step.end is End.FIRST else "last", step.variable
     type_ = None if place is None else measures.types[columns[place]]
     if not is_carried(read.function, inside, type_):
-        raise errors.not_carried(function, inside, "rows" if type_ is None else type_.name)
+        raise errors.not_carried(read.function, inside, "rows" if type_ is None else type_.name)
     reads, values = TotalledBy.PRESENCE, None
     if function != "count" and inside != "count":
         ranked = function in EXTREMES and inside != "sum"
