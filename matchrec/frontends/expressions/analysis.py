@@ -157,7 +157,7 @@ def unknown_variable(analysis: Analysis, name: Token) -> MatchRecognizeError:
     """The error of a name that must be a pattern variable and is none."""
     scope = analysis.scope
     return errors.unknown_variable(
-        name.variable, scope.primary, analysis.clause, name.span, scope.unions
+        name.variable, analysis.clause, scope.primary, scope.unions, name.span
     )
 
 
