@@ -40,6 +40,7 @@ def sql_of(product: str) -> str:
 
 
 E = TypeVar("E", bound=Located)
+QUOTES = "'\""
 _FIELD = (
     r"\{(?:part\[(?P<part>[A-Z ]+)\]|word\.(?P<word>\w+)|here\.(?P<here>\w+)(?:\[(?P<of>\w+)\])?"
     r"|option\[(?P<option>\w+)=(?P<value>[^\]]+)\]"
@@ -50,6 +51,7 @@ _FORMS: Mapping[str | None, Callable[..., str]] = {
     ":line": lambda text: " ".join(text.split()),
     ":note": as_note,
     ":bare": lambda text: text.strip("`"),
+    ":quoted": lambda text: f"`{text.strip(QUOTES).replace('`', '``')}`",
     ":shown": shown,
     ":repr": repr,
     ":part": part,
@@ -64,12 +66,12 @@ class Message(Generic[E]):
 
     A field is the name of a value in braces: of one that is several names, these are listed, and
     `{names[0]}` is the first of them; `{text:short}` is one line of the user's text, `{text:line}`
-    all of it in one line, `{limit:,}` a number with commas, `{value:shown}` any value of Python's.
-    `{word.one}` and `{part[DEFINE]}` are words of the language that is being read,
-    `{option[sort=spark]}` and `{here.marker}` what one writes on the surface that is in use; the
-    value of an option may have fields. Other braces are braces. A note with `{names:some}` is left
-    out where there are no names. Names that are listed as they are written, which is otherwise, are
-    the keys of a mapping.
+    all of it in one line, `{text:quoted}` a name in backticks, `{limit:,}` a number with commas,
+    `{value:shown}` any value of Python's. `{word.one}` and `{part[DEFINE]}` are words of the
+    language that is being read, `{option[sort=spark]}` and `{here.marker}` what one writes on the
+    surface that is in use; the value of an option may have fields, and be one of several with `|`
+    between them. Other braces are braces. A note with `{names:some}` is left out where there are no
+    names. Names that are listed as they are written, which is otherwise, are the keys of a mapping.
 
     near: the hint where one of the names among the values is like `name`; it is `{near}`. hints: by
     the first value. culprit: the field under whose value the carets are. condition: the name that
@@ -183,8 +185,10 @@ def _filled(template: str, named: Mapping[str, object]) -> str:
             of = [named[field["of"]]] if field["of"] else []
             return str(words(*of) if callable(words) else words)
         if field["option"]:
-            chosen = _filled(field["value"], named)
-            return here().option(field["option"], int(chosen) if chosen.isdigit() else chosen)
+            chosen = _filled(field["value"], named).split("|")
+            return here().option(
+                field["option"], *(int(one) if one.isdigit() else one for one in chosen)
+            )
         value: Any = named[field["name"]]
         if field["index"]:
             value = value[int(field["index"])]

@@ -10,13 +10,12 @@ from functools import partial
 
 from matchrec.dataclass import dataclass
 from matchrec.errors.kinds import (
-    MatchRecognizeParseError,
     MatchRecognizePlanError,
     nearest,
 )
 from matchrec.errors.language import part
-from matchrec.errors.message import Message, plan_error, unsupported, worded
-from matchrec.errors.sql.clause import IN_DOUBLE_QUOTES, in_backticks, name_in_double_quotes
+from matchrec.errors.message import Message, parse_error, plan_error, unsupported, worded
+from matchrec.errors.sql.clause import IN_BACKTICKS, IN_DOUBLE_QUOTES
 from matchrec.errors.sql.foreign_names import cure_of, cure_of_arguments, or_dialect
 from matchrec.source import Span
 
@@ -71,20 +70,23 @@ matched_rows_of_unfinished_match = plan_error(
 
 def constant_key(text: str, clause: str, span: Span) -> MatchRecognizePlanError:
     """ORDER BY 1, PARTITION BY "sym"."""
-    notes: tuple[str, ...] = ()
-    hint = f"name a column, or leave {clause} out"
-    if text.startswith('"'):
-        notes, hint = IN_DOUBLE_QUOTES, in_backticks(text)
-    elif text.isdigit():
-        notes = ("a number is no position of a column there",)
-    return MatchRecognizePlanError(
-        f"`{text}` in {clause} is the same for every row", span, notes=notes, hint=hint
-    )
+    message = _NUMBER_AS_KEY if text.isdigit() else _CONSTANT_KEY
+    return (_STRING_AS_KEY if text.startswith('"') else message)(text, clause, span)
 
 
-def column_in_double_quotes(text: str, clause: str, span: Span) -> MatchRecognizeParseError:
-    """A."x", where Spark reads a string."""
-    return name_in_double_quotes(f"column in double quotes in {clause}", text, span)
+_KEY_OF_ALL = "`{text}` in {clause} is the same for every row"
+_CONSTANT_KEY = plan_error(_KEY_OF_ALL, hint="name a column, or leave {clause} out")
+_NUMBER_AS_KEY = plan_error(
+    _KEY_OF_ALL,
+    notes=("a number is no position of a column there",),
+    hint="name a column, or leave {clause} out",
+)
+_STRING_AS_KEY = plan_error(_KEY_OF_ALL, notes=IN_DOUBLE_QUOTES, hint=IN_BACKTICKS)
+
+# A."x", where Spark reads a string.
+column_in_double_quotes = parse_error(
+    "column in double quotes in {clause}", notes=IN_DOUBLE_QUOTES, hint=IN_BACKTICKS
+)
 
 
 def semantics_before(

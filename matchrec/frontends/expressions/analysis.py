@@ -223,7 +223,7 @@ def _refuse_double_quotes(analysis: Analysis, index: int) -> None:
         return
     qualifies = analysis.key(index + 1) == "." and token.variable not in analysis.scope.variables
     if qualifies or analysis.key(index - 1) == ".":
-        raise errors.column_in_double_quotes(written, analysis.clause, token.span)
+        raise errors.column_in_double_quotes(analysis.clause, written, token.span)
 
 
 def _is_in_call(analysis: Analysis, index: int) -> bool:
