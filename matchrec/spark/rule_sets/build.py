@@ -98,14 +98,23 @@ def schema_of_rows(rule_set: RuleSet, inputs: Fields, slots: Fields) -> spark_ty
 
 @dataclass(frozen=True)
 class BuiltRuleSet:
-    """The rows of all rules, and what explains them. sorts: who sorts them, empty of a stream."""
+    """The rows of all rules, and what explains them."""
 
     rows: DataFrame
     question: Question
     rule_set: RuleSet
     slots: Slots
-    shared: SharedDrafts
-    sorts: str
+    prepared: Prepared[SharedDrafts]
+
+    @property
+    def shared(self) -> SharedDrafts:
+        """What the rules share."""
+        return self.prepared.demand.asked
+
+    @property
+    def sorts(self) -> str:
+        """Who sorts the rows; empty of a stream."""
+        return self.prepared.preparation.sorts
 
     def over(self, rows: DataFrame) -> BuiltRuleSet:
         """The same over rows of the workers that are elsewhere, in a session of their own."""
@@ -128,12 +137,12 @@ def build_rule_set(question: Question, events: tuple[str, ...]) -> BuiltRuleSet:
     with quiet_analysis():
         check_streams(question.rules[0].plan, question)
         prepared = prepare(question, demand)
-        shared, sorts = prepared.demand.asked, prepared.preparation.sorts
+        shared = prepared.demand.asked
         crossing = {column: place for place, column in enumerate(shared.of_matches)}
         executables = {rule.name: link_rule(prepared, rule, crossing) for rule in question.rules}
         rule_set = join_rules(shared, executables, crossing)
         rows, slots = match_rules(prepared, rule_set)
-        return BuiltRuleSet(rows, question, rule_set, slots, shared, sorts)
+        return BuiltRuleSet(rows, question, rule_set, slots, prepared)
 
 
 def check_streams(plan: MatchPlan, question: Question) -> None:
