@@ -20,6 +20,7 @@
     matchrec.convert(text, read=..., write=...) a query of Snowflake, Oracle, ..., SASE+ in another
     matchrec.Counters()                        what a query's matching costs, once it has run
     matchrec.progress(spark)                   how far the queries are that run inside
+    matchrec.tune(spark)                       two settings that make a session's queries faster
     matchrec.warnings                          the classes of warnings
 
 In a notebook, `%load_ext matchrec` makes `%%matchrec` known.
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from matchrec.spark.actions import progress
     from matchrec.spark.counters import Counters
     from matchrec.spark.question import Options
+    from matchrec.spark.tuning import tune
     from matchrec.tracing.why import Why
 
 _HOMES = {
@@ -75,6 +77,7 @@ _HOMES = {
     "matchrec.spark.actions": ("progress",),
     "matchrec.spark.counters": ("Counters",),
     "matchrec.spark.question": ("Options",),
+    "matchrec.spark.tuning": ("tune",),
     "matchrec.tracing.why": ("Why",),
 }
 
@@ -103,6 +106,7 @@ __all__ = [
     "rows_of",
     "sase",
     "sql",
+    "tune",
     "uninstall",
     "unwind",
 ]

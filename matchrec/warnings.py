@@ -15,6 +15,7 @@ from matchrec.errors.warnings import (
     SameValueWarning,
     SkippedRowWarning,
     UnboundedStateWarning,
+    UntunedSessionWarning,
 )
 
 __all__ = [
@@ -29,4 +30,5 @@ __all__ = [
     "SameValueWarning",
     "SkippedRowWarning",
     "UnboundedStateWarning",
+    "UntunedSessionWarning",
 ]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from matchrec.api.clauses import Reading, chosen_clause, clause_at
 from matchrec.api.dialects import naming_dialect, only_reads
-from matchrec.api.remarks import explained, remarks_on, warn
+from matchrec.api.remarks import explained, remarks_on, remarks_on_session, warn
 from matchrec.api.signatures import AGGREGATES, ARGUMENTS, GROUPED_BY
 from matchrec.arguments import DialectName, GroupedBy, checked
 from matchrec.dataclass import dataclass
@@ -79,6 +79,7 @@ class Query:
         """The result of what was read."""
         results = [one.result for one in reading.clauses()]
         warn(*(remark for one in results for remark in remarks_on(one, reading)))
+        warn(*remarks_on_session(self._spark, [one.prepared for one in results]))
         counters, found = self.options.counters, reading.outer()
         if counters is None or self.language != "SQL" or not results:
             return found
@@ -98,7 +99,7 @@ class Query:
         """
         from matchrec.explanation import Explanation
         from matchrec.spark.counters import Counters
-        from matchrec.spark.environment import advice_on
+        from matchrec.spark.tuning import untuned
 
         counters = Counters() if analyze else None
         how = replace(self.options, counters=counters)
@@ -109,7 +110,7 @@ class Query:
                 return Explanation(clauses)
             frame = reading.outer()
         counters.run(frame)
-        return Explanation(clauses, counters, advice_on(self._spark))
+        return Explanation(clauses, counters, str(untuned(self._spark) or ""))
 
     @checked(**ARGUMENTS)
     def why(

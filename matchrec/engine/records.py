@@ -32,7 +32,7 @@ from matchrec.engine.partitions import BoolArray, Frontier, IntArray, Partitions
 from matchrec.evaluate.formulas import RowValues
 from matchrec.evaluate.instructions import MATCH_NUMBER, READ
 from matchrec.evaluate.kernels.functions import mathematics_of
-from matchrec.evaluate.link import LinkedConditions, Move, Ways, link_conditions
+from matchrec.evaluate.link import LinkedConditions, Move, Transitions, link_conditions
 from matchrec.jit.callbacks import NO_CALLBACK
 from matchrec.nfa.closure import GUARD_END, Folding, live_states, reached_twice
 from matchrec.nfa.program import TIMED_OUT
@@ -266,8 +266,8 @@ def compile_task(task: Task, integers: int) -> CompiledTask:
         ends = tuple(s for s, ways in enumerate(folded) if any(c.accepts for c in ways))
         asked = program[program[:, layout.TEST] >= 0][:, [layout.SOURCE, layout.TEST]]
         before = tuple(map(tuple, asked.tolist())) if folding.waits else ()
-        ways = Ways(_moves(program, task.stages), len(folded), last, ends, before)
-        linked = link_conditions(run_conditions, members, integers, ways)
+        transitions = Transitions(_moves(program, task.stages), len(folded), last, ends, before)
+        linked = link_conditions(run_conditions, members, integers, transitions)
         _add_links(program, linked)
     (waits, ends_of_runs), states = _waiting(task), len(first) - 1
     flushes = bool(ends_of_runs.any())

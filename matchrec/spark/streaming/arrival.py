@@ -31,7 +31,7 @@ from matchrec.spark.transport import PandasEncoding
 from matchrec.spark.wire import SortColumn, Sorting
 from matchrec.spark.worker.arrays import arrow_of, as_integers, codes_of, column, number_equal
 
-FORMAT = 4
+FORMAT = 5
 LENGTH = 4  # bytes of the length of the header
 
 

@@ -77,7 +77,7 @@ def decimals(words: IntArray, absent: BoolArray, kind: pa.DataType) -> pa.Array:
     return pa.Array.from_buffers(widest, len(words), [valid, data]).cast(kind)
 
 
-def chained(executable: Executable, table: pa.Table) -> Task:
+def chain_matches(executable: Executable, table: pa.Table) -> Task:
     """The task, with matches that share their rows where that is enough to answer all reads."""
     task, reads = executable.task, executable.reads
     if not (task.shares_rows and read_from_chains(reads, executable.rows_per_match)):
