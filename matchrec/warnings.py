@@ -16,6 +16,7 @@ from matchrec.errors.warnings import (
     SameValueWarning,
     SkippedRowWarning,
     UnboundedStateWarning,
+    UntunedSessionWarning,
 )
 
 __all__ = [
@@ -31,4 +32,5 @@ __all__ = [
     "SameValueWarning",
     "SkippedRowWarning",
     "UnboundedStateWarning",
+    "UntunedSessionWarning",
 ]

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import settings
 from pyspark.sql import SparkSession
 
+from matchrec.spark.tuning import MAX_BYTES
 from tests.quick.scale import (
     FULL,
     LONG_RUN,
@@ -98,6 +99,7 @@ def small_session(*, connect: bool = False) -> SparkSession:
         builder = builder.master("local[2]").config("spark.ui.enabled", "false")
     session = (
         builder.config("spark.sql.shuffle.partitions", "1")
+        .config(MAX_BYTES, "64m")  # as Spark has it, but asked for: no test is warned of it
         .config("spark.sql.session.timeZone", "UTC")
         .getOrCreate()
     )

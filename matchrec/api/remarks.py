@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from matchrec.api.clauses import Reading
 from matchrec.compile.executable import Executable
@@ -13,8 +14,13 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.remarks import remarks
 from matchrec.source import Source
 from matchrec.spark.execute import ClauseResult
+from matchrec.spark.prepare import Prepared
+from matchrec.spark.tuning import untuned_at_first
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.types import DataType
+
     from matchrec.explanation import ExplainedClause
 
 Remarks = tuple[MatchRecognizeWarning, ...]
@@ -43,6 +49,23 @@ def remarks_on_state(plan: MatchPlan, executable: Executable, source: Source) ->
     return (unbounded(plan.pattern.span).located(source),)
 
 
+def remarks_on_session(spark: SparkSession, prepared: Sequence[Prepared[Any]]) -> Remarks:
+    """What would make the queries of a session faster, at the first one that would be."""
+    if not prepared or any(one.question.is_stream for one in prepared):
+        return ()
+    found = untuned_at_first(spark, (kind for one in prepared for kind in types_of_values(one)))
+    return () if found is None else (found,)
+
+
+def types_of_values(prepared: Prepared[Any]) -> Iterator[DataType]:
+    """The types of what may cross, beside keys and order: nobody has these in kilobytes."""
+    plan = prepared.demand.draft.plan
+    sorting = {one.text for one in (*plan.keys, *(item.expression for item in plan.order_by))}
+    for column, field in prepared.fields.items():
+        if not (column.looks_at_one_row and column.text in sorting):
+            yield field.dataType
+
+
 def explained(result: ClauseResult, found: Remarks) -> ExplainedClause:
     """What a clause compiles to, with the remarks on it."""
     from matchrec.explanation import ExplainedClause
@@ -55,6 +78,7 @@ def explained(result: ClauseResult, found: Remarks) -> ExplainedClause:
         result.prepared.question.is_stream,
         result.drafted.written,
         result.prepared.preparation.sorts,
+        result.built,
     )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from matchrec.api.dialects import parse_clause_of
 from matchrec.api.events import Events, lower_over, plan_of_sase, with_conditions
 from matchrec.api.inputs import Terms, relation_of, streams_of
-from matchrec.api.remarks import remarks_in, remarks_on_state, warn
+from matchrec.api.remarks import remarks_in, remarks_on_session, remarks_on_state, warn
 from matchrec.api.rule_versions import RULES, Asked, WrittenRule, read_rules
 from matchrec.api.signatures import ARGUMENTS
 from matchrec.api.sql import IS_SASE
@@ -148,6 +148,7 @@ def warn_of(built: BuiltRuleSet) -> None:
             if built.question.is_stream:
                 found += remarks_on_state(plan, linked.executable, rule.source)
         warn(*(of_rule(name, one) for one in found))
+    warn(*remarks_on_session(built.rows.sparkSession, [built.prepared]))
 
 
 @dataclass(frozen=True)

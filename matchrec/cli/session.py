@@ -64,12 +64,16 @@ def start(folder: Path, settings: Settings) -> SparkSession:
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
+    from matchrec.spark.tuning import tune
+
     builder = SparkSession.builder.master("local[*]").appName("matchrec")
     builder = builder.config("spark.sql.warehouse.dir", str(folder / "warehouse"))
     for name, value in (*SETTINGS.items(), *settings):
         builder = builder.config(name, value)
     try:
-        return builder.getOrCreate()
+        spark = builder.getOrCreate()
+        tune(spark)
+        return spark
     except (PySparkException, Py4JError) as error:
         reason = last_line(folder / "spark.log") or str(error)
         raise errors.spark_did_not_start(reason) from error

@@ -11,7 +11,6 @@ from matchrec.errors.kinds import (
     MatchRecognizePlanError,
     MatchRecognizeRunError,
     MatchRecognizeUnsupportedError,
-    likeliest,
     listed,
     nearest,
     shown,
@@ -120,6 +119,17 @@ altered_in_arrays = unsupported(
     "transport `pandas` would alter column {column} of type {type_name} in an array",
     notes=("an aggregate that Spark computes takes the values of a match as one array",),
     hint='write transport="arrow", or leave it out',
+)
+
+
+# `sweep` of more combinations than one pass over the rows can hold.
+too_many_points = unsupported(
+    "{count:,} combinations of values", hint="vary less: at most {most:,} are searched at once"
+)
+
+# `sweep` of a name that the clause has not.
+no_such_marker = plan_error(
+    "the clause has no marker `:{name}`", hint="write :{name} in it, or leave {name} out"
 )
 
 
@@ -307,7 +317,7 @@ def unknown_word(
     """An argument that is one of a few words, and not this one."""
     known = list(known)
     where = f" of {call}" if isinstance(call, CalledFunction) and call.about else ""
-    near = likeliest(value, known)
+    near = nearest(value, known)
     return MatchRecognizePlanError(
         f"unknown {argument} `{SHORT.repr(value)[1:-1]}`{where}",
         notes=(f"known: {listed(known)}",),

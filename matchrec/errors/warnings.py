@@ -65,6 +65,13 @@ class ProductWarning(MatchRecognizeWarning):
     """With `dialect=`, a part of the query gives another result here than in the product."""
 
 
+class UntunedSessionWarning(MatchRecognizeWarning):
+    """The session lacks a setting that `matchrec.tune` sets, and no value that crosses may be long.
+
+    Given once, at the first such query.
+    """
+
+
 # PATTERN (A B) without ORDER BY; span: of the row pattern.
 no_order = Message(
     NoOrderWarning,
@@ -181,4 +188,11 @@ refused_rule = Message(RefusedRuleWarning, "left out: {error}")
 other_in_product = Message(
     ProductWarning,
     "{title}: {message}",
+)
+
+
+# The first query of a session in which `tune` has something to set.
+untuned_session = Message(
+    UntunedSessionWarning,
+    "matchrec.tune(spark) would make the queries of this session faster: it sets {names}",
 )

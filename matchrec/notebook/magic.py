@@ -33,6 +33,7 @@ from matchrec.frontends.sql.locate import may_have_clause
 from matchrec.pictures.html import paragraph, table
 from matchrec.spark.actions import Interrupted, cancelled_by_interrupt
 from matchrec.spark.session import quiet_analysis
+from matchrec.spark.tuning import tune
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -295,10 +296,14 @@ def running_session(variables: Mapping[str, Any]) -> SparkSession | None:
 
 
 def session_of(variables: Mapping[str, Any]) -> SparkSession:
-    """The running session, or a new one."""
+    """The running session, or a new one, which is tuned."""
     from pyspark.sql import SparkSession
 
-    return running_session(variables) or SparkSession.builder.getOrCreate()
+    spark = running_session(variables)
+    if spark is None:
+        spark = SparkSession.builder.getOrCreate()
+        tune(spark)
+    return spark
 
 
 def frames_in(query: str, variables: Mapping[str, Any]) -> dict[str, Any]:

@@ -133,10 +133,6 @@ def report_of(python: str) -> tuple[str, tuple[str, ...]] | None:
     return found, tuple(missing.split())
 
 
-MAX_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
-UNLIMITED = str(2**31 - 1)
-
-
 def check_java() -> None:
     """Raises unless Spark will find a Java that is new enough. Cost: one start of `java`, 0.1 s."""
     needed = least_java(version("pyspark"))
@@ -201,16 +197,3 @@ def check_session(spark: SparkSession) -> None:
     if is_stopped(spark):
         raise errors.stopped_session()
     check_server(spark)
-
-
-def advice_on(spark: SparkSession) -> str:
-    """What could be set; empty where it is, and where Spark has no such setting.
-
-    Spark adds up the bytes of all columns of a batch after each row, but not where there is no
-    limit. A batch then has as many rows as another setting says, by default 10,000.
-    """
-    limit = spark.conf.get(MAX_BYTES, None)
-    if limit is None or limit.rstrip("b") == UNLIMITED:
-        return ""
-    why = "as Spark then does not add up their bytes after each row"
-    return f'faster where values are short, {why}:\n  spark.conf.set("{MAX_BYTES}", {UNLIMITED})'

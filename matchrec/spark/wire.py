@@ -44,7 +44,6 @@ EVENTS = "__events"
 MESSAGE = "__message"
 
 BITS_A_COLUMN = 62
-NARROWEST = ((7, "TINYINT"), (15, "SMALLINT"), (31, "INT"), (BITS_A_COLUMN + 1, "BIGINT"))
 
 
 class SelectItem(NamedTuple):
@@ -116,10 +115,13 @@ def packed_columns(tests: Sequence[str], name: Callable[[int], str]) -> list[Sel
 
 
 def pack(tests: Sequence[str]) -> str:
-    """Pack up to 62 truth values into one integer, as narrow as it can be."""
-    width = next(name for most, name in NARROWEST if len(tests) <= most)
+    """Pack up to 62 truth values into one integer.
+
+    A BIGINT, as most keys and numbers are: what a column costs on its way to Python is for the
+    number of different types, not for bytes (docs/decisions/spark.md).
+    """
     marks = [f"CASE WHEN {test} THEN {1 << i}L ELSE 0L END" for i, test in enumerate(tests)]
-    return f"CAST({' | '.join(marks)} AS {width})"
+    return " | ".join(marks)
 
 
 def column(index: int) -> str:
@@ -127,7 +129,7 @@ def column(index: int) -> str:
     return f"__c{index}"
 
 
-def stays(index: int) -> str:
+def inner(index: int) -> str:
     """SQL over one row that other columns are made from."""
     return f"__x{index}"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.spark.environment import MAX_BYTES, UNLIMITED
+from matchrec.spark.tuning import MAX_BYTES, PARTITIONS, UNLIMITED
 from tests.benchmarks.compare import OURS, by_hand
 from tests.benchmarks.drawn_tables import draw_tables
 from tests.benchmarks.kinds import workloads_of_kinds
@@ -20,7 +20,6 @@ from tests.benchmarks.options import Options
 from tests.benchmarks.workloads import Workload
 
 KINDS = ("A B C, few matches", "LOW+ HIGH, tiny partitions", "V-shape")
-PARTITIONS = "spark.sql.shuffle.partitions"
 FEW = "16"
 SETTINGS: Mapping[str, Mapping[str, str]] = {
     "as Spark has them": {},

@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.spark.environment import MAX_BYTES, UNLIMITED
+from matchrec.spark.tuning import MAX_BYTES
 
 pytestmark = pytest.mark.one_of(2)
 
@@ -167,16 +167,16 @@ def test_explain_analyze_runs_the_query_and_shows_what_it_counted(
     assert "counters" not in str(matchrec.query(spark, "SELECT 1").explain(analyze=True))
 
 
-def test_explain_analyze_names_a_setting_that_costs_time(
+def test_explain_analyze_names_what_would_make_the_session_faster(
     spark: SparkSession, events: DataFrame
 ) -> None:
-    query = f"SELECT * FROM {{events}} MATCH_RECOGNIZE ({CLAUSE})"
-    advice = f'spark.conf.set("{MAX_BYTES}", {UNLIMITED})'
-    spark.conf.set(MAX_BYTES, "64m")
+    asked = matchrec.query(
+        spark, f"SELECT * FROM {{events}} MATCH_RECOGNIZE ({CLAUSE})", events=events
+    )
+    assert "matchrec.tune" not in str(asked.explain(analyze=True))
+    kept = spark.conf.get(MAX_BYTES)
+    spark.conf.unset(MAX_BYTES)
     try:
-        assert advice in str(matchrec.query(spark, query, events=events).explain(analyze=True))
-        spark.conf.set(MAX_BYTES, UNLIMITED)
-        explained = matchrec.query(spark, query, events=events).explain(analyze=True)
-        assert "spark.conf.set" not in str(explained)
+        assert f"faster: it sets {MAX_BYTES}" in str(asked.explain(analyze=True))
     finally:
-        spark.conf.unset(MAX_BYTES)
+        spark.conf.set(MAX_BYTES, kept or "64m")

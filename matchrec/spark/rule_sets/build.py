@@ -37,7 +37,7 @@ from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quoted, string_literal
 from matchrec.spark import wire
-from matchrec.spark.execute import projected, result_items
+from matchrec.spark.execute import project, result_items
 from matchrec.spark.prepare import Demand, Prepared, ScopeOf, prepare
 from matchrec.spark.question import Question, Rule, in_terms_of_the_query
 from matchrec.spark.rule_sets.worker import VARIABLE, RowKind, RuleSetWorker
@@ -106,14 +106,23 @@ def schema_of_rows(rule_set: RuleSet, inputs: Fields, slots: Fields) -> spark_ty
 
 @dataclass(frozen=True)
 class BuiltRuleSet:
-    """The rows of all rules, and what explains them. sorts: who sorts them, empty of a stream."""
+    """The rows of all rules, and what explains them."""
 
     rows: DataFrame
     question: Question
     rule_set: RuleSet
     slots: Slots
-    shared: SharedDrafts
-    sorts: str
+    prepared: Prepared[SharedDrafts]
+
+    @property
+    def shared(self) -> SharedDrafts:
+        """What the rules share."""
+        return self.prepared.demand.asked
+
+    @property
+    def sorts(self) -> str:
+        """Who sorts the rows; empty of a stream."""
+        return self.prepared.preparation.sorts
 
     @property
     def times(self) -> OrderTimes:
@@ -141,7 +150,7 @@ def build_rule_set(question: Question, events: tuple[str, ...]) -> BuiltRuleSet:
     with quiet_analysis():
         check_streams(question.rules[0].plan, question)
         prepared = prepare(question, demand)
-        shared, sorts = prepared.demand.asked, prepared.preparation.sorts
+        shared = prepared.demand.asked
         crossing = {column: place for place, column in enumerate(shared.of_matches)}
         executables = {rule.name: link_rule(prepared, rule, crossing) for rule in question.rules}
         versions = {rule.name: rule.version for rule in question.rules if rule.version is not None}
@@ -149,7 +158,7 @@ def build_rule_set(question: Question, events: tuple[str, ...]) -> BuiltRuleSet:
         if question.is_stream:
             rule_set = with_identities(prepared, rule_set)
         rows, slots = match_rules(prepared, rule_set)
-        return BuiltRuleSet(rows, question, rule_set, slots, shared, sorts)
+        return BuiltRuleSet(rows, question, rule_set, slots, prepared)
 
 
 def check_streams(plan: MatchPlan, question: Question) -> None:
@@ -278,7 +287,7 @@ def result_of_rule(built: BuiltRuleSet, number: int) -> DataFrame:
             slots = enumerate(built.slots[number])
             reads = [f"{wire.read(slot)} AS {wire.read(place)}" for place, slot in slots]
             matched = own.selectExpr(*reads)
-            return projected(question.relation, linked.executable, matched)
+            return project(question.relation, linked.executable, matched)
         items = [str(one) for one in items_of_rule(built, number)]
         return runner.analyse(runner.select(own, items))
 

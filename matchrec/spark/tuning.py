@@ -1,0 +1,181 @@
+"""Two settings of a session that make its queries faster: which, why, and who sets them.
+
+After each row Spark adds up the bytes of all columns of a batch for Python, unless there is no
+limit of them; and each task of a shuffle writes as many small files as there are partitions. What
+both cost is in docs/explanation/performance.md, why Spark does so in docs/decisions/spark.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from pyspark.sql import types as spark_types
+
+from matchrec.arguments import SESSION, checked
+from matchrec.dataclass import dataclass
+from matchrec.errors.warnings import UntunedSessionWarning, untuned_session
+from matchrec.spark.environment import check_session
+from matchrec.spark.session import application, is_connect
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+MAX_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
+UNLIMITED = str(2**31 - 1)
+PARTITIONS = "spark.sql.shuffle.partitions"
+PARTITIONS_A_CORE = 8
+FIXED_WIDTH = (
+    spark_types.NumericType,
+    spark_types.BooleanType,
+    spark_types.DateType,
+    spark_types.TimestampType,
+    spark_types.TimestampNTZType,
+    spark_types.DayTimeIntervalType,
+    spark_types.YearMonthIntervalType,
+)
+LOCAL = re.compile(r"local(?:\[(\d+|\*)(?:, *\d+)?\])?")
+
+_asked: set[Hashable] = set()  # the applications whose sessions have been looked at
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A setting of Spark's. before: its value, None where the session has no such setting.
+
+    now: its value from now on. why: it is so.
+    """
+
+    name: str
+    before: str | None
+    now: str | None
+    why: str
+
+    @property
+    def is_new(self) -> bool:
+        """Whether it has another value than before."""
+        return self.before != self.now
+
+    def __str__(self) -> str:
+        was = f", was {self.before}" if self.is_new else ""
+        return f"{self.name} = {self.now}{was}\n  {self.why}"
+
+
+@dataclass(frozen=True, repr=False)
+class Tuned:
+    """What `tune` has done; prints as text. settings: each with its value before and now."""
+
+    settings: tuple[Setting, ...]
+
+    @property
+    def text(self) -> str:
+        """Each setting, its value, and why."""
+        return "\n".join(map(str, self.settings))
+
+    def __str__(self) -> str:
+        return self.text
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from matchrec.pictures.html import preformatted
+
+        return preformatted(self.text)
+
+
+@checked(spark=SESSION)
+def tune(spark: SparkSession) -> Tuned:
+    """Set what makes the queries of a session faster; the result says what, and why.
+
+    `spark.sql.execution.arrow.maxBytesPerBatch` to no limit: a batch for Python then ends at 10,000
+    rows (`maxRecordsPerBatch`), however wide these are. `spark.sql.shuffle.partitions` to 8 for
+    each core of a session on one machine, if that is less than Spark's 200.
+
+    What has been set before, in the program or in a file, stays as it is, and so does what the
+    session or its Spark has not. They hold for all queries of the session. Raises
+    MatchRecognizePlanError for a session that has been stopped.
+
+    >>> tuned = matchrec.tune(spark)
+    >>> print(tuned)
+    spark.sql.execution.arrow.maxBytesPerBatch = ...
+      ...
+    spark.sql.shuffle.partitions = ...
+      ...
+    """
+    check_session(spark)
+    found = tuple(wanted_settings(spark))
+    for one in found:
+        if one.is_new:
+            spark.conf.set(one.name, str(one.now))
+    return Tuned(found)
+
+
+def wanted_settings(spark: SparkSession) -> Iterator[Setting]:
+    """Both settings as they are and as they should be; nothing is set."""
+    why = "no limit of bytes: Spark need not add up those of a batch after each row"
+    yield setting_of(spark, MAX_BYTES, UNLIMITED, why)
+    cores = local_cores(spark)
+    if cores is None:
+        present = str(spark.conf.get(PARTITIONS))
+        why = f"yours to choose on a cluster: two to {PARTITIONS_A_CORE} for each core are enough"
+        yield Setting(PARTITIONS, present, present, why)
+        return
+    why = f"{PARTITIONS_A_CORE} for each core: each task writes as many small files"
+    yield setting_of(spark, PARTITIONS, str(PARTITIONS_A_CORE * cores), why)
+
+
+def setting_of(spark: SparkSession, name: str, value: str, why: str) -> Setting:
+    """A setting that should have a value. why: it should."""
+    if not spark.conf.isModifiable(name):
+        return Setting(name, None, None, "the session cannot set it, or its Spark has none")
+    present = str(spark.conf.get(name))
+    if spark.conf.get(name, None) is not None:
+        return Setting(name, present, present, "as it was set before")
+    if name == PARTITIONS and int(value) >= int(present):
+        return Setting(name, present, present, f"enough for {value}")
+    return Setting(name, present, value, why)
+
+
+def local_cores(spark: SparkSession) -> int | None:
+    """How many cores a session on one machine has; None of a cluster, and where nobody tells.
+
+    Executors of a cluster may come later, or only when there is work for them.
+    """
+    found = LOCAL.fullmatch(spark.conf.get("spark.master", None) or "")
+    if found is None:
+        return None
+    if found[1] != "*":
+        return int(found[1] or 1)
+    return None if is_connect(spark) else spark.sparkContext.defaultParallelism
+
+
+def untuned(spark: SparkSession) -> UntunedSessionWarning | None:
+    """What to say of a session that `tune` would change."""
+    names = [one.name for one in wanted_settings(spark) if one.is_new]
+    return untuned_session(" and ".join(names)) if names else None
+
+
+def untuned_at_first(
+    spark: SparkSession, types: Iterable[spark_types.DataType]
+) -> UntunedSessionWarning | None:
+    """The same at an application's first query of which all values that cross are short.
+
+    types: of these values. A session is not asked again: over Connect that is a message each time.
+    """
+    asked = application(spark)
+    if asked in _asked or not are_short(types):
+        return None
+    _asked.add(asked)
+    return untuned(spark)
+
+
+def are_short(types: Iterable[spark_types.DataType]) -> bool:
+    """Whether values of these types all have a few bytes; those of texts may have many."""
+    return all(
+        are_short(field.dataType for field in one.fields)
+        if isinstance(one, spark_types.StructType)
+        else isinstance(one, FIXED_WIDTH)
+        for one in types
+    )

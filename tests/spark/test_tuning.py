@@ -1,0 +1,192 @@
+"""What `tune` sets and what it leaves, and that a session which lacks it is told so once."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+
+import pyspark
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+import matchrec
+from matchrec.spark import tuning
+from matchrec.spark.tuning import MAX_BYTES, PARTITIONS, UNLIMITED
+from matchrec.warnings import UntunedSessionWarning
+
+pytestmark = pytest.mark.skipif(pyspark.__version__ < "4", reason="Spark 3 adds up no bytes")
+
+CLAUSE = "ORDER BY id MEASURES COUNT(*) AS n PATTERN (A+) DEFINE A AS id >= PREV(id)"
+
+
+@pytest.fixture
+def plain(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Iterator[SparkSession]:
+    """The session as Spark would start it, which nobody has been told about."""
+    monkeypatch.setattr(tuning, "_asked", set())
+    kept = {name: spark.conf.get(name) for name in (MAX_BYTES, PARTITIONS)}
+    for name in kept:
+        spark.conf.unset(name)
+    yield spark
+    for name, value in kept.items():
+        spark.conf.set(name, str(value))
+
+
+def told(*frames: DataFrame, clause: str = CLAUSE) -> list[str]:
+    """What a session is told at queries over DataFrames."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        for frame in frames:
+            matchrec.match_recognize(frame, clause)
+    return [str(one.message) for one in found if one.category is UntunedSessionWarning]
+
+
+def test_both_are_set_and_the_result_says_what_and_why(plain: SparkSession) -> None:
+    tuned = matchrec.tune(plain)
+    assert [plain.conf.get(name) for name in (MAX_BYTES, PARTITIONS)] == [UNLIMITED, "16"]
+    assert repr(tuned) == str(tuned) == tuned.text
+    assert tuned.text == (
+        f"{MAX_BYTES} = 2147483647, was 67108864b\n"
+        "  no limit of bytes: Spark need not add up those of a batch after each row\n"
+        f"{PARTITIONS} = 16, was 200\n"
+        "  8 for each core: each task writes as many small files"
+    )
+    assert f"{PARTITIONS} = 16, was 200" in tuned._repr_html_()
+
+
+@pytest.mark.parametrize("values", [{MAX_BYTES: "128m"}, {PARTITIONS: "7"}, {PARTITIONS: "200"}])
+def test_what_somebody_has_set_stays(plain: SparkSession, values: dict[str, str]) -> None:
+    ((name, value),) = values.items()
+    plain.conf.set(name, value)
+    before = plain.conf.get(name)
+    found = {one.name: one for one in matchrec.tune(plain).settings}
+    assert (found[name].is_new, found[name].why) == (False, "as it was set before")
+    assert plain.conf.get(name) == before
+    assert all(one.is_new for other, one in found.items() if other != name)
+
+
+def test_once_more_changes_nothing(plain: SparkSession) -> None:
+    matchrec.tune(plain)
+    assert not any(one.is_new for one in matchrec.tune(plain).settings)
+
+
+@pytest.mark.parametrize(
+    ("master", "cores"),
+    [
+        ("local", 1),
+        ("local[3]", 3),
+        ("local[3, 2]", 3),
+        ("local-cluster[2,1,1024]", None),
+        ("yarn", None),
+        (None, None),
+    ],
+)
+def test_only_one_machine_has_cores_that_are_known(master: str | None, cores: int | None) -> None:
+    assert tuning.local_cores(Session({"spark.master": master})) == cores  # type: ignore[arg-type]
+
+
+def test_partitions_of_a_cluster_and_of_many_cores_stay() -> None:
+    for master, why in (("yarn", "yours to choose on a cluster"), ("local[64]", "enough for 512")):
+        session = Session({"spark.master": master}, {MAX_BYTES: "64m", PARTITIONS: "200"})
+        limit, partitions = tuning.wanted_settings(session)  # type: ignore[arg-type]
+        assert limit.is_new
+        assert partitions.why.startswith(why)
+        assert not partitions.is_new
+
+
+def test_a_session_that_cannot_set_them_is_left_alone() -> None:
+    session = Session({"spark.master": "local[2]"}, {PARTITIONS: "200"}, fixed=True)
+    assert not any(one.is_new for one in tuning.wanted_settings(session))  # type: ignore[arg-type]
+    assert tuning.untuned(session) is None  # type: ignore[arg-type]
+
+
+class Session:
+    """A session with these settings, and values that Spark has where nothing is set.
+
+    fixed: whether it lets nothing be set.
+    """
+
+    def __init__(
+        self,
+        values: dict[str, str | None],
+        defaults: dict[str, str] | None = None,
+        fixed: bool = False,
+    ) -> None:
+        self.values, self.defaults, self.fixed = values, defaults or {}, fixed
+        self.conf = self
+
+    def get(self, name: str, *default: str | None) -> str | None:
+        known = self.values if default else {**self.defaults, **self.values}
+        return known.get(name, *default)
+
+    def isModifiable(self, name: str) -> bool:  # noqa: N802 -- Spark's name of it
+        return name in self.defaults and not self.fixed
+
+
+def test_a_session_is_told_once(plain: SparkSession) -> None:
+    frame = plain.range(3)
+    (message,) = told(frame, frame)
+    assert message == (
+        "matchrec.tune(spark) would make the queries of this session faster: "
+        f"it sets {MAX_BYTES} and {PARTITIONS}"
+    )
+    assert not told(frame)
+
+
+def test_not_after_tune_nor_where_it_is_switched_off(plain: SparkSession) -> None:
+    matchrec.tune(plain)
+    assert not told(plain.range(3))
+    tuning._asked.clear()
+    plain.conf.unset(MAX_BYTES)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", UntunedSessionWarning)
+        matchrec.match_recognize(plain.range(3), CLAUSE)
+
+
+def test_not_at_a_query_that_may_have_long_values(plain: SparkSession) -> None:
+    noted = plain.range(3).selectExpr("id", "'a note' AS note", "array(id) AS several")
+    for value in ("note", "several"):
+        assert not told(noted, clause=CLAUSE.replace("COUNT(*)", f"LAST({value})"))
+    assert not told(noted, clause="ORDER BY id ALL ROWS PER MATCH PATTERN (A) DEFINE A AS id > 0")
+    keyed = noted.selectExpr(
+        "'k' || id AS k", "note || id AS ordered", "named_struct('x', id) AS s"
+    )
+    by_text = (
+        "PARTITION BY k ORDER BY ordered MEASURES LAST(s) AS s PATTERN (A) DEFINE A AS s.x > 0"
+    )
+    assert told(keyed, clause=by_text)
+
+
+def test_rules_are_queries_too(plain: SparkSession) -> None:
+    rules = {"two": "PATTERN (A A) DEFINE A AS id > 0"}
+    noted = plain.range(3).selectExpr("id", "'a note' AS note")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        matchrec.match_rules(noted, rules, order_by="id")
+    with pytest.warns(UntunedSessionWarning) as found:
+        matchrec.match_rules(
+            noted, rules, order_by="id", options=matchrec.Options(event_columns="id")
+        )
+    assert [one.filename for one in found] == [__file__]
+
+
+def test_a_stream_is_no_such_query(plain: SparkSession) -> None:
+    rate = plain.readStream.format("rate").load().withWatermark("timestamp", "1 minute")
+    assert not told(
+        rate, clause="ORDER BY timestamp MEASURES 1 AS m PATTERN (A B) DEFINE A AS value > 9"
+    )
+    assert told(plain.range(3))
+
+
+@pytest.mark.slow
+def test_batches_without_a_limit_of_bytes_give_the_same_rows(plain: SparkSession) -> None:
+    rows = plain.range(200_000).selectExpr("id % 7 AS k", "id", "repeat('x', id % 500) AS note")
+    clause = """PARTITION BY k ORDER BY id MEASURES COUNT(*) AS n, LAST(note) AS note
+        PATTERN (A B+) DEFINE A AS id % 3 = 0, B AS id % 3 > 0 AND length(note) > PREV(id) % 400"""
+    found = matchrec.match_recognize(rows, clause)
+    plain.conf.set(MAX_BYTES, "100k")
+    limited = sorted(found.collect())
+    plain.conf.unset(MAX_BYTES)
+    matchrec.tune(plain)
+    assert len(limited) > 1_000
+    assert sorted(matchrec.match_recognize(rows, clause).collect()) == limited
