@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from matchrec.compile.executable import Crossing
 from matchrec.conditions.aggregates import basic, framed
-from matchrec.conditions.guards import holds_of_rows, is_partial, may_fail, under
+from matchrec.conditions.guards import guard, holds_of_rows, is_partial, may_fail
 from matchrec.conditions.residual import (
     Combined,
     Lambda,
@@ -36,7 +36,7 @@ from matchrec.errors.conditions import not_measured_by
 from matchrec.errors.language import part
 from matchrec.errors.run.origins import SqlOrigin, origin
 from matchrec.output.reads import MeasureReader, is_collected
-from matchrec.output.schema import OutputColumn, RowOutput, TimeoutOutput
+from matchrec.output.schema import OutputColumn, RowOutput, TimeoutOutput, TotalOutput
 from matchrec.plan.clauses import Measure, RowExpression
 from matchrec.plan.expression import (
     MATCHED_ROWS,
@@ -105,6 +105,8 @@ def output_row_columns(output: OutputColumn) -> Iterator[RowColumn]:
     if isinstance(output, RowOutput):
         yield row_column(output.text)
     scalars = [output.value] if isinstance(output, Measure) else []
+    if isinstance(output, TotalOutput):
+        scalars = [output.measure.value] if output.measure else []
     if isinstance(output, TimeoutOutput):
         ends = (*output.timeouts.near, output.timeouts.whole)
         scalars = [end for end in ends if end is not None]
@@ -134,11 +136,11 @@ def aggregate_columns(aggregate: Aggregate) -> Iterator[RowColumn]:
 def step_columns(step: Step) -> Iterator[RowColumn]:
     """The columns that a step reads."""
     match step:
-        case Value(column=column, missing=missing, formula=formula, late=late):
+        case Value(column=column, missing=missing, formula=formula, deferred=deferred):
             yield column
             if missing is not None:
                 yield from (missing, TRUE_COLUMN)
-            for same in (formula, late):
+            for same in (formula, deferred):
                 if same is not None:
                     yield from step_columns(same)
         case RunningAggregate(column=RowColumn() as column, listed=listed):
@@ -242,7 +244,7 @@ def guard_aggregate(plan: MatchPlan, aggregate: Aggregate) -> Aggregate:
     def guarded(term: Scalar, others: list[Scalar]) -> Scalar:
         if not looks_at_columns_only(term) or not references(term) or not may_fail(term):
             return term
-        return under([*(mapped if is_partial(row_text(term)) else ()), *others], term)
+        return guard([*(mapped if is_partial(row_text(term)) else ()), *others], term)
 
     return replace(
         aggregate,

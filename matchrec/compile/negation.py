@@ -208,7 +208,7 @@ class Tests:
         views = (
             Viewpoint(self.plan, variables[n], variables[own], row, least) for n in sorted(names)
         )
-        return [view.lacks() for view in views]
+        return [view.absence() for view in views]
 
     def least(self, number: int, row: Forbidden, members: Names) -> int:
         """How many rows are mapped to some variables before the row that must not be there."""

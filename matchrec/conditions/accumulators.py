@@ -441,19 +441,19 @@ def percentile(use: AggregateUse) -> Accumulator:
         values, _ = state
         if value is not None:
             insort(values, value, key=rank)
-        return values, None if part is None else checked(float(part))
+        return values, None if part is None else check_percentage(float(part))
 
     def finish(state: State) -> Value:
         values, part = state
         if not values or part is None:
             return None
-        found = between(values, part)
+        found = interpolate(values, part)
         return found if is_number else int(found)
 
     return Accumulator(([], None), step, finish)
 
 
-def between(values: Sequence[Value], part: float) -> float:
+def interpolate(values: Sequence[Value], part: float) -> float:
     """The value at that part of the way, or between the two values beside it."""
     position = (len(values) - 1) * part
     lower, higher = math.floor(position), math.ceil(position)
@@ -461,7 +461,7 @@ def between(values: Sequence[Value], part: float) -> float:
     return low if lower == higher or low == high else low + (position - lower) * (high - low)
 
 
-def checked(part: float) -> float:
+def check_percentage(part: float) -> float:
     if not 0.0 <= part <= 1.0:
         raise FunctionError(f"The percentage must be between [0.0, 1.0], it is {part}")
     return part

@@ -131,7 +131,7 @@ def _is_of_row(plan: MatchPlan, variable: str, part: Scalar) -> bool:
     )
 
 
-def under(guards: Sequence[Scalar], scalar: Scalar) -> Scalar:
+def guard(guards: Sequence[Scalar], scalar: Scalar) -> Scalar:
     """The expression where all guards hold, in their order; NULL elsewhere."""
     if not guards:
         return scalar

@@ -64,15 +64,15 @@ class Viewpoint:
     row: Forbidden
     least: Callable[[frozenset[int]], int]
 
-    def lacks(self) -> Scalar:
+    def absence(self) -> Scalar:
         """That the row does not satisfy the condition, or is not there."""
         definitions = (one for one in self.plan.definitions if one.variable == self.negated)
-        asked = [self.seen(one.condition) for one in definitions]
+        asked = [self.view(one.condition) for one in definitions]
         if self.row is Forbidden.AFTER:
-            asked = [self.there(), *asked]
+            asked = [self.has_next_row(), *asked]
         return complement(all_of(asked)) if asked else Term(("FALSE",), NOWHERE)
 
-    def there(self) -> Scalar:
+    def has_next_row(self) -> Scalar:
         """Whether there is a row after the one that is mapped."""
         return Term((ColumnReference(self.candidate(0), "TRUE"),), NOWHERE)
 
@@ -80,10 +80,10 @@ class Viewpoint:
         """The row that must not be there, or one so far from it."""
         return Navigation(self.mapped, physical_offset=physical + self.row)
 
-    def seen(self, scalar: Scalar) -> Scalar:
+    def view(self, scalar: Scalar) -> Scalar:
         """The expression with its references seen from here."""
         if isinstance(scalar, Operation):
-            return scalar.of_operands(self.seen)
+            return scalar.of_operands(self.view)
         pieces = (piece if isinstance(piece, str) else self.read(piece) for piece in scalar.pieces)
         return replace(scalar, pieces=tuple(pieces))
 
@@ -109,14 +109,14 @@ class Viewpoint:
         is_candidate, is_mapped = self.includes(navigation.variable)
         offset = navigation.logical_offset
         if navigation.end is End.FIRST:
-            return self.from_first(navigation, span)
+            return self.first_row(navigation, span)
         if is_candidate and offset == 0:
             return self.candidate(navigation.physical_offset)
         before = offset - is_candidate  # the last row before is number 0
         after = before + is_mapped if self.row is Forbidden.HERE else before
         return replace(navigation, logical_offset=after)
 
-    def from_first(self, navigation: Navigation, span: Span | None) -> Navigation:
+    def first_row(self, navigation: Navigation, span: Span | None) -> Navigation:
         """The row that FIRST finds, unless it may be the row that the condition is about."""
         is_candidate, is_mapped = self.includes(navigation.variable)
         members = self.plan.members(navigation.variable)

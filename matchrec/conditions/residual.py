@@ -29,8 +29,8 @@ class Value:
     """A column read on the row that `navigation` finds; None is the current row.
 
     missing: what takes its place, on the current row, where there is no such row; None is NULL.
-    formula: the same as arithmetic of columns and constants, if it is that. late: the same as the
-    engine computes it, where other rows tell whether it is asked, and it may fail.
+    formula: the same as arithmetic of columns and constants, if it is that. deferred: the same as
+    the engine computes it, where other rows tell whether it is asked, and it may fail.
     """
 
     column: RowColumn
@@ -38,7 +38,7 @@ class Value:
     missing: RowColumn | None
     span: Span
     formula: Combined | None = None
-    late: Combined | None = None
+    deferred: Combined | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from itertools import compress
 
 from matchrec.conditions.aggregates import framed, split_aggregate
 from matchrec.conditions.functions import functions
-from matchrec.conditions.guards import guards_of, holds_of_rows, is_partial, may_fail, under
+from matchrec.conditions.guards import guard, guards_of, holds_of_rows, is_partial, may_fail
 from matchrec.conditions.residual import (
     BASIC,
     COMPARISONS,
@@ -186,8 +186,8 @@ class ConditionSplitter:
         if cannot_cross(scalar):
             raise not_computed(scalar)
         if self.is_fixed(scalar):
-            here, late = self.fixed_column(self.guarded(scalar)), self.late(scalar)
-            return Value(here, None, None, scalar.span, late=late)
+            here, deferred = self.fixed_column(self.guarded(scalar)), self.defer(scalar)
+            return Value(here, None, None, scalar.span, deferred=deferred)
         found, variables = references(scalar), lambda_variables(scalar)
         if isinstance(scalar, Term) and len(variables) == 1 and is_name(scalar):
             return LambdaRead(next(iter(variables)), scalar.span)
@@ -214,7 +214,7 @@ class ConditionSplitter:
         missing = None
         if not is_null_on_null(scalar) and not is_there(self.plan, self.variable, position):
             missing = row_column(render(scalar, null_of_the_same_type))
-        return Value(column, position, missing, scalar.span, late=self.late(scalar))
+        return Value(column, position, missing, scalar.span, deferred=self.defer(scalar))
 
     def operand(self, scalar: Scalar) -> Step:
         """A value; or a lambda function, whose body the engine computes."""
@@ -233,7 +233,7 @@ class ConditionSplitter:
         operands = tuple(one.operand(part) for one, part in self.operands(scalar))
         return Combined(scalar.operator, operands, scalar.span, scalar.words)
 
-    def late(self, scalar: Scalar) -> Combined | None:
+    def defer(self, scalar: Scalar) -> Combined | None:
         """What may fail, as an operation, where other rows tell whether it is asked."""
         if not isinstance(scalar, Operation) or not may_fail(scalar):
             return None
@@ -256,7 +256,7 @@ class ConditionSplitter:
         if not may_fail(scalar):
             return scalar
         same_row = compress(self.guards, self.read_same_row(scalar))
-        return under((*self.known(scalar), *same_row), scalar)
+        return guard((*self.known(scalar), *same_row), scalar)
 
     def known(self, scalar: Scalar) -> tuple[Scalar, ...]:
         """What holds of the row, as it is mapped, at which the expression looks; none of others."""
@@ -288,7 +288,7 @@ class NearbySplitter(ConditionSplitter):
         distances = self.distances(scalar)
         if self.is_fixed(scalar):
             here = self.fixed_column(self.guarded(scalar))
-            return Value(here, None, None, scalar.span, formula(scalar, None), self.late(scalar))
+            return Value(here, None, None, scalar.span, formula(scalar, None), self.defer(scalar))
         is_known = isinstance(scalar, Operation) and scalar.operator in OF_ALL_ROWS
         if len(distances) == 1 and (is_null_on_null(scalar) or not is_known):
             position = Navigation(physical_offset=distances.pop() or 0)

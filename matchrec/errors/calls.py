@@ -11,7 +11,6 @@ from matchrec.errors.kinds import (
     MatchRecognizePlanError,
     MatchRecognizeRunError,
     MatchRecognizeUnsupportedError,
-    likeliest,
     listed,
     nearest,
     shown,
@@ -300,7 +299,7 @@ def unknown_word(
     """An argument that is one of a few words, and not this one."""
     known = list(known)
     where = f" of {call}" if isinstance(call, CalledFunction) and call.about else ""
-    near = likeliest(value, known)
+    near = nearest(value, known)
     return MatchRecognizePlanError(
         f"unknown {argument} `{SHORT.repr(value)[1:-1]}`{where}",
         notes=(f"known: {listed(known)}",),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from difflib import get_close_matches
 from reprlib import Repr
 from types import MappingProxyType
 
@@ -273,31 +272,24 @@ def meant_keyword(word: str) -> str | None:
     ('PARTITION BY', 'DEFINE', None)
     """
     firsts = {part.split()[0]: part for part in KEYWORDS}
-    return firsts.get(likeliest(word.upper(), firsts, least=0.8) or "")
+    return firsts.get(nearest(word, firsts) or "")
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """The known name that `name` is probably a misspelling of, or None.
 
-    One letter may be wrong, missing, too many or swapped with the next in a name of three or more,
-    two in one of eight or more, or one name begins with the other; case does not count.
+    A letter may be wrong, missing, too many or swapped with the next in a name of three or more,
+    one in four of a longer one, or one name begins with the other; case does not count, and a
+    hyphen is an underscore.
 
     >>> nearest("DWN", ["STRT", "DOWN", "UP"]), nearest("pirce", ["price"]), nearest("B", ["A"])
     ('DOWN', 'price', None)
     """
-    upper = name.upper()
-    most = (len(name) >= 3) + (len(name) >= 8)
+    upper = name.upper().replace("-", "_")
+    most = max(len(name) >= 3, len(name) // 4)
     distances = [(misspelt(upper, one.upper(), most), one) for one in known]
     near = [(wrong, one) for wrong, one in distances if wrong <= most or begins(upper, one.upper())]
     return min(near, key=lambda item: item[0])[1] if near else None
-
-
-def likeliest(name: str, options: Iterable[str], least: float = 0.6) -> str | None:
-    """The one of a few options that `name` is most like, or None where it is like none of them.
-
-    For options that exclude one another, and of which one must have been meant. least: how like.
-    """
-    return next(iter(get_close_matches(name, list(options), n=1, cutoff=least)), None)
 
 
 def begins(one: str, other: str) -> bool:

@@ -10,7 +10,7 @@ to find its words is a function beside them.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
 from functools import partial
 from typing import Any, Generic, TypeVar
@@ -40,9 +40,10 @@ def sql_of(product: str) -> str:
 
 
 E = TypeVar("E", bound=Located)
+QUOTES = "'\""
 _FIELD = (
     r"\{(?:part\[(?P<part>[A-Z ]+)\]|word\.(?P<word>\w+)|here\.(?P<here>\w+)(?:\[(?P<of>\w+)\])?"
-    r"|option\[(?P<option>\w+)=(?P<choices>[\w ]+)\]"
+    r"|option\[(?P<option>\w+)=(?P<value>[^\]]+)\]"
     r"|(?P<name>[a-z_]+)(?:\[(?P<index>\d)\])?(?P<form>:[a-z]+|:,)?)\}"
 )
 _FORMS: Mapping[str | None, Callable[..., str]] = {
@@ -50,6 +51,7 @@ _FORMS: Mapping[str | None, Callable[..., str]] = {
     ":line": lambda text: " ".join(text.split()),
     ":note": as_note,
     ":bare": lambda text: text.strip("`"),
+    ":quoted": lambda text: f"`{text.strip(QUOTES).replace('`', '``')}`",
     ":shown": shown,
     ":repr": repr,
     ":part": part,
@@ -64,13 +66,15 @@ class Message(Generic[E]):
 
     A field is the name of a value in braces: of one that is several names, these are listed, and
     `{names[0]}` is the first of them; `{text:short}` is one line of the user's text, `{text:line}`
-    all of it in one line, `{limit:,}` a number with commas, `{value:shown}` any value of Python's.
-    `{word.one}` and `{part[DEFINE]}` are words of the language that is being read,
-    `{option[sort=spark]}` and `{here.marker}` what one writes on the surface that is in use. Other
-    braces are braces.
+    all of it in one line, `{text:quoted}` a name in backticks, `{limit:,}` a number with commas,
+    `{value:shown}` any value of Python's. `{word.one}` and `{part[DEFINE]}` are words of the
+    language that is being read, `{option[sort=spark]}` and `{here.marker}` what one writes on the
+    surface that is in use; the value of an option may have fields, and be one of several with `|`
+    between them. Other braces are braces. A note with `{names:some}` is left out where there are no
+    names. Names that are listed as they are written, which is otherwise, are the keys of a mapping.
 
-    near: the hint where one of the names `known` is like `name`; it is `{near}`. hints: by the
-    first value. culprit: the field under whose value the carets are. condition: the name that
+    near: the hint where one of the names among the values is like `name`; it is `{near}`. hints: by
+    the first value. culprit: the field under whose value the carets are. condition: the name that
     Databricks SQL gives to an error of this meaning.
     """
 
@@ -96,7 +100,7 @@ class Message(Generic[E]):
         error = self.kind(
             _filled(self.sentence, named),
             *spans,
-            notes=tuple(_filled(note, named) for note in self.notes),
+            notes=tuple(_filled(note, named) for note in self.notes if _has_names(note, named)),
             hint=None if hint is None else _filled(hint, named),
         )
         if self.culprit is not None:
@@ -110,9 +114,11 @@ class Message(Generic[E]):
 
     def _hint(self, named: dict[str, Any]) -> str | None:
         """What to write instead, a template; the nearest of the known names becomes a value."""
-        if self.near is not None and (near := nearest(named["name"], named["known"])):
-            named["near"] = near
-            return self.near
+        if self.near is not None:
+            lists = (one for one in named.values() if isinstance(one, tuple | Mapping))
+            named["near"] = nearest(named["name"], (name for names in lists for name in names))
+            if named["near"]:
+                return self.near
         first = next(iter(named.values()), None)
         return self.hints.get(first, self.hint) if isinstance(first, str) else self.hint
 
@@ -120,14 +126,29 @@ class Message(Generic[E]):
     def fields(self) -> tuple[str, ...]:
         """The names of its values."""
         texts = (self.sentence, *self.notes, self.near or "", self.hint or "")
-        found = (one["name"] for text in texts for one in re.finditer(_FIELD, text))
-        derived = {None, "near"} if self.near else {None}
-        return tuple(one for one in dict.fromkeys(found) if one not in derived)
+        found = dict.fromkeys(name for text in texts for name in _names(text))
+        return tuple(one for one in found if one != "near" or self.near is None)
+
+
+def _names(template: str) -> Iterator[str]:
+    """The names of the values of a template."""
+    for one in re.finditer(_FIELD, template):
+        yield from _names(one["value"] or "")
+        if one["name"]:
+            yield one["name"]
+
+
+def _has_names(note: str, named: Mapping[str, object]) -> bool:
+    """Whether there is what a note lists, if it is only for names."""
+    lists = (one["name"] for one in re.finditer(_FIELD, note) if one["form"] == ":some")
+    return all(named[name] for name in lists)
 
 
 def _kept(value: object) -> object:
     """A value that may be asked for several times."""
-    return value if isinstance(value, str) or not isinstance(value, Iterable) else tuple(value)
+    if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
+        return value
+    return tuple(value)
 
 
 def _is_place(value: object) -> bool:
@@ -164,12 +185,17 @@ def _filled(template: str, named: Mapping[str, object]) -> str:
             of = [named[field["of"]]] if field["of"] else []
             return str(words(*of) if callable(words) else words)
         if field["option"]:
-            return here().option(field["option"], *field["choices"].split())
-        value = named[field["name"]]
+            chosen = _filled(field["value"], named).split("|")
+            return here().option(
+                field["option"], *(int(one) if one.isdigit() else one for one in chosen)
+            )
+        value: Any = named[field["name"]]
         if field["index"]:
-            value = value[int(field["index"])]  # type: ignore[index]
-        if field["form"]:
+            value = value[int(field["index"])]
+        if field["form"] in _FORMS:
             return _FORMS[field["form"]](value)
+        if isinstance(value, Mapping):
+            return listed(value.values())
         return listed(value) if isinstance(value, tuple) else str(value)
 
     return re.sub(_FIELD, fill, template)

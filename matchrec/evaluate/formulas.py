@@ -126,7 +126,7 @@ REASONS: Mapping[int, str] = {
 to_bits = encoder(DOUBLE)
 
 
-def holder(type_: ValueType, read: Callable[[], Value]) -> Hold:
+def encoded_reader(type_: ValueType, read: Callable[[], Value]) -> Hold:
     """What reads a value as it is held. Raises OverflowError where it has more than 64 bits."""
     encode = encoder(type_)
 
@@ -142,7 +142,7 @@ def holder(type_: ValueType, read: Callable[[], Value]) -> Hold:
     return held
 
 
-def taker(type_: ValueType, compute: Hold) -> Callable[[], Value]:
+def decoded_reader(type_: ValueType, compute: Hold) -> Callable[[], Value]:
     """What makes a value of what is held."""
     decode = decoder(type_, None)
 
@@ -158,7 +158,7 @@ def compared(expression: Compare, left: Hold, right: Hold) -> Hold:
     function = COMPARISONS[expression.comparison.value]
     type_ = DOUBLE if kind_of(expression.left) is Kind.FLOATING else BIGINT
     compare = function.build(FunctionUse((type_, type_)))
-    left, right = taker(type_, left), taker(type_, right)
+    left, right = decoded_reader(type_, left), decoded_reader(type_, right)
 
     def value() -> Held:
         one, other = left(), right()
@@ -260,7 +260,7 @@ class Builder:
                 parts = (condition, BOOLEAN), (then, type_), (otherwise, type_)
                 return _choice(*(self.value(*part, lazy=True) for part in parts))
             case _ if lazy and is_calculated(expression):
-                return taker(type_, self.held(expression))
+                return decoded_reader(type_, self.held(expression))
             case _:
                 return next(self.arguments)
 
@@ -280,11 +280,11 @@ class Builder:
         """What computes an expression as an engine would."""
         if isinstance(expression, Call) or not is_calculated(expression):
             type_ = held_type(expression)
-            return holder(type_, self.value(expression, type_, lazy=True))
+            return encoded_reader(type_, self.value(expression, type_, lazy=True))
         operands = [self.held(one) for one in operands_of(expression)]
         match expression:
             case Constant(value):
-                constant = holder(held_type(expression), lambda: value)()
+                constant = encoded_reader(held_type(expression), lambda: value)()
                 return lambda: constant
             case Compare():
                 return compared(expression, *operands)

@@ -129,7 +129,7 @@ class LinkedConditions:
 
 
 @dataclass(frozen=True, slots=True)
-class Ways:
+class Transitions:
     """How runs go from state to state.
 
     last: variables whose conditions are evaluated on a run that arrives in one of the states
@@ -156,10 +156,10 @@ def link_conditions(
     conditions: Sequence[RunExpression | None],
     members: Mapping[str, Members],
     integers: int,
-    ways: Ways,
+    transitions: Transitions,
 ) -> LinkedConditions:
     """The arrays of conditions, by variable. integers: the number of integer columns."""
-    moves = ways.moves
+    moves = transitions.moves
     registers = Registers(frozenset(move.variable for move in moves))
     mapped = {move.test: move.variable for move in moves}
     calls: list[Call] = []
@@ -172,7 +172,7 @@ def link_conditions(
             coder.add(condition)
     reads = [frozenset(coder.reads) for coder in coders]
     steps = registers.steps(len(conditions))
-    live = live_registers(moves, ways.states, steps, reads, ways.kept(reads))
+    live = live_registers(moves, transitions.states, steps, reads, transitions.kept(reads))
     instructions, step_ranges = _steps_of_moves(moves, steps, reads, live)
     codes = [coder.code for coder in coders]
     code_ranges = _append_code(instructions, codes)

@@ -53,7 +53,7 @@ def subset_members_are_primary(plan: MatchPlan) -> None:
             if member in plan.unions:
                 raise errors.union_in_subset(member, subset.name, span)
             if member not in plan.ids:
-                raise unknown_variable(member, plan.variables, "SUBSET", span)
+                raise unknown_variable(member, "SUBSET", plan.variables, (), span)
 
 
 def negated_variables_have_no_rows(plan: MatchPlan) -> None:
@@ -113,7 +113,7 @@ def skip_target_is_known(plan: MatchPlan) -> None:
         span = plan.after_match.span
         if target in ("NEXT", "PAST", "FIRST", "LAST", "ROW"):
             raise errors.incomplete_skip(target, span)
-        raise unknown_variable(target, plan.variables, "AFTER MATCH SKIP", span, plan.unions)
+        raise unknown_variable(target, "AFTER MATCH SKIP", plan.variables, plan.unions, span)
 
 
 def exclusion_has_no_unmatched_rows(plan: MatchPlan) -> None:
@@ -141,7 +141,7 @@ def gaps_are_between_two_variables(plan: MatchPlan) -> None:
     for gap in plan.gaps:
         for name in (gap.after, gap.to):
             if name is not None and name not in (*plan.variables, *plan.unions):
-                raise unknown_variable(name, plan.variables, "WITHIN", gap.span, plan.unions)
+                raise unknown_variable(name, "WITHIN", plan.variables, plan.unions, gap.span)
         both = plan.members(gap.after) & plan.members(gap.to)
         if gap.to is not None and both:
             raise errors.gap_of_one_variable(plan.variables[min(both)], gap.span)

@@ -77,22 +77,22 @@ class ColumnNames:
         inner = {c.text: wire.column(i) for i, c in enumerate(columns) if c.looks_at_one_row}
         parts = (text for column in (*columns, *conditions) for text in texts_in(column))
         for text in (*others, *parts):
-            inner.setdefault(text, wire.stays(len(inner)))
+            inner.setdefault(text, wire.inner(len(inner)))
         pieces = (piece for column in (*columns, *conditions) for piece in column.pieces)
         moved = dict.fromkeys(piece for piece in pieces if reads_other_rows(piece))
         names = {one: wire.other_row(index) for index, one in enumerate(moved)}
-        return cls(inner or {"1": wire.stays(0)}, names, origins)
+        return cls(inner or {"1": wire.inner(0)}, names, origins)
 
     def rows(self) -> list[SelectItem]:
         """What is computed over one row."""
-        return [SelectItem(self.said(text, text), name) for text, name in self.inner.items()]
+        return [SelectItem(self.add_origin(text, text), name) for text, name in self.inner.items()]
 
     def other_rows(self, window: str) -> list[SelectItem]:
         """What is read on other rows of the sorted partition, NULL where there is none."""
-        items = ((self.over(window, one), one, name) for one, name in self.others.items())
-        return [SelectItem(self.said(sql, one), name) for sql, one, name in items]
+        items = ((self.window_sql(window, one), one, name) for one, name in self.others.items())
+        return [SelectItem(self.add_origin(sql, one), name) for sql, one, name in items]
 
-    def over(self, window: str, one: Shifted | Framed) -> str:
+    def window_sql(self, window: str, one: Shifted | Framed) -> str:
         """The window function that reads a value some rows further on, or one of several rows."""
         if isinstance(one, Framed):
             call = "".join(p if isinstance(p, str) else self.inner[p.argument] for p in one.call)
@@ -104,9 +104,9 @@ class ColumnNames:
         """A column as SQL over the rows and what is read on other rows."""
         if column.looks_at_one_row:
             return self.inner[column.text]
-        return self.said("".join(map(self.piece, column.pieces)), column)
+        return self.add_origin("".join(map(self.piece, column.pieces)), column)
 
-    def said(self, sql: str, computed: Computed) -> str:
+    def add_origin(self, sql: str, computed: Computed) -> str:
         """SQL that says where the user wrote what it computes."""
         return with_origin(sql, self.origins.get(computed))
 
@@ -288,7 +288,7 @@ class Unsorted(Preparation):
         names, structs = self.names_of_parts(columns), fields_by_name(columns)
         items = [one for one in names.crossing(columns) if one.name not in structs]
         parts = (names.inner[field] for fields in structs.values() for field in fields)
-        items = beside(items, (*parts, *self.key_names(names), *self.order_names(names)))
+        items = add_columns(items, (*parts, *self.key_names(names), *self.order_names(names)))
         if self.drafted.row_conditions or not items:
             items += bit_columns("FALSE", map(names.over_window, self.drafted.row_conditions))
         rows = self.relation.over(self.source(names), map(str, items))
@@ -324,7 +324,7 @@ class Unsorted(Preparation):
         return self.names(columns, texts=[field for one in fields for field in one])
 
 
-def beside(items: list[SelectItem], names: Iterable[str]) -> list[SelectItem]:
+def add_columns(items: list[SelectItem], names: Iterable[str]) -> list[SelectItem]:
     """The items and columns of these names, each once."""
     sent = {item.name for item in items}
     return [*items, *(SelectItem(one, one) for one in dict.fromkeys(names) if one not in sent)]

@@ -34,11 +34,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ClauseResult:
-    """The DataFrame of a clause, and what it was made from, which explains it."""
+    """The DataFrame of a clause, and what it was made from, which explains it.
+
+    built: why each match is built, where somebody aggregates all of them; else empty.
+    """
 
     dataframe: DataFrame
     executable: Executable
     prepared: Prepared[Draft]
+    built: str = ""
 
     @property
     def drafted(self) -> Draft:
@@ -68,7 +72,7 @@ def execute(
 
     with quiet_analysis(), question.asking(rule):
         prepared = prepare(question, demand)
-        return without_unused(execute_prepared(prepared), prepared)
+        return drop_unused_columns(execute_prepared(prepared), prepared)
 
 
 def demand_of(question: Question, asked: D, drafted: Draft) -> Demand[D]:
@@ -89,7 +93,7 @@ def key_tests(plan: MatchPlan, columns: InputColumns, use: Use) -> tuple[str, ..
     )
 
 
-def without_unused(found: ClauseResult, prepared: Prepared[Draft]) -> ClauseResult:
+def drop_unused_columns(found: ClauseResult, prepared: Prepared[Draft]) -> ClauseResult:
     """The same result without columns that nobody uses."""
     question, drafted = prepared.question, prepared.demand.draft
     reads = question.use.reads
@@ -104,7 +108,7 @@ def execute_prepared(prepared: Prepared[Draft]) -> ClauseResult:
     """The result of a query. Raises one of Spark's `REFUSALS`."""
     (rule,) = prepared.question.rules
     executable = prepared.link(rule)
-    result = projected(prepared.question.relation, executable, match_rows(prepared, executable))
+    result = project(prepared.question.relation, executable, match_rows(prepared, executable))
     analysed = prepared.question.runner.analyse(result)
     return ClauseResult(analysed, executable, prepared)
 
@@ -121,7 +125,7 @@ def match_rows(prepared: Prepared[Draft], executable: Executable) -> DataFrame:
     return sent.run(lambda _: matching, schema, matching.name, over_pandas)
 
 
-def projected(relation: Relation, executable: Executable, matched: DataFrame) -> DataFrame:
+def project(relation: Relation, executable: Executable, matched: DataFrame) -> DataFrame:
     """The scalar SQL around the reads, and the names of the result."""
     if executable.aggregates:
         matched = aggregate_matches(relation.runner, matched, executable)

@@ -317,7 +317,7 @@ def replace_sql(spark: SparkSession, answer: Answer) -> None:
             if inspect.isfunction(original):
                 _classes.add(cls)
                 if original_of(original) is None:
-                    setattr(cls, "sql", in_place_of(original))  # noqa: B010 -- mypy knows the class
+                    setattr(cls, "sql", sql_in_place_of(original))  # noqa: B010 -- mypy knows the class
 
 
 def restore_sql(spark: SparkSession) -> None:
@@ -332,7 +332,7 @@ def restore_sql(spark: SparkSession) -> None:
             _classes.clear()
 
 
-def in_place_of(original: Callable[..., DataFrame]) -> Callable[..., DataFrame]:
+def sql_in_place_of(original: Callable[..., DataFrame]) -> Callable[..., DataFrame]:
     """A method `sql` that asks whether something is installed for its session's application."""
 
     @wraps(original)

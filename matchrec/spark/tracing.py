@@ -36,7 +36,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import string_literal
 from matchrec.spark import wire
 from matchrec.spark.environment import able_workers
-from matchrec.spark.execute import projected
+from matchrec.spark.execute import project
 from matchrec.spark.prepare import Demand, prepare_sorted
 from matchrec.spark.question import Options, Question, is_streaming
 from matchrec.spark.session import Relation, quiet_analysis
@@ -305,7 +305,7 @@ def measure_values(partition: CollectedPartition, matches: Matches) -> Values:
 
     with able_workers(spark):
         sent = spark.range(0, 1, 1, 1).mapInArrow(give, crossing_schema(schema))
-    found = projected(partition.relation, executable, decode_columns(sent, schema))
+    found = project(partition.relation, executable, decode_columns(sent, schema))
     first = len(executable.outputs) - len(partition.plan.measures)
     collected = [tuple(row)[first:] for row in found.collect()]
     return {int(row[0]): row for row in collected}

@@ -129,7 +129,7 @@ def column(index: int) -> str:
     return f"__c{index}"
 
 
-def stays(index: int) -> str:
+def inner(index: int) -> str:
     """SQL over one row that other columns are made from."""
     return f"__x{index}"
 

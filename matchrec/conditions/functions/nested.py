@@ -31,13 +31,13 @@ ARRAY, INTEGER = Family.ARRAY, Family.INTEGER
 Array = tuple[Value, ...]
 
 
-def of_element(use: FunctionUse) -> ValueType | None:
+def element_type(use: FunctionUse) -> ValueType | None:
     return use.types[0].element
 
 
-def of_counted_element(use: FunctionUse) -> ValueType | None:
+def counted_element_type(use: FunctionUse) -> ValueType | None:
     """Spark takes no bigint as a number from 1 on."""
-    return of_element(use) if use.types[1].bits <= INT.bits else None
+    return element_type(use) if use.types[1].bits <= INT.bits else None
 
 
 def where_contained(use: FunctionUse) -> ValueType | None:
@@ -104,7 +104,7 @@ def overlap(one: Sequence[Value], other: Sequence[Value]) -> bool | None:
     return None if one and other and (None in one or None in other) else False
 
 
-def of_element_or_null(_: FunctionUse) -> Compute:
+def try_element_at(_: FunctionUse) -> Compute:
     """TRY_ELEMENT_AT: NULL beyond the array."""
     return element_at(FunctionUse((), ansi=False))
 
@@ -131,15 +131,15 @@ PLACE_MAY_BE_ASKED = frozenset({"TRANSFORM", "FILTER"})
 Types = Sequence[ValueType]
 
 
-def of_elements(types: Types) -> Types:
+def element_types(types: Types) -> Types:
     return types[0].parts
 
 
-def of_element_and_place(types: Types) -> Types:
+def types_with_place(types: Types) -> Types:
     return (*types[0].parts, INT)
 
 
-def of_sum(types: Types) -> Types:
+def fold_types(types: Types) -> Types:
     """Of AGGREGATE: what has been merged, and an element; of the second, what has been merged."""
     return (types[1], *types[0].parts) if len(types) == 2 else (types[1],)
 
@@ -199,7 +199,7 @@ def aggregate(
     return found if finish is None else finish(found)
 
 
-def taking(
+def over_array(
     variables: Callable[[Types], Types], returns: ValueType | Result, compute: Compute
 ) -> Function:
     """A function of an array and a lambda function."""
@@ -213,17 +213,17 @@ NESTED_FUNCTIONS: Mapping[str, Function] = by_name(
         "ARRAY_CONTAINS": function((ARRAY, None), where_contained, contains),
         "ARRAY_INTERSECT": function((ARRAY, ARRAY), same_arrays, intersection),
         "ARRAYS_OVERLAP": function((ARRAY, ARRAY), where_alike, overlap),
-        "ELEMENT_AT": Function((ARRAY, INTEGER), of_counted_element, element_at, fails=True),
-        "TRY_ELEMENT_AT": Function((ARRAY, INTEGER), of_counted_element, of_element_or_null),
-        "[]": Function((ARRAY, INTEGER), of_element, subscript, fails=True),
+        "ELEMENT_AT": Function((ARRAY, INTEGER), counted_element_type, element_at, fails=True),
+        "TRY_ELEMENT_AT": Function((ARRAY, INTEGER), counted_element_type, try_element_at),
+        "[]": Function((ARRAY, INTEGER), element_type, subscript, fails=True),
         "EXISTS": Function(
-            (ARRAY, None), where_boolean(lambda _: BOOLEAN), exists, variables=of_elements
+            (ARRAY, None), where_boolean(lambda _: BOOLEAN), exists, variables=element_types
         ),
-        "FORALL": taking(of_elements, where_boolean(lambda _: BOOLEAN), holds_for_all),
-        "FILTER": taking(of_element_and_place, where_boolean(lambda use: use.types[0]), select),
-        "TRANSFORM": taking(of_element_and_place, lambda use: array(use.types[1]), transform),
+        "FORALL": over_array(element_types, where_boolean(lambda _: BOOLEAN), holds_for_all),
+        "FILTER": over_array(types_with_place, where_boolean(lambda use: use.types[0]), select),
+        "TRANSFORM": over_array(types_with_place, lambda use: array(use.types[1]), transform),
         "AGGREGATE REDUCE": Function(
-            (ARRAY, None, None, None), as_merged, lambda _: aggregate, 3, True, variables=of_sum
+            (ARRAY, None, None, None), as_merged, lambda _: aggregate, 3, True, variables=fold_types
         ),
     }
 )

@@ -158,12 +158,12 @@ def floating_to_decimal(number: float, precision: int, scale: int) -> Decimal | 
     if not math.isfinite(number):
         return None
     try:
-        return certain(number, precision, scale)
+        return rescale_if_certain(number, precision, scale)
     except InvalidOperation:
         raise NoValueError from None
 
 
-def certain(number: float, precision: int, scale: int) -> Decimal:
+def rescale_if_certain(number: float, precision: int, scale: int) -> Decimal:
     """The number rescaled, where all texts that are read as it give the same."""
     text = repr(number)
     if EXACT.fullmatch(text) is not None or (number.is_integer() and abs(number) < 1e7):

@@ -72,7 +72,7 @@ def substitute(text: str, searched: str, instead: str = "") -> str:
     return text.replace(searched, instead) if searched else text
 
 
-def part_of(text: str, separator: str, number: int) -> str:
+def split_part(text: str, separator: str, number: int) -> str:
     """From 1, or from the end where it is negative; nothing where there is no such part."""
     if number == 0:
         raise FunctionError("INVALID_INDEX_OF_ZERO: parts are counted from 1")
@@ -121,7 +121,7 @@ NEW_CASES = re.compile(
 """Letters with a case that Unicode 12 did not have, the oldest of a Spark or a Python."""
 
 
-def settled(text: str) -> str:
+def check_letters(text: str) -> str:
     """The text, if its letters have had their cases for long."""
     found = NEW_CASES.search(text)
     if found is not None:
@@ -130,11 +130,11 @@ def settled(text: str) -> str:
 
 
 def upper(text: str) -> str:
-    return settled(text).upper()
+    return check_letters(text).upper()
 
 
 def lower(text: str) -> str:
-    return settled(text).lower()
+    return check_letters(text).lower()
 
 
 # RLIKE.
@@ -243,7 +243,7 @@ TEXTS: Mapping[str, Function] = by_name(
         "STARTSWITH": function((TEXT, TEXT), BOOLEAN, str.startswith),
         "ENDSWITH": function((TEXT, TEXT), BOOLEAN, str.endswith),
         "CONTAINS": function((TEXT, TEXT), BOOLEAN, lambda text, part: part in text),
-        "SPLIT_PART": replace(function((TEXT, TEXT, INT), STRING, part_of), fails=True),
+        "SPLIT_PART": replace(function((TEXT, TEXT, INT), STRING, split_part), fails=True),
         "LEVENSHTEIN": function(
             (TEXT, TEXT, INT), INT, levenshtein_within, least=2, takes_nulls=True
         ),

@@ -39,7 +39,7 @@ from matchrec.conditions.types import (
     is_wide_decimal,
 )
 from matchrec.conditions.typing.calls import (
-    bring,
+    as_argument,
     is_along_calendar,
     type_along_calendar,
     type_call,
@@ -264,7 +264,7 @@ def as_float(typer: Typer, step: TypedOperation, part: Typed, target: ValueType 
     own = part.type
     if own.family in NUMBERS and not is_wide_decimal(own):
         return typer.as_number(step, part, target)
-    return bring(typer, step, part, target)
+    return as_argument(typer, step, part, target)
 
 
 def type_floor(typer: Typer, step: TypedOperation, function: MathFunction) -> Typed:

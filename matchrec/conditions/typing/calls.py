@@ -59,13 +59,13 @@ from matchrec.errors.conditions import (
 )
 from matchrec.plan.text import literal_text
 
-NEVER_PYTHONS = LOGIC | {"DIV"}
+NEVER_IN_PYTHON = LOGIC | {"DIV"}
 """Basic operations of which the engine has all values."""
 
 
-def is_pythons(typer: Typer, step: TypedOperation) -> bool:
+def needs_python(typer: Typer, step: TypedOperation) -> bool:
     """Whether Python computes an operation: nothing else can, or it alone has what it is of."""
-    if step.operator in NEVER_PYTHONS:
+    if step.operator in NEVER_IN_PYTHON:
         return False
     if step.operator not in BASIC:
         return step.operator in functions()
@@ -114,10 +114,10 @@ def type_call(typer: Typer, step: TypedOperation) -> Typed:
     name = step.operator
     function = functions()[name]
     parts = [
-        bring(typer, step, part, function.parameter(place))
+        as_argument(typer, step, part, function.parameter(place))
         for place, part in enumerate(step.operands)
     ]
-    parts = alike(typer, step, name, parts)
+    parts = unify(typer, step, name, parts)
     words = step.words
     if name in CASTS:
         words = tuple(meant_type(typer, word) for word in words)
@@ -236,7 +236,7 @@ OF_NULL = {Family.BOOLEAN: BOOLEAN, Family.INTEGER: INT, Family.STRING: STRING}
 """What Spark casts NULL to where any type of a family is taken."""
 
 
-def bring(typer: Typer, step: TypedOperation, part: Typed, parameter: Parameter) -> Typed:
+def as_argument(typer: Typer, step: TypedOperation, part: Typed, parameter: Parameter) -> Typed:
     """An argument as its parameter takes it."""
     own = part.type
     if parameter is None:
@@ -277,7 +277,7 @@ def cast_implicitly(typer: Typer, step: TypedOperation, part: Typed, target: Val
 BROUGHT_TO_ONE = COMPARISONS | frozenset({"IF", "ARRAY_INTERSECT", "ARRAYS_OVERLAP"})
 
 
-def alike(typer: Typer, step: TypedOperation, name: str, parts: Sequence[Typed]) -> list[Typed]:
+def unify(typer: Typer, step: TypedOperation, name: str, parts: Sequence[Typed]) -> list[Typed]:
     """The arguments of a function, those that Spark brings to one type as values of that type."""
     types = [part.type for part in parts]
     targets = common_types(typer, name, types)

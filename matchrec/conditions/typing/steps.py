@@ -53,15 +53,15 @@ from matchrec.conditions.typing.arithmetic import (
     type_trying,
     with_floats,
 )
-from matchrec.conditions.typing.calls import is_pythons, type_call, type_lambda
+from matchrec.conditions.typing.calls import needs_python, type_call, type_lambda
 from matchrec.conditions.typing.running_aggregates import type_list, type_running_aggregate
 from matchrec.conditions.typing.typer import (
     Typer,
     constant_of,
     may_fail,
     null,
+    type_deferred,
     type_formula,
-    type_late,
 )
 from matchrec.dataclass import dataclass
 from matchrec.errors.conditions import cannot_combine, not_known_during_the_match
@@ -124,7 +124,7 @@ class StepTyper(Typer):
         if step.navigation is None and re.fullmatch(r"[0-9]{1,9}", literal):
             return Typed(Constant(int(literal), Kind.INTEGER), INT)
         type_ = self.types[step.column]
-        found = constant_of(step, type_) or type_formula(self, step) or type_late(self, step)
+        found = constant_of(step, type_) or type_formula(self, step) or type_deferred(self, step)
         return found or Typed(self.read_value(step, type_), type_)
 
     def by_variable(self, step: VariableAt) -> Typed:
@@ -139,7 +139,7 @@ class StepTyper(Typer):
     def combine(self, step: TypedOperation) -> Typed:
         if is_mathematics(step):
             return type_mathematics(self, step)
-        if is_pythons(self, step):
+        if needs_python(self, step):
             return type_call(self, step)
         check_common_type(self, step)
         basic = rewrite(with_floats(self, step))

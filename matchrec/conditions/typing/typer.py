@@ -328,12 +328,12 @@ PATTERNS = frozenset({"LIKE", "ILIKE", "RLIKE", "REGEXP", "REGEXP_LIKE"})
 MOST_DIGITS = 38
 
 
-def type_late(typer: Typer, step: Value) -> Typed | None:
+def type_deferred(typer: Typer, step: Value) -> Typed | None:
     """The value as the engine computes it; None where it cannot fail, or is Spark's alone."""
-    if step.late is None or not typer.ansi:
+    if step.deferred is None or not typer.ansi:
         return None
     try:
-        found = typer.type_step(step.late)
+        found = typer.type_step(step.deferred)
     except MatchRecognizeUnsupportedError:
         return None
     return found if found.fails else None

@@ -13,7 +13,6 @@ from matchrec.errors.kinds import (
     Located,
     MatchRecognizePlanError,
     listed,
-    nearest,
 )
 from matchrec.errors.message import plan_error, run_error, unsupported
 from matchrec.errors.surface import here
@@ -224,15 +223,13 @@ def unknown_clause(given: object, names: Sequence[str]) -> MatchRecognizePlanErr
     )
 
 
-def unknown_partition_column(name: str, known: Iterable[str]) -> MatchRecognizePlanError:
-    """partition= names a column by which the rows are not partitioned."""
-    known = list(known)
-    near = nearest(name, known)
-    return MatchRecognizePlanError(
-        f"`{name}` of `partition` divides no partitions",
-        notes=(f"PARTITION BY has: {listed(known)}",),
-        hint=f"write {near or known[0]}" if known else "leave partition out",
-    )
+# partition= names a column by which the rows are not partitioned.
+unknown_partition_column = plan_error(
+    "`{name}` of `partition` divides no partitions",
+    notes=("PARTITION BY has: {known}",),
+    near="write {near}",
+    hint="write one of these, or leave partition out",
+)
 
 
 def partition_column_missing(name: str, known: Iterable[str]) -> MatchRecognizePlanError:

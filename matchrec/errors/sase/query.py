@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from matchrec.errors.kinds import (
     MatchRecognizeParseError,
     MatchRecognizePlanError,
-    likeliest,
     listed,
 )
 from matchrec.errors.message import parse_error, plan_error, unsupported
@@ -99,33 +96,23 @@ negation_without_window = plan_error(
 )
 
 
-def unknown_component(
-    name: str, known: Iterable[str], meant: str | None, clause: str, span: Span
-) -> MatchRecognizePlanError:
-    """A variable that no component has."""
-    return MatchRecognizePlanError(
-        f"unknown variable `{name}` in {clause}",
-        span,
-        notes=(f"PATTERN has: {listed(known)}",),
-        hint=f"write {meant}, or add {name} to PATTERN" if meant else f"add {name} to PATTERN",
-    )
-
+# A variable that no component has. known: as they are written, by their names: `a[]` by `a`.
+unknown_component = plan_error(
+    "unknown variable `{name}` in {clause}",
+    notes=("PATTERN has: {known}",),
+    near="write {near}, or add {name} to PATTERN",
+    hint="add {name} to PATTERN",
+)
 
 # The strategy
 
-
-def unknown_strategy(name: str, known: Iterable[str], span: Span) -> MatchRecognizeParseError:
-    """A word after WHERE that is none of the four strategies."""
-    known = list(known)
-    meant = likeliest(name.replace("-", "_"), known)
-    return MatchRecognizeParseError(
-        f"unknown event selection strategy `{name}` in WHERE",
-        span,
-        notes=(f"strategies: {listed(known)}",),
-        hint=f"write {meant}"
-        if meant
-        else "write the strategy before the predicates: WHERE skip_till_next_match { a.x > 1 }",
-    )
+# A word after WHERE that is none of the four strategies.
+unknown_strategy = parse_error(
+    "unknown event selection strategy `{name}` in WHERE",
+    notes=("strategies: {known}",),
+    near="write {near}",
+    hint="write the strategy before the predicates: WHERE skip_till_next_match { a.x > 1 }",
+)
 
 
 # `a` for a Kleene plus or `b[]` for a single event, in the strategy's list. written: in PATTERN.

@@ -8,7 +8,6 @@ from matchrec.errors.kinds import (
     shortened,
 )
 from matchrec.errors.message import parse_error, plan_error, unsupported, worded
-from matchrec.errors.sql.foreign_names import or_dialect
 from matchrec.source import Span
 
 _ORDER = (
@@ -203,12 +202,10 @@ star_as_measure = parse_error(
 )
 
 
-def string_as_name(what: str, text: str, span: Span) -> MatchRecognizeParseError:
-    """`AS 'name'`."""
-    name = text.strip("'\"").replace("`", "``")
-    return MatchRecognizeParseError(
-        f"the name of a {what} is a string", span, hint=f"write AS `{name}`"
-    )
+# `AS 'name'`.
+string_as_name = parse_error(
+    "the name of a {what} in {clause} is a string", hint="write AS {text:quoted}"
+)
 
 
 # SUBSET that is not U = (A, B).
@@ -316,27 +313,18 @@ unknown_frame = plan_error(
 )
 
 
-def alias_in_double_quotes(text: str, span: Span) -> MatchRecognizeParseError:
-    """`MATCH_RECOGNIZE (...) AS "m"`, where Spark reads a string."""
-    return name_in_double_quotes("alias of MATCH_RECOGNIZE in double quotes", text, span)
-
-
 IN_DOUBLE_QUOTES = (
     "double quotes are for strings in Spark SQL, unless spark.sql.ansi.enabled and",
     "spark.sql.ansi.doubleQuotedIdentifiers are both true",
 )
 
 
-def name_in_double_quotes(message: str, text: str, span: Span) -> MatchRecognizeParseError:
-    """A name in double quotes where they are for strings; the constructors of its kinds call it."""
-    return MatchRecognizeParseError(message, span, notes=IN_DOUBLE_QUOTES, hint=in_backticks(text))
+IN_BACKTICKS = "write {text:quoted} in backticks, or pass {option[dialect=snowflake|oracle|trino]}"
 
-
-def in_backticks(text: str) -> str:
-    """The cure of a name in double quotes."""
-    name = text[1:-1].replace("`", "``")
-    return or_dialect(f"write `{name}` in backticks", "snowflake", "oracle", "trino")
-
+# `MATCH_RECOGNIZE (...) AS "m"`, where Spark reads a string.
+alias_in_double_quotes = parse_error(
+    "alias of MATCH_RECOGNIZE in double quotes", notes=IN_DOUBLE_QUOTES, hint=IN_BACKTICKS
+)
 
 # A string, quoted name or comment without end.
 unreadable_text = parse_error(

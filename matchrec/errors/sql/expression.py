@@ -5,41 +5,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import partial
 
 from matchrec.dataclass import dataclass
 from matchrec.errors.kinds import (
-    MatchRecognizeParseError,
     MatchRecognizePlanError,
-    listed,
     nearest,
 )
 from matchrec.errors.language import part
-from matchrec.errors.message import plan_error, unsupported, worded
-from matchrec.errors.sql.clause import IN_DOUBLE_QUOTES, in_backticks, name_in_double_quotes
+from matchrec.errors.message import Message, parse_error, plan_error, unsupported, worded
+from matchrec.errors.sql.clause import IN_BACKTICKS, IN_DOUBLE_QUOTES
 from matchrec.errors.sql.foreign_names import cure_of, cure_of_arguments, or_dialect
-from matchrec.errors.surface import here
 from matchrec.source import Span
 
-
-def unknown_variable(
-    name: str,
-    primary: Iterable[str],
-    clause: str,
-    span: Span | None,
-    unions: Iterable[str] = (),
-) -> MatchRecognizePlanError:
-    """A pattern variable that neither PATTERN nor SUBSET has."""
-    primary, unions = list(primary), list(unions)
-    meant = nearest(name, primary + unions)
-    subset = (f"SUBSET has: {listed(unions)}",) if unions else ()
-    added = f"add {name} to {part('PATTERN')}"
-    return MatchRecognizePlanError(
-        f"unknown pattern variable `{name}` in {clause}",
-        span,
-        notes=(f"{part('PATTERN')} has: {listed(primary)}", *subset),
-        hint=f"write {meant}, or {added}" if meant else added,
-    )
+# A pattern variable that neither PATTERN nor SUBSET has.
+unknown_variable = plan_error(
+    "unknown pattern variable `{name}` in {clause}",
+    notes=("{part[PATTERN]} has: {primary}", "SUBSET has: {unions:some}"),
+    near="write {near}, or add {name} to {part[PATTERN]}",
+    hint="add {name} to {part[PATTERN]}",
+)
 
 
 def two_variables(
@@ -84,20 +70,23 @@ matched_rows_of_unfinished_match = plan_error(
 
 def constant_key(text: str, clause: str, span: Span) -> MatchRecognizePlanError:
     """ORDER BY 1, PARTITION BY "sym"."""
-    notes: tuple[str, ...] = ()
-    hint = f"name a column, or leave {clause} out"
-    if text.startswith('"'):
-        notes, hint = IN_DOUBLE_QUOTES, in_backticks(text)
-    elif text.isdigit():
-        notes = ("a number is no position of a column there",)
-    return MatchRecognizePlanError(
-        f"`{text}` in {clause} is the same for every row", span, notes=notes, hint=hint
-    )
+    message = _NUMBER_AS_KEY if text.isdigit() else _CONSTANT_KEY
+    return (_STRING_AS_KEY if text.startswith('"') else message)(text, clause, span)
 
 
-def column_in_double_quotes(text: str, clause: str, span: Span) -> MatchRecognizeParseError:
-    """A."x", where Spark reads a string."""
-    return name_in_double_quotes(f"column in double quotes in {clause}", text, span)
+_KEY_OF_ALL = "`{text}` in {clause} is the same for every row"
+_CONSTANT_KEY = plan_error(_KEY_OF_ALL, hint="name a column, or leave {clause} out")
+_NUMBER_AS_KEY = plan_error(
+    _KEY_OF_ALL,
+    notes=("a number is no position of a column there",),
+    hint="name a column, or leave {clause} out",
+)
+_STRING_AS_KEY = plan_error(_KEY_OF_ALL, notes=IN_DOUBLE_QUOTES, hint=IN_BACKTICKS)
+
+# A."x", where Spark reads a string.
+column_in_double_quotes = parse_error(
+    "column in double quotes in {clause}", notes=IN_DOUBLE_QUOTES, hint=IN_BACKTICKS
+)
 
 
 def semantics_before(
@@ -323,14 +312,15 @@ _CALLS = ("MATCH_NUMBER", "CLASSIFIER", "MATCH_ROW_NUMBER", "MATCHED_ROWS")
 class Names:
     """What an expression could have meant: the input's columns, variables of PATTERN, measures.
 
-    keys: names that PARTITION BY gives to columns of the result. call: of the function
-    around the expression, up to there, or with which it is compared. example: the column that a
-    cure names. over_window: whether the function is one over a row pattern window.
+    measures: by name, each as a condition can compute it, or empty where none can. keys: names that
+    PARTITION BY gives to columns of the result. call: of the function around the expression, up to
+    there, or with which it is compared. example: the column that a cure names. over_window: whether
+    the function is one over a row pattern window.
     """
 
     columns: tuple[str, ...]
     variables: tuple[str, ...]
-    measures: tuple[str, ...]
+    measures: Mapping[str, str]
     keys: tuple[str, ...] = ()
     call: str = ""
     example: str = "x"
@@ -352,28 +342,50 @@ def unknown_column(
         return not_there(qualifier, span)
     if qualifier and column in known.columns:
         return _unknown_qualifier(qualifier, clause, known.variables, column, span)
-    near = nearest(column, known.columns)
-    notes: tuple[str, ...] = ()
-    hint = f"write {near}" if near else "write one of these"
+    message, *cure = _no_column(name, clause, known)
+    return message(name, clause, known.columns, *cure, span)
+
+
+def _no_column(
+    name: str, clause: str, known: Names
+) -> tuple[Message[MatchRecognizePlanError]] | tuple[Message[MatchRecognizePlanError], str]:
+    """The message about a name that is no column, and the value of its cure, if it has one."""
+    if name.upper() == "CLASSIFIER":
+        return _CALLED_OTHERWISE, or_dialect(f"write {name}()", "snowflake")
     if name.upper() in _CALLS:
-        hint = f"write {name}()"
-        if name.upper() == "CLASSIFIER":
-            hint = or_dialect(hint, "snowflake")
-    elif name.upper() in known.variables:
-        notes = (f"`{name}` is a pattern variable, which stands for rows",)
-        hint = _instead_of_variable(name, known)
-    elif name in known.measures:
-        notes = (f"`{name}` is a measure; only a later measure can read it, by its name alone",)
-        hint = f"repeat its expression, or compute with {name} in the SELECT around the clause"
-    elif name in known.keys:
-        notes = (f"`{name}` is a name that PARTITION BY gives to a column of the result",)
-        hint = f"repeat the expression that stands before AS {name}"
-    return MatchRecognizePlanError(
-        f"unknown column `{name}` in {part(clause)}",
-        span,
-        notes=(*notes, f"the input has: {listed(known.columns)}"),
-        hint=hint,
-    ).under(name)
+        return _CALLED_OTHERWISE, f"write {name}()"
+    if name.upper() in known.variables:
+        return _VARIABLE, _instead_of_variable(name, known)
+    if name in known.measures and clause == "DEFINE":
+        so_far = known.measures[name]
+        return (_MEASURE_IN_CONDITION, so_far) if so_far else (_FINAL_MEASURE_IN_CONDITION,)
+    if name in known.measures:
+        return (_MEASURE,)
+    return (_KEY if name in known.keys else _NO_COLUMN,)
+
+
+_unknown_column = partial(plan_error, "unknown column `{name}` in {clause:part}", culprit="name")
+_INPUT = "the input has: {known}"
+_NO_COLUMN = _unknown_column(notes=(_INPUT,), near="write {near}", hint="write one of these")
+_CALLED_OTHERWISE = _unknown_column(notes=(_INPUT,), hint="{cure}")
+_VARIABLE = _unknown_column(
+    notes=("`{name}` is a pattern variable, which stands for rows", _INPUT), hint="{cure}"
+)
+_KEY = _unknown_column(
+    notes=("`{name}` is a name that PARTITION BY gives to a column of the result", _INPUT),
+    hint="repeat the expression that stands before AS {name}",
+)
+_MEASURE = _unknown_column(
+    notes=("`{name}` is a measure; only a later measure can read it, by its name alone", _INPUT),
+    hint="repeat its expression, or compute with {name} in the SELECT around the clause",
+)
+_NOT_YET = "`{name}` is a measure, which has no value before the match is complete"
+_AFTERWARDS = "test {name} in a query around this one: SELECT * FROM (SELECT ...) WHERE {name} ..."
+_MEASURE_IN_CONDITION = _unknown_column(
+    notes=(_NOT_YET, _INPUT),
+    hint=f"write {{so_far:short}} for its value so far, or {_AFTERWARDS}",
+)
+_FINAL_MEASURE_IN_CONDITION = _unknown_column(notes=(_NOT_YET, _INPUT), hint=_AFTERWARDS)
 
 
 def _instead_of_variable(name: str, known: Names) -> str:
@@ -389,22 +401,19 @@ def _instead_of_variable(name: str, known: Names) -> str:
             return f"write a column of its rows: {call}{name}.{known.example})"
 
 
-def unknown_type_column(name: str, columns: Iterable[str]) -> MatchRecognizePlanError:
-    """type_column= is no column of the DataFrame."""
-    near = nearest(name, columns := tuple(columns))
-    return MatchRecognizePlanError(
-        f"unknown column `{name}` in type_column",
-        notes=(f"the input has: {listed(columns)}",),
-        hint=f"write {here().option('type_column', near)}" if near else "write one of these",
-    )
+# type_column= is no column of the DataFrame.
+unknown_type_column = plan_error(
+    "unknown column `{name}` in type_column",
+    notes=("the input has: {known}",),
+    near="write {option[type_column={near}]}",
+    hint="write one of these",
+)
 
-
-def type_column_without_texts(name: str, type_name: str) -> MatchRecognizePlanError:
-    """type_column= is of another type than the names of types in SEQ."""
-    return MatchRecognizePlanError(
-        f"type_column is {type_name}, and types of events in SEQ are texts",
-        hint=f"write {here().option('type_column', f'CAST({name} AS STRING)')}",
-    )
+# type_column= is of another type than the names of types in SEQ.
+type_column_without_texts = plan_error(
+    "type_column is {type_name}, and types of events in SEQ are texts",
+    hint="write {option[type_column=CAST({name} AS STRING)]}",
+)
 
 
 _variable_before_the_match = plan_error(
@@ -466,11 +475,13 @@ def unknown_function(
     """A call of what is neither a function of Spark's nor a registered one."""
     near = nearest(name, (one for one in known if _similar(name, one)))
     own = f"if {name} is a function of your own, register it with spark.udf.register"
-    return MatchRecognizePlanError(
-        f"unknown function `{name}` in {part(clause)}",
-        span,
-        hint=cure_of(name) or (f"write {near}" if near else own),
-    ).under(name)
+    cure = cure_of(name) or (f"write {near}" if near else own)
+    return _unknown_function(name, clause, cure, span)
+
+
+_unknown_function = plan_error(
+    "unknown function `{name}` in {clause:part}", hint="{cure}", culprit="name"
+)
 
 
 def _similar(name: str, function: str) -> bool:

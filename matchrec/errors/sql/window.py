@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from matchrec.errors.kinds import (
-    MatchRecognizePlanError,
     MatchRecognizeUnsupportedError,
-    listed,
-    nearest,
 )
 from matchrec.errors.message import parse_error, plan_error, sql_of, unsupported
 from matchrec.source import Span
@@ -58,14 +53,13 @@ derived_window = unsupported(
 )
 
 
-def unknown_base(name: str, known: Iterable[str], span: Span) -> MatchRecognizePlanError:
-    """OVER (v MEASURES ...), where WINDOW has no v."""
-    known = tuple(known)
-    notes = (f"WINDOW has: {listed(known)}",) if known else ("there is no such window",)
-    return MatchRecognizePlanError(
-        f"unknown window `{name}`", span, notes=notes, hint=nearest(name, known)
-    )
-
+# OVER (v MEASURES ...), where WINDOW has no v.
+unknown_base = plan_error(
+    "unknown window `{name}`",
+    notes=("WINDOW has: {known}",),
+    near="write {near}",
+    hint="add WINDOW {name} AS (PARTITION BY ... ORDER BY ...), or write these in OVER",
+)
 
 # OVER (v PARTITION BY x ...), or ORDER BY where v has one.
 second_keys = parse_error(

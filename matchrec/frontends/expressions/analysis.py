@@ -157,7 +157,7 @@ def unknown_variable(analysis: Analysis, name: Token) -> MatchRecognizeError:
     """The error of a name that must be a pattern variable and is none."""
     scope = analysis.scope
     return errors.unknown_variable(
-        name.variable, scope.primary, analysis.clause, name.span, scope.unions
+        name.variable, analysis.clause, scope.primary, scope.unions, name.span
     )
 
 
@@ -223,7 +223,7 @@ def _refuse_double_quotes(analysis: Analysis, index: int) -> None:
         return
     qualifies = analysis.key(index + 1) == "." and token.variable not in analysis.scope.variables
     if qualifies or analysis.key(index - 1) == ".":
-        raise errors.column_in_double_quotes(written, analysis.clause, token.span)
+        raise errors.column_in_double_quotes(analysis.clause, written, token.span)
 
 
 def _is_in_call(analysis: Analysis, index: int) -> bool:

@@ -323,7 +323,7 @@ def _operand(analysis: Analysis, index: int, argument: Range, semantics: Semanti
     if not analysis.columns_in(start, end):
         only = analysis.tokens[start]
         if end == start + 1 and only.in_double_quotes:
-            raise column_in_double_quotes(only.text, analysis.clause, only.span)
+            raise column_in_double_quotes(analysis.clause, only.text, only.span)
         call = analysis.call_span(index)
         raise pattern_errors.no_column(analysis.key(index), analysis.clause, call)
     return Term((ColumnReference(navigation, analysis.row_text(start, end)),), span)

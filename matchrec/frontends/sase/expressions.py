@@ -9,7 +9,6 @@ from functools import cached_property
 
 from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.kinds import nearest
 from matchrec.errors.sase import expression as expression_errors
 from matchrec.errors.sase import query as query_errors
 from matchrec.frontends.expressions.analysis import with_holes
@@ -116,8 +115,7 @@ class Components:
     def unknown(self, name: Name, clause: str) -> MatchRecognizeError:
         """The error of a name that no component has."""
         known = {one.name.text: one.written for one in self.written}
-        meant = nearest(name.text, known)
-        return query_errors.unknown_component(name.text, known.values(), meant, clause, name.span)
+        return query_errors.unknown_component(name.text, clause, known, name.span)
 
 
 def variables_of(component: Component) -> tuple[str, ...]:

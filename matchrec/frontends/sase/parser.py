@@ -165,7 +165,7 @@ def strategy_named(written: str, span: Span) -> Strategy:
     known = {strategy.value: strategy for strategy in Strategy}
     found = known.get(written.lower().replace("-", "_"))
     if found is None:
-        raise errors.unknown_strategy(written, known, span)
+        raise errors.unknown_strategy(written, list(known), span)
     return found
 
 

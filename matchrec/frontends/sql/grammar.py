@@ -10,7 +10,6 @@ from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import meant_keyword, shown_in
 from matchrec.errors.sql import clause as errors
-from matchrec.errors.sql import clause as syntax_errors
 from matchrec.errors.sql import pattern as pattern_errors
 from matchrec.errors.sql import window as window_errors
 from matchrec.errors.sql.expression import column_in_double_quotes
@@ -392,11 +391,8 @@ def expression_at(clause: ClauseTokens, start: int, end: int) -> ExpressionText:
     return ExpressionText(clause.text_at(span), span)
 
 
-def read_windows(clause: ClauseTokens, section: Section | None) -> tuple[WindowNode, ...]:
-    """The windows of a section, each of another kind or between other variables."""
-    if section is None:
-        return ()
-    found = tuple(_window(clause, *item) for item in items_of(clause, section))
+def check_windows(found: tuple[WindowNode, ...]) -> tuple[WindowNode, ...]:
+    """The same windows. Raises unless each is of another kind or between other variables."""
     first: dict[tuple[bool, str | None, str | None], WindowNode] = {}
     for one in found:
         other = first.setdefault((one.between_rows, one.after, one.to), one)
@@ -439,30 +435,32 @@ def read_clause(clause: ClauseTokens) -> MatchRecognize:
     pattern = written[ClausePart.PATTERN]
     (selection, output), end = read_words_after_pattern(clause, clause.pairs[pattern.start])
 
-    def items(part: ClausePart) -> tuple[tuple[int, int], ...]:
+    def items(part: ClausePart) -> tuple[Range, ...]:
         return items_of(clause, written[part]) if part in written else ()
+
+    def each(part: ClausePart, read: Callable[[ClauseTokens, int, int], T]) -> tuple[T, ...]:
+        return tuple(read(clause, *item) for item in items(part))
 
     def one(part: ClausePart, read: Callable[[ClauseTokens, Section], T]) -> T | None:
         return read(clause, written[part]) if part in written else None
 
+    rows, partial = one(ClausePart.ROWS_PER_MATCH, _rows_per_match) or (None, None)
     return MatchRecognize(
         pattern=_pattern(clause, pattern, end),
         pattern_span=clause.span(pattern.start, clause.pairs[pattern.start] + 1),
         selection=selection,
         output=output,
-        partition_by=tuple(
-            _partition_key(clause, *item) for item in items(ClausePart.PARTITION_BY)
-        ),
-        order_by=tuple(_sort_key(clause, *item) for item in items(ClausePart.ORDER_BY)),
-        measures=tuple(_measure(clause, *item) for item in items(ClausePart.MEASURES)),
-        rows_per_match=one(ClausePart.ROWS_PER_MATCH, _rows_per_match),
-        partial=one(ClausePart.ROWS_PER_MATCH, _partial),
+        partition_by=each(ClausePart.PARTITION_BY, _partition_key),
+        order_by=each(ClausePart.ORDER_BY, _sort_key),
+        measures=each(ClausePart.MEASURES, _measure),
+        rows_per_match=rows,
+        partial=partial,
         after_match=one(ClausePart.AFTER_MATCH, _after_match),
         frame=one(ClausePart.FRAME, _frame),
         search=one(ClausePart.SEARCH, lambda _, section: Search(clause.key(section.start))),
         search_span=one(ClausePart.SEARCH, lambda _, section: section.keyword),
-        windows=read_windows(clause, written.get(ClausePart.WITHIN)),
-        subsets=tuple(_subset(clause, *item) for item in items(ClausePart.SUBSET)),
+        windows=check_windows(each(ClausePart.WITHIN, _window)),
+        subsets=each(ClausePart.SUBSET, _subset),
         definitions=tuple(_definitions(clause, items(ClausePart.DEFINE))),
         dialect=clause.dialect,
         span=clause.inside,
@@ -482,22 +480,28 @@ def _pattern(clause: ClauseTokens, section: Section, end: int) -> RowPattern:
         if token.key in ("PARTITION", "SKIP", "STRICT", "ALL", "NON", "LONGEST"):
             raise errors.malformed_selection(clause.span(end, section.end))
         outside = pattern_outside(clause, opening - 1, end)
-        raise outside or syntax_errors.unexpected_token(token.text, "MATCH_RECOGNIZE", token.span)
+        raise outside or errors.unexpected_token(token.text, "MATCH_RECOGNIZE", token.span)
     inside = Span(clause[opening].span.end, clause[closing].span.start)
     return parse_row_pattern(clause.text, inside)
 
 
 def _partition_key(clause: ClauseTokens, start: int, end: int) -> PartitionKey:
-    span, name = clause.span(start, end), clause[end - 1]
+    name = _name_after_as(clause, (start, end), "partition column", "PARTITION BY")
+    written = expression_at(clause, start, end - 2 if name else end)
+    return PartitionKey(written, name.name if name else None, clause.span(start, end))
+
+
+def _name_after_as(clause: ClauseTokens, item: Range, what: str, where: str) -> Token | None:
+    """The name that an item ends with after AS, if it does. Raises for a string in its place."""
+    start, end = item
     if end - start < 3 or clause.key(end - 2) != "AS":
-        return PartitionKey(expression_at(clause, start, end), None, span)
+        return None
+    name = clause[end - 1]
     if name.in_double_quotes:
-        raise column_in_double_quotes(name.text, ClausePart.PARTITION_BY.value, name.span)
+        raise column_in_double_quotes(where, name.text, name.span)
     if name.is_string:
-        raise errors.string_as_name("partition column in PARTITION BY", name.text, name.span)
-    if not name.is_name:
-        return PartitionKey(expression_at(clause, start, end), None, span)
-    return PartitionKey(expression_at(clause, start, end - 2), name.name, span)
+        raise errors.string_as_name(what, where, name.text, name.span)
+    return name if name.is_name else None
 
 
 def _sort_key(clause: ClauseTokens, start: int, end: int) -> SortKey:
@@ -515,14 +519,12 @@ def _sort_key(clause: ClauseTokens, start: int, end: int) -> SortKey:
 
 def _measure(clause: ClauseTokens, start: int, end: int) -> MeasureNode:
     _refuse_second_name(clause, start, end)
-    name = clause[end - 1]
-    has_as = end - start > 1 and clause.key(end - 2) == "AS"
-    if has_as and name.in_double_quotes:
-        raise column_in_double_quotes(name.text, "MEASURES", name.span)
-    follows = clause.ends_expression(end - 2) and name.key not in ("END", "NULL")
-    stop = end - 2 if has_as else end - 1
-    if not (name.is_name and (has_as or follows)) or stop <= start:
-        raise _without_name(clause, start, end)
+    name, stop = _name_after_as(clause, (start, end), "measure", "MEASURES"), end - 2
+    if name is None:
+        name, stop = clause[end - 1], end - 1
+        follows = stop > start and clause.ends_expression(end - 2)
+        if not (name.is_name and follows and name.key not in ("END", "NULL")):
+            raise _without_name(clause, start, end)
     return MeasureNode(expression_at(clause, start, stop), name.name, name.span)
 
 
@@ -531,66 +533,59 @@ def _refuse_second_name(clause: ClauseTokens, start: int, end: int) -> None:
     for index in clause.level(start, end - 2):
         if clause.key(index) == "AS" and clause.key(index - 1) != "." and index > start:
             token = clause[index + 2]
-            raise syntax_errors.unexpected_token(token.text, "MEASURES", token.span)
+            raise errors.unexpected_token(token.text, "MEASURES", token.span)
 
 
 def _without_name(clause: ClauseTokens, start: int, end: int) -> MatchRecognizeError:
     expression = expression_at(clause, start, end)
     if clause.key(end - 1) == "*" and (end - start == 1 or clause.key(end - 2) == "."):
         return errors.star_as_measure(expression.text, expression.span)
-    if end - start > 2 and clause.key(end - 2) == "AS" and clause[end - 1].is_string:
-        token = clause[end - 1]
-        return errors.string_as_name("measure in MEASURES", token.text, token.span)
     return errors.measure_without_name(expression.text, expression.span)
 
 
 _ROWS_PER_MATCH = {rows.value: rows for rows in OF_CLAUSES} | {
     "ALL ROWS PER MATCH": RowsPerMatch.ALL_ROWS_SHOW_EMPTY
 }
-
-
-def _words(clause: ClauseTokens, section: Section) -> str:
-    return " ".join(clause.key(index) for index in range(section.start, section.end))
-
-
-def _rows_per_match(clause: ClauseTokens, section: Section) -> RowsPerMatch:
-    partial = _partial(clause, section)
-    words = _words(clause, section)
-    rows = _ROWS_PER_MATCH.get(words.removesuffix(f" {partial.words}") if partial else words)
-    if rows is None:
-        written = expression_at(clause, section.start, section.end)
-        raise errors.malformed_rows_per_match(written.text, written.span)
-    return rows
-
-
 _PARTIAL = (PartialMatches(True), PartialMatches(False, True), PartialMatches(True, True))
 
 
-def _partial(clause: ClauseTokens, section: Section) -> PartialMatches | None:
-    """What the words after ONE ROW or ALL ROWS PER MATCH say of runs that are no matches."""
-    words = _words(clause, section)
+def _words(clause: ClauseTokens, start: int, end: int) -> str:
+    return " ".join(clause.key(index) for index in range(start, end))
+
+
+def _rows_per_match(
+    clause: ClauseTokens, section: Section
+) -> tuple[RowsPerMatch, PartialMatches | None]:
+    """What comes out of a match, and of runs that are no matches."""
+    written = _words(clause, section.start, section.end)
     for partial in _PARTIAL:
-        if words.endswith(f" {partial.words}"):
+        rows = _ROWS_PER_MATCH.get(written.removesuffix(f" {partial.words}"))
+        if rows and written not in _ROWS_PER_MATCH:
             first = section.end - len(partial.words.split())
-            return replace(partial, span=clause.span(first, section.end))
-    return None
+            return rows, replace(partial, span=clause.span(first, section.end))
+    if written not in _ROWS_PER_MATCH:
+        found = expression_at(clause, section.start, section.end)
+        raise errors.malformed_rows_per_match(found.text, found.span)
+    return _ROWS_PER_MATCH[written], None
+
+
+_SKIPS = {f"AFTER MATCH SKIP {to.value}": to for to in SkipTo} | {
+    "AFTER MATCH SKIP TO": SkipTo.LAST
+}
+_TO_ROWS = (SkipTo.NEXT_ROW, SkipTo.PAST_LAST_ROW)
 
 
 def _after_match(clause: ClauseTokens, section: Section) -> AfterMatchSkip:
-    span = clause.span(section.start, section.end)
-    written = _words(clause, section).removeprefix("AFTER MATCH SKIP ")
-    for to in (SkipTo.NEXT_ROW, SkipTo.PAST_LAST_ROW):
-        if written == to.value:
-            return AfterMatchSkip(to, None, span)
-    start = section.start + 3
-    target = clause[section.end - 1]
-    direction = [clause.key(index) for index in range(start, section.end - 1)]
-    ends = {"TO": SkipTo.LAST, "TO FIRST": SkipTo.FIRST, "TO LAST": SkipTo.LAST}
-    to_end = ends.get(" ".join(direction))
-    if clause.key(start - 1) != "SKIP" or to_end is None or not target.can_name:
+    start, end = section.start, section.end
+    span, target = clause.span(start, end), clause[end - 1]
+    to = _SKIPS.get(_words(clause, start, end))
+    if to in _TO_ROWS:
+        return AfterMatchSkip(to, None, span)
+    to = _SKIPS.get(_words(clause, start, end - 1))
+    if to is None or to in _TO_ROWS or not target.can_name:
         raise errors.malformed_skip(clause.text_at(span), span)
     _refuse_reserved(target, "AFTER MATCH SKIP")
-    return AfterMatchSkip(to_end, target.variable, target.span)
+    return AfterMatchSkip(to, target.variable, target.span)
 
 
 def _frame(clause: ClauseTokens, section: Section) -> FrameEnd:
@@ -674,7 +669,7 @@ def _refuse_second_definition(clause: ClauseTokens, start: int, end: int) -> Non
     for index in clause.level(start, end - 1):
         if clause.key(index + 1) == "AS" and clause.can_name(index) and index > start:
             token = clause[index]
-            raise syntax_errors.unexpected_token(token.text, "DEFINE", token.span)
+            raise errors.unexpected_token(token.text, "DEFINE", token.span)
 
 
 def _malformed_definition(clause: ClauseTokens, start: int, end: int) -> MatchRecognizeError:

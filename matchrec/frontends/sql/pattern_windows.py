@@ -397,7 +397,7 @@ def _base(tokens: TokenSequence, window: FoundWindow) -> tuple[Range, int]:
         return (first, first), first
     known = window.select.definitions
     if name.name.lower() not in known:
-        raise errors.unknown_base(name.text, known, name.span)
+        raise errors.unknown_base(name.text, list(known), name.span)
     opening, _ = known[name.name.lower()]
     base = opening + 1, tokens.pairs[opening]
     _check_base(tokens, base, (first + 1, window.closing), name)

@@ -28,23 +28,28 @@ from matchrec.errors.sql.expression import (
     unknown_function,
     unknown_type_column,
 )
-from matchrec.plan.clauses import RowExpression, RowsPerMatch
+from matchrec.plan.clauses import Measure, RowExpression, RowsPerMatch
 from matchrec.plan.expression import (
+    MATCHED_ROWS,
     Aggregate,
     Classifier,
     ColumnReference,
+    Ending,
     Operation,
     Reference,
     Scalar,
+    Semantics,
     Term,
     conjuncts,
     references,
     render,
     terms,
+    with_references,
+    with_semantics,
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
-from matchrec.plan.show import call_of_aggregate
+from matchrec.plan.show import call_of_aggregate, show_scalar
 from matchrec.plan.text import as_operand, marker_of
 from matchrec.source import Span
 from matchrec.spark.session import REFUSALS, SUBQUERY, Relation, quiet_analysis
@@ -259,7 +264,7 @@ def explain_refusal(
         case "UNRESOLVED_COLUMN" if not SUBQUERY.search(written.text):
             here = written.span
             others = (m for m in plan.measures if here is None or not m.value.span.holds(here))
-            measures = tuple(measure.name for measure in others)
+            measures = {measure.name: value_so_far(measure, plan) for measure in others}
             keys = tuple(key.name for key in plan.partition_by if key.name)
             variables = (*plan.variables, *(subset.name for subset in plan.subsets))
             names = Names(
@@ -278,6 +283,18 @@ def explain_refusal(
         case "AMBIGUOUS_REFERENCE":
             return ambiguous_column(name, written.clause, written.span)
     return refused_by_spark(written.clause, first_line(refusal), written.span, function_of(refusal))
+
+
+def value_so_far(measure: Measure, plan: MatchPlan) -> str:
+    """A measure as a condition can compute it, or nothing where it is of a match as a whole."""
+    value = measure.value
+    so_far = with_references(value, lambda one: with_semantics(one, Semantics.RUNNING))
+    is_final = so_far != value and not plan.rows_per_match.is_one_row
+    of_the_match = (
+        isinstance(one, Ending) or (isinstance(one, Aggregate) and one.function == MATCHED_ROWS)
+        for one in references(value)
+    )
+    return "" if is_final or any(of_the_match) else as_operand(show_scalar(so_far))
 
 
 def example_for(written: WrittenSql, relation: Relation, columns: InputColumns) -> str:
@@ -336,7 +353,7 @@ def check_type_column(df: DataFrame, name: str, plan: MatchPlan) -> None:
         except REFUSALS as error:
             raise unknown_type_column(name, df.columns) from error
     if not isinstance(read.dataType, StringType):
-        raise type_column_without_texts(name, read.dataType.simpleString())
+        raise type_column_without_texts(read.dataType.simpleString(), name)
 
 
 def _tests_type(condition: Scalar, column: str) -> bool:

@@ -29,7 +29,7 @@ def report_errors(output: Callable[[], Iterator[T]]) -> Iterator[T]:
     except MatchRecognizeRunError as error:
         raise error.with_fields() from None
     except MemoryError as error:
-        raise without_room(error).with_fields() from None
+        raise memory_error(error).with_fields() from None
 
 
 def unpickle(payload: bytes) -> Any:
@@ -47,10 +47,10 @@ def loading() -> Iterator[None]:
     except ModuleNotFoundError:
         raise
     except (ImportError, OSError, MemoryError) as error:  # as the loader of a library says it
-        raise without_room(error) from error
+        raise memory_error(error) from error
 
 
-def without_room(error: Exception) -> MatchRecognizeRunError:
+def memory_error(error: Exception) -> MatchRecognizeRunError:
     """The error of a worker whose memory is limited; any other is raised as it is."""
     limit = limit_of_memory()
     if limit is None:

@@ -31,7 +31,7 @@ from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quoted, string_literal
 from matchrec.spark import wire
-from matchrec.spark.execute import projected, result_items
+from matchrec.spark.execute import project, result_items
 from matchrec.spark.prepare import Demand, Prepared, ScopeOf, prepare
 from matchrec.spark.question import Question, Rule, in_terms_of_the_query
 from matchrec.spark.rule_sets.worker import VARIABLE, RowKind, RuleSetWorker
@@ -259,7 +259,7 @@ def result_of_rule(built: BuiltRuleSet, number: int) -> DataFrame:
             slots = enumerate(built.slots[number])
             reads = [f"{wire.read(slot)} AS {wire.read(place)}" for place, slot in slots]
             matched = own.selectExpr(*reads)
-            return projected(question.relation, linked.executable, matched)
+            return project(question.relation, linked.executable, matched)
         items = [str(one) for one in items_of_rule(built, number)]
         return runner.analyse(runner.select(own, items))
 

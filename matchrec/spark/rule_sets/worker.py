@@ -15,7 +15,7 @@ slots of a type as the rule that reads most of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field, replace
 from enum import IntEnum
 
@@ -93,7 +93,7 @@ class RuleSetWorker:
         """The rows of all rules, in small batches."""
         words = satisfied_words(piece.table, len(self.rule_set.conditions), self.rule_set.bits)
         shared = SharedRows(piece.table, piece.starts, words)
-        divided: dict[tuple[int, ...], SharedRows] = {(): shared}
+        divided: dict[tuple[int, ...], SharedRows] = {}
         for number, rule in enumerate(self.rule_set.rules):
             if rule.equal not in divided:
                 divided[rule.equal] = shared.divide(rule.equal)
@@ -102,31 +102,43 @@ class RuleSetWorker:
     def rows_of_rule(
         self, number: int, shared: SharedRows, rows: SharedRows
     ) -> Iterator[pa.RecordBatch]:
-        """The rows of one rule; where failures are kept, those of the partitions without one.
+        """The rows of one rule. rows: the same as the rule divides them."""
+        rule, output = self.rule_set.rules[number], self.output_of(number)
+        every = range(len(shared.starts) - 1)
 
-        rows: the same as the rule divides them.
+        def search(some: range) -> Iterator[pa.RecordBatch]:
+            own = rows if some == every else shared.between(some).divide(rule.equal)
+            return RuleWorker(rule.executable, output=output, rows=own).match_rows()
+
+        def first_row(partition: int) -> pa.Table:
+            return shared.table.slice(int(shared.starts[partition]), 1)
+
+        yield from self.without_failures(number, every, search, first_row)
+
+    def without_failures(
+        self,
+        number: int,
+        asked: range,
+        search: Callable[[range], Iterator[pa.RecordBatch]],
+        give_up: Callable[[int], pa.Table],
+    ) -> Iterator[pa.RecordBatch]:
+        """The rows of a rule over several partitions; where failures are kept, of those without.
+
+        search: some of them. give_up: the one in which the rule fails, which halving finds; it
+        gives a row of it. Raises MatchRecognizeRunError where failures are not kept.
         """
-        rule = self.rule_set.rules[number]
-        output = self.output_of(number)
-        found = RuleWorker(rule.executable, output=output, rows=rows).match_rows()
         try:
+            found = search(asked)
             yield from found if self.on_error == "raise" else list(found)
         except MatchRecognizeError as error:
             if self.on_error == "raise":
-                raise of_rule(rule.name, error) from error.__cause__
-            yield from self.rows_without_failure(number, shared, error)
-
-    def rows_without_failure(
-        self, number: int, shared: SharedRows, error: MatchRecognizeError
-    ) -> Iterator[pa.RecordBatch]:
-        """The rows of a rule that has failed in one of several partitions: of each half of them."""
-        count = len(shared.starts) - 1
-        if count == 1:
-            yield self.row_of_failure(number, shared.table.slice(0, 1), error)
-            return
-        equal = self.rule_set.rules[number].equal
-        for half in (shared.between(0, count // 2), shared.between(count // 2, count)):
-            yield from self.rows_of_rule(number, half, half.divide(equal) if equal else half)
+                raise of_rule(self.rule_set.rules[number].name, error) from error.__cause__
+            if len(asked) == 1:
+                yield self.row_of_failure(number, give_up(asked[0]), error)
+                return
+            half = len(asked) // 2
+            for some in (asked[:half], asked[half:]):
+                yield from self.without_failures(number, some, search, give_up)
 
     def row_of_failure(
         self, number: int, row: pa.Table, error: MatchRecognizeError
@@ -153,10 +165,10 @@ class SharedRows:
     outer: IntArray | None = None
     computed: set[int] = field(default_factory=set)
 
-    def between(self, first: int, last: int) -> SharedRows:
-        """Those of some partitions of the set, from one on and before another one."""
-        begin, end = int(self.starts[first]), int(self.starts[last])
-        starts = self.starts[first : last + 1] - begin
+    def between(self, some: range) -> SharedRows:
+        """Those of some partitions of the set, which follow each other."""
+        begin, end = int(self.starts[some.start]), int(self.starts[some.stop])
+        starts = self.starts[some.start : some.stop + 1] - begin
         return SharedRows(self.table.slice(begin, end - begin), starts, self.words[begin:end])
 
     def divide(self, places: tuple[int, ...]) -> SharedRows:
@@ -164,6 +176,8 @@ class SharedRows:
 
         Those of one partition come in the order of their first rows.
         """
+        if not places:
+            return self
         outer = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
         codes = (codes_of(column(self.table, wire.column(place))) for place in places)
         number, _ = number_equal([outer, *codes])

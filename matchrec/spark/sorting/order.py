@@ -85,7 +85,7 @@ def codes_of_column(values: pa.Array, item: SortColumn, *, of_key: bool) -> Iter
         for part in reversed(parts):
             yield code_of(part, falling=item.descending, of_key=of_key)
         return
-    null = where_null(values)
+    null = flag_nulls(values)
     known = null == 0
     for part in reversed(parts):
         least = part[known].min(initial=np.iinfo(np.int64).max)
@@ -178,7 +178,7 @@ def byte_parts(values: pa.Array, longest: int) -> Iterator[IntArray]:
         yield numbers.view(np.int64) ^ FIRST_BIT  # signed numbers compare alike
 
 
-def where_null(values: pa.Array) -> IntArray:
+def flag_nulls(values: pa.Array) -> IntArray:
     """int64[n], 1 where a value is NULL, else 0."""
     return 1 - validity(values).astype(np.int64)
 

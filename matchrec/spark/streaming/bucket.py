@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Generator, Iterable, Iterator, Mapping
+from functools import reduce
 from typing import Any, Protocol
 
 import numpy as np
@@ -21,11 +22,7 @@ import pyarrow as pa
 from matchrec.compile.executable import Executable
 from matchrec.dataclass import dataclass
 from matchrec.engine.partitions import IntArray
-from matchrec.errors import MatchRecognizeError
-from matchrec.errors.run.failures import of_rule
-from matchrec.spark.rule_sets.worker import (
-    RuleSetWorker,
-)
+from matchrec.spark.rule_sets.worker import RuleSetWorker
 from matchrec.spark.streaming.arrival import (
     Array,
     Arrays,
@@ -281,33 +278,18 @@ class RulesOfBucket(Bucket):
     rules: RuleSetWorker
 
     def search(self, number: int, needs: Needs, arrived: Arrived, watermark: int) -> GoingOn:
-        """Let a rule go on with some keys; if it fails, with half of them, to leave out the key."""
-        going_on = super().search(number, needs, arrived, watermark)
-        try:
-            if self.rules.on_error == "raise":
-                return (yield from going_on)
-            found, after = collected(going_on)
-        except MatchRecognizeError as error:
-            if self.rules.on_error == "raise":
-                raise of_rule(self.rules.rule_set.rules[number].name, error) from error.__cause__
-            if len(needs.keys) > 1:
-                first, second = np.array_split(np.arange(len(needs.keys)), 2)
-                after = yield from self.search(number, needs.take(first), arrived, watermark)
-                others = yield from self.search(number, needs.take(second), arrived, watermark)
-                return after.merged_with(others)
-            row = arrived.known(needs.keys, needs.states[PLACES], watermark).rows.slice(0, 1)
-            yield self.rules.row_of_failure(number, row, error)
-            return nothing_needed(self.searches[number], needs.keys, failed=True)
-        yield from found
-        return after
+        """Let a rule go on with some keys, without those for which it fails."""
+        every, go_on = range(len(needs.keys)), super().search
+        parts: list[Needs] = []
 
+        def search(some: range) -> Iterator[pa.RecordBatch]:
+            own = needs if some == every else needs.take(np.array(some))
+            parts.append((yield from go_on(number, own, arrived, watermark)))
 
-def collected(going_on: GoingOn) -> tuple[list[pa.RecordBatch], Needs]:
-    """All that a search yields, and what comes of it."""
-    ends: list[Needs] = []
+        def give_up(place: int) -> pa.Table:
+            own = needs.take(np.array([place]))
+            parts.append(nothing_needed(self.searches[number], own.keys, failed=True))
+            return arrived.known(own.keys, own.states[PLACES], watermark).rows.slice(0, 1)
 
-    def noted() -> Iterator[pa.RecordBatch]:
-        ends.append((yield from going_on))
-
-    found = list(noted())
-    return found, ends[0]
+        yield from self.rules.without_failures(number, every, search, give_up)
+        return reduce(Needs.merged_with, parts)

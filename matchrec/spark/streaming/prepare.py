@@ -30,7 +30,7 @@ from matchrec.errors.streams import (
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.spark import wire
-from matchrec.spark.columns import Preparation, beside
+from matchrec.spark.columns import Preparation, add_columns
 from matchrec.spark.environment import able_workers
 from matchrec.spark.streaming.arrival import Arriving
 from matchrec.spark.streaming.bucket import bucket_of
@@ -75,7 +75,7 @@ class Events(Preparation):
         check_one_row((*columns, *conditions), self.plan)
         names = self.names(columns)
         keys, (time, *order) = self.key_names(names), self.order_names(names)
-        items = beside(names.crossing(columns), (*keys, *order))
+        items = add_columns(names.crossing(columns), (*keys, *order))
         items += bit_columns("FALSE", map(names.over_window, conditions))
         items += [] if keys else [SelectItem("0", NO_KEY)]
         # equal keys have equal hashes, also 0.0 and -0.0

@@ -41,7 +41,7 @@ from matchrec.spark import wire
 from matchrec.spark.worker.batches import Piece
 from matchrec.spark.worker.count import ENCODING, GATHERING, WAITING, Tally
 from matchrec.spark.worker.encode import check_window, partitions_of, value_at
-from matchrec.spark.worker.gather import Gatherer, chained
+from matchrec.spark.worker.gather import Gatherer, chain_matches
 
 WORDING = {
     FailureKind.SKIP_TO_NO_ROW: skip_to_no_row,
@@ -161,7 +161,7 @@ class Worker:
         algorithm, tally = self.executable.algorithm, self.tally
         task = self.executable.task
         if self.output is None:
-            task = chained(self.executable, piece.table)
+            task = chain_matches(self.executable, piece.table)
         if tally is None:
             return algorithm.search(task, partitions)
         found = algorithm.search(task, partitions, tally.of_kernels)

@@ -11,7 +11,7 @@ from matchrec.conditions.functions import functions
 from matchrec.conditions.functions.comparisons import COMPARISONS
 from matchrec.conditions.residual import ARITHMETIC, BASIC, CONVERSIONS, Combined, Value
 from matchrec.conditions.split import split
-from matchrec.conditions.typing.calls import NEVER_PYTHONS
+from matchrec.conditions.typing.calls import NEVER_IN_PYTHON
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.frontends.sql.grammar import parse_clause
 from matchrec.frontends.sql.lower import lower
@@ -24,7 +24,7 @@ OVERLOADS = "TIME "
 
 
 def test_the_basic_operations_that_python_computes_are_those_of_the_catalogue() -> None:
-    assert BASIC & functions().keys() == BASIC - NEVER_PYTHONS
+    assert BASIC & functions().keys() == BASIC - NEVER_IN_PYTHON
 
 
 def test_the_page_lists_all_functions() -> None:

@@ -226,8 +226,8 @@ def test_a_function_that_is_not_known_may_fail(text: str, fails: bool) -> None:
 def test_what_may_fail_under_a_guard_of_other_rows_may_be_the_engines(condition: str) -> None:
     step = split_b(condition).during
     assert step is not None
-    (late,) = (one.late for one in values_in(step) if one.late is not None)
-    assert "x" in {show_column(one) for one in step_columns(late)}
+    (deferred,) = (one.deferred for one in values_in(step) if one.deferred is not None)
+    assert "x" in {show_column(one) for one in step_columns(deferred)}
 
 
 @pytest.mark.parametrize(

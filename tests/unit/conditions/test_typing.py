@@ -21,7 +21,7 @@ from matchrec.conditions.run_condition import (
 from matchrec.conditions.split import split
 from matchrec.conditions.types import FLOAT, Family, Kind, ValueType
 from matchrec.conditions.typing.steps import StepTyper
-from matchrec.conditions.typing.typer import IN_UTC, Typer, constant_of, type_late
+from matchrec.conditions.typing.typer import IN_UTC, Typer, constant_of, type_deferred
 from matchrec.errors import MatchRecognizeError
 from matchrec.frontends.sql.grammar import parse_clause
 from matchrec.frontends.sql.lower import lower
@@ -64,7 +64,7 @@ def compared(condition: str) -> Compare:
 
 
 @pytest.mark.parametrize(
-    ("value", "is_late"),
+    ("value", "is_deferred"),
     [
         ("i + 1", True),
         ("-b", True),
@@ -83,7 +83,7 @@ def compared(condition: str) -> Compare:
     ],
 )
 def test_what_may_fail_after_a_condition_on_other_rows_is_computed_late(
-    value: str, is_late: bool
+    value: str, is_deferred: bool
 ) -> None:
     step = guarded_step(value)
     known = {row_column(text): type_ for text, type_ in TYPES.items()}
@@ -91,8 +91,8 @@ def test_what_may_fail_after_a_condition_on_other_rows_is_computed_late(
         one: known.get(one, TYPES["m" if "m" in one.text else "i"]) for one in step_columns(step)
     }
     typer = StepTyper(types, ansi=True)
-    assert (type_late(typer, step) is not None) is is_late
-    assert type_late(StepTyper(types, ansi=False), step) is None
+    assert (type_deferred(typer, step) is not None) is is_deferred
+    assert type_deferred(StepTyper(types, ansi=False), step) is None
 
 
 def guarded_step(value: str) -> Value:

@@ -74,6 +74,18 @@ def test_the_hint_depends_on_the_values() -> None:
     assert chosen("A", "DEFINE").culprit == "DEFINE"
 
 
+def test_names_that_are_written_otherwise_and_notes_without_names() -> None:
+    unknown = plan_error(
+        "no `{name}`",
+        notes=("has: {known}", "and: {others:some}"),
+        near="write {option[type_column={near}]}",
+    )
+    error = unknown("pirce", {"price": "price[]"}, ())
+    assert (error.notes, error.hint) == (("has: price[]",), 'write type_column="price"')
+    assert unknown("dya", {}, ["day"]).notes == ("has: none", "and: day")
+    assert unknown("dya", {}, ["day"]).hint == 'write type_column="day"'
+
+
 def test_forms_of_values() -> None:
     forms = plan_error("{a:line} {b:note} {c:shown} {d:repr} {e:part}", condition="NAME")
     error = forms("x\n  y", "Wrong", 3, "s", "DEFINE")
