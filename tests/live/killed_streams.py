@@ -49,6 +49,7 @@ CHANGES: dict[str, dict[int | None, str | Pattern | None]] = {
     "strict": {120: RULES["strict"], 143: RULES["strict"], 175: RULES["soon"]},
 }
 LATER = 10**6
+AHEAD = 14  # micro-batches for which a process knows the rules, and which it may run
 
 
 def changing(events: DataFrame, until: int = LATER) -> DataFrame:
@@ -101,11 +102,12 @@ def run(folder: Path, query: Query, *, to_the_end: bool) -> None:
     """The process that is killed: go on from the checkpoint."""
     spark = small_session()
     stream = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
+    if query is changing and not to_the_end:
+        last = max(numbers(folder, "offsets"), default=0) + AHEAD
+        files = ",".join(f"{number:03}" for number in range(last + 1))
+        stream = stream.option("pathGlobFilter", f"{{{files}}}.json")
+        query = partial(changing, until=109 + 5 * last)  # the second after that of its events
     events = stream.json(str(folder / "in")).withWatermark("ts", "5 seconds")
-    if query is changing and not to_the_end:  # it is killed some micro-batches further on
-        newest = 109 + 5 * max(numbers(folder, "offsets"), default=0)
-        print("rules up to second", newest + 45, flush=True)
-        query = partial(changing, until=newest + 45)
     writer = query(events).writeStream.format("parquet")
     writer = writer.option("checkpointLocation", str(folder / "checkpoint"))
     when = {"availableNow": True} if to_the_end else {"processingTime": PAUSE}
