@@ -90,6 +90,28 @@ def test_conditions_over_neighbours_see_those_of_their_version_only(ticks: DataF
     ]
 
 
+ALIKE = """PATTERN SEQ(ANY a, ANY b) WHERE skip_till_next_match { [odd] AND a.price > b.price }
+    RETURN a.day AS first, b.day AS last"""
+TWINS = """MEASURES A.day AS d AFTER MATCH SKIP TO LAST B
+    PATTERN (A B?) DEFINE A AS price > 8, B AS price = 8"""
+
+
+def test_partitions_of_a_version_may_be_divided_and_may_fail(ticks: DataFrame) -> None:
+    rows = ticks.selectExpr("*", "price % 2 AS odd")
+    rules = {"alike": {None: ALIKE, 3: ALIKE, 6: None}, "twins": {2: TWINS, 5: TWINS}}
+    with settings(ticks.sparkSession, **INTERPRETED):
+        found = match(rows, rules, options=KEEPING)
+        pairs = Counter(map(tuple, found.rule("alike").collect()))
+        failed = sorted(tuple(row)[:3] for row in found.errors.collect())
+        expected: Counter[tuple[Any, ...]] = Counter()
+        for days in ("day < 3", "day >= 3 AND day < 6"):
+            each = match(rows.where(days), {"alike": ALIKE}).rule("alike")
+            expected += Counter(map(tuple, each.collect()))
+    assert pairs == expected != Counter()
+    assert failed == [("twins", 5, "A"), ("twins", 5, "B")]
+    assert [row[:6] for row in shown(found) if row[0] == "twins"] == [("twins", 2, "A", 1, 2, 3)]
+
+
 def test_a_table_of_rules_gives_what_a_dict_of_them_gives(ticks: DataFrame) -> None:
     rules = {"fall": {2: FALL, 5: None}, "rise": {3: RISE, 4: RISE}}
     spark = ticks.sparkSession

@@ -202,7 +202,8 @@ def with_identities(prepared: Prepared[SharedDrafts], rule_set: RuleSet) -> Rule
         types = [(show_column(one), prepared.types[one]) for one in drafted.columns()]
         asked = (linked.version.rule, linked.version.since, drafted.written, rule.columns)
         run = (types, conditions.during, question.ansi, question.options.engine)
-        found.append(replace(linked, identity=digest(*asked, drafted.plan, *run)))
+        identity = digest(*asked, drafted.plan, *run)[:IDENTITY]
+        found.append(replace(linked, identity=identity))
     return replace(rule_set, rules=tuple(found))
 
 
@@ -227,6 +228,7 @@ def check_draft(drafted: Draft) -> None:
 
 
 VERSION = "rule_version"
+IDENTITY = 12  # digits, as each array of a bucket's state is named by one
 NAMES = ("rule", "match_number", "start_time", "end_time", "events", "message")
 
 
