@@ -5,10 +5,12 @@
     matchrec.sase(df, text, order_by=...)      a SASE+ query over a DataFrame of events
     matchrec.detect(df, pattern, order_by=...) a Pattern, built by calls, over a DataFrame of events
     matchrec.match_rules(df, {"name": rule}, ...) many rules of all three languages in one pass
+    matchrec.sweep(df, clause, {"days": [...]}) one clause with many values of its markers
     matchrec.install(spark)                    spark.sql understands the clause from now on
 
     matchrec.query(...)                        one of the first four, before it runs
         .dataframe()                           what it gives
+        .aggregate(...)                        how many matches there are, without building them
         .explain(), .why(...), .coverage()     how it runs, why it matches or not, how far rows come
         .plot(x=..., y=...)                    its matches drawn over the rows they were found in
         .to_sql(...), .to_sase(), .to_pattern() the same in another language
@@ -41,6 +43,8 @@ if TYPE_CHECKING:
     from matchrec.api.query import Query
     from matchrec.api.rules import RuleMatches, match_rules
     from matchrec.api.sql import match_recognize, query, rows_of, sql
+    from matchrec.api.sweep import sweep
+    from matchrec.charts.sweep import Sweep
     from matchrec.errors import (
         MatchRecognizeError,
         MatchRecognizeParseError,
@@ -64,6 +68,8 @@ _HOMES = {
     "matchrec.api.query": ("Query",),
     "matchrec.api.rules": ("RuleMatches", "match_rules"),
     "matchrec.api.sql": ("match_recognize", "query", "rows_of", "sql"),
+    "matchrec.api.sweep": ("sweep",),
+    "matchrec.charts.sweep": ("Sweep",),
     "matchrec.errors": (
         "MatchRecognizeError",
         "MatchRecognizeParseError",
@@ -95,6 +101,7 @@ __all__ = [
     "Pattern",
     "Query",
     "RuleMatches",
+    "Sweep",
     "Why",
     "convert",
     "detect",
@@ -106,6 +113,7 @@ __all__ = [
     "rows_of",
     "sase",
     "sql",
+    "sweep",
     "tune",
     "uninstall",
     "unwind",

@@ -90,7 +90,7 @@ MAY_IMPORT = {
         "output",
         "compile",
     },
-    "charts": {"errors", "arguments", "plan"},
+    "charts": {"errors", "arguments", "plan", "pictures"},
     "api": {
         "loading",
         "source",
@@ -140,7 +140,7 @@ THIRD_PARTIES = {
         "spark",
     },
     "pyarrow": {"spark"},
-    "pandas": {"explanation", "tracing", "spark", "cli"},
+    "pandas": {"charts", "explanation", "tracing", "spark", "cli"},
     "py4j": {"spark", "cli", "notebook"},
     "pyspark": {"spark", "api", "charts", "cli", "notebook"},
     "IPython": {"notebook"},

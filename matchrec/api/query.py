@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from matchrec.api.clauses import Reading, chosen_clause, clause_at
 from matchrec.api.dialects import naming_dialect, only_reads
 from matchrec.api.remarks import explained, remarks_on, remarks_on_session, warn
-from matchrec.api.signatures import ARGUMENTS
-from matchrec.arguments import DialectName, checked
+from matchrec.api.signatures import AGGREGATES, ARGUMENTS, GROUPED_BY
+from matchrec.arguments import DialectName, GroupedBy, checked
 from matchrec.dataclass import dataclass
 from matchrec.errors import calls as errors
 from matchrec.errors.kinds import shown_in
@@ -183,6 +183,44 @@ class Query:
             last = chosen_clause(reading, count if clause is None else clause)
             numbered = enumerate(islice(reading.clauses(), last), 1)
             return Coverage({n: cover(one) for n, one in numbered if n == last or clause is None})
+
+    @checked(**{**ARGUMENTS, "by": GROUPED_BY, "aggregates": AGGREGATES.or_none()})
+    def aggregate(
+        self,
+        aggregates: Mapping[str, str] | None = None,
+        *,
+        by: GroupedBy = "partition",
+        clause: int | str | None = None,
+    ) -> DataFrame:
+        """How many matches there are, and aggregates of their measures, over all matches.
+
+        aggregates: by the names of their columns `count(*)`, or count, sum, avg, min or max of a
+        measure; None for `{"matches": "count(*)"}`. by: a row comes out for each partition, for
+        each row with which matches start, or for each with which they end, named by what rows are
+        sorted by. clause: which one, where there are several.
+
+        Where all matches are asked for, none is built: there may be 2 to the power of the rows.
+        Counts and sums of whole numbers are DECIMAL(38, 0); a larger one is an error. What the
+        search cannot add up is added up over the matches, as in SQL.
+
+        >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
+        >>> falls = matchrec.query(ticks, '''
+        ...     ORDER BY day MEASURES COUNT(*) AS days
+        ...     PATTERN (DOWN+) ALL MATCHES DEFINE DOWN AS price < PREV(price)
+        ... ''')
+        >>> falls.aggregate({"matches": "count(*)", "longest": "max(days)"}).show()
+        +-------+-------+
+        |matches|longest|
+        +-------+-------+
+        |      3|      2|
+        +-------+-------+
+        """
+        from matchrec.api.totals import aggregate
+
+        asked = {"matches": "count(*)"} if aggregates is None else aggregates
+        with self._read(self.options) as reading:
+            chosen = clause_at(reading, chosen_clause(reading, clause))
+            return aggregate(chosen, asked, by)
 
     @checked(**ARGUMENTS)
     def plot(  # noqa: PLR0913 -- public signature

@@ -78,6 +78,7 @@ def explained(result: ClauseResult, found: Remarks) -> ExplainedClause:
         result.prepared.question.is_stream,
         result.drafted.written,
         result.prepared.preparation.sorts,
+        result.built,
     )
 
 

@@ -17,6 +17,7 @@ from matchrec.arguments import (
     TEXT,
     ArgumentKind,
     DialectName,
+    GroupedBy,
     OneOf,
     PatternForm,
     SaseForm,
@@ -149,6 +150,20 @@ NAMES = ArgumentKind(
 )
 COUNT = ArgumentKind("a whole number from 1", lambda given: is_whole(given) and 1 <= given < 2**31)
 
+
+def are_aggregates(given: object) -> bool:
+    """Whether they are texts by the names of columns."""
+    if not isinstance(given, dict) or not given:
+        return False
+    return all_of(instance_of(str), (*given, *given.values()))
+
+
+AGGREGATES = ArgumentKind(
+    "a dict of aggregates by the names of columns",
+    are_aggregates,
+    '{argument}={"matches": "count(*)"}',
+)
+GROUPED_BY = OneOf(get_args(GroupedBy))
 ARGUMENTS: Mapping[str, ArgumentKind | OneOf] = MappingProxyType(
     {
         "analyze": FLAG,

@@ -36,7 +36,7 @@ from matchrec.errors.conditions import not_measured_by
 from matchrec.errors.language import part
 from matchrec.errors.run.origins import SqlOrigin, origin
 from matchrec.output.reads import MeasureReader, is_collected
-from matchrec.output.schema import OutputColumn, RowOutput, TimeoutOutput
+from matchrec.output.schema import OutputColumn, RowOutput, TimeoutOutput, TotalOutput
 from matchrec.plan.clauses import Measure, RowExpression
 from matchrec.plan.expression import (
     MATCHED_ROWS,
@@ -105,6 +105,8 @@ def output_row_columns(output: OutputColumn) -> Iterator[RowColumn]:
     if isinstance(output, RowOutput):
         yield row_column(output.text)
     scalars = [output.value] if isinstance(output, Measure) else []
+    if isinstance(output, TotalOutput):
+        scalars = [output.measure.value] if output.measure else []
     if isinstance(output, TimeoutOutput):
         ends = (*output.timeouts.near, output.timeouts.whole)
         scalars = [end for end in ends if end is not None]

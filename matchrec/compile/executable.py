@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from enum import Enum
 
 from matchrec.conditions.row_column import RowColumn
 from matchrec.dataclass import dataclass
@@ -87,6 +88,24 @@ class Crossing:
     ends: tuple[int, ...] = ()
 
 
+class TotalledBy(Enum):
+    """What is read of a column."""
+
+    NUMBERS = "numbers"
+    ORDER = "order"
+    PRESENCE = "presence"
+
+
+@dataclass(frozen=True, slots=True)
+class Totalled:
+    """A column that totals read: its numbers, numbers in the order of its values, or neither of
+    them, but only which values are NULL.
+    """
+
+    column: int
+    reads: TotalledBy
+
+
 @dataclass(frozen=True, slots=True)
 class Executable:
     """A linked query. Picklable: Spark carries it to its workers.
@@ -95,7 +114,8 @@ class Executable:
     and packs as one bit each, own_bits: those of this query. relevant: those of which a row must
     satisfy one to be sent at all, or none. aggregates: those that Spark computes over the rows of
     each match. ansi: whether overflow is an error. window_rows: how many rows a window has. nearby:
-    row conditions that the worker computes, as it sorts the rows.
+    row conditions that the worker computes, as it sorts the rows. totalled: the columns that totals
+    over all matches read.
     """
 
     pattern: str
@@ -112,6 +132,7 @@ class Executable:
     outputs: tuple[Output, ...]
     ansi: bool
     window_rows: int | None = None
+    totalled: tuple[Totalled, ...] = ()
     nearby: tuple[NearbyCondition, ...] = ()
 
     @property

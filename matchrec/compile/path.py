@@ -24,6 +24,7 @@ from matchrec.compile.columns import (
 )
 from matchrec.compile.executable import Executable, Output
 from matchrec.compile.negation import with_negations
+from matchrec.compile.totals import link_totals
 from matchrec.conditions.functions.function import Settings
 from matchrec.conditions.residual import Nearby, SplitCondition, Typed
 from matchrec.conditions.row_column import (
@@ -59,6 +60,7 @@ from matchrec.output.schema import (
     PointerOutput,
     RowOutput,
     TimeoutOutput,
+    TotalOutput,
     output_columns,
 )
 from matchrec.plan.clauses import Absence
@@ -348,9 +350,10 @@ def link(
     """
     plan, types = drafted.plan, conditions.types
     task, spark = build_task(drafted, conditions), conditions.bits.spark
-    algorithm, reason = choose(task, engine)
     measures = MeasureReader(plan, types, {} if crossing is None else crossing)
     outputs = tuple(link_output(output, measures) for output in drafted.outputs)
+    task, totalled = link_totals(plan, task, measures)
+    algorithm, reason = choose(task, engine)
     return Executable(
         pattern=show(plan.pattern),
         task=task,
@@ -366,6 +369,7 @@ def link(
         outputs=outputs,
         ansi=conditions.ansi,
         window_rows=plan.within_rows,
+        totalled=totalled,
         nearby=conditions.nearby,
     )
 
@@ -376,6 +380,9 @@ def link_output(output: OutputColumn, measures: MeasureReader) -> Output:
         return Output(output.name, (measures.row(row_column(output.text)),), is_measure=False)
     if isinstance(output, TimeoutOutput):
         return Output(output.name, timeout_pieces(output.timeouts, measures), is_measure=False)
+    if isinstance(output, TotalOutput):
+        value = None if output.measure is None else output.measure.value
+        return Output(output.name, (measures.total(output.function, value),), is_measure=False)
     if isinstance(output, PointerOutput):
         return Output(output.name, (measures.read(ReadPointer(output.field)),), is_measure=False)
     pieces = measures.pieces(output.value)

@@ -80,6 +80,11 @@ NAMES: Mapping[MatchOutput, str] = {
 }
 """What algorithms of event selection are called that find such matches, without a skip strategy."""
 
+TOTALS = "aggregates over all matches"
+CARRIED = (
+    "all matches are counted and none is built: runs carry what is added up, and merge where their "
+    "computation states are equal"
+)
 PREFERRED_SELECTION = (
     "rows may be skipped and the preferred match is asked for: one run at a time finds it"
 )
@@ -129,6 +134,8 @@ class Engine:
         if self.name == "backtracking":
             if task.output is MatchOutput.GRAPH:
                 return "the compressed form is the shared buffer of the breadth-first engine"
+            if task.totals is not None:
+                return "what is added up over all matches is carried by all runs at once"
             if task.output is MatchOutput.LONGEST and not task.looks_only_at_data:
                 return "the longest match under conditions on the run is found by all runs at once"
         if task.output is MatchOutput.PREFERRED and (task.absent or task.closing is not None):
@@ -143,6 +150,8 @@ class Engine:
 
 def name_matching(task: Task, engine: str) -> str:
     """What the fastest way of an engine to find the matches of a task is called."""
+    if task.totals is not None:
+        return TOTALS
     if task.selects:
         skips = task.stages is not None and task.stages.skip is not None
         return "matches that a skip strategy leaves" if skips else NAMES[task.output]
@@ -192,6 +201,8 @@ def find_fastest(task: Task) -> str:
 
 def find_reason(task: Task, algorithm: Algorithm) -> str:
     """Why an algorithm is the fastest for a task."""
+    if task.totals is not None:
+        return CARRIED
     if task.selects:
         return PREFERRED_SELECTION if task.output is MatchOutput.PREFERRED else ALL_MATCHES
     reason = REASONS.get((algorithm.engine, algorithm.matching))

@@ -13,6 +13,7 @@ from matchrec.plan.clauses import (
     ONE_OF_A_ROW,
     AfterMatchSkip,
     EventSelection,
+    Grouping,
     MatchOutput,
     PartialMatches,
     SkipTo,
@@ -82,6 +83,30 @@ class Staged:
 
 
 @dataclass(frozen=True, slots=True)
+class Total:
+    """An aggregate over all matches of a number or a row that is read in each of them.
+
+    over: count, sum, min or max. inside: one of these, or first or last, of the rows of `members`.
+    values: which of `Partitions.totalled` it reads, None of a count of rows. floats: whether these
+    are the bits of doubles.
+    """
+
+    over: str
+    inside: str
+    members: frozenset[int]
+    values: int | None
+    floats: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TaskTotals:
+    """What is asked of all matches instead of the matches, and by what these are grouped."""
+
+    asked: tuple[Total, ...]
+    grouped: Grouping
+
+
+@dataclass(frozen=True, slots=True)
 class Task:
     """One compiled query, as an engine sees it.
 
@@ -93,7 +118,8 @@ class Task:
     skipped; conditions are then asked before a row is mapped. partial: which runs come out beside
     the matches. max_steps: how often conditions on the run may be asked in a partition, without
     event selection. chained: whether matches that share rows may come as chains of them, see
-    `matches.Chains`; an engine need not do so. Picklable.
+    `matches.Chains`; an engine need not do so. totals: what is added up over all matches, of which
+    none comes out then. Picklable.
     """
 
     pattern: CompiledPattern
@@ -109,6 +135,7 @@ class Task:
     partial: PartialMatches | None = None
     max_steps: int | None = None
     chained: bool = False
+    totals: TaskTotals | None = None
 
     def __hash__(self) -> int:
         return hash((self.pattern, self.conditions, self.after_match, self.output))

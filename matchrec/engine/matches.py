@@ -70,6 +70,8 @@ class Matches:
     kind: int64[m], whether it is one, or a run whose window has ended: see `nfa.program`.
     chains: where matches share mapped rows, which then come in no order, and offsets only say how
     long matches are; only a task that asks for it gets such.
+    totals: int64[m, w], what is known of the matches of each group, which stands as a match of one
+    row: see `kernels.totals`.
     """
 
     partition: IntArray
@@ -83,6 +85,7 @@ class Matches:
     completed: IntArray | None = None
     kind: IntArray | None = None
     chains: Chains | None = None
+    totals: IntArray | None = None
 
     @property
     def count(self) -> int:

@@ -90,6 +90,8 @@ class Partitions:
     those between neighbours; None where no run comes out at the end of one of the latter.
     frontier: where some partition's rows are not all of its rows, or have been searched before;
     None where all are whole. Only a search without event selection keeps to it.
+    totalled, totalled_valid: int64[c, n] and bool[c, n], the columns that totals over all matches
+    read, a float as its bits.
     ranked: by integer column, the values of which the column has the ranks, from rank 1 on, where
     Python computes with them.
     """
@@ -104,6 +106,8 @@ class Partitions:
     ends: IntArray | None = None
     frontier: Frontier | None = None
     ranked: Mapping[int, Sequence[object]] = field(default_factory=dict)
+    totalled: IntArray | None = None
+    totalled_valid: BoolArray | None = None
 
     @property
     def rows(self) -> int:

@@ -17,6 +17,16 @@ import numpy.typing as npt
 from matchrec.dataclass import dataclass
 from matchrec.engine.interface import Condition, Staged, Task
 from matchrec.engine.kernels import layout
+from matchrec.engine.kernels.totals import (
+    ASKED_SIZE,
+    COUNT,
+    FIRST,
+    LAST,
+    MAX,
+    MIN,
+    SUM,
+    words_of,
+)
 from matchrec.engine.matches import find_targets, skip_rule
 from matchrec.engine.partitions import BoolArray, Frontier, IntArray, Partitions
 from matchrec.evaluate.formulas import RowValues
@@ -26,7 +36,7 @@ from matchrec.evaluate.link import LinkedConditions, Move, Transitions, link_con
 from matchrec.jit.callbacks import NO_CALLBACK
 from matchrec.nfa.closure import GUARD_END, Folding, live_states, reached_twice
 from matchrec.nfa.program import TIMED_OUT
-from matchrec.plan.clauses import EventSelection, MatchOutput
+from matchrec.plan.clauses import EventSelection, Grouping, MatchOutput
 
 if TYPE_CHECKING:
     from matchrec.evaluate.python_calls import PythonCalls
@@ -88,6 +98,7 @@ class SearchInput:
     ends: IntArray | None
     frontier: Frontier | None
     python: PythonCalls | None
+    totals: layout.TotalArrays | None = None
 
     def show_to_python(self, work: Callable[[], layout.Work]) -> None:
         """Let what Python computes see the runs and the match of a search. work: as it is now.
@@ -121,7 +132,45 @@ def prepare_input(task: Task, partitions: Partitions, *, selects: bool = True) -
         if linked is None:
             rules = rules._replace(instructions=None, live_first=None, live=None)
     ends, frontier = partitions.ends, partitions.frontier
-    return SearchInput(selects, compiled, rules, rows, negation, ends, frontier, python)
+    totals = totals_of(task, partitions, compiled, rows.window_end)
+    return SearchInput(selects, compiled, rules, rows, negation, ends, frontier, python, totals)
+
+
+GROUPINGS = {
+    Grouping.PARTITION: layout.BY_PARTITION,
+    Grouping.START: layout.BY_START,
+    Grouping.END: layout.BY_END,
+}
+CODES = {"count": COUNT, "sum": SUM, "min": MIN, "max": MAX, "first": FIRST, "last": LAST}
+
+
+def totals_of(
+    task: Task, partitions: Partitions, compiled: CompiledTask, window_end: IntArray
+) -> layout.TotalArrays | None:
+    """What is added up over all matches, as the kernels read it; None where matches come out."""
+    if task.totals is None:
+        return None
+    asked, grouped = task.totals.asked, task.totals.grouped
+    assert partitions.totalled is not None
+    assert partitions.totalled_valid is not None
+    members = np.zeros((len(asked), len(task.variables)), np.bool_)
+    codes = np.zeros((len(asked), ASKED_SIZE), np.int64)
+    for place, one in enumerate(asked):
+        members[place, list(one.members)] = True
+        codes[place] = CODES[one.over], CODES[one.inside], number_of(one.values), one.floats
+    groups = len(partitions.starts) - 1 if grouped is Grouping.PARTITION else partitions.rows
+    apart = np.arange(partitions.rows) if grouped is Grouping.START else window_end
+    return layout.TotalArrays(
+        asked=codes,
+        members=members,
+        values=partitions.totalled,
+        valid=partitions.totalled_valid,
+        variables=compiled.rules.program[:, layout.VARIABLE].copy(),
+        apart=apart,
+        groups=np.zeros((groups, words_of(len(asked))), np.int64),
+        grouped=GROUPINGS[grouped],
+        widest=1 + int(np.diff(compiled.rules.first).max()),
+    )
 
 
 def rows_of(partitions: Partitions, compiled: CompiledTask, *, selects: bool) -> layout.RowArrays:

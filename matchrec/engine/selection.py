@@ -32,6 +32,7 @@ from matchrec.engine.kernels.order import (
 )
 from matchrec.engine.kernels.skipping import search_matches
 from matchrec.engine.kernels.starts import NO_ROW
+from matchrec.engine.kernels.totals import WAYS, words_of
 from matchrec.engine.matches import (
     FailureKind,
     Matches,
@@ -268,6 +269,8 @@ def find_matches(
     search = RunsSearch(task, arrays, room, counters)
     if task.output is MatchOutput.GRAPH:
         return search.find_graph()
+    if arrays.totals is not None:
+        return iter([TotalsSearch(task, arrays, room, counters).find_totals(arrays.totals)])
     return number_chunks(map(sort_matches, search.find_matches()))
 
 
@@ -395,8 +398,8 @@ class RunsSearch(BufferSearch):
 
     @property
     def extras(self) -> tuple[Any, ...]:
-        """The negation."""
-        return (self.arrays.negation,)
+        """The negation, and what is added up over all matches."""
+        return self.arrays.negation, self.arrays.totals
 
     def live_runs(self) -> LiveRuns:
         """A copy of the live runs, and of the nodes in the buffer."""
@@ -442,6 +445,45 @@ class RunsSearch(BufferSearch):
         one_each = np.arange(len(row) + 1, dtype=np.int64)
         excluded = np.zeros(len(row), np.bool_)
         yield Matches(partition, one_each[1:], row, one_each, variable, excluded, row, pointers)
+
+
+class TotalsSearch(RunsSearch):
+    """All runs at once, of which only what is added up over all matches comes out."""
+
+    @property
+    def shapes(self) -> Shapes:
+        """Nodes with what is known of the ways to them."""
+        assert self.task.totals is not None
+        width = layout.NODE_SIZE + words_of(len(self.task.totals.asked))
+        return super().shapes | {"nodes": ((self.sizes[layout.NODES_FULL], width), np.int64)}
+
+    def grow(self, status: int) -> None:
+        """Only live runs need their nodes, so nodes are dropped first."""
+        size = self.sizes[status]
+        if status == layout.NODES_FULL:
+            self.prune()
+            nodes, runs = self.progress[[layout.NODES, layout.COUNT]].tolist()
+            assert self.arrays.totals is not None
+            if 2 * nodes + 4 * self.arrays.totals.widest * (runs + self.rules.starts) <= size:
+                return
+        super(BufferSearch, self).grow(status)
+
+    def find_totals(self, totals: layout.TotalArrays) -> Matches:
+        """The groups that have a match, each one as a match of one row. Raises RunFailure."""
+        for _ in self.find_matches():
+            pass  # no match is written out
+        group = np.flatnonzero(totals.groups[:, WAYS + 2])
+        starts = self.arrays.rows.starts
+        if totals.grouped == layout.BY_PARTITION:
+            partition, row = group, starts[group]
+        else:
+            partition, row = np.searchsorted(starts, group, side="right") - 1, group
+        count = len(group)
+        one_each = np.arange(count + 1, dtype=np.int64)
+        nothing = np.zeros(count, np.int16), np.zeros(count, np.bool_)
+        return Matches(
+            partition, one_each[1:], row, one_each, *nothing, row, totals=totals.groups[group]
+        )
 
 
 @dataclass(slots=True)

@@ -115,6 +115,17 @@ altered_in_arrays = unsupported(
 )
 
 
+# `sweep` of more combinations than one pass over the rows can hold.
+too_many_points = unsupported(
+    "{count:,} combinations of values", hint="vary less: at most {most:,} are searched at once"
+)
+
+# `sweep` of a name that the clause has not.
+no_such_marker = plan_error(
+    "the clause has no marker `:{name}`", hint="write :{name} in it, or leave {name} out"
+)
+
+
 def unused_name(name: str, known: Iterable[str], options: Iterable[str]) -> MatchRecognizePlanError:
     """`name=` that is no argument of the function and that the query does not name.
 

@@ -24,8 +24,8 @@ from matchrec.explanation.formulas import (
 )
 from matchrec.explanation.program import program_lines
 from matchrec.output.pieces import AggregatePlace, Piece
-from matchrec.output.reads import show_read
-from matchrec.plan.clauses import ONE_OF_A_ROW, AfterMatchSkip, RowExpression
+from matchrec.output.reads import ReadTotal, show_read
+from matchrec.plan.clauses import ONE_OF_A_ROW, AfterMatchSkip, Grouping, RowExpression
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import negations
 from matchrec.plan.show import show_reference, show_scalar, show_semantics
@@ -66,6 +66,7 @@ class ExplainedClause:
     keys: tests that the query around it makes of partition columns. warnings: what is probably not
     meant, with its place. is_stream: whether rows come little by little. written: the plan as it
     was written, None where it is `plan`. sorts: who sorts the rows of each partition.
+    built: why each match is built, where somebody aggregates all of them.
     """
 
     plan: MatchPlan
@@ -75,6 +76,7 @@ class ExplainedClause:
     is_stream: bool = False
     written: MatchPlan | None = None
     sorts: str = ""
+    built: str = ""
 
     def __str__(self) -> str:
         return titled(self.sections())
@@ -97,6 +99,7 @@ class ExplainedClause:
         yield "nondeterminism", nondeterminism_lines(executable)
         yield "engine", engine_lines(executable)
         yield "stream", stream_lines(executable) if self.is_stream else iter(())
+        yield "aggregates over all matches", total_lines(plan, executable, self.built)
         yield "rows", row_lines(plan)
         yield "computed by Spark after the match", after_lines(executable)
         yield "warnings", iter(self.warnings)
@@ -224,6 +227,25 @@ def engine_lines(executable: Executable) -> Iterator[str]:
     beside += [f"{lookaround.after} behind a match"] * bool(lookaround.after)
     seen = f", and rows that are looked at: {' and '.join(beside)}" if beside else ""
     yield f"memory: a partition from the first row on whose match is undecided{seen}"
+
+
+GROUPS = {
+    Grouping.PARTITION: "each partition",
+    Grouping.START: "each row with which matches start",
+    Grouping.END: "each row with which matches end",
+}
+
+
+def total_lines(plan: MatchPlan, executable: Executable, built: str) -> Iterator[str]:
+    """What the search adds up in place of matches, or why it does not."""
+    if built:
+        yield f"by Spark: each match is built, because {built}"
+    if plan.totals is not None:
+        yield f"by the search, which builds no match: a row for {GROUPS[plan.totals.grouped]}"
+        columns = [show_column(one) for one in executable.crossing.columns]
+        for one in executable.reads:
+            if isinstance(one, ReadTotal):
+                yield show_read(one, columns)
 
 
 def row_lines(plan: MatchPlan) -> Iterator[str]:

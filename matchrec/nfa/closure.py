@@ -340,6 +340,37 @@ def is_exponentially_ambiguous(folded: Folded) -> bool:
     )
 
 
+def may_map_twice(folding: Folding, waits: tuple[int | None, ...]) -> bool:
+    """Whether two ways may map the same rows to the same variables and both be a match.
+
+    waits: the state in which a run waits that skips a row. Conditions are unknown here. Two ways go
+    on side by side; `apart` says whether they have differed.
+
+    Source: Book, Even, Greibach, Ott, "Ambiguity in graphs and expressions", IEEE Trans. Computers
+    1971.
+    """
+    folded, begin = folding.choices, range(folding.starts)
+    accepting = [any(one.accepts for one in choices) for choices in folded]
+    waiting = [(one, other, one != other) for one in begin for other in begin]
+    seen = set(waiting)
+    while waiting:
+        one, other, apart = waiting.pop()
+        if apart and accepting[one] and accepting[other]:
+            return True
+        found = [(waits[one], waits[other], apart)]
+        found += [
+            (move.target, another.target, apart or place != second)
+            for place, move in enumerate(folded[one])
+            for second, another in enumerate(folded[other])
+            if move.variable == another.variable
+        ]
+        for left, right, differ in found:
+            if left is not None and right is not None and (left, right, differ) not in seen:
+                seen.add((left, right, differ))
+                waiting.append((left, right, differ))
+    return False
+
+
 def _reached(folded: Folded, state: int) -> set[int]:
     """A state and all that it leads to."""
     found, waiting = {state}, [state]

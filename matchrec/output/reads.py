@@ -18,6 +18,7 @@ from matchrec.conditions.residual import RunningAggregate
 from matchrec.conditions.row_column import RowColumn, row_column, window_columns
 from matchrec.conditions.types import NUMBERS, SPARKS_OWN, Family, ValueType
 from matchrec.dataclass import dataclass
+from matchrec.errors import totals as errors
 from matchrec.nfa.program import A_MATCH, FIRST_NEAR, TIMED_OUT
 from matchrec.output.pieces import (
     AggregatePlace,
@@ -166,8 +167,21 @@ class ReadAggregate:
     semantics: Semantics
 
 
+@dataclass(frozen=True, slots=True)
+class ReadTotal:
+    """An aggregate over all matches: count, sum, min or max of what is read in each of them.
+
+    of: an aggregate of a match, or the value on its first or last row of a variable; None where the
+    matches are counted.
+    """
+
+    function: str
+    of: ReadAggregate | ReadAt | None
+
+
 Read = (
-    ReadRow
+    ReadTotal
+    | ReadRow
     | ReadAt
     | ReadClassifierAt
     | ReadMatchedRows
@@ -196,6 +210,8 @@ def show_read(read: Read, columns: Sequence[str]) -> str:
             return read.value
         case ReadPointer(field):
             return f"the pointer's {field.value}"
+        case ReadTotal(function, of):
+            return f"{function}({'*' if of is None else show_read(of, columns)}) over all matches"
         case ReadAggregate(function, variable, place, semantics):
             argument = "*" if place is None else columns[place]
             return show_semantics(semantics, show_aggregate(function, variable, argument))
@@ -249,6 +265,21 @@ class MeasureReader:
         self.reads: dict[Read, int] = {}
         self.fields: dict[int, int] = {}
         self.aggregates: list[RowAggregate] = []
+
+    def total(self, function: str, measure: Scalar | None) -> int:
+        """The read of an aggregate over all matches.
+
+        Raises MatchRecognizeUnsupportedError where Spark computes the measure, or a part of it.
+        """
+        if measure is None:
+            return self.read(ReadTotal(function, None))
+        alone = MeasureReader(self.plan, self.types, self.crossing)
+        alone.columns = self.columns
+        pieces, reads = alone.pieces(measure), list(alone.reads)
+        of = reads[pieces[0]] if len(pieces) == 1 and isinstance(pieces[0], int) else None
+        if not isinstance(of, ReadAggregate | ReadAt):
+            raise errors.NotCarriedError(errors.MEASURE_BY_SPARK)
+        return self.read(ReadTotal(function, of))
 
     def row(self, column: RowColumn) -> int:
         """The read of a column on the output row's own input row."""

@@ -7,7 +7,7 @@ window, the columns of the input, then measures. A column that is already there 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from matchrec.dataclass import dataclass
@@ -20,6 +20,7 @@ from matchrec.plan.expression import CLASSIFIER_FIELD
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
 from matchrec.plan.text import quoted
+from matchrec.plan.totals import Totals
 from matchrec.source import Span
 
 if TYPE_CHECKING:
@@ -55,7 +56,16 @@ class TimeoutOutput:
     name: str = "timed_out_at"
 
 
-OutputColumn = RowOutput | Measure | PointerOutput | TimeoutOutput
+@dataclass(frozen=True, slots=True)
+class TotalOutput:
+    """An aggregate over all matches. measure: that it is over; None of a count of matches."""
+
+    name: str
+    function: str
+    measure: Measure | None
+
+
+OutputColumn = RowOutput | Measure | PointerOutput | TimeoutOutput | TotalOutput
 
 
 def output_columns(
@@ -66,7 +76,9 @@ def output_columns(
     name_of: the name that Spark gives to an expression that is no plain column.
     """
     found = table_columns(plan, columns, name_of)
-    if plan.staging is not None and plan.staging.timeouts is not None:
+    if plan.totals is not None:
+        found = [*columns_of_totals(plan, plan.totals, found)]
+    elif plan.staging is not None and plan.staging.timeouts is not None:
         found.append(TimeoutOutput(plan.staging.timeouts))
     if plan.output is MatchOutput.GRAPH:
         found += [PointerOutput(field) for field in PointerField]
@@ -76,6 +88,19 @@ def output_columns(
     if plan.matches_as_values and columns.index(CLASSIFIER_FIELD) is not None:
         raise two_classifiers(plan.matches_as_values[0].span)
     return tuple(found)
+
+
+def columns_of_totals(
+    plan: MatchPlan, totals: Totals, found: list[OutputColumn]
+) -> Iterator[OutputColumn]:
+    """The columns of groups, then those of totals. found: the columns of matches."""
+    measures = {one.name: one for one in plan.measures}
+    for one in found:
+        if not isinstance(one, Measure) or one.name in totals.keys:
+            yield one
+    for asked in totals.asked:
+        measure = None if asked.measure is None else measures[asked.measure]
+        yield TotalOutput(asked.name, asked.function, measure)
 
 
 def table_columns(

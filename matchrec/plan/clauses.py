@@ -182,6 +182,14 @@ def goes_beyond_preferred(
     )
 
 
+class Grouping(Enum):
+    """By what matches are put together that are counted and not built: see `match_plan.Totals`."""
+
+    PARTITION = "partition"
+    START = "start"
+    END = "end"
+
+
 class Form(Enum):
     """How a condition says that a row lies no further than so much after the first one."""
 

@@ -40,6 +40,7 @@ from matchrec.source import Span
 
 if TYPE_CHECKING:
     from matchrec.plan.stages import Staging
+    from matchrec.plan.totals import Totals
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,7 @@ class MatchPlan:
     out; defaults are filled in. within_rows: the match's first and last row lie within so many rows
     of the partition. equal: on what all rows of a match agree; it divides the partitions but does
     not come out. staging: of a pattern of stages, whose rows `pattern` has as a row pattern.
+    totals: what comes out in place of matches.
     """
 
     pattern: RowPattern
@@ -71,6 +73,7 @@ class MatchPlan:
     absences: tuple[Absence, ...] = ()
     closing: str | None = None
     staging: Staging | None = None
+    totals: Totals | None = None
 
     @property
     def keys(self) -> tuple[RowExpression, ...]:

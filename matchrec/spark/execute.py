@@ -34,11 +34,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ClauseResult:
-    """The DataFrame of a clause, and what it was made from, which explains it."""
+    """The DataFrame of a clause, and what it was made from, which explains it.
+
+    built: why each match is built, where somebody aggregates all of them; else empty.
+    """
 
     dataframe: DataFrame
     executable: Executable
     prepared: Prepared[Draft]
+    built: str = ""
 
     @property
     def drafted(self) -> Draft:

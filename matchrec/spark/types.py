@@ -11,7 +11,9 @@ from pyspark.sql.types import (
     ArrayType,
     BooleanType,
     DataType,
+    DecimalType,
     DoubleType,
+    FloatType,
     IntegerType,
     LongType,
     StringType,
@@ -32,8 +34,10 @@ from matchrec.output.reads import (
     ReadMatchedRows,
     ReadPointer,
     ReadRow,
+    ReadTotal,
 )
 from matchrec.plan.text import quoted, string_literal
+from matchrec.plan.totals import ROUGH_COUNT
 from matchrec.spark import wire
 
 if TYPE_CHECKING:
@@ -170,8 +174,27 @@ def type_of(read: Read, inputs: Sequence[StructField]) -> DataType:
             return ArrayType(IntegerType(), containsNull=False)
         case ReadFact.IS_MATCHED | ReadFact.NOTHING | ReadPointer(PointerField.COMPLETES):
             return BooleanType()
+        case ReadTotal(function, of):
+            return type_of_total(function, of, inputs)
         case ReadFact() | ReadPointer() | ReadAggregate():
             return LongType()
+
+
+def type_of_total(
+    function: str, of: ReadAggregate | ReadAt | None, inputs: Sequence[StructField]
+) -> DataType:
+    """The type of an aggregate over all matches; counts and sums grow as far as a decimal does."""
+    inner = None if of is None else type_of(of, inputs)
+    if function in ("min", "max"):
+        assert inner is not None
+        return inner
+    if function == ROUGH_COUNT:
+        return DoubleType()
+    is_sum = function in ("sum", "avg")
+    if is_sum and isinstance(inner, FloatType | DoubleType):
+        return DoubleType()
+    scale = inner.scale if is_sum and isinstance(inner, DecimalType) else 0
+    return DecimalType(38, scale)
 
 
 def matched_row_type(columns: tuple[int, ...], inputs: Sequence[StructField]) -> StructType:

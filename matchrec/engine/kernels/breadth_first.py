@@ -17,6 +17,8 @@ Source: SASE+, "Basic algorithm", "Merging equivalent runs".
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from matchrec.engine.kernels import layout
@@ -26,6 +28,7 @@ from matchrec.engine.kernels.layout import (
     NegationArrays,
     RowArrays,
     Rules,
+    TotalArrays,
     Work,
 )
 from matchrec.engine.kernels.mapping import (
@@ -43,6 +46,8 @@ from matchrec.engine.kernels.mapping import (
 )
 from matchrec.engine.kernels.matches import closes, unwind_matches, write_best
 from matchrec.engine.kernels.order import next_row_alone
+from matchrec.engine.kernels.totals import carry, join, put_together
+from matchrec.engine.partitions import IntArray
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.jit.decorators import kernel, spliced
 from matchrec.nfa.closure import GUARD_END
@@ -58,6 +63,7 @@ def search(
     work: Work,
     output: FoundArrays,
     negation: NegationArrays | None,
+    totals: TotalArrays | None,
 ) -> int:
     """Search from `progress` on until all is done or something is full; return the status."""
     progress, counters, nodes = work.progress, work.counters, work.nodes
@@ -76,11 +82,17 @@ def search(
                 progress[layout.NODES] = 0
             elif 2 * progress[layout.NODES] > nodes.shape[0]:
                 return layout.NODES_FULL
+            if totals is not None:  # a match that is added up is not left out again
+                most = totals.widest * (progress[layout.COUNT] + rules.starts)
+                if most > work.runs.shape[1]:
+                    return layout.RUNS_FULL
+                if progress[layout.NODES] + 2 * most > nodes.shape[0]:
+                    return layout.NODES_FULL
             noted, number = progress[layout.NODES], progress[layout.NUMBER]
             matches, mapped = progress[layout.MATCHES], progress[layout.MAPPED]
             progress[layout.STAMP] += 1
             progress[layout.COMPLETED] = row
-            status = step(row, rules, rows, work, output, negation, on_run)
+            status = step(row, rules, rows, work, output, negation, totals, on_run)
             progress[layout.BEST_START] = -1
             if status != layout.DONE:
                 progress[layout.NODES] = noted
@@ -111,6 +123,7 @@ def step(
     work: Work,
     output: FoundArrays,
     negation: NegationArrays | None,
+    totals: TotalArrays | None,
     on_run: OnRun,
 ) -> int:
     """Give a row, or the end of the partition, to all runs and to new ones; DONE or a status."""
@@ -120,9 +133,7 @@ def step(
     satisfied, window_end, last_live = rows.satisfied, rows.window_end, work.last_live
     bank, count, noted = progress[layout.BANK], progress[layout.COUNT], progress[layout.NODES]
     alive = offered = reads = forks = begun = np.int64(0)
-    merges = rules.merge_runs and (
-        row & (ROWS_APART - 1) == 0 or count >= 2 * progress[layout.MERGED]
-    )
+    merges = are_told_apart(row, count, rules, progress, totals)
     begins = row < on_run.given.upper and (count == 0 or progress[layout.ALONE] == 0)
     for run in range(count + rules.starts if begins else count):
         state, node, start = run - count, -1, row
@@ -166,7 +177,7 @@ def step(
                     continue
                 if onward >= 0:
                     blocked |= program[choice, layout.BLOCKS]
-                    chosen = add_node(choice, row, node, -1, start, nodes, progress)
+                    chosen = add_row(choice, row, node, start, nodes, progress, totals)
                     if chosen < 0:
                         return layout.NODES_FULL
                     guard = rules.accepts[onward]
@@ -181,19 +192,51 @@ def step(
             if is_match:
                 progress[layout.ROW], progress[layout.CHOICE] = row, choice  # if it fails
                 at, last_row = place if ended else after, row - ended
-                status = accept(chosen, at, last_row, rules, rows, work, output, negation, on_run)
+                arrived = Arrival(chosen, at, last_row)
+                status = accept(arrived, rules, rows, work, output, negation, totals, on_run)
                 if status != layout.DONE:
                     return status
             if onward == layout.ENDS or onward == layout.TIMES_OUT:
                 break
             if onward >= 0 and (choice == last or goes_on[onward]):
                 offered += 1
-                alive = add_run(onward, chosen, start, merges, alive, merging, work)
+                alive = add_run(onward, chosen, start, merges, alive, merging, work, totals)
                 if alive < 0:
                     return layout.NODES_FULL
         forks += ways - int(ways > 0)
         begun += int(ways > 0 and run == count)
     return finish_step(alive, offered, reads, forks, begun, noted, merges, work, output)
+
+
+@spliced
+def are_told_apart(
+    row: int, count: int, rules: Rules, progress: IntArray, totals: TotalArrays | None
+) -> bool:
+    """Whether runs are told apart at a row, so that equal ones merge; those that carry totals are
+    at each.
+    """
+    if totals is not None:
+        return True
+    is_time = row & (ROWS_APART - 1) == 0 or count >= 2 * progress[layout.MERGED]
+    return bool(rules.merge_runs and is_time)
+
+
+@spliced
+def add_row(
+    choice: int,
+    row: int,
+    node: int,
+    start: int,
+    nodes: IntArray,
+    progress: IntArray,
+    totals: TotalArrays | None,
+) -> int:
+    """The number of a new node for a row that is mapped after `node`, or -1 without room."""
+    added = add_node(choice, row, node, -1, start, nodes, progress)
+    if totals is not None:
+        if added >= 0:
+            carry(nodes[added], nodes[node], node < 0, row, totals)
+    return int(added)
 
 
 @spliced
@@ -232,30 +275,52 @@ def finish_step(
     return layout.DONE
 
 
+class Arrival(NamedTuple):
+    """A run in an accepting state: its node, the place of its registers, its last row."""
+
+    node: int
+    place: int
+    row: int
+
+
 @spliced
 def accept(
-    node: int,
-    place: int,
-    row: int,
+    arrival: Arrival,
     rules: Rules,
     rows: RowArrays,
     work: Work,
     output: FoundArrays,
     negation: NegationArrays | None,
+    totals: TotalArrays | None,
     on_run: OnRun,
 ) -> int:
     """Take the matches of a run that has arrived in an accepting state; DONE or a status."""
+    node, place, row = arrival.node, arrival.place, arrival.row
     answer = closes(row, place, negation, rows.satisfied, on_run)
     if answer == HOLDS_NOT:
         return layout.DONE
     if answer != HOLDS:
         return layout.CONDITION_FAILED + answer
+    if totals is not None:
+        arrived = work.nodes[node]
+        group = row if totals.grouped == layout.BY_END else work.progress[layout.PARTITION]
+        if totals.grouped == layout.BY_START:
+            group = arrived[layout.NODE_START]
+        put_together(totals.groups[group], arrived[layout.NODE_SIZE :], totals)
+        return layout.DONE
     return unwind_matches(node, row, place, rows.window_end, rules, work, output, negation, on_run)
 
 
 @spliced
 def add_run(
-    state: int, node: int, start: int, merges: bool, run: int, merging: Merging, work: Work
+    state: int,
+    node: int,
+    start: int,
+    merges: bool,
+    run: int,
+    merging: Merging,
+    work: Work,
+    totals: TotalArrays | None,
 ) -> int:
     """Add a run, whose registers stand in their place, or merge it.
 
@@ -268,7 +333,12 @@ def add_run(
     added[layout.RUN_STATE] = state
     added[layout.RUN_NODE] = node
     added[layout.RUN_START] = start
-    twin = find_twin(bank, run, state, merging, progress[layout.STAMP], None) if merges else NONE
+    twin, stamp = NONE, progress[layout.STAMP]
+    if merges:
+        if totals is None:
+            twin = find_twin(bank, run, state, merging, stamp, None)
+        else:
+            twin = find_twin(bank, run, state, merging, stamp, totals.apart)
     if twin == NONE:
         return run + 1
     other = runs[bank, twin]
@@ -277,6 +347,8 @@ def add_run(
     joined = add_node(layout.JOIN, 0, other[layout.RUN_NODE], node, start, nodes, progress)
     if joined < 0:
         return -1
+    if totals is not None:
+        join(nodes[joined], nodes[other[layout.RUN_NODE]], nodes[node], totals)
     other[layout.RUN_NODE] = joined
     other[layout.RUN_START] = start
     return run

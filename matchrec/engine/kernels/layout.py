@@ -115,6 +115,27 @@ class NegationArrays(NamedTuple):
     following: IntArray
 
 
+class TotalArrays(NamedTuple):
+    """What is added up over all matches, see `kernels.totals`; None where they come out.
+
+    asked: int64[t, 4], what each total is. members: bool[t, v], the variables that it reads.
+    values, valid: int64[c, n] and bool[c, n], the columns that it reads, a float as its bits.
+    variables: int64[k], of each choice. apart: int64[n], runs are equal only where it is the same
+    for their first rows. groups: int64[g, w], what is known of the matches of each group. grouped:
+    by what, a code below. widest: how many ways on a state has at most.
+    """
+
+    asked: IntArray
+    members: BoolArray
+    values: IntArray
+    valid: BoolArray
+    variables: IntArray
+    apart: IntArray
+    groups: IntArray
+    grouped: int
+    widest: int
+
+
 class Wanted(NamedTuple):
     """The starting rows to search from, by partition and row: int64[s] each.
 
@@ -317,6 +338,11 @@ PATH_BEST_ROWS = 2
 PATH_BEST_CHOICES = 3
 PATH_MARKS = 4
 PATH_SIZE = 5
+
+# By what matches are grouped: their partition, the row with which they start or end.
+BY_PARTITION = 0
+BY_START = 1
+BY_END = 2
 
 # Columns of `absent`.
 ABSENT_KIND = 0

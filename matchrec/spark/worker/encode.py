@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from matchrec.compile.executable import Executable
+from matchrec.compile.executable import Executable, TotalledBy
 from matchrec.conditions.functions.comparisons import normalized, rank
 from matchrec.conditions.functions.function import Value
 from matchrec.engine.matches import FailureKind, RunFailure
@@ -40,6 +40,7 @@ from matchrec.spark.worker.arrays import (
     is_whole,
     ranks_of_repeated,
     rising_floats,
+    sort_keys,
     validity,
 )
 
@@ -74,7 +75,8 @@ def partitions_of(
         return [ranks.get(i, column(table, wire.column(i))) for i in indices]
 
     integers, floats = held(executable.crossing.integers), held(executable.crossing.floats)
-    rows = table.num_rows
+    rows, totalled = table.num_rows, executable.totalled
+    added = [column(table, wire.column(one.column)) for one in totalled]
     return Partitions(
         frontier=frontier,
         window_end=windows,
@@ -86,7 +88,24 @@ def partitions_of(
         integers_valid=stacked([validity(one) for one in integers], rows, np.bool_),
         floats_valid=stacked([validity(one) for one in floats], rows, np.bool_),
         ranked=values,
+        totalled=stacked(
+            [as_added(one, of.reads) for one, of in zip(added, totalled, strict=True)],
+            rows,
+            np.int64,
+        ),
+        totalled_valid=stacked([validity(one) for one in added], rows, np.bool_),
     )
+
+
+def as_added(values: pa.Array, reads: TotalledBy) -> IntArray:
+    """int64[n], what totals read of a column: a float as its bits, or numbers in its order."""
+    by_order = reads is TotalledBy.ORDER
+    if reads is TotalledBy.PRESENCE:
+        return np.zeros(len(values), np.int64)
+    if pa.types.is_floating(values.type):
+        floats = as_floats(values)
+        return rising_floats(floats) if by_order else floats.view(np.int64)
+    return np.asarray(sort_keys(values) if by_order else as_integers(values), np.int64)
 
 
 def ends_of(executable: Executable, table: pa.Table) -> IntArray | None:

@@ -12,6 +12,7 @@ import pyarrow as pa
 from matchrec.compile.executable import Executable
 from matchrec.dataclass import dataclass
 from matchrec.engine.interface import Task
+from matchrec.engine.kernels import totals
 from matchrec.engine.partitions import BoolArray, FloatArray, IntArray
 from matchrec.output.aggregates import AggregateReader, SumOverflow, never_overflows
 from matchrec.output.measures import Reader
@@ -26,9 +27,11 @@ from matchrec.output.reads import (
     ReadMatchedRows,
     ReadPointer,
     ReadRow,
+    ReadTotal,
     read_from_chains,
 )
 from matchrec.plan.expression import Semantics
+from matchrec.plan.totals import ROUGH_COUNT
 from matchrec.spark import wire
 from matchrec.spark.worker.arrays import (
     arrow_of,
@@ -42,6 +45,7 @@ from matchrec.spark.worker.arrays import (
 )
 
 LIMIT = 10**38  # the first number of more digits than a decimal has
+SURELY_A_BIGINT = 9.2e18
 SURELY_MORE = 1.2e38  # beyond it whatever a sum of doubles has lost; a wrapped sum is beyond 2.4e38
 
 
@@ -123,6 +127,8 @@ class Gatherer:
                 return self.matched_rows(places)
             case ReadPointer(field):
                 return self.pointer(field)
+            case ReadTotal():
+                return self.total(read)
             case ReadFact.POSITION:
                 return arrow_of(self.reader.current_positions())
             case ReadFact.MATCH_NUMBER:
@@ -199,6 +205,62 @@ class Gatherer:
             case PointerField.VERSION:
                 offsets = offsets_of(pointers.offsets)
                 return pa.ListArray.from_arrays(offsets, arrow_of(pointers.digits))
+
+    def total(self, read: ReadTotal) -> pa.Array:
+        """An aggregate over all matches of a group, each of which is an output row.
+
+        Raises SumOverflow where it is too large for its type.
+        """
+        words = self.reader.matches.totals
+        assert words is not None
+        reads = [one for one in self.executable.reads if isinstance(one, ReadTotal)]
+        begin = totals.NUMBER + reads.index(read) * totals.OF_A_TOTAL
+        known, value = (words[:, begin + part :] for part in (totals.KNOWN, totals.VALUE))
+        absent = known[:, 2] == 0
+        if read.function == ROUGH_COUNT:
+            number = words if read.of is None else known
+            return arrow_of(np.ascontiguousarray(number[:, 2]).view(np.float64))
+        if read.function == "count":
+            never = np.zeros(len(words), np.bool_)
+            return self.exactly(words if read.of is None else known, never, 0)
+        assert read.of is not None
+        inside = read.of.function if isinstance(read.of, ReadAggregate) else "row"
+        kind = None if read.of.column is None else self.values(read.of.column).type
+        floats = kind is not None and pa.types.is_floating(kind) and inside != "count"
+        if read.function in ("sum", "avg"):
+            if floats:
+                return arrow_of(np.ascontiguousarray(value[:, 2]).view(np.float64), absent)
+            scale = 0
+            if kind is not None and pa.types.is_decimal(kind) and inside != "count":
+                scale = kind.scale
+            return self.exactly(value, absent, scale)
+        if inside in ("count", "sum"):
+            return self.extreme(value, absent, floats=floats)
+        assert read.of.column is not None
+        return self.take_values(read.of.column, np.where(absent, -1, value[:, totals.ROW]))
+
+    def exactly(self, words: IntArray, absent: BoolArray, scale: int) -> pa.Array:
+        """Numbers of 128 bits as decimals."""
+        pair = np.ascontiguousarray(words[:, :2])
+        roughly = np.ascontiguousarray(words[:, 2]).view(np.float64)
+        lost = (too_large(pair, roughly, 0) | ~np.isfinite(roughly)) & ~absent
+        self.refuse_lost(lost, f"DECIMAL(38, {scale})")
+        return decimals(pair, absent, pa.decimal128(38, scale))
+
+    def extreme(self, words: IntArray, absent: BoolArray, *, floats: bool) -> pa.Array:
+        """The least or greatest count or sum of a match."""
+        value = np.ascontiguousarray(words[:, 0])
+        if floats:
+            return arrow_of(value.view(np.float64), absent)
+        roughly = np.ascontiguousarray(words[:, 2]).view(np.float64)
+        self.refuse_lost((roughly > SURELY_A_BIGINT) & ~absent, "BIGINT")
+        return arrow_of(value, absent)
+
+    def refuse_lost(self, lost: BoolArray, type_name: str) -> None:
+        """Raises SumOverflow for the first of what is too large."""
+        if lost.any():
+            row = self.reader.rows.row[int(np.flatnonzero(lost)[0])]
+            raise SumOverflow(int(row), type_name)
 
     def name_variables(self, variables: IntArray) -> pa.Array:
         """Name the variables of these ids, NULL for -1."""

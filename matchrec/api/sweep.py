@@ -1,0 +1,151 @@
+"""`sweep`: a clause with every combination of some values, over rows that are sorted once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+from matchrec.api.clauses import Clause
+from matchrec.api.dialects import parse_clause_of
+from matchrec.api.inputs import relation_of
+from matchrec.api.signatures import ARGUMENTS
+from matchrec.arguments import ArgumentKind, DialectName, checked
+from matchrec.charts.sweep import Sweep
+from matchrec.errors import calls as errors
+from matchrec.errors.kinds import shown_in
+from matchrec.frontends.lexing.tokens import read_tokens
+from matchrec.frontends.pattern.lower import measure
+from matchrec.frontends.sql.lower import lower
+from matchrec.plan.clauses import RowsPerMatch
+from matchrec.plan.expression import MatchNumber
+from matchrec.spark.question import NO_OPTIONS, Options, Question, Rule, input_columns
+from matchrec.spark.rule_sets.build import all_matches, build_rule_set
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+MOST_POINTS = 1000
+
+Grid = Mapping[str, Sequence[Any]]
+
+
+def is_grid(given: object) -> bool:
+    """Whether it is some values by the names of markers."""
+    return (
+        isinstance(given, dict)
+        and bool(given)
+        and all(isinstance(name, str) and name.isidentifier() for name in given)
+        and all(isinstance(one, list | tuple | range) and len(one) > 0 for one in given.values())
+    )
+
+
+GRID = ArgumentKind(
+    "a dict of lists of values by the names of markers",
+    is_grid,
+    'write grid={"days": [3, 5, 8]}, and :days in the clause',
+)
+
+
+@checked(**{**ARGUMENTS, "clause": ARGUMENTS["text"], "grid": GRID})
+def sweep(
+    df: DataFrame,
+    clause: str,
+    grid: Grid,
+    *,
+    dialect: DialectName = "spark",
+    options: Options | None = None,
+) -> Sweep:
+    """How many matches a clause has for each combination of some values, found in one pass.
+
+    clause: as of `match_recognize`, with `:name` markers. grid: the values of each marker. options:
+    as of `match_rules`. Rows are read, shuffled and sorted once for all of up to 1,000
+    combinations. Runs a job. Raises MatchRecognizeError for what is wrong with the clause.
+
+    >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95), (5, 90) AS t(day, price)")
+    >>> print(matchrec.sweep(ticks, '''
+    ...     ORDER BY day
+    ...     PATTERN (DOWN{:days,}) DEFINE DOWN AS price < PREV(price) - :fall
+    ... ''', {"days": [1, 2], "fall": [0, 5]}))
+    days  fall  matches  partitions  rows  median_rows  median_span
+       1     0        2           1     3          1.5          0.5
+       1     5        1           1     2          2.0          1.0
+       2     0        1           1     2          2.0          1.0
+       2     5        1           1     2          2.0          1.0
+    """
+    how = options or NO_OPTIONS
+    how.check_unused("sweep", "transport", "counters", "on_error", "event_columns")
+    points = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
+    if len(points) > MOST_POINTS:
+        raise errors.too_many_points(len(points), MOST_POINTS)
+    for name in grid:
+        if not list(markers(clause, [name])):
+            raise errors.no_such_marker(name)
+    check(df, rule_of(df, clause, points[0], "", dialect), points[0])
+    rules, args = [], dict[str, Any]()
+    for number, point in enumerate(points):
+        own = {f"{name}__{number}": value for name, value in point.items()}
+        args |= own
+        rules.append(rule_of(df, renamed(clause, point, number), own, str(number), dialect))
+    relation = relation_of(df, args)
+    columns = input_columns(relation.runner, df.columns, None)
+    built = build_rule_set(Question.of(tuple(rules), relation, columns, how), ())
+    return Sweep(tuple(grid), tuple(figures(all_matches(built), points)))
+
+
+def markers(clause: str, names: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Where names stand after a colon, and which."""
+    tokens = read_tokens(clause)
+    for index in range(len(tokens) - 1):
+        colon, name = tokens[index].span, tokens[index + 1]
+        is_marker = tokens.key(index) == ":" and name.is_name and colon.end == name.span.start
+        before = tokens[index - 1] if index else None
+        is_path = before is not None and before.is_name and before.span.end == colon.start
+        if is_marker and not is_path and name.text in names:
+            yield name.span.start, name.text
+
+
+def renamed(clause: str, point: Mapping[str, Any], number: int) -> str:
+    """The clause with markers that are those of one point."""
+    text, end = "", 0
+    for start, name in markers(clause, list(point)):
+        text += f"{clause[end:start]}{name}__{number}"
+        end = start + len(name)
+    return text + clause[end:]
+
+
+def check(df: DataFrame, rule: Rule, point: dict[str, Any]) -> None:
+    """Raises MatchRecognizeError for what is wrong with the clause, with its place there."""
+    assert rule.source is not None
+    with shown_in(rule.source):
+        _ = Clause(rule.plan, relation_of(df, point), NO_OPTIONS, rule.source).result
+
+
+def rule_of(df: DataFrame, text: str, args: dict[str, Any], name: str, dialect: str) -> Rule:
+    """The clause of one point, a row a match. name: of the rule."""
+    node, source = parse_clause_of(df, text, dialect)
+    with shown_in(source):
+        plan = lower(replace(node, measures=(), rows_per_match=RowsPerMatch.ONE_ROW), args)
+    counted = replace(plan, measures=(measure("match_number", MatchNumber()),))
+    return Rule(name, counted, source)
+
+
+def figures(matches: DataFrame, points: list[dict[str, Any]]) -> Iterator[tuple[Any, ...]]:
+    """The values of each point, then its figures. Runs a job. matches: see `RuleMatches`."""
+    from pyspark.sql.functions import expr
+
+    keys = matches.columns[1 : matches.columns.index("match_number")]
+    rows = "coalesce(size(events), 0)"
+    spans = "end_time - start_time" if matches.dtypes[-2][1] not in ("string", "binary") else "NULL"
+    partitions = f"count(DISTINCT struct({', '.join(f'`{one}`' for one in keys)}))" if keys else "1"
+    found = matches.groupBy("rule").agg(
+        expr("count(*)"),
+        expr(partitions),
+        expr(f"sum({rows})"),
+        expr(f"median({rows})"),
+        expr(f"median({spans})"),
+    )
+    by_point = {int(row[0]): tuple(row[1:]) for row in found.collect()}
+    for number, point in enumerate(points):
+        yield (*point.values(), *by_point.get(number, (0, 0, 0, None, None)))

@@ -1,0 +1,110 @@
+"""What is asked of all matches of a clause together, without the matches where that is possible."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from matchrec.api.clauses import Clause
+from matchrec.errors import totals as errors
+from matchrec.plan.clauses import Grouping, Measure, RowsPerMatch
+from matchrec.plan.expression import ColumnReference, End, Navigation, Semantics, Term
+from matchrec.plan.match_plan import EVERYTHING, MatchPlan
+from matchrec.plan.text import quoted
+from matchrec.plan.totals import FUNCTIONS, Asking
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_CALL = re.compile(r"\s*(\w+)\s*\(\s*(?:(\*)|(\w+)|`((?:[^`]|``)+)`)\s*\)\s*")
+_PLAIN_NAME = re.compile(r"\w+|`(?:[^`]|``)+`")
+_WHOLE = ("tinyint", "smallint", "int", "bigint")
+
+Call = tuple[str, str | None]
+"""An aggregate over all matches: its function, and the measure, None of `count(*)`."""
+
+
+def aggregate(clause: Clause, aggregates: Mapping[str, str], by: str) -> DataFrame:
+    """Aggregates over all matches of a clause, a row for each group of them.
+
+    aggregates: by the names of their columns. by: a `Grouping`.
+    Raises MatchRecognizePlanError for what is no aggregate of a measure.
+    """
+    grouped, asking = Grouping(by), Asking()
+    plan = clause.searched or clause.plan
+    keys = key_measures(plan, grouped)
+    calls = {name: call_of(text, plan) for name, text in aggregates.items()}
+    columns = {name: asking.over_groups(*call) for name, call in calls.items()}
+    read = {measure for _, measure in calls.values()}
+    measures = (*keys, *(one for one in plan.measures if one.name in read))
+    found = replace(
+        clause,
+        plan=replace(plan, measures=measures, rows_per_match=RowsPerMatch.ONE_ROW),
+        totals=asking.totals(grouped, tuple(one.name for one in keys)),
+        use=EVERYTHING,
+    ).result
+    rows = found.dataframe
+    if found.executable.task.totals is None:
+        columns = {name: over_matches(call, rows) for name, call in calls.items()}
+    groups = [quoted(name) for name in rows.columns[: len(plan.partition_by) + len(keys)]]
+    named = [f"{sql} AS {quoted(name)}" for name, sql in columns.items()]
+    if groups:
+        return rows.groupBy(*groups).agg(*map(_expression, named))
+    return rows.selectExpr(*named)
+
+
+def _expression(sql: str) -> Any:
+    from pyspark.sql.functions import expr
+
+    return expr(sql)
+
+
+def call_of(text: str, plan: MatchPlan) -> Call:
+    """An aggregate as it is written. Raises MatchRecognizePlanError."""
+    found, names = _CALL.fullmatch(text), {one.name.lower(): one.name for one in plan.measures}
+    if found is None or found[1].lower() not in FUNCTIONS:
+        raise errors.no_aggregate(text, sorted(names.values()))
+    function, star, word, name = found[1].lower(), found[2], found[3], found[4]
+    if star:
+        if function != "count":
+            raise errors.no_aggregate(text, sorted(names.values()))
+        return function, None
+    measure = word or name.replace("``", "`")
+    if measure.lower() not in names:
+        raise errors.unknown_measure(measure, sorted(names.values()))
+    return function, names[measure.lower()]
+
+
+def over_matches(call: Call, rows: DataFrame) -> str:
+    """SQL of an aggregate over matches that are built, of the type that it has else."""
+    function, measure = call
+    if function == "count":
+        argument = "1" if measure is None else quoted(measure)
+        return f"CAST(count({argument}) AS DECIMAL(38, 0))"
+    assert measure is not None
+    argument = quoted(measure)
+    if function == "sum" and rows.schema[measure].dataType.simpleString() in _WHOLE:
+        argument = f"CAST({argument} AS DECIMAL(38, 0))"
+    return f"{function}({argument})"
+
+
+def key_measures(plan: MatchPlan, grouped: Grouping) -> tuple[Measure, ...]:
+    """What names the row with which a match starts or ends: the columns that rows are sorted by.
+
+    Raises MatchRecognizePlanError where none of these is a plain column.
+    """
+    if grouped is Grouping.PARTITION:
+        return ()
+    end = End.FIRST if grouped is Grouping.START else End.LAST
+    read = Navigation(end=end, semantics=Semantics.FINAL)
+    keys = {one.text for one in plan.partition_by}
+    found = tuple(
+        Measure(text.strip("`"), Term((ColumnReference(read, text),), one.expression.place))
+        for one in plan.order_by
+        if _PLAIN_NAME.fullmatch(text := one.expression.text) and text not in keys
+    )
+    if not found:
+        raise errors.no_column_of_order(grouped.value)
+    return found

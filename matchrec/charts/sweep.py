@@ -1,0 +1,91 @@
+"""The figures of one clause with many values: a table, and a picture of it."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from io import StringIO
+from typing import TYPE_CHECKING, Any
+
+from matchrec.charts.plot import check_matplotlib
+from matchrec.dataclass import dataclass
+from matchrec.pictures.html import table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FIGURES = ("matches", "partitions", "rows", "median_rows", "median_span")
+
+
+@dataclass(frozen=True, repr=False)
+class Sweep:
+    """The figures of each combination of values, from `sweep`; prints as a table.
+
+    names: of what is varied. rows: the values of each combination, then how many matches there are,
+    in how many partitions, of how many rows together, and the medians of a match's rows and of how
+    far its last row lies after its first one, along the first ORDER BY column.
+    """
+
+    names: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...] = field(default=())
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """What the values of a row are."""
+        return (*self.names, *FIGURES)
+
+    @property
+    def text(self) -> str:
+        """The table."""
+        lines = [self.columns, *(tuple(map(show, row)) for row in self.rows)]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        return "\n".join(
+            "  ".join(one.rjust(width) for one, width in zip(line, widths, strict=True))
+            for line in lines
+        )
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A pandas DataFrame of the table."""
+        import pandas as pd
+
+        found: pd.DataFrame = pd.DataFrame(list(self.rows), columns=list(self.columns))
+        return found
+
+    def svg(self) -> str:
+        """Matches against the values of the first name, a line for each combination of the others.
+
+        Needs matplotlib.
+        """
+        check_matplotlib()
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(7, 4), layout="constrained")
+        panel = figure.subplots()
+        place, count = self.columns.index("matches"), len(self.names)
+        lines: dict[tuple[Any, ...], list[tuple[str, int]]] = {}
+        for row in self.rows:
+            lines.setdefault(row[1:count], []).append((show(row[0]), row[place]))
+        for values, points in lines.items():
+            named = zip(self.names[1:], values, strict=True)
+            label = ", ".join(f"{name} = {show(value)}" for name, value in named)
+            panel.plot(*zip(*points, strict=True), marker="o", label=label or None)
+        panel.set(xlabel=self.names[0], ylabel="matches")
+        if count > 1:
+            panel.legend()
+        drawn = StringIO()
+        figure.savefig(drawn, format="svg")
+        return drawn.getvalue()
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"<Sweep: {len(self.rows)} combinations of {', '.join(self.names)}>"
+
+    def _repr_html_(self) -> str:
+        shown = [tuple(map(show, row)) for row in self.rows]
+        return table(self.columns, shown, [True] * len(self.columns))
+
+
+def show(value: object) -> str:
+    """A value of a table."""
+    return "" if value is None else str(value)

@@ -1,0 +1,120 @@
+"""Which aggregates over all matches are carried along the runs, and what an engine is asked.
+
+    over all matches    of what is read in each match
+    count               anything
+    sum, avg            a count, a sum, a number on its first or last row of a variable
+    min, max            all of these, a minimum, a maximum, and such a row's value of any plain type
+
+A sum of the least values of matches would need each match by itself. So would an average of each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from matchrec.compile.executable import Totalled, TotalledBy
+from matchrec.conditions.types import NUMBERS, SPARKS_OWN, Family, ValueType, is_wide_decimal
+from matchrec.engine.interface import Task, TaskTotals, Total
+from matchrec.errors import totals as errors
+from matchrec.nfa.closure import Effect, may_map_twice
+from matchrec.output.reads import MeasureReader, ReadAggregate, ReadTotal
+from matchrec.plan.clauses import EventSelection, MatchOutput
+from matchrec.plan.expression import End
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.totals import ROUGH_COUNT
+
+if TYPE_CHECKING:
+    from matchrec.conditions.row_column import RowColumn
+
+OF_FUNCTIONS = {"avg": "sum", ROUGH_COUNT: "count"}
+ADDED = ("count", "sum", "first", "last")
+EXTREMES = ("min", "max")
+
+
+def link_totals(
+    plan: MatchPlan, task: Task, measures: MeasureReader
+) -> tuple[Task, tuple[Totalled, ...]]:
+    """The task with its totals, and the columns that these read, as `Total.values` numbers them.
+
+    Raises MatchRecognizeUnsupportedError for what only matches that are built can tell.
+    """
+    if plan.totals is None:
+        return task, ()
+    check_task(task)
+    columns = {place: column for column, place in measures.columns.items()}
+    totalled: dict[Totalled, int] = {}
+    asked = tuple(
+        link_total(one, plan, measures, columns, totalled)
+        for one in measures.reads
+        if isinstance(one, ReadTotal)
+    )
+    return replace(task, totals=TaskTotals(asked, plan.totals.grouped)), tuple(totalled)
+
+
+def check_task(task: Task) -> None:
+    """Raises MatchRecognizeUnsupportedError for matches that only come out one by one."""
+    if task.output is not MatchOutput.ALL:
+        raise errors.NotCarriedError(errors.NOT_ALL_MATCHES)
+    if task.partial is not None or (task.stages is not None and task.stages.timeouts):
+        raise errors.NotCarriedError(errors.RUNS_THAT_ARE_NO_MATCH)
+    if task.stages is not None and task.stages.skip is not None:
+        raise errors.NotCarriedError(errors.SKIP_STRATEGY)
+    effects = {one.effect for choices in task.pattern.folding.choices for one in choices}
+    if task.absent or effects & {Effect.COMPLETES, Effect.TIMES_OUT}:
+        raise errors.NotCarriedError(errors.ABSENT_ROWS)
+    waits: tuple[int | None, ...] = task.pattern.folding.waits
+    if task.stages is None:
+        states = len(task.pattern.folding.choices)
+        strict = task.selection is EventSelection.STRICT_CONTIGUITY
+        waits = (None,) * states if strict else tuple(range(states))
+    if may_map_twice(task.pattern.folding, waits):
+        raise errors.NotCarriedError(errors.MAPPED_TWICE)
+
+
+def link_total(
+    read: ReadTotal,
+    plan: MatchPlan,
+    measures: MeasureReader,
+    columns: dict[int, RowColumn],
+    totalled: dict[Totalled, int],
+) -> Total:
+    """One of them. columns: by their place. totalled: those that totals read, to which it adds."""
+    function, of = OF_FUNCTIONS.get(read.function, read.function), read.of
+    if of is None:
+        return Total(function, "count", frozenset(), None, floats=False)
+    place = of.column
+    if isinstance(of, ReadAggregate):
+        inside, variable = of.function, of.variable
+    else:
+        step = of.navigation
+        if step.logical_offset or step.physical_offset:
+            raise errors.NotCarriedError(errors.ROW_BESIDE)
+        inside, variable = "first" if step.end is End.FIRST else "last", step.variable
+    type_ = None if place is None else measures.types[columns[place]]
+    if not is_carried(read.function, inside, type_):
+        raise errors.not_carried(read.function, inside, "rows" if type_ is None else type_.name)
+    reads, values = TotalledBy.PRESENCE, None
+    if function != "count" and inside != "count":
+        ranked = function in EXTREMES and inside != "sum"
+        reads = TotalledBy.ORDER if ranked else TotalledBy.NUMBERS
+    is_number = type_ is not None and reads is TotalledBy.NUMBERS
+    floats = type_ is not None and is_number and type_.family is Family.FLOATING
+    if place is not None:
+        values = totalled.setdefault(Totalled(place, reads), len(totalled))
+    return Total(function, inside, plan.members(variable), values, floats)
+
+
+def is_carried(function: str, inside: str, type_: ValueType | None) -> bool:
+    """Whether runs carry an aggregate over all matches, see the table above."""
+    if inside not in (*ADDED, *EXTREMES):
+        return False
+    if function in ("count", ROUGH_COUNT) or type_ is None or inside == "count":
+        return True
+    if function == "avg" and type_.family is Family.DECIMAL:
+        return False
+    if function in ("sum", "avg"):
+        return inside in ADDED and type_.family in NUMBERS and not is_wide_decimal(type_)
+    if inside == "sum":
+        return type_.family in (Family.INTEGER, Family.FLOATING)
+    return type_.family not in SPARKS_OWN

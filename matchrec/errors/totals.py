@@ -1,0 +1,45 @@
+"""Why an aggregate over all matches cannot be computed without building them."""
+
+from __future__ import annotations
+
+from matchrec.errors.kinds import MatchRecognizeUnsupportedError
+from matchrec.errors.message import plan_error
+
+
+class NotCarriedError(MatchRecognizeUnsupportedError):
+    """An aggregate over all matches that only matches which are built can tell. reason: why."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(
+            f"matches cannot be counted without building them: {reason}",
+            hint="aggregate the rows of the query, which builds each match",
+        )
+        self.reason = reason
+
+
+# What `aggregate` of a query takes.
+no_aggregate = plan_error(
+    "`{text:short}` is no aggregate over matches",
+    notes=("measures: {measures}",),
+    hint="write count(*), or count, sum, avg, min or max of a measure, such as sum(n)",
+)
+unknown_measure = plan_error(
+    "no measure is called `{name}`", notes=("measures: {measures}",), hint="name one of these"
+)
+no_column_of_order = plan_error(
+    "rows are not sorted by a column, which would say with which row a match has its {by}",
+    hint='leave out by="{by}", or sort by a column',
+)
+
+MEASURE_BY_SPARK = "Spark computes a measure after the match"
+NOT_ALL_MATCHES = "not all matches are asked for"
+RUNS_THAT_ARE_NO_MATCH = "runs that are no match come out as well"
+SKIP_STRATEGY = "a skip strategy leaves some of them out"
+ABSENT_ROWS = "rows that must be absent are looked for in each match"
+MAPPED_TWICE = "PATTERN has several ways to map the same rows to the same variables"
+ROW_BESIDE = "a measure reads a row that is not the first or last one of a variable"
+
+
+def not_carried(function: str, inside: str, type_name: str) -> NotCarriedError:
+    """An aggregate over all matches that runs do not carry."""
+    return NotCarriedError(f"no run carries {function} over matches of {inside} of {type_name}")

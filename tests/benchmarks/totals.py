@@ -1,0 +1,160 @@
+"""All matches counted and summed without building them: `python -m tests.benchmarks.totals`.
+
+    --quick    fewer events
+
+Stock trends as in the evaluation of GRETA: `count(*)`, and a sum over all rows of all matches, of
+falling prices in a window and of patterns without one. Matching only, in one process, processor
+time, the best of three runs; memory is that of the arrays in which a search works at its end.
+Matches are built where there are at most five million of them.
+
+Source: Poppe, Lei, Rundensteiner, Maier, "GRETA: Graph-based Real-time Event Trend Aggregation",
+PVLDB 11(1), 2017, "Performance evaluation".
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from matchrec.engine.interface import Room, Task, TaskTotals, Total
+from matchrec.engine.partitions import IntArray, Partitions
+from matchrec.engine.records import prepare_input
+from matchrec.engine.selection import RunsSearch, TotalsSearch
+from matchrec.plan.clauses import Grouping, MatchOutput
+from tests.benchmarks.machine import load, processor
+from tests.benchmarks.markdown import table
+from tests.benchmarks.sase_workload import executable, partitions, stream
+
+FALLING = """
+PATTERN SEQ(stock+ a[])
+WHERE skip_till_any_match { [symbol] AND a[i].price < a[i-1].price }
+WITHIN {window} events
+"""
+THEN = """
+PATTERN SEQ(stock+ a[], stock b)
+WHERE skip_till_any_match { [symbol] AND a[i].volume > 900 AND b.volume < 10 }
+WITHIN {window} events
+"""
+SEQUENCE = """
+PATTERN SEQ(stock a, stock b, stock c)
+WHERE skip_till_any_match { [symbol] AND a.volume > 900 AND b.volume < 100 AND c.volume > 950 }
+WITHIN {window} events
+"""
+MOST_BUILT = 5_000_000
+ROUNDS = 3
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What a search has found. size: bytes of its arrays."""
+
+    matches: int
+    seconds: float
+    size: int
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A query over so many events of each of two symbols."""
+
+    name: str
+    text: str
+    window: int
+    events: int
+
+    def prepared(self) -> tuple[Task, Partitions]:
+        """The task of all matches, and its rows."""
+        text = self.text.replace("{window}", str(self.window))
+        linked = executable(text, MatchOutput.ALL)
+        events: pd.DataFrame = stream(self.events, 0.5, wrapped=False)
+        return linked.task, partitions(linked, events)
+
+
+def count(task: Task, rows: Partitions) -> Counted:
+    """Carried along the runs: the number of matches, and that of their rows."""
+    own = replace(task, totals=TaskTotals((TOTAL,), Grouping.PARTITION))
+    nothing = np.zeros((0, rows.rows), np.int64)
+    given = replace(rows, totalled=nothing, totalled_valid=nothing.astype(np.bool_))
+    best, matches, size = float("inf"), 0, 0
+    for _ in range(ROUNDS):
+        arrays = prepare_input(own, given)
+        assert arrays.totals is not None
+        began = time.process_time()
+        search = TotalsSearch(own, arrays, Room())
+        found = search.find_totals(arrays.totals)
+        best = min(best, time.process_time() - began)
+        assert found.totals is not None
+        matches, size = sum(map(ways, found.totals)), size_of(search)
+    return Counted(matches, best, size)
+
+
+TOTAL = Total("sum", "count", frozenset({0}), None, floats=False)
+
+
+def ways(words: IntArray) -> int:
+    """The number of matches of a group."""
+    return int(words[0]) % 2**64 + int(words[1]) * 2**64
+
+
+def build(task: Task, rows: Partitions) -> Counted:
+    """Each match by itself."""
+    best, matches, size = float("inf"), 0, 0
+    for _ in range(ROUNDS):
+        search = RunsSearch(task, prepare_input(task, rows), Room())
+        began = time.process_time()
+        matches = sum(chunk.count for chunk in search.find_matches())
+        best, size = min(best, time.process_time() - began), size_of(search)
+    return Counted(matches, best, size)
+
+
+def size_of(search: RunsSearch) -> int:
+    """Bytes of the arrays in which a search works."""
+    return sum(array.nbytes for array in search.work if array is not None)
+
+
+def workloads(quick: bool) -> Iterator[Workload]:
+    """From the smallest to the largest."""
+    scale = 10 if quick else 1
+    for window in (10, 20, 40, 80):
+        yield Workload("falling prices", FALLING, window, 20_000 // scale)
+    for events in (1_000, 10_000, 100_000):
+        yield Workload("falling prices", FALLING, 20, events // scale)
+    for window in (50, 200, 800):
+        yield Workload("a+ b", THEN, window, 50_000 // scale)
+    for events in (5_000, 50_000, 500_000):
+        yield Workload("a b c", SEQUENCE, 200, events // scale)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true")
+    rows = []
+    print(f"{processor()}, load {load()} at the start.\n")
+    for one in workloads(parser.parse_args().quick):
+        task, given = one.prepared()
+        counted = count(task, given)
+        built = build(task, given) if counted.matches <= MOST_BUILT else None
+        if built is not None:
+            assert built.matches == counted.matches
+        rows.append(
+            (
+                f"{one.name}, window {one.window}",
+                f"{2 * one.events:,}",
+                f"{counted.matches:,}" if counted.matches < 1e12 else f"{counted.matches:.1e}",
+                f"{counted.seconds:.3f}",
+                f"{counted.size / 2**20:.1f}",
+                "" if built is None else f"{built.seconds:.3f}",
+                "" if built is None else f"{built.size / 2**20:.1f}",
+            )
+        )
+    head = ("query", "events", "matches", "counted, s", "MB", "built, s", "MB")
+    print("\n".join(table(head, rows)))
+
+
+if __name__ == "__main__":
+    main()

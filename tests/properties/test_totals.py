@@ -1,0 +1,278 @@
+"""Aggregates over all matches, carried along the runs: what the matches of a slow matcher give."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from itertools import starmap
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from matchrec.compile.totals import check_task
+from matchrec.conditions.types import Kind
+from matchrec.engine.engines import Engine
+from matchrec.engine.interface import Room, TaskTotals, Total
+from matchrec.engine.kernels import totals as kernel
+from matchrec.engine.matches import Matches, RunFailure
+from matchrec.engine.partitions import IntArray, Partitions
+from matchrec.errors.totals import NotCarriedError
+from matchrec.plan.clauses import EventSelection, Grouping, MatchOutput
+from tests.generators.selection import cases, general, sequences
+from tests.quick.scale import examples
+from tests.references.event_selection import SelectionQuery
+from tests.references.matcher import Value
+from tests.tasks.contiguous import Rows
+from tests.tasks.selection import (
+    Found,
+    WindowedRows,
+    is_deterministic,
+    plain_rows,
+    run_reference,
+    task,
+)
+from tests.tasks.selection import query as query_of
+
+COPIES = 30
+ROOMS = (Room(), Room(rows=3, matches=2, memory=1))
+IN_A_MATCH = ("count", "sum", "min", "max", "first", "last")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """An aggregate `over` all matches of one of a match, of the rows of a variable."""
+
+    over: str
+    inside: str
+    variable: str | None
+    kind: Kind
+    column: int | None
+
+    def value(self, values: list[Value]) -> Value:
+        """What a match has, by the values of its rows of the variable, in order."""
+        known = [one for one in values if one is not None]
+        if self.inside == "count":
+            return len(values if self.column is None else known)
+        if self.inside in ("first", "last"):
+            return values[0 if self.inside == "first" else -1] if values else None
+        if not known:
+            return None
+        return {"sum": sum, "min": min, "max": max}[self.inside](known)  # type: ignore[operator]
+
+    def over_matches(self, found: list[Value]) -> Value:
+        """What all matches have together."""
+        known = [one for one in found if one is not None]
+        if self.over == "count":
+            return len(known)
+        if not known:
+            return None
+        return {"sum": sum, "min": min, "max": max}[self.over](known)  # type: ignore[operator]
+
+
+@st.composite
+def aggregates(draw: st.DrawFn, query: SelectionQuery) -> Asked:
+    """Any that is carried."""
+    over = draw(st.sampled_from(["count", "sum", "min", "max"]))
+    inside = draw(st.sampled_from(IN_A_MATCH))
+    assume(over != "sum" or inside not in ("min", "max"))
+    kind = draw(st.sampled_from(Kind))
+    column = None if inside == "count" and draw(st.booleans()) else draw(st.integers(0, 1))
+    variable = draw(st.sampled_from([None, *query.members]))
+    return Asked(over, inside, variable, kind, column)
+
+
+def columns_of(asked: list[Asked], rows: Rows, partitions: Partitions) -> Partitions:
+    """The partitions with a column for each aggregate, as a worker makes it."""
+    values, valid = [], []
+    for one in asked:
+        column = [None] * partitions.rows
+        if one.column is not None:
+            column = list(rows.columns[one.kind][one.column])
+        present = [value is not None for value in column]
+        numbers = np.array([value or 0 for value in column], np.float64)
+        if is_added(one) and one.kind is Kind.FLOATING:
+            values.append(numbers.view(np.int64))
+        else:  # halves are ordered as whole numbers are
+            values.append((numbers * (1 if is_added(one) else 2)).astype(np.int64))
+        valid.append(present)
+    shape = len(asked), partitions.rows
+    return replace(
+        partitions,
+        totalled=np.array(values, np.int64).reshape(shape),
+        totalled_valid=np.array(valid, np.bool_).reshape(shape),
+    )
+
+
+def is_added(one: Asked) -> bool:
+    """Whether the numbers of the column count, and not only their order."""
+    return one.inside != "count" and (one.over == "sum" or one.inside == "sum")
+
+
+def total_of(place: int, one: Asked, query: SelectionQuery) -> Total:
+    names = query.variables
+    members = query.members[one.variable] if one.variable else names
+    ids = frozenset(names.index(member) for member in members)
+    values = None if one.column is None else place
+    floats = is_added(one) and one.kind is Kind.FLOATING
+    return Total(one.over, one.inside, ids, values, floats)
+
+
+def numbers_of(words: IntArray) -> int:
+    low, high = int(words[0]) % 2**64, int(words[1])
+    return low + high * 2**64
+
+
+def answer(place: int, one: Asked, words: IntArray, rows: Rows) -> Value:
+    """What a group's words say of an aggregate."""
+    at = kernel.NUMBER + place * kernel.OF_A_TOTAL
+    known, value = words[at + kernel.KNOWN :], words[at + kernel.VALUE :]
+    if one.over == "count":
+        return numbers_of(known)
+    if numbers_of(known) == 0:
+        return None
+    floats = one.kind is Kind.FLOATING and one.inside != "count"
+    if one.over == "sum":
+        return float(value[2:3].view(np.float64)[0]) if floats else numbers_of(value)
+    if one.inside == "count" or one.inside == "sum":
+        return float(value[:1].view(np.float64)[0]) if floats else int(value[0])
+    assert one.column is not None
+    return rows.columns[one.kind][one.column][int(value[kernel.ROW])]
+
+
+def expected(
+    asked: list[Asked], found: list[Found], rows: Rows, grouped: Grouping, query: SelectionQuery
+) -> dict[int, tuple[Value, ...]]:
+    """By group: the number of its matches, then the aggregates."""
+    groups: dict[int, list[Found]] = defaultdict(list)
+    for one in found:
+        mapped = [row for row, _ in one[3]]
+        ends = {Grouping.START: mapped[0], Grouping.END: mapped[-1]}
+        groups[ends.get(grouped, one[0])].append(one)
+
+    def of(aggregate: Asked, match: Found) -> Value:
+        names = query.members[aggregate.variable] if aggregate.variable else query.variables
+        taken = [row for row, name in match[3] if name in names]
+        if aggregate.column is None:
+            return aggregate.value([0] * len(taken))
+        column = rows.columns[aggregate.kind][aggregate.column]
+        return aggregate.value([column[row] for row in taken])
+
+    return {
+        group: (
+            len(matches),
+            *(one.over_matches([of(one, match) for match in matches]) for one in asked),
+        )
+        for group, matches in groups.items()
+    }
+
+
+def found_by_engine(
+    asked: list[Asked], query: SelectionQuery, rows: WindowedRows, grouped: Grouping, room: Room
+) -> dict[int, tuple[Value, ...]]:
+    """The same, as the engine says it."""
+    totals = TaskTotals(
+        tuple(total_of(place, one, query) for place, one in enumerate(asked)), grouped
+    )
+    own = replace(task(query), totals=totals)
+    partitions = columns_of(asked, rows.rows, rows.partitions(query.variables))
+    engine = Engine("breadth_first", room)
+    assert Engine("backtracking").supports(own)
+    (matches,) = engine.choose(own).search(own, partitions)
+    return dict(starmap(row_of(asked, rows.rows, matches, grouped), enumerate(matches.start)))
+
+
+def row_of(asked: list[Asked], rows: Rows, matches: Matches, grouped: Grouping):  # type: ignore[no-untyped-def]
+    def of(place: int, row: int) -> tuple[int, tuple[Value, ...]]:
+        assert matches.totals is not None
+        words = matches.totals[place]
+        group = int(matches.partition[place]) if grouped is Grouping.PARTITION else int(row)
+        return group, (
+            numbers_of(words),
+            *(answer(number, one, words, rows) for number, one in enumerate(asked)),
+        )
+
+    return of
+
+
+def copied(rows: WindowedRows) -> WindowedRows:
+    """The same partitions many times."""
+    own = rows.rows
+    columns = {kind: tuple(one * COPIES for one in of) for kind, of in own.columns.items()}
+    ends = None if rows.window_end is None else rows.window_end * COPIES
+    return WindowedRows(Rows(own.words * COPIES, columns), ends)
+
+
+@pytest.mark.parametrize("depends_on_run", [False, True])
+@pytest.mark.parametrize("grouped", Grouping)
+@pytest.mark.parametrize("selection", EventSelection)
+def test_random_totals(selection: EventSelection, grouped: Grouping, depends_on_run: bool) -> None:
+    shapes = st.one_of(sequences(), general())
+    if selection is EventSelection.SKIP_TILL_NEXT_MATCH:
+        shapes = shapes.filter(lambda shape: is_deterministic(shape.pattern))
+
+    @settings(
+        max_examples=max(examples(32) // 4, 4),
+        deadline=None,
+        database=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+    )
+    @given(
+        cases(
+            shapes=shapes,
+            selection=selection,
+            output=MatchOutput.ALL,
+            depends_on_run=depends_on_run,
+            most_rows=6,
+        ),
+        st.data(),
+        st.sampled_from(ROOMS),
+    )
+    def agree(case: tuple[SelectionQuery, WindowedRows], data: st.DataObject, room: Room) -> None:
+        query, rows = replace(case[0], absences=()), case[1]
+        try:
+            check_task(task(query))
+        except NotCarriedError:
+            assume(False)
+        asked = data.draw(st.lists(aggregates(query), max_size=3))
+        reference = run_reference(query, rows)
+        if isinstance(reference, tuple):
+            with pytest.raises(RunFailure):
+                found_by_engine(asked, query, rows, grouped, room)
+            return
+        wanted = expected(asked, reference, rows.rows, grouped, query)
+        assert found_by_engine(asked, query, rows, grouped, room) == wanted
+        often, size = copied(rows), len(rows.rows.words)
+        if grouped is not Grouping.PARTITION:
+            size = rows.offsets[-1]
+        many = {
+            group + copy * size: values
+            for group, values in wanted.items()
+            for copy in range(COPIES)
+        }
+        assert found_by_engine(asked, query, often, grouped, room) == many
+
+    agree()
+
+
+def test_ways_that_map_rows_alike_are_not_carried() -> None:
+    for text in ("A+ A+", "(A | B)* A*", "A+ B? A+", "(A | A B) B?"):
+        with pytest.raises(NotCarriedError):
+            check_task(task(query_of(text, EventSelection.SKIP_TILL_ANY_MATCH)))
+    for text in ("A+", "A | B", "A* B*", "A? A", "(A+ B?)+", "PERMUTE(A, B, C)", "(A | B)+ C"):
+        check_task(task(query_of(text, EventSelection.SKIP_TILL_ANY_MATCH)))
+
+
+def test_counts_of_more_than_64_bits_are_exact() -> None:
+    for rows in (40, 63, 64, 65, 100, 126):
+        counted = found_by_engine(
+            [Asked("sum", "count", "A", Kind.INTEGER, None)],
+            query_of("A+", EventSelection.SKIP_TILL_ANY_MATCH),
+            plain_rows(" ".join("A" * rows)),
+            Grouping.PARTITION,
+            Room(),
+        )
+        total = rows * 2 ** (rows - 1)  # every row is in half of the subsets
+        wrapped = (total + 2**127) % 2**128 - 2**127
+        assert counted == {0: (2**rows - 1, wrapped)}

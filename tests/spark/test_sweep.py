@@ -1,0 +1,78 @@
+"""`sweep`: each point has the figures of a query of its own."""
+
+from __future__ import annotations
+
+from itertools import product
+from statistics import median
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+import matchrec
+
+CLAUSE = """PARTITION BY k ORDER BY id MEASURES FIRST(id) AS f
+    PATTERN (A{:least,} B) DEFINE A AS v > :v AND s <> ':v', B AS v < LAST(A.v)"""
+
+
+@pytest.fixture
+def rows(spark: SparkSession) -> DataFrame:
+    return spark.sql(
+        "SELECT CAST(id % 7 AS INT) AS k, id, CAST(hash(id) % 100 AS INT) AS v, 'x' AS s"
+        " FROM range(2000)"
+    )
+
+
+def test_a_point_has_the_figures_of_its_query(rows: DataFrame) -> None:
+    grid = {"least": [1, 2, 4], "v": range(-50, 100, 50)}
+    found = matchrec.sweep(rows, CLAUSE, grid)
+    assert found.columns[:2] == ("least", "v")
+    measured = CLAUSE.replace("FIRST(id) AS f", "count(*) AS n, LAST(id) - FIRST(id) AS span")
+    for row, (least, v) in zip(found.rows, product(*grid.values()), strict=True):
+        matches = matchrec.match_recognize(rows, measured, {"least": least, "v": v}).collect()
+        lengths = [one.n for one in matches]
+        spans = [one.span for one in matches]
+        assert row == (
+            *(least, v, len(matches), len({one.k for one in matches}), sum(lengths)),
+            *(median(one) if one else None for one in (lengths, spans)),
+        )
+
+
+def test_a_point_without_a_match_has_a_row(spark: SparkSession) -> None:
+    rows = spark.sql("SELECT id, CAST(id AS STRING) AS s FROM range(5)")
+    clause = "ORDER BY s PATTERN (A+) DEFINE A AS id > :id"
+    found = matchrec.sweep(rows, clause, {"id": [2, 9]})
+    assert found.rows == ((2, 1, 1, 2, 2.0, None), (9, 0, 0, 0, None, None))
+    assert str(found).splitlines() == [
+        "id  matches  partitions  rows  median_rows  median_span",
+        " 2        1           1     2          2.0             ",
+        " 9        0           0     0                          ",
+    ]
+    assert repr(found) == "<Sweep: 2 combinations of id>"
+    assert found.to_pandas().shape == (2, 6)
+    assert "<svg" in found.svg()
+    assert found._repr_html_().count("<tr>") == 3
+
+
+def test_a_path_is_no_marker(spark: SparkSession) -> None:
+    rows = spark.sql("SELECT id, named_struct('x', id) AS j FROM range(5)")
+    clause = "ORDER BY id PATTERN (A+) DEFINE A AS id::int > :int"
+    assert matchrec.sweep(rows, clause, {"int": [1]}).rows[0][1] == 1
+
+
+@pytest.mark.parametrize(
+    ("clause", "grid", "words"),
+    [
+        ("ORDER BY id PATTERN (A) DEFINE A AS id > :x", {"y": [1]}, "has no marker `:y`"),
+        ("ORDER BY id PATTERN (A) DEFINE A AS id > :x", {"x": []}, "`grid` of `sweep` is"),
+        ("ORDER BY id PATTERN (A) DEFINE A AS id > :x", {"x": range(2000)}, "2,000 combinations"),
+        ("ORDER BY id PATTERN (A) DEFINE A AS nix > :x", {"x": [1]}, "nix"),
+        ("ORDER BY id PATTERN (A) DEFINE B AS id > :x", {"x": [1]}, "DEFINE of `B`"),
+        ("ORDER BY id PATTERN (A{:x}) DEFINE A AS id > 1", {"x": ["y"]}, "y"),
+    ],
+)
+def test_what_is_wrong_is_said(
+    spark: SparkSession, clause: str, grid: dict[str, list[object]], words: str
+) -> None:
+    with pytest.raises(matchrec.MatchRecognizeError, match=words) as raised:
+        matchrec.sweep(spark.range(5), clause, grid)
+    assert "__0" not in str(raised.value)
