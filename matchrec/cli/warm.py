@@ -35,13 +35,17 @@ PARTS = {"order": "t", "rows": "", "selected": "", "within": "", "on_run": ""}
 EXACT = "sum(n) AS sum_n, sum(m) AS sum_m, max(x) AS max_x, min(n) AS min_n, LAST(B.n) AS last_n"
 PARTS["measures"] = f"sum(x) AS sum_x, {EXACT}"
 ON_RUN = "AND x - FIRST(x) >= 0"
+COMPARED = "AND x > FIRST(x)"  # which needs no arithmetic
 NEXT_ROW = "ONE ROW PER MATCH AFTER MATCH SKIP TO NEXT ROW"
-ALL = "SKIP TILL NEXT MATCH ALL MATCHES"
+SKIPPING = "SKIP TILL NEXT MATCH"
+ALL = f"{SKIPPING} ALL MATCHES"
 BACKTRACKING: Engine = "backtracking"
 BREADTH_FIRST: Engine = "breadth_first"
 KINDS: tuple[tuple[Engine, dict[str, str]], ...] = (
     (BACKTRACKING, {}),
     (BACKTRACKING, {"on_run": ON_RUN}),
+    (BACKTRACKING, {"on_run": COMPARED}),
+    (BACKTRACKING, {"on_run": ON_RUN, "selected": SKIPPING}),
     (BACKTRACKING, {"rows": NEXT_ROW, "measures": EXACT}),
     (BACKTRACKING, {"order": "ts", "within": "WITHIN INTERVAL 5 SECONDS"}),
     (BACKTRACKING, {"order": "d", "within": "WITHIN 5"}),
@@ -50,8 +54,11 @@ KINDS: tuple[tuple[Engine, dict[str, str]], ...] = (
     (BACKTRACKING, {"rows": "ONE ROW PER MATCH SHOW UNFINISHED MATCHES"}),
     (BREADTH_FIRST, {}),
     (BREADTH_FIRST, {"on_run": ON_RUN}),
+    (BREADTH_FIRST, {"on_run": COMPARED}),
+    (BREADTH_FIRST, {"on_run": ON_RUN, "selected": SKIPPING}),
+    (BREADTH_FIRST, {"on_run": ON_RUN, "selected": ALL}),
     (BREADTH_FIRST, {"selected": ALL}),
-    (BREADTH_FIRST, {"selected": "SKIP TILL NEXT MATCH"}),
+    (BREADTH_FIRST, {"selected": SKIPPING}),
 )
 GRAPH = """
     PATTERN SEQ(* a, * b) WHERE skip_till_any_match(a, b) { a.x < b.x } WITHIN 5 EVENTS
@@ -94,7 +101,7 @@ def ask(spark: SparkSession) -> None:
     matchrec.query(spark, on_run).why(partition={"k": "0"}, limit=1)
     for query in (on_data, on_run):
         matchrec.query(spark, query).coverage()
-    skipping = CLAUSE.format(**PARTS | {"selected": "SKIP TILL NEXT MATCH"})
+    skipping = CLAUSE.format(**PARTS | {"selected": SKIPPING})
     matchrec.query(spark, skipping).coverage()
 
 

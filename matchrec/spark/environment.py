@@ -20,7 +20,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
-from importlib.metadata import version
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING
@@ -135,7 +134,9 @@ def report_of(python: str) -> tuple[str, tuple[str, ...]] | None:
 
 def check_java() -> None:
     """Raises unless Spark will find a Java that is new enough. Cost: one start of `java`, 0.1 s."""
-    needed = least_java(version("pyspark"))
+    from pyspark import __version__  # that of an image of Spark's is on a path, not installed
+
+    needed = least_java(__version__)
     java_home = os.environ.get("JAVA_HOME")
     java = find_java(java_home)
     found = java_version(java) if java else None

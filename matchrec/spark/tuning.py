@@ -2,7 +2,7 @@
 
 After each row Spark adds up the bytes of all columns of a batch for Python, unless there is no
 limit of them; and each task of a shuffle writes as many small files as there are partitions. What
-both cost is in docs/explanation/performance.md, why Spark does so in docs/decisions/spark.md.
+both cost is in docs/explanation/performance.md, the former in docs/decisions/bytes_of_a_batch.md.
 """
 
 from __future__ import annotations

@@ -120,7 +120,7 @@ def pack(tests: Sequence[str]) -> str:
     """Pack up to 62 truth values into one integer.
 
     A BIGINT, as most keys and numbers are: what a column costs on its way to Python is for the
-    number of different types, not for bytes (docs/decisions/spark.md).
+    number of different types, not for bytes (docs/decisions/bytes_of_a_batch.md).
     """
     marks = [f"CASE WHEN {test} THEN {1 << i}L ELSE 0L END" for i, test in enumerate(tests)]
     return " | ".join(marks)
