@@ -5,29 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
 
 from matchrec.api.dialects import parse_clause_of
 from matchrec.api.events import Events, lower_over, plan_of_sase, with_conditions
 from matchrec.api.inputs import Terms, relation_of, streams_of
 from matchrec.api.remarks import remarks_in, remarks_on_session, remarks_on_state, warn
+from matchrec.api.rule_versions import RULES, Asked, WrittenRule, read_rules
 from matchrec.api.signatures import ARGUMENTS
 from matchrec.api.sql import IS_SASE
 from matchrec.arguments import (
     DATAFRAME,
     TEXT,
-    ArgumentKind,
     DialectName,
-    all_of,
     checked,
-    instance_of,
+    is_dataframe,
 )
 from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import PATTERN_CALLS, SASE, reading
 from matchrec.errors.run.failures import (
-    alike_but_for_case,
     clause_of_its_own,
     no_rules,
     of_rule,
@@ -37,6 +36,7 @@ from matchrec.errors.run.failures import (
     unknown_rule,
 )
 from matchrec.errors.streams import cached_stream
+from matchrec.errors.warnings import refused_rule
 from matchrec.explanation.explanation import ExplainedRules, Explanation
 from matchrec.frontends.pattern.builder import Pattern
 from matchrec.frontends.pattern.lower import measure
@@ -62,7 +62,7 @@ from matchrec.spark.rule_sets.build import (
     build_rule_set,
     check_measures,
     failures,
-    result_of_rule,
+    result_of_versions,
 )
 from matchrec.spark.rule_sets.build import check_names as check_columns
 
@@ -71,21 +71,10 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-RULES = ArgumentKind(
-    "a dict of clauses, SASE+ texts and Patterns by the names of the rules",
-    lambda given: (
-        isinstance(given, dict)
-        and all(isinstance(name, str) and name.strip() for name in given)
-        and all_of(instance_of(str, Pattern), given.values())
-    ),
-    'write rules={"name": "PATTERN (...) DEFINE ..."}',
-)
-
-
 @checked(rules=RULES, **ARGUMENTS)
 def match_rules(  # noqa: PLR0913 -- public signature
     df: DataFrame,
-    rules: Rules,
+    rules: Asked,
     *,
     order_by: Terms,
     partition_by: Terms = (),
@@ -98,6 +87,12 @@ def match_rules(  # noqa: PLR0913 -- public signature
     rules: by name, each a clause of SQL without PARTITION BY and ORDER BY, a SASE+ text, or a
     Pattern. order_by, partition_by: as of `sase`, for all rules. type_column: of SASE+ texts.
     dialect: of clauses.
+
+    A rule may change: in place of its text stands a dict of versions, by the value of the first
+    `order_by` column from which each is valid; None is the beginning, or the end of the rule. Or
+    all rules are a DataFrame of columns rule, text and valid_from, or a function that gives one.
+    Each version is searched for over the rows of its time alone, and `matches` has `rule_version`.
+    Of a DataFrame, `on_error="keep"` leaves out what is no rule, and `refused` says why.
 
     options: `on_error` and `event_columns` are of rules alone, `max_steps` is that of each rule;
     `transport` and `counters` are of other functions.
@@ -123,13 +118,12 @@ def match_rules(  # noqa: PLR0913 -- public signature
     how.check_unused("match_rules", "transport", "counters")
     check_session(df.sparkSession)
     asked = RulesReader(Events(df, *streams_of(df, order_by, partition_by)), type_column, dialect)
-    read, frame = asked.rules(rules)
-    relation = relation_of(frame)
-    columns = input_columns(relation.runner, df.columns, None)
-    events = known_columns(df, how.event_columns)
-    built = build_rule_set(Question.of(read, relation, columns, how), events)
-    found = RuleMatches(built)
-    warn_of(built)
+    given: Any = rules if isinstance(rules, dict) or is_dataframe(rules) else rules()  # type: ignore[operator]
+    RULES.check("match_rules", "rules", given)
+    written = read_rules(given, relation_of(df), asked.events.order_by[0])
+    may_refuse = is_dataframe(given) and how.on_error == "keep"
+    found = asked.match(written, how) if not may_refuse else asked.match_what_can(written, how)
+    warn_of(found._built)
     return found
 
 
@@ -157,9 +151,6 @@ def warn_of(built: BuiltRuleSet) -> None:
     warn(*remarks_on_session(built.rows.sparkSession, [built.prepared]))
 
 
-Rules = Mapping[str, "str | Pattern"]
-
-
 @dataclass(frozen=True)
 class RulesReader:
     """What all rules of a call share. type_column: of SASE+. dialect: of SQL."""
@@ -168,11 +159,37 @@ class RulesReader:
     type_column: str
     dialect: str
 
-    def rules(self, asked: Rules) -> tuple[tuple[Rule, ...], DataFrame]:
+    def match(self, written: tuple[WrittenRule, ...], how: Options) -> RuleMatches:
+        """The matches of all rules. Raises MatchRecognizeError for what is wrong with one."""
+        df = self.events.df
+        read, frame = self.rules(written)
+        relation = relation_of(frame)
+        columns = input_columns(relation.runner, df.columns, None)
+        events = known_columns(df, how.event_columns)
+        return RuleMatches(build_rule_set(Question.of(read, relation, columns, how), events))
+
+    def match_what_can(self, written: tuple[WrittenRule, ...], how: Options) -> RuleMatches:
+        """The matches of all rules with which nothing is wrong; a warning names each other one."""
+        refused: dict[str, MatchRecognizeError] = {}
+        while True:
+            rules = tuple(one for one in written if one.name not in refused)
+            try:
+                found = self.match(rules, how)
+            except MatchRecognizeError as error:
+                if error.rule is None or error.rule in refused or len(rules) == 1:
+                    raise
+                refused[error.rule] = error
+            else:
+                warn(*(refused_rule(str(one)) for one in refused.values()))
+                return RuleMatches(found._built, refused)
+
+    def rules(self, asked: tuple[WrittenRule, ...]) -> tuple[tuple[Rule, ...], DataFrame]:
         """The rules, and the rows with the Columns that are conditions of Patterns."""
-        check_names(asked)
+        if not asked:
+            raise no_rules()
         frame, found = self.events.df, []
-        for name, one in asked.items():
+        for written in asked:
+            name, one = written.name, written.content
             with naming(name):
                 if isinstance(one, Pattern):
                     frame, rule = self.pattern(name, one, frame)
@@ -181,7 +198,7 @@ class RulesReader:
                     rule = Rule(name, plan, Source(one), SASE)
                 else:
                     rule = self.clause(name, one)
-            found.append(rule)
+            found.append(replace(rule, version=written.version))
         return tuple(found), frame
 
     def clause(self, name: str, text: str) -> Rule:
@@ -209,12 +226,12 @@ class RulesReader:
 
     def pattern(self, name: str, pattern: Pattern, frame: DataFrame) -> tuple[DataFrame, Rule]:
         """A Pattern; rows with a column for each of its conditions that is a Column."""
-        taken = len(frame.columns) - len(self.events.df.columns)
-        stages, columns = textual(pattern.stages, taken)
+        stages, columns = textual(pattern.stages, f"{sha256(name.encode()).hexdigest()[:8]}_")
         lowered = lower_over(self.events, replace(pattern, stages=stages))
         with shown_in(lowered.source, PATTERN_CALLS):
             wider = with_conditions(frame, columns)
-        return wider, Rule(name, lowered.plan, lowered.source, PATTERN_CALLS)
+        rule = Rule(name, lowered.plan, lowered.source, PATTERN_CALLS)
+        return wider, replace(rule, columns=tuple(map(str, columns.values())))
 
 
 @contextmanager
@@ -230,18 +247,7 @@ def refuse_streams(node: MatchRecognize) -> None:
     """Raises where a clause has partitions or an order of its own."""
     for clause, written in (("PARTITION BY", node.partition_by), ("ORDER BY", node.order_by)):
         if written:
-            raise clause_of_its_own(clause, written[0].span)
-
-
-def check_names(asked: Rules) -> None:
-    """Raises where there is no rule, or two have one name."""
-    if not asked:
-        raise no_rules()
-    seen: dict[str, str] = {}
-    for name in asked:
-        other = seen.setdefault(name.lower(), name)
-        if other != name:
-            raise alike_but_for_case(other, name)
+            raise clause_of_its_own(clause, clause.lower().replace(" ", "_"), written[0].span)
 
 
 class RuleMatches:
@@ -267,13 +273,16 @@ class RuleMatches:
     >>> _ = found.unpersist()
     """
 
-    def __init__(self, built: BuiltRuleSet) -> None:
+    def __init__(
+        self, built: BuiltRuleSet, refused: Mapping[str, MatchRecognizeError] | None = None
+    ) -> None:
         check_columns(built)
         check_measures(built)
         self._built = built
         self._matches = all_matches(built)
         self._errors = failures(built)
         self._results: dict[str, DataFrame] = {}
+        self._refused = dict(refused or {})
 
     @property
     def rules(self) -> tuple[str, ...]:
@@ -284,13 +293,27 @@ class RuleMatches:
         >>> found.rules
         ('large',)
         """
-        return tuple(one.name for one in self._built.question.rules)
+        return tuple(dict.fromkeys(one.version.rule for one in self._built.rule_set.rules))
+
+    @property
+    def refused(self) -> dict[str, MatchRecognizeError]:
+        """What of a table of rules was left out with `on_error="keep"`, and why.
+
+        >>> table = spark.sql("VALUES ('large', 'PATTERN (A) DEFINE A AS id > 1', 3)"
+        ...     " AS rules(rule, text, valid_from)")
+        >>> keep = matchrec.Options(on_error="keep")
+        >>> found = matchrec.match_rules(spark.range(6), table, order_by="id", options=keep)
+        >>> found.rules, found.refused
+        (('large',), {})
+        """
+        return dict(self._refused)
 
     @property
     def matches(self) -> DataFrame:
         """One row per match of each rule.
 
-        Columns: `rule`, the partition columns, `match_number` in the partition, `start_time` and
+        Columns: `rule`, `rule_version` where rules have versions: the time from which it is valid,
+        the partition columns, `match_number` in the partition, `start_time` and
         `end_time`, the values of the first ORDER BY column on the first and last row, and `events`,
         an array of the rows with the `variable` that each is mapped to. An empty match has no
         times and no events.
@@ -319,7 +342,8 @@ class RuleMatches:
 
     @checked(name=TEXT)
     def rule(self, name: str) -> DataFrame:
-        """The result of one rule, with the columns that its query has by itself.
+        """The result of one rule, in all of its versions, with the columns that its query has by
+        itself.
 
         >>> rules = {"large": "MEASURES count(*) AS n PATTERN (A+) DEFINE A AS id > 0"}
         >>> found = matchrec.match_rules(spark.range(3), rules, order_by="id")
@@ -333,7 +357,7 @@ class RuleMatches:
         if name not in self.rules:
             raise unknown_rule(name, self.rules)
         if name not in self._results:
-            self._results[name] = result_of_rule(self._built, self.rules.index(name))
+            self._results[name] = result_of_versions(self._built, name)
         return self._results[name]
 
     @property
@@ -360,7 +384,7 @@ class RuleMatches:
         missing = [name for name in self.rows.columns if name not in rows.columns]
         if missing:
             raise rows_of_something_else(missing)
-        return RuleMatches(self._built.over(rows))
+        return RuleMatches(self._built.over(rows), self._refused)
 
     def cache(self) -> Self:
         """Let Spark keep what the first action finds, for all further ones.

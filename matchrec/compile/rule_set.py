@@ -20,15 +20,36 @@ from matchrec.plan.text import quoted
 
 
 @dataclass(frozen=True, slots=True)
+class Version:
+    """What a rule was for some time: its rows are those of this time, and no others.
+
+    since, until: it has the rows from one value of the order on, and before another; as integers,
+    as workers hold the order. None without such a bound.
+    """
+
+    rule: str
+    since: int | None = None
+    until: int | None = None
+
+    @property
+    def has_all(self) -> bool:
+        """Whether all rows are its own."""
+        return self.since is None and self.until is None
+
+
+@dataclass(frozen=True, slots=True)
 class LinkedRule:
     """A rule, linked, over the columns and conditions of its set. Picklable.
 
-    equal: the places of what divides the partitions of the set further, for this rule.
+    name: as messages say it. equal: the places of what divides the partitions of the set further,
+    for this rule. identity: of a stream, a digest of all that its search depends on.
     """
 
     name: str
     executable: Executable
     equal: tuple[int, ...]
+    version: Version
+    identity: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +58,7 @@ class RuleSet:
 
     columns: those that cross, for all rules together. keys, order, events: the places among them of
     what is asked of every match; events by the names of the input's columns. conditions: of rows,
-    as Spark computes them. relevant: see `Executable`.
+    as Spark computes them. relevant: see `Executable`. has_versions: whether rules have times.
     """
 
     rules: tuple[LinkedRule, ...]
@@ -47,6 +68,7 @@ class RuleSet:
     events: Mapping[str, int]
     conditions: tuple[RowColumn, ...]
     relevant: tuple[RowColumn, ...]
+    has_versions: bool = False
 
     @property
     def bits(self) -> int:
@@ -111,16 +133,27 @@ class SharedDrafts:
 
 
 def join_rules(
-    shared: SharedDrafts, executables: Mapping[str, Executable], crossing: Mapping[RowColumn, int]
+    shared: SharedDrafts,
+    executables: Mapping[str, Executable],
+    crossing: Mapping[RowColumn, int],
+    versions: Mapping[str, Version],
 ) -> RuleSet:
-    """The set of rules that are linked over the same columns. crossing: the place of each."""
+    """The set of rules that are linked over the same columns. crossing: the place of each.
+
+    versions: of the rules that have times.
+    """
 
     def places(those: Iterable[RowColumn]) -> tuple[int, ...]:
         return tuple(crossing[column] for column in those)
 
     return RuleSet(
         tuple(
-            LinkedRule(name, one, places(further_keys(shared.drafts[name].plan)))
+            LinkedRule(
+                name,
+                one,
+                places(further_keys(shared.drafts[name].plan)),
+                versions.get(name, Version(name)),
+            )
             for name, one in executables.items()
         ),
         tuple(crossing),
@@ -129,4 +162,5 @@ def join_rules(
         {name: crossing[row_column(quoted(name))] for name in shared.events},
         shared.conditions,
         shared.relevant,
+        bool(versions),
     )

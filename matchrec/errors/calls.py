@@ -70,6 +70,13 @@ worker_cannot_sort = unsupported(
     "{reason}", hint="write {option[sort=auto]}, and Spark sorts the rows"
 )
 
+# A rule with times, where only Spark can sort.
+times_without_workers = unsupported(
+    "rules with times where Spark sorts the rows: {reason}",
+    notes=("the workers tell the rows of each version apart before its conditions are tested",),
+    hint="leave out {option[sort=spark]}, and compute what only Spark can as a column of the input",
+)
+
 # max_steps= of a query with event selection.
 steps_of_event_selection = unsupported(
     "max_steps of a query with event selection",

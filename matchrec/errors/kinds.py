@@ -22,9 +22,11 @@ class Located(Exception):  # noqa: N818 -- what errors and warnings share
     message: what is wrong, one sentence. spans: where, in the query's text; empty without a text.
     notes: what is known. hint: what to write instead. source: the query, once it is known.
     culprit: the name in the first span at which carets are to point, or None for the whole span.
+    rule: the name of the rule of a set that it is about, or None.
     """
 
     culprit: str | None = None
+    rule: str | None = None
 
     def __init__(
         self,

@@ -52,6 +52,14 @@ state_of_another_query = run_error(
     hint="start this query with a checkpoint directory of its own",
 )
 
+# Of a checkpoint, the rules are other ones than they were; `time` is that of the newest row.
+changed_in_the_past = run_error(
+    "rule `{name}` is not what it was for rows that the stream has taken in, up to {time}",
+    notes=("what is new, another or gone begins or ends later than all rows that have come",),
+    hint="write a later valid_from, and leave all that was before as it was; or start this query "
+    "with a checkpoint directory of its own",
+)
+
 # An equivalence test of SASE+ in a rule set over a stream.
 divided_over_stream = over_stream(
     "an equivalence test over {column} in a rule set",

@@ -57,6 +57,10 @@ class UnboundedStateWarning(MatchRecognizeWarning):
     """The clause is over a stream without WITHIN, and a match may have any number of rows."""
 
 
+class RefusedRuleWarning(MatchRecognizeWarning):
+    """A table of rules has something that is no rule, and `on_error="keep"` leaves it out."""
+
+
 class ProductWarning(MatchRecognizeWarning):
     """With `dialect=`, a part of the query gives another result here than in the product."""
 
@@ -174,6 +178,10 @@ unbounded_runs = Message(
     notes=("until it ends, it is kept with the rows that it leads to",),
     hint="add WITHIN, or .within(...) to a Pattern",
 )
+
+
+# A row of a table of rules that is none; `error` is the whole message.
+refused_rule = Message(RefusedRuleWarning, "left out: {error}")
 
 
 # A part of a query that means something else here than in its product.

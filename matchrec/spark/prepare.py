@@ -25,7 +25,7 @@ from matchrec.conditions.types import ValueType
 from matchrec.conditions.typing.typer import IN_UTC
 from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.calls import worker_cannot_sort
+from matchrec.errors.calls import times_without_workers, worker_cannot_sort
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.spark.columns import Preparation, Unsorted
 from matchrec.spark.question import Question, Rule
@@ -114,6 +114,8 @@ def prepare(question: Question, demand: Callable[[ScopeOf], Demand[D]]) -> Prepa
     found = prepare_unsorted(question, demand)
     if isinstance(found, Prepared):
         return found
+    if question.has_times:
+        raise times_without_workers(found.message)
     if question.options.sort == "worker":
         raise found
     return prepare_sorted(question, demand(lambda _: RowScope.NEIGHBOURS), found.message)
@@ -205,6 +207,8 @@ def why_spark_sorts(question: Question) -> str | None:
         return "only Spark sorts rows that cross in pandas"
     plan = question.rules[0].plan
     keys = [question.columns.name(key.text) or "" for key in plan.partition_by]
+    if question.has_times:
+        return None
     if options.sort == "auto" and is_bucketed_by(question.relation.rows, keys):
         return "it reads the table's buckets without a shuffle"
     return None

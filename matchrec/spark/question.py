@@ -19,6 +19,7 @@ from matchrec.arguments import (
     is_whole,
 )
 from matchrec.compile.path import Draft, draft
+from matchrec.compile.rule_set import Version
 from matchrec.conditions.functions.calendar import has_one_offset
 from matchrec.conditions.functions.function import Settings
 from matchrec.conditions.row_column import OrderType, check_order
@@ -125,13 +126,16 @@ NO_OPTIONS = Options()
 class Rule:
     """What a rule asks for. source, language: of its text, for messages that name it.
 
-    A query is a rule without a name.
+    version: of a rule that has times. columns: the Columns of a Pattern, as Spark prints them. A
+    query is a rule without a name.
     """
 
     name: str
     plan: MatchPlan
     source: Source | None = None
     language: Language | None = None
+    version: Version | None = None
+    columns: tuple[str, ...] = ()
 
     @contextmanager
     def naming(self) -> Iterator[None]:
@@ -200,6 +204,11 @@ class Question:
     def is_stream(self) -> bool:
         """Whether the rows come little by little."""
         return is_streaming(self.relation.rows)
+
+    @property
+    def has_times(self) -> bool:
+        """Whether some rule is not about all rows."""
+        return any(rule.version is not None and not rule.version.has_all for rule in self.rules)
 
     @contextmanager
     def asking(self, rule: Rule) -> Iterator[None]:

@@ -1,11 +1,12 @@
-"""Streams of clauses and of a rule set whose process is killed: nothing is lost, nothing doubled.
+"""Streams of clauses and of rule sets whose process is killed: nothing is lost, nothing doubled.
 
-    python -m tests.live.killed_streams --kills 6 --seed 0
+    python -m tests.live.killed_streams --kills 6 --seed 0 --query 4
 
 A process of its own runs the query from files to files, from one checkpoint. It is killed with
 SIGKILL in the middle of a micro-batch, or between two, or only a Python worker of it is; then the
-next process goes on. In the end the files have the rows of the query over all events at once. Needs
-Linux; not collected by pytest: starting so many processes takes a minute.
+next process goes on. In the end the files have the rows of the query over all events at once. The
+rules of the last query change as the stream goes on: each process knows those that are valid soon,
+and no later ones. Needs Linux; not collected by pytest: starting so many processes takes a minute.
 """
 
 from __future__ import annotations
@@ -19,11 +20,14 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from datetime import datetime, timedelta, timezone
+from functools import partial
 from pathlib import Path
 from random import Random
 
 from pyspark.sql import DataFrame
 
+from matchrec import Pattern
 from tests.conftest import small_session
 from tests.spark.test_clauses_over_streams import LONGEST, PAIRS, RISES, query_of
 from tests.spark.test_rule_sets_over_streams import RULES, query_of_rules
@@ -37,7 +41,34 @@ def rules(events: DataFrame) -> DataFrame:
     return query_of_rules({name: RULES[name] for name in AT_ONCE})(events).matches
 
 
-QUERIES: tuple[Query, ...] = (*map(query_of, (RISES, PAIRS, LONGEST)), rules)
+CHANGES: dict[str, dict[int | None, str | Pattern | None]] = {
+    "rises": {None: RULES["rises"]},
+    "soon": {None: RULES["soon"], 160: None, 200: RULES["alone"]},
+    "pairs": {130: RULES["pairs"], 190: RULES["same"], 250: RULES["pairs"]},
+    "rows": {150: RULES["rows"], 240: None},
+    "strict": {120: RULES["strict"], 143: RULES["strict"], 175: RULES["soon"]},
+}
+LATER = 10**6
+
+
+def changing(events: DataFrame, until: int = LATER) -> DataFrame:
+    """The matches of rules that change. until: versions that are valid from a later second on are
+    not known.
+    """
+    known = {
+        rule: {moment(since): one for since, one in each.items() if (since or 0) <= until}
+        for rule, each in CHANGES.items()
+    }
+    return query_of_rules({rule: each for rule, each in known.items() if each})(events).matches
+
+
+def moment(second: int | None) -> datetime | None:
+    """The time of the events of a second."""
+    begin = datetime(2026, 1, 1, tzinfo=timezone.utc)
+    return None if second is None else begin + timedelta(seconds=second)
+
+
+QUERIES: tuple[Query, ...] = (*map(query_of, (RISES, PAIRS, LONGEST)), rules, changing)
 BATCHES = 40
 PAUSE = "1 second"  # from the start of a micro-batch to that of the next one
 PATIENCE = 300  # seconds
@@ -71,6 +102,10 @@ def run(folder: Path, query: Query, *, to_the_end: bool) -> None:
     spark = small_session()
     stream = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
     events = stream.json(str(folder / "in")).withWatermark("ts", "5 seconds")
+    if query is changing and not to_the_end:  # it is killed some micro-batches further on
+        newest = 109 + 5 * max(numbers(folder, "offsets"), default=0)
+        print("rules up to second", newest + 45, flush=True)
+        query = partial(changing, until=newest + 45)
     writer = query(events).writeStream.format("parquet")
     writer = writer.option("checkpointLocation", str(folder / "checkpoint"))
     when = {"availableNow": True} if to_the_end else {"processingTime": PAUSE}
@@ -171,7 +206,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=6)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--query", type=int, default=0, help="which of four queries")
+    parser.add_argument("--query", type=int, default=0, help="which of five queries")
     parser.add_argument("--folder", type=Path, help="of the process that is killed")
     parser.add_argument("--to-the-end", action="store_true", help="it runs until all is done")
     options = parser.parse_args()

@@ -112,10 +112,11 @@ def decided_of(streamed: StreamedRules, group: Group, frame: pd.DataFrame) -> De
     if not group.exists:
         return found
     keys = group.memory.keys.column(name).to_pylist()
-    for number, needs in needs_in(group.memory.arrays, searches).items():
+    numbers = {one.name: number for number, one in enumerate(searches)}
+    for search, needs in needs_in(group.memory.arrays, searches).items():
         starts, kept = needs.states[START].values, needs.states[COVERED].sizes
         for key, start, count in zip(needs.keys.tolist(), starts, kept, strict=True):
-            found[keys[key],][number] += int(start - count)
+            found[keys[key],][numbers[search]] += int(start - count)
     return found
 
 

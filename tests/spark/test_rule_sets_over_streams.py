@@ -67,9 +67,7 @@ def of_rows(rows: list[dict[str, Any]]) -> Counter[str]:
 KEEPING = matchrec.Options(on_error="keep")
 
 
-def query_of_rules(
-    rules: dict[str, str | Pattern], **options: Any
-) -> Callable[[DataFrame], RuleMatches]:
+def query_of_rules(rules: Any, **options: Any) -> Callable[[DataFrame], RuleMatches]:
     return lambda events: matchrec.match_rules(
         events, rules, **{**STREAMS, "type_column": "v", **options}
     )

@@ -263,7 +263,7 @@ def test_the_state_does_not_grow_with_the_stream(spark: SparkSession) -> None:
 
 def states_of(group: Group) -> list[SearchState]:
     """Of the searches with event selection of a bucket's keys."""
-    found = states_in(group.memory.arrays, 0, arrays_of(new_state(0)))
+    found = states_in(group.memory.arrays, "0", arrays_of(new_state(0)))
     states = {name: one.each() for name, one in found.items()}
     keys = group.memory.keys.num_rows
     return [state_of({name: each[key] for name, each in states.items()}) for key in range(keys)]

@@ -16,7 +16,6 @@ from matchrec.errors.kinds import (
 )
 from matchrec.errors.message import plan_error, run_error, unsupported
 from matchrec.errors.surface import here
-from matchrec.source import Span
 
 # SKIP TO a variable to which the match maps no row.
 skip_to_no_row = run_error(
@@ -110,6 +109,7 @@ def of_rule(name: str, error: L) -> L:
     if not error.message.startswith(said):
         error.message = said + error.message
         error.args = (error.message,)
+        error.rule = name
     return error
 
 
@@ -124,15 +124,12 @@ alike_but_for_case = plan_error(
 )
 
 
-def clause_of_its_own(clause: str, span: Span) -> MatchRecognizePlanError:
-    """PARTITION BY or ORDER BY in the clause of a rule."""
-    argument = clause.lower().replace(" ", "_")
-    return MatchRecognizePlanError(
-        f"{clause} in a rule",
-        span,
-        notes=("all rules of a set have the same partitions and the same order",),
-        hint=f'leave it out, and write match_rules(..., {argument}="...")',
-    )
+# PARTITION BY or ORDER BY in the clause of a rule.
+clause_of_its_own = plan_error(
+    "{clause} in a rule",
+    notes=("all rules of a set have the same partitions and the same order",),
+    hint='leave it out, and write match_rules(..., {argument}="...")',
+)
 
 
 # A column of the input that has the name of one of ours.
@@ -145,6 +142,57 @@ taken_name = plan_error(
 two_columns_of_one_name = plan_error(
     "the input has two columns `{name}`",
     hint="rename one of them, or write event_columns= with those that events are to have",
+)
+
+
+# Rules with times, and rows in an order that has none; `order` is SQL.
+no_times_of_order = unsupported(
+    "times of rules over rows ordered by {order} of type {type_name}",
+    notes=("a version of a rule has the rows of its time, by the first column of order_by",),
+    hint="order by a timestamp, a date or a whole number first",
+)
+
+# {"fall": {"monday": "PATTERN ..."}}.
+wrong_valid_from = plan_error(
+    "a version of rule `{name}` is valid from {value:shown}",
+    hint="write {wanted}, as the rows are ordered by, or None for the beginning",
+)
+
+# Two versions of one rule, from the same time on.
+two_versions_at_once = plan_error(
+    "rule `{name}` has two versions that are valid from {time}", hint="leave one of them out"
+)
+
+# The table of rules lacks a column.
+rules_column_missing = plan_error(
+    "the table of rules has no column `{name}`",
+    notes=("columns: {known}",),
+    hint="a table of rules has the columns rule, text and valid_from",
+)
+
+# A column of the table of rules has another type.
+rules_column_of_type = plan_error(
+    "column `{name}` of the table of rules is of type {given}",
+    hint="it is to be of type {wanted}",
+)
+
+# NULL as a rule's name in a table.
+no_name_in_rules = plan_error(
+    "a row of the table of rules has no name of a rule", hint="write a name into column `rule`"
+)
+
+# .rule() of one with several versions over a stream.
+versions_over_stream = unsupported(
+    "rule(...) of `{name}`, which has several versions, over a streaming DataFrame",
+    notes=("each version is a view of its own, and Spark would search for each of them",),
+    hint="write `rows` with foreachBatch, and take of(rows).rule(...) there",
+)
+
+# .rule() of one whose versions have other columns.
+versions_of_other_columns = plan_error(
+    "the versions of rule `{name}` have different columns",
+    notes=("{columns[0]}", "{columns[1]}"),
+    hint="give the measures the same names and types, or use `matches`",
 )
 
 

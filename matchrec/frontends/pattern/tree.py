@@ -193,17 +193,17 @@ def named_stages(stages: tuple[Stage, ...]) -> Iterator[Stage]:
     return (stage for stage in all_stages(stages) if not stage.is_group)
 
 
-def textual(stages: tuple[Stage, ...], taken: int = 0) -> tuple[tuple[Stage, ...], dict[str, Any]]:
+def textual(stages: tuple[Stage, ...], rule: str = "") -> tuple[tuple[Stage, ...], dict[str, Any]]:
     """The stages with names of columns in place of Columns, and the Columns by these names.
 
-    taken: how many such names other patterns have.
+    rule: what tells them from those of other rules, whichever these are.
     """
     columns: dict[str, Any] = {}
 
     def named(test: Test) -> Test:
         if isinstance(test.expression, str):
             return test
-        name = f"__condition_{taken + len(columns)}"
+        name = f"__condition_{rule}{len(columns)}"
         columns[name] = test.expression
         return replace(test, expression=name)
 

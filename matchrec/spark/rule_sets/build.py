@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from pyspark.sql import types as spark_types
@@ -25,7 +26,12 @@ from matchrec.compile.rule_set import (
 from matchrec.conditions.row_column import RowColumn, show_column
 from matchrec.conditions.types import SPARKS_OWN
 from matchrec.dataclass import dataclass
-from matchrec.errors.run.failures import not_divided_by, taken_name
+from matchrec.errors.run.failures import (
+    not_divided_by,
+    taken_name,
+    versions_of_other_columns,
+    versions_over_stream,
+)
 from matchrec.errors.streams import divided_over_stream
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
@@ -36,7 +42,9 @@ from matchrec.spark.prepare import Demand, Prepared, ScopeOf, prepare
 from matchrec.spark.question import Question, Rule, in_terms_of_the_query
 from matchrec.spark.rule_sets.worker import VARIABLE, RowKind, RuleSetWorker
 from matchrec.spark.session import REFUSALS, quiet_analysis
+from matchrec.spark.streaming.bucket import digest
 from matchrec.spark.streaming.prepare import check_one_row
+from matchrec.spark.times import OrderTimes
 from matchrec.spark.types import schema_of_reads
 from matchrec.spark.wire import SelectItem
 
@@ -116,6 +124,11 @@ class BuiltRuleSet:
         """Who sorts the rows; empty of a stream."""
         return self.prepared.preparation.sorts
 
+    @property
+    def times(self) -> OrderTimes:
+        """Values of the type by which rows are ordered."""
+        return OrderTimes(self.rows.schema[wire.FIRST].dataType)
+
     def over(self, rows: DataFrame) -> BuiltRuleSet:
         """The same over rows of the workers that are elsewhere, in a session of their own."""
         relation = self.question.relation
@@ -140,7 +153,10 @@ def build_rule_set(question: Question, events: tuple[str, ...]) -> BuiltRuleSet:
         shared = prepared.demand.asked
         crossing = {column: place for place, column in enumerate(shared.of_matches)}
         executables = {rule.name: link_rule(prepared, rule, crossing) for rule in question.rules}
-        rule_set = join_rules(shared, executables, crossing)
+        versions = {rule.name: rule.version for rule in question.rules if rule.version is not None}
+        rule_set = join_rules(shared, executables, crossing, versions)
+        if question.is_stream:
+            rule_set = with_identities(prepared, rule_set)
         rows, slots = match_rules(prepared, rule_set)
         return BuiltRuleSet(rows, question, rule_set, slots, prepared)
 
@@ -178,6 +194,18 @@ def link_rule(
         return replace(found, relevant=prepared.demand.asked.relevant)
 
 
+def with_identities(prepared: Prepared[SharedDrafts], rule_set: RuleSet) -> RuleSet:
+    """The same rules with digests of all that their searches depend on; not on other rules."""
+    question, found = prepared.question, []
+    for rule, linked in zip(question.rules, rule_set.rules, strict=True):
+        drafted, conditions = prepared.demand.drafts[rule.name], prepared.conditions[rule.name]
+        types = [(show_column(one), prepared.types[one]) for one in drafted.columns()]
+        asked = (linked.version.rule, linked.version.since, drafted.written, rule.columns)
+        run = (types, conditions.during, question.ansi, question.options.engine)
+        found.append(replace(linked, identity=digest(*asked, drafted.plan, *run)))
+    return replace(rule_set, rules=tuple(found))
+
+
 def match_rules(prepared: Prepared[SharedDrafts], rule_set: RuleSet) -> tuple[DataFrame, Slots]:
     """The rows of a linked set, and the slots of what its rules read."""
     sent = prepared.send(rule_set.columns)
@@ -198,6 +226,7 @@ def check_draft(drafted: Draft) -> None:
         raise divided_over_stream(show_column(key))
 
 
+VERSION = "rule_version"
 NAMES = ("rule", "match_number", "start_time", "end_time", "events", "message")
 
 
@@ -220,8 +249,7 @@ def failures(built: BuiltRuleSet) -> DataFrame:
 
 def rows_of_kind(built: BuiltRuleSet, kind: RowKind, *items: SelectItem) -> DataFrame:
     """The rows of a kind: their rules, their partitions, and further columns."""
-    rule = SelectItem(name_of_rule(built), "rule")
-    shown = (rule, *key_items(built), *items)
+    shown = (*rule_items(built), *key_items(built), *items)
     return built.rows.where(f"{wire.KIND} = {int(kind)}").selectExpr(*map(str, shown))
 
 
@@ -264,16 +292,37 @@ def result_of_rule(built: BuiltRuleSet, number: int) -> DataFrame:
         return runner.analyse(runner.select(own, items))
 
 
+def result_of_versions(built: BuiltRuleSet, name: str) -> DataFrame:
+    """What a rule would give by itself, in all of its versions.
+
+    Raises MatchRecognizeError where these have different columns, or several are over a stream.
+    """
+    rules = enumerate(built.rule_set.rules)
+    numbers = [number for number, one in rules if one.version.rule == name]
+    results = [result_of_rule(built, number) for number in numbers]
+    if len(results) > 1 and results[0].isStreaming:
+        raise versions_over_stream(name)
+    types = list(dict.fromkeys(str(one.dtypes) for one in results))
+    if len(types) > 1:
+        shown = (", ".join(f"{name} {kind}" for name, kind in one.dtypes) for one in results)
+        raise versions_of_other_columns(name, list(dict.fromkeys(shown))[:2])
+    return reduce(type(results[0]).unionAll, results)
+
+
 def items_of_rule(built: BuiltRuleSet, number: int) -> list[SelectItem]:
     """The columns of a rule's result over slots; none where Spark computes aggregates first."""
     executable, slots = built.rule_set.rules[number].executable, built.slots[number]
     return [] if executable.aggregates else result_items(executable, slots)
 
 
-def name_of_rule(built: BuiltRuleSet) -> str:
-    """The name of a row's rule, as SQL."""
-    names = ", ".join(string_literal(rule.name) for rule in built.rule_set.rules)
-    return f"element_at(array({names}), {wire.RULE} + 1)"
+def rule_items(built: BuiltRuleSet) -> Iterator[SelectItem]:
+    """The name of a row's rule, and from when on its version is valid, if rules have versions."""
+    versions = [rule.version for rule in built.rule_set.rules]
+    values = {"rule": [string_literal(one.rule) for one in versions]}
+    if built.rule_set.has_versions:
+        values[VERSION] = [built.times.literal(one.since) for one in versions]
+    for name, literals in values.items():
+        yield SelectItem(f"element_at(array({', '.join(literals)}), {wire.RULE} + 1)", name)
 
 
 def key_items(built: BuiltRuleSet) -> Iterator[SelectItem]:
@@ -291,8 +340,9 @@ def key_names(plan: MatchPlan, question: Question) -> Iterator[str]:
 def check_names(built: BuiltRuleSet) -> None:
     """Raises where a column of the input would have the name of another one in the result."""
     folded = built.question.columns.folded
+    taken = (*NAMES, VERSION) if built.rule_set.has_versions else NAMES
     for name in key_names(built.shared.plan, built.question):
-        if folded(name) in map(folded, NAMES):
+        if folded(name) in map(folded, taken):
             raise taken_name("partition column", name)
     for name in built.shared.events:
         if folded(name) == folded(VARIABLE):

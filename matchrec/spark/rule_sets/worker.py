@@ -24,7 +24,7 @@ import pyarrow as pa
 
 from matchrec.arguments import AfterError
 from matchrec.compile.executable import Executable
-from matchrec.compile.rule_set import RuleSet
+from matchrec.compile.rule_set import RuleSet, Version
 from matchrec.dataclass import dataclass
 from matchrec.engine.matches import Matches, Numbering
 from matchrec.engine.nearby import set_nearby_bits
@@ -39,9 +39,17 @@ from matchrec.output.rows import (
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.expression import End, Navigation, Semantics
 from matchrec.spark import wire
-from matchrec.spark.worker.arrays import arrow_of, codes_of, column, number_equal, offsets_of
+from matchrec.spark.worker.arrays import (
+    arrow_of,
+    as_integers,
+    codes_of,
+    column,
+    number_equal,
+    offsets_of,
+    validity,
+)
 from matchrec.spark.worker.batches import Piece
-from matchrec.spark.worker.encode import partitions_of, satisfied_words
+from matchrec.spark.worker.encode import WORD, partitions_of, satisfied_words
 from matchrec.spark.worker.gather import Gatherer
 from matchrec.spark.worker.match import Worker
 from matchrec.spark.worker.matching import Incoming
@@ -92,12 +100,18 @@ class RuleSetWorker:
     def rows_of_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
         """The rows of all rules, in small batches."""
         words = satisfied_words(piece.table, len(self.rule_set.conditions), self.rule_set.bits)
-        shared = SharedRows(piece.table, piece.starts, words)
+        whole = SharedRows(piece.table, piece.starts, words)
         divided: dict[tuple[int, ...], SharedRows] = {}
         for number, rule in enumerate(self.rule_set.rules):
-            if rule.equal not in divided:
-                divided[rule.equal] = shared.divide(rule.equal)
-            yield from self.rows_of_rule(number, shared, divided[rule.equal])
+            if rule.version.has_all:
+                if rule.equal not in divided:
+                    divided[rule.equal] = whole.divide(rule.equal)
+                shared, rows = whole, divided[rule.equal]
+            else:
+                shared = whole.of_version(rule.version, self.rule_set.order)
+                rows = shared.divide(rule.equal)
+            if len(rows.words):
+                yield from self.rows_of_rule(number, shared, rows)
 
     def rows_of_rule(
         self, number: int, shared: SharedRows, rows: SharedRows
@@ -170,6 +184,20 @@ class SharedRows:
         begin, end = int(self.starts[some.start]), int(self.starts[some.stop])
         starts = self.starts[some.start : some.stop + 1] - begin
         return SharedRows(self.table.slice(begin, end - begin), starts, self.words[begin:end])
+
+    def of_version(self, version: Version, order: int) -> SharedRows:
+        """Those of the time of a version, in whole partitions. order: the place of its column."""
+        values = column(self.table, wire.column(order))
+        own = rows_of_version(version, as_integers(values), validity(values))
+        if own.all():
+            return self
+        sizes = np.diff(counts_before(own)[self.starts])
+        starts = np.append(0, np.cumsum(sizes[sizes > 0])).astype(np.int64)
+        table = self.table.filter(arrow_of(own)).combine_chunks()
+        words = self.words[own]
+        for bit in self.computed:  # of rows that have other neighbours here
+            words[:, bit // WORD] &= ~np.uint64(1 << bit % WORD)
+        return SharedRows(table, starts, words)
 
     def divide(self, places: tuple[int, ...]) -> SharedRows:
         """The same with partitions divided by equal values of some columns.
@@ -296,6 +324,18 @@ class RuleWorker(Worker):
         """
         found, outer = super().find_matches(partitions, piece), self.rows.outer
         return found if outer is None else number_by(outer, found)
+
+
+def rows_of_version(version: Version, order: IntArray, known: BoolArray) -> BoolArray:
+    """bool[n], the rows that are its own. known: where the order is not NULL, which is before all
+    else.
+    """
+    found = np.ones(len(order), np.bool_)
+    if version.since is not None:
+        found &= known & (order >= version.since)
+    if version.until is not None:
+        found &= ~known | (order < version.until)
+    return found
 
 
 def number_by(outer: IntArray, found: Iterable[Matches]) -> Iterator[Matches]:

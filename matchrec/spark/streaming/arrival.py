@@ -8,13 +8,15 @@ What is stored of a bucket between two micro-batches are bytes:
 
     length of the header | header, JSON | arrays, one after the other | keys | rows, Arrow streams
 
-The header names what wrote it: the state of another query is refused, not misread.
+The header names what wrote it: the state of another query is refused, not misread. It says what the
+columns and bits of the rows mean, as another set of rules has other ones.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from io import BytesIO
 from typing import Any
 
@@ -22,10 +24,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from matchrec.compile.rule_set import Version
 from matchrec.dataclass import dataclass
 from matchrec.engine.partitions import IntArray
 from matchrec.errors.streams import state_of_another_query
 from matchrec.spark import wire
+from matchrec.spark.rule_sets.worker import rows_of_version
 from matchrec.spark.sorting.order import order_of
 from matchrec.spark.transport import PandasEncoding
 from matchrec.spark.wire import SortColumn, Sorting
@@ -39,18 +43,44 @@ Arrays = Mapping[str, npt.NDArray[Any]]
 
 
 @dataclass(frozen=True, slots=True)
+class Meanings:
+    """What the columns of a bucket's rows are, as SQL, by their names; and their bits, in order."""
+
+    columns: Mapping[str, str]
+    bits: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KnownVersion:
+    """A version of a rule that a bucket has been searched for; see `Version`."""
+
+    name: str
+    since: int | None
+    until: int | None
+
+    def before(self, time: int) -> tuple[int | None, int | None] | None:
+        """When it begins and ends, as far as it does so up to a time; None if not even begun."""
+        if self.since is not None and self.since > time:
+            return None
+        return self.since, None if self.until is None or self.until > time else self.until
+
+
+@dataclass(frozen=True, slots=True)
 class Memory:
     """A bucket between two micro-batches.
 
     passed: the watermark up to which rows have been put in order, in microseconds, or None. arrays:
-    the state of the search, by name. keys: those that have any, a row each. rows: those that the
-    search still needs, key after key, then those that wait.
+    the state of the searches, by name. keys: those that have any, a row each. rows: those that the
+    searches still need, key after key, then those that wait. meanings: of the rows. versions: those
+    of the rules, by what tells their searches apart.
     """
 
     passed: int | None
     arrays: Arrays
     keys: pa.Table
     rows: pa.Table
+    meanings: Meanings
+    versions: Mapping[str, KnownVersion]
 
 
 def dump(memory: Memory, query: str) -> bytes:
@@ -60,6 +90,11 @@ def dump(memory: Memory, query: str) -> bytes:
         "format": FORMAT,
         "query": query,
         "passed": memory.passed,
+        "columns": memory.meanings.columns,
+        "bits": memory.meanings.bits,
+        "versions": {
+            name: (one.name, one.since, one.until) for name, one in memory.versions.items()
+        },
         "arrays": [[name, one.dtype.str, one.shape] for name, one in arrays.items()],
     }
     text = json.dumps(header).encode()
@@ -87,7 +122,9 @@ def load(data: bytes, query: str) -> Memory:
         begin += one.nbytes
     source = pa.BufferReader(pa.py_buffer(data).slice(begin))
     tables = [pa.ipc.open_stream(source).read_all() for _ in range(2)]
-    return Memory(header["passed"], arrays, *tables)
+    meanings = Meanings(header["columns"], tuple(header["bits"]))
+    versions = {name: KnownVersion(*one) for name, one in header["versions"].items()}
+    return Memory(header["passed"], arrays, tables[0], tables[1], meanings, versions)
 
 
 Array = npt.NDArray[Any]
@@ -158,18 +195,70 @@ class Arriving:
     """What events are and how they are put in order.
 
     encoding: of how they cross. schema: of the rows as they are kept. keys: columns that the rows
-    of a partition have in common. orders: columns beside the time.
+    of a partition have in common. orders: columns beside the time. meanings: of the rows.
     """
 
     encoding: PandasEncoding
     schema: pa.Schema
     keys: tuple[str, ...]
     orders: tuple[SortColumn, ...]
+    meanings: Meanings
 
     def nothing(self) -> Memory:
         """What is known of a bucket before its first event."""
         rows = self.schema.empty_table()
-        return Memory(None, {}, rows.select(self.keys), rows)
+        return Memory(None, {}, rows.select(self.keys), rows, self.meanings, {})
+
+    def of_columns(self, names: Iterable[str]) -> list[tuple[str, str]]:
+        """What some columns are, and their types."""
+        return [(self.meanings.columns[one], str(self.schema.field(one).type)) for one in names]
+
+    @property
+    def partitions(self) -> tuple[object, ...]:
+        """What tells partitions and their order from others, whatever the columns are called."""
+        orders = [(one.descending, one.nulls_first) for one in self.orders]
+        return (
+            self.of_columns(self.keys),
+            self.of_columns(one.name for one in self.orders),
+            orders,
+        )
+
+    def adopt(self, memory: Memory) -> Memory:
+        """The same with the columns and bits of these rows; NULL and false those it has not."""
+        if memory.meanings == self.meanings:
+            return memory
+        rows, names = memory.rows, {text: one for one, text in memory.meanings.columns.items()}
+        places = {text: place for place, text in enumerate(memory.meanings.bits)}
+        packed = len(self.meanings.bits) // wire.BITS_A_COLUMN + 1
+        of_bits = {wire.bits(number): number for number in range(packed)}
+        arrays = []
+        for field in self.schema:
+            before = names.get(self.meanings.columns.get(field.name, field.name))
+            if field.name in of_bits:
+                arrays.append(pack(rows, places, self.meanings.bits, of_bits[field.name], field))
+            elif before is not None and rows.schema.field(before).type == field.type:
+                arrays.append(column(rows, before))
+            else:
+                arrays.append(pa.nulls(rows.num_rows, field.type))
+        return replace(memory, rows=pa.table(arrays, self.schema), meanings=self.meanings)
+
+
+def pack(
+    rows: pa.Table, places: Mapping[str, int], bits: Sequence[str], number: int, field: pa.Field
+) -> pa.Array:
+    """A column of packed bits, of those that rows have at other places.
+
+    places: of the bits of the rows. bits: that are wanted. number: of the column.
+    """
+    found = np.zeros(rows.num_rows, np.int64)
+    for bit in range(wire.BITS_A_COLUMN):
+        place = number * wire.BITS_A_COLUMN + bit - 1  # the first bit is of no condition
+        known = places.get(bits[place]) if 0 <= place < len(bits) else None
+        if known is not None:
+            column_before, bit_before = divmod(known + 1, wire.BITS_A_COLUMN)
+            words = as_integers(column(rows, wire.bits(column_before)))
+            found |= ((words >> bit_before) & 1) << bit
+    return arrow_of(found).cast(field.type)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,14 +303,26 @@ class Arrived:
         keys = np.arange(len(self.new))
         return np.append(np.repeat(keys, self.kept), np.repeat(keys, self.new))
 
-    def known(self, keys: IntArray, kept: ByKey, watermark: int) -> Known:
+    def new_of(self, version: Version) -> ByKey:
+        """The new rows of all keys that are a version's own: which of the rows they are."""
+        first, count = int(self.kept.sum()), int(self.new.sum())
+        places = np.arange(first, first + count)
+        if version.has_all:
+            return ByKey(places, self.new)
+        order = times(self.rows.slice(first))
+        own = rows_of_version(version, order, np.ones(count, np.bool_))
+        key = np.repeat(np.arange(len(self.new)), self.new)[own]
+        sizes = np.bincount(key, minlength=len(self.new)).astype(np.int64)
+        return ByKey(places[own], sizes)
+
+    def known(self, kept: ByKey, new: ByKey, watermark: int) -> Known:
         """Rows of some keys: those that are kept of each, and its new ones."""
-        new = self.new[keys]
-        places = np.append(kept.values, int(self.kept.sum()) + positions_of(self.new, keys))
-        key = np.concatenate([np.repeat(np.arange(len(keys)), one) for one in (kept.sizes, new)])
+        places = np.append(kept.values, new.values)
+        count = np.arange(len(kept.sizes))
+        key = np.concatenate([np.repeat(count, one.sizes) for one in (kept, new)])
         places = places[np.argsort(key, kind="stable")]
         rows = self.rows.take(pa.array(places)).combine_chunks()
-        return Known(rows, starts_of(kept.sizes + new), new, places, watermark)
+        return Known(rows, starts_of(kept.sizes + new.sizes), new.sizes, places, watermark)
 
 
 def arrange(

@@ -22,6 +22,8 @@ import pyarrow as pa
 from matchrec.compile.executable import Executable
 from matchrec.dataclass import dataclass
 from matchrec.engine.partitions import IntArray
+from matchrec.errors.streams import changed_in_the_past
+from matchrec.spark import wire
 from matchrec.spark.rule_sets.worker import RuleSetWorker
 from matchrec.spark.streaming.arrival import (
     Array,
@@ -30,6 +32,8 @@ from matchrec.spark.streaming.arrival import (
     Arriving,
     ByKey,
     Known,
+    KnownVersion,
+    Meanings,
     Memory,
     States,
     arrange,
@@ -48,10 +52,11 @@ from matchrec.spark.streaming.search import (
     KeySearch,
 )
 from matchrec.spark.streaming.selecting import SelectingSearch
+from matchrec.spark.times import shown_instant
 from matchrec.spark.worker.arrays import to_bytes
-from matchrec.spark.worker.match import BatchMaker
 from matchrec.spark.worker.matching import Matching
 
+KnownOfBucket = tuple[Meanings, Mapping[str, KnownVersion]]
 NO_KEYS = np.zeros(0, np.int64)
 PLACES = "places"
 FAILED = "failed"  # whether a search has failed for a key, and leaves it alone for good
@@ -107,21 +112,27 @@ class Needs:
         keys = np.append(self.keys, others.keys)
         return Needs(keys, joined(self.states, others.states)).take(np.argsort(keys))
 
-    def after(self, known: Known, left: States) -> Needs:
-        """What is needed once the search has gone on. known: the rows that it had. left: by it."""
+    def after(self, known: Known, left: States, end: int) -> Needs:
+        """What is needed once the search has gone on. known: the rows that it had. left: by it.
+
+        end: when no further row comes.
+        """
         stay = np.flatnonzero(~left[IDLE].values | (left[KEPT].sizes > 0))
         states = dict(take(left, stay))
         kept = states.pop(KEPT)
         del states[IDLE]
         states[PLACES] = ByKey(known.places[kept.values], kept.sizes)
         states[FAILED] = ByKey.one_each(np.zeros(len(stay), np.bool_))
+        states[NEXT_END] = ByKey.one_each(np.minimum(states[NEXT_END].values, end))
         return Needs(self.keys[stay], states)
 
 
-def store(searches: Mapping[int, Needs], arrived: Arrived) -> tuple[Memory, int]:
+def store(
+    searches: Mapping[str, Needs], arrived: Arrived, known: KnownOfBucket
+) -> tuple[Memory, int]:
     """What several searches need: the keys of which anything is kept, and each row once.
 
-    And the least end of a window.
+    And the least end of a window. searches: by their names. known: what the rows and rules are.
     """
     keys = np.unique(np.concatenate([NO_KEYS, *(one.keys for one in searches.values())]))
     places = (one.states[PLACES].values for one in searches.values())
@@ -131,39 +142,44 @@ def store(searches: Mapping[int, Needs], arrived: Arrived) -> tuple[Memory, int]
     place = np.empty(arrived.rows.num_rows, np.int64)
     place[union[order]] = np.arange(len(union))
     arrays: dict[str, Array] = {}
-    for number, needs in searches.items():
+    for search, needs in searches.items():
         own = needs.states[PLACES]
         states = {**needs.states, PLACES: ByKey(place[own.values], own.sizes)}
-        arrays[f"{number} keys"] = np.searchsorted(keys, needs.keys)
+        arrays[f"{search} keys"] = np.searchsorted(keys, needs.keys)
         for name, one in states.items():
-            arrays[f"{number} {name}"] = one.values
+            arrays[f"{search} {name}"] = one.values
             if (one.sizes != 1).any():
-                arrays[f"{number} {name} sizes"] = one.sizes
+                arrays[f"{search} {name} sizes"] = one.sizes
     sizes = np.bincount(np.searchsorted(keys, key), minlength=len(keys)).astype(np.int64)
     next_end = min((int(one.next_end.min()) for one in searches.values()), default=FOREVER)
     rows = pa.concat_tables([arrived.rows.take(pa.array(union[order])), arrived.later])
-    known = arrived.keys.take(pa.array(keys)).combine_chunks()
-    memory = Memory(arrived.passed, arrays | {"rows": sizes}, known, rows.combine_chunks())
+    own_keys = arrived.keys.take(pa.array(keys)).combine_chunks()
+    memory = Memory(
+        arrived.passed, arrays | {"rows": sizes}, own_keys, rows.combine_chunks(), *known
+    )
     return memory, next_end
 
 
-def needs_in(arrays: Arrays, searches: tuple[KeySearch, ...]) -> dict[int, Needs]:
-    """What `store` has made plain, by the numbers of searches that need anything."""
-    return {
-        number: Needs(
-            arrays[f"{number} keys"],
-            states_in(arrays, number, nothing_needed(search, NO_KEYS).states),
-        )
-        for number, search in enumerate(searches)
-        if f"{number} keys" in arrays
-    }
+def needs_in(arrays: Arrays, searches: tuple[KeySearch, ...]) -> dict[str, Needs]:
+    """What `store` has made plain, by the names of searches that need anything.
+
+    What is of other searches is let go.
+    """
+    found = {}
+    for search in searches:
+        if f"{search.name} keys" in arrays:
+            states = states_in(arrays, search.name, nothing_needed(search, NO_KEYS).states)
+            ends = np.minimum(states[NEXT_END].values, search.end)  # which may have been unknown
+            states = {**states, NEXT_END: ByKey.one_each(ends)}
+            found[search.name] = Needs(arrays[f"{search.name} keys"], states)
+    return found
 
 
-def states_in(arrays: Arrays, number: int, names: Iterable[str]) -> States:
+def states_in(arrays: Arrays, search: str, names: Iterable[str]) -> States:
     """The states of a search, by their names, that `store` has made plain."""
     found = {}
     for name in names:
-        values, sizes = arrays[f"{number} {name}"], arrays.get(f"{number} {name} sizes")
+        values, sizes = arrays[f"{search} {name}"], arrays.get(f"{search} {name} sizes")
         found[name] = ByKey.one_each(values) if sizes is None else ByKey(values, sizes)
     return found
 
@@ -176,13 +192,18 @@ GoingOn = Generator[pa.RecordBatch, None, Needs]
 class Bucket:
     """What goes on with the events of a bucket. Picklable.
 
-    query: a digest of what is asked. searches: those of all rules, one of a query; each event is
-    kept once for all of them.
+    query: a digest of what is asked, of a set of what all rules share. searches: those of all
+    rules, one of a query; each event is kept once for all of them.
     """
 
     arriving: Arriving
     query: str
     searches: tuple[KeySearch, ...]
+
+    @property
+    def versions(self) -> dict[str, KnownVersion]:
+        """The rules that are searched for, by the names of their searches; none of a query."""
+        return {}
 
     def run(
         self, _: object, frames: Iterable[pd.DataFrame], group: GroupState
@@ -195,27 +216,44 @@ class Bucket:
     def batch(self, new: Iterable[pa.RecordBatch], group: GroupState) -> Iterator[pa.RecordBatch]:
         """The output rows of what is decided now; the state is kept in the group."""
         watermark = group.getCurrentWatermarkMs() * 1000
-        memory = load(group.get[0], self.query) if group.exists else self.arriving.nothing()
+        memory = self.recall(group)
         arrived = arrange(memory, memory.arrays.get("rows", NO_KEYS), new, self.arriving, watermark)
         needs = yield from self.go_on(memory.arrays, arrived, watermark)
-        memory, next_end = store(needs, arrived)
-        if memory.keys.num_rows or memory.rows.num_rows:
+        memory, next_end = store(needs, arrived, (self.arriving.meanings, self.versions))
+        if memory.keys.num_rows or memory.rows.num_rows or self.remembers:
             group.update((dump(memory, self.query),))
             wake(group, int(times(arrived.later).min(initial=next_end)), watermark)
         elif group.exists:
             group.remove()
 
+    @property
+    def remembers(self) -> bool:
+        """Whether it is to be known how far the rows have come, though no row is needed."""
+        return False
+
+    def recall(self, group: GroupState) -> Memory:
+        """What is known of the bucket, with the columns of the rows that arrive.
+
+        Raises MatchRecognizeRunError for what is not known of this query.
+        """
+        if not group.exists:
+            return self.arriving.nothing()
+        memory = load(group.get[0], self.query)
+        check_versions(memory, self.versions)
+        return self.arriving.adopt(memory)
+
     def go_on(
         self, arrays: Arrays, arrived: Arrived, watermark: int
-    ) -> Generator[pa.RecordBatch, None, dict[int, Needs]]:
+    ) -> Generator[pa.RecordBatch, None, dict[str, Needs]]:
         """Search what has arrived. arrays: what was kept, none in the beginning.
 
         Among those that are kept, "rows" says how many rows are of each key: int64[k].
         """
         needs = needs_in(arrays, self.searches)
         for number, search in enumerate(self.searches):
-            own = needs.pop(number, None) or nothing_needed(search, NO_KEYS)
-            wanted = np.append(np.flatnonzero(arrived.new), own.keys[own.next_end <= watermark])
+            own = needs.pop(search.name, None) or nothing_needed(search, NO_KEYS)
+            new = np.flatnonzero(arrived.new_of(search.version).sizes)
+            wanted = np.append(new, own.keys[own.next_end <= watermark])
             wanted = np.setdiff1d(wanted, own.keys[own.states[FAILED].values])
             whole = own.merged_with(nothing_needed(search, np.setdiff1d(wanted, own.keys)))
             is_wanted = np.isin(whole.keys, wanted)
@@ -224,15 +262,17 @@ class Bucket:
                 found = whole.take(np.flatnonzero(is_wanted)) if len(others.keys) else whole
                 found = yield from self.search(number, found, arrived, watermark)
                 others = others.merged_with(found)
-            if len(others.keys):
-                needs[number] = others
+            if len(others.keys) and search.end > watermark:
+                needs[search.name] = others
         return needs
 
     def search(self, number: int, needs: Needs, arrived: Arrived, watermark: int) -> GoingOn:
         """Let a search go on with one or more keys. Raises MatchRecognizeRunError."""
-        known = arrived.known(needs.keys, needs.states[PLACES], watermark)
-        left = yield from self.searches[number].search(needs.states, known)
-        return needs.after(known, left)
+        search = self.searches[number]
+        new = arrived.new_of(search.version).take(needs.keys)
+        known = arrived.known(needs.states[PLACES], new, watermark)
+        left = yield from search.search(needs.states, known)
+        return needs.after(known, left, search.end)
 
 
 def bucket_of(worker: Matching | RuleSetWorker, arriving: Arriving) -> Bucket:
@@ -240,16 +280,39 @@ def bucket_of(worker: Matching | RuleSetWorker, arriving: Arriving) -> Bucket:
     if isinstance(worker, Matching):
         query = digest(worker.executable, arriving)
         return Bucket(arriving, query, (search_of(worker.executable),))
+    rule_set = worker.rule_set
     searches = tuple(
-        search_of(rule.executable, worker.output_of(number))
-        for number, rule in enumerate(worker.rule_set.rules)
+        search_of(rule.executable, worker.output_of(number), rule.version, rule.identity)
+        for number, rule in enumerate(rule_set.rules)
     )
-    return RulesOfBucket(arriving, digest(worker.rule_set, arriving), searches, worker)
+    columns = map(wire.column, (rule_set.order, *rule_set.events.values()))
+    events = tuple(rule_set.events), arriving.of_columns(columns)
+    query = digest(arriving.partitions, events, worker.on_error, rule_set.has_versions)
+    return RulesOfBucket(arriving, query, searches, worker)
 
 
-def search_of(executable: Executable, output: BatchMaker | None = None) -> KeySearch:
-    """What searches the events of keys. output: see `Worker`."""
-    return (SelectingSearch if executable.task.selects else ContiguousSearch)(executable, output)
+def search_of(executable: Executable, *of_rule: Any) -> KeySearch:
+    """What searches the events of keys. of_rule: see `KeySearch`."""
+    return (SelectingSearch if executable.task.selects else ContiguousSearch)(executable, *of_rule)
+
+
+def check_versions(memory: Memory, versions: Mapping[str, KnownVersion]) -> None:
+    """Raises MatchRecognizeRunError where rules are not what they were for rows that have come.
+
+    A version may be forgotten that had ended before.
+    """
+    if memory.versions == versions:
+        return
+    assert memory.passed is not None
+    seen = int(times(memory.rows).max(initial=memory.passed))
+    for name in dict.fromkeys((*memory.versions, *versions)):
+        before, now = memory.versions.get(name), versions.get(name)
+        known = before or now
+        assert known is not None
+        is_gone = now is None and known.until is not None and known.until <= memory.passed
+        parts = (None if one is None else one.before(seen) for one in (before, now))
+        if len(set(parts)) > 1 and not is_gone:
+            raise changed_in_the_past(known.name, shown_instant(seen))
 
 
 def digest(*asked: object) -> str:
@@ -261,7 +324,7 @@ def nothing_needed(search: KeySearch, keys: IntArray, *, failed: bool = False) -
     """What a search needs of keys without events, or of those for which it has failed."""
     nothing = {
         **search.nothing(),
-        NEXT_END: ByKey.one_each(np.array([FOREVER])),
+        NEXT_END: ByKey.one_each(np.array([search.end])),
         FAILED: ByKey.one_each(np.array([failed])),
         PLACES: ByKey.joined([NO_KEYS]),
     }
@@ -277,6 +340,17 @@ class RulesOfBucket(Bucket):
 
     rules: RuleSetWorker
 
+    @property
+    def versions(self) -> dict[str, KnownVersion]:
+        return {
+            one.identity: KnownVersion(one.name, one.version.since, one.version.until)
+            for one in self.rules.rule_set.rules
+        }
+
+    @property
+    def remembers(self) -> bool:
+        return self.rules.rule_set.has_versions
+
     def search(self, number: int, needs: Needs, arrived: Arrived, watermark: int) -> GoingOn:
         """Let a rule go on with some keys, without those for which it fails."""
         every, go_on = range(len(needs.keys)), super().search
@@ -287,9 +361,10 @@ class RulesOfBucket(Bucket):
             parts.append((yield from go_on(number, own, arrived, watermark)))
 
         def give_up(place: int) -> pa.Table:
-            own = needs.take(np.array([place]))
-            parts.append(nothing_needed(self.searches[number], own.keys, failed=True))
-            return arrived.known(own.keys, own.states[PLACES], watermark).rows.slice(0, 1)
+            own, given_up = needs.take(np.array([place])), self.searches[number]
+            parts.append(nothing_needed(given_up, own.keys, failed=True))
+            new = arrived.new_of(given_up.version).take(own.keys)
+            return arrived.known(own.states[PLACES], new, watermark).rows.slice(0, 1)
 
         yield from self.rules.without_failures(number, every, search, give_up)
         return reduce(Needs.merged_with, parts)

@@ -32,8 +32,9 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.spark import wire
 from matchrec.spark.columns import Preparation, add_columns
 from matchrec.spark.environment import able_workers
-from matchrec.spark.streaming.arrival import Arriving
+from matchrec.spark.streaming.arrival import Arriving, Meanings
 from matchrec.spark.streaming.bucket import bucket_of
+from matchrec.spark.times import OrderTimes
 from matchrec.spark.transport import (
     PandasColumn,
     PandasEncoding,
@@ -52,7 +53,6 @@ if TYPE_CHECKING:
     from matchrec.compile.path import Draft
 
 WATERMARK = "spark.watermarkDelayMs"  # in the metadata of a column that has one
-EPOCH = "TIMESTAMP_NTZ'1970-01-01 00:00:00'"
 NO_KEY = wire.key(0)  # the same value for all events that nothing divides
 BUCKETS = 64  # the state depends on it; so many tasks at most have something to do
 
@@ -100,7 +100,8 @@ class Events(Preparation):
         held = [PandasColumn.of(one.name, one.name, one.dataType) for one in fields]
         texts = {name: text for text, name in names.inner.items()}
         kinds = [pa.field(one.name, arrow_kind(one, texts)) for one in held]
-        time = microseconds(prepared.schema[wire.EVENT_TIME])
+        time_type = prepared.schema[wire.EVENT_TIME].dataType
+        time = OrderTimes(time_type).number_of_column(wire.EVENT_TIME)
         held.append(PandasColumn(wire.MICROSECONDS, time, spark_types.LongType()))
         schema = pa.schema([*kinds, pa.field(wire.MICROSECONDS, pa.int64())])
         keys = tuple(dict.fromkeys(self.key_names(names))) or (NO_KEY,)
@@ -108,8 +109,17 @@ class Events(Preparation):
         return SentEvents(
             encoding.encode(frame, *apart),
             tuple(prepared.schema.fields[: len(columns)]),
-            arriving=Arriving(encoding, schema, keys, self.sort_columns(names)[1:]),
+            arriving=Arriving(
+                encoding, schema, keys, self.sort_columns(names)[1:], self.meanings(texts, schema)
+            ),
         )
+
+    def meanings(self, texts: Mapping[str, str], schema: pa.Schema) -> Meanings:
+        """What the rows have. texts: of columns, by their names."""
+        packed = len(self.drafted.row_conditions) // wire.BITS_A_COLUMN + 1
+        bits = {wire.bits(number) for number in range(packed)}
+        columns = {name: texts.get(name, name) for name in schema.names if name not in bits}
+        return Meanings(columns, tuple(one.text for one in self.drafted.row_conditions))
 
 
 def check_one_row(columns: Iterable[RowColumn], plan: MatchPlan) -> None:
@@ -158,10 +168,3 @@ def arrow_kind(column: PandasColumn, texts: dict[str, str]) -> pa.DataType:
     except ValueError as altered:
         text = texts.get(column.name, column.name)
         raise altered_in_stream(text, str(altered)) from None
-
-
-def microseconds(field: spark_types.StructField) -> str:
-    """The time as SQL of a number, as Spark's watermark counts it."""
-    if isinstance(field.dataType, spark_types.TimestampNTZType):
-        return f"timestampdiff(MICROSECOND, {EPOCH}, {field.name})"
-    return f"unix_micros({field.name})"

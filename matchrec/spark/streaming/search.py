@@ -16,8 +16,9 @@ import numpy as np
 import pyarrow as pa
 
 from matchrec.compile.executable import Executable, Lookaround
+from matchrec.compile.rule_set import Version
 from matchrec.dataclass import dataclass
-from matchrec.engine.partitions import BoolArray, Frontier, IntArray, Partitions
+from matchrec.engine.partitions import NO_EDGE, BoolArray, Frontier, IntArray, Partitions
 from matchrec.engine.records import compile_task
 from matchrec.output.reads import ReadFact
 from matchrec.spark import wire
@@ -27,6 +28,7 @@ from matchrec.spark.worker.batches import Piece
 from matchrec.spark.worker.encode import partitions_of
 from matchrec.spark.worker.match import BatchMaker, Worker
 
+ALL_ROWS = Version("")
 FOREVER = int(np.iinfo(np.int64).max)
 START = "start"  # of a key, the first undecided starting row, from the first row that is kept
 NUMBER = "number"  # how many matches were found
@@ -44,10 +46,15 @@ Searching = Generator[pa.RecordBatch, None, States]
 
 @dataclass(frozen=True)
 class KeySearch(ABC):
-    """Runs an executable over the events of some keys. output: see `Worker`. Picklable."""
+    """Runs an executable over the events of some keys. Picklable.
+
+    output: see `Worker`. version: whose rows these are. name: by which its state is stored.
+    """
 
     executable: Executable
     output: BatchMaker | None = None
+    version: Version = ALL_ROWS
+    name: str = "0"
 
     @abstractmethod
     def nothing(self) -> States:
@@ -68,6 +75,11 @@ class KeySearch(ABC):
             return True
         compiled = compile_task(executable.task, len(executable.crossing.integers))
         return ReadFact.MATCH_NUMBER in executable.reads or compiled.counts_matches
+
+    @property
+    def end(self) -> int:
+        """When no further row comes, microseconds, or FOREVER."""
+        return FOREVER if self.version.until is None else self.version.until
 
     def may_forget(self, numbers: IntArray) -> BoolArray:
         """bool[p], whether keys may forget how many matches they have had. numbers: that."""
@@ -119,6 +131,9 @@ class ContiguousSearch(KeySearch):
         edge = np.maximum(first, last - self.lookaround.after)
         start, number = first + states[START].values, states[NUMBER].values.copy()
         frontier = Frontier(start, edge, edge, number, np.zeros_like(number))
+        if self.end <= known.watermark:
+            whole = np.full(len(first), NO_EDGE)
+            frontier = replace(frontier, until=last.copy(), edge=whole)
         found = partitions_of(self.executable, known.rows, known.starts, frontier)
         if found.window_end is None:
             return found

@@ -66,7 +66,7 @@ class SelectingSearch(KeySearch):
         return {name: ByKey.joined([one]) for name, one in arrays.items()}
 
     def search(self, states: States, known: Known) -> Searching:
-        rows = KnownRows.of(self.executable, states, known)
+        rows = KnownRows.of(self.executable, states, known, self.end)
         is_quiet = self.find_quiet(states, known, rows)
         quiet, others = np.flatnonzero(is_quiet), np.flatnonzero(~is_quiet)
         after = self.quiet(take(states, quiet), known.new[quiet])
@@ -165,11 +165,13 @@ class KnownRows:
     bounds: IntArray
     near: IntArray | None
     watermark: int
+    end: int
     first: int = 0
 
     @staticmethod
-    def of(executable: Executable, states: States, known: Known) -> KnownRows:
-        """states: of the keys."""
+    def of(executable: Executable, states: States, known: Known, end: int) -> KnownRows:
+        """states: of the keys. end: when all windows end, as no further row comes."""
+        near = near_bounds(executable, known.rows)
         kept, done = states["numbers"], states["counts"].values[::2]
         numbers = np.empty(known.rows.num_rows, np.int64)
         numbers[ranges(known.starts[:-1], kept.sizes)] = kept.values
@@ -180,9 +182,10 @@ class KnownRows:
             partitions_of(executable, known.rows, known.starts),
             times(known.rows),
             numbers,
-            window_bounds(executable, known.rows),
-            near_bounds(executable, known.rows),
+            np.minimum(window_bounds(executable, known.rows), end),
+            None if near is None else np.minimum(near, end),
             known.watermark,
+            end,
         )
 
     def of_key(self, place: int) -> KnownRows:
@@ -223,6 +226,8 @@ class KnownRows:
         """The row before which the search stops."""
         rows, size = len(self.numbers), self.executable.window_rows
         if all(one.before is not None for one in self.executable.task.absent):
+            return rows
+        if self.end <= self.watermark:
             return rows
         if size is not None:
             return max(kept, rows - size + 1)

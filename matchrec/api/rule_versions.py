@@ -1,0 +1,186 @@
+"""What `match_rules` is asked for → its rules, each version with the rows that it is about.
+
+    {"fall": "PATTERN (A B)", ...}                          rules of all rows
+    {"fall": {None: "PATTERN (A B)", monday: "PATTERN (A)", friday: None}}
+                                                            versions, by when each becomes valid
+    a DataFrame of rule, text and valid_from                the same as a table
+
+A version ends where the next one begins; one without a text ends its rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from pyspark.sql.types import NullType, StringType
+
+from matchrec.arguments import ArgumentKind, instance_of, is_dataframe
+from matchrec.compile.rule_set import Version
+from matchrec.dataclass import dataclass
+from matchrec.errors.calls import column_refused
+from matchrec.errors.run.failures import (
+    alike_but_for_case,
+    no_name_in_rules,
+    no_rules,
+    no_times_of_order,
+    rules_column_missing,
+    rules_column_of_type,
+    two_versions_at_once,
+    wrong_valid_from,
+)
+from matchrec.frontends.pattern.builder import Pattern
+from matchrec.spark.errors.diagnose import first_line
+from matchrec.spark.session import REFUSALS, Relation, quiet_analysis
+from matchrec.spark.times import OrderTimes
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+Rules: TypeAlias = "Mapping[str, str | Pattern | Mapping[Any, str | Pattern | None]] | DataFrame"
+"""Rules by name, each one's versions by when they become valid; or a table of them."""
+
+COLUMNS = ("rule", "text", "valid_from")
+IS_RULE = instance_of(str, Pattern)
+
+
+def is_versions(given: Any) -> bool:
+    """Whether these are the versions of a rule, by when each becomes valid."""
+    return (
+        isinstance(given, dict)
+        and len(given) > 0
+        and all(one is None or IS_RULE(one) for one in given.values())
+    )
+
+
+def are_rules(given: Any) -> bool:
+    """Whether these are rules by their names."""
+    return (
+        isinstance(given, dict)
+        and all(isinstance(name, str) and name.strip() for name in given)
+        and all(IS_RULE(one) or is_versions(one) for one in given.values())
+    )
+
+
+RULES = ArgumentKind(
+    "a dict of clauses, SASE+ texts and Patterns by the names of the rules, or a DataFrame of them",
+    lambda given: are_rules(given) or is_dataframe(given) or callable(given),
+    'write rules={"name": "PATTERN (...) DEFINE ..."}',
+)
+
+
+@dataclass(frozen=True)
+class WrittenRule:
+    """A rule as it is written. name: as messages say it. version: of a rule that has times."""
+
+    name: str
+    content: str | Pattern
+    version: Version | None = None
+
+
+def read_rules(given: Rules, relation: Relation, order: str) -> tuple[WrittenRule, ...]:
+    """All versions of all rules, of each rule in their order.
+
+    order: what the rows of the relation are ordered by first. Raises MatchRecognizePlanError for
+    what are no rules, and for times that are none of the order.
+    """
+    if not isinstance(given, Mapping):
+        times = times_of(relation, order)
+        return tuple(rules_of(versions_in_table(given, times), times))
+    check_names(given)
+    if not any(is_versions(one) for one in given.values()):
+        return tuple(WrittenRule(name, one) for name, one in given.items())  # type: ignore[arg-type]
+    times = times_of(relation, order)
+    return tuple(rules_of(versions_in_dict(given, times), times))
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Raises where there is no rule, or two have one name."""
+    seen: dict[str, str] = {}
+    for name in names:
+        other = seen.setdefault(name.lower(), name)
+        if other != name:
+            raise alike_but_for_case(other, name)
+    if not seen:
+        raise no_rules()
+
+
+def times_of(relation: Relation, order: str) -> OrderTimes:
+    """Values of the type of an order. Raises for one that versions cannot have."""
+    with quiet_analysis():
+        try:
+            found = OrderTimes(relation.type_of(order))
+        except REFUSALS as error:
+            raise column_refused(order, first_line(error)) from None
+    if not found.is_known:
+        raise no_times_of_order(order, found.type.simpleString())
+    return found
+
+
+Versions = Mapping[str, Mapping["int | None", "str | Pattern | None"]]
+
+
+def versions_in_dict(given: Mapping[str, Any], times: OrderTimes) -> Versions:
+    """The versions of each rule, by numbers of times."""
+
+    def number(rule: str, value: object) -> int | None:
+        found = None if value is None else times.number(value)
+        if found is None and value is not None:
+            raise wrong_valid_from(rule, value, times.wanted)
+        return found
+
+    found: dict[str, dict[int | None, str | Pattern | None]] = {}
+    for name, versions in given.items():
+        own = found.setdefault(name, {})
+        for value, one in (versions if is_versions(versions) else {None: versions}).items():
+            since = number(name, value)
+            if since in own:
+                raise two_versions_at_once(name, shown(since, times))
+            own[since] = one
+    return found
+
+
+def versions_in_table(table: DataFrame, times: OrderTimes) -> Versions:
+    """The same of a table. Raises for columns that it has not, or that are of another type."""
+    fields = {one.name.lower(): one.dataType for one in table.schema.fields}
+    for name in COLUMNS:
+        if name not in fields:
+            raise rules_column_missing(name, table.columns)
+    for name in ("rule", "text"):
+        if not isinstance(fields[name], StringType | NullType):
+            raise rules_column_of_type(name, fields[name].simpleString(), "string")
+    if not times.is_alike(fields["valid_from"]):
+        given = fields["valid_from"].simpleString()
+        raise rules_column_of_type("valid_from", given, times.type.simpleString())
+    since = f"{times.number_of_column('valid_from')} AS since"
+    found: dict[str, dict[int | None, str | Pattern | None]] = {}
+    for rule, text, number in table.selectExpr("rule", "text", since).collect():
+        if rule is None or not rule.strip():
+            raise no_name_in_rules()
+        own = found.setdefault(rule, {})
+        if number in own:
+            raise two_versions_at_once(rule, shown(number, times))
+        own[number] = text
+    check_names(found)
+    return dict(sorted(found.items()))
+
+
+def rules_of(found: Versions, times: OrderTimes) -> Iterator[WrittenRule]:
+    """Each version with a text, and with the time up to the next one."""
+    for rule, versions in found.items():
+        begins = sorted(versions, key=lambda since: (since is not None, since))
+        for since, until in zip_longest(begins, begins[1:]):
+            content = versions[since]
+            if content is not None:
+                name = rule if since is None else f"{rule}, valid from {times.shown(since)}"
+                yield WrittenRule(name, content, Version(rule, since, until))
+
+
+def shown(since: int | None, times: OrderTimes) -> str:
+    """When a version becomes valid, as people read it."""
+    return "the first row" if since is None else times.shown(since)
+
+
+Asked: TypeAlias = "Rules | Callable[[], Rules]"
+"""Rules, or a function that gives those of now."""
