@@ -283,6 +283,14 @@ def text_of_number(number: exp.Expr, place: Place) -> exp.Expr:
     return text
 
 
+def timestamp_literal(node: exp.Expr, _: Place) -> exp.Expr:
+    """`TIMESTAMP '2011-04-01 10:00:00'`, whose fraction of a second may be left out."""
+    is_literal = isinstance(node, exp.StrToTime) and isinstance(node.this, exp.Literal)
+    if is_literal and node.args["format"].name == "%Y-%m-%d %H:%M:%S.%f":
+        return exp.cast(node.this, "timestamp")
+    return node
+
+
 def parsed_time(node: exp.Expr, place: Place) -> exp.Expr:
     """`TO_DATE(x, 'yyyy-mm-dd')`, in whatever case; with a time of day where its format has one."""
     if not isinstance(node, exp.StrToDate | exp.StrToTime):
@@ -584,6 +592,7 @@ READS: tuple[Rule, ...] = (
     no_row_order,
     unusual_name,
     concatenation,
+    timestamp_literal,
     parsed_time,
     formatted_time,
     number_of_text,
