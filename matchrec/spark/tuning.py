@@ -60,7 +60,8 @@ class Setting:
 
     def __str__(self) -> str:
         was = f", was {self.before}" if self.is_new else ""
-        return f"{self.name} = {self.now}{was}\n  {self.why}"
+        value = "is not set" if self.now is None else f"= {self.now}{was}"
+        return f"{self.name} {value}\n  {self.why}"
 
 
 @dataclass(frozen=True, repr=False)
