@@ -247,7 +247,7 @@ def refuse_streams(node: MatchRecognize) -> None:
     """Raises where a clause has partitions or an order of its own."""
     for clause, written in (("PARTITION BY", node.partition_by), ("ORDER BY", node.order_by)):
         if written:
-            raise clause_of_its_own(clause, written[0].span)
+            raise clause_of_its_own(clause, clause.lower().replace(" ", "_"), written[0].span)
 
 
 class RuleMatches:

@@ -23,6 +23,10 @@ class Sweep:
     names: of what is varied. rows: the values of each combination, then how many matches there are,
     in how many partitions, of how many rows together, and the medians of a match's rows and of how
     far its last row lies after its first one, along the first ORDER BY column.
+
+    >>> clause = "ORDER BY id PATTERN (A+) DEFINE A AS id > :least"
+    >>> matchrec.sweep(spark.range(5), clause, {"least": [1, 3]})
+    <Sweep: 2 combinations of least>
     """
 
     names: tuple[str, ...]
@@ -35,7 +39,7 @@ class Sweep:
 
     @property
     def text(self) -> str:
-        """The table."""
+        """The table, as `print` shows it."""
         lines = [self.columns, *(tuple(map(show, row)) for row in self.rows)]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         return "\n".join(
@@ -44,7 +48,13 @@ class Sweep:
         )
 
     def to_pandas(self) -> pd.DataFrame:
-        """A pandas DataFrame of the table."""
+        """A pandas DataFrame of the table.
+
+        >>> clause = "ORDER BY id PATTERN (A+) DEFINE A AS id > :least"
+        >>> found = matchrec.sweep(spark.range(5), clause, {"least": [1, 3]}).to_pandas()
+        >>> list(found["rows"])
+        [3, 1]
+        """
         import pandas as pd
 
         found: pd.DataFrame = pd.DataFrame(list(self.rows), columns=list(self.columns))
@@ -54,6 +64,10 @@ class Sweep:
         """Matches against the values of the first name, a line for each combination of the others.
 
         Needs matplotlib.
+
+        >>> clause = "ORDER BY id PATTERN (A+) DEFINE A AS id > :least"
+        >>> print(matchrec.sweep(spark.range(5), clause, {"least": [1, 3]}).svg())
+        <?xml ...
         """
         check_matplotlib()
         from matplotlib.figure import Figure

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 
+TOO_LARGE = "OversizedAllocationException"  # Arrow's, of a column of more than 2 GB in a batch
+SMALLER_BATCHES = "pass --conf spark.sql.execution.arrow.maxBytesPerBatch=64m for smaller batches"
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 OF_CLICK = (click.ClickException, click.exceptions.Exit)
 _PLAN_OR_STACK = re.compile(r";?\n(?:\s*\n)?(?:['+]|JVM stacktrace|\s*at |[A-Z]\w+ \[).*", re.S)
@@ -117,10 +119,14 @@ def code_of(error: Exception) -> ExitCode:
 
 
 def refusal_of_spark(error: Exception) -> str:
-    """What Spark says, and of a table that is not there how to name its file."""
+    """What Spark says; of a table that is not there how to name its file, of a batch that is too
+    large how to have smaller ones.
+    """
     said = sentence_of_spark(str(error))
     about = error.getMessageParameters() if hasattr(error, "getMessageParameters") else None
     cure = cure_of_table((about or {}).get("relationName", ""))
+    if TOO_LARGE in said:
+        cure = SMALLER_BATCHES
     return said if cure is None or cure in said else f"{said}\n  {cure}"
 
 

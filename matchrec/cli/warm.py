@@ -116,6 +116,9 @@ def queries(spark: SparkSession) -> Iterator[DataFrame]:
     at_once = matchrec.Options(engine=BREADTH_FIRST)
     yield matchrec.sql(spark, MANY_ROWS, options=at_once)  # whose runs share more than fits
     yield matchrec.sql(spark, TIES, options=at_once)  # whose matches are found out of order
+    for on_run in ("", ON_RUN):
+        counted = CLAUSE.format(**PARTS | {"selected": ALL, "on_run": on_run})
+        yield matchrec.query(spark, counted).aggregate({"n": "count(*)", "x": "sum(sum_x)"})
     yield matchrec.sase(rows, GRAPH, order_by="t", form="compressed")
     for how in (matchrec.Options(engine=BACKTRACKING), at_once):
         yield matchrec.sase(rows, NEGATION, order_by="t", options=how)

@@ -115,7 +115,8 @@ class Executable:
     satisfy one to be sent at all, or none. aggregates: those that Spark computes over the rows of
     each match. ansi: whether overflow is an error. window_rows: how many rows a window has. nearby:
     row conditions that the worker computes, as it sorts the rows. totalled: the columns that totals
-    over all matches read.
+    over all matches read. needed: conditions of which each holds of some row of every partition
+    from which anything comes out.
     """
 
     pattern: str
@@ -134,6 +135,7 @@ class Executable:
     window_rows: int | None = None
     totalled: tuple[Totalled, ...] = ()
     nearby: tuple[NearbyCondition, ...] = ()
+    needed: tuple[int, ...] = ()
 
     @property
     def lookaround(self) -> Lookaround | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field, replace
+from functools import partial
 
 from matchrec.compile.columns import (
     Computed,
@@ -53,6 +54,7 @@ from matchrec.engine.interface import (
 )
 from matchrec.errors.conditions import only_spark_computes
 from matchrec.errors.run.origins import SqlOrigin
+from matchrec.nfa.closure import Choice, is_needed
 from matchrec.nfa.compile import CompiledPattern, compile_pattern
 from matchrec.output.reads import MeasureReader, ReadPointer, timeout_pieces
 from matchrec.output.schema import (
@@ -371,7 +373,28 @@ def link(
         window_rows=plan.within_rows,
         totalled=totalled,
         nearby=conditions.nearby,
+        needed=find_needed(drafted, conditions.bits),
     )
+
+
+def find_needed(drafted: Draft, bits: RowBits) -> tuple[int, ...]:
+    """The bits of Spark's conditions of which each holds of some row of every partition from which
+    anything comes out.
+    """
+    plan, folding = drafted.plan, drafted.pattern.folding
+    if plan.rows_per_match.shows_unmatched or plan.partial is not None:
+        return ()
+    if plan.staging is not None and plan.staging.timeouts is not None:
+        return ()
+    ids = {name: number for number, name in enumerate(drafted.pattern.program.variables)}
+    by_variable = {ids[one.variable]: bits.of_spark(one) for one in drafted.conditions}
+
+    def asks(choice: Choice, bit: int) -> bool:
+        asked = choice.variable if choice.test is None else choice.test
+        return asked is not None and by_variable.get(asked) == bit
+
+    known = sorted({bit for bit in by_variable.values() if bit is not None})
+    return tuple(bit for bit in known if is_needed(folding, partial(asks, bit=bit)))
 
 
 def link_output(output: OutputColumn, measures: MeasureReader) -> Output:

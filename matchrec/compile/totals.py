@@ -19,7 +19,7 @@ from matchrec.engine.interface import Task, TaskTotals, Total
 from matchrec.errors import totals as errors
 from matchrec.nfa.closure import Effect, may_map_twice
 from matchrec.output.reads import MeasureReader, ReadAggregate, ReadTotal
-from matchrec.plan.clauses import EventSelection, MatchOutput
+from matchrec.plan.clauses import EventSelection, MatchOutput, RowsPerMatch
 from matchrec.plan.expression import End
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.totals import ROUGH_COUNT
@@ -41,6 +41,8 @@ def link_totals(
     """
     if plan.totals is None:
         return task, ()
+    if plan.rows_per_match is not RowsPerMatch.ONE_ROW:
+        raise errors.NotCarriedError(errors.SEVERAL_ROWS)
     check_task(task)
     columns = {place: column for column, place in measures.columns.items()}
     totalled: dict[Totalled, int] = {}

@@ -71,7 +71,8 @@ exclusion_with_unmatched_rows = plan_error(
 
 # Two measures of one name.
 duplicate_measure = plan_error(
-    "two {word.measures} named `{name}` in {part[MEASURES]}", hint="give one of them another name"
+    "two {word.measures} named `{name}` in {part[MEASURES]}",
+    hint="give one of them another name with AS",
 )
 
 # WITHIN x FROM A TO A, or to a union variable of which A is a member.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from textwrap import indent
 
 from typing_extensions import assert_never
@@ -87,7 +88,8 @@ class ExplainedClause:
         task = executable.task
         program = program_lines(task.pattern.program, formulas(plan, task))
         yield "row pattern", iter((executable.pattern,))
-        yield "partitions and order", partition_lines(plan, self.keys, self.sorts)
+        lines = partition_lines(plan, self.keys, self.sorts)
+        yield "partitions and order", chain(lines, needed_lines(executable, self.sorts))
         yield "event selection", selection_lines(plan)
         yield "window", window_lines(plan)
         yield "what must not be there, and what a whole match must be", absence_lines(plan)
@@ -160,6 +162,13 @@ def partition_lines(plan: MatchPlan, tests: tuple[str, ...], sorts: str) -> Iter
     yield f"order by {', '.join(orders)}" if orders else "no order: the result may differ each time"
     if sorts:
         yield f"sorted by {sorts}"
+
+
+def needed_lines(executable: Executable, sorts: str) -> Iterator[str]:
+    """What a partition must have to be sorted, where the workers sort."""
+    if executable.needed and sorts.startswith("the workers"):
+        tests = (show_column(executable.conditions[one]) for one in executable.needed)
+        yield f"left out before the sort: partitions without a row for {', or for '.join(tests)}"
 
 
 def show_key(key: RowExpression) -> str:

@@ -6,7 +6,7 @@ choices `A -> 0, B -> 1` and the last one `accept`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from enum import IntEnum
 from graphlib import CycleError, TopologicalSorter
@@ -338,6 +338,29 @@ def is_exponentially_ambiguous(folded: Folded) -> bool:
         sum(one.target is not None and state in reached[one.target] for one in choices) > 1
         for state, choices in enumerate(folded)
     )
+
+
+def is_needed(folding: Folding, marked: Callable[[Choice], bool]) -> bool:
+    """Whether nothing comes out of a partition unless some row is mapped by one of these choices.
+
+    Conditions are unknown here.
+    """
+    reached = set(range(folding.starts))
+    waiting = list(reached)
+    while waiting:
+        state = waiting.pop()
+        if folding.ends and folding.ends[state]:
+            return False
+        found = [folding.waits[state]] if folding.waits else []
+        for choice in folding.choices[state]:
+            if choice.accepts or choice.effect in (Effect.COMPLETES, Effect.TIMES_OUT):
+                return False
+            if not marked(choice):
+                found.append(choice.target)
+        new = {one for one in found if one is not None} - reached
+        reached |= new
+        waiting += new
+    return True
 
 
 def may_map_twice(folding: Folding, waits: tuple[int | None, ...]) -> bool:

@@ -118,7 +118,10 @@ def match_rows(prepared: Prepared[Draft], executable: Executable) -> DataFrame:
     options = prepared.question.options
     sent = prepared.send(executable.crossing.columns)
     schema = schema_of_reads(executable, sent.fields)
-    matching = Matching(executable, sent.incoming)
+    incoming = sent.incoming
+    if options.counters is None:  # which count all rows
+        incoming = incoming.needing(executable.needed)
+    matching = Matching(executable, incoming)
     over_pandas = executable if options.transport == "pandas" else None
     if options.counters is not None:
         return options.counters.run_worker(sent, matching, schema, over_pandas)

@@ -60,7 +60,8 @@ class Setting:
 
     def __str__(self) -> str:
         was = f", was {self.before}" if self.is_new else ""
-        return f"{self.name} = {self.now}{was}\n  {self.why}"
+        value = "is not set" if self.now is None else f"= {self.now}{was}"
+        return f"{self.name} {value}\n  {self.why}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -90,8 +91,9 @@ def tune(spark: SparkSession) -> Tuned:
     """Set what makes the queries of a session faster; the result says what, and why.
 
     `spark.sql.execution.arrow.maxBytesPerBatch` to no limit: a batch for Python then ends at 10,000
-    rows (`maxRecordsPerBatch`), however wide these are. `spark.sql.shuffle.partitions` to 8 for
-    each core of a session on one machine, if that is less than Spark's 200.
+    rows (`maxRecordsPerBatch`), however wide these are; where values of many kilobytes cross to
+    Python, set a limit before. `spark.sql.shuffle.partitions` to 8 for each core of a session on
+    one machine, if that is less than Spark's 200.
 
     What has been set before, in the program or in a file, stays as it is, and so does what the
     session or its Spark has not. They hold for all queries of the session. Raises

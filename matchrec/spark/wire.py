@@ -84,11 +84,13 @@ class SortColumn:
 class Sorting:
     """What rows are sorted by.
 
-    keys: columns whose values a partition's rows have in common, where NULL equals NULL.
+    keys: columns whose values a partition's rows have in common, where NULL equals NULL. needed:
+    the conditions of which each must hold of some row of a partition, or that may be left out.
     """
 
     keys: tuple[str, ...]
     order: tuple[SortColumn, ...]
+    needed: tuple[int, ...] = ()
 
     @property
     def columns(self) -> tuple[SortColumn, ...]:

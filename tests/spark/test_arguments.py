@@ -65,7 +65,12 @@ RIGHT_KINDS: dict[str, tuple[str, ...]] = {
     "limit": ("3",),
     "why.clause": ("None", *WHOLE, *TEXTS),
     "coverage.clause": ("None", *WHOLE, *TEXTS),
+    "aggregate.clause": ("None", *WHOLE, *TEXTS),
+    "aggregate.by": (),
+    "aggregates": ("None",),
     "match_recognize.clause": TEXTS,
+    "sweep.clause": TEXTS,
+    "grid": (),
     "match_recognize.args": ("None", "dict"),
     "x": TEXTS,
     "y": TEXTS,
@@ -110,7 +115,7 @@ RIGHT_KINDS["skip_to_first.stage"] = RIGHT_KINDS["skip_to_last.stage"] = TEXTS
 METHODS = (
     *(getattr(Pattern, name) for name in vars(Pattern) if not name.startswith("_")),
     *(AfterMatch.skip_to_first, AfterMatch.skip_to_last, Counters.values),
-    *(Query.explain, Query.why, Query.coverage, Query.plot, Query.to_sql),
+    *(Query.aggregate, Query.explain, Query.why, Query.coverage, Query.plot, Query.to_sql),
 )
 CALLABLES = (
     *(getattr(matchrec, name) for name in matchrec.__all__ if name.islower() and name != "query"),
@@ -155,6 +160,8 @@ def right_call(function: Callable[..., Any], spark: SparkSession) -> Callable[..
         "stage": "a",
         "stages": (),
     }
+    if function is matchrec.sweep:
+        right |= {"clause": "ORDER BY t PATTERN (A) DEFINE A AS v > :x", "grid": {"x": [1]}}
     if function.__qualname__.startswith("Query."):
         right["self"] = matchrec.query(df, right["clause"])
     elif "self" in inspect.signature(function).parameters and "pattern" not in function.__name__:

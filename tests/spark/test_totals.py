@@ -52,6 +52,7 @@ PUSHED = [
     "SELECT k, avg(x), max(x), min(s), count(t), max(t), sum(d) FROM {} GROUP BY k",
     "SELECT count(*), sum(n), min(t), avg(n) FROM {} WHERE k > 5",
     "WITH c AS (SELECT k, count(*) AS c FROM {} GROUP BY k) SELECT k, c FROM c UNION SELECT 9, 9",
+    "SELECT count(1), count(*) AS n FROM {} AS m WHERE m.k <= 1",
     "SELECT (SELECT count(*) FROM {}) AS one, 2 AS two",
     "SELECT DISTINCT count(*) FROM {} GROUP BY ALL LIMIT 3",
     "SELECT sum(c) AS c FROM (SELECT k, count(*) AS c FROM {} GROUP BY k)",
@@ -97,6 +98,32 @@ def test_what_is_not_pushed_builds_each_match(spark: SparkSession, query: str, r
     ours, built = (matchrec.sql(spark, query.format(one)) for one in (CLAUSE, BUILT))
     assert ours.schema == built.schema
     assert values(ours) == values(built)
+
+
+def test_rows_of_matches_are_no_matches(spark: SparkSession) -> None:
+    query = "SELECT k, count(*) AS c FROM {} GROUP BY k"
+    rows = """t MATCH_RECOGNIZE (PARTITION BY k ORDER BY id MEASURES count(*) AS n
+        ALL ROWS PER MATCH PATTERN (A+ B) SKIP TILL ANY MATCH ALL MATCHES WITHIN 9
+        DEFINE A AS v > 3, B AS v < 8)"""
+    reason = "each match is built, because more than one row comes out for a match"
+    assert reason in section(spark, query.format(rows))
+    counted = {row.k: row.c for row in matchrec.sql(spark, query.format(rows)).collect()}
+    whole = matchrec.sql(spark, f"SELECT * FROM {rows}").groupBy("k").count().collect()
+    assert counted == {row.k: row["count"] for row in whole}
+
+
+def test_qualified_keys(spark: SparkSession) -> None:
+    query = "SELECT k, count(*) AS c FROM {} GROUP BY k".format(CLAUSE.replace("BY k", "BY t.k"))
+    assert section(spark, query).startswith("by the search")
+    assert matchrec.sql(spark, query).count() == 2
+
+
+@pytest.mark.parametrize(("rows", "matches"), [(20, 2**20 - 1), (100, 2**63 - 1024)])
+def test_counters_count_what_is_not_built(spark: SparkSession, rows: int, matches: int) -> None:
+    counters = matchrec.Counters()
+    options = matchrec.Options(counters=counters)
+    matchrec.sql(spark, POWERS.format("count(*)", rows), options=options).collect()
+    assert counters.values()["matches"] == matches
 
 
 def test_plain_matches_are_aggregated_by_spark(spark: SparkSession) -> None:

@@ -95,7 +95,11 @@ def test_partitions_of_a_cluster_and_of_many_cores_stay() -> None:
 
 def test_a_session_that_cannot_set_them_is_left_alone() -> None:
     session = Session({"spark.master": "local[2]"}, {PARTITIONS: "200"}, fixed=True)
-    assert not any(one.is_new for one in tuning.wanted_settings(session))  # type: ignore[arg-type]
+    limit, partitions = tuning.wanted_settings(session)  # type: ignore[arg-type]
+    assert (limit.is_new, partitions.is_new) == (False, False)
+    assert str(limit) == (
+        f"{MAX_BYTES} is not set\n  the session cannot set it, or its Spark has none"
+    )
     assert tuning.untuned(session) is None  # type: ignore[arg-type]
 
 

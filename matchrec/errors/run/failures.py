@@ -16,7 +16,6 @@ from matchrec.errors.kinds import (
 )
 from matchrec.errors.message import plan_error, run_error, unsupported
 from matchrec.errors.surface import here
-from matchrec.source import Span
 
 # SKIP TO a variable to which the match maps no row.
 skip_to_no_row = run_error(
@@ -125,15 +124,12 @@ alike_but_for_case = plan_error(
 )
 
 
-def clause_of_its_own(clause: str, span: Span) -> MatchRecognizePlanError:
-    """PARTITION BY or ORDER BY in the clause of a rule."""
-    argument = clause.lower().replace(" ", "_")
-    return MatchRecognizePlanError(
-        f"{clause} in a rule",
-        span,
-        notes=("all rules of a set have the same partitions and the same order",),
-        hint=f'leave it out, and write match_rules(..., {argument}="...")',
-    )
+# PARTITION BY or ORDER BY in the clause of a rule.
+clause_of_its_own = plan_error(
+    "{clause} in a rule",
+    notes=("all rules of a set have the same partitions and the same order",),
+    hint='leave it out, and write match_rules(..., {argument}="...")',
+)
 
 
 # A column of the input that has the name of one of ours.

@@ -131,14 +131,6 @@ def wrong_number_of_arguments(function: str, given: int, span: Span) -> MatchRec
     )
 
 
-# rand() and its like in a predicate.
-nondeterministic = plan_error(
-    "{function}() in WHERE gives another value at every evaluation",
-    notes=("a predicate may be evaluated for an event never, once or several times",),
-    hint="compute it as a column of the input",
-)
-
-
 # Predicates
 
 
@@ -175,11 +167,9 @@ equivalence_inside = plan_error(
 )
 
 
-def equivalence_of_variable(names: tuple[str, ...], span: Span) -> MatchRecognizePlanError:
-    """`[a.symbol]`."""
-    return MatchRecognizePlanError(
-        f"equivalence test in WHERE on `{names[0]}` only",
-        span,
-        notes=("an equivalence test is about all events of the match",),
-        hint=f"write [{'.'.join(names[1:])}]",
-    )
+# `[a.symbol]`.
+equivalence_of_variable = plan_error(
+    "equivalence test in WHERE on `{variable}` only",
+    notes=("an equivalence test is about all events of the match",),
+    hint="write [{attribute}]",
+)

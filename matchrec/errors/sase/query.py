@@ -193,12 +193,3 @@ too_many_events = unsupported(
 not_a_number_of_events = parse_error(
     "`{number}` EVENTS in WITHIN", hint="write a whole number from 1 on"
 )
-
-
-# RETURN
-
-
-# Two output columns of one name.
-duplicate_item = plan_error(
-    "two items of RETURN are named `{name}`", hint="name one of them otherwise: a[1].x AS first_x"
-)

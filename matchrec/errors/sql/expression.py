@@ -113,8 +113,8 @@ final_in_define = plan_error(
 # rand() and its like in a condition.
 nondeterministic = plan_error(
     "{function}() in {part[DEFINE]} gives another value at every evaluation",
-    notes=("a condition may be evaluated for a row never, once or several times",),
-    hint="compute it as a column of the input, in a subquery before the clause",
+    notes=("{word.condition} may be evaluated never, once or several times",),
+    hint="compute it as a column of the input",
     condition="MATCH_RECOGNIZE_NONDETERMINISTIC_DEFINE",
 )
 

@@ -61,7 +61,7 @@ class Difference:
     def span_in(self, tokens: TokenSequence, index: int) -> Span | None:
         """The characters that use it at a token, None where it is not used."""
         end = index + len(self.words)
-        if not tokens.says(index, *self.words):
+        if any(word_at(tokens, place) != word for place, word in enumerate(self.words, index)):
             return None
         if not self.is_call:
             rest = tokens.text_at(tokens.span(end, len(tokens))) if end < len(tokens) else ""
@@ -78,6 +78,12 @@ class Difference:
         return self.where is None or self.where.search(text) is not None
 
 
+def word_at(tokens: TokenSequence, index: int) -> str:
+    """What the table calls a token: its key, or the text of a string."""
+    is_string = index < len(tokens) and tokens[index].is_string
+    return tokens[index].text if is_string else tokens.key(index)
+
+
 def found_differences(
     tokens: TokenSequence, read: Product, write: Product
 ) -> Iterator[tuple[Difference, Span]]:
@@ -88,7 +94,7 @@ def found_differences(
         if not keys.isdisjoint(row.products):
             rows.setdefault(row.words[0], []).append(row)
     for index in range(len(tokens)):
-        for row in rows.get(tokens.key(index), ()):
+        for row in rows.get(word_at(tokens, index), ()):
             span = row.span_in(tokens, index)
             if span is not None:
                 yield row, span

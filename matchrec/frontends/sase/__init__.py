@@ -15,6 +15,7 @@ Source: Agrawal, Diao, Gyllstrom, Immerman, "Efficient Pattern Matching over Eve
 from __future__ import annotations
 
 from matchrec.errors.kinds import shown_in
+from matchrec.errors.language import SASE
 from matchrec.errors.sql.clause import expression_nested_too_deep
 from matchrec.frontends.sase.lower import lower
 from matchrec.frontends.sase.nodes import SaseQuery
@@ -35,7 +36,7 @@ def compile_sase(
     """The plan of a query's text; errors show their lines of it."""
     from matchrec.frontends.sase.parser import parse  # it loads lark
 
-    with shown_in(Source(text)):
+    with shown_in(Source(text), SASE):
         try:
             return lower(parse(text), order_by, partition_by, type_column, output)
         except RecursionError as error:

@@ -11,6 +11,7 @@ from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.sase import expression as expression_errors
 from matchrec.errors.sase import query as query_errors
+from matchrec.errors.sql.expression import nondeterministic
 from matchrec.frontends.expressions.analysis import with_holes
 from matchrec.frontends.expressions.operands import SAME_SIGNS, operation_of_call
 from matchrec.frontends.expressions.row_terms import NAMING, named_field
@@ -313,7 +314,7 @@ class ExpressionReader:
         if name.upper() in AGGREGATES | OF_THE_MATCH | WINDOW_ONLY.keys():
             raise expression_errors.unknown_aggregate(name, self.clause, OVER_EVENTS, place)
         if name.upper() in NONDETERMINISTIC and self.clause == "WHERE":
-            raise expression_errors.nondeterministic(name, place)
+            raise nondeterministic(name, place)
         if name.upper() in NAMING and self.clause == "RETURN":
             fields = [self.field(name.upper(), *one) for one in enumerate(arguments, 1)]
             return Term(self.woven(span, fields), span)

@@ -11,6 +11,7 @@ from itertools import chain, product
 from math import prod
 
 from matchrec.dataclass import dataclass
+from matchrec.errors.rules import duplicate_measure
 from matchrec.errors.sase import expression as expression_errors
 from matchrec.errors.sase import query as errors
 from matchrec.frontends.sase.expressions import (
@@ -155,7 +156,7 @@ def measures(query: SaseQuery, components: Components) -> Iterator[Measure]:
     seen: dict[str, Span] = {}
     for item in query.items:
         if item.name in seen:
-            raise errors.duplicate_item(item.name, (seen[item.name], item.name_span))
+            raise duplicate_measure(item.name, (seen[item.name], item.name_span))
         seen[item.name] = item.name_span
         value = with_final_semantics(reader.scalar(item.expression))
         yield Measure(item.name, value, item.name_span)
@@ -187,8 +188,10 @@ def check_equivalences(
 ) -> None:
     """The tests are on attributes of every event; partition contiguity needs one."""
     for test in tests:
-        if len(test.names) > 1 and components.named(test.names[0]) is not None:
-            raise expression_errors.equivalence_of_variable(test.names, test.span)
+        variable, *attribute = test.names
+        if attribute and components.named(variable) is not None:
+            written = ".".join(attribute)
+            raise expression_errors.equivalence_of_variable(variable, written, test.span)
     where = query.where
     if where is not None and where.strategy is Strategy.PARTITION_CONTIGUITY and not tests:
         raise errors.nothing_to_partition_by(where.strategy_span)

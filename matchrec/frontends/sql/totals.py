@@ -111,6 +111,8 @@ def find_totals(
         if _is_alias(tokens, index, start - 1)
     }
     try:
+        if len(names.measures) < len(clause.measures):
+            raise _NotPushed("names of measures differ in case alone")
         if after < end and not (tokens.key(after) in _AFTER_CLAUSE and starts_part(tokens, after)):
             raise _NotPushed(f"`{tokens[after].text}` stands behind the clause")
         found = [call for one in around for call in _read_groups(tokens, one, names)]
@@ -132,19 +134,15 @@ def _end_of_block(tokens: TokenSequence, closing: int, start: int) -> int:
 
 
 def _names_of(clause: MatchRecognize, alias: str | None) -> _Names:
-    keys = {}
-    for key in clause.partition_by:
-        written = key.name or key.expression.text.strip("`")
-        keys[written.lower()] = Grouping.PARTITION
-    measures = {}
+    """What the columns of a clause are called."""
+    written = (key.name or key.expression.text.rpartition(".")[2] for key in clause.partition_by)
+    keys = {one.strip("`").lower(): Grouping.PARTITION for one in written}
     for one in clause.measures:
         row = _ROW_OF_A_MATCH.fullmatch(one.expression.text.strip())
-        if row is None:
-            measures[one.name.lower()] = one.name
-        else:
+        if row is not None:
             is_first = row[1].upper() == "FIRST"
             keys[one.name.lower()] = Grouping.START if is_first else Grouping.END
-            measures[one.name.lower()] = one.name
+    measures = {one.name.lower(): one.name for one in clause.measures}
     return _Names(keys, measures, alias)
 
 
@@ -203,7 +201,8 @@ def _call_at(tokens: TokenSequence, index: int, names: _Names) -> _Call:
     if tokens.key(last + 1) in _AFTER_CALL:
         raise _NotPushed(f"{tokens.key(last + 1)} follows `{written}`")
     is_cast = tokens.says(index - 2, "CAST", "(") and tokens.says(last + 1, "AS", "DOUBLE", ")")
-    if last == index + 3 and tokens.key(index + 2) == "*" and function == "count":
+    counts = tokens.key(index + 2) == "*" or tokens[index + 2].kind is TokenKind.NUMBER
+    if last == index + 3 and counts and function == "count":
         return _Call(index, last, function, None, is_cast)
     is_qualified = tokens.key(index + 3) == "." and tokens[index + 2].name.lower() == names.alias
     place = index + 4 if is_qualified else index + 2

@@ -35,6 +35,7 @@ from matchrec.dataclass import dataclass
 from matchrec.engine.partitions import IntArray
 from matchrec.errors.calls import no_room_on_disk
 from matchrec.spark import wire
+from matchrec.spark.sorting.needed import without_matchless
 from matchrec.spark.sorting.order import order_of, sort_table
 from matchrec.spark.wire import Sorting
 
@@ -76,7 +77,7 @@ def sorted_tables(
                 spills.add(take_all(held))
                 size = 0
         if held and not spills.levels:
-            yield sort_table(take_all(held), sorting)
+            yield sort_table(without_matchless(take_all(held), sorting), sorting)
             return
         if held:
             spills.add(take_all(held))

@@ -17,11 +17,13 @@ import pyarrow as pa
 
 from matchrec.dataclass import dataclass
 from matchrec.engine.kernels import layout
+from matchrec.engine.kernels.totals import WAYS
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import IntArray
 from matchrec.spark import wire
 
 KIND = pa.list_(pa.int64())
+MOST = 2.0**63 - 1024  # the greatest double that is a BIGINT
 
 # What comes before the counters of the kernels, in their order: those of `layout`.
 EVENTS = 0
@@ -96,7 +98,13 @@ def empty(kind: pa.DataType) -> pa.Array:
 
 
 def number_of(matches: Matches) -> int:
-    """How many matches a chunk holds; in the graph of all matches, how many end."""
+    """How many matches a chunk holds; in the graph of all matches, how many end.
+
+    Of matches that are counted and not built, at most the greatest BIGINT.
+    """
+    if matches.totals is not None:
+        ways = np.ascontiguousarray(matches.totals[:, WAYS + 2]).view(np.float64)
+        return int(min(ways.sum(), MOST))
     if matches.pointers is not None:
         return int(matches.pointers.completes.sum())
     return matches.count

@@ -6,6 +6,7 @@ What it takes to do so is loaded where they do it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from matchrec.compile.executable import Executable, Lookaround
@@ -33,6 +34,12 @@ class Incoming:
     sorting: Sorting | None = None
     structs: tuple[Struct, ...] = ()
     rows_a_call: int = ROWS_A_CALL
+
+    def needing(self, conditions: tuple[int, ...]) -> Incoming:
+        """The same, where a partition may be left out in which one of these holds of no row."""
+        if self.sorting is None:
+            return self
+        return replace(self, sorting=replace(self.sorting, needed=conditions))
 
     def pieces(
         self, batches: Iterable[pa.RecordBatch], lookaround: Lookaround | None

@@ -16,12 +16,11 @@ def over(table: str, clause: str) -> str:
     return f"SELECT m.* FROM {table} MATCH_RECOGNIZE (ORDER BY id {clause}) AS m"
 
 
-def test_order_in_an_aggregate_is_refused(spark: SparkSession) -> None:
-    query = over(
-        VALUES, "MEASURES array_agg(value ORDER BY id DESC) AS x PATTERN (A) DEFINE A AS true"
-    )
-    with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="with ORDER BY or LIMIT"):
-        matchrec.sql(spark, query, dialect="trino")
+def test_order_in_an_aggregate(spark: SparkSession) -> None:
+    clause = "MEASURES array_agg(id ORDER BY id DESC) AS x PATTERN (A+) DEFINE A AS true"
+    (row,) = matchrec.sql(spark, over(VALUES, clause), dialect="trino").collect()
+    assert len(row["x"]) > 1
+    assert row["x"] == sorted(row["x"], reverse=True)
 
 
 def test_a_quotient_of_unknown_columns_is_named(spark: SparkSession) -> None:

@@ -89,17 +89,6 @@ def value_at_extreme(node: exp.Expr, place: Place) -> exp.Expr:
     return extreme(this=having.this, expression=having.expression)
 
 
-def ordered_aggregates(node: exp.Expr, place: Place) -> exp.Expr:
-    """What no rule before this one has said otherwise, and sqlglot would write as it is."""
-    if not place.is_measure:
-        return node
-    if isinstance(node, exp.Order | exp.Limit) and node.find_ancestor(exp.AggFunc):
-        raise UnsupportedError("an aggregate over the rows of a match with ORDER BY or LIMIT")
-    if isinstance(node, exp.HavingMax):
-        raise UnsupportedError("an aggregate with HAVING MAX or HAVING MIN")
-    return node
-
-
 def semantics_of_aggregates(node: exp.Expr, _: Place) -> exp.Expr:
     """RUNNING and FINAL before each aggregate of what an aggregate has become."""
     name = name_of(node)

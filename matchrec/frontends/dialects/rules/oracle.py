@@ -378,7 +378,6 @@ def text_of_date(node: exp.Expr, place: Place) -> exp.Expr:
 _COUNTERS = frozenset({"LEVEL", "ROWNUM"})
 _LISTS = frozenset({"odcinumberlist", "odcivarchar2list", "odcidatelist", "dbms_debug_vc2coll"})
 _MAY_BE_EMPTY = (exp.Substring, exp.Trim, exp.Replace, exp.Translate, exp.RegexpReplace)
-_REPLACING = (exp.Replace, exp.RegexpReplace)
 
 
 def row_generator(node: exp.Expr, place: Place) -> exp.Expr:
@@ -547,14 +546,6 @@ def unusual_name(node: exp.Expr, _: Place) -> exp.Expr:
     return node
 
 
-def empty_text(node: exp.Expr, _: Place) -> exp.Expr:
-    """`''` is NULL, so `x = ''` is never true; what REPLACE seeks and puts in may be nothing."""
-    if not isinstance(node, exp.Literal) or not node.is_string or node.name:
-        return node
-    stays = isinstance(node.parent, _REPLACING) and node.arg_key != "this"
-    return node if stays else exp.cast(exp.null(), "text")
-
-
 def nothing_is_null(node: exp.Expr, place: Place) -> exp.Expr:
     """`SUBSTR(x, 9)` and the like in Oracle, NULL where the text that they give is empty."""
     is_inside = isinstance(node.parent, exp.DPipe | exp.Concat)
@@ -592,7 +583,6 @@ def _joined(parts: list[exp.Expr], place: Place) -> exp.Expr:
 
 READS: tuple[Rule, ...] = (
     no_join_marks,
-    empty_text,
     nothing_is_null,
     over_each_aggregate,
     semantics_of_aggregates,
