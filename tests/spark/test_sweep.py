@@ -9,6 +9,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
+from matchrec.api.sweep import markers
 
 CLAUSE = """PARTITION BY k ORDER BY id MEASURES FIRST(id) AS f
     PATTERN (A{:least,} B) DEFINE A AS v > :v AND s <> ':v', B AS v < LAST(A.v)"""
@@ -53,10 +54,9 @@ def test_a_point_without_a_match_has_a_row(spark: SparkSession) -> None:
     assert found._repr_html_().count("<tr>") == 3
 
 
-def test_a_path_is_no_marker(spark: SparkSession) -> None:
-    rows = spark.sql("SELECT id, named_struct('x', id) AS j FROM range(5)")
-    clause = "ORDER BY id PATTERN (A+) DEFINE A AS id::int > :int"
-    assert matchrec.sweep(rows, clause, {"int": [1]}).rows[0][1] == 1
+def test_a_path_or_a_type_is_no_marker() -> None:
+    clause = "DEFINE A AS x::int > :int AND j:int <> ':int'"
+    assert [clause[at - 2 : at] for at, _ in markers(clause, ["int"])] == [" :"]
 
 
 @pytest.mark.parametrize(
