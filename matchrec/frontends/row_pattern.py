@@ -383,7 +383,7 @@ def value_of(parameter: Parameter, values: Values) -> int:
         marker = marker_of(parameter.name)
         if marker is not None:
             raise marker_without_value(marker)
-        raise unbound_parameter(parameter.name, values, span)
+        raise unbound_parameter(parameter.name, tuple(values), span)
     value = values[parameter.name]
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise errors.value_is_no_bound(parameter.written, value, span)
