@@ -59,6 +59,7 @@ def shown(found: RuleMatches) -> list[tuple[Any, ...]]:
     return sorted(map(tuple, found.matches.select(*columns).collect()), key=str)
 
 
+@pytest.mark.once
 def test_a_version_has_the_rows_of_its_time_and_its_matches_do_not_cross_it(
     ticks: DataFrame,
 ) -> None:
@@ -78,6 +79,7 @@ def test_a_version_has_the_rows_of_its_time_and_its_matches_do_not_cross_it(
     assert found.rules == ("fall", "rise")
 
 
+@pytest.mark.once
 def test_conditions_over_neighbours_see_those_of_their_version_only(ticks: DataFrame) -> None:
     one = "PATTERN (U) DEFINE U AS price < PREV(price)"
     rules = {"all": one, "late": {3: one}, "later": {4: one}}
@@ -96,6 +98,7 @@ TWINS = """MEASURES A.day AS d AFTER MATCH SKIP TO LAST B
     PATTERN (A B?) DEFINE A AS price > 8, B AS price = 8"""
 
 
+@pytest.mark.once
 def test_partitions_of_a_version_may_be_divided_and_may_fail(ticks: DataFrame) -> None:
     rows = ticks.selectExpr("*", "price % 2 AS odd")
     rules = {"alike": {None: ALIKE, 3: ALIKE, 6: None}, "twins": {2: TWINS, 5: TWINS}}
@@ -112,6 +115,7 @@ def test_partitions_of_a_version_may_be_divided_and_may_fail(ticks: DataFrame) -
     assert [row[:6] for row in shown(found) if row[0] == "twins"] == [("twins", 2, "A", 1, 2, 3)]
 
 
+@pytest.mark.once
 def test_a_table_of_rules_gives_what_a_dict_of_them_gives(ticks: DataFrame) -> None:
     rules = {"fall": {2: FALL, 5: None}, "rise": {3: RISE, 4: RISE}}
     spark = ticks.sparkSession
@@ -123,6 +127,7 @@ def test_a_table_of_rules_gives_what_a_dict_of_them_gives(ticks: DataFrame) -> N
         assert shown(match(ticks, lambda: table.withColumn("beside", table.rule))) == expected
 
 
+@pytest.mark.once
 def test_what_is_no_rule_is_left_out_and_named(ticks: DataFrame) -> None:
     texts = {"rise": RISE, "open": "PATTERN (A", "other": "PATTERN (A) DEFINE A AS prise > 1"}
     texts["type"] = "MEASURES sqrt(A.price, 1) AS x PATTERN (A)"
@@ -151,6 +156,7 @@ ORDERS: dict[str, tuple[str, Any]] = {
 }
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("name", ORDERS)
 def test_versions_by_all_types_of_an_order(ticks: DataFrame, name: str) -> None:
     order, since = ORDERS[name]
@@ -232,6 +238,7 @@ MESSAGES: dict[str, tuple[Any, dict[str, Any], str]] = {
 }
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("name", MESSAGES)
 def test_what_is_wrong_with_versions_is_said(ticks: DataFrame, name: str) -> None:
     rules, options, message = MESSAGES[name]
@@ -240,6 +247,7 @@ def test_what_is_wrong_with_versions_is_said(ticks: DataFrame, name: str) -> Non
     assert message in str(caught.value).splitlines()[0]
 
 
+@pytest.mark.once
 def test_versions_with_other_columns_have_no_result_in_common(ticks: DataFrame) -> None:
     found = match(ticks, {"x": {None: FALL, 3: RISE}})
     with pytest.raises(matchrec.MatchRecognizeError, match="versions of rule `x` have different"):
@@ -318,7 +326,7 @@ def each_by_itself(events: DataFrame, rules: dict[str, Versions]) -> Counter[str
     return found
 
 
-@pytest.mark.parametrize("seed", batches(12))
+@pytest.mark.parametrize("seed", batches(5))
 def test_versions_give_what_each_gives_by_itself(spark: SparkSession, seed: int) -> None:
     rnd = random.Random(seed)
     rows = random_events(rnd, [*"pqrstu", None])
@@ -409,6 +417,7 @@ AFTER: dict[str, tuple[dict[str, Versions], str | None]] = {
 }
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("name", AFTER)
 def test_what_has_come_is_searched_for_the_rules_of_its_time(
     spark: SparkSession, name: str
@@ -434,6 +443,7 @@ def test_what_has_come_is_searched_for_the_rules_of_its_time(
     assert caught.value.message == f"{said}1970-01-01 00:02:25 UTC"
 
 
+@pytest.mark.once
 def test_a_rule_that_ends_lets_go_of_its_state(spark: SparkSession) -> None:
     rows = [("pq"[i % 2], 100 + i, "a", i) for i in range(40)]
     waits = "PATTERN (A B) DEFINE A AS v = 'a', B AS v = 'b'"
