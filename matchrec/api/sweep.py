@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
@@ -15,8 +16,8 @@ from matchrec.arguments import ArgumentKind, DialectName, checked
 from matchrec.charts.sweep import Sweep
 from matchrec.errors import calls as errors
 from matchrec.errors.kinds import shown_in
-from matchrec.frontends.lexing.tokens import read_tokens
 from matchrec.frontends.pattern.lower import measure
+from matchrec.frontends.sql.locate import places_of_parameters
 from matchrec.frontends.sql.lower import lower
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.expression import MatchNumber
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 MOST_POINTS = 1000
 
+_NAME_BEFORE = re.compile(r"[\w`]$")
 Grid = Mapping[str, Sequence[Any]]
 
 
@@ -96,14 +98,11 @@ def sweep(
 
 def markers(clause: str, names: Sequence[str]) -> Iterator[tuple[int, str]]:
     """Where names stand after a colon, and which."""
-    tokens = read_tokens(clause)
-    for index in range(len(tokens) - 1):
-        colon, name = tokens[index].span, tokens[index + 1]
-        is_marker = tokens.key(index) == ":" and name.is_name and colon.end == name.span.start
-        before = tokens[index - 1] if index else None
-        is_path = before is not None and before.is_name and before.span.end == colon.start
-        if is_marker and not is_path and name.text in names:
-            yield name.span.start, name.text
+    for name, span in places_of_parameters(clause):
+        is_apart = clause[span.start + 1 : span.end] != name
+        is_path = _NAME_BEFORE.search(clause[: span.start]) is not None
+        if name in names and not (is_apart or is_path):
+            yield span.start + 1, name
 
 
 def renamed(clause: str, point: Mapping[str, Any], number: int) -> str:

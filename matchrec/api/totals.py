@@ -33,7 +33,7 @@ def aggregate(clause: Clause, aggregates: Mapping[str, str], by: str) -> DataFra
     Raises MatchRecognizePlanError for what is no aggregate of a measure.
     """
     grouped, asking = Grouping(by), Asking()
-    plan = clause.searched or clause.plan
+    plan = clause.plan_searched("aggregate")
     keys = key_measures(plan, grouped)
     calls = {name: call_of(text, plan) for name, text in aggregates.items()}
     columns = {name: asking.over_groups(*call) for name, call in calls.items()}

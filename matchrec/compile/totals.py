@@ -19,7 +19,7 @@ from matchrec.engine.interface import Task, TaskTotals, Total
 from matchrec.errors import totals as errors
 from matchrec.nfa.closure import Effect, may_map_twice
 from matchrec.output.reads import MeasureReader, ReadAggregate, ReadTotal
-from matchrec.plan.clauses import EventSelection, MatchOutput, RowsPerMatch
+from matchrec.plan.clauses import MatchOutput, RowsPerMatch
 from matchrec.plan.expression import End
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.totals import ROUGH_COUNT
@@ -65,12 +65,7 @@ def check_task(task: Task) -> None:
     effects = {one.effect for choices in task.pattern.folding.choices for one in choices}
     if task.absent or effects & {Effect.COMPLETES, Effect.TIMES_OUT}:
         raise errors.NotCarriedError(errors.ABSENT_ROWS)
-    waits: tuple[int | None, ...] = task.pattern.folding.waits
-    if task.stages is None:
-        states = len(task.pattern.folding.choices)
-        strict = task.selection is EventSelection.STRICT_CONTIGUITY
-        waits = (None,) * states if strict else tuple(range(states))
-    if may_map_twice(task.pattern.folding, waits):
+    if may_map_twice(task.pattern.folding, task.waits):
         raise errors.NotCarriedError(errors.MAPPED_TWICE)
 
 

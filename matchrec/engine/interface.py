@@ -151,6 +151,15 @@ class Task:
         return goes_beyond_preferred(self.selection, self.output, self.absent, self.closing)
 
     @property
+    def waits(self) -> tuple[int | None, ...]:
+        """By state that in which a run waits that skips a row, None where it may not."""
+        folding = self.pattern.folding
+        if self.stages is not None:
+            return folding.waits
+        strict = self.selection is EventSelection.STRICT_CONTIGUITY
+        return tuple(None if strict else state for state in range(len(folding.choices)))
+
+    @property
     def needs_whole_partitions(self) -> bool:
         """Whether no row of a partition can be let go before the search of it has ended."""
         return self.selects or self.partial is not None

@@ -93,6 +93,12 @@ class Matches:
         return len(self.start)
 
 
+def of_one_row(partition: IntArray, row: IntArray, classifiers: npt.NDArray[np.int16]) -> Matches:
+    """What is no match, each as a match of one row: pointers of a graph, groups of matches."""
+    one_each, excluded = np.arange(len(row) + 1, dtype=np.int64), np.zeros(len(row), np.bool_)
+    return Matches(partition, one_each[1:], row, one_each, classifiers, excluded, row)
+
+
 @cache  # a stream asks key after key
 def no_matches() -> Matches:
     """Matches of event selection, none of them."""

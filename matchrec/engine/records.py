@@ -299,17 +299,15 @@ def _waiting(task: Task) -> tuple[IntArray, IntArray]:
     Of all matches, a run comes out beside them that is live where its window ends, if that is asked
     for.
     """
-    folding, states = task.pattern.folding, len(task.pattern.folding.choices)
+    folding, waits = task.pattern.folding, np.array(list(map(number_of, task.waits)), np.int64)
     if task.stages is None:
-        strict = task.selection is EventSelection.STRICT_CONTIGUITY
-        waits = np.full(states, -1) if strict else np.arange(states)
         times_out = task.partial is not None and task.output is MatchOutput.ALL
-        live = live_states(folding.choices) if times_out else np.zeros(states)
-        return waits.astype(np.int64), np.where(live, TIMED_OUT, 0).astype(np.int64)
+        live = live_states(folding.choices) if times_out else np.zeros(len(waits))
+        return waits, np.where(live, TIMED_OUT, 0).astype(np.int64)
     ends = np.array(folding.ends, np.int64)
     if not task.stages.timeouts:
         ends[ends >= TIMED_OUT] = 0
-    return np.array([-1 if one is None else one for one in folding.waits], np.int64), ends
+    return waits, ends
 
 
 def number_choices(task: Task) -> tuple[IntArray, IntArray]:

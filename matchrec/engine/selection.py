@@ -40,6 +40,7 @@ from matchrec.engine.matches import (
     RunFailure,
     next_starts,
     no_matches,
+    of_one_row,
 )
 from matchrec.engine.partitions import BoolArray, IntArray
 from matchrec.engine.records import SearchInput
@@ -442,9 +443,7 @@ class RunsSearch(BufferSearch):
         loops = np.isin(np.arange(len(self.task.variables)), again)
         state = variable.astype(np.int64)
         pointers = versioned(partition, row, state, (before, completes), loops)
-        one_each = np.arange(len(row) + 1, dtype=np.int64)
-        excluded = np.zeros(len(row), np.bool_)
-        yield Matches(partition, one_each[1:], row, one_each, variable, excluded, row, pointers)
+        yield replace(of_one_row(partition, row, variable), pointers=pointers)
 
 
 class TotalsSearch(RunsSearch):
@@ -478,12 +477,8 @@ class TotalsSearch(RunsSearch):
             partition, row = group, starts[group]
         else:
             partition, row = np.searchsorted(starts, group, side="right") - 1, group
-        count = len(group)
-        one_each = np.arange(count + 1, dtype=np.int64)
-        nothing = np.zeros(count, np.int16), np.zeros(count, np.bool_)
-        return Matches(
-            partition, one_each[1:], row, one_each, *nothing, row, totals=totals.groups[group]
-        )
+        groups = of_one_row(partition, row, np.zeros(len(group), np.int16))
+        return replace(groups, totals=totals.groups[group])
 
 
 @dataclass(slots=True)

@@ -183,7 +183,7 @@ def goes_beyond_preferred(
 
 
 class Grouping(Enum):
-    """By what matches are put together that are counted and not built: see `match_plan.Totals`."""
+    """By what matches are put together that are counted and not built: see `totals.Totals`."""
 
     PARTITION = "partition"
     START = "start"

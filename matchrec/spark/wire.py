@@ -46,6 +46,11 @@ MESSAGE = "__message"
 BITS_A_COLUMN = 62
 
 
+def bit_columns_of(conditions: int) -> int:
+    """How many columns the bits of so many conditions take, after that of a mark."""
+    return conditions // BITS_A_COLUMN + 1
+
+
 class SelectItem(NamedTuple):
     """An item of a select list: SQL, and the column's name.
 

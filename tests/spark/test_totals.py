@@ -233,6 +233,14 @@ def test_what_is_no_aggregate_is_refused(events: DataFrame) -> None:
         by_sum.aggregate(by="start")
 
 
+def test_a_window_is_not_asked_about(spark: SparkSession) -> None:
+    query = """SELECT id, n OVER w FROM t WINDOW w AS (PARTITION BY k ORDER BY id
+        MEASURES count(*) AS n ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING
+        PATTERN (A+) DEFINE A AS v > 3)"""
+    with pytest.raises(matchrec.MatchRecognizeError, match="aggregate of a window with PATTERN"):
+        matchrec.query(spark, query).aggregate()
+
+
 def test_over_a_stream_each_match_is_built(spark: SparkSession) -> None:
     stream = spark.readStream.format("rate").load().withWatermark("timestamp", "1 second")
     query = """SELECT count(*) AS c FROM {stream} MATCH_RECOGNIZE (ORDER BY timestamp

@@ -179,7 +179,7 @@ not_over_rows = unsupported(
 # A window whose rows have no order.
 needs_order = parse_error("a window with PATTERN, but without ORDER BY", hint="add ORDER BY")
 
-# why, coverage or convert of a query with a row pattern window.
+# why, coverage, aggregate or convert of a query with a row pattern window.
 window_asked_about = unsupported(
     "{call} of a window with PATTERN is not supported",
     hint="ask about the same pattern in FROM t MATCH_RECOGNIZE (...)",

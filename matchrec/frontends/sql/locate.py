@@ -482,17 +482,22 @@ def _is_plain(alias: str | None) -> bool:
     return token.token_type is TokenType.VAR and not is_reserved(alias)
 
 
+def places_of_parameters(text: str) -> Iterator[tuple[str, Span]]:
+    """Each `:name`, and where it stands; the type of a field, `a: INT`, looks the same."""
+    if ":" not in text:
+        return
+    for colon, name in pairwise(sqlglot_tokens(text)):
+        if colon.token_type is TokenType.COLON and name.text.isidentifier():
+            yield name.text, Span(colon.start, name.end + 1)
+
+
 def named_parameters(text: str) -> dict[str, Span]:
-    """Where each `:name` stands first; the type of a field, `a: INT`, looks the same.
+    """Where each `:name` stands first.
 
     >>> named_parameters("SELECT x FROM t WHERE x > :low AND x < :high")
     {'low': Span(start=26, end=30), 'high': Span(start=39, end=44)}
     """
-    if ":" not in text:
-        return {}
-    tokens = sqlglot_tokens(text)
     found: dict[str, Span] = {}
-    for colon, name in pairwise(tokens):
-        if colon.token_type is TokenType.COLON and name.text.isidentifier():
-            found.setdefault(name.text, Span(colon.start, name.end + 1))
+    for name, span in places_of_parameters(text):
+        found.setdefault(name, span)
     return found

@@ -19,10 +19,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from matchrec.engine.partitions import BoolArray
-from matchrec.spark import wire
-from matchrec.spark.wire import BITS_A_COLUMN, Sorting
-from matchrec.spark.worker.arrays import arrow_of, column, numbers_of
+from matchrec.spark.wire import Sorting
+from matchrec.spark.worker.arrays import arrow_of, column, flags_of, numbers_of
 
 FEW = 32  # rows for each one that satisfies a condition, so that to look up keys pays
 
@@ -30,7 +28,7 @@ FEW = 32  # rows for each one that satisfies a condition, so that to look up key
 def without_matchless(table: pa.Table, sorting: Sorting) -> pa.Table:
     """The rows of all partitions that have a row for each needed condition, at least."""
     for condition in sorting.needed:
-        holds = rows_that_satisfy(table, condition)
+        holds = flags_of(table, condition).astype(np.bool_)
         count = int(np.count_nonzero(holds))
         if count == 0:
             return table.slice(0, 0)
@@ -45,13 +43,6 @@ def without_matchless(table: pa.Table, sorting: Sorting) -> pa.Table:
             table = table.filter(kept).combine_chunks()
             holds = holds[numbers_of(kept)]
     return table
-
-
-def rows_that_satisfy(table: pa.Table, condition: int) -> BoolArray:
-    """bool[n], of which rows a condition that Spark computes holds; bit 0 is a mark."""
-    place, bit = divmod(condition + 1, BITS_A_COLUMN)
-    flags = numbers_of(column(table, wire.bits(place)))
-    return np.asarray(flags >> bit & 1, np.bool_)
 
 
 def compares_alike(kind: pa.DataType) -> bool:

@@ -33,7 +33,14 @@ from matchrec.spark.rule_sets.worker import rows_of_version
 from matchrec.spark.sorting.order import order_of
 from matchrec.spark.transport import PandasEncoding
 from matchrec.spark.wire import SortColumn, Sorting
-from matchrec.spark.worker.arrays import arrow_of, as_integers, codes_of, column, number_equal
+from matchrec.spark.worker.arrays import (
+    arrow_of,
+    as_integers,
+    codes_of,
+    column,
+    flags_of,
+    number_equal,
+)
 
 FORMAT = 5
 LENGTH = 4  # bytes of the length of the header
@@ -229,7 +236,7 @@ class Arriving:
             return memory
         rows, names = memory.rows, {text: one for one, text in memory.meanings.columns.items()}
         places = {text: place for place, text in enumerate(memory.meanings.bits)}
-        packed = len(self.meanings.bits) // wire.BITS_A_COLUMN + 1
+        packed = wire.bit_columns_of(len(self.meanings.bits))
         of_bits = {wire.bits(number): number for number in range(packed)}
         arrays = []
         for field in self.schema:
@@ -255,9 +262,7 @@ def pack(
         place = number * wire.BITS_A_COLUMN + bit - 1  # the first bit is of no condition
         known = places.get(bits[place]) if 0 <= place < len(bits) else None
         if known is not None:
-            column_before, bit_before = divmod(known + 1, wire.BITS_A_COLUMN)
-            words = as_integers(column(rows, wire.bits(column_before)))
-            found |= ((words >> bit_before) & 1) << bit
+            found |= flags_of(rows, known) << bit
     return arrow_of(found).cast(field.type)
 
 

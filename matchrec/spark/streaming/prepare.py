@@ -116,7 +116,7 @@ class Events(Preparation):
 
     def meanings(self, texts: Mapping[str, str], schema: pa.Schema) -> Meanings:
         """What the rows have. texts: of columns, by their names."""
-        packed = len(self.drafted.row_conditions) // wire.BITS_A_COLUMN + 1
+        packed = wire.bit_columns_of(len(self.drafted.row_conditions))
         bits = {wire.bits(number) for number in range(packed)}
         columns = {name: texts.get(name, name) for name in schema.names if name not in bits}
         return Meanings(columns, tuple(one.text for one in self.drafted.row_conditions))

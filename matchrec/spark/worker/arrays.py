@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from matchrec.engine.partitions import BoolArray, FloatArray, IntArray
+from matchrec.spark import wire
 from matchrec.spark.wire import Struct
 
 
@@ -96,6 +97,12 @@ def as_integers(values: pa.Array) -> IntArray:
     return numbers_or_zero(values).astype(np.int64, copy=False)
 
 
+def flags_of(table: pa.Table, condition: int) -> IntArray:
+    """int64[n], 1 where a condition that Spark computes holds; the first bit is of no condition."""
+    place, bit = divmod(condition + 1, wire.BITS_A_COLUMN)
+    return (as_integers(column(table, wire.bits(place))) >> bit) & 1
+
+
 def decimal_words(values: pa.Array) -> IntArray:
     """int64[n, 2], low and high words of decimals; 0 where NULL. The low word is unsigned."""
     if values.null_count:
@@ -107,6 +114,11 @@ def decimal_words(values: pa.Array) -> IntArray:
 def as_floats(values: pa.Array) -> FloatArray:
     """float64[n]; 0 where NULL."""
     return numbers_or_zero(values).astype(np.float64, copy=False)
+
+
+def doubles_of(bits: IntArray) -> FloatArray:
+    """The doubles that are held as these bits."""
+    return np.ascontiguousarray(bits).view(np.float64)
 
 
 def rising_floats(values: FloatArray) -> IntArray:

@@ -21,6 +21,7 @@ from matchrec.engine.kernels.totals import WAYS
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import IntArray
 from matchrec.spark import wire
+from matchrec.spark.worker.arrays import doubles_of
 
 KIND = pa.list_(pa.int64())
 MOST = 2.0**63 - 1024  # the greatest double that is a BIGINT
@@ -103,8 +104,7 @@ def number_of(matches: Matches) -> int:
     Of matches that are counted and not built, at most the greatest BIGINT.
     """
     if matches.totals is not None:
-        ways = np.ascontiguousarray(matches.totals[:, WAYS + 2]).view(np.float64)
-        return int(min(ways.sum(), MOST))
+        return int(min(doubles_of(matches.totals[:, WAYS + 2]).sum(), MOST))
     if matches.pointers is not None:
         return int(matches.pointers.completes.sum())
     return matches.count

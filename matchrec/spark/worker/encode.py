@@ -144,7 +144,7 @@ def satisfied_words(table: pa.Table, conditions: int, bits: int = 0) -> WordArra
 
     bits: how many there is to be room for, if for more.
     """
-    columns = range((conditions + BITS_A_COLUMN) // BITS_A_COLUMN)
+    columns = range(wire.bit_columns_of(conditions))
     packed = [as_integers(column(table, wire.bits(i))).view(np.uint64) for i in columns]
     words = np.zeros((table.num_rows, -(-max(1, conditions, bits) // WORD)), np.uint64)
     words[:, 0] = packed[0] >> np.uint64(1)

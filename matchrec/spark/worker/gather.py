@@ -39,6 +39,7 @@ from matchrec.spark.worker.arrays import (
     as_integers,
     column,
     decimal_words,
+    doubles_of,
     offsets_of,
     sort_keys,
     validity,
@@ -211,50 +212,46 @@ class Gatherer:
 
         Raises SumOverflow where it is too large for its type.
         """
-        words = self.reader.matches.totals
+        words, task = self.reader.matches.totals, self.executable.task
         assert words is not None
-        reads = [one for one in self.executable.reads if isinstance(one, ReadTotal)]
-        begin = totals.NUMBER + reads.index(read) * totals.OF_A_TOTAL
+        assert task.totals is not None
+        place = [one for one in self.executable.reads if isinstance(one, ReadTotal)].index(read)
+        total, begin = task.totals.asked[place], totals.NUMBER + place * totals.OF_A_TOTAL
         known, value = (words[:, begin + part :] for part in (totals.KNOWN, totals.VALUE))
         absent = known[:, 2] == 0
-        if read.function == ROUGH_COUNT:
+        if total.over == "count":
             number = words if read.of is None else known
-            return arrow_of(np.ascontiguousarray(number[:, 2]).view(np.float64))
-        if read.function == "count":
-            never = np.zeros(len(words), np.bool_)
-            return self.exactly(words if read.of is None else known, never, 0)
+            if read.function == ROUGH_COUNT:
+                return arrow_of(doubles_of(number[:, 2]))
+            return self.exactly(number, np.zeros(len(words), np.bool_), 0)
         assert read.of is not None
-        inside = read.of.function if isinstance(read.of, ReadAggregate) else "row"
         kind = None if read.of.column is None else self.values(read.of.column).type
-        floats = kind is not None and pa.types.is_floating(kind) and inside != "count"
-        if read.function in ("sum", "avg"):
-            if floats:
-                return arrow_of(np.ascontiguousarray(value[:, 2]).view(np.float64), absent)
+        if total.over == "sum":
+            if total.floats:
+                return arrow_of(doubles_of(value[:, 2]), absent)
             scale = 0
-            if kind is not None and pa.types.is_decimal(kind) and inside != "count":
+            if kind is not None and pa.types.is_decimal(kind) and total.inside != "count":
                 scale = kind.scale
             return self.exactly(value, absent, scale)
-        if inside in ("count", "sum"):
-            return self.extreme(value, absent, floats=floats)
+        if total.inside in ("count", "sum"):
+            return self.extreme(value, absent, floats=total.floats)
         assert read.of.column is not None
         return self.take_values(read.of.column, np.where(absent, -1, value[:, totals.ROW]))
 
     def exactly(self, words: IntArray, absent: BoolArray, scale: int) -> pa.Array:
         """Numbers of 128 bits as decimals."""
         pair = np.ascontiguousarray(words[:, :2])
-        roughly = np.ascontiguousarray(words[:, 2]).view(np.float64)
+        roughly = doubles_of(words[:, 2])
         lost = (too_large(pair, roughly, 0) | ~np.isfinite(roughly)) & ~absent
         self.refuse_lost(lost, f"DECIMAL(38, {scale})")
         return decimals(pair, absent, pa.decimal128(38, scale))
 
     def extreme(self, words: IntArray, absent: BoolArray, *, floats: bool) -> pa.Array:
         """The least or greatest count or sum of a match."""
-        value = np.ascontiguousarray(words[:, 0])
         if floats:
-            return arrow_of(value.view(np.float64), absent)
-        roughly = np.ascontiguousarray(words[:, 2]).view(np.float64)
-        self.refuse_lost((roughly > SURELY_A_BIGINT) & ~absent, "BIGINT")
-        return arrow_of(value, absent)
+            return arrow_of(doubles_of(words[:, 0]), absent)
+        self.refuse_lost((doubles_of(words[:, 2]) > SURELY_A_BIGINT) & ~absent, "BIGINT")
+        return arrow_of(words[:, 0], absent)
 
     def refuse_lost(self, lost: BoolArray, type_name: str) -> None:
         """Raises SumOverflow for the first of what is too large."""
