@@ -23,6 +23,7 @@ from matchrec.errors.calls import CalledFunction, half_a_character, unknown_word
 Engine = Literal["auto", "backtracking", "breadth_first"]
 Sort = Literal["auto", "spark", "worker"]
 Transport = Literal["auto", "arrow", "pandas"]
+Cut = Literal["auto", "always", "never"]
 AfterError = Literal["raise", "keep"]
 DialectName = Literal[
     "spark",

@@ -49,6 +49,8 @@ from matchrec.spark.worker.matching import Incoming
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from matchrec.spark.ranges import Ranges
+
 
 FIRST_ROW = f"{wire.ROW_NUMBER} = 1"
 
@@ -275,7 +277,12 @@ class Preparation:
 
 @dataclass(frozen=True)
 class Unsorted(Preparation):
-    """Computes columns and bits for one draft, of rows that come together by their keys."""
+    """Computes columns and bits for one draft, of rows that come together by their keys.
+
+    ranges: how partitions are cut, if they are; or why they are not.
+    """
+
+    ranges: Ranges | str = ""
 
     def dataframe(self, columns: tuple[RowColumn, ...]) -> DataFrame:
         """Columns __c0, ..., then those of keys and order that are not there yet, then __bits0, ...
@@ -293,6 +300,10 @@ class Unsorted(Preparation):
             items += bit_columns("FALSE", map(names.over_window, self.drafted.row_conditions))
         rows = self.relation.over(self.source(names), map(str, items))
         keys = self.key_names(names)
+        if not isinstance(self.ranges, str):
+            order = self.order_names(names)[0]
+            rows = self.ranges.assign(self.relation.runner, rows, keys, order)
+            keys.append(wire.RANGE)
         return rows.repartition(*keys) if keys else rows.repartition(1)
 
     def fields(
@@ -307,7 +318,8 @@ class Unsorted(Preparation):
 
     def incoming(self, columns: tuple[RowColumn, ...]) -> Incoming:
         names = self.names_of_parts(columns)
-        sorting = Sorting(tuple(self.key_names(names)), self.sort_columns(names))
+        keys = self.key_names(names) + [wire.RANGE] * (not isinstance(self.ranges, str))
+        sorting = Sorting(tuple(keys), self.sort_columns(names))
         return Incoming(sorting, self.structs(columns))
 
     def structs(self, columns: tuple[RowColumn, ...]) -> tuple[Struct, ...]:

@@ -21,8 +21,10 @@ from matchrec.plan.resolve import InputColumns
 from matchrec.plan.text import quoted
 from matchrec.spark import wire
 from matchrec.spark.after.aggregates import aggregate_matches, measure_sql
+from matchrec.spark.columns import Unsorted
 from matchrec.spark.prepare import D, Demand, Prepared, ScopeOf, prepare
 from matchrec.spark.question import Options, Question
+from matchrec.spark.ranges import check_whole, find_ranges
 from matchrec.spark.session import Relation, quiet_analysis
 from matchrec.spark.types import schema_of_reads
 from matchrec.spark.wire import SelectItem
@@ -108,9 +110,21 @@ def execute_prepared(prepared: Prepared[Draft]) -> ClauseResult:
     """The result of a query. Raises one of Spark's `REFUSALS`."""
     (rule,) = prepared.question.rules
     executable = prepared.link(rule)
+    prepared = cut(prepared, executable)
     result = project(prepared.question.relation, executable, match_rows(prepared, executable))
     analysed = prepared.question.runner.analyse(result)
     return ClauseResult(analysed, executable, prepared)
+
+
+def cut(prepared: Prepared[Draft], executable: Executable) -> Prepared[Draft]:
+    """The same with partitions that are cut into ranges, if they are. Raises as `find_ranges`."""
+    question, preparation = prepared.question, prepared.preparation
+    if question.is_stream or not isinstance(preparation, Unsorted):
+        check_whole(question, preparation.sorts)
+        return prepared
+    ranges = find_ranges(question, prepared.demand.draft.plan, executable)
+    rows = prepared.rows if isinstance(ranges, str) else None
+    return replace(prepared, preparation=replace(preparation, ranges=ranges), rows=rows)
 
 
 def match_rows(prepared: Prepared[Draft], executable: Executable) -> DataFrame:

@@ -12,6 +12,7 @@ from matchrec.arguments import (
     TEXTS,
     AfterError,
     ArgumentKind,
+    Cut,
     Engine,
     OneOf,
     Sort,
@@ -91,6 +92,7 @@ class Options:
     engine: Engine = "auto"
     sort: Sort = "auto"
     transport: Transport = "auto"
+    ranges: Cut = "auto"
     max_steps: int | None = None
     counters: Counters | None = None
     on_error: AfterError = "raise"
@@ -114,6 +116,7 @@ OPTIONS: dict[str, ArgumentKind | OneOf] = {
     "engine": OneOf(get_args(Engine)),
     "sort": OneOf(get_args(Sort)),
     "transport": OneOf(get_args(Transport)),
+    "ranges": OneOf(get_args(Cut)),
     "max_steps": MAX_STEPS,
     "counters": COUNTERS,
     "on_error": OneOf(get_args(AfterError)),

@@ -13,6 +13,8 @@ After the match     __r0 ...       what the measures read
                     __counters     what a worker has counted
 Of rule sets        __rule, __kind, __k0 ..., __first, __last, __events, __message
                                    see `rule_sets.worker`
+Of ranges           __class        a number for some of the keys       __place        in the order
+                    __placed       a bucket of places                   __range        of buckets
 Of streams          __bucket       a number for some of the keys
                     __time         the column with the watermark       __t         in microseconds
 
@@ -35,6 +37,10 @@ COUNTERS = "__counters"
 EVENT_TIME = "__time"
 MICROSECONDS = "__t"
 BUCKET = "__bucket"
+CLASS = "__class"
+PLACE = "__place"
+PLACED = "__placed"
+RANGE = "__range"
 FIRST_BITS = "__bits0"
 RULE = "__rule"
 KIND = "__kind"

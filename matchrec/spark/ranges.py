@@ -1,0 +1,323 @@
+"""One partition in ranges of its order, each of which is a task's.
+
+Where a window bounds matches, rows that lie further apart are in no common match. Rows are put into
+buckets, several to a window, and Spark notes for each bucket how many rows it has, and which of the
+conditions that every match needs hold of some row in it. Then `worker.ranges` tells in which
+buckets a match may begin, so
+
+    which rows no match can have              they are not shuffled
+    between which buckets no match can lie    there the partition is cut
+
+Both are one broadcast join of the rows with the buckets that are kept. Nothing is assumed of the
+data: where matches may begin everywhere, there is one range, and the rows are read once more than
+they had to be. Of partitions with keys only large ones are cut.
+
+Sources: Zhu, Huang, Chaudhuri, "High-Performance Row Pattern Recognition Using Joins", PVLDB 16(5),
+2023, on buckets as wide as the window; docs/decisions/partitions.md has what was tried before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+from py4j.protocol import Py4JError
+from pyspark.sql.types import (
+    DataType,
+    DateType,
+    IntegralType,
+    LongType,
+    StructField,
+    StructType,
+    TimestampNTZType,
+    TimestampType,
+)
+
+from matchrec.compile.executable import Executable
+from matchrec.dataclass import dataclass
+from matchrec.errors.calls import cannot_cut
+from matchrec.output.reads import ReadAt, ReadFact
+from matchrec.plan.clauses import MatchOutput, RowsPerMatch
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.text import MICROSECONDS, Amount, Template, View, amount, template
+from matchrec.spark import wire
+from matchrec.spark.environment import able_workers
+from matchrec.spark.session import Runner
+from matchrec.spark.transport import runner_in_worker
+from matchrec.spark.types import microseconds
+from matchrec.spark.worker.ranges import Cutting
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from matchrec.spark.question import Question
+
+PLACED_ROWS = View("matchrec_placed")
+ROWS_IN_BUCKETS = View("matchrec_in_buckets")
+KEPT_BUCKETS = View("matchrec_kept")
+
+CLASSES = 1 << 12  # into which keys are divided to find large ones
+LARGE = 16  # a class is one that has at least one in so many rows
+MOST_BUCKETS = 1 << 19  # along a partition: the table of them is sent to each executor
+PARTS = 2  # buckets to a window: more tell more precisely where matches may be
+DAY = MICROSECONDS["DAY"]
+LONGEST = 2**60
+
+READS = {
+    "Filter",
+    "Project",
+    "SubqueryAlias",
+    "View",
+    "LogicalRelation",
+    "DataSourceV2Relation",
+    "DataSourceV2ScanRelation",
+    "HiveTableRelation",
+    "InMemoryRelation",
+    "Range",
+}
+"""The nodes of plans that it costs little to run twice."""
+WORTH_IT = 1 << 28  # bytes of an input that is cut unasked
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """How partitions are cut. position: SQL of where a row lies, over `{}`, its order column.
+
+    window: how much further than its first row a match may reach, in units of positions. needed,
+    first: bits of the first column of bits, of conditions that hold of some row of every match, and
+    of its first row.
+    """
+
+    position: str
+    window: int
+    needed: int
+    first: int
+
+    def assign(self, runner: Runner, rows: DataFrame, keys: list[str], order: str) -> DataFrame:
+        """The rows that some match may have, with the number of their range.
+
+        keys, order: columns of the rows. It is NULL of rows that are not cut.
+        """
+        key = f"pmod(hash({', '.join(keys)}), {CLASSES})" if keys else "0"
+        place = self.position.format(order)
+        placed = rows.selectExpr("*", f"{key} AS {wire.CLASS}", f"{place} AS {wire.PLACE}")
+        query = template("SELECT *, ", self.bucket(), f" AS {wire.PLACED} FROM ", PLACED_ROWS)
+        in_buckets = runner.having(**{PLACED_ROWS.name: placed}).sql(query)
+        columns = ", ".join(f"rows.{one}" for one in rows.columns)
+        joined = template(
+            f"SELECT /*+ BROADCAST(kept) */ {columns}, kept.{wire.RANGE} FROM ",
+            ROWS_IN_BUCKETS,
+            " AS rows LEFT JOIN ",
+            KEPT_BUCKETS,
+            f" AS kept ON rows.{wire.CLASS} = kept.{wire.CLASS}"
+            f" AND rows.{wire.PLACED} = kept.{wire.PLACED}"
+            f" WHERE rows.{wire.PLACED} IS NULL OR kept.{wire.RANGE} IS NOT NULL",
+        )
+        frames = {ROWS_IN_BUCKETS.name: in_buckets, KEPT_BUCKETS.name: self.kept(in_buckets)}
+        return runner.having(**frames).sql(joined)
+
+    def bucket(self) -> Template:
+        """SQL of the bucket of a row, NULL where its partition is not cut.
+
+        As wide as it takes to have no more than MOST_BUCKETS of them.
+        """
+        lies = wire.PLACE
+        span = f"CAST(max({lies}) AS DECIMAL(38, 0)) - min({lies})"
+        least = -(-self.window // PARTS)
+        return template(
+            f"{lies} DIV (SELECT map_from_entries(collect_list(struct(class, width))) FROM ("
+            f"SELECT {wire.CLASS} AS class, count(*) AS size, sum(count(*)) OVER () AS total,"
+            f" greatest({least}L, CAST(({span}) / {MOST_BUCKETS} AS BIGINT)) AS width FROM ",
+            PLACED_ROWS,
+            f" WHERE {lies} IS NOT NULL GROUP BY {wire.CLASS})",
+            f" WHERE size * {LARGE} >= total)[{wire.CLASS}]",
+        )
+
+    def kept(self, in_buckets: DataFrame) -> DataFrame:
+        """The buckets whose rows are kept, each with its range."""
+        cut = in_buckets.where(f"{wire.PLACED} IS NOT NULL")
+        counted = cut.groupBy(wire.CLASS, wire.PLACED).agg(*self.facts()).repartition(1)
+        names = wire.CLASS, wire.PLACED, wire.RANGE
+        run = runner_in_worker(Cutting(PARTS, self.needed, self.first))
+        run.__name__ = "ranges"
+        with able_workers(in_buckets.sparkSession):
+            schema = StructType([StructField(name, LongType()) for name in names])
+            return counted.mapInArrow(run, schema)
+
+    def facts(self) -> tuple[Any, ...]:
+        """What is known of a bucket: the bits of conditions that hold in it, and its rows."""
+        from pyspark.sql.functions import expr
+
+        bits = f"bit_or({wire.FIRST_BITS} & {self.needed | self.first}L)"
+        return expr(f"{bits} AS {wire.FIRST_BITS}"), expr(f"count(*) AS {wire.ROW_NUMBER}")
+
+
+def find_ranges(question: Question, plan: MatchPlan, executable: Executable) -> Ranges | str:
+    """How the partitions of a query are cut; or why they are not.
+
+    Raises MatchRecognizeUnsupportedError where that was asked for and cannot be.
+    """
+    options = question.options
+    if options.ranges == "never":
+        return "it was asked not to"
+    if options.counters is not None:
+        return "all rows are counted"
+    reason = next(why_whole(plan, executable), None)
+    found = reason or cutting(question, plan, executable)
+    if isinstance(found, str):
+        check_whole(question, found)
+    elif options.ranges == "auto":
+        found = next(why_not_unasked(question, plan), found)
+    return found
+
+
+def check_whole(question: Question, reason: str) -> None:
+    """Raises MatchRecognizeUnsupportedError where partitions are to be cut and cannot be."""
+    if question.options.ranges == "always":
+        raise cannot_cut(reason)
+
+
+def cutting(question: Question, plan: MatchPlan, executable: Executable) -> Ranges | str:
+    """How partitions are cut by the window, whatever else the query says; or why not."""
+    assert plan.within is not None
+    kind = question.relation.type_of(plan.order_by[0].expression.text)
+    position, window = position_of(kind), window_of(plan, kind)
+    if position is None:
+        return f"an order of type {kind.simpleString()} is not put into buckets"
+    if window is None:
+        return f"no length is known of {plan.within.interval.text}"
+    needed = bits_of(executable.needed)
+    return Ranges(position, window, needed, first_bit(plan, executable))
+
+
+def position_of(kind: DataType) -> str | None:
+    """SQL of the whole number that a value of an order column is; None for other types."""
+    match kind:
+        case IntegralType():
+            return "CAST({} AS BIGINT)"
+        case DateType():
+            return "CAST(unix_date({}) AS BIGINT)"
+        case TimestampType():
+            return "unix_micros({})"
+        case TimestampNTZType():
+            return microseconds("{} - TIMESTAMP_NTZ '1970-01-01 00:00:00'")
+    return None
+
+
+def window_of(plan: MatchPlan, kind: DataType) -> int | None:
+    """How much less than this a match may reach beyond its first row, in units of its order."""
+    assert plan.within is not None
+    if plan.within.found is not None:
+        limit = plan.within.found.limit
+        return int(limit) + 1 if limit < LONGEST else None
+    length = amount(plan.within.interval.text)
+    found = None if length is None else units_of(length, kind)
+    return found if found is not None and found < LONGEST else None
+
+
+def units_of(length: Amount, kind: DataType) -> int | None:
+    """The least whole number of units that is no less."""
+    if isinstance(kind, IntegralType):
+        return None if length.is_time else ceil(length.value)
+    if isinstance(kind, DateType):
+        return ceil(length.value / DAY) + 1 if length.is_time else ceil(length.value)
+    if not length.is_time:
+        return None
+    # days of a zone have 23 to 25 hours; where one leaves out a date, 48
+    return ceil(length.value) + (DAY if length.value >= DAY else 0)
+
+
+def bits_of(conditions: tuple[int, ...]) -> int:
+    """The mask of some conditions in the first column of bits, as far as they are in it."""
+    return sum(2 << one for one in conditions if one + 1 < wire.BITS_A_COLUMN)
+
+
+def first_bit(plan: MatchPlan, executable: Executable) -> int:
+    """The bit of what Spark computes of the condition of each variable of a first row, or 0."""
+    task, known = executable.task, len(executable.conditions)
+    of_spark = {one.bit: one.row_condition for one in executable.nearby}
+    if plan.staging is not None:
+        return 0
+    asked = (task.conditions[one].row_condition for one in task.pattern.follow.first)
+    found = {of_spark.get(one, one) if one is not None else None for one in asked}
+    bit = found.pop() if len(found) == 1 else None
+    return 0 if bit is None or bit >= known else bits_of((bit,))
+
+
+def why_whole(plan: MatchPlan, executable: Executable) -> Iterator[str]:
+    """Why what comes out of a range would not be what comes out of the partition."""
+    staging, found = plan.staging, executable.reads
+    if plan.within is None:
+        yield "no window of time bounds a match"
+    if plan.rows_per_match.shows_unmatched or plan.partial is not None:
+        yield "rows come out that no match has"
+    if plan.rows_per_match is RowsPerMatch.EACH_ROW:
+        yield "each row has a match of its own"
+    if staging is not None and staging.timeouts is not None:
+        yield "runs come out whose window has ended"
+    if plan.output is MatchOutput.GRAPH:
+        yield "pointers say the places of rows in the partition"
+    if ReadFact.MATCH_NUMBER in found:
+        yield "MATCH_NUMBER() counts the matches of the partition"
+    if executable.task.max_steps is not None:
+        yield "max_steps counts those of a partition"
+    if executable.task.pattern.guards:
+        yield "an anchor asks where the partition begins or ends"
+    if any(isinstance(one, ReadAt) and one.navigation.physical_offset for one in found):
+        yield "a measure looks beside a match"
+    if any(looks_outside(executable)):
+        yield "a condition looks beside a match"
+
+
+def looks_outside(executable: Executable) -> Iterator[bool]:
+    """Whether conditions read rows that the match need not have, each by itself."""
+    task, follow = executable.task, executable.task.pattern.follow
+    asked = {one.bit: one for one in executable.nearby}
+    if any(choice.test is not None for ways in task.pattern.folding.choices for choice in ways):
+        yield bool(asked)  # of a row that must not follow
+    for variable, condition in enumerate(task.conditions):
+        one = asked.get(-1 if condition.row_condition is None else condition.row_condition)
+        for offset in () if one is None else one.offsets:
+            is_before = offset == -1 and variable not in follow.first
+            is_after = offset == 1 and variable not in follow.last
+            yield not (offset == 0 or is_before or is_after)
+    lookaround = executable.lookaround
+    own = {offset for one in executable.nearby for offset in one.offsets} | {0}
+    if lookaround is not None:
+        yield -lookaround.before < min(own) or lookaround.after > max(own)
+
+
+def why_not_unasked(question: Question, plan: MatchPlan) -> Iterator[str]:
+    """Why it might not pay, or what is read twice might differ."""
+    if plan.keys:
+        yield "partitions have keys; Options(ranges='always') cuts large ones"
+    size = size_of(question.relation.rows)
+    if size is None:
+        yield "the input would be computed twice; Options(ranges='always') does so"
+    elif size < WORTH_IT:
+        yield "the input is small"
+
+
+def size_of(rows: DataFrame) -> int | None:
+    """The bytes of an input that costs little to read twice; None of any other.
+
+    PySpark has no call that tells it, so this looks into Spark's own plan, as
+    `prepare.is_bucketed_by` does.
+    """
+    frame: Any = getattr(rows, "_jdf", None)
+    if frame is None:
+        return None
+    try:
+        plan = frame.queryExecution().optimizedPlan()
+        is_cheap = plan.deterministic() and names_of_nodes(plan) <= READS
+        return int(plan.stats().sizeInBytes().toString()) if is_cheap else None
+    except (Py4JError, TypeError):  # another version of Spark
+        return None
+
+
+def names_of_nodes(plan: Any) -> set[str]:
+    """The names of the classes of a plan's nodes."""
+    below = plan.children()
+    found = {str(plan.getClass().getSimpleName())}
+    return found.union(*(names_of_nodes(below.apply(place)) for place in range(below.size())))
