@@ -39,8 +39,8 @@ class Kind:
             table,
             clause(table, query.format_map(words)),
             self.aim,
-            words["k"],
-            words["t"],
+            (words["k"],),
+            (words["t"],),
             None if by_window is None else by_window.format_map(words),
             reads=tuple(words[one] for one in COLUMNS if f"{{{one}}}" in query),
         )
