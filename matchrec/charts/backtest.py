@@ -101,12 +101,12 @@ class Backtest:
     >>> rises = "ORDER BY at PATTERN (HIGH HIGH) DEFINE HIGH AS load > 8"
     >>> found = matchrec.query(errors, rises).against(labels, start="start", end="end")
     >>> found.incidents.select("start", "outcome", "because").orderBy("start").show()
-    +-----+-------+----------------+
-    |start|outcome|         because|
-    +-----+-------+----------------+
-    |    1|    hit|            NULL|
+    +-----+-------+-----------------+
+    |start|outcome|          because|
+    +-----+-------+-----------------+
+    |    1|    hit|             NULL|
     |    5|   miss|no row lies in it|
-    +-----+-------+----------------+
+    +-----+-------+-----------------+
     """
 
     incidents: DataFrame
