@@ -62,8 +62,8 @@ def identity(spark: SparkSession, workload: Workload) -> DataFrame:
         yield from frames
 
     table = spark.table(workload.table).select(*workload.reads or ["*"])
-    ordered = table.repartition(workload.keys)
-    ordered = ordered.sortWithinPartitions(workload.keys, workload.order)
+    ordered = table.repartition(*workload.keys or [1])
+    ordered = ordered.sortWithinPartitions(*workload.keys, *workload.order)
     return ordered.mapInPandas(same, ordered.schema)
 
 

@@ -7,8 +7,9 @@
 Prints Markdown. `--write docs` also puts every part's tables between its marks in
 `docs/explanation/performance.md`, and the picture in `docs/images`. The interpreters are those of
 virtual environments with `apache-flink` and `pandas-match-recognize`. `--scale 0.01 --rounds 1`
-checks that all of it runs. `--seed` and `--rows` are of the kinds; `--sizes` of the growth;
-`--data` names a folder where their tables stay, to be read again. Needs Linux, as it reads /proc.
+checks that all of it runs. `--seed` and `--rows` are of the kinds, and of the queries that others
+have published; `--sizes` of the growth; `--data` names a folder where their tables stay, to be read
+again. Needs Linux, as it reads /proc.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from tests.benchmarks import (
     growth,
     kinds_compared,
     memory,
+    published,
     settings,
 )
 from tests.benchmarks.machine import described, load
@@ -37,6 +39,9 @@ Part = Callable[[Options], Iterator[str]]
 PARTS: dict[str, Part] = {
     "workloads": compare.lines,
     "kinds": kinds_compared.lines,
+    "berlin": published.berlin_compared,
+    "templates": published.templates_compared,
+    "lengths": published.lengths_compared,
     "growth": growth.lines,
     "breakdown": breakdown.lines,
     "engines": engine_alone.lines,
