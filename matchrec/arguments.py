@@ -21,9 +21,8 @@ from matchrec.errors.calls import CalledFunction, half_a_character, unknown_word
 # The words that arguments may be, which an editor completes and a type checker knows.
 
 Engine = Literal["auto", "backtracking", "breadth_first"]
-Sort = Literal["auto", "spark", "worker"]
+Sort = Literal["auto", "spark", "worker", "ranges"]
 Transport = Literal["auto", "arrow", "pandas"]
-Cut = Literal["auto", "always", "never"]
 AfterError = Literal["raise", "keep"]
 DialectName = Literal[
     "spark",

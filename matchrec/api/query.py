@@ -100,6 +100,7 @@ class Query:
         """
         from matchrec.explanation import Explanation
         from matchrec.spark.counters import Counters
+        from matchrec.spark.execute import price_ranges
         from matchrec.spark.tuning import untuned
 
         counters = Counters() if analyze else None
@@ -111,7 +112,8 @@ class Query:
                 return Explanation(clauses)
             frame = reading.outer()
         counters.run(frame)
-        return Explanation(clauses, counters, str(untuned(self._spark) or ""))
+        notes = [price_ranges(one) for one in results] + [str(untuned(self._spark) or "")]
+        return Explanation(clauses, counters, "\n".join(filter(None, notes)))
 
     @checked(**ARGUMENTS)
     def why(

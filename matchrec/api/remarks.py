@@ -79,6 +79,7 @@ def explained(result: ClauseResult, found: Remarks) -> ExplainedClause:
         result.drafted.written,
         result.prepared.preparation.sorts,
         result.built,
+        result.prepared.preparation.show_ranges(),
     )
 
 

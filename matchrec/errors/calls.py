@@ -70,10 +70,10 @@ worker_cannot_sort = unsupported(
     "{reason}", hint="write {option[sort=auto]}, and Spark sorts the rows"
 )
 
-# ranges="always" of partitions that are searched as a whole.
+# sort="ranges" of partitions that are searched as a whole.
 cannot_cut = unsupported(
     "the partitions of this query cannot be cut into ranges: {reason}",
-    hint="write {option[ranges=auto]}, and each partition is one task's",
+    hint="write {option[sort=auto]}, and each partition is one task's",
 )
 
 # A rule with times, where only Spark can sort.

@@ -67,7 +67,8 @@ class ExplainedClause:
     keys: tests that the query around it makes of partition columns. warnings: what is probably not
     meant, with its place. is_stream: whether rows come little by little. written: the plan as it
     was written, None where it is `plan`. sorts: who sorts the rows of each partition.
-    built: why each match is built, where somebody aggregates all of them.
+    built: why each match is built, where somebody aggregates all of them. ranges: whether
+    partitions are cut, in words.
     """
 
     plan: MatchPlan
@@ -78,6 +79,7 @@ class ExplainedClause:
     written: MatchPlan | None = None
     sorts: str = ""
     built: str = ""
+    ranges: str = ""
 
     def __str__(self) -> str:
         return titled(self.sections())
@@ -89,7 +91,9 @@ class ExplainedClause:
         program = program_lines(task.pattern.program, formulas(plan, task))
         yield "row pattern", iter((executable.pattern,))
         lines = partition_lines(plan, self.keys, self.sorts)
-        yield "partitions and order", chain(lines, needed_lines(executable, self.sorts))
+        needed = needed_lines(executable, self.sorts)
+        ranges = (self.ranges,) if self.ranges else ()
+        yield "partitions and order", chain(lines, ranges, needed)
         yield "event selection", selection_lines(plan)
         yield "window", window_lines(plan)
         yield "what must not be there, and what a whole match must be", absence_lines(plan)

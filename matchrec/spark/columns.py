@@ -196,6 +196,10 @@ class Preparation:
         """How a worker takes rows with these columns apart."""
         return Incoming()
 
+    def show_ranges(self) -> str:
+        """Whether partitions are cut into ranges, in words; empty where nobody would ask."""
+        return ""
+
     def send(
         self,
         columns: tuple[RowColumn, ...],
@@ -321,6 +325,13 @@ class Unsorted(Preparation):
         keys = self.key_names(names) + [wire.RANGE] * (not isinstance(self.ranges, str))
         sorting = Sorting(tuple(keys), self.sort_columns(names))
         return Incoming(sorting, self.structs(columns))
+
+    def show_ranges(self) -> str:
+        if not isinstance(self.ranges, str):
+            order = self.plan.order_by[0].expression.text
+            return f"cut into ranges of {order} for several tasks, where no match lies"
+        asks = self.ranges and (self.plan.within is not None or not self.plan.keys)
+        return f"one task for a partition: {self.ranges}" if asks else ""
 
     def structs(self, columns: tuple[RowColumn, ...]) -> tuple[Struct, ...]:
         """The structs that the workers put together."""

@@ -24,7 +24,7 @@ from matchrec.spark.after.aggregates import aggregate_matches, measure_sql
 from matchrec.spark.columns import Unsorted
 from matchrec.spark.prepare import D, Demand, Prepared, ScopeOf, prepare
 from matchrec.spark.question import Options, Question
-from matchrec.spark.ranges import check_whole, find_ranges
+from matchrec.spark.ranges import check_whole, cutting, find_ranges, why_whole
 from matchrec.spark.session import Relation, quiet_analysis
 from matchrec.spark.types import schema_of_reads
 from matchrec.spark.wire import SelectItem
@@ -125,6 +125,33 @@ def cut(prepared: Prepared[Draft], executable: Executable) -> Prepared[Draft]:
     ranges = find_ranges(question, prepared.demand.draft.plan, executable)
     rows = prepared.rows if isinstance(ranges, str) else None
     return replace(prepared, preparation=replace(preparation, ranges=ranges), rows=rows)
+
+
+def price_ranges(found: ClauseResult) -> str:
+    """What it is worth to cut partitions into ranges, counted by a job; empty where none can be."""
+    prepared = found.prepared
+    question, preparation, plan = prepared.question, prepared.preparation, found.drafted.plan
+    if question.is_stream or not isinstance(preparation, Unsorted):
+        return ""
+    if next(why_whole(plan, found.executable), None) is not None:
+        return ""
+    ranges = cutting(question, plan, found.executable)
+    if isinstance(ranges, str):
+        return ""
+    columns = found.executable.crossing.columns
+    whole, cut = (replace(preparation, ranges=one).dataframe(columns) for one in ("", ranges))
+    return priced(whole.count(), [row[1] for row in cut.groupBy(wire.RANGE).count().collect()])
+
+
+def priced(rows: int, ranges: Sequence[int]) -> str:
+    """What is shuffled of so many rows if they are in ranges of so many.
+
+    >>> priced(1000, [30, 20])
+    'ranges: 50 of 1,000 rows are in 2 ranges, the largest of 30; whole, one task has all of a key'
+    """
+    share = f"{sum(ranges):,} of {rows:,} rows are in {len(ranges)} ranges"
+    largest = f"the largest of {max(ranges, default=0):,}"
+    return f"ranges: {share}, {largest}; whole, one task has all of a key"
 
 
 def match_rows(prepared: Prepared[Draft], executable: Executable) -> DataFrame:

@@ -116,7 +116,7 @@ def prepare(question: Question, demand: Callable[[ScopeOf], Demand[D]]) -> Prepa
         return found
     if question.has_times:
         raise times_without_workers(found.message)
-    if question.options.sort == "worker":
+    if question.options.sort in ("worker", "ranges"):
         raise found
     return prepare_sorted(question, demand(lambda _: RowScope.NEIGHBOURS), found.message)
 

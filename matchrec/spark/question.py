@@ -12,7 +12,6 @@ from matchrec.arguments import (
     TEXTS,
     AfterError,
     ArgumentKind,
-    Cut,
     Engine,
     OneOf,
     Sort,
@@ -70,10 +69,13 @@ class Options:
 
     engine: which one seeks matches; "auto" takes the one expected to be fastest. sort: who sorts
     each partition, "spark", the Python "worker", or "auto", which takes the worker where it can do
-    so; `explain` says who does and why. transport: how rows reach the Python workers. max_steps:
-    how often conditions that depend on the run may be asked in one partition before the query ends
-    with an error, None for no limit; the cost of all others is bounded, as `explain` says.
-    counters: see `Counters`.
+    so; `explain` says who does and why. "ranges": the workers sort, and large partitions are cut
+    into ranges of their order, for several tasks, without rows that no match can have; a window
+    such as WITHIN must bound matches, and the input is read three times, so it must give the same
+    rows each time. "auto" does so with a large table without PARTITION BY. transport: how rows
+    reach the Python workers. max_steps: how often conditions that depend on the run may be asked in
+    one partition before the query ends with an error, None for no limit; the cost of all others is
+    bounded, as `explain` says. counters: see `Counters`.
 
     Of `match_rules` alone. on_error: what becomes of a rule that fails in a partition, as by a sum
     that is too large: "raise" ends the query and names the rule; "keep" goes on with all others,
@@ -92,7 +94,6 @@ class Options:
     engine: Engine = "auto"
     sort: Sort = "auto"
     transport: Transport = "auto"
-    ranges: Cut = "auto"
     max_steps: int | None = None
     counters: Counters | None = None
     on_error: AfterError = "raise"
@@ -116,7 +117,6 @@ OPTIONS: dict[str, ArgumentKind | OneOf] = {
     "engine": OneOf(get_args(Engine)),
     "sort": OneOf(get_args(Sort)),
     "transport": OneOf(get_args(Transport)),
-    "ranges": OneOf(get_args(Cut)),
     "max_steps": MAX_STEPS,
     "counters": COUNTERS,
     "on_error": OneOf(get_args(AfterError)),

@@ -46,7 +46,6 @@ from matchrec.spark.environment import able_workers
 from matchrec.spark.session import Runner
 from matchrec.spark.transport import runner_in_worker
 from matchrec.spark.types import microseconds
-from matchrec.spark.worker.ranges import Cutting
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -61,6 +60,7 @@ CLASSES = 1 << 12  # into which keys are divided to find large ones
 LARGE = 16  # a class is one that has at least one in so many rows
 MOST_BUCKETS = 1 << 19  # along a partition: the table of them is sent to each executor
 PARTS = 2  # buckets to a window: more tell more precisely where matches may be
+LEAST = 10_000  # rows of a range
 DAY = MICROSECONDS["DAY"]
 LONGEST = 2**60
 
@@ -84,9 +84,8 @@ WORTH_IT = 1 << 28  # bytes of an input that is cut unasked
 class Ranges:
     """How partitions are cut. position: SQL of where a row lies, over `{}`, its order column.
 
-    window: how much further than its first row a match may reach, in units of positions. needed,
-    first: bits of the first column of bits, of conditions that hold of some row of every match, and
-    of its first row.
+    window: how much further than its first row a match may reach, in units of positions. needed:
+    the first bits of conditions that hold of some row of every match; first: of its first row.
     """
 
     position: str
@@ -136,10 +135,12 @@ class Ranges:
 
     def kept(self, in_buckets: DataFrame) -> DataFrame:
         """The buckets whose rows are kept, each with its range."""
+        from matchrec.spark.worker.ranges import Cutting
+
         cut = in_buckets.where(f"{wire.PLACED} IS NOT NULL")
         counted = cut.groupBy(wire.CLASS, wire.PLACED).agg(*self.facts()).repartition(1)
         names = wire.CLASS, wire.PLACED, wire.RANGE
-        run = runner_in_worker(Cutting(PARTS, self.needed, self.first))
+        run = runner_in_worker(Cutting(PARTS, self.needed, self.first, LEAST))
         run.__name__ = "ranges"
         with able_workers(in_buckets.sparkSession):
             schema = StructType([StructField(name, LongType()) for name in names])
@@ -149,7 +150,7 @@ class Ranges:
         """What is known of a bucket: the bits of conditions that hold in it, and its rows."""
         from pyspark.sql.functions import expr
 
-        bits = f"bit_or({wire.FIRST_BITS} & {self.needed | self.first}L)"
+        bits = f"bit_or({wire.FIRST_BITS} & {self.needed}L)" if self.needed else "0L"
         return expr(f"{bits} AS {wire.FIRST_BITS}"), expr(f"count(*) AS {wire.ROW_NUMBER}")
 
 
@@ -159,22 +160,22 @@ def find_ranges(question: Question, plan: MatchPlan, executable: Executable) -> 
     Raises MatchRecognizeUnsupportedError where that was asked for and cannot be.
     """
     options = question.options
-    if options.ranges == "never":
-        return "it was asked not to"
+    if options.sort == "worker":
+        return "the workers were asked to sort it"
     if options.counters is not None:
         return "all rows are counted"
     reason = next(why_whole(plan, executable), None)
     found = reason or cutting(question, plan, executable)
     if isinstance(found, str):
         check_whole(question, found)
-    elif options.ranges == "auto":
+    elif options.sort == "auto":
         found = next(why_not_unasked(question, plan), found)
     return found
 
 
 def check_whole(question: Question, reason: str) -> None:
     """Raises MatchRecognizeUnsupportedError where partitions are to be cut and cannot be."""
-    if question.options.ranges == "always":
+    if question.options.sort == "ranges":
         raise cannot_cut(reason)
 
 
@@ -188,7 +189,7 @@ def cutting(question: Question, plan: MatchPlan, executable: Executable) -> Rang
     if window is None:
         return f"no length is known of {plan.within.interval.text}"
     needed = bits_of(executable.needed)
-    return Ranges(position, window, needed, first_bit(plan, executable))
+    return Ranges(position, window, needed, needed & first_bit(plan, executable))
 
 
 def position_of(kind: DataType) -> str | None:
@@ -201,7 +202,7 @@ def position_of(kind: DataType) -> str | None:
         case TimestampType():
             return "unix_micros({})"
         case TimestampNTZType():
-            return microseconds("{} - TIMESTAMP_NTZ '1970-01-01 00:00:00'")
+            return microseconds("{0} - TIMESTAMP_NTZ '1970-01-01 00:00:00'")
     return None
 
 
@@ -291,10 +292,10 @@ def looks_outside(executable: Executable) -> Iterator[bool]:
 def why_not_unasked(question: Question, plan: MatchPlan) -> Iterator[str]:
     """Why it might not pay, or what is read twice might differ."""
     if plan.keys:
-        yield "partitions have keys; Options(ranges='always') cuts large ones"
+        yield "partitions have keys; Options(sort='ranges') cuts large ones"
     size = size_of(question.relation.rows)
     if size is None:
-        yield "the input would be computed twice; Options(ranges='always') does so"
+        yield "the input would be computed twice; Options(sort='ranges') does so"
     elif size < WORTH_IT:
         yield "the input is small"
 
@@ -311,7 +312,7 @@ def size_of(rows: DataFrame) -> int | None:
     try:
         plan = frame.queryExecution().optimizedPlan()
         is_cheap = plan.deterministic() and names_of_nodes(plan) <= READS
-        return int(plan.stats().sizeInBytes().toString()) if is_cheap else None
+        return int(str(plan.stats().sizeInBytes())) if is_cheap else None
     except (Py4JError, TypeError):  # another version of Spark
         return None
 

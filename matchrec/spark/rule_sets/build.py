@@ -40,6 +40,7 @@ from matchrec.spark import wire
 from matchrec.spark.execute import project, result_items
 from matchrec.spark.prepare import Demand, Prepared, ScopeOf, prepare
 from matchrec.spark.question import Question, Rule, in_terms_of_the_query
+from matchrec.spark.ranges import check_whole
 from matchrec.spark.rule_sets.worker import VARIABLE, RowKind, RuleSetWorker
 from matchrec.spark.session import REFUSALS, quiet_analysis
 from matchrec.spark.streaming.bucket import digest
@@ -149,6 +150,7 @@ def build_rule_set(question: Question, events: tuple[str, ...]) -> BuiltRuleSet:
 
     with quiet_analysis():
         check_streams(question.rules[0].plan, question)
+        check_whole(question, "rules share the rows of a partition")
         prepared = prepare(question, demand)
         shared = prepared.demand.asked
         crossing = {column: place for place, column in enumerate(shared.of_matches)}

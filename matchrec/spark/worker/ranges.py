@@ -18,7 +18,6 @@ from matchrec.spark import wire
 from matchrec.spark.worker.arrays import arrow_of, column, numbers_of
 
 RANGES = 256  # of all rows that are kept
-LEAST = 10_000  # rows of a range
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +44,13 @@ class Cutting:
     """Tells ranges. Picklable.
 
     parts: how many buckets further on a match may end. needed, first: bits that some row of each
-    match has, and that its first row has.
+    match has, and that its first row has. least: rows of a range but the last one.
     """
 
     parts: int
     needed: int
     first: int
+    least: int
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The buckets that are kept, with the numbers of their ranges."""
@@ -72,7 +72,7 @@ class Cutting:
 
         >>> places = np.array([0, 1, 5, 6])
         >>> buckets = Buckets(0 * places, places, np.array([2, 4, 2, 0]), places * 0 + 9000)
-        >>> Cutting(1, needed=6, first=2).ranges(buckets)
+        >>> Cutting(1, needed=6, first=2, least=1).ranges(buckets)
         array([ 0,  0, -1, -1])
         """
         begins = self.may_begin(buckets)
@@ -83,7 +83,7 @@ class Cutting:
         kept = begins | reached
         rows = np.where(kept, buckets.rows, 0)
         before = np.cumsum(rows) - rows
-        size = max(LEAST, int(rows.sum()) // RANGES + 1)
+        size = max(self.least, int(rows.sum()) // RANGES + 1)
         since = np.maximum.accumulate(np.where(kept & ~reached, before, 0))
         return np.where(kept, since // size, -1)
 

@@ -1,0 +1,149 @@
+"""Partitions that are cut into ranges of their order: the same rows as of whole ones."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+import matchrec
+from matchrec.arguments import Sort
+from matchrec.errors import MatchRecognizeError
+from matchrec.spark import ranges
+from tests.quick.scale import some_of
+
+KINDS = "DEFINE A AS kind = 'A', B AS kind = 'B' AND x > A.x - 0.5, C AS kind = 'C'"
+ENDS = "DEFINE A AS kind = 'A', C AS kind = 'C'"
+FALLS = "DEFINE B AS x < PREV(x), C AS x > PREV(x)"
+QUERIES = {
+    "a window": f"PATTERN (A Z*? B Z*? C) WITHIN 20 {KINDS}",
+    "a window that conditions say": f"PATTERN (A Z*? B Z*? C) {KINDS} AND C.t - A.t <= 20",
+    "matches that overlap": f"AFTER MATCH SKIP TO NEXT ROW PATTERN (A Z*? C) WITHIN 9 {ENDS}",
+    "neighbours in a match": f"PATTERN (A B+ C+) WITHIN 6 {FALLS}",
+    "no condition of the first row": "PATTERN (Z{1,3} C) WITHIN 3 DEFINE C AS kind = 'C'",
+    "event selection": f"PATTERN (A B C) SKIP TILL ANY MATCH ALL MATCHES WITHIN 12 {KINDS}",
+    "optional parts": f"PATTERN (A B? (C | Z)) WITHIN 4 {KINDS}",
+    "all rows": f"ALL ROWS PER MATCH PATTERN (A Z*? C) WITHIN 9 {ENDS}",
+    "empty matches": f"ALL ROWS PER MATCH PATTERN ((A C)*) WITHIN 4 {ENDS}",
+}
+ORDERS = {
+    "numbers": "t",
+    "dates": "date_add(DATE'1969-12-20', t)",
+    "times": "timestamp_seconds(t)",
+    "local times": "CAST(timestamp_seconds(t) AS TIMESTAMP_NTZ)",
+}
+UNITS = {"dates": "INTERVAL '{}' DAY", "times": "INTERVAL {} SECOND"}
+UNITS["local times"] = UNITS["times"]
+
+
+@pytest.fixture(autouse=True)
+def small_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ranges end as soon as they can, and each key is a large one."""
+    monkeypatch.setattr(ranges, "LEAST", 1)
+    monkeypatch.setattr(ranges, "LARGE", 1 << 20)
+
+
+@pytest.fixture(scope="module")
+def rows(spark: SparkSession) -> DataFrame:
+    kinds = "substr('AABBCCZZZZ', CAST(rand(2) * 10 AS INT) + 1, 1) AS kind"
+    place = "CASE WHEN rand(1) > 0.02 THEN CAST(rand(3) * 3000 AS INT) - 1500 END AS t"
+    return spark.range(900).selectExpr("id", place, kinds, "rand(4) AS x", "id % 3 AS k").cache()
+
+
+def found(rows: DataFrame, clause: str, sort: Sort) -> list[str]:
+    options = matchrec.Options(sort=sort)
+    result = matchrec.match_recognize(rows, clause, options=options)
+    return sorted(map(str, result.collect()))
+
+
+@pytest.mark.parametrize("keys", ["", "PARTITION BY k "])
+@pytest.mark.parametrize("name", some_of(tuple(QUERIES)))
+def test_the_same_rows(rows: DataFrame, name: str, keys: str) -> None:
+    measures = "MEASURES FIRST(id) AS f, LAST(id) AS l, count(*) AS n "
+    clause = f"{keys}ORDER BY t, id {measures}{QUERIES[name]}"
+    whole = found(rows, clause, "worker")
+    assert len(whole) > 1
+    assert found(rows, clause, "ranges") == whole
+
+
+@pytest.mark.parametrize("name", some_of(tuple(ORDERS)[1:]))
+def test_types_of_the_order(rows: DataFrame, name: str) -> None:
+    ordered = rows.selectExpr("id", "kind", "x", f"{ORDERS[name]} AS t")
+    window = UNITS[name].format(9)
+    query = QUERIES["matches that overlap"].replace("WITHIN 9", f"WITHIN {window}")
+    clause = f"ORDER BY t, id MEASURES FIRST(id) AS f, LAST(id) AS l {query}"
+    whole = found(ordered, clause, "worker")
+    assert len(whole) > 1
+    assert found(ordered, clause, "ranges") == whole
+
+
+def test_rows_that_no_match_has_are_not_shuffled(rows: DataFrame) -> None:
+    clause = f"ORDER BY t, id MEASURES LAST(id) AS l {QUERIES['a window']} AND x < 0.3"
+    result = matchrec.query(
+        rows.sparkSession,
+        f"SELECT * FROM {{rows}} MATCH_RECOGNIZE ({clause})",
+        rows=rows,
+        options=matchrec.Options(sort="ranges"),
+    )
+    assert "cut into ranges of `t` for several tasks" in str(result.explain())
+    priced = str(result.explain(analyze=True))
+    assert "rows are in" in priced
+
+
+REFUSED = {
+    "no window": ("{m} PATTERN (A B) DEFINE A AS x > 0.5", "no window of time bounds a match"),
+    "numbers": ("MEASURES MATCH_NUMBER() AS n PATTERN (A B) WITHIN 5", "MATCH_NUMBER() counts"),
+    "unmatched": (
+        "{m} ALL ROWS PER MATCH WITH UNMATCHED ROWS PATTERN (A B) WITHIN 5",
+        "rows come out",
+    ),
+    "anchors": ("{m} PATTERN (^ A B) WITHIN 5", "an anchor asks"),
+    "rows before": ("{m} PATTERN (A B) WITHIN 5 DEFINE A AS x > PREV(x)", "looks beside a match"),
+    "rows behind": ("{m} PATTERN (A B) WITHIN 5 DEFINE B AS x > NEXT(x)", "looks beside a match"),
+    "measures": ("MEASURES NEXT(B.x) AS n PATTERN (A B) WITHIN 5", "looks beside a match"),
+    "rows": ("{m} PATTERN (A B+) WITHIN 5 ROWS", "no window of time bounds a match"),
+    "months": (
+        "{m} PATTERN (A B+) WITHIN INTERVAL 1 MONTH",
+        "no length is known of INTERVAL 1 MONTH",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_cut_says_why(rows: DataFrame, name: str) -> None:
+    clause, reason = REFUSED[name]
+    order = "timestamp_seconds(t)" if name == "months" else "t"
+    with pytest.raises(MatchRecognizeError) as refused:
+        found(rows, f"ORDER BY {order} {clause.format(m='MEASURES LAST(id) AS l')}", "ranges")
+    assert reason in str(refused.value)
+    assert 'Options(sort="auto")' in str(refused.value)
+
+
+def test_what_only_spark_sorts_is_not_cut(rows: DataFrame) -> None:
+    clause = "ORDER BY t, array(x) MEASURES LAST(id) AS l PATTERN (A) WITHIN 5"
+    with pytest.raises(MatchRecognizeError, match="only Spark can sort by"):
+        found(rows, clause, "ranges")
+
+
+def test_rules_are_not_cut(rows: DataFrame) -> None:
+    options = matchrec.Options(sort="ranges")
+    with pytest.raises(MatchRecognizeError, match="rules share the rows of a partition"):
+        matchrec.match_rules(rows, {"a": "ORDER BY t PATTERN (A) WITHIN 5"}, options=options)
+
+
+def test_a_small_input_is_not_cut_unasked(spark: SparkSession) -> None:
+    clause = "ORDER BY id MEASURES LAST(id) AS l PATTERN (A B) WITHIN 5"
+    query = f"SELECT * FROM {{rows}} MATCH_RECOGNIZE ({clause})"
+    text = str(matchrec.query(spark, query, rows=spark.range(9)).explain())
+    assert "one task for a partition: the input is small" in text
+
+
+def test_a_large_table_is(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ranges, "WORTH_IT", 1)
+    clause = "ORDER BY id MEASURES LAST(id) AS l PATTERN (A B) WITHIN 5 DEFINE B AS id % 7 = 0"
+    asked = f"SELECT * FROM {{rows}} MATCH_RECOGNIZE ({clause})"
+    of_table = matchrec.query(spark, asked, rows=spark.range(100))
+    assert "cut into ranges of `id`" in str(of_table.explain())
+    assert of_table.dataframe().count() == 14
+    joined = spark.range(100).join(spark.range(3), "id")
+    text = str(matchrec.query(spark, asked, rows=joined).explain())
+    assert "the input would be computed twice" in text
