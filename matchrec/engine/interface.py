@@ -97,6 +97,11 @@ class Total:
     values: int | None
     floats: bool
 
+    @property
+    def is_of_a_row(self) -> bool:
+        """Whether it is the value of a row, of which the row is known."""
+        return self.over in ("min", "max") and self.inside not in ("count", "sum")
+
 
 @dataclass(frozen=True, slots=True)
 class TaskTotals:

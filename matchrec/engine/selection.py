@@ -32,7 +32,15 @@ from matchrec.engine.kernels.order import (
 )
 from matchrec.engine.kernels.skipping import search_matches
 from matchrec.engine.kernels.starts import NO_ROW
-from matchrec.engine.kernels.totals import WAYS, words_of
+from matchrec.engine.kernels.totals import (
+    KNOWN,
+    NUMBER,
+    OF_A_TOTAL,
+    ROW,
+    VALUE,
+    WAYS,
+    words_of,
+)
 from matchrec.engine.matches import (
     FailureKind,
     Matches,
@@ -149,7 +157,9 @@ def concatenate(parts: Sequence[Matches]) -> Matches:
     offsets = [part.offsets[:-1] + add for part, add in zip(parts, before, strict=True)]
     names = ("partition", "number", "start", "classifiers", "excluded", "rows", "completed", "kind")
     merged: dict[str, Any] = {
-        name: np.concatenate([getattr(part, name) for part in parts]) for name in names
+        name: np.concatenate([getattr(part, name) for part in parts])
+        for name in (*names, "totals")
+        if getattr(first, name) is not None
     }
     ends = np.concatenate([*offsets, [sum(sizes)]]).astype(np.int64)
     return replace(first, offsets=ends, **merged)
@@ -270,8 +280,8 @@ def find_matches(
     search = RunsSearch(task, arrays, room, counters)
     if task.output is MatchOutput.GRAPH:
         return search.find_graph()
-    if arrays.totals is not None:
-        return iter([TotalsSearch(task, arrays, room, counters).find_totals(arrays.totals)])
+    if task.totals is not None:
+        return TotalsSearch(task, arrays, room, counters).find_matches()
     return number_chunks(map(sort_matches, search.find_matches()))
 
 
@@ -351,7 +361,7 @@ class LiveRuns:
         first = (self.nodes[:, layout.NODE_BEFORE] < 0) & ~self.joins
         return np.asarray(self.nodes[first, layout.NODE_ROW], np.int64)
 
-    def needed_rows(self, positions: IntArray) -> IntArray:
+    def needed_rows(self, positions: IntArray, extremes: Sequence[Extreme] = ()) -> IntArray:
         """Every row that the runs need. positions: of registers that hold a row or less than 0."""
         held = self.registers[:, positions].ravel()
         return np.concatenate(
@@ -360,10 +370,13 @@ class LiveRuns:
                 self.nodes[~self.joins, layout.NODE_ROW],
                 self.nodes[:, layout.NODE_START],
                 held[held >= 0],
+                *(self.nodes[one.held(self.nodes), one.row] for one in extremes),
             ]
         )
 
-    def move(self, places: IntArray, positions: IntArray) -> LiveRuns:
+    def move(
+        self, places: IntArray, positions: IntArray, extremes: Sequence[Extreme] = ()
+    ) -> LiveRuns:
         """The same runs over other rows: row i has become row places[i]."""
         runs, registers, nodes = self.runs.copy(), self.registers.copy(), self.nodes.copy()
         runs[:, layout.RUN_START] = places[runs[:, layout.RUN_START]]
@@ -371,6 +384,9 @@ class LiveRuns:
         nodes[:, layout.NODE_START] = places[nodes[:, layout.NODE_START]]
         held = registers[:, positions]
         registers[:, positions] = np.where(held >= 0, places[np.maximum(held, 0)], held)
+        for one in extremes:
+            known = one.held(nodes)
+            nodes[known, one.row] = places[nodes[known, one.row]]
         return LiveRuns(runs, registers, nodes)
 
 
@@ -446,15 +462,46 @@ class RunsSearch(BufferSearch):
         yield replace(of_one_row(partition, row, variable), pointers=pointers)
 
 
+@dataclass(frozen=True, slots=True)
+class Extreme:
+    """Where a node has an extreme that is the value of a row: the columns with the number of ways
+    on which it is known, roughly, with the value and the row. values: see `TotalArrays`.
+    """
+
+    known: int
+    value: int
+    row: int
+    values: int
+
+    def held(self, nodes: IntArray) -> BoolArray:
+        """bool[n], which of the nodes have one."""
+        return np.asarray(nodes[:, self.known] != 0)
+
+
+def extremes_of(task: Task) -> tuple[Extreme, ...]:
+    """The extremes that nodes of a task have as rows."""
+    asked = () if task.totals is None else task.totals.asked
+    places = (layout.NODE_SIZE + NUMBER + OF_A_TOTAL * number for number in range(len(asked)))
+    return tuple(
+        Extreme(place + KNOWN + 2, place + VALUE, place + VALUE + ROW, one.values)
+        for place, one in zip(places, asked, strict=True)
+        if one.is_of_a_row and one.values is not None
+    )
+
+
+def node_size(task: Task) -> int:
+    """How many columns a node of a search for all matches has."""
+    return layout.NODE_SIZE + (0 if task.totals is None else words_of(len(task.totals.asked)))
+
+
 class TotalsSearch(RunsSearch):
     """All runs at once, of which only what is added up over all matches comes out."""
 
     @property
     def shapes(self) -> Shapes:
         """Nodes with what is known of the ways to them."""
-        assert self.task.totals is not None
-        width = layout.NODE_SIZE + words_of(len(self.task.totals.asked))
-        return super().shapes | {"nodes": ((self.sizes[layout.NODES_FULL], width), np.int64)}
+        size = self.sizes[layout.NODES_FULL], node_size(self.task)
+        return super().shapes | {"nodes": (size, np.int64)}
 
     def grow(self, status: int) -> None:
         """Only live runs need their nodes, so nodes are dropped first."""
@@ -467,10 +514,21 @@ class TotalsSearch(RunsSearch):
                 return
         super(BufferSearch, self).grow(status)
 
-    def find_totals(self, totals: layout.TotalArrays) -> Matches:
+    def restore(self, live: LiveRuns) -> None:
+        """Go on with these runs; extremes are compared as numbers that these rows have."""
+        assert self.arrays.totals is not None
+        nodes = live.nodes.copy()
+        for one in extremes_of(self.task):
+            held = one.held(nodes)
+            nodes[held, one.value] = self.arrays.totals.values[one.values, nodes[held, one.row]]
+        super().restore(replace(live, nodes=nodes))
+
+    def find_matches(self) -> Iterator[Matches]:
         """The groups that have a match, each one as a match of one row. Raises RunFailure."""
-        for _ in self.find_matches():
+        for _ in super().find_matches():
             pass  # no match is written out
+        totals = self.arrays.totals
+        assert totals is not None
         group = np.flatnonzero(totals.groups[:, WAYS + 2])
         starts = self.arrays.rows.starts
         if totals.grouped == layout.BY_PARTITION:
@@ -478,7 +536,7 @@ class TotalsSearch(RunsSearch):
         else:
             partition, row = np.searchsorted(starts, group, side="right") - 1, group
         groups = of_one_row(partition, row, np.zeros(len(group), np.int16))
-        return replace(groups, totals=totals.groups[group])
+        yield replace(groups, totals=totals.groups[group])
 
 
 @dataclass(slots=True)

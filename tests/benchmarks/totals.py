@@ -83,10 +83,9 @@ def count(task: Task, rows: Partitions) -> Counted:
     best, matches, size = float("inf"), 0, 0
     for _ in range(ROUNDS):
         arrays = prepare_input(own, given)
-        assert arrays.totals is not None
         began = time.process_time()
         search = TotalsSearch(own, arrays, Room())
-        found = search.find_totals(arrays.totals)
+        (found,) = search.find_matches()
         best = min(best, time.process_time() - began)
         assert found.totals is not None
         matches, size = sum(map(ways, found.totals)), size_of(search)
