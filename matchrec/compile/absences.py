@@ -191,7 +191,8 @@ class Division:
             accepting = (one for one in self.task.pattern.folding.choices[state] if one.accepts)
             yield from ((one, NOWHERE) for one in accepting)
         asked: frozenset[int] = frozenset()
-        for choice, target in sorted(self.kept_moves(place), key=lambda one: len(within(one[1]))):
+        moves = sorted(self.kept_moves(place), key=lambda one: len(within(one[1][1])))
+        for choice, target in moves:
             here = within(parts) & within(target[1])
             if not asked <= here:
                 raise errors.NotCarriedError(errors.ABSENT_ROWS)

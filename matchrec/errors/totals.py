@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from matchrec.errors.kinds import MatchRecognizeUnsupportedError
 from matchrec.errors.message import plan_error
+from matchrec.errors.streams import over_stream
 
 
 class NotCarriedError(MatchRecognizeUnsupportedError):
@@ -29,6 +30,13 @@ unknown_measure = plan_error(
 no_column_of_order = plan_error(
     "rows are not sorted by a column, which would say with which row a match has its {by}",
     hint='leave out by="{by}", or sort by a column',
+)
+
+# `aggregate` of a query over a stream; `by` is what matches are grouped by.
+unfinished_groups = over_stream(
+    'aggregates over all matches by="{by}"',
+    "further matches of such a group may still come",
+    'write by="end", whose rows are final, and add these up in what reads them',
 )
 
 MEASURE_BY_SPARK = "Spark computes a measure after the match"
