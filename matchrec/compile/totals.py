@@ -19,10 +19,10 @@ from matchrec.compile.executable import Totalled, TotalledBy
 from matchrec.conditions.types import NUMBERS, SPARKS_OWN, Family, ValueType, is_wide_decimal
 from matchrec.engine.interface import Task, TaskTotals, Total
 from matchrec.errors import totals as errors
-from matchrec.nfa.closure import Effect, may_map_twice
+from matchrec.nfa.closure import Effect, determinise, may_map_twice
 from matchrec.nfa.program import A_MATCH
 from matchrec.output.reads import MeasureReader, ReadAggregate, ReadTotal
-from matchrec.plan.clauses import Grouping, MatchOutput, RowsPerMatch
+from matchrec.plan.clauses import EventSelection, Grouping, MatchOutput, RowsPerMatch
 from matchrec.plan.expression import End
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.totals import ROUGH_COUNT
@@ -46,7 +46,7 @@ def link_totals(
         return task, ()
     if plan.rows_per_match is not RowsPerMatch.ONE_ROW:
         raise errors.NotCarriedError(errors.SEVERAL_ROWS)
-    task = decide_between(check_task(task, plan.totals.grouped))
+    task = decide_between(find_each_once(task, plan.totals.grouped))
     columns = {place: column for column, place in measures.columns.items()}
     totalled: dict[Totalled, int] = {}
     asked = tuple(
@@ -57,9 +57,10 @@ def link_totals(
     return replace(task, totals=TaskTotals(asked, plan.totals.grouped)), tuple(totalled)
 
 
-def check_task(task: Task, grouped: Grouping) -> Task:
-    """The same task. Raises MatchRecognizeUnsupportedError for matches that only come out one by
-    one.
+def find_each_once(task: Task, grouped: Grouping) -> Task:
+    """The task with a program that finds each match in one way.
+
+    Raises MatchRecognizeUnsupportedError for matches that only come out one by one.
     """
     if task.output is not MatchOutput.ALL:
         raise errors.NotCarriedError(errors.NOT_ALL_MATCHES)
@@ -71,9 +72,13 @@ def check_task(task: Task, grouped: Grouping) -> Task:
     waits = A_MATCH in task.pattern.folding.ends or effects & {Effect.COMPLETES, Effect.TIMES_OUT}
     if waits and grouped is Grouping.END:
         raise errors.NotCarriedError(errors.COMPLETE_LATER)
-    if may_map_twice(task.pattern.folding, task.waits):
+    if not may_map_twice(task.pattern.folding, task.waits):
+        return task
+    depends = task.selection is EventSelection.SKIP_TILL_NEXT_MATCH or task.stages is not None
+    folding = None if depends else determinise(task.pattern.folding)
+    if folding is None:
         raise errors.NotCarriedError(errors.MAPPED_TWICE)
-    return task
+    return replace(task, pattern=replace(task.pattern, folding=folding))
 
 
 def link_total(
