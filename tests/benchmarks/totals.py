@@ -9,7 +9,7 @@ Matches are built where there are at most five million of them.
 
 Falling prices of a company in a window are query Q1 of GRETA, with SKIP TILL ANY MATCH and
 without its sliding of windows: a match counts once. Prices that rise from row to row, none of them
-left out, are Q1 of COGRA, over prices in place of a patient's heart rate.
+left out, are of the shape of Q1 of COGRA.
 
 Sources: Poppe, Lei, Rundensteiner, Maier, "GRETA: Graph-based Real-time Event Trend Aggregation",
 PVLDB 11(1), 2017, "Performance evaluation"; "Event Trend Aggregation under Rich Event Matching
