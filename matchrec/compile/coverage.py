@@ -80,6 +80,11 @@ class CoverageTask:
         """Whether rows may be skipped or all matches are asked for."""
         return self.executable.task.selects
 
+    @property
+    def ends(self) -> tuple[int, ...]:
+        """The columns of the partition, and the first one of its order."""
+        return self.naming[: len(self.executable.crossing.keys) + 1]
+
 
 def check_coverable(plan: MatchPlan) -> None:
     """Raises MatchRecognizeUnsupportedError for a plan whose starting rows cannot be counted."""
