@@ -26,8 +26,10 @@ def test_matches_are_not_counted_before_they_are_left_out(rows: DataFrame) -> No
 
 
 def test_a_rule_of_a_set(rows: DataFrame) -> None:
-    rules = {"pairs": PAIRS, "all": PAIRS.replace("FIRST 2 MATCHES", "")}
-    found = matchrec.match_rules(rows, rules).matches.groupBy("rule", "k").count()
+    pairs = PAIRS.replace("PARTITION BY k ORDER BY id", "")
+    rules = {"pairs": pairs, "all": pairs.replace("FIRST 2 MATCHES", "")}
+    matches = matchrec.match_rules(rows, rules, order_by="id", partition_by="k").matches
+    found = matches.groupBy("rule", "k").count()
     counts = {(row.rule, row.k): row["count"] for row in found.collect()}
     assert counts == {("pairs", 0): 2, ("pairs", 1): 2, ("all", 0): 3, ("all", 1): 3}
 

@@ -17,12 +17,13 @@ from matchrec.frontends.expressions.analysis import ClausePart
 from matchrec.frontends.lexing.tokens import (
     MOST,
     SPARK,
-    UNITS_OF_TIME,
     Dialect,
     Range,
     Token,
     TokenKind,
     TokenSequence,
+    is_distance,
+    is_time,
     pair_brackets,
     read_tokens,
     whole_number,
@@ -61,19 +62,6 @@ from matchrec.source import Origin, Source, Span
 # name columns and measures, so each is recognized by what stands around it.
 
 _OF_PATTERN = words("^ $ * + ? { |")
-
-
-def is_time(tokens: TokenSequence, index: int) -> bool:
-    """Whether a length of time without INTERVAL stands at `index`: `5 DAYS`, `'5' DAY`."""
-    inside = 0 <= index < len(tokens)
-    return inside and tokens[index].is_constant and tokens.key(index + 1) in UNITS_OF_TIME
-
-
-def is_distance(tokens: TokenSequence, index: int) -> bool:
-    """Whether an interval stands at `index`, with its word or without, or a number of rows."""
-    is_rows = 0 <= index < len(tokens) and tokens[index].is_constant
-    is_rows = is_rows and tokens.key(index + 1) == "ROWS"
-    return tokens.key(index) == "INTERVAL" or is_time(tokens, index) or is_rows
 
 
 def pattern_outside(tokens: TokenSequence, word: int, wrong: int) -> MatchRecognizeError | None:
