@@ -12,6 +12,7 @@
         .dataframe()                           what it gives
         .aggregate(...)                        how many matches there are, without building them
         .explain(), .why(...), .coverage()     how it runs, why it matches or not, how far rows come
+        .against(labels, ...)                  which labelled incidents it hits, and false alarms
         .plot(x=..., y=...)                    its matches drawn over the rows they were found in
         .to_sql(...), .to_sase(), .to_pattern() the same in another language
 
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from matchrec.api.rules import RuleMatches, match_rules
     from matchrec.api.sql import match_recognize, query, rows_of, sql
     from matchrec.api.sweep import sweep
+    from matchrec.charts.backtest import Backtest
     from matchrec.charts.sweep import Sweep
     from matchrec.errors import (
         MatchRecognizeError,
@@ -69,6 +71,7 @@ _HOMES = {
     "matchrec.api.rules": ("RuleMatches", "match_rules"),
     "matchrec.api.sql": ("match_recognize", "query", "rows_of", "sql"),
     "matchrec.api.sweep": ("sweep",),
+    "matchrec.charts.backtest": ("Backtest",),
     "matchrec.charts.sweep": ("Sweep",),
     "matchrec.errors": (
         "MatchRecognizeError",
@@ -89,6 +92,7 @@ _HOMES = {
 
 __all__ = [
     "AfterMatch",
+    "Backtest",
     "Counters",
     "Coverage",
     "Explanation",

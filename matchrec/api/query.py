@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import field, replace
 from itertools import islice
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from matchrec.api.clauses import Reading, chosen_clause, clause_at
 from matchrec.api.dialects import naming_dialect, only_reads
 from matchrec.api.remarks import explained, remarks_on, remarks_on_session, warn
-from matchrec.api.signatures import AGGREGATES, ARGUMENTS, GROUPED_BY
-from matchrec.arguments import DialectName, GroupedBy, checked
+from matchrec.api.signatures import AGGREGATES, ARGUMENTS, GROUPED_BY, KEY, NAME
+from matchrec.arguments import DATAFRAME, DialectName, GroupedBy, checked
 from matchrec.dataclass import dataclass
 from matchrec.errors import calls as errors
 from matchrec.errors.kinds import shown_in
@@ -24,6 +24,7 @@ from matchrec.spark.question import NO_OPTIONS, Options
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from matchrec.charts.backtest import Backtest
     from matchrec.charts.plot import Plot
     from matchrec.explanation import Explanation
     from matchrec.explanation.coverage import Coverage
@@ -183,6 +184,45 @@ class Query:
             last = chosen_clause(reading, count if clause is None else clause)
             numbered = enumerate(islice(reading.clauses(), last), 1)
             return Coverage({n: cover(one) for n, one in numbered if n == last or clause is None})
+
+    @checked(**{**ARGUMENTS, "key": KEY, "labels": DATAFRAME, "start": NAME, "end": NAME})
+    def against(
+        self,
+        labels: DataFrame,
+        *,
+        start: str,
+        end: str,
+        key: str | Sequence[str] | None = None,
+        clause: int | str | None = None,
+    ) -> Backtest:
+        """The matches of a clause beside incidents that somebody has labelled: hits and misses.
+
+        labels: a row for each incident. start, end: the columns in which it begins and ends, of the
+        type of the first ORDER BY column; NULL for open. key: the columns with the values of
+        PARTITION BY, in its order, NULL among them; None for the same names, [] where an incident
+        is one of all partitions. clause: which one, where there are several.
+
+        A match hits an incident where the two overlap: it ends when that begins or later, and
+        begins when that ends or earlier. What the query around the clause leaves out is a match all
+        the same. Runs no job before something is asked. Raises MatchRecognizePlanError for labels
+        that do not fit, and MatchRecognizeUnsupportedError for a stream.
+
+        >>> loads = spark.sql("VALUES (1, 5), (2, 9), (3, 9), (7, 9), (8, 5) AS t(at, load)")
+        >>> labels = spark.sql("VALUES (1, 4), (6, 8) AS t(begins, ends)")
+        >>> print(matchrec.query(loads, '''
+        ...     ORDER BY at PATTERN (HIGH{2}) DEFINE HIGH AS load > 8
+        ... ''').against(labels, start="begins", end="ends"))
+        2 incidents: 1 hit, 1 missed
+        1 match: 1 over an incident, 0 false alarms
+        recall 0.500, precision 1.000, F1 0.667
+        what ended the best attempts at those that were missed
+          1 after HIGH: HIGH's condition was false
+        """
+        from matchrec.api.backtest import against
+
+        with self._read(self.options) as reading:
+            chosen = clause_at(reading, chosen_clause(reading, clause))
+            return against(chosen, labels, key, (start, end))
 
     @checked(**{**ARGUMENTS, "by": GROUPED_BY, "aggregates": AGGREGATES.or_none()})
     def aggregate(

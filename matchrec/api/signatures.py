@@ -27,6 +27,7 @@ from matchrec.arguments import (
     is_dataframe,
     is_frame,
     is_whole,
+    one_or_several,
 )
 from matchrec.frontends.dialects.products import PRODUCTS
 
@@ -141,6 +142,11 @@ CLAUSE = ArgumentKind(
 )
 
 NAME = ArgumentKind("the name of a column", instance_of(str), 'write {argument}="name"')
+KEY = ArgumentKind(
+    "the name of a column, or a list of names, or None",
+    lambda given: given is None or one_or_several(instance_of(str))(given),
+    'write {argument}="name", or {argument}=["name", "another"]',
+)
 NAMES = ArgumentKind(
     "the names of two columns, in which a match begins and ends",
     lambda given: (

@@ -98,6 +98,42 @@ def coverage(asked: QueryRequest, engine: str | None, clause: str | None, svg: P
         svg.write_text(told.svg(), encoding="utf-8")
 
 
+@click.command()
+@ABOUT
+@STREAM
+@SORT
+@click.option("--max-steps", type=click.IntRange(1), help="End a search that takes more steps.")
+@click.option("--labels", required=True, metavar="NAME", help="The table of the incidents.")
+@click.option("--start", required=True, metavar="COLUMN", help="Where an incident begins.")
+@click.option("--end", required=True, metavar="COLUMN", help="Where it ends.")
+@click.option(
+    "--key", multiple=True, metavar="COLUMN", help="A PARTITION BY value [of the same name]."
+)
+@CLAUSE
+@click.option("--svg", type=FILE, help="Draw it.")
+@asks
+def against(  # noqa: PLR0913 -- one for each option
+    asked: QueryRequest,
+    labels: str,
+    start: str,
+    end: str,
+    key: Sequence[str],
+    clause: str | None,
+    svg: Path | None,
+) -> None:
+    """Say which labelled incidents matches hit, and which miss them.
+
+    QUERY is as that of `matchrec run`.
+    """
+    with asked.running() as (spark, query):
+        found = chosen(clause, asked)
+        keys = list(key) or None
+        told = query.against(spark.table(labels), key=keys, start=start, end=end, clause=found)
+        print(told)
+        if svg:
+            svg.write_text(told.svg(), encoding="utf-8")
+
+
 def chosen(clause: str | None, asked: QueryRequest) -> int | str | None:
     """The clause as functions take it. Raises click.UsageError where there are no clauses."""
     if clause is None:

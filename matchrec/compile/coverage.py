@@ -80,6 +80,11 @@ class CoverageTask:
         """Whether rows may be skipped or all matches are asked for."""
         return self.executable.task.selects
 
+    @property
+    def ends(self) -> tuple[int, ...]:
+        """The columns of the partition, and the first one of its order."""
+        return self.naming[: len(self.executable.crossing.keys) + 1]
+
 
 def check_coverable(plan: MatchPlan) -> None:
     """Raises MatchRecognizeUnsupportedError for a plan whose starting rows cannot be counted."""
@@ -91,7 +96,13 @@ def check_coverable(plan: MatchPlan) -> None:
 
 def draft_coverage(drafted: Draft) -> CoverageDraft:
     """The draft without what only the output needs. Raises MatchRecognizePlanError."""
-    plan = replace(drafted.plan, measures=(), rows_per_match=RowsPerMatch.ONE_ROW, partial=None)
+    plan = replace(
+        drafted.plan,
+        measures=(),
+        rows_per_match=RowsPerMatch.ONE_ROW,
+        partial=None,
+        first_matches=None,
+    )
     occurrences = occurrences_of(drafted.pattern, plan)
     orders = tuple(dict.fromkeys(item.expression.text for item in plan.order_by))
     tie = tie_of(orders, drafted)

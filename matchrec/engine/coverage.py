@@ -56,13 +56,15 @@ class Coverable:
 class Counts:
     """How many starting rows came to each occurrence, and where and why others ended.
 
-    Arrays as in `StartCounting`. Searches of several pieces add to the same counts.
+    Arrays as in `StartCounting`. Searches of several pieces add to the same counts; notes are of
+    one.
     """
 
     came: IntArray
     ended: IntArray
     parts_false: IntArray
     best: IntArray
+    notes: IntArray
 
     @classmethod
     def of(cls, coverable: Coverable) -> Counts:
@@ -73,6 +75,7 @@ class Counts:
             np.zeros((len(coverable.taken) + 1, own.REASONS), np.int64),
             np.zeros((coverable.occurrences + 1, parts), np.int64),
             np.array([UNREACHABLE, -1], np.int64),
+            np.zeros((0, own.NOTE_SIZE), np.int64),
         )
 
 
@@ -85,6 +88,18 @@ def find_matches(
     """
     search = SelectionCoverage if coverable.task.selects else ContiguousCoverage
     return search(coverable, counts, partitions, room or Room()).find_matches()
+
+
+def note_starts(coverable: Coverable, partitions: Partitions) -> IntArray:
+    """The nearest run of each starting row that begins no match: `notes` of `StartCounting`.
+
+    Raises RunFailure.
+    """
+    notes = np.zeros((partitions.rows, own.NOTE_SIZE), np.int64)
+    notes[:, own.NOTE_REMAINING] = own.NOTHING_NOTED
+    for _ in find_matches(coverable, replace(Counts.of(coverable), notes=notes), partitions):
+        pass
+    return notes
 
 
 class CoverageSearch(PathSearch):
@@ -191,6 +206,7 @@ def new_counting(coverable: Coverable, counts: Counts, program: IntArray) -> Sta
         ended=counts.ended,
         parts_false=counts.parts_false,
         best=counts.best,
+        notes=counts.notes,
         trails=nothing,
         ends=nothing,
         known=np.empty((0, 0, 0), np.int64),

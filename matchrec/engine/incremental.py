@@ -33,6 +33,7 @@ from matchrec.engine.selection import (
     RunsSearch,
     SearchPosition,
     concatenate,
+    first_matches,
     release_matches,
     sort_matches,
 )
@@ -152,6 +153,11 @@ def search_further(task: Task, state: SearchState, call: SearchCall) -> Answer:
     if len(after.runs) < len(live.runs):
         after = compact(task, arrays, after, call)
     numbered = Numbering(state.numbered).number_matches(release.matches)
+    last = max(state.numbered, int(numbered.number.max(initial=-1)))
+    if task.most_matches is not None and last >= task.most_matches:
+        numbered = first_matches(task, numbered)
+        release = replace(release, held=no_matches())
+        after = compact(task, arrays, live.keep(np.zeros(len(live.runs), np.bool_)), call)
     registers, held = row_registers(arrays.compiled), release.held
     needed = after.needed_rows(registers), held.start, held.rows
     kept = find_kept_rows(needed, call, contiguous=bool(task.absent))
@@ -160,7 +166,7 @@ def search_further(task: Task, state: SearchState, call: SearchCall) -> Answer:
     assert held.rows is not None
     then = SearchState(
         done=state.done + call.stop - len(state.numbers),
-        numbered=max(state.numbered, int(numbered.number.max(initial=-1))),
+        numbered=last,
         numbers=numbers[kept],
         live_runs=after.move(places, registers),
         start_bounds=release.start_bounds,

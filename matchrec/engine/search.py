@@ -31,6 +31,7 @@ from matchrec.engine.kernels.starts import Values, look_up
 from matchrec.engine.matches import Chains, FailureKind, Matches, RunFailure
 from matchrec.engine.partitions import IntArray
 from matchrec.engine.records import SearchInput
+from matchrec.nfa.closure import may_map_twice
 from matchrec.nfa.program import A_MATCH, FIRST_NEAR, TIMED_OUT
 from matchrec.plan.clauses import MatchOutput
 
@@ -252,6 +253,7 @@ def initial_work(task: Task, arrays: SearchInput) -> layout.Work:
     progress[[layout.BEST_START, layout.MEMO_WINDOW, layout.STOP, layout.UNFINISHED_IN]] = -1
     progress[layout.PARTITION] = -1
     progress[layout.MATCH_KIND] = A_MATCH
+    progress[layout.MATCH_LIMIT] = most_found(task)
     progress[layout.STEP_LIMIT] = min(task.max_steps or layout.NO_LIMIT, layout.NO_LIMIT)
     return layout.Work(
         progress=progress,
@@ -259,6 +261,19 @@ def initial_work(task: Task, arrays: SearchInput) -> layout.Work:
         counters=np.zeros(layout.COUNTERS, np.int64) if arrays.selects else None,
         last_live=np.full(rows, -1, np.int64) if arrays.selects else None,
     )
+
+
+def most_found(task: Task) -> int:
+    """After how many matches the search of a partition may end.
+
+    Where all are asked for it may not if some are found twice; nor where one run at a time finds
+    them in another order than that in which they come out, which `MatchSearch` says.
+    """
+    if task.most_matches is None or (task.stages is not None and task.stages.skip is not None):
+        return layout.NO_LIMIT
+    if task.output is MatchOutput.ALL and may_map_twice(task.pattern.folding, task.waits):
+        return layout.NO_LIMIT
+    return task.most_matches
 
 
 def needs_release_times(task: Task) -> bool:

@@ -133,6 +133,41 @@ no_such_marker = plan_error(
 )
 
 
+# `against` and the DataFrame of labels that it is given.
+no_label_column = plan_error(
+    "`{argument}` of `Query.against` is `{name}`, which is no column of `labels`",
+    notes=("columns: {columns}",),
+    near='write {argument}="{near}"',
+    hint="name one of these",
+)
+no_key_of_labels = plan_error(
+    "`labels` has no column `{name}`, by which the query divides its rows",
+    notes=("columns: {columns}",),
+    hint='write key="..." with the column of `labels` that has it, or key=[] where an incident is'
+    " one of all partitions",
+)
+other_number_of_keys = plan_error(
+    "`key` of `Query.against` has {count} columns, and the query divides its rows by {names}",
+    hint="name a column of `labels` for each of these, in their order",
+)
+labels_do_not_compare = plan_error(
+    "`{name}` of `labels` is {kind}, and {what} is {wanted}",
+    hint='write labels.withColumn("{name}", ...) with a CAST to {wanted} first',
+)
+label_column_taken = plan_error(
+    "`labels` has a column `{name}`, as the table of `Query.against` has",
+    hint='write labels.withColumnRenamed("{name}", "label_{name}")',
+)
+no_order_of_labels = plan_error(
+    "the rows of the query have no order, along which incidents begin and end",
+    hint="write ORDER BY with the time of a row",
+)
+against_stream = unsupported(
+    "`Query.against` is about rows that are all there, and {what} come little by little",
+    hint="ask about the same rows as a table",
+)
+
+
 def unused_name(name: str, known: Iterable[str], options: Iterable[str]) -> MatchRecognizePlanError:
     """`name=` that is no argument of the function and that the query does not name.
 

@@ -109,6 +109,12 @@ no_series = plan_error(
     hint="add it to the query's result, as PARTITION BY does",
 )
 
+# The rows of `against` are sorted by what has no place on a line.
+no_line_of = plan_error(
+    "incidents are drawn along numbers, dates and instants, and rows are sorted by {kind}",
+    hint="sort by one of these, or print the figures",
+)
+
 # There are fewer pages.
 no_page = plan_error("page {given} of `plot`, and there are {pages}", hint="write page={pages}")
 

@@ -17,12 +17,13 @@ from functools import partial
 from html import escape
 from typing import TYPE_CHECKING
 
-from matchrec.compile.coverage import Counted, Figures, NearestStart, parts_of
+from matchrec.compile.coverage import Counted, CoverageDraft, Figures, NearestStart, parts_of
 from matchrec.dataclass import dataclass
 from matchrec.engine.kernels import counting as layout
 from matchrec.explanation.clause import numbered, titled
 from matchrec.explanation.formulas import show_test
 from matchrec.nfa.closure import UNREACHABLE
+from matchrec.nfa.occurrences import Occurrences
 from matchrec.pictures.html import preformatted, wide
 from matchrec.plan.pattern import show
 from matchrec.plan.show import show_scalar
@@ -448,20 +449,52 @@ def summarise(counted: Counted) -> ClauseCoverage:
 def endings_by_occurrence(counted: Counted) -> list[tuple[RunEnding, ...]]:
     """Why runs ended whose last row had taken each occurrence, the most frequent reason first."""
     occurrences = counted.asked.occurrences
-    choices = [choice for state in occurrences.pattern.folding.choices for choice in state]
-    states = [0, *(choice.target for choice in choices)]
+    states = states_after(occurrences)
     places = [NO_ROW_YET, *(taken + 1 for taken in occurrences.taken)]
     found: list[Counter[RunEnding]] = [Counter() for _ in range(len(occurrences.variables) + 1)]
     for state, place, counts in zip(states, places, counted.counts.ended.tolist(), strict=True):
         for reason in Reason:
             if state is not None and counts[reason.value]:
-                found[place][ending(counted, state, reason)] += counts[reason.value]
+                found[place][ending(counted.asked, state, reason)] += counts[reason.value]
     return [tuple(replace(one, count=n) for one, n in group.most_common()) for group in found]
 
 
-def ending(counted: Counted, state: int, reason: Reason) -> RunEnding:
+def states_after(occurrences: Occurrences) -> list[int | None]:
+    """The state in which a run is before any choice, then after each of them."""
+    choices = [choice for state in occurrences.pattern.folding.choices for choice in state]
+    return [0, *(choice.target for choice in choices)]
+
+
+@dataclass(frozen=True, slots=True)
+class EndingWords:
+    """What is said of the nearest run of one starting row.
+
+    variables: by choice, that of its last row, None first. because: why it ended, by choice and
+    reason. parts: of a part of a condition that was not true, None of one that is all of it.
+    """
+
+    variables: tuple[str | None, ...]
+    because: tuple[tuple[str, ...], ...]
+    parts: tuple[str | None, ...]
+
+
+def words_of_endings(asked: CoverageDraft) -> EndingWords:
+    """What is said of the nearest runs of a clause."""
+    occurrences, names = asked.occurrences, asked.drafted.plan.variables
+    taken = (names[occurrences.variables[one]] for one in occurrences.taken)
+    because = (
+        tuple("" if state is None else str(ending(asked, state, reason)) for reason in Reason)
+        for state in states_after(occurrences)
+    )
+    known = list(all_parts(asked))
+    several = Counter(variable for variable, _ in known)
+    parts = (f"{text} was not true" if several[name] > 1 else None for name, text in known)
+    return EndingWords((None, *taken), tuple(because), tuple(parts))
+
+
+def ending(asked: CoverageDraft, state: int, reason: Reason) -> RunEnding:
     """An ending in a state, of no run yet."""
-    occurrences, names = counted.asked.occurrences, counted.asked.drafted.plan.variables
+    occurrences, names = asked.occurrences, asked.drafted.plan.variables
     nearer = (names[occurrences.variables[occurrences.taken[i]]] for i in occurrences.nearer[state])
     return RunEnding(reason, tuple(dict.fromkeys(nearer)), occurrences.remaining[state], 0)
 
@@ -469,7 +502,7 @@ def ending(counted: Counted, state: int, reason: Reason) -> RunEnding:
 def parts(counted: Counted, number: int) -> tuple[FalsePart, ...]:
     """The parts of conditions that were not true after an occurrence, the most frequent first."""
     counts = counted.counts.parts_false[number].tolist()
-    known = list(all_parts(counted))
+    known = list(all_parts(counted.asked))
     several = Counter(variable for variable, _ in known)
     found = [
         FalsePart(variable, text, count)
@@ -479,10 +512,10 @@ def parts(counted: Counted, number: int) -> tuple[FalsePart, ...]:
     return tuple(sorted(found, key=lambda part: -part.count))
 
 
-def all_parts(counted: Counted) -> Iterator[tuple[str, str]]:
+def all_parts(asked: CoverageDraft) -> Iterator[tuple[str, str]]:
     """The parts of all conditions: the variable, and the part as it was written."""
-    plan = counted.asked.drafted.plan
-    conditions = {one.variable: one for one in counted.asked.drafted.conditions}
+    plan = asked.drafted.plan
+    conditions = {one.variable: one for one in asked.drafted.conditions}
     stages = {} if plan.staging is None else stages_by_test(plan.staging)
     for variable in plan.variables:
         show_part = partial(show_test, test=variable) if plan.staging else show_scalar

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import types as spark_types
@@ -23,10 +24,13 @@ from matchrec.spark.execute import demand_of
 from matchrec.spark.prepare import Demand, ScopeOf, prepare
 from matchrec.spark.question import Options, Question, is_streaming
 from matchrec.spark.session import Relation, quiet_analysis
-from matchrec.spark.worker.cover import CoverageWorker, add_up
+from matchrec.spark.transport import Sent
+from matchrec.spark.worker.cover import AttemptWorker, CoverageWorker, add_up
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+NOTED = 5  # numbers of a starting row
 
 
 def count_starting_rows(
@@ -55,6 +59,48 @@ def count(question: Question) -> tuple[CoverageDraft, CoverageTask, DataFrame]:
 
     What names a row is text in what comes out: PySpark has no value for some of Spark's.
     """
+    with covering(question) as (asked, task, sent):
+        schema = schema_of(task, sent.fields)
+        rows = sent.run(
+            lambda sends: CoverageWorker(task, sends, sent.incoming), schema, name_of(task)
+        )
+        texts = (f"CAST({name} AS STRING) AS {name}" for name in schema.names[2:])
+        shown = rows.selectExpr(*schema.names[:2], *texts)
+        return asked, task, question.runner.analyse(shown)
+
+
+def attempts_of(
+    plan: MatchPlan, relation: Relation, alias: str | None, options: Options
+) -> tuple[CoverageDraft, CoverageTask, DataFrame]:
+    """A row for each starting row: see `AttemptWorker`. The plan has an order.
+
+    Raises MatchRecognizeError, as `count_starting_rows`.
+    """
+    check_coverable(plan)
+    question = Question.of_query(plan, relation, alias, options)
+    with covering(question) as (asked, task, sent):
+        kinds = [sent.fields[index].dataType for index in task.ends]
+        kinds += [kinds[-1], *[spark_types.LongType()] * NOTED]
+        schema = spark_types.StructType(
+            [spark_types.StructField(wire.read(i), one) for i, one in enumerate(kinds)]
+        )
+        rows = sent.run(
+            lambda sends: AttemptWorker(task, sends, sent.incoming), schema, name_of(task)
+        )
+        return asked, task, question.runner.analyse(rows)
+
+
+def name_of(task: CoverageTask) -> str:
+    """What Spark's own plan shows."""
+    return f"match_recognize_coverage[PATTERN ({task.executable.pattern})]"
+
+
+@contextmanager
+def covering(question: Question) -> Iterator[tuple[CoverageDraft, CoverageTask, Sent]]:
+    """What counts the starting rows of a query, and the rows on their way to it.
+
+    Raises MatchRecognizeError in terms of the query.
+    """
     (rule,) = question.rules
 
     def demand(scope: ScopeOf) -> Demand[CoverageDraft]:
@@ -65,13 +111,7 @@ def count(question: Question) -> tuple[CoverageDraft, CoverageTask, DataFrame]:
         prepared = prepare(question, demand)
         asked, executable = prepared.demand.asked, prepared.link(rule)
         task = link_coverage(asked, executable)
-        sent = prepared.send(executable.crossing.columns)
-        schema = schema_of(task, sent.fields)
-        name = f"match_recognize_coverage[PATTERN ({executable.pattern})]"
-        rows = sent.run(lambda sends: CoverageWorker(task, sends, sent.incoming), schema, name)
-        texts = (f"CAST({name} AS STRING) AS {name}" for name in schema.names[2:])
-        shown = rows.selectExpr(*schema.names[:2], *texts)
-        return asked, task, question.runner.analyse(shown)
+        yield asked, task, prepared.send(executable.crossing.columns)
 
 
 def schema_of(

@@ -7,7 +7,7 @@ rows lies below each threshold.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -30,6 +30,8 @@ OTHERS = ("scroll", "help", "hover", "back")
 SHARES = 1 << 20  # different values of a column
 FIRST_TIME = 1_600_000_000
 WIDE = 17  # columns that nothing reads
+STATES = (("on", "off", "idle"), ("ok", "warm", "hot", "off"), ("open", "ajar", "shut"))
+PORTS = 40
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,64 @@ def draw_tables(seed: int, rows: int) -> Drawn:
     }
     names = {name: f"{name}_{draw.randrange(1000)}" for name in tables}
     words |= names | thresholds(draw, values, amounts) | spans(draw, mean, order != number)
-    return Drawn({names[name]: one for name, one in tables.items()}, words)
+    found = {names[name]: one for name, one in tables.items()}
+    draw = Random(f"runs {seed}")  # tables whose rows have to do with those before them
+    for name, make in {"states": states, "sign_ins": sign_ins, "flights": flights}.items():
+        words[name] = f"{name}_{draw.randrange(1000)}"
+        keys = max(1, rows // (10 if make is sign_ins else draw.randint(800, 3000)))
+        found[words[name]] = DrawnTable((*plain[:2], *make(draw, salt, words)), rows, keys)
+    return Drawn(found, words)
+
+
+def states(draw: Random, salt: int, words: dict[str, str]) -> tuple[str, ...]:
+    """A state that stays for some rows, and a gauge that sometimes shows the same for some."""
+    shorter, longer = draw.sample((5, 7, 11, 13), 2)
+    state = hashed(f"{TICK} DIV {shorter}, {TICK} DIV {longer}, {salt}L")
+    block = f"pmod({hashed(f'{TICK} DIV {draw.randint(7, 12)}, {salt}L')}, 100L)"
+    is_stuck = f"{block} < {draw.randint(2, 8)}"
+    gauge = f"IF({is_stuck}, {block}, pmod({hashed(f'id, {salt}L')}, 100000L)) / 100"
+    return f"{one_of(draw.choice(STATES), state)} AS {words['e']}", f"{gauge} AS {words['x']}"
+
+
+def sign_ins(draw: Random, salt: int, words: dict[str, str]) -> tuple[str, ...]:
+    """Events of many accounts: about half of them are failures."""
+    words |= {"failed": draw.choice(("failed", "refused")), "passed": "passed"}
+    often = [words[one] for one in ("failed", "passed") for _ in range(draw.randint(3, 5))]
+    return (f"{one_of([*often, 'reset'], hashed(f'id, {salt}L'))} AS {words['e']}",)
+
+
+def flights(draw: Random, salt: int, words: dict[str, str]) -> tuple[str, ...]:
+    """Of aircraft, which mostly leave where they came to; their delays stay for some flights."""
+    words["o"] = draw.choice(("origin", "departed"))
+    words["d"] = draw.choice(("destination", "reached"))
+    each, span = hashed(f"id, {salt}L"), draw.randint(30, 60)
+    elsewhere = f"IF(pmod({each}, {draw.randint(10, 30)}L) = 0, 7, 0)"
+    block = hashed(f"{TICK} DIV {draw.randint(4, 6)}, {salt}L")
+    is_passed_on = f"pmod({block}, 100L) < {draw.randint(10, 30)}"
+    return (
+        f"{port(elsewhere, salt)} AS {words['o']}",
+        f"{port('1', salt)} AS {words['d']}",
+        f"pmod(IF({is_passed_on}, {block}, {each}), {span}L) AS {words['x']}",
+    )
+
+
+def port(after: str, salt: int) -> str:
+    """Where an aircraft is, so many flights later."""
+    return f"format_string('P%02d', pmod({hashed(f'{TICK} + {after}, {salt}L')}, {PORTS}L))"
+
+
+TICK = "id DIV {keys}"  # how many rows of its key come before a row
+
+
+def hashed(columns: str) -> str:
+    """A number for each key and what the columns are worth."""
+    return f"xxhash64(id % {{keys}}, {columns})"
+
+
+def one_of(names: Sequence[str], number: str) -> str:
+    """The name at a number's remainder."""
+    listed = ", ".join(f"'{one}'" for one in names)
+    return f"element_at(array({listed}), CAST(pmod({number}, {len(names)}L) AS INT) + 1)"
 
 
 def unread(salt: int) -> tuple[str, ...]:
@@ -167,6 +226,7 @@ def spans(draw: Random, mean: int, is_time: bool) -> dict[str, str]:
     return {
         "near": form.format(near),
         "pause": form.format(pause),
+        "spell": form.format(5 * mean),
         "minutes": str(minutes),
         "bound": str(60 * minutes),
     }

@@ -39,14 +39,14 @@ class Kind:
             table,
             clause(table, query.format_map(words)),
             self.aim,
-            words["k"],
-            words["t"],
+            (words["k"],),
+            (words["t"],),
             None if by_window is None else by_window.format_map(words),
             reads=tuple(words[one] for one in COLUMNS if f"{{{one}}}" in query),
         )
 
 
-COLUMNS = "ktxye"  # the words that are columns
+COLUMNS = "ktxyeod"  # the words that are columns
 
 
 def workloads_of_kinds(drawn: Drawn) -> Iterator[Workload]:
@@ -168,6 +168,56 @@ KINDS = (
   PATTERN (A B*) DEFINE B AS {t} - PREV({t}) <= {pause}""",
         0.85,
         kinds_by_hand.SESSIONS,
+    ),
+    Kind(
+        "islands of equal states",
+        "states",
+        """MEASURES A.{t} AS s, LAST({t}) AS e, A.{e} AS state, count(*) AS n
+  PATTERN (A B*) DEFINE B AS {e} = PREV({e})""",
+        0.75,
+        kinds_by_hand.ISLANDS,
+    ),
+    Kind(
+        "stuck gauge",
+        "states",
+        """MEASURES A.{t} AS s, LAST({t}) AS e, A.{x} AS shown, count(*) AS n
+  PATTERN (A B{{5,}}) DEFINE B AS {x} = PREV({x})""",
+        0.75,
+        kinds_by_hand.STUCK,
+    ),
+    Kind(
+        "four failures, then success",
+        "sign_ins",
+        """MEASURES FIRST(F.{t}) AS s, S.{t} AS e PATTERN (F{{4}} S)
+  DEFINE F AS {e} = '{failed}', S AS {e} = '{passed}' AND {t} - FIRST(F.{t}) <= {spell}""",
+        0.75,
+        kinds_by_hand.SIGN_INS,
+    ),
+    Kind(
+        "hysteresis",
+        "readings",
+        """MEASURES FIRST(HI.{t}) AS s, LO.{t} AS e, count(HI.*) AS n
+  PATTERN (HI+ MID* LO)
+  DEFINE HI AS {x} > {high}, MID AS {x} BETWEEN {low} AND {high}, LO AS {x} < {low}""",
+        0.75,
+        kinds_by_hand.HYSTERESIS,
+    ),
+    Kind(
+        "rotations that pass a delay on",
+        "flights",
+        """MEASURES A.{t} AS s, LAST(B.{t}) AS e, A.{x} AS delay, count(*) AS n
+  PATTERN (A B{{2,}}) DEFINE B AS {o} = PREV({d}) AND {x} >= PREV({x})""",
+        0.75,
+        kinds_by_hand.ROTATIONS,
+    ),
+    Kind(
+        "A B C D that overlap",
+        "readings",
+        """MEASURES A.{t} AS s, D.{t} AS e, C.{y} AS amount AFTER MATCH SKIP TO NEXT ROW
+  PATTERN (A B C D)
+  DEFINE A AS {x} > {high}, B AS {x} < {high}, C AS {x} < {low}, D AS {y} >= {few}""",
+        0.75,
+        kinds_by_hand.OVERLAPS,
     ),
     Kind(
         "long bounded quantifier",

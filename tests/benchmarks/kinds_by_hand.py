@@ -112,3 +112,67 @@ SELECT {k}, e, last_a, least(n - stop - 1, {longest}) AS n FROM (
         {x} >= {nearly_all} AND {y} >= {few} AS is_b FROM {table})))
   WINDOW w AS (PARTITION BY {k} ORDER BY {t}))
 WHERE is_b AND n - stop - 1 >= {shortest}"""
+
+
+def runs_in_a_row(joins: str, joined: str, column: str, least: int) -> str:
+    """Runs of at least so many rows, in the way of the sessions. column: of the first row.
+
+    joins, joined: whether a row goes on with the run of the one before, and the next one with its.
+    """
+    return f"""
+SELECT {{k}}, s, IF(is_last, s, next) AS e, {column}, IF(is_last, n, next_n) - n + 1 AS n
+FROM (
+  SELECT {{k}}, {{t}} AS s, {column}, n, is_first, is_last, lead({{t}}) OVER w AS next,
+    lead(n) OVER w AS next_n
+  FROM (
+    SELECT {{k}}, {{t}}, {column}, row_number() OVER w AS n,
+      NOT coalesce({joins}, FALSE) AS is_first, NOT coalesce({joined}, FALSE) AS is_last
+    FROM {{table}} WINDOW w AS (PARTITION BY {{k}} ORDER BY {{t}}))
+  WHERE is_first OR is_last
+  WINDOW w AS (PARTITION BY {{k}} ORDER BY {{t}}))
+WHERE is_first AND IF(is_last, n, next_n) - n + 1 >= {least}"""
+
+
+ISLANDS = runs_in_a_row("{e} = lag({e}) OVER w", "lead({e}) OVER w = {e}", "{e}", 1)
+STUCK = runs_in_a_row("{x} = lag({x}) OVER w", "lead({x}) OVER w = {x}", "{x}", 6)
+ROTATIONS = runs_in_a_row(
+    "{o} = lag({d}) OVER w AND {x} >= lag({x}) OVER w",
+    "lead({o}) OVER w = {d} AND lead({x}) OVER w >= {x}",
+    "{x}",
+    3,
+)
+
+OVERLAPS = """
+SELECT {k}, s, e, amount FROM (
+  SELECT {k}, {t} AS s, is_a, lead(is_b) OVER w AS then_b, lead(is_c, 2) OVER w AS then_c,
+    lead(is_d, 3) OVER w AS then_d, lead({t}, 3) OVER w AS e, lead({y}, 2) OVER w AS amount
+  FROM (SELECT {k}, {t}, {y}, {x} > {high} AS is_a, {x} < {high} AS is_b, {x} < {low} AS is_c,
+    {y} >= {few} AS is_d FROM {table})
+  WINDOW w AS (PARTITION BY {k} ORDER BY {t}))
+WHERE is_a AND then_b AND then_c AND then_d"""
+
+SIGN_INS = """
+SELECT {k}, s, e FROM (
+  SELECT {k}, {t} AS e, has_passed, lag({t}, 4) OVER w AS s,
+    lag(has_failed, 1) OVER w AND lag(has_failed, 2) OVER w AND lag(has_failed, 3) OVER w
+      AND lag(has_failed, 4) OVER w AS had_failed
+  FROM (SELECT {k}, {t}, {e} = '{failed}' AS has_failed, {e} = '{passed}' AS has_passed
+    FROM {table})
+  WINDOW w AS (PARTITION BY {k} ORDER BY {t}))
+WHERE has_passed AND had_failed AND e - s <= {spell}"""
+
+# Of a run of HI only the first row is kept, with how many HI there are before it, and of the others
+# those that are LO: so a LO that follows a first HI ends its match.
+HYSTERESIS = """
+SELECT {k}, run.s, e, highs - run.highs AS n FROM (
+  SELECT {k}, {t} AS e, is_low, highs,
+    lag(CASE WHEN is_high THEN struct({t} AS s, highs - 1 AS highs) END) OVER w AS run
+  FROM (
+    SELECT {k}, {t}, is_low, is_high, lag(is_high) OVER w AS was_high,
+      count(CASE WHEN is_high THEN 1 END) OVER (
+        PARTITION BY {k} ORDER BY {t} ROWS UNBOUNDED PRECEDING) AS highs
+    FROM (SELECT {k}, {t}, {x} < {low} AS is_low, {x} > {high} AS is_high FROM {table})
+    WINDOW w AS (PARTITION BY {k} ORDER BY {t}))
+  WHERE is_low OR is_high AND NOT coalesce(was_high, FALSE)
+  WINDOW w AS (PARTITION BY {k} ORDER BY {t}))
+WHERE is_low AND run IS NOT NULL"""

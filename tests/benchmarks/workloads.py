@@ -14,18 +14,19 @@ from tests.benchmarks import by_hand, other_engines
 class Workload:
     """A query over a table, and other ways to the same rows.
 
-    table: the name of the data it reads. keys, order: of the query's partitions. aim: the ratio
-    to the identity that is aimed at. by_window: the same as window SQL, by_pandas: as a function
-    for applyInPandas, elsewhere: in the words of other engines, by their names. reads: the columns
-    that the query names, which the identity takes; all if none.
+    table: the name of the data it reads. keys, order: columns of the query's partitions; without
+    keys there is one of all rows. aim: the ratio to the identity that is aimed at. by_window: the
+    same as window SQL, by_pandas: as a function for applyInPandas, elsewhere: in the words of other
+    engines, by their names. reads: the columns that the query names, which the identity takes; all
+    if none.
     """
 
     name: str
     table: str
     query: str
     aim: float
-    keys: str = "symbol"
-    order: str = "ts"
+    keys: tuple[str, ...] = ("symbol",)
+    order: tuple[str, ...] = ("ts",)
     by_window: str | None = None
     by_pandas: Callable[[DataFrame], DataFrame] | None = None
     elsewhere: Mapping[str, other_engines.Question] = field(default_factory=dict)
@@ -110,7 +111,7 @@ def workloads() -> Iterator[Workload]:
   DEFINE V AS event = 'view', C AS event = 'cart', P AS event = 'purchase'""",
         ),
         aim=0.75,
-        keys="user",
+        keys=("user",),
         by_window=by_hand.FUNNEL.format(**VISITS),
         elsewhere=other_engines.FUNNEL,
     )

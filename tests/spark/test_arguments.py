@@ -67,6 +67,10 @@ RIGHT_KINDS: dict[str, tuple[str, ...]] = {
     "coverage.clause": ("None", *WHOLE, *TEXTS),
     "aggregate.clause": ("None", *WHOLE, *TEXTS),
     "aggregate.by": (),
+    "against.clause": ("None", *WHOLE, *TEXTS),
+    "key": ("None", *TEXTS, "list", "tuple"),
+    "start": TEXTS,
+    "end": TEXTS,
     "aggregates": ("None",),
     "match_recognize.clause": TEXTS,
     "sweep.clause": TEXTS,
@@ -115,7 +119,15 @@ RIGHT_KINDS["skip_to_first.stage"] = RIGHT_KINDS["skip_to_last.stage"] = TEXTS
 METHODS = (
     *(getattr(Pattern, name) for name in vars(Pattern) if not name.startswith("_")),
     *(AfterMatch.skip_to_first, AfterMatch.skip_to_last, Counters.values),
-    *(Query.aggregate, Query.explain, Query.why, Query.coverage, Query.plot, Query.to_sql),
+    *(
+        Query.aggregate,
+        Query.against,
+        Query.explain,
+        Query.why,
+        Query.coverage,
+        Query.plot,
+        Query.to_sql,
+    ),
 )
 CALLABLES = (
     *(getattr(matchrec, name) for name in matchrec.__all__ if name.islower() and name != "query"),
@@ -143,6 +155,9 @@ def right_call(function: Callable[..., Any], spark: SparkSession) -> Callable[..
         "matches": df,
         "data": df,
         "result": df.selectExpr("array(struct(t, v)) AS rows"),
+        "labels": df,
+        "start": "t",
+        "end": "t",
         "x": "t",
         "y": "v",
         "query": "SELECT * FROM range(3) MATCH_RECOGNIZE (PARTITION BY id PATTERN (A))",

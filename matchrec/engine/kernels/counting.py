@@ -40,6 +40,8 @@ class StartCounting(NamedTuple):
     Counts: came: int64[o], starting rows by occurrence. ended: int64[c + 1, 5], by choice, then
     reason. parts_false: int64[o + 1, k], by occurrence. In the last two the first entry is that of
     starting rows without any row. best: int64[2], the nearest run of all that began no match.
+    notes: int64[n, 5], of each starting row that began none its nearest run; of no row where nobody
+    asks.
 
     Kept: trails: int64[p + 1, t], ends: int64[p + 1, 6], known: int64[r, b, 2 + t]. between: with
     event selection, those absences that are decided when a row is mapped; never None there, as no
@@ -58,6 +60,7 @@ class StartCounting(NamedTuple):
     ended: IntArray
     parts_false: IntArray
     best: IntArray
+    notes: IntArray
     trails: IntArray
     ends: IntArray
     known: IntArray
@@ -83,6 +86,18 @@ PART_SIZE = 3
 # Indices of `best`.
 BEST_REMAINING = 0
 BEST_START = 1
+
+# Columns of `notes`: how many rows a match still needed, NOTHING_NOTED of other rows; the choice of
+# the last row and one, 0 without any; why it ended; the row after that; the parts that were false,
+# of which the first 63 have a bit.
+NOTE_REMAINING = 0
+NOTE_CHOICE = 1
+NOTE_REASON = 2
+NOTE_ROW = 3
+NOTE_PARTS = 4
+NOTE_SIZE = 5
+NOTED_PARTS = 63
+NOTHING_NOTED = -1
 
 # Columns of `ends`.
 END_STATE = 0
@@ -249,6 +264,12 @@ def count_start(
     if nearest[END_REASON] != UNKNOWN:
         reason = nearest[END_REASON]
     counting.ended[choice + 1, reason] += 1
+    if counting.notes.shape[0] > 0:
+        note = counting.notes[progress[layout.START]]
+        note[NOTE_REMAINING] = counting.remaining[state]
+        note[NOTE_CHOICE] = choice + 1
+        note[NOTE_REASON] = reason
+        note[NOTE_ROW] = run.row
 
 
 @spliced
@@ -281,3 +302,5 @@ def count_parts(
         if until > run.row and holds == on_run and parts[part, PART_START] != start:
             parts[part, PART_START] = start
             counting.parts_false[place, part] += 1
+            if part < NOTED_PARTS and counting.notes.shape[0] > 0:
+                counting.notes[start, NOTE_PARTS] |= np.int64(1) << part

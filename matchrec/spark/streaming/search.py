@@ -71,7 +71,7 @@ class KeySearch(ABC):
     def counts(self) -> bool:
         """Whether the number of matches is asked for, as always of a rule of a set."""
         executable = self.executable
-        if self.output is not None:
+        if self.output is not None or executable.task.most_matches is not None:
             return True
         compiled = compile_task(executable.task, len(executable.crossing.integers))
         return ReadFact.MATCH_NUMBER in executable.reads or compiled.counts_matches

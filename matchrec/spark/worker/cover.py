@@ -1,26 +1,39 @@
-"""The function that counts inside Spark's Python workers: batches in, one row of counts out.
+"""The functions that count inside Spark's Python workers: batches in, one row of counts out, or a
+row for each starting row.
 
-The row has an array of counts, what the nearest run of all still needed that began no match, and
-the columns that name its starting row; NULL where there was none.
+The row of counts has an array of them, what the nearest run of all still needed that began no
+match, and the columns that name its starting row; NULL where there was none.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import astuple, field, fields, replace
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 
 from matchrec.compile.coverage import SUMS, CoverageTask, Figures
 from matchrec.dataclass import dataclass
-from matchrec.engine.coverage import Counts, find_matches
+from matchrec.engine.coverage import Counts, find_matches, note_starts
 from matchrec.engine.interface import NearbyCondition
-from matchrec.engine.kernels.counting import BEST_REMAINING, BEST_START
+from matchrec.engine.kernels.counting import (
+    BEST_REMAINING,
+    BEST_START,
+    NOTE_CHOICE,
+    NOTE_PARTS,
+    NOTE_REASON,
+    NOTE_REMAINING,
+    NOTE_ROW,
+    NOTHING_NOTED,
+)
 from matchrec.engine.nearby import rows_that_satisfy, satisfy_nearby
 from matchrec.engine.partitions import IntArray, Partitions
+from matchrec.errors.run.place import RowPlace
 from matchrec.output.rows import matched_rows
 from matchrec.spark import wire
+from matchrec.spark.worker.arrays import column
 from matchrec.spark.worker.batches import Piece
 from matchrec.spark.worker.encode import check_window, partitions_of
 from matchrec.spark.worker.match import naming_rows, place_of
@@ -113,6 +126,61 @@ class CoverageWorker:
         arrays = [
             column.cast(kind) for column, kind in zip(columns, self.schema.types, strict=True)
         ]
+        return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
+
+
+@dataclass(frozen=True)
+class AttemptWorker:
+    """How far each starting row came, of one task's stream of batches.
+
+    schema: of the rows: what names the partition, the first column of the order on the starting row
+    and on the last row of its nearest run, then what was noted, NULL of a row that begins a match
+    or lies inside of one.
+    """
+
+    task: CoverageTask
+    schema: pa.Schema
+    incoming: Incoming = Incoming()
+
+    def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """A batch for each piece; a row that two pieces have may be in both."""
+        executable = self.task.executable
+        for piece in self.incoming.pieces(batches, executable.lookaround):
+            partitions = partitions_of(executable, piece.table, piece.starts, piece.frontier)
+            with naming_rows(partial(self.place, piece, partitions)):
+                check_window(executable, piece.table, piece.starts)
+                partitions = satisfy_nearby(partitions, executable.nearby)
+                notes = note_starts(self.task.coverable, partitions)
+            yield self.rows(piece, notes)
+            del piece  # a table less in memory while the next one grows
+
+    def place(self, piece: Piece, partitions: Partitions, row: int) -> RowPlace:
+        """Where a row is."""
+        return place_of(self.task.executable, row, piece, partitions)
+
+    def rows(self, piece: Piece, notes: IntArray) -> pa.RecordBatch:
+        """The rows of which something is known, and those that no piece has had before."""
+        noted = notes[:, NOTE_REMAINING] != NOTHING_NOTED
+        wanted = noted.copy()
+        wanted[len(wanted) - piece.fresh :] = True
+        starts = np.flatnonzero(wanted)
+        noted, notes = noted[starts], notes[starts]
+        last = np.where(noted, np.maximum(notes[:, NOTE_ROW] - 1, starts), starts)
+        named = [column(piece.table, wire.column(place)) for place in self.task.ends]
+        keys, order = named[:-1], named[-1]
+        numbers = (
+            notes[:, NOTE_REMAINING],
+            notes[:, NOTE_CHOICE],
+            notes[:, NOTE_REASON],
+            last - starts + (notes[:, NOTE_CHOICE] > 0),
+            notes[:, NOTE_PARTS],
+        )
+        columns = [
+            *(key.take(pa.array(starts)) for key in keys),
+            *(order.take(pa.array(rows)) for rows in (starts, last)),
+            *(pa.array(one, mask=~noted) for one in numbers),
+        ]
+        arrays = [one.cast(kind) for one, kind in zip(columns, self.schema.types, strict=True)]
         return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
 
 

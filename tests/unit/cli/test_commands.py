@@ -102,6 +102,17 @@ def test_why_and_coverage(embedded: Path) -> None:
     assert (embedded / "far.svg").read_text().startswith("<svg")
 
 
+def test_against_labels(embedded: Path) -> None:
+    (embedded / "labels.csv").write_text("sym,begins,ends\nX,1,2\nZ,1,9\n")
+    labels = ("--table", "labels=labels.csv", "--labels", "labels")
+    asked = ("--start", "begins", "--end", "ends", "--key", "sym", "--svg", "hits.svg")
+    found = invoke("against", "streaks.sql", *STOCKS, *labels, *asked)
+    assert found.exit_code == 0, found.stderr
+    assert "2 incidents: 1 hit, 1 missed" in found.stdout
+    assert "1 no row has this key" in found.stdout
+    assert "<svg" in (embedded / "hits.svg").read_text()
+
+
 def test_questions_about_events(files: Path) -> None:
     (files / "rises.sase").write_text("PATTERN SEQ(A a, B b) WHERE skip_till_next_match {}")
     assert "SASE+ needs --order-by" in refused("why", "rises.sase", *STOCKS)

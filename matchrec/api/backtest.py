@@ -1,0 +1,346 @@
+"""`against`: the matches of a clause beside incidents that somebody has labelled.
+
+The clause is searched twice: for where its matches lie, and, as by `coverage`, for how far each
+starting row came. Spark joins both with the labels, by the partition and along the order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from matchrec.api.clauses import Clause
+from matchrec.charts.backtest import ADDED, Backtest
+from matchrec.charts.series import plain
+from matchrec.dataclass import dataclass
+from matchrec.engine.kernels.counting import NOTED_PARTS
+from matchrec.errors import MatchRecognizeUnsupportedError
+from matchrec.errors import calls as errors
+from matchrec.explanation.coverage import EndingWords, words_of_endings
+from matchrec.nfa.closure import UNREACHABLE
+from matchrec.plan.clauses import MatchOutput, Measure, RowsPerMatch
+from matchrec.plan.expression import ColumnReference, End, Navigation, Semantics, Term
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.text import quoted, string_literal
+from matchrec.spark.coverage import attempts_of
+from matchrec.spark.execute import execute
+from matchrec.spark.question import Options, is_streaming
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+OVERLAPS = (
+    "coalesce(d.__begin <= d.__end, TRUE) AND (d.__begin IS NULL OR m.__high >= d.__begin)"
+    " AND (d.__end IS NULL OR m.__low <= d.__end)"
+)
+NOTED = ("remaining", "choice", "reason", "rows", "parts")
+
+
+def against(
+    clause: Clause, labels: DataFrame, key: str | Sequence[str] | None, ends: tuple[str, str]
+) -> Backtest:
+    """A clause beside labels. ends: the columns in which an incident begins and ends; key: those
+    that name its partition, None for the names that the clause has for them.
+
+    Raises MatchRecognizeError for what is wrong with the clause, or does not fit.
+    """
+    plan = plan_of_matches(clause)
+    for rows, what in ((clause.relation.rows, "those of the query"), (labels, "labels")):
+        if is_streaming(rows):
+            raise errors.against_stream(what)
+    found = execute(plan, clause.relation, clause.alias, clause.options).dataframe
+    labelled = Labels.of(labels, found, key, ends)
+    options = Options(sort=clause.options.sort, max_steps=clause.options.max_steps)
+    try:
+        asked, task, rows = attempts_of(plan, clause.relation, clause.alias, options)
+    except MatchRecognizeUnsupportedError as unknown:
+        attempts = None
+        why = f"not known: {unknown.message}"
+    else:
+        attempts = Attempts(
+            rows, words_of_endings(asked), task.selects, plan.first_matches is not None
+        )
+        why = ""
+    return Joined(labelled, found, attempts, why).backtest()
+
+
+def plan_of_matches(clause: Clause) -> MatchPlan:
+    """The plan that says of each match in which partition it is, and where it begins and ends.
+
+    Raises MatchRecognizePlanError where rows have no order.
+    """
+    plan = clause.plan_searched("against")
+    if clause.plan.output is MatchOutput.NON_OVERLAPPING:
+        plan = clause.plan
+    if not plan.order_by:
+        raise errors.no_order_of_labels()
+    first = plan.order_by[0].expression
+    measures = (
+        Measure(
+            name,
+            Term(
+                (ColumnReference(Navigation(end=end, semantics=Semantics.FINAL), first.text),),
+                first.place,
+            ),
+        )
+        for name, end in (("__first", End.FIRST), ("__last", End.LAST))
+    )
+    keys = {key.text: key for key in reversed(plan.keys)}
+    return replace(
+        plan,
+        partition_by=tuple(reversed(keys.values())),
+        equal=(),
+        measures=tuple(measures),
+        rows_per_match=RowsPerMatch.ONE_ROW,
+        partial=None,
+    )
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Labelled incidents. names: of what divides the rows of the query.
+
+    keys: the columns of the labels that hold it, none where an incident is one of all partitions.
+    ends: the columns in which an incident begins and ends.
+    """
+
+    frame: DataFrame
+    names: tuple[str, ...]
+    keys: tuple[str, ...]
+    ends: tuple[str, str]
+
+    @staticmethod
+    def of(
+        frame: DataFrame, found: DataFrame, key: str | Sequence[str] | None, ends: tuple[str, str]
+    ) -> Labels:
+        """Labels that fit. found: the matches. Raises MatchRecognizePlanError for others."""
+        *keys, first, _ = zip(found.columns, kinds_of(found), strict=True)
+        names = [name for name, _ in keys]
+        if key is None:
+            columns = [column_of(frame, one, "") for one in names]
+        else:
+            columns = [
+                column_of(frame, one, "key") for one in ([key] if isinstance(key, str) else key)
+            ]
+            if columns and len(columns) != len(names):
+                raise errors.other_number_of_keys(len(columns), names or ["nothing"])
+        begin, end = (
+            column_of(frame, one, name) for one, name in zip(ends, ("start", "end"), strict=True)
+        )
+        own = dict(zip(frame.columns, kinds_of(frame), strict=True))
+        wanted = [*zip(columns, keys, strict=False), (begin, first), (end, first)]
+        for column, (name, kind) in wanted:
+            if plain(own[column]) != plain(kind):
+                what = "the order of the query" if name == first[0] else f"`{name}` of the query"
+                raise errors.labels_do_not_compare(column, own[column], what, kind)
+        lower = {one.lower(): one for one in frame.columns}
+        for name in ADDED:
+            if name in lower:
+                raise errors.label_column_taken(lower[name])
+        return Labels(frame, tuple(names), tuple(columns), (begin, end))
+
+    @property
+    def own(self) -> list[str]:
+        """What is compared of a label, as columns."""
+        named = [*(f"__key_{i}" for i in range(len(self.keys))), "__begin", "__end"]
+        columns = zip((*self.keys, *self.ends), named, strict=True)
+        return [f"{quoted(column)} AS {name}" for column, name in columns]
+
+    def named(self, alias: str) -> list[str]:
+        """The keys under an alias; those of the query where labels have none."""
+        count = len(self.keys) if alias == "d" else len(self.names)
+        return [f"{alias}.__key_{i}" for i in range(count)]
+
+    def same(self, left: str, right: str) -> str:
+        """SQL: both have the partition of the same incidents."""
+        pairs = (f"{left}.__key_{i} <=> {right}.__key_{i}" for i in range(len(self.keys)))
+        return " AND ".join(pairs) or "TRUE"
+
+
+def kinds_of(frame: DataFrame) -> list[str]:
+    """The types of its columns."""
+    return [kind for _, kind in frame.dtypes]
+
+
+def column_of(frame: DataFrame, name: str, argument: str) -> str:
+    """The column as the DataFrame spells it. argument: that names it, if one does."""
+    found = [column for column in frame.columns if column.lower() == name.lower()]
+    if len(found) == 1:
+        return found[0]
+    if argument:
+        raise errors.no_label_column(argument, name, frame.columns)
+    raise errors.no_key_of_labels(name, frame.columns)
+
+
+@dataclass(frozen=True)
+class Attempts:
+    """How far each starting row came: see `AttemptWorker`. words: what is said of that.
+
+    selects: whether each row is a starting row. is_limited: whether only the first matches of a
+    partition come out.
+    """
+
+    rows: DataFrame
+    words: EndingWords
+    selects: bool
+    is_limited: bool
+
+    @property
+    def left_out(self) -> str:
+        """What is said of rows that begin a match which is not there."""
+        if self.is_limited:
+            return "its rows are in matches after the first ones, which alone are asked for"
+        if self.selects:
+            return "a match begins here, and is left out because of another one"
+        return "only empty matches begin here"
+
+    @property
+    def because(self) -> str:
+        """SQL of what ended an attempt, `best`."""
+        reasons = len(self.words.because[0])
+        texts = array(text for each in self.words.because for text in each)
+        why = f"{texts}[CAST(best.choice * {reasons} + best.reason AS INT)]"
+        parts = array(self.words.parts[:NOTED_PARTS])
+        false = f"filter({parts}, (p, i) -> p IS NOT NULL AND shiftright(best.parts, i) % 2 = 1)"
+        return f"concat_ws(': ', {why}, nullif(array_join({false}, ', '), ''))"
+
+    @property
+    def came_to(self) -> str:
+        """SQL of the variable of the last row of an attempt."""
+        return f"{array(self.words.variables)}[CAST(best.choice AS INT)]"
+
+
+def array(texts: Any) -> str:
+    """SQL of an array of texts."""
+    items = ("NULL" if one is None else string_literal(one) for one in texts)
+    return f"CAST(array({', '.join(items)}) AS ARRAY<STRING>)"
+
+
+@dataclass(frozen=True)
+class Joined:
+    """Labels, the matches of a clause, and how far its other starting rows came.
+
+    attempts: None where that is not known; why: the reason.
+    """
+
+    labels: Labels
+    found: DataFrame
+    attempts: Attempts | None
+    why: str
+
+    @cached_property
+    def incidents(self) -> DataFrame:
+        """Each incident once, as far as it is compared."""
+        return self.labels.frame.selectExpr(*self.labels.own).distinct()
+
+    @cached_property
+    def places(self) -> DataFrame:
+        """Where matches lie, and how many do there. A match without a row lies nowhere."""
+        keys = [f"__key_{i}" for i in range(len(self.labels.names))]
+        named = self.found.toDF(*keys, "__first", "__last")
+        ends = ("least(__first, __last) AS __low", "greatest(__first, __last) AS __high")
+        placed = named.selectExpr(*keys, *ends).where("__low IS NOT NULL")
+        return placed.groupBy(*keys, "__low", "__high").agg(expr("count(*) AS __count"))
+
+    def backtest(self) -> Backtest:
+        """Both tables."""
+        one = self.labels
+        return Backtest(self.of_incidents(), self.of_alarms(), one.names, one.keys, one.ends)
+
+    def of_alarms(self) -> DataFrame:
+        """Each place of matches, and over how many incidents it lies."""
+        labels = self.labels
+        over = f"{labels.same('d', 'm')} AND {OVERLAPS}"
+        marked = self.incidents.selectExpr("*", "TRUE AS __marked")
+        own = [*labels.named("m"), "m.__low", "m.__high", "m.__count"]
+        joined = self.places.alias("m").join(marked.alias("d"), expr(over), "left")
+        found = joined.groupBy(*own).agg(expr("count(d.__marked) AS __over"))
+        return found.toDF(*labels.names, "match_start", "match_end", "matches", "incidents")
+
+    def of_incidents(self) -> DataFrame:
+        """The labels, and what became of each."""
+        labels = self.labels
+        own = labels.frame.selectExpr("struct(*) AS __label", *labels.own)
+        whole = own.alias("d")
+        for alias, further in self.facts():
+            same = labels.same("d", alias)
+            if "__begin" in further.columns:
+                same += "".join(f" AND d.{one} <=> {alias}.{one}" for one in ("__begin", "__end"))
+            whole = whole.join(further.alias(alias), expr(same), "left")
+        is_hit = "h.count IS NOT NULL"
+        shown = [
+            "d.__label.*",
+            f"IF({is_hit}, 'hit', 'miss') AS outcome",
+            "coalesce(h.count, 0L) AS matches",
+            "h.first.__low AS match_start",
+            "h.first.__high AS match_end",
+            *self.of_attempts(is_hit),
+        ]
+        return whole.selectExpr(*shown)
+
+    def facts(self) -> list[tuple[str, DataFrame]]:
+        """What is known of each incident, by an alias: its matches, its best attempt, its rows."""
+        labels = self.labels
+        spans = [*labels.named("d"), "d.__begin", "d.__end"]
+        over = expr(f"{labels.same('d', 'm')} AND {OVERLAPS}")
+        incidents = self.incidents.alias("d")
+        first = expr("min(struct(m.__low, m.__high)) AS first")
+        hits = incidents.join(self.places.alias("m"), over).groupBy(*spans)
+        found = [("h", hits.agg(expr("sum(m.__count) AS count"), first))]
+        if self.attempts is None:
+            return found
+        remaining = "coalesce(remaining, 0L)" if self.attempts.selects else "remaining"
+        keys = [f"__key_{i}" for i in range(len(labels.names))]
+        rows = self.attempts.rows.toDF(*keys, "__first", "__last", *NOTED).selectExpr(
+            *keys,
+            "least(__first, __last) AS __low",
+            "greatest(__first, __last) AS __high",
+            f"{remaining} AS remaining",
+            *NOTED[1:],
+        )
+        attempt = (
+            "struct(m.remaining, -m.rows AS fewest, m.__low, m.__high, m.choice, m.reason, m.parts)"
+        )
+        best = expr(f"min({attempt}) FILTER (WHERE m.remaining IS NOT NULL) AS best")
+        near = incidents.join(rows.alias("m"), over).groupBy(*spans).agg(best, expr("TRUE AS rows"))
+        known = rows.selectExpr(*keys[: len(labels.keys)], "TRUE AS known").distinct()
+        return [*found, ("a", near), ("k", known)]
+
+    def of_attempts(self, is_hit: str) -> list[str]:
+        """The columns that say how far the best attempt of a missed incident came."""
+        if self.attempts is None:
+            nowhere = ("match_start", "match_end")
+            low, high = (f"CAST(NULL AS {self.found.dtypes[-1][1]})" for _ in nowhere)
+            came, needed, because = (
+                "CAST(NULL AS STRING)",
+                "CAST(NULL AS BIGINT)",
+                string_literal(self.why),
+            )
+        else:
+            came, because = self.attempts.came_to, self.attempts.because
+            low, high = "best.__low", "best.__high"
+            needed = f"nullif(best.remaining, {UNREACHABLE}L)"
+            left_out = string_literal(self.attempts.left_out)
+            because = (
+                "CASE WHEN d.__begin > d.__end THEN 'the incident ends before it begins'"
+                f" WHEN known IS NULL THEN {string_literal(self.no_rows)}"
+                " WHEN a.rows IS NULL THEN 'no row lies in it'"
+                f" WHEN best.choice IS NULL THEN {left_out} ELSE {because} END"
+            )
+        values = (came, low, high, needed, because)
+        named = zip(values, ADDED[4:], strict=True)
+        return [f"IF({is_hit}, NULL, {value}) AS {name}" for value, name in named]
+
+    @property
+    def no_rows(self) -> str:
+        """What is said where there are none."""
+        return "no row has this key" if self.labels.keys else "there are no rows"
+
+
+def expr(sql: str) -> Any:
+    """A column of SQL; Spark is loaded with the first one."""
+    from pyspark.sql.functions import expr as of_spark
+
+    return of_spark(sql)

@@ -1,0 +1,279 @@
+"""Labelled incidents beside the matches of a query: figures, and a picture of both."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from io import StringIO
+from typing import TYPE_CHECKING, Any
+
+from matchrec.charts.plot import WIDTH, check_matplotlib, show_dates, style
+from matchrec.charts.series import plain
+from matchrec.dataclass import dataclass
+from matchrec.errors import command as errors
+from matchrec.pictures.html import preformatted
+from matchrec.plan.text import quoted
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from pyspark.sql import DataFrame
+
+ADDED = (
+    "outcome",
+    "matches",
+    "match_start",
+    "match_end",
+    "came_to",
+    "attempt_start",
+    "attempt_end",
+    "needed",
+    "because",
+)
+"""The columns that labels get."""
+
+HIT, MISSED, MATCHED, BESIDE = "#5a9e6f", "#c8102e", "#2b2f36", "#e08a1e"
+MOST_LANES, MOST_DRAWN, MOST_REASONS = 30, 5000, 10
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How many incidents there are, of these hit, and hit by several matches; how many matches, of
+    these over an incident.
+    """
+
+    incidents: int
+    hits: int
+    hit_by_several: int
+    matches: int
+    over_an_incident: int
+
+    @property
+    def misses(self) -> int:
+        """The incidents that no match lies over."""
+        return self.incidents - self.hits
+
+    @property
+    def false_alarms(self) -> int:
+        """The matches that lie over no incident."""
+        return self.matches - self.over_an_incident
+
+    @property
+    def recall(self) -> float | None:
+        """The share of incidents that are hit; None of none."""
+        return self.hits / self.incidents if self.incidents else None
+
+    @property
+    def precision(self) -> float | None:
+        """The share of matches that lie over an incident; None of none."""
+        return self.over_an_incident / self.matches if self.matches else None
+
+    @property
+    def f1(self) -> float | None:
+        """The harmonic mean of both."""
+        recall, precision = self.recall, self.precision
+        if recall is None or precision is None:
+            return None
+        return 2 * recall * precision / (recall + precision) if recall + precision else 0.0
+
+
+@dataclass(frozen=True, repr=False)
+class Backtest:
+    """Labelled incidents beside the matches of a query, from `Query.against`; prints its figures.
+
+    incidents: a DataFrame of the labels with their columns, and
+
+        outcome                     hit or miss
+        matches                     how many matches lie over it
+        match_start, match_end      where the first of them begins and ends
+        came_to                     of a miss, the variable of the last row of its best attempt, the
+                                    one that needed the fewest further rows; NULL where it has none
+        attempt_start, attempt_end  the order of the first and the last row of this attempt
+        needed, because             how many rows it still needed at least, and what ended it
+
+    alarms: a DataFrame of the places of matches: what divides the rows, match_start, match_end,
+    matches, how many lie there, and over how many incidents they lie, 0 of a false alarm.
+    names: what divides the rows. keys, ends: the columns of the labels. Each use runs jobs, but
+    figures are computed once.
+
+    >>> errors = spark.sql("VALUES (1, 5), (2, 9), (3, 9), (7, 9), (8, 9) AS t(at, load)")
+    >>> labels = spark.sql("VALUES (1, 4), (5, 6) AS t(start, end)")
+    >>> rises = "ORDER BY at PATTERN (HIGH HIGH) DEFINE HIGH AS load > 8"
+    >>> found = matchrec.query(errors, rises).against(labels, start="start", end="end")
+    >>> found.incidents.select("start", "outcome", "because").orderBy("start").show()
+    +-----+-------+-----------------+
+    |start|outcome|          because|
+    +-----+-------+-----------------+
+    |    1|    hit|             NULL|
+    |    5|   miss|no row lies in it|
+    +-----+-------+-----------------+
+    """
+
+    incidents: DataFrame
+    alarms: DataFrame
+    names: tuple[str, ...]
+    keys: tuple[str, ...]
+    ends: tuple[str, str]
+
+    @cached_property
+    def score(self) -> Score:
+        """How many incidents are hit and how many matches are false alarms. Runs two jobs."""
+        labelled = self.incidents.selectExpr(
+            "count(*)", "count_if(outcome = 'hit')", "count_if(matches > 1)"
+        )
+        found = self.alarms.selectExpr(
+            "coalesce(sum(matches), 0L)", "coalesce(sum(IF(incidents > 0, matches, 0L)), 0L)"
+        )
+        return Score(*map(int, (*labelled.collect()[0], *found.collect()[0])))
+
+    @cached_property
+    def reasons(self) -> tuple[tuple[int, str | None, str], ...]:
+        """How many misses ended after a variable for a reason, most of all first. Runs a job."""
+        missed = self.incidents.where("outcome = 'miss'").groupBy("came_to", "because").count()
+        ordered = missed.orderBy("count", "came_to", "because", ascending=[False, True, True])
+        return tuple((row[2], row[0], row[1]) for row in ordered.limit(MOST_REASONS).collect())
+
+    @property
+    def text(self) -> str:
+        """The figures, as `print` shows them."""
+        score = self.score
+        several = f", {score.hit_by_several:,} of them by several matches" * bool(
+            score.hit_by_several
+        )
+        incidents = counted(score.incidents, "incident")
+        matches = counted(score.matches, "match", "matches")
+        alarms = counted(score.false_alarms, "false alarm")
+        shares = map(share, (score.recall, score.precision, score.f1))
+        lines = [
+            f"{incidents}: {score.hits:,} hit{several}, {score.misses:,} missed",
+            f"{matches}: {score.over_an_incident:,} over an incident, {alarms}",
+            "recall {}, precision {}, F1 {}".format(*shares),
+        ]
+        if score.misses:
+            lines.append("what ended the best attempts at those that were missed")
+            lines += [f"  {told(*one)}" for one in self.reasons]
+        return "\n".join(lines)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A pandas DataFrame of `incidents`.
+
+        >>> rows = spark.sql("VALUES (1, 9), (2, 9) AS t(at, load)")
+        >>> labels = spark.sql("VALUES (1, 4), (5, 6) AS t(start, end)")
+        >>> found = matchrec.query(rows, "ORDER BY at PATTERN (A) DEFINE A AS load > 8")
+        >>> found.against(labels, start="start", end="end").to_pandas()["matches"].tolist()
+        [2, 0]
+        """
+        found: pd.DataFrame = self.incidents.toPandas()
+        return found
+
+    def svg(self) -> str:
+        """Incidents as bands, hit or missed, matches as lines, a lane for what divides the rows.
+
+        Lanes with missed incidents come first, then those with false alarms; at most 30 are drawn.
+        The order is of numbers, dates or instants. Needs matplotlib.
+
+        >>> rows = spark.sql("VALUES (1, 9), (2, 9) AS t(at, load)")
+        >>> labels = spark.sql("VALUES (1, 4), (5, 6) AS t(start, end)")
+        >>> found = matchrec.query(rows, "ORDER BY at PATTERN (A) DEFINE A AS load > 8")
+        >>> print(found.against(labels, start="start", end="end").svg())
+        <?xml ...
+        """
+        written = StringIO()
+        self.figure().savefig(written, format="svg")
+        return written.getvalue()
+
+    def figure(self) -> Figure:
+        """The picture as a figure of matplotlib's."""
+        check_matplotlib()
+        from matplotlib.figure import Figure
+
+        labelled, found = self.drawn()
+        values = [one for row in (*labelled, *found) for one in row[1:3] if one is not None]
+        lanes = list(dict.fromkeys(row[0] for row in (*labelled, *found) if row[0] is not None))
+        shown = {lane: place for place, lane in enumerate(lanes[:MOST_LANES])} or {"": 0}
+        figure = Figure(figsize=(WIDTH, 0.45 * len(shown) + 1.1), layout="constrained")
+        panel = figure.subplots()
+        for lane, begin, end, is_hit in labelled:
+            ends = (
+                begin if begin is not None else min(values),
+                end if end is not None else max(values),
+            )
+            draw_incident(panel, shown, lane, ends, HIT if is_hit else MISSED)
+        for lane, *ends, is_over in found:
+            if lane in shown:
+                colour = MATCHED if is_over else BESIDE
+                panel.plot(ends, [shown[lane]] * 2, ".-", color=colour, linewidth=2)
+        show_dates(panel, values)
+        style(panel, "", "")
+        panel.set_yticks(range(len(shown)), list(shown))
+        panel.set_ylim(len(shown) - 0.5, -0.5)
+        for name, colour in COLOURS:
+            panel.plot([], [], color=colour, linewidth=5, label=name)
+        left = len(lanes) - len(shown)
+        further = {"title": f"{left:,} more are not drawn"} if left > 0 else {}
+        figure.legend(loc="outside upper center", ncols=4, frameon=False, fontsize=8, **further)
+        return figure
+
+    def drawn(self) -> tuple[list[Any], list[Any]]:
+        """Lane, ends and colour of incidents and of matches, of each at most 5,000."""
+        kind = dict(self.alarms.dtypes)["match_start"]
+        if kind not in ("date", "timestamp", "timestamp_ntz") and plain(kind) != "number":
+            raise errors.no_line_of(kind)
+        measured = "CAST({} AS DOUBLE)" if plain(kind) == "number" else "{}"
+
+        def rows(frame: DataFrame, names: tuple[str, ...], ends: tuple[str, str], last: str) -> Any:
+            texts = ", ".join(f"coalesce(CAST({quoted(one)} AS STRING), 'NULL')" for one in names)
+            lane = f"concat_ws(', ', {texts})" if names else "CAST(NULL AS STRING)"
+            spans = (measured.format(quoted(one)) for one in ends)
+            found = frame.selectExpr(f"{lane} AS lane", *spans, f"{last} AS last")
+            return found.orderBy("last", "lane").limit(MOST_DRAWN).collect()
+
+        alike = ("match_start", "match_end")
+        incidents = rows(self.incidents, self.keys, self.ends, "outcome = 'hit'")
+        matches = rows(self.alarms, self.names, alike, "incidents > 0")
+        if not self.names:
+            matches = [("", *row[1:]) for row in matches]
+        return [tuple(row) for row in incidents], [tuple(row) for row in matches]
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"<Backtest of incidents in {', '.join(self.ends)}>"
+
+    def _repr_html_(self) -> str:
+        return preformatted(self.text)
+
+
+COLOURS = (
+    ("incident that is hit", HIT),
+    ("missed", MISSED),
+    ("match over an incident", MATCHED),
+    ("false alarm", BESIDE),
+)
+
+
+def draw_incident(
+    panel: Axes, lanes: dict[str, int], lane: str | None, ends: Any, colour: str
+) -> None:
+    """A band on its lane, or over all lanes."""
+    if lane is None:
+        panel.axvspan(*ends, color=colour, alpha=0.3, linewidth=0)
+    elif lane in lanes:
+        place = [lanes[lane]] * 2
+        panel.plot(ends, place, "|-", color=colour, linewidth=14, solid_capstyle="butt", ms=13)
+
+
+def told(count: int, variable: str | None, because: str) -> str:
+    """What ended some attempts."""
+    return f"{count:,} {'' if variable is None else f'after {variable}: '}{because}"
+
+
+def share(part: float | None) -> str:
+    """A share of one, NULL of nothing."""
+    return "-" if part is None else f"{part:.3f}"
+
+
+def counted(number: int, thing: str, things: str | None = None) -> str:
+    """A number of things."""
+    return f"{number:,} {thing if number == 1 else things or thing + 's'}"

@@ -1,0 +1,243 @@
+"""`against`: incidents and matches compared by hand, and attempts with what `coverage` counts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+import matchrec
+from matchrec.api import backtest
+from matchrec.api.clauses import clause_at
+
+HIGH = """PARTITION BY k ORDER BY at MEASURES count(*) AS n AFTER MATCH SKIP TO NEXT ROW
+    PATTERN (HIGH{2}) DEFINE HIGH AS load > 8 AND load < 100"""
+
+FALSE = "HIGH's condition was false"
+SAME_LOAD = """PATTERN SEQ(E a, E b)
+    WHERE skip_till_any_match(a, b) { [k] AND a.load = b.load AND b.load > 8 } WITHIN 3"""
+
+
+@pytest.fixture
+def rows(spark: SparkSession) -> DataFrame:
+    """b is high all the time, a twice; nothing of c."""
+    return spark.sql(
+        "VALUES ('a', 1, 5), ('a', 2, 9), ('a', 3, 9), ('a', 7, 9), ('a', 8, 5), ('b', 1, 9),"
+        " ('b', 2, 9), ('b', 3, 9), (NULL, 1, 1), (NULL, 2, 9) AS t(k, at, load)"
+    )
+
+
+def labels_of(spark: SparkSession, *rows: tuple[Any, ...]) -> DataFrame:
+    """Incidents: a key, the first and the last instant."""
+    return spark.createDataFrame(list(rows), "k string, b int, e int")
+
+
+def outcomes(found: matchrec.Backtest) -> list[tuple[Any, ...]]:
+    """What became of each incident."""
+    names = ("k", "b", "e", "matches", "match_start", "came_to", "attempt_start", "needed")
+    return sorted(
+        (tuple(row[name] for name in (*names, "because")) for row in found.incidents.collect()),
+        key=str,
+    )
+
+
+def test_each_kind_of_incident(spark: SparkSession, rows: DataFrame) -> None:
+    labels = labels_of(
+        spark,
+        ("a", 1, 4),
+        ("a", 1, 4),
+        ("a", 6, None),
+        ("a", 8, 9),
+        ("a", 9, 8),
+        ("b", 4, 9),
+        ("c", 1, 9),
+        (None, 1, 2),
+    )
+    found = matchrec.query(rows, HIGH).against(labels, start="b", end="e")
+    missed = (0, None, None, None, None)
+    assert outcomes(found) == sorted(
+        [
+            ("a", 1, 4, 2, 2, None, None, None, None),
+            ("a", 1, 4, 2, 2, None, None, None, None),
+            ("a", 6, None, 1, 3, None, None, None, None),
+            ("a", 8, 9, 0, None, None, 8, 2, f"{FALSE}: `load` > 8 was not true"),
+            ("a", 9, 8, *missed, "the incident ends before it begins"),
+            ("b", 4, 9, *missed, "no row lies in it"),
+            ("c", 1, 9, *missed, "no row has this key"),
+            (None, 1, 2, 0, None, "HIGH", 2, 1, "the partition ended before HIGH"),
+        ],
+        key=str,
+    )
+    alarms = sorted(tuple(row) for row in found.alarms.collect())
+    assert alarms == [
+        ("a", 2, 3, 1, 1),
+        ("a", 3, 7, 1, 2),
+        ("b", 1, 2, 1, 0),
+        ("b", 2, 3, 1, 0),
+    ]
+    assert (found.score.incidents, found.score.hits, found.score.hit_by_several) == (8, 3, 2)
+    assert (found.score.matches, found.score.false_alarms) == (4, 2)
+    assert str(found).splitlines()[:3] == [
+        "8 incidents: 3 hit, 2 of them by several matches, 5 missed",
+        "4 matches: 2 over an incident, 2 false alarms",
+        "recall 0.375, precision 0.500, F1 0.429",
+    ]
+    assert "<svg" in found.svg()
+    assert "8 incidents" in found._repr_html_()
+    assert repr(found) == "<Backtest of incidents in b, e>"
+
+
+def test_incidents_of_all_partitions(spark: SparkSession, rows: DataFrame) -> None:
+    labels = labels_of(spark, ("x", 1, 1), ("y", 7, 7), ("z", 10, 11))
+    found = matchrec.query(rows, HIGH).against(labels, start="b", end="e", key=[])
+    assert [row[:4] for row in outcomes(found)] == [
+        ("x", 1, 1, 1),
+        ("y", 7, 7, 1),
+        ("z", 10, 11, 0),
+    ]
+    assert "<svg" in found.svg()
+
+
+def test_nothing_at_all(spark: SparkSession, rows: DataFrame) -> None:
+    none = matchrec.query(rows.where("k = 'x'"), HIGH)
+    found = none.against(labels_of(spark), start="b", end="e")
+    assert str(found).splitlines() == [
+        "0 incidents: 0 hit, 0 missed",
+        "0 matches: 0 over an incident, 0 false alarms",
+        "recall -, precision -, F1 -",
+    ]
+
+
+QUERIES: list[tuple[Any, dict[str, Any]]] = [
+    (HIGH, {}),
+    (HIGH.replace("ORDER BY at", "ORDER BY at DESC, load"), {}),
+    (HIGH.replace("HIGH{2}", "A HIGH{1,2}").replace("AFTER MATCH SKIP TO NEXT ROW", ""), {}),
+    (HIGH.replace("HIGH{2}", "A HIGH+").replace("HIGH AS", "HIGH AS load = A.load AND"), {}),
+    (SAME_LOAD, {"order_by": "at"}),
+    (
+        matchrec.Pattern.begin("low").where("load < 9").followed_by("high").where("load > 8"),
+        {"order_by": "at", "partition_by": "k"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("query", "arguments"), QUERIES[1:])
+def test_attempts_are_what_coverage_counts(
+    rows: DataFrame, query: Any, arguments: dict[str, Any]
+) -> None:
+    asked = matchrec.query(rows.selectExpr("*", "'E' AS event_type"), query, **arguments)
+    with asked._read(asked.options) as reading:
+        clause = clause_at(reading, 1)
+        plan = backtest.plan_of_matches(clause)
+        drafted, task, attempts = backtest.attempts_of(
+            plan, clause.relation, clause.alias, clause.options
+        )
+        words = backtest.words_of_endings(drafted)
+    found = attempts.toDF("k", "first", "last", *backtest.NOTED).collect()
+    noted = [one for one in found if one.remaining is not None]
+    ended = Counter(
+        (words.variables[one.choice], words.because[one.choice][one.reason]) for one in noted
+    )
+    counted: Counter[tuple[str | None, str]] = Counter()
+    covered = asked.coverage().clauses[1]
+    for occurrence in covered.occurrences:
+        for one in occurrence.endings:
+            counted[occurrence.variable, str(one)] += one.count
+    assert ended == counted
+    assert len(found) == covered.figures.rows
+    if task.selects:
+        assert len(found) - len(noted) == covered.figures.matches
+
+
+def overlapping(ends: Sequence[Any], spans: list[tuple[Any, Any]]) -> int:
+    """How many spans overlap the one between two ends, of which NULL is open."""
+    begin, end = ends
+    return sum(
+        (begin is None or last >= begin) and (end is None or first <= end) for first, last in spans
+    )
+
+
+@pytest.mark.parametrize(("query", "arguments"), [QUERIES[0], QUERIES[4]])
+def test_hits_are_those_of_the_matches(
+    spark: SparkSession, query: Any, arguments: dict[str, Any]
+) -> None:
+    rows = spark.sql(
+        "SELECT CAST(id % 5 AS STRING) AS k, CAST(id AS INT) AS at, 'E' AS event_type,"
+        " CAST(abs(hash(id)) % 4 AS INT) + 6 AS load FROM range(200)"
+    )
+    labels = spark.sql(
+        "SELECT CAST(id % 6 AS STRING) AS host, CAST(abs(hash(id)) % 200 AS INT) AS b,"
+        " CAST(abs(hash(id)) % 200 + id % 9 AS INT) AS e FROM range(60)"
+    )
+    if isinstance(query, str) and "MEASURES" in query:
+        query = query.replace("count(*) AS n", "FIRST(at) AS first, LAST(at) AS last")
+    asked = matchrec.query(rows, query, **arguments)
+    matches: dict[str, list[tuple[int, int]]] = {}
+    for row in asked.dataframe().collect():
+        if "first" in row:
+            key, span = row.k, (row.first, row.last)
+        elif "start_time" in row:
+            key, span = row.k, (row.start_time, row.end_time)
+        else:
+            key, span = row.a[0].k, (row.a[0].at, row.b[0].at)
+        matches.setdefault(key, []).append(span)
+    found = asked.against(labels, key="host", start="b", end="e")
+    for row in found.incidents.collect():
+        assert row.matches == overlapping((row.b, row.e), matches.get(row.host, [])), row
+        assert (row.outcome == "hit") == (row.matches > 0) == (row.because is None)
+    incidents: dict[str, set[tuple[int, int]]] = {}
+    for row in labels.collect():
+        incidents.setdefault(row.host, set()).add((row.b, row.e))
+    alarms = found.alarms.collect()
+    assert sum(row.matches for row in alarms) == sum(map(len, matches.values()))
+    for row in alarms:
+        ends = (row.match_start, row.match_end)
+        assert row.incidents == overlapping(ends, list(incidents.get(row[0], ()))), row
+
+
+def test_what_coverage_cannot_tell_is_said(spark: SparkSession, rows: DataFrame) -> None:
+    labels = labels_of(spark, ("a", 1, 4), ("b", 5, 9))
+    longest = "PARTITION BY k ORDER BY at PATTERN (H+) LONGEST MATCH DEFINE H AS load > 8"
+    found = matchrec.query(rows, longest).against(labels, start="b", end="e")
+    (_, hit), (_, miss) = sorted((row.k, row) for row in found.incidents.collect())
+    assert (hit.outcome, hit.because) == ("hit", None)
+    assert miss.because.startswith("not known: ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"start": "nix"}, "`start` of `Query.against` is `nix`, which is no column of `labels`"),
+        ({"end": "E_"}, "columns: k, b, e\n  name one of these"),
+        ({"key": "nix"}, "`key` of `Query.against` is `nix`"),
+        ({"key": ["k", "b"]}, "`key` of `Query.against` has 2 columns"),
+        ({"key": "b"}, "`b` of `labels` is int, and `k` of the query is string"),
+        ({"start": "k"}, "`k` of `labels` is string, and the order of the query is int"),
+    ],
+)
+def test_labels_that_do_not_fit(
+    spark: SparkSession, rows: DataFrame, arguments: dict[str, Any], words: str
+) -> None:
+    asked = matchrec.query(rows, HIGH)
+    with pytest.raises(matchrec.MatchRecognizePlanError) as raised:
+        asked.against(labels_of(spark), **{"start": "b", "end": "e", **arguments})
+    assert words in str(raised.value)
+
+
+def test_what_else_is_refused(spark: SparkSession, rows: DataFrame) -> None:
+    labels, asked = labels_of(spark), matchrec.query(rows, HIGH)
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="has no column `k`, by which"):
+        asked.against(labels.drop("k"), start="b", end="e")
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="has a column `Outcome`"):
+        asked.against(labels.selectExpr("*", "1 AS Outcome"), start="b", end="e")
+    unordered = matchrec.query(rows, "PARTITION BY k PATTERN (A)")
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="have no order"):
+        unordered.against(labels, start="b", end="e")
+    stream = matchrec.query(
+        spark.readStream.format("rate").load(), "ORDER BY timestamp PATTERN (A)"
+    )
+    with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="come little by little"):
+        stream.against(labels, start="b", end="e", key=[])
