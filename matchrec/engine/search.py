@@ -13,11 +13,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
+from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
 
+from matchrec import memory
 from matchrec.conditions.functions.function import AnsiError
 from matchrec.engine.interface import Room, Task
 from matchrec.engine.kernels import chained, depth_first, distances, layout, preferred
@@ -118,13 +122,23 @@ class KernelSearch(ABC):
         for name, (shape, dtype) in self.shapes.items():
             before = getattr(self.work, name)
             if before is None or before.shape != shape:
-                array: Any = np.zeros(shape, dtype)
+                array = self.new_array(np.zeros, shape, dtype)
                 if before is not None:
                     array[tuple(map(slice, before.shape))] = before
                 self.work = self.work._replace(**{name: array})
         linked = self.arrays.compiled.linked
         if linked is not None:
             self.work.registers[0] = linked.initial
+
+    def new_array(self, make: Callable[..., Any], shape: tuple[int, ...], dtype: type) -> Any:
+        """A new array. Raises RunFailure where there is no room for it."""
+        size = prod(shape) * np.dtype(dtype).itemsize
+        if memory.has_room(size):
+            with suppress(MemoryError):
+                return make(shape, dtype)
+        partition, row = self.progress[[layout.PARTITION, layout.START]]
+        detail = str(size >> 20)
+        raise RunFailure(FailureKind.NO_ROOM, max(int(partition), 0), int(row), detail)
 
     def grow(self, status: int) -> None:
         """At least double what `status` says is full; what a ring has remembered is forgotten.
@@ -141,11 +155,9 @@ class KernelSearch(ABC):
 
     def output(self, matches: int, rows: int) -> layout.FoundArrays:
         """An empty output for so many matches and mapped rows."""
-        found, taken = (
-            np.empty((layout.FOUND_SIZE, matches + 1), np.int64),
-            np.empty(rows, np.int32),
-        )
-        positions = np.empty(rows, np.int64) if self.arrays.selects else None
+        new = partial(self.new_array, np.empty)
+        found, taken = new((layout.FOUND_SIZE, matches + 1), np.int64), new((rows,), np.int32)
+        positions = new((rows,), np.int64) if self.arrays.selects else None
         return layout.FoundArrays(found, taken, positions)
 
     def matches(self, output: layout.FoundArrays) -> Matches:
@@ -433,7 +445,7 @@ class ChainedSearch(KernelSearch):
         return {"path": ((rows,), np.int32), "known": ((rows, states), np.int32)}
 
     def output(self, matches: int, rows: int) -> layout.FoundArrays:
-        nodes = np.empty((chained.CHAIN_SIZE, rows), np.int32)
+        nodes = self.new_array(np.empty, (chained.CHAIN_SIZE, rows), np.int32)
         return super().output(matches, 0)._replace(taken=nodes)
 
     def matches(self, output: layout.FoundArrays) -> Matches:

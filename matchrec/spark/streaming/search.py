@@ -88,9 +88,12 @@ class KeySearch(ABC):
 
 def window_bounds(executable: Executable, rows: pa.Table) -> IntArray:
     """When the window ends that begins with a row, FOREVER without one; microseconds."""
-    if not executable.crossing.window or not rows.num_rows:
+    crossing = executable.crossing
+    if not crossing.window or not rows.num_rows:
         return np.full(rows.num_rows, FOREVER, np.int64)
-    return as_integers(column(rows, wire.column(executable.crossing.window[1])))
+    found = as_integers(column(rows, wire.column(crossing.window[-1])))
+    said = crossing.condition_window
+    return found if said is None else found + int(said.limit) + 1
 
 
 def near_bounds(executable: Executable, rows: pa.Table) -> IntArray | None:
