@@ -46,6 +46,8 @@ def link_totals(
         return task, ()
     if plan.rows_per_match is not RowsPerMatch.ONE_ROW:
         raise errors.NotCarriedError(errors.SEVERAL_ROWS)
+    if plan.first_matches is not None:
+        raise errors.NotCarriedError(errors.FIRST_MATCHES)
     task = decide_between(find_each_once(task, plan.totals.grouped))
     columns = {place: column for column, place in measures.columns.items()}
     totalled: dict[Totalled, int] = {}

@@ -35,6 +35,7 @@ from matchrec.engine.selection import (
     TotalsSearch,
     concatenate,
     extremes_of,
+    first_matches,
     release_matches,
     sort_matches,
 )
@@ -155,6 +156,11 @@ def search_further(task: Task, state: SearchState, call: SearchCall) -> Answer:
     if len(after.runs) < len(live.runs):
         after = compact(task, arrays, after, call)
     numbered = Numbering(state.numbered).number_matches(release.matches)
+    last = max(state.numbered, int(numbered.number.max(initial=-1)))
+    if task.most_matches is not None and last >= task.most_matches:
+        numbered = first_matches(task, numbered)
+        release = replace(release, held=no_matches())
+        after = compact(task, arrays, live.keep(np.zeros(len(live.runs), np.bool_)), call)
     held, extremes = release.held, extremes_of(task)
     registers = row_registers(arrays.compiled)
     needed = after.needed_rows(registers, extremes), held.start, held.rows
@@ -164,7 +170,7 @@ def search_further(task: Task, state: SearchState, call: SearchCall) -> Answer:
     assert held.rows is not None
     then = SearchState(
         done=state.done + call.stop - len(state.numbers),
-        numbered=max(state.numbered, int(numbered.number.max(initial=-1))),
+        numbered=last,
         numbers=numbers[kept],
         live_runs=after.move(places, registers, extremes),
         start_bounds=release.start_bounds,

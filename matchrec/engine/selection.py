@@ -119,11 +119,18 @@ def take_matches(matches: Matches, order: IntArray) -> Matches:
     )
 
 
-def number_chunks(ordered: Iterator[Matches]) -> Iterator[Matches]:
-    """Number the matches of sorted chunks."""
+def number_chunks(task: Task, ordered: Iterator[Matches]) -> Iterator[Matches]:
+    """Number the matches of sorted chunks, and drop those that are not asked for."""
     numbering = Numbering()
     for matches in ordered:
-        yield numbering.number_matches(matches)
+        yield first_matches(task, numbering.number_matches(matches))
+
+
+def first_matches(task: Task, numbered: Matches) -> Matches:
+    """Those of a partition whose numbers are asked for."""
+    if task.most_matches is None:
+        return numbered
+    return filter_matches(numbered, numbered.number <= task.most_matches)
 
 
 def bounds_before(bounds: IntArray, rows: IntArray | None) -> IntArray:
@@ -253,6 +260,13 @@ class MatchSearch(PathSearch):
 
     kernel = staticmethod(search_matches)
 
+    def __init__(
+        self, task: Task, arrays: SearchInput, room: Room, counters: IntArray | None = None
+    ) -> None:
+        super().__init__(task, arrays, room, counters)
+        if task.output is MatchOutput.ALL:  # which it does not find in the order of their ends
+            self.progress[layout.MATCH_LIMIT] = layout.NO_LIMIT
+
     @property
     def extras(self) -> tuple[Any, ...]:
         """The negation, and what is counted."""
@@ -271,18 +285,18 @@ def find_matches(
     one_at_a_time = engine == "backtracking"
     if task.output is MatchOutput.PREFERRED:
         preferred = MatchSearch if one_at_a_time else BreadthFirstSearch
-        return number_chunks(preferred(task, arrays, room, counters).find_matches())
+        return number_chunks(task, preferred(task, arrays, room, counters).find_matches())
     if task.stages is not None and task.stages.skip is not None:
-        return number_chunks(in_large_chunks(skip_runs(engine, task, arrays, room, counters)))
+        return number_chunks(task, in_large_chunks(skip_runs(engine, task, arrays, room, counters)))
     if one_at_a_time:
         found = list(MatchSearch(task, arrays, room, counters).find_matches())
-        return number_chunks(iter([sort_matches(concatenate(found))] if found else []))
+        return number_chunks(task, iter([sort_matches(concatenate(found))] if found else []))
     search = RunsSearch(task, arrays, room, counters)
     if task.output is MatchOutput.GRAPH:
         return search.find_graph()
     if task.totals is not None:
         return TotalsSearch(task, arrays, room, counters).find_matches()
-    return number_chunks(map(sort_matches, search.find_matches()))
+    return number_chunks(task, map(sort_matches, search.find_matches()))
 
 
 def skip_runs(

@@ -41,6 +41,7 @@ unfinished_groups = over_stream(
 
 MEASURE_BY_SPARK = "Spark computes a measure after the match"
 SEVERAL_ROWS = "more than one row comes out for a match"
+FIRST_MATCHES = "only the first matches of a partition are asked for"
 NOT_ALL_MATCHES = "not all matches are asked for"
 RUNS_THAT_ARE_NO_MATCH = "runs that are no match come out as well"
 SKIP_STRATEGY = "a skip strategy leaves some of them out"

@@ -105,6 +105,8 @@ def search(
             progress[layout.START] = row + 1
             if progress[layout.ALONE] != 0:
                 next_row_alone(end, matches, rules, work, output)
+            if progress[layout.NUMBER] >= progress[layout.MATCH_LIMIT]:
+                break
         if progress[layout.STOP] >= 0:
             return layout.DONE
         counters[layout.MATCHES_FOUND] += progress[layout.NUMBER]

@@ -100,6 +100,8 @@ class SelectingSearch(KeySearch):
             return np.zeros(len(known.new), np.bool_)
         before = counts_before(find_possible_starts(task, rows.partitions))
         begins = np.diff(before[known.starts]) > 0
+        if task.most_matches is not None:  # no run begins after the last match that is asked for
+            begins &= states["counts"].values.reshape(-1, 2)[:, 1] < task.most_matches
         return np.asarray((states["numbers"].sizes == 0) & ~begins, np.bool_)
 
     def quiet(self, states: States, new: IntArray) -> States:
