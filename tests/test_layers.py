@@ -22,6 +22,7 @@ MAY_IMPORT = {
     "arguments": {"errors"},
     "warnings": {"errors"},
     "loading": set(),
+    "memory": set(),
     "dataclass": set(),
     "jit": {"loading"},
     "plan": {"source", "errors"},
@@ -33,6 +34,7 @@ MAY_IMPORT = {
     "pruning": {"plan", "conditions", "nfa"},
     "evaluate": {"source", "errors", "jit", "plan", "conditions"},
     "engine": {
+        "memory",
         "source",
         "errors",
         "arguments",
@@ -79,6 +81,7 @@ MAY_IMPORT = {
     },
     "spark": {
         "loading",
+        "memory",
         "source",
         "errors",
         "arguments",

@@ -59,7 +59,9 @@ def against(
         attempts = None
         why = f"not known: {unknown.message}"
     else:
-        attempts = Attempts(rows, words_of_endings(asked), task.selects)
+        attempts = Attempts(
+            rows, words_of_endings(asked), task.selects, plan.first_matches is not None
+        )
         why = ""
     return Joined(labelled, found, attempts, why).backtest()
 
@@ -174,11 +176,25 @@ def column_of(frame: DataFrame, name: str, argument: str) -> str:
 
 @dataclass(frozen=True)
 class Attempts:
-    """How far each starting row came: see `AttemptWorker`. words: what is said of that."""
+    """How far each starting row came: see `AttemptWorker`. words: what is said of that.
+
+    selects: whether each row is a starting row. is_limited: whether only the first matches of a
+    partition come out.
+    """
 
     rows: DataFrame
     words: EndingWords
     selects: bool
+    is_limited: bool
+
+    @property
+    def left_out(self) -> str:
+        """What is said of rows that begin a match which is not there."""
+        if self.is_limited:
+            return "its rows are in matches after the first ones, which alone are asked for"
+        if self.selects:
+            return "a match begins here, and is left out because of another one"
+        return "only empty matches begin here"
 
     @property
     def because(self) -> str:
@@ -306,11 +322,7 @@ class Joined:
             came, because = self.attempts.came_to, self.attempts.because
             low, high = "best.__low", "best.__high"
             needed = f"nullif(best.remaining, {UNREACHABLE}L)"
-            left_out = (
-                "'a match begins here, and is left out because of another one'"
-                if self.attempts.selects
-                else "'only empty matches begin here'"
-            )
+            left_out = string_literal(self.attempts.left_out)
             because = (
                 "CASE WHEN d.__begin > d.__end THEN 'the incident ends before it begins'"
                 f" WHEN known IS NULL THEN {string_literal(self.no_rows)}"

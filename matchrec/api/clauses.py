@@ -71,7 +71,7 @@ class Clause:
         """What comes out. Raises MatchRecognizeError for whatever is wrong with the clause."""
         built = self.built
         if self.totals is not None and is_streaming(self.relation.rows):
-            built = "the rows are a stream"
+            built = "the rows are a stream, of which `aggregate` of the query knows groups"
         elif self.totals is not None and self.options.engine == "backtracking":
             built = "the engine that is asked for finds one match at a time"
         elif self.totals is not None:

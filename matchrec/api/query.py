@@ -245,6 +245,9 @@ class Query:
         Counts and sums of whole numbers are DECIMAL(38, 0); a larger one is an error. What the
         search cannot add up is added up over the matches, as in SQL.
 
+        Over a stream only by="end" is final: a row comes out, once, for each row with which matches
+        end. Anything else is a MatchRecognizeUnsupportedError.
+
         >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
         >>> falls = matchrec.query(ticks, '''
         ...     ORDER BY day MEASURES COUNT(*) AS days

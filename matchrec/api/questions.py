@@ -43,6 +43,7 @@ def trace(clause: Clause, target: Target, limit: int) -> Why:
         measures=parts.measures,
         rows_per_match=RowsPerMatch.ONE_ROW,
         partial=None,
+        first_matches=None,
     )
     found = collect_partition(plan, clause.relation, clause.alias, engine, target)
     task = found.executable.task

@@ -14,6 +14,8 @@ from matchrec.plan.expression import ColumnReference, End, Navigation, Semantics
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan
 from matchrec.plan.text import quoted
 from matchrec.plan.totals import FUNCTIONS, Asking
+from matchrec.spark.execute import execute
+from matchrec.spark.question import is_streaming
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -30,26 +32,33 @@ def aggregate(clause: Clause, aggregates: Mapping[str, str], by: str) -> DataFra
     """Aggregates over all matches of a clause, a row for each group of them.
 
     aggregates: by the names of their columns. by: a `Grouping`.
-    Raises MatchRecognizePlanError for what is no aggregate of a measure.
+    Raises MatchRecognizePlanError for what is no aggregate of a measure, and
+    MatchRecognizeUnsupportedError for what a stream never knows.
     """
     grouped, asking = Grouping(by), Asking()
-    plan = clause.plan_searched("aggregate")
+    plan, flows = clause.plan_searched("aggregate"), is_streaming(clause.relation.rows)
+    if flows and grouped is not Grouping.END:
+        raise errors.unfinished_groups(by)
     keys = key_measures(plan, grouped)
     calls = {name: call_of(text, plan) for name, text in aggregates.items()}
-    columns = {name: asking.over_groups(*call) for name, call in calls.items()}
+    sql_of = asking.of_group if flows else asking.over_groups
+    columns = {name: sql_of(*call) for name, call in calls.items()}
     read = {measure for _, measure in calls.values()}
     measures = (*keys, *(one for one in plan.measures if one.name in read))
-    found = replace(
-        clause,
-        plan=replace(plan, measures=measures, rows_per_match=RowsPerMatch.ONE_ROW),
-        totals=asking.totals(grouped, tuple(one.name for one in keys)),
-        use=EVERYTHING,
-    ).result
+    plan = replace(plan, measures=measures, rows_per_match=RowsPerMatch.ONE_ROW)
+    totals = asking.totals(grouped, tuple(one.name for one in keys))
+    if flows:
+        plan = replace(plan, totals=totals)
+        found = execute(plan, clause.relation, clause.alias, clause.options)
+    else:
+        found = replace(clause, plan=plan, totals=totals, use=EVERYTHING).result
     rows = found.dataframe
     if found.executable.task.totals is None:
         columns = {name: over_matches(call, rows) for name, call in calls.items()}
     groups = [quoted(name) for name in rows.columns[: len(plan.partition_by) + len(keys)]]
     named = [f"{sql} AS {quoted(name)}" for name, sql in columns.items()]
+    if flows:  # a row is a group, and no further one of it comes
+        return rows.selectExpr(*groups, *named)
     if groups:
         return rows.groupBy(*groups).agg(*map(_expression, named))
     return rows.selectExpr(*named)

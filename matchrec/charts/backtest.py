@@ -118,20 +118,29 @@ class Backtest:
     @cached_property
     def score(self) -> Score:
         """How many incidents are hit and how many matches are false alarms. Runs two jobs."""
-        labelled = self.incidents.selectExpr(
-            "count(*)", "count_if(outcome = 'hit')", "count_if(matches > 1)"
-        )
         found = self.alarms.selectExpr(
             "coalesce(sum(matches), 0L)", "coalesce(sum(IF(incidents > 0, matches, 0L)), 0L)"
         )
-        return Score(*map(int, (*labelled.collect()[0], *found.collect()[0])))
+        hits, several, missed = (
+            sum(row[count] for row in self._outcomes if (row[0] == "hit") is is_hit)
+            for count, is_hit in ((3, True), (4, True), (3, False))
+        )
+        return Score(hits + missed, hits, several, *map(int, found.collect()[0]))
+
+    @property
+    def reasons(self) -> tuple[tuple[int, str | None, str], ...]:
+        """How many misses ended after a variable for a reason, most of all first."""
+        missed = [(row[3], row[1], row[2]) for row in self._outcomes if row[0] == "miss"]
+        return tuple(sorted(missed, key=lambda one: (-one[0], one[1] or "", one[2])))
 
     @cached_property
-    def reasons(self) -> tuple[tuple[int, str | None, str], ...]:
-        """How many misses ended after a variable for a reason, most of all first. Runs a job."""
-        missed = self.incidents.where("outcome = 'miss'").groupBy("came_to", "because").count()
-        ordered = missed.orderBy("count", "came_to", "because", ascending=[False, True, True])
-        return tuple((row[2], row[0], row[1]) for row in ordered.limit(MOST_REASONS).collect())
+    def _outcomes(self) -> list[Any]:
+        """Outcome, came_to and because, and of how many incidents, hit by several. Runs a job."""
+        from pyspark.sql.functions import expr
+
+        groups = self.incidents.groupBy("outcome", "came_to", "because")
+        counts = (expr("count(*)"), expr("count_if(matches > 1)"))
+        return list(groups.agg(*counts).collect())
 
     @property
     def text(self) -> str:
@@ -151,7 +160,7 @@ class Backtest:
         ]
         if score.misses:
             lines.append("what ended the best attempts at those that were missed")
-            lines += [f"  {told(*one)}" for one in self.reasons]
+            lines += [f"  {told(*one)}" for one in self.reasons[:MOST_REASONS]]
         return "\n".join(lines)
 
     def to_pandas(self) -> pd.DataFrame:

@@ -35,7 +35,6 @@ PARTS = {"order": "t", "rows": "", "selected": "", "within": "", "on_run": ""}
 EXACT = "sum(n) AS sum_n, sum(m) AS sum_m, max(x) AS max_x, min(n) AS min_n, LAST(B.n) AS last_n"
 PARTS["measures"] = f"sum(x) AS sum_x, {EXACT}"
 ON_RUN = "AND x - FIRST(x) >= 0"
-COMPARED = "AND x > FIRST(x)"  # which needs no arithmetic
 NEXT_ROW = "ONE ROW PER MATCH AFTER MATCH SKIP TO NEXT ROW"
 SKIPPING = "SKIP TILL NEXT MATCH"
 ALL = f"{SKIPPING} ALL MATCHES"
@@ -44,7 +43,6 @@ BREADTH_FIRST: Engine = "breadth_first"
 KINDS: tuple[tuple[Engine, dict[str, str]], ...] = (
     (BACKTRACKING, {}),
     (BACKTRACKING, {"on_run": ON_RUN}),
-    (BACKTRACKING, {"on_run": COMPARED}),
     (BACKTRACKING, {"on_run": ON_RUN, "selected": SKIPPING}),
     (BACKTRACKING, {"rows": NEXT_ROW, "measures": EXACT}),
     (BACKTRACKING, {"order": "ts", "within": "WITHIN INTERVAL 5 SECONDS"}),
@@ -54,7 +52,6 @@ KINDS: tuple[tuple[Engine, dict[str, str]], ...] = (
     (BACKTRACKING, {"rows": "ONE ROW PER MATCH SHOW UNFINISHED MATCHES"}),
     (BREADTH_FIRST, {}),
     (BREADTH_FIRST, {"on_run": ON_RUN}),
-    (BREADTH_FIRST, {"on_run": COMPARED}),
     (BREADTH_FIRST, {"on_run": ON_RUN, "selected": SKIPPING}),
     (BREADTH_FIRST, {"on_run": ON_RUN, "selected": ALL}),
     (BREADTH_FIRST, {"selected": ALL}),

@@ -77,6 +77,8 @@ def build_crossing(
     keys = key_columns(plan)
     within, row_gap = plan.within, plan.row_gap
     window = type_window(window_columns(plan), types, within.interval if within else None)
+    if within is not None and within.found is not None:
+        window = window[:1]
     gap = type_window(gap_columns(plan), types, row_gap.interval if row_gap else None)
     ends = type_ends(plan, types)
     for column in (*run.integers, *run.floats, *window, *gap, *ends, *keys):

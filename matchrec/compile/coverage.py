@@ -96,7 +96,13 @@ def check_coverable(plan: MatchPlan) -> None:
 
 def draft_coverage(drafted: Draft) -> CoverageDraft:
     """The draft without what only the output needs. Raises MatchRecognizePlanError."""
-    plan = replace(drafted.plan, measures=(), rows_per_match=RowsPerMatch.ONE_ROW, partial=None)
+    plan = replace(
+        drafted.plan,
+        measures=(),
+        rows_per_match=RowsPerMatch.ONE_ROW,
+        partial=None,
+        first_matches=None,
+    )
     occurrences = occurrences_of(drafted.pattern, plan)
     orders = tuple(dict.fromkeys(item.expression.text for item in plan.order_by))
     tie = tie_of(orders, drafted)

@@ -70,10 +70,10 @@ class Crossing:
     cross; then columns are those of the queries up to this one. integers, floats: those that run
     conditions read. ranked: those of them that are replaced by their rank. keys: the partition's,
     by name, for messages. window: the key along which a window is measured and the end of each
-    row's window, or none. condition_window: the window that conditions say, which alone is exact
-    then. gap: as window, of the window between a row and the next one. ends: if there are others
-    between neighbours, the ends of the windows that begin with a row: that of the match, if it has
-    one, then those between neighbours, the smallest first.
+    row's window, or none. condition_window: the window that conditions say; then `window` is the
+    key alone, as the distance from it is exact. gap: as window, of the window between a row and the
+    next one. ends: if there are others between neighbours, the ends of the windows that begin with
+    a row: that of the match, if it has one, then those between neighbours, the smallest first.
     """
 
     columns: tuple[RowColumn, ...]

@@ -252,6 +252,7 @@ def build_task(drafted: Draft, conditions: TypedConditions) -> Task:
         any(one is not None for one in (plan.within, plan.within_rows, plan.row_gap)),
         None if staging is None else Staged(staging.skip, staging.timeouts is not None),
         plan.partial,
+        most_matches=None if plan.first_matches is None else plan.first_matches.count,
     )
 
 

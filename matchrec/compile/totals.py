@@ -6,6 +6,7 @@
     min, max            all of these, a minimum, a maximum, and such a row's value of any plain type
 
 A sum of the least values of matches would need each match by itself. So would an average of each.
+Rows that must be absent end runs, see `absences`, or are looked for as a match is found.
 """
 
 from __future__ import annotations
@@ -13,13 +14,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from matchrec.compile.absences import decide_between
 from matchrec.compile.executable import Totalled, TotalledBy
 from matchrec.conditions.types import NUMBERS, SPARKS_OWN, Family, ValueType, is_wide_decimal
 from matchrec.engine.interface import Task, TaskTotals, Total
 from matchrec.errors import totals as errors
-from matchrec.nfa.closure import Effect, may_map_twice
+from matchrec.nfa.closure import Effect, determinise, may_map_twice
+from matchrec.nfa.program import A_MATCH
 from matchrec.output.reads import MeasureReader, ReadAggregate, ReadTotal
-from matchrec.plan.clauses import MatchOutput, RowsPerMatch
+from matchrec.plan.clauses import EventSelection, Grouping, MatchOutput, RowsPerMatch
 from matchrec.plan.expression import End
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.totals import ROUGH_COUNT
@@ -43,7 +46,9 @@ def link_totals(
         return task, ()
     if plan.rows_per_match is not RowsPerMatch.ONE_ROW:
         raise errors.NotCarriedError(errors.SEVERAL_ROWS)
-    check_task(task)
+    if plan.first_matches is not None:
+        raise errors.NotCarriedError(errors.FIRST_MATCHES)
+    task = decide_between(find_each_once(task, plan.totals.grouped))
     columns = {place: column for column, place in measures.columns.items()}
     totalled: dict[Totalled, int] = {}
     asked = tuple(
@@ -54,8 +59,11 @@ def link_totals(
     return replace(task, totals=TaskTotals(asked, plan.totals.grouped)), tuple(totalled)
 
 
-def check_task(task: Task) -> None:
-    """Raises MatchRecognizeUnsupportedError for matches that only come out one by one."""
+def find_each_once(task: Task, grouped: Grouping) -> Task:
+    """The task with a program that finds each match in one way.
+
+    Raises MatchRecognizeUnsupportedError for matches that only come out one by one.
+    """
     if task.output is not MatchOutput.ALL:
         raise errors.NotCarriedError(errors.NOT_ALL_MATCHES)
     if task.partial is not None or (task.stages is not None and task.stages.timeouts):
@@ -63,10 +71,16 @@ def check_task(task: Task) -> None:
     if task.stages is not None and task.stages.skip is not None:
         raise errors.NotCarriedError(errors.SKIP_STRATEGY)
     effects = {one.effect for choices in task.pattern.folding.choices for one in choices}
-    if task.absent or effects & {Effect.COMPLETES, Effect.TIMES_OUT}:
-        raise errors.NotCarriedError(errors.ABSENT_ROWS)
-    if may_map_twice(task.pattern.folding, task.waits):
+    waits = A_MATCH in task.pattern.folding.ends or effects & {Effect.COMPLETES, Effect.TIMES_OUT}
+    if waits and grouped is Grouping.END:
+        raise errors.NotCarriedError(errors.COMPLETE_LATER)
+    if not may_map_twice(task.pattern.folding, task.waits):
+        return task
+    depends = task.selection is EventSelection.SKIP_TILL_NEXT_MATCH or task.stages is not None
+    folding = None if depends else determinise(task.pattern.folding)
+    if folding is None:
         raise errors.NotCarriedError(errors.MAPPED_TWICE)
+    return replace(task, pattern=replace(task.pattern, folding=folding))
 
 
 def link_total(

@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from matchrec.engine.matches import Pointers
 from matchrec.engine.partitions import BoolArray, IntArray
-from matchrec.jit.decorators import allocating
+from matchrec.jit.decorators import allocating, kernel
 
 Digits = npt.NDArray[np.int32]
 
@@ -53,8 +53,7 @@ def versioned(
     entered = started & ~loops[state[before]]
     left = started & (state != waiting)
     appended = left | (stays & ~last)
-    offsets = np.zeros(len(order) + 1, np.int64)
-    lengths(before, np.where(started, entered.astype(np.int64) + appended, 1), offsets)
+    offsets = places_of_digits(before, np.where(started, entered.astype(np.int64) + appended, 1))
     digits = np.empty(offsets[-1], np.int32)
     write_digits(before, rank, entered, offsets, digits)
     return Pointers(before, completes, offsets, digits)
@@ -75,15 +74,18 @@ def siblings(order: IntArray, partition: IntArray, before: IntArray) -> tuple[In
 
 
 @allocating
-def lengths(before: IntArray, longer: IntArray, offsets: IntArray) -> None:
-    """Where the digits of each version end, by how much longer it is than the one before it."""
-    size = np.empty(len(before), np.int64)
+def places_of_digits(before: IntArray, longer: IntArray) -> IntArray:
+    """Where the digits of each version begin and end, by how much longer it is than the one before
+    it.
+    """
+    size, offsets = np.empty(len(before), np.int64), np.zeros(len(before) + 1, np.int64)
     for pointer in range(len(before)):
         size[pointer] = longer[pointer] + (size[before[pointer]] if before[pointer] >= 0 else 0)
         offsets[pointer + 1] = offsets[pointer] + size[pointer]
+    return offsets
 
 
-@allocating
+@kernel
 def write_digits(
     before: IntArray, rank: IntArray, entered: BoolArray, offsets: IntArray, digits: Digits
 ) -> None:

@@ -32,7 +32,10 @@ from matchrec.engine.selection import (
     Release,
     RunsSearch,
     SearchPosition,
+    TotalsSearch,
     concatenate,
+    extremes_of,
+    first_matches,
     release_matches,
     sort_matches,
 )
@@ -65,12 +68,12 @@ class SearchState:
         return not len(self.live_runs.runs) and not self.held.count
 
 
-def new_state(registers: int) -> SearchState:
-    """Of a partition without rows."""
+def new_state(registers: int, columns: int = layout.NODE_SIZE) -> SearchState:
+    """Of a partition without rows. registers: of a run. columns: of a node."""
     live = LiveRuns(
         np.empty((0, layout.RUN_SIZE), np.int64),
         np.empty((0, registers), np.int64),
-        np.empty((0, layout.NODE_SIZE), np.int64),
+        np.empty((0, columns), np.int64),
     )
     none = np.zeros(0, np.int64)
     return SearchState(0, 0, none, live, np.zeros((0, 2), np.int64), no_matches())
@@ -138,11 +141,12 @@ class Answer:
 
 def search_further(task: Task, state: SearchState, call: SearchCall) -> Answer:
     """Search the new rows, and end the runs whose windows have ended. Raises RunFailure."""
-    arrays = prepare_input(task, call.partitions)
+    arrays = tell_windows_apart(prepare_input(task, call.partitions), call)
     live, found, last_live = search_rows(task, arrays, state, call)
     numbers = all_numbers(state, call)
     if task.stages is None or task.stages.skip is None:
-        matches = concatenate([sort_matches(one) for one in found])
+        in_order = found if task.totals is not None else map(sort_matches, found)
+        matches = concatenate(list(in_order))
         release = Release(matches, no_matches(), state.start_bounds, -1)
     else:
         release = release_found(
@@ -152,21 +156,38 @@ def search_further(task: Task, state: SearchState, call: SearchCall) -> Answer:
     if len(after.runs) < len(live.runs):
         after = compact(task, arrays, after, call)
     numbered = Numbering(state.numbered).number_matches(release.matches)
-    registers, held = row_registers(arrays.compiled), release.held
-    needed = after.needed_rows(registers), held.start, held.rows
+    last = max(state.numbered, int(numbered.number.max(initial=-1)))
+    if task.most_matches is not None and last >= task.most_matches:
+        numbered = first_matches(task, numbered)
+        release = replace(release, held=no_matches())
+        after = compact(task, arrays, live.keep(np.zeros(len(live.runs), np.bool_)), call)
+    held, extremes = release.held, extremes_of(task)
+    registers = row_registers(arrays.compiled)
+    needed = after.needed_rows(registers, extremes), held.start, held.rows
     kept = find_kept_rows(needed, call, contiguous=bool(task.absent))
     places = np.full(len(numbers), -1, np.int64)
     places[kept] = np.arange(len(kept))
     assert held.rows is not None
     then = SearchState(
         done=state.done + call.stop - len(state.numbers),
-        numbered=max(state.numbered, int(numbered.number.max(initial=-1))),
+        numbered=last,
         numbers=numbers[kept],
-        live_runs=after.move(places, registers),
+        live_runs=after.move(places, registers, extremes),
         start_bounds=release.start_bounds,
         held=replace(held, start=places[held.start], rows=places[held.rows]),
     )
     return Answer(numbered, then, kept)
+
+
+def tell_windows_apart(arrays: SearchInput, call: SearchCall) -> SearchInput:
+    """The same, of whose totals no two starting rows are put together that have windows.
+
+    Windows that end with the rows that are here may end apart from each other further on.
+    """
+    if arrays.totals is None or call.partitions.window_end is None:
+        return arrays
+    apart = np.arange(call.partitions.rows)
+    return replace(arrays, totals=arrays.totals._replace(apart=apart))
 
 
 def find_possible_starts(task: Task, partitions: Partitions) -> BoolArray:
@@ -260,7 +281,7 @@ def compact(task: Task, arrays: SearchInput, live: LiveRuns, call: SearchCall) -
 
 def resume(task: Task, arrays: SearchInput, live: LiveRuns, rows: tuple[int, int]) -> RunsSearch:
     """A search that goes on with live runs. rows: where it goes on, and where it stops."""
-    search = RunsSearch(task, arrays, ROOM)
+    search = (RunsSearch if task.totals is None else TotalsSearch)(task, arrays, ROOM)
     search.restore(live)
     search.progress[[layout.START, layout.STOP]] = rows
     return search

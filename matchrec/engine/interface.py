@@ -97,6 +97,11 @@ class Total:
     values: int | None
     floats: bool
 
+    @property
+    def is_of_a_row(self) -> bool:
+        """Whether it is the value of a row, of which the row is known."""
+        return self.over in ("min", "max") and self.inside not in ("count", "sum")
+
 
 @dataclass(frozen=True, slots=True)
 class TaskTotals:
@@ -119,7 +124,8 @@ class Task:
     the matches. max_steps: how often conditions on the run may be asked in a partition, without
     event selection. chained: whether matches that share rows may come as chains of them, see
     `matches.Chains`; an engine need not do so. totals: what is added up over all matches, of which
-    none comes out then. Picklable.
+    none comes out then. most_matches: how many come out of a partition, those with the least
+    numbers; None for all. Picklable.
     """
 
     pattern: CompiledPattern
@@ -136,6 +142,7 @@ class Task:
     max_steps: int | None = None
     chained: bool = False
     totals: TaskTotals | None = None
+    most_matches: int | None = None
 
     def __hash__(self) -> int:
         return hash((self.pattern, self.conditions, self.after_match, self.output))

@@ -158,6 +158,7 @@ class FailureKind(Enum):
     WINDOW_WRAPS = "a distance in a condition that is a window is too large for its type"
     FUNCTION_FAILED_UNDER_ANSI = "a function in a condition has a result in other modes only"
     TOO_MANY_STEPS = "the search of a partition takes more steps than it may"
+    NO_ROOM = "the search of a partition needs more memory than there is"
 
 
 class RunFailure(Exception):  # noqa: N818 -- not a user's error yet: the runtime words that one
@@ -165,7 +166,8 @@ class RunFailure(Exception):  # noqa: N818 -- not a user's error yet: the runtim
 
     partition: index of the partition. row: row position, of the match's starting row for SKIP, of
     the candidate row for a condition. detail: the variable to skip to, or the variable defined, or
-    how many steps there may be. reason: of a function that has no result, in Spark's terms.
+    how many steps there may be, or the mebibytes that are needed. reason: of a function that has no
+    result, in Spark's terms.
     """
 
     def __init__(

@@ -128,6 +128,8 @@ class Partitions:
             None if self.window_end is None else self.window_end[rows] - begin,
             None if self.ends is None else self.ends[:, rows],
             ranked=self.ranked,
+            totalled=None if self.totalled is None else self.totalled[:, rows],
+            totalled_valid=None if self.totalled_valid is None else self.totalled_valid[:, rows],
         )
 
 

@@ -159,7 +159,8 @@ def totals_of(
         members[place, list(one.members)] = True
         codes[place] = CODES[one.over], CODES[one.inside], number_of(one.values), one.floats
     groups = len(partitions.starts) - 1 if grouped is Grouping.PARTITION else partitions.rows
-    apart = np.arange(partitions.rows) if grouped is Grouping.START else window_end
+    by_start = grouped is Grouping.START or any(one.after is None for one in task.absent)
+    apart = np.arange(partitions.rows) if by_start else window_end
     return layout.TotalArrays(
         asked=codes,
         members=members,
@@ -264,8 +265,9 @@ def compile_task(task: Task, integers: int) -> CompiledTask:
         last += () if task.closing is None else (task.closing,)
         folded = folding.choices
         ends = tuple(s for s, ways in enumerate(folded) if any(c.accepts for c in ways))
-        asked = program[program[:, layout.TEST] >= 0][:, [layout.SOURCE, layout.TEST]]
-        before = tuple(map(tuple, asked.tolist())) if folding.waits else ()
+        before_mapping = bool(folding.waits) | (program[:, layout.TARGET] < 0)
+        asked = program[(program[:, layout.TEST] >= 0) & before_mapping]
+        before = tuple(map(tuple, asked[:, [layout.SOURCE, layout.TEST]].tolist()))
         transitions = Transitions(_moves(program, task.stages), len(folded), last, ends, before)
         linked = link_conditions(run_conditions, members, integers, transitions)
         _add_links(program, linked)

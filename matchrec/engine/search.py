@@ -13,11 +13,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
+from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
 
+from matchrec import memory
 from matchrec.conditions.functions.function import AnsiError
 from matchrec.engine.interface import Room, Task
 from matchrec.engine.kernels import chained, depth_first, distances, layout, preferred
@@ -27,6 +31,7 @@ from matchrec.engine.kernels.starts import Values, look_up
 from matchrec.engine.matches import Chains, FailureKind, Matches, RunFailure
 from matchrec.engine.partitions import IntArray
 from matchrec.engine.records import SearchInput
+from matchrec.nfa.closure import may_map_twice
 from matchrec.nfa.program import A_MATCH, FIRST_NEAR, TIMED_OUT
 from matchrec.plan.clauses import MatchOutput
 
@@ -117,13 +122,23 @@ class KernelSearch(ABC):
         for name, (shape, dtype) in self.shapes.items():
             before = getattr(self.work, name)
             if before is None or before.shape != shape:
-                array: Any = np.zeros(shape, dtype)
+                array = self.new_array(np.zeros, shape, dtype)
                 if before is not None:
                     array[tuple(map(slice, before.shape))] = before
                 self.work = self.work._replace(**{name: array})
         linked = self.arrays.compiled.linked
         if linked is not None:
             self.work.registers[0] = linked.initial
+
+    def new_array(self, make: Callable[..., Any], shape: tuple[int, ...], dtype: type) -> Any:
+        """A new array. Raises RunFailure where there is no room for it."""
+        size = prod(shape) * np.dtype(dtype).itemsize
+        if memory.has_room(size):
+            with suppress(MemoryError):
+                return make(shape, dtype)
+        partition, row = self.progress[[layout.PARTITION, layout.START]]
+        detail = str(size >> 20)
+        raise RunFailure(FailureKind.NO_ROOM, max(int(partition), 0), int(row), detail)
 
     def grow(self, status: int) -> None:
         """At least double what `status` says is full; what a ring has remembered is forgotten.
@@ -140,11 +155,9 @@ class KernelSearch(ABC):
 
     def output(self, matches: int, rows: int) -> layout.FoundArrays:
         """An empty output for so many matches and mapped rows."""
-        found, taken = (
-            np.empty((layout.FOUND_SIZE, matches + 1), np.int64),
-            np.empty(rows, np.int32),
-        )
-        positions = np.empty(rows, np.int64) if self.arrays.selects else None
+        new = partial(self.new_array, np.empty)
+        found, taken = new((layout.FOUND_SIZE, matches + 1), np.int64), new((rows,), np.int32)
+        positions = new((rows,), np.int64) if self.arrays.selects else None
         return layout.FoundArrays(found, taken, positions)
 
     def matches(self, output: layout.FoundArrays) -> Matches:
@@ -240,6 +253,7 @@ def initial_work(task: Task, arrays: SearchInput) -> layout.Work:
     progress[[layout.BEST_START, layout.MEMO_WINDOW, layout.STOP, layout.UNFINISHED_IN]] = -1
     progress[layout.PARTITION] = -1
     progress[layout.MATCH_KIND] = A_MATCH
+    progress[layout.MATCH_LIMIT] = most_found(task)
     progress[layout.STEP_LIMIT] = min(task.max_steps or layout.NO_LIMIT, layout.NO_LIMIT)
     return layout.Work(
         progress=progress,
@@ -247,6 +261,19 @@ def initial_work(task: Task, arrays: SearchInput) -> layout.Work:
         counters=np.zeros(layout.COUNTERS, np.int64) if arrays.selects else None,
         last_live=np.full(rows, -1, np.int64) if arrays.selects else None,
     )
+
+
+def most_found(task: Task) -> int:
+    """After how many matches the search of a partition may end.
+
+    Where all are asked for it may not if some are found twice; nor where one run at a time finds
+    them in another order than that in which they come out, which `MatchSearch` says.
+    """
+    if task.most_matches is None or (task.stages is not None and task.stages.skip is not None):
+        return layout.NO_LIMIT
+    if task.output is MatchOutput.ALL and may_map_twice(task.pattern.folding, task.waits):
+        return layout.NO_LIMIT
+    return task.most_matches
 
 
 def needs_release_times(task: Task) -> bool:
@@ -418,7 +445,7 @@ class ChainedSearch(KernelSearch):
         return {"path": ((rows,), np.int32), "known": ((rows, states), np.int32)}
 
     def output(self, matches: int, rows: int) -> layout.FoundArrays:
-        nodes = np.empty((chained.CHAIN_SIZE, rows), np.int32)
+        nodes = self.new_array(np.empty, (chained.CHAIN_SIZE, rows), np.int32)
         return super().output(matches, 0)._replace(taken=nodes)
 
     def matches(self, output: layout.FoundArrays) -> Matches:

@@ -32,7 +32,15 @@ from matchrec.engine.kernels.order import (
 )
 from matchrec.engine.kernels.skipping import search_matches
 from matchrec.engine.kernels.starts import NO_ROW
-from matchrec.engine.kernels.totals import WAYS, words_of
+from matchrec.engine.kernels.totals import (
+    KNOWN,
+    NUMBER,
+    OF_A_TOTAL,
+    ROW,
+    VALUE,
+    WAYS,
+    words_of,
+)
 from matchrec.engine.matches import (
     FailureKind,
     Matches,
@@ -111,11 +119,18 @@ def take_matches(matches: Matches, order: IntArray) -> Matches:
     )
 
 
-def number_chunks(ordered: Iterator[Matches]) -> Iterator[Matches]:
-    """Number the matches of sorted chunks."""
+def number_chunks(task: Task, ordered: Iterator[Matches]) -> Iterator[Matches]:
+    """Number the matches of sorted chunks, and drop those that are not asked for."""
     numbering = Numbering()
     for matches in ordered:
-        yield numbering.number_matches(matches)
+        yield first_matches(task, numbering.number_matches(matches))
+
+
+def first_matches(task: Task, numbered: Matches) -> Matches:
+    """Those of a partition whose numbers are asked for."""
+    if task.most_matches is None:
+        return numbered
+    return filter_matches(numbered, numbered.number <= task.most_matches)
 
 
 def bounds_before(bounds: IntArray, rows: IntArray | None) -> IntArray:
@@ -149,7 +164,9 @@ def concatenate(parts: Sequence[Matches]) -> Matches:
     offsets = [part.offsets[:-1] + add for part, add in zip(parts, before, strict=True)]
     names = ("partition", "number", "start", "classifiers", "excluded", "rows", "completed", "kind")
     merged: dict[str, Any] = {
-        name: np.concatenate([getattr(part, name) for part in parts]) for name in names
+        name: np.concatenate([getattr(part, name) for part in parts])
+        for name in (*names, "totals")
+        if getattr(first, name) is not None
     }
     ends = np.concatenate([*offsets, [sum(sizes)]]).astype(np.int64)
     return replace(first, offsets=ends, **merged)
@@ -243,6 +260,13 @@ class MatchSearch(PathSearch):
 
     kernel = staticmethod(search_matches)
 
+    def __init__(
+        self, task: Task, arrays: SearchInput, room: Room, counters: IntArray | None = None
+    ) -> None:
+        super().__init__(task, arrays, room, counters)
+        if task.output is MatchOutput.ALL:  # which it does not find in the order of their ends
+            self.progress[layout.MATCH_LIMIT] = layout.NO_LIMIT
+
     @property
     def extras(self) -> tuple[Any, ...]:
         """The negation, and what is counted."""
@@ -261,18 +285,18 @@ def find_matches(
     one_at_a_time = engine == "backtracking"
     if task.output is MatchOutput.PREFERRED:
         preferred = MatchSearch if one_at_a_time else BreadthFirstSearch
-        return number_chunks(preferred(task, arrays, room, counters).find_matches())
+        return number_chunks(task, preferred(task, arrays, room, counters).find_matches())
     if task.stages is not None and task.stages.skip is not None:
-        return number_chunks(in_large_chunks(skip_runs(engine, task, arrays, room, counters)))
+        return number_chunks(task, in_large_chunks(skip_runs(engine, task, arrays, room, counters)))
     if one_at_a_time:
         found = list(MatchSearch(task, arrays, room, counters).find_matches())
-        return number_chunks(iter([sort_matches(concatenate(found))] if found else []))
+        return number_chunks(task, iter([sort_matches(concatenate(found))] if found else []))
     search = RunsSearch(task, arrays, room, counters)
     if task.output is MatchOutput.GRAPH:
         return search.find_graph()
-    if arrays.totals is not None:
-        return iter([TotalsSearch(task, arrays, room, counters).find_totals(arrays.totals)])
-    return number_chunks(map(sort_matches, search.find_matches()))
+    if task.totals is not None:
+        return TotalsSearch(task, arrays, room, counters).find_matches()
+    return number_chunks(task, map(sort_matches, search.find_matches()))
 
 
 def skip_runs(
@@ -351,7 +375,7 @@ class LiveRuns:
         first = (self.nodes[:, layout.NODE_BEFORE] < 0) & ~self.joins
         return np.asarray(self.nodes[first, layout.NODE_ROW], np.int64)
 
-    def needed_rows(self, positions: IntArray) -> IntArray:
+    def needed_rows(self, positions: IntArray, extremes: Sequence[Extreme] = ()) -> IntArray:
         """Every row that the runs need. positions: of registers that hold a row or less than 0."""
         held = self.registers[:, positions].ravel()
         return np.concatenate(
@@ -360,10 +384,13 @@ class LiveRuns:
                 self.nodes[~self.joins, layout.NODE_ROW],
                 self.nodes[:, layout.NODE_START],
                 held[held >= 0],
+                *(self.nodes[one.held(self.nodes), one.row] for one in extremes),
             ]
         )
 
-    def move(self, places: IntArray, positions: IntArray) -> LiveRuns:
+    def move(
+        self, places: IntArray, positions: IntArray, extremes: Sequence[Extreme] = ()
+    ) -> LiveRuns:
         """The same runs over other rows: row i has become row places[i]."""
         runs, registers, nodes = self.runs.copy(), self.registers.copy(), self.nodes.copy()
         runs[:, layout.RUN_START] = places[runs[:, layout.RUN_START]]
@@ -371,6 +398,9 @@ class LiveRuns:
         nodes[:, layout.NODE_START] = places[nodes[:, layout.NODE_START]]
         held = registers[:, positions]
         registers[:, positions] = np.where(held >= 0, places[np.maximum(held, 0)], held)
+        for one in extremes:
+            known = one.held(nodes)
+            nodes[known, one.row] = places[nodes[known, one.row]]
         return LiveRuns(runs, registers, nodes)
 
 
@@ -446,15 +476,46 @@ class RunsSearch(BufferSearch):
         yield replace(of_one_row(partition, row, variable), pointers=pointers)
 
 
+@dataclass(frozen=True, slots=True)
+class Extreme:
+    """Where a node has an extreme that is the value of a row: the columns with the number of ways
+    on which it is known, roughly, with the value and the row. values: see `TotalArrays`.
+    """
+
+    known: int
+    value: int
+    row: int
+    values: int
+
+    def held(self, nodes: IntArray) -> BoolArray:
+        """bool[n], which of the nodes have one."""
+        return np.asarray(nodes[:, self.known] != 0)
+
+
+def extremes_of(task: Task) -> tuple[Extreme, ...]:
+    """The extremes that nodes of a task have as rows."""
+    asked = () if task.totals is None else task.totals.asked
+    places = (layout.NODE_SIZE + NUMBER + OF_A_TOTAL * number for number in range(len(asked)))
+    return tuple(
+        Extreme(place + KNOWN + 2, place + VALUE, place + VALUE + ROW, one.values)
+        for place, one in zip(places, asked, strict=True)
+        if one.is_of_a_row and one.values is not None
+    )
+
+
+def node_size(task: Task) -> int:
+    """How many columns a node of a search for all matches has."""
+    return layout.NODE_SIZE + (0 if task.totals is None else words_of(len(task.totals.asked)))
+
+
 class TotalsSearch(RunsSearch):
     """All runs at once, of which only what is added up over all matches comes out."""
 
     @property
     def shapes(self) -> Shapes:
         """Nodes with what is known of the ways to them."""
-        assert self.task.totals is not None
-        width = layout.NODE_SIZE + words_of(len(self.task.totals.asked))
-        return super().shapes | {"nodes": ((self.sizes[layout.NODES_FULL], width), np.int64)}
+        size = self.sizes[layout.NODES_FULL], node_size(self.task)
+        return super().shapes | {"nodes": (size, np.int64)}
 
     def grow(self, status: int) -> None:
         """Only live runs need their nodes, so nodes are dropped first."""
@@ -467,10 +528,21 @@ class TotalsSearch(RunsSearch):
                 return
         super(BufferSearch, self).grow(status)
 
-    def find_totals(self, totals: layout.TotalArrays) -> Matches:
+    def restore(self, live: LiveRuns) -> None:
+        """Go on with these runs; extremes are compared as numbers that these rows have."""
+        assert self.arrays.totals is not None
+        nodes = live.nodes.copy()
+        for one in extremes_of(self.task):
+            held = one.held(nodes)
+            nodes[held, one.value] = self.arrays.totals.values[one.values, nodes[held, one.row]]
+        super().restore(replace(live, nodes=nodes))
+
+    def find_matches(self) -> Iterator[Matches]:
         """The groups that have a match, each one as a match of one row. Raises RunFailure."""
-        for _ in self.find_matches():
+        for _ in super().find_matches():
             pass  # no match is written out
+        totals = self.arrays.totals
+        assert totals is not None
         group = np.flatnonzero(totals.groups[:, WAYS + 2])
         starts = self.arrays.rows.starts
         if totals.grouped == layout.BY_PARTITION:
@@ -478,7 +550,7 @@ class TotalsSearch(RunsSearch):
         else:
             partition, row = np.searchsorted(starts, group, side="right") - 1, group
         groups = of_one_row(partition, row, np.zeros(len(group), np.int16))
-        return replace(groups, totals=totals.groups[group])
+        yield replace(groups, totals=totals.groups[group])
 
 
 @dataclass(slots=True)

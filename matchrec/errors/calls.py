@@ -428,6 +428,13 @@ no_room_in_worker = run_error(
     hint="set spark.executor.pyspark.memory to 2g or more, or leave it out",
 )
 
+# There is no limit, and no memory.
+no_room_on_machine = run_error(
+    "a Python worker of Spark's has no room: its machine, or its container, has no more memory",
+    hint="set spark.executor.memoryOverhead to more, or run fewer tasks at a time on a machine, by "
+    "spark.executor.cores",
+)
+
 
 def no_room_on_disk(folder: str | None) -> MatchRecognizeRunError:
     """Rows that wait to be sorted find no room where Spark has its workers write."""

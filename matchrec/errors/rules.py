@@ -163,6 +163,13 @@ partial_with_gaps = unsupported(
     hint="leave out {words}, or write the window in DEFINE",
 )
 
+# SHOW TIMEOUT MATCHES with FIRST 10 MATCHES.
+partial_with_first_matches = unsupported(
+    "{words} with {first} is not supported",
+    notes=("after these matches no run is looked for",),
+    hint="leave out {words}, or test MATCH_NUMBER() in the query around the clause",
+)
+
 # MATCH_STATUS() where only matches come out.
 ending_of_matches_only = plan_error(
     "{function}() without SHOW TIMEOUT MATCHES or SHOW UNFINISHED MATCHES",

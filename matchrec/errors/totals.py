@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from matchrec.errors.kinds import MatchRecognizeUnsupportedError
 from matchrec.errors.message import plan_error
+from matchrec.errors.streams import over_stream
 
 
 class NotCarriedError(MatchRecognizeUnsupportedError):
@@ -31,12 +32,23 @@ no_column_of_order = plan_error(
     hint='leave out by="{by}", or sort by a column',
 )
 
+# `aggregate` of a query over a stream; `by` is what matches are grouped by.
+unfinished_groups = over_stream(
+    'aggregates over all matches by="{by}"',
+    "further matches of such a group may still come",
+    'write by="end", whose rows are final, and add these up in what reads them',
+)
+
 MEASURE_BY_SPARK = "Spark computes a measure after the match"
 SEVERAL_ROWS = "more than one row comes out for a match"
+FIRST_MATCHES = "only the first matches of a partition are asked for"
 NOT_ALL_MATCHES = "not all matches are asked for"
 RUNS_THAT_ARE_NO_MATCH = "runs that are no match come out as well"
 SKIP_STRATEGY = "a skip strategy leaves some of them out"
-ABSENT_ROWS = "rows that must be absent are looked for in each match"
+ABSENT_ROWS = "where rows must be absent depends on the whole match"
+ABSENCE_BY_LATER_ROW = "a row that must be absent is compared with a later row of the match"
+ABSENCE_MAY_FAIL = "the condition of a row that must be absent may fail, so only matches ask it"
+COMPLETE_LATER = "a match that waits for the end of its window is not told by its last row"
 MAPPED_TWICE = "PATTERN has several ways to map the same rows to the same variables"
 ROW_BESIDE = "a measure reads a row that is not the first or last one of a variable"
 

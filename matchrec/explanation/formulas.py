@@ -179,6 +179,8 @@ def selection_lines(plan: MatchPlan) -> Iterator[str]:
         yield f"{plan.selection.value}: {SKIPPED[plan.selection]}"
     if plan.selects or plan.output is MatchOutput.LONGEST:
         yield f"{plan.output.value}: {COME_OUT[plan.output]}"
+    if plan.first_matches is not None:
+        yield f"{plan.first_matches.words}: of a partition, which is not searched any further"
 
 
 def window_lines(plan: MatchPlan) -> Iterator[str]:

@@ -36,9 +36,17 @@ def callback(function: Function) -> Any:
     return _POINTER(function)
 
 
-@lru_cache
 def pointer_to(function: Function) -> Any:
-    """What a kernel calls as `function`, which is compiled, or found where kernels are kept."""
+    """What a kernel calls as `function`, which is compiled, or found where kernels are kept.
+
+    Of the same type as a callback: of another one, kernels would be compiled again.
+    """
+    return _POINTER(compiled(function).address)
+
+
+@lru_cache
+def compiled(function: Function) -> Any:
+    """What numba makes of a function of integers. It lives as long as the process."""
     assert isinstance(function, FunctionType)
     import numba
 

@@ -13,6 +13,8 @@ from functools import wraps
 from types import CodeType, FunctionType
 from typing import Any, TypeVar
 
+import numpy as np
+
 from matchrec.jit.kept import KeptFunction, KernelPart
 
 _F = TypeVar("_F", bound=Callable[..., object])
@@ -28,8 +30,25 @@ def kernel(function: _F) -> _F:
 
 
 def allocating(function: _F) -> _F:
-    """A function that Python calls, with arrays of any kind, and that makes the arrays it gives."""
-    return _kept(function, {})
+    """A function that Python calls, with arrays of any kind, and that makes the arrays it gives.
+
+    It writes to no argument: of arrays that may be written to it would be compiled again.
+    """
+    kept = _kept(function, {})
+
+    @wraps(function)
+    def call(*arguments: Any) -> Any:
+        return kept(*map(_read_only, arguments))
+
+    return call  # type: ignore[return-value]
+
+
+def _read_only(argument: Any) -> Any:
+    """An array that cannot be written to, which shares its memory; anything else as it is."""
+    if isinstance(argument, np.ndarray) and argument.flags.writeable:
+        argument = argument.view()
+        argument.flags.writeable = False
+    return argument
 
 
 def inner(function: _F) -> _F:

@@ -394,6 +394,38 @@ def may_map_twice(folding: Folding, waits: tuple[int | None, ...]) -> bool:
     return False
 
 
+MOST_SETS = 200  # of states: each further part of a pattern may double them
+
+
+def determinise(folding: Folding) -> Folding | None:
+    """The same matches, each in one way: a state for each set of states in which a run may be that
+    has mapped the same rows to the same variables. None for more than MOST_SETS, and for anchors.
+
+    Only where it does not depend on the state whether a row may be skipped.
+
+    Source: Rabin and Scott, "Finite automata and their decision problems", subset construction.
+    """
+    if any(choice.guard for choices in folding.choices for choice in choices):
+        return None
+    start = frozenset(range(folding.starts))
+    numbers, order, states = {start: 0}, [start], []
+    for members in order:  # grows while it is read
+        ways = [choice for state in sorted(members) for choice in folding.choices[state]]
+        merged = [one for one in ways if one.accepts][:1]
+        by_variable = {one.variable: one for one in reversed(ways) if not one.accepts}
+        for variable, choice in by_variable.items():
+            onward = (one.target for one in ways if one.variable == variable)
+            target = frozenset(one for one in onward if one is not None)
+            if target not in numbers:
+                numbers[target] = len(order)
+                order.append(target)
+            merged.append(replace(choice, target=numbers[target], again=False))
+        states.append(tuple(merged))
+        if len(order) > MOST_SETS:
+            return None
+    return Folding(tuple(states), tuple(folding.states[min(one)] for one in order))
+
+
 def _reached(folded: Folded, state: int) -> set[int]:
     """A state and all that it leads to."""
     found, waiting = {state}, [state]

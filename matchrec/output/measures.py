@@ -7,6 +7,8 @@ Source: ISO/IEC 19075-5, row pattern navigation operations; running and final se
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 
@@ -121,6 +123,15 @@ class Reader:
     variables: int
     frame: Frame | None = None
 
+    def between(self, begin: int, end: int) -> Reader:
+        """The same for output rows that follow each other."""
+        part = slice(begin, end)
+        rows = OutputRows(self.rows.row[part], self.rows.match[part], self.rows.current[part])
+        matches, chains = self.matches, self.matches.chains
+        if chains is not None:
+            matches = replace(matches, chains=replace(chains, first=chains.first[part]))
+        return replace(self, matches=matches, rows=rows)
+
     def mask(self, variable: str | None) -> BoolArray:
         """bool[k], which mapped rows belong to a variable; None is the universal one."""
         if variable is None:
@@ -228,6 +239,15 @@ class Reader:
         offsets = np.concatenate([[0], np.cumsum(end - first)]).astype(np.int64)
         shift = np.repeat(first - offsets[:-1], end - first)
         return np.flatnonzero(mask)[np.arange(offsets[-1]) + shift], offsets
+
+    def add_up(self, values: IntArray, semantics: Semantics) -> IntArray:
+        """int64[r], the sum of values of the mapped rows that each output row sees.
+
+        values: int64[k].
+        """
+        before = np.append(0, np.cumsum(values))
+        seen = look(self.matches, self.rows, semantics)
+        return np.asarray(before[seen.limit] - before[seen.base], np.int64)
 
     def mapped_rows(self) -> IntArray:
         """int64[k], row position of every mapped row."""

@@ -166,6 +166,19 @@ class MatchOutput(Enum):
     GRAPH = "MATCH GRAPH"
 
 
+@dataclass(frozen=True, slots=True)
+class FirstMatches:
+    """`FIRST count MATCHES`: of each partition no match comes out whose number is greater."""
+
+    count: int
+    span: Span | None = field(default=None, compare=False)
+
+    @property
+    def words(self) -> str:
+        """As it is written."""
+        return f"FIRST {self.count} MATCHES"
+
+
 ONE_OF_A_ROW = (MatchOutput.PREFERRED, MatchOutput.LONGEST)
 """Those that give one match for each starting row, and AFTER MATCH SKIP says which row is one."""
 

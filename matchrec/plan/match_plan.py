@@ -14,6 +14,7 @@ from matchrec.plan.clauses import (
     ColumnOrder,
     Definition,
     EventSelection,
+    FirstMatches,
     Gap,
     MatchOutput,
     Measure,
@@ -70,6 +71,7 @@ class MatchPlan:
     definitions: tuple[Definition, ...] = ()
     selection: EventSelection = EventSelection.STRICT_CONTIGUITY
     output: MatchOutput = MatchOutput.PREFERRED
+    first_matches: FirstMatches | None = None
     absences: tuple[Absence, ...] = ()
     closing: str | None = None
     staging: Staging | None = None

@@ -227,6 +227,8 @@ def partial_matches_can_be_told(plan: MatchPlan) -> None:
         raise errors.partial_with_negation(words, span)
     if plan.gaps:
         raise errors.partial_with_gaps(words, span)
+    if plan.first_matches is not None:
+        raise errors.partial_with_first_matches(words, plan.first_matches.words, span)
 
 
 def endings_differ(plan: MatchPlan) -> None:

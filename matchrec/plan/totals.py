@@ -72,6 +72,13 @@ class Asking:
         nothing = "CAST(0 AS DECIMAL(38, 0))" if function == "count" else "NULL"
         return f"coalesce(sum({column}), if(count({column}) = 0, {nothing}, {_TOO_LARGE}))"
 
+    def of_group(self, function: str, measure: str | None) -> str:
+        """SQL of an aggregate of one group."""
+        if function == "avg":
+            total, number = self.column("avg", measure), self.column("count", measure)
+            return f"try_divide(CAST({total} AS DOUBLE), CAST({number} AS DOUBLE))"
+        return self.column(function, measure)
+
     def totals(self, grouped: Grouping, keys: tuple[str, ...]) -> Totals:
         """All that is asked."""
         return Totals(tuple(self.asked.values()), grouped, keys)

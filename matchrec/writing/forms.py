@@ -137,6 +137,7 @@ def _parts(plan: MatchPlan) -> Iterator[tuple[str, Shape]]:
     )
     yield "event selection", None if isinstance(pattern, Variable) else plan.selection
     yield "the output of matches", (plan.output, plan.after_match if exclusive else None)
+    yield "FIRST k MATCHES", plan.first_matches
     yield "negation", frozenset(_absence(one, plan) for one in plan.absences)
     yield "a condition on the whole match", plan.closing
     yield "MEASURES", tuple((one.name, shape_of(one.value)) for one in plan.measures)

@@ -36,6 +36,7 @@ from matchrec.writing.reading import (
     ReadQuery,
     notes_on_nulls,
     refuse_directions,
+    refuse_first_matches,
     refuse_gaps,
     refuse_row_windows,
     refuse_sase_only,
@@ -57,6 +58,7 @@ def for_pattern(reading: ReadQuery) -> tuple[MatchPlan, tuple[Note, ...]]:
     """The plan that a Pattern can say, and notes on what it cannot."""
     refuse_sase_only(reading, LANGUAGE)
     refuse_row_windows(reading, LANGUAGE)
+    refuse_first_matches(reading, LANGUAGE)
     refuse_gaps(reading, LANGUAGE)
     plan, places = with_named_rows(as_all_matches(reading.plan)), reading.places
     if plan.output is not MatchOutput.ALL and not overlap_only(plan):

@@ -184,6 +184,14 @@ def refuse_row_windows(reading: ReadQuery, language: str) -> None:
         raise errors.cannot_write(language, what, reading.places.window)
 
 
+def refuse_first_matches(reading: ReadQuery, language: str) -> None:
+    """A number of matches after which the search of a partition ends."""
+    first = reading.plan.first_matches
+    if first is not None:
+        hint = "leave it out, and take the first rows of each partition of the result"
+        raise errors.cannot_write(language, first.words, first.span, hint)
+
+
 def refuse_gaps(reading: ReadQuery, language: str) -> None:
     """Windows between two variables."""
     for gap in reading.plan.gaps:

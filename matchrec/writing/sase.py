@@ -57,7 +57,13 @@ from matchrec.writing.names import (
     unwrapped,
     with_each,
 )
-from matchrec.writing.reading import ReadQuery, notes_on_nulls, refuse_directions, refuse_gaps
+from matchrec.writing.reading import (
+    ReadQuery,
+    notes_on_nulls,
+    refuse_directions,
+    refuse_first_matches,
+    refuse_gaps,
+)
 from matchrec.writing.stages import pattern_with_absences
 
 # Which conditions are about an event's type, that SEQ says: `type_column = 'Stock'`.
@@ -260,6 +266,7 @@ class Sase:
 
 def for_sase(reading: ReadQuery, type_column: str) -> tuple[Sase, tuple[Note, ...]]:
     """The plan that SASE+ can say, and notes on what it cannot."""
+    refuse_first_matches(reading, LANGUAGE)
     plan, place = with_named_rows(as_all_matches(reading.plan)), reading.places.output
     if plan.output is MatchOutput.PREFERRED:
         what = f"AFTER MATCH SKIP {plan.after_match.to.value} with preferred matches"

@@ -131,6 +131,8 @@ def _selection(plan: MatchPlan) -> Iterator[str]:
         yield plan.selection.value
     if not preferred:
         yield plan.output.value
+    if plan.first_matches is not None:
+        yield plan.first_matches.words
 
 
 def _list(keyword: str, items: Iterator[str]) -> str:

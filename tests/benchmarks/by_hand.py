@@ -34,7 +34,8 @@ shapes AS (
     WINDOW w AS (PARTITION BY {k} ORDER BY {t}))
   WHERE is_top AND falls),
 numbered AS (
-  SELECT *, row_number() OVER w AS n, lag(end_ts) OVER w <=> {t} AS adjoins FROM shapes
+  SELECT *, row_number() OVER w AS n, lag(end_ts) OVER w IS NOT DISTINCT FROM {t} AS adjoins
+  FROM shapes
   WINDOW w AS (PARTITION BY {k} ORDER BY {t})),
 chained AS (
   SELECT *, n - max(CASE WHEN is_long OR NOT adjoins THEN n END) OVER w AS place FROM numbered

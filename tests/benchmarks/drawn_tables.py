@@ -143,7 +143,8 @@ def sign_ins(draw: Random, salt: int, words: dict[str, str]) -> tuple[str, ...]:
 
 def flights(draw: Random, salt: int, words: dict[str, str]) -> tuple[str, ...]:
     """Of aircraft, which mostly leave where they came to; their delays stay for some flights."""
-    words |= {"o": draw.choice(("origin", "left")), "d": draw.choice(("destination", "reached"))}
+    words["o"] = draw.choice(("origin", "departed"))
+    words["d"] = draw.choice(("destination", "reached"))
     each, span = hashed(f"id, {salt}L"), draw.randint(30, 60)
     elsewhere = f"IF(pmod({each}, {draw.randint(10, 30)}L) = 0, 7, 0)"
     block = hashed(f"{TICK} DIV {draw.randint(4, 6)}, {salt}L")

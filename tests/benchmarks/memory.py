@@ -1,13 +1,24 @@
-"""Memory of the Python worker that reads a large partition with short matches."""
+"""Memory of Python workers: in Spark, of one that reads a large partition with short matches; and
+of the loop of a worker alone, of many kinds of queries.
+
+    python -m tests.benchmarks.memory [--write docs]
+
+measures the latter, each kind in a process of its own; `--write docs` puts the table into
+`docs/how-to/capacity.md`. Needs Linux, as it reads /proc.
+"""
 
 from __future__ import annotations
 
+import argparse
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import matchrec
-from tests.benchmarks.markdown import table
+from tests.benchmarks.fresh_copy import ROOT
+from tests.benchmarks.markdown import table, write_section
 from tests.benchmarks.measure import clocked, session
 from tests.benchmarks.options import Options
 from tests.benchmarks.processes import watched_workers
@@ -44,3 +55,53 @@ def lines(options: Options) -> Iterator[str]:
             title = f"{options.memory_rows:,} rows, {form}"
             cells.append([title, f"{peak / 2**20:,.0f}", f"{AIM / 2**20:,.0f}", f"{seconds:.1f}"])
     yield from table(["no PARTITION BY", "peak, MB", "aim, MB", "seconds"], cells)
+
+
+ALONE = (  # kind, rows, keys, bytes of a text
+    ("V-shape", 1_000_000, 1000, 0),
+    ("V-shape", 10_000_000, 1000, 0),
+    ("V-shape", 50_000_000, 1000, 0),
+    ("wide rows", 1_000_000, 1000, 1000),
+    ("wide rows", 4_000_000, 1000, 1000),
+    ("wide rows", 200_000, 1000, 10_000),
+    ("ALL ROWS PER MATCH", 1_000_000, 1000, 1000),
+    ("ALL ROWS PER MATCH", 200_000, 1000, 10_000),
+    ("overlapping matches, ALL ROWS", 200_000, 1000, 1000),
+    ("overlapping matches, ALL ROWS", 200_000, 1000, 4000),
+    ("arrays", 1_000_000, 1000, 1000),
+    ("event selection, ALL MATCHES", 10_000_000, 1000, 0),
+    ("undecided until the end", 10_000_000, 1, 0),
+    ("one match of all rows", 10_000_000, 1, 0),
+    ("one match, ALL ROWS", 10_000_000, 1, 0),
+)
+
+
+def alone(kind: str, rows: int, keys: int, width: int) -> list[str]:
+    """A line of the table of a worker alone: what it takes beyond its libraries."""
+    sizes = map(str, (rows, keys, width))
+    command = [sys.executable, "-m", "tests.tasks.worker_memory", "0", kind, *sizes]
+    ran = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
+    came_out, before, peak = map(int, ran.stdout.split())
+    cells = (rows, keys, width, came_out)
+    return [kind, *(f"{one:,}" for one in cells), f"{peak - before >> 20:,}"]
+
+
+def lines_alone() -> Iterator[str]:
+    """The table of a worker alone."""
+    head = ("kind", "rows", "partitions", "bytes of a text", "rows that come out", "MiB")
+    yield from table(head, [alone(*one) for one in ALONE])
+
+
+def main() -> None:
+    """Measures, prints, writes."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
+    parser.add_argument("--write", type=Path, metavar="FOLDER", help="where docs is")
+    folder = parser.parse_args().write
+    found = list(lines_alone())
+    print("\n".join(found), flush=True)
+    if folder is not None:
+        write_section(folder / "how-to" / "capacity.md", "worker memory", ["", *found, ""])
+
+
+if __name__ == "__main__":
+    main()

@@ -11,11 +11,13 @@ import os
 import subprocess
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from math import nan
 from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
+from tests.benchmarks import by_hand
 from tests.benchmarks.measure import Taken, Times
 
 SCRIPTS = Path(__file__).parent / "elsewhere"
@@ -77,7 +79,8 @@ class OtherEngine:
     def answer(self, python: str, job: Job) -> Answer:
         """Raises CalledProcessError where the engine fails."""
         figures = figures_of(python, self.script, asdict(job))
-        times = Times(tuple(Taken(seconds) for seconds in figures["seconds"]))
+        processor = figures.get("processor", [nan] * len(figures["seconds"]))
+        times = Times(tuple(map(Taken, figures["seconds"], processor)))
         return Answer(figures["version"], times, figures["reading"], Path(job.output))
 
 
@@ -100,7 +103,10 @@ FLINK = OtherEngine("Flink SQL", "run_flink.py", "batch mode, parallelism 2, rea
 PANDAS = OtherEngine(
     "pandas-match-recognize", "run_pandas.py", "one process, the frame is in memory"
 )
-OTHER_ENGINES = (FLINK, PANDAS)
+DUCKDB = OtherEngine(
+    "window SQL in DuckDB", "run_duckdb.py", "one process, all cores, the table is in memory"
+)
+OTHER_ENGINES = (FLINK, PANDAS, DUCKDB)
 
 
 def job_of(table: DataFrame, name: str, question: Question, rounds: int, folder: Path) -> Job:
@@ -149,7 +155,9 @@ FUNNEL_OF_FLINK = """SELECT * FROM visits MATCH_RECOGNIZE (PARTITION BY `user` O
 OF_VARIABLES = {"a": "A.", "b": "B.", "c": "C."}
 OF_ROWS = {"a": "", "b": "", "c": ""}
 
+OF_TICKS = {"table": "ticks", "k": "symbol", "t": "ts", "x": "price"}
 VSHAPE: Mapping[str, Question] = {
+    DUCKDB.name: Question(by_hand.VSHAPE.format(**OF_TICKS)),
     FLINK.name: Question(
         VSHAPE_OF_FLINK,
         VSHAPE_WITH_STOP,
@@ -159,6 +167,7 @@ VSHAPE: Mapping[str, Question] = {
     PANDAS.name: Question(VSHAPE_OF_PANDAS),
 }
 SCAN: Mapping[str, Question] = {
+    DUCKDB.name: Question(by_hand.SCAN),
     FLINK.name: Question(SCAN_OF_BOTH.format(**OF_VARIABLES)),
     PANDAS.name: Question(SCAN_OF_BOTH.format(**OF_ROWS)),
 }

@@ -216,11 +216,14 @@ def lengths_compared(options: Options) -> Iterator[str]:
     rows = round(options.rows * options.scale)
     cells: dict[str, dict[str, str]] = {}
     for one in shown(all_compared(options, drawn, [shape.workload() for shape in of_lengths()])):
-        name, _, length = one.workload.name.rpartition(", ")
-        taken = one.entries[OURS].times
-        per_row = [f"{seconds / rows * 1e9:,.0f}" for seconds in (taken.median, taken.processor)]
-        cells.setdefault(length, {})[name] = "; ".join(per_row)
+        form, _, length = one.workload.name.rpartition(", ")
+        for name, entry in one.entries.items():
+            seconds = (entry.times.median, entry.times.processor)
+            per_row = "; ".join(f"{taken / rows * 1e9:,.0f}" for taken in seconds)
+            column = form if name == OURS else f"{name}, {form}"
+            cells.setdefault(length, {})[column] = per_row
     yield f"{rows:,} rows; nanoseconds a row."
     yield ""
-    lines = ([length, *(row.get(one, "") for one in FORMS)] for length, row in cells.items())
-    yield from table(["rows of a match", *FORMS], lines)
+    columns = list(dict.fromkeys(column for line in cells.values() for column in line))
+    lines = ([length, *(line.get(one, "") for one in columns)] for length, line in cells.items())
+    yield from table(["rows of a match", *columns], lines)

@@ -14,6 +14,7 @@ COLOURS = {
     "Flink SQL": "#ee6677",
     "pandas-match-recognize": "#aa3377",
     "Trino": "#66ccee",
+    "window SQL in DuckDB": "#bbbbbb",
 }
 
 

@@ -2,14 +2,15 @@
 
     python -m tests.benchmarks.spark [--parts A,B] [--scale S] [--rounds N] [--only WORD]
         [--seed N] [--rows N] [--sizes N,N] [--data FOLDER] [--memory 4g] [--trino URL]
-        [--memory-rows N] [--flink-python PATH] [--pandas-python PATH] [--write docs]
+        [--memory-rows N] [--flink-python PATH] [--pandas-python PATH]
+        [--duckdb-python PATH] [--write docs]
 
 Prints Markdown. `--write docs` also puts every part's tables between its marks in
 `docs/explanation/performance.md`, and the picture in `docs/images`. The interpreters are those of
-virtual environments with `apache-flink` and `pandas-match-recognize`. `--scale 0.01 --rounds 1`
-checks that all of it runs. `--seed` and `--rows` are of the kinds, and of the queries that others
-have published; `--sizes` of the growth; `--data` names a folder where their tables stay, to be read
-again. Needs Linux, as it reads /proc.
+virtual environments with `apache-flink`, `pandas-match-recognize` and `duckdb`. `--scale 0.01
+--rounds 1` checks that all of it runs. `--seed` and `--rows` are of the kinds, and of the queries
+that others have published; `--sizes` of the growth; `--data` names a folder where their tables
+stay, to be read again. Needs Linux, as it reads /proc.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from tests.benchmarks import (
 from tests.benchmarks.machine import described, load
 from tests.benchmarks.markdown import write_section
 from tests.benchmarks.options import Options
-from tests.benchmarks.other_engines import FLINK, PANDAS
+from tests.benchmarks.other_engines import DUCKDB, FLINK, PANDAS
 
 Part = Callable[[Options], Iterator[str]]
 PARTS: dict[str, Part] = {
@@ -69,9 +70,14 @@ def main() -> None:
     parser.add_argument("--trino", metavar="URL", help="a server with a catalog `memory`")
     parser.add_argument("--flink-python", metavar="PATH", help="a Python with apache-flink")
     parser.add_argument("--pandas-python", metavar="PATH", help="with pandas-match-recognize")
+    parser.add_argument("--duckdb-python", metavar="PATH", help="with duckdb")
     parser.add_argument("--write", type=Path, metavar="FOLDER", help="where docs is")
     arguments = parser.parse_args()
-    interpreters = {FLINK.name: arguments.flink_python, PANDAS.name: arguments.pandas_python}
+    interpreters = {
+        FLINK.name: arguments.flink_python,
+        PANDAS.name: arguments.pandas_python,
+        DUCKDB.name: arguments.duckdb_python,
+    }
     options = Options(
         arguments.scale,
         arguments.rounds,

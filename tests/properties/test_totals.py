@@ -11,13 +11,16 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from matchrec.compile.totals import check_task
+from matchrec.compile.absences import decide_between
+from matchrec.compile.totals import find_each_once
 from matchrec.conditions.types import Kind
 from matchrec.engine.engines import Engine
-from matchrec.engine.interface import Room, TaskTotals, Total
+from matchrec.engine.incremental import SearchCall, new_state, registers_of, search_further
+from matchrec.engine.interface import Room, Task, TaskTotals, Total
 from matchrec.engine.kernels import totals as kernel
 from matchrec.engine.matches import Matches, RunFailure
 from matchrec.engine.partitions import IntArray, Partitions
+from matchrec.engine.selection import node_size
 from matchrec.errors.totals import NotCarriedError
 from matchrec.plan.clauses import EventSelection, Grouping, MatchOutput
 from tests.generators.selection import cases, general, sequences
@@ -34,6 +37,7 @@ from tests.tasks.selection import (
     task,
 )
 from tests.tasks.selection import query as query_of
+from tests.unit.engine.test_incremental import call_of, one_partition, through_bytes
 
 COPIES = 30
 ROOMS = (Room(), Room(rows=3, matches=2, memory=1))
@@ -124,8 +128,10 @@ def numbers_of(words: IntArray) -> int:
     return low + high * 2**64
 
 
-def answer(place: int, one: Asked, words: IntArray, rows: Rows) -> Value:
-    """What a group's words say of an aggregate."""
+def answer(
+    place: int, one: Asked, words: IntArray, rows: Rows, numbers: IntArray | None = None
+) -> Value:
+    """What a group's words say of an aggregate. numbers: of the rows that were searched."""
     at = kernel.NUMBER + place * kernel.OF_A_TOTAL
     known, value = words[at + kernel.KNOWN :], words[at + kernel.VALUE :]
     if one.over == "count":
@@ -138,7 +144,8 @@ def answer(place: int, one: Asked, words: IntArray, rows: Rows) -> Value:
     if one.inside == "count" or one.inside == "sum":
         return float(value[:1].view(np.float64)[0]) if floats else int(value[0])
     assert one.column is not None
-    return rows.columns[one.kind][one.column][int(value[kernel.ROW])]
+    row = int(value[kernel.ROW])
+    return rows.columns[one.kind][one.column][row if numbers is None else int(numbers[row])]
 
 
 def expected(
@@ -172,15 +179,23 @@ def found_by_engine(
     asked: list[Asked], query: SelectionQuery, rows: WindowedRows, grouped: Grouping, room: Room
 ) -> dict[int, tuple[Value, ...]]:
     """The same, as the engine says it."""
-    totals = TaskTotals(
-        tuple(total_of(place, one, query) for place, one in enumerate(asked)), grouped
-    )
-    own = replace(task(query), totals=totals)
+    own = asking(asked, query, grouped)
     partitions = columns_of(asked, rows.rows, rows.partitions(query.variables))
     engine = Engine("breadth_first", room)
     assert Engine("backtracking").supports(own)
     (matches,) = engine.choose(own).search(own, partitions)
     return dict(starmap(row_of(asked, rows.rows, matches, grouped), enumerate(matches.start)))
+
+
+def asking(asked: list[Asked], query: SelectionQuery, grouped: Grouping) -> Task:
+    """The task of a query with its totals."""
+    totals = tuple(total_of(place, one, query) for place, one in enumerate(asked))
+    return replace(carried(query, grouped), totals=TaskTotals(totals, grouped))
+
+
+def carried(query: SelectionQuery, grouped: Grouping = Grouping.PARTITION) -> Task:
+    """The task of a query whose matches are not built. Raises NotCarriedError."""
+    return decide_between(find_each_once(task(query), grouped))
 
 
 def row_of(asked: list[Asked], rows: Rows, matches: Matches, grouped: Grouping):  # type: ignore[no-untyped-def]
@@ -230,9 +245,9 @@ def test_random_totals(selection: EventSelection, grouped: Grouping, depends_on_
         st.sampled_from(ROOMS),
     )
     def agree(case: tuple[SelectionQuery, WindowedRows], data: st.DataObject, room: Room) -> None:
-        query, rows = replace(case[0], absences=()), case[1]
+        query, rows = case
         try:
-            check_task(task(query))
+            carried(query)
         except NotCarriedError:
             assume(False)
         asked = data.draw(st.lists(aggregates(query), max_size=3))
@@ -256,12 +271,99 @@ def test_random_totals(selection: EventSelection, grouped: Grouping, depends_on_
     agree()
 
 
-def test_ways_that_map_rows_alike_are_not_carried() -> None:
-    for text in ("A+ A+", "(A | B)* A*", "A+ B? A+", "(A | A B) B?"):
+@settings(
+    max_examples=examples(64),
+    deadline=None,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
+@given(
+    st.one_of(
+        cases(
+            shapes=sequences(),
+            selection=EventSelection.SKIP_TILL_ANY_MATCH,
+            output=MatchOutput.ALL,
+            depends_on_run=depends,
+            most_rows=7,
+            steps=(0,),  # a row's neighbours may not have come yet
+        )
+        for depends in (False, True)
+    ),
+    st.data(),
+    st.lists(st.tuples(st.integers(0, 4), st.booleans()), max_size=6),
+)
+def test_a_stream_gives_the_groups_of_the_whole(
+    case: tuple[SelectionQuery, WindowedRows],
+    data: st.DataObject,
+    pieces: list[tuple[int, bool]],
+) -> None:
+    query, rows = case
+    try:
+        carried(query, Grouping.END)
+    except NotCarriedError:
+        assume(False)
+    asked = data.draw(st.lists(aggregates(query), max_size=3))
+    reference = run_reference(query, rows)
+    assume(isinstance(reference, list))
+    assert isinstance(reference, list)
+    wanted = expected(asked, reference, rows.rows, Grouping.END, query)
+    assert found_in_pieces(asked, query, rows, pieces) == wanted
+
+
+def found_in_pieces(
+    asked: list[Asked], query: SelectionQuery, rows: WindowedRows, pieces: list[tuple[int, bool]]
+) -> dict[int, tuple[Value, ...]]:
+    """What a search says that stops and goes on, each group once."""
+    own = asking(asked, query, Grouping.END)
+    partitions = columns_of(asked, rows.rows, rows.partitions(query.variables))
+    found: dict[int, tuple[Value, ...]] = {}
+    for partition, first in enumerate(partitions.starts[:-1].tolist()):
+        whole = one_partition(partitions, partition)
+        state, come = new_state(registers_of(own, len(whole.integers)), node_size(own)), 0
+        for size, clock in (*pieces, (whole.rows, True)):
+            come = min(whole.rows, come + size)
+            numbers = np.concatenate([state.numbers, np.arange(state.done, come)])
+            call = call_of(own, whole, numbers, (len(state.numbers), come, clock))
+            step = search_further(own, state, ranked_anew(call, own))
+            for place, row in enumerate(step.matches.start):
+                assert step.matches.totals is not None
+                words, number = step.matches.totals[place], first + int(numbers[row])
+                assert number not in found
+                found[number] = (
+                    numbers_of(words),
+                    *(
+                        answer(at, one, words, rows.rows, first + numbers)
+                        for at, one in enumerate(asked)
+                    ),
+                )
+            state = through_bytes(step.state)
+        assert state.is_idle
+    return found
+
+
+def ranked_anew(call: SearchCall, own: Task) -> SearchCall:
+    """The call with other ranks of what is only compared, as each call has ranks of its own."""
+    assert own.totals is not None
+    assert call.partitions.totalled is not None
+    columns = call.partitions.totalled.copy()
+    for one in own.totals.asked:
+        if one.is_of_a_row and one.values is not None:
+            columns[one.values] = np.unique(columns[one.values], return_inverse=True)[1] - 3
+    return replace(call, partitions=replace(call.partitions, totalled=columns))
+
+
+def test_ways_that_map_rows_alike_are_carried_as_one() -> None:
+    ambiguous = ("A+ A+", "(A | B)* A*", "A+ B? A+", "(A | A B) B?")
+    for text in ambiguous:
         with pytest.raises(NotCarriedError):
-            check_task(task(query_of(text, EventSelection.SKIP_TILL_ANY_MATCH)))
+            carried(query_of(text, EventSelection.SKIP_TILL_NEXT_MATCH))
+        carried(query_of(text, EventSelection.SKIP_TILL_ANY_MATCH))
+    many_sets = query_of("A+ (A | B)* A" + " (A | B)" * 9, EventSelection.SKIP_TILL_ANY_MATCH)
+    with pytest.raises(NotCarriedError):
+        carried(many_sets)
     for text in ("A+", "A | B", "A* B*", "A? A", "(A+ B?)+", "PERMUTE(A, B, C)", "(A | B)+ C"):
-        check_task(task(query_of(text, EventSelection.SKIP_TILL_ANY_MATCH)))
+        asked = task(query_of(text, EventSelection.SKIP_TILL_ANY_MATCH))
+        assert find_each_once(asked, Grouping.PARTITION) is asked
 
 
 def test_counts_of_more_than_64_bits_are_exact() -> None:

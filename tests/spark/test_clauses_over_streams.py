@@ -230,6 +230,33 @@ def test_aggregates_and_functions_of_a_run_in_pieces(spark: SparkSession, condit
     assert matches
 
 
+@pytest.mark.parametrize(
+    "words", ["", "SKIP TILL ANY MATCH ALL MATCHES", "SKIP TILL NEXT MATCH NON-OVERLAPPING MATCHES"]
+)
+def test_the_first_matches_of_a_key_in_pieces(spark: SparkSession, words: str) -> None:
+    """Those of a key whose other runs have ended long ago are still counted."""
+    rnd = Random(4)
+    rows = [
+        (key, second, rnd.choice("ab"), rnd.randrange(5))
+        for key in range(8)
+        for second in [*sorted(rnd.choices(range(100, 125), k=12)), *range(900, 905), 1900]
+    ]
+    clause = f"""PARTITION BY k ORDER BY ts, x, v MEASURES FIRST(ts) AS first, LAST(ts) AS last
+        PATTERN (A B) {words} FIRST 3 MATCHES WITHIN INTERVAL 9 SECONDS
+        DEFINE A AS v = 'a', B AS v = 'b'"""
+    events = events_of(spark, rows)
+    streamed = Streamed(lambda frame: matchrec.match_recognize(frame, clause), events, "ts")
+    matches = 0
+    for frame in streamed.buckets(rnd):
+        expected = sorted(map(repr, streamed.at_once(frame)))
+        group = Group()
+        found = streamed.in_pieces(frame, pieces_of(times(frame), rnd), group)
+        assert sorted(map(repr, found)) == expected
+        assert group.exists, "a key is not forgotten that has had a match"
+        matches += len(expected)
+    assert matches == 24
+
+
 @pytest.mark.once
 def test_the_state_does_not_grow_with_the_stream(spark: SparkSession) -> None:
     clause = """PARTITION BY k ORDER BY ts MEASURES count(*) AS n PATTERN (A B* C)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from decimal import Decimal
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
+from tests.quick.scale import some_of
 
 CLAUSE = """t MATCH_RECOGNIZE (PARTITION BY k ORDER BY id
     MEASURES count(*) AS n, sum(A.v) AS s, LAST(B.d) AS d, FIRST(A.s) AS t, sum(A.f) AS x,
@@ -219,6 +221,56 @@ def test_aggregates_of_a_pattern(events: DataFrame) -> None:
     assert found.schema["matches"].dataType.simpleString() == "decimal(38,0)"
 
 
+ABSENCES = [
+    "PATTERN SEQ(A+ a[], ~(C c), B b) WHERE skip_till_any_match AND c.v > a[a.LEN].v WITHIN 20",
+    "PATTERN SEQ(A a, ~(C c), B+ b[]) WHERE skip_till_next_match AND c.v > 8 WITHIN 20",
+    "PATTERN SEQ(~(C c), A+ a[], B b) WHERE skip_till_any_match AND c.v > b.v WITHIN 9",
+    "PATTERN SEQ(A+ a[], B b, ~(C c)) WHERE skip_till_any_match AND c.v > a[1].v WITHIN 9",
+]
+WAITING = (
+    matchrec.Pattern.begin("a")
+    .where("event_type = 'A'")
+    .one_or_more()
+    .allow_combinations()
+    .not_followed_by("c")
+    .where("v > 8")
+    .followed_by_any("b")
+    .where("event_type = 'B'")
+    .not_followed_by("d")
+    .where("v = 10")
+    .within("9")
+)
+BUILT_ALL_THE_SAME = [
+    (ABSENCES[0].replace("> a[a.LEN].v", "< b.v"), "compared with a later row of the match"),
+    (ABSENCES[0].replace("> a[a.LEN].v", "+ a[1].v > 9"), "may fail, so only matches ask it"),
+]
+
+
+@pytest.mark.parametrize("text", some_of([*ABSENCES, WAITING]))
+def test_rows_that_must_be_absent(events: DataFrame, text: str | matchrec.Pattern) -> None:
+    query = matchrec.query(events, text, order_by="ts", partition_by="k")
+    with matches_refused():
+        found = query.aggregate()
+    built = query.dataframe().groupBy("k").count()
+    assert values(found) == values(built) != []
+
+
+@contextmanager
+def matches_refused() -> Iterator[None]:
+    """Fails where an aggregate is not pushed."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("matchrec.api.totals.over_matches", None)
+        yield
+
+
+@pytest.mark.parametrize(("text", "reason"), some_of(BUILT_ALL_THE_SAME))
+def test_rows_that_only_a_match_finds(events: DataFrame, text: str, reason: str) -> None:
+    query = matchrec.query(events, text, order_by="ts", partition_by="k")
+    assert values(query.aggregate()) == values(query.dataframe().groupBy("k").count())
+    with pytest.raises(TypeError), matches_refused():
+        query.aggregate()
+
+
 def test_what_is_no_aggregate_is_refused(events: DataFrame) -> None:
     query = matchrec.query(events, ALL_PAIRS, order_by="ts", partition_by="k")
     for asked, words in (
@@ -248,3 +300,10 @@ def test_over_a_stream_each_match_is_built(spark: SparkSession) -> None:
         WITHIN INTERVAL 1 HOUR DEFINE A AS value > 1)"""
     text = matchrec.query(spark, query, stream=stream).explain().text
     assert "by Spark: each match is built, because the rows are a stream" in text
+    sase = "PATTERN SEQ(A a, B b) WHERE skip_till_any_match WITHIN 1 hour"
+    rows = stream.selectExpr("timestamp", "'A' AS event_type")
+    for by in ("start", "partition"):
+        asked = matchrec.query(rows, sase, order_by="timestamp")
+        with pytest.raises(matchrec.MatchRecognizeError, match="further matches of such a group"):
+            asked.aggregate(by=by)  # type: ignore[arg-type]
+    assert asked.aggregate(by="end").columns == ["timestamp", "matches"]

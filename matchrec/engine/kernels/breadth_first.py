@@ -44,7 +44,7 @@ from matchrec.engine.kernels.mapping import (
     on_run_of,
     partition_at,
 )
-from matchrec.engine.kernels.matches import closes, unwind_matches, write_best
+from matchrec.engine.kernels.matches import closes, lacks_around, unwind_matches, write_best
 from matchrec.engine.kernels.order import next_row_alone
 from matchrec.engine.kernels.totals import carry, join, put_together
 from matchrec.engine.partitions import IntArray
@@ -105,6 +105,8 @@ def search(
             progress[layout.START] = row + 1
             if progress[layout.ALONE] != 0:
                 next_row_alone(end, matches, rules, work, output)
+            if progress[layout.NUMBER] >= progress[layout.MATCH_LIMIT]:
+                break
         if progress[layout.STOP] >= 0:
             return layout.DONE
         counters[layout.MATCHES_FOUND] += progress[layout.NUMBER]
@@ -303,9 +305,13 @@ def accept(
         return layout.CONDITION_FAILED + answer
     if totals is not None:
         arrived = work.nodes[node]
+        start, window_end = arrived[layout.NODE_START], rows.window_end
+        answer = lacks_around(start, row, place, negation, window_end, on_run)
+        if answer != HOLDS:
+            return layout.DONE if answer == HOLDS_NOT else layout.CONDITION_FAILED + answer
         group = row if totals.grouped == layout.BY_END else work.progress[layout.PARTITION]
         if totals.grouped == layout.BY_START:
-            group = arrived[layout.NODE_START]
+            group = start
         put_together(totals.groups[group], arrived[layout.NODE_SIZE :], totals)
         return layout.DONE
     return unwind_matches(node, row, place, rows.window_end, rules, work, output, negation, on_run)

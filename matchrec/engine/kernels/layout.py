@@ -300,7 +300,8 @@ ALONE = 29  # up to how many reads runs of one starting row are followed alone
 ALONE_FROM = 30  # that row
 WANTED = 31  # the place of the starting row among those that are searched: see `LiveRuns`
 UNFINISHED_IN = 32  # the last partition of which an unfinished run has come out
-PROGRESS_SIZE = 33
+MATCH_LIMIT = 33  # how many matches of a partition are sought at most
+PROGRESS_SIZE = 34
 
 # Rows of `frontier`, see `Frontier`.
 FRONTIER_START = 0

@@ -54,10 +54,17 @@ def search_partitions(
         if progress[layout.PARTITION] >= 0:
             partition = partition_at(rows, progress)
             status = np.int64(layout.DONE)
-            while status == layout.DONE and progress[layout.START] < partition.until:
+            most = progress[layout.MATCH_LIMIT]
+            while (
+                status == layout.DONE
+                and progress[layout.START] < partition.until
+                and progress[layout.NUMBER] < most
+            ):
                 status = np.int64(search_start(partition, rules, rows, work, output, given, hook))
             if status != layout.DONE and status != layout.MORE_ROWS:
                 return int(status)
+            if progress[layout.NUMBER] >= most:
+                progress[layout.START] = partition.until  # no row is needed further on
         go_to_next_partition(rows.frontier, progress)
     return layout.DONE
 

@@ -268,5 +268,5 @@ def join(made: IntArray, one: IntArray, other: IntArray, totals: TotalArrays) ->
     ways = made[layout.NODE_SIZE :]
     copy_ways(made, one)
     put_together(ways, other[layout.NODE_SIZE :], totals)
-    made[layout.NODE_CHOICE] = 0
+    made[layout.NODE_CHOICE], made[layout.NODE_ROW] = 0, one[layout.NODE_ROW]
     made[layout.NODE_BEFORE] = made[layout.NODE_OTHER] = -1

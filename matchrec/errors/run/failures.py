@@ -90,6 +90,46 @@ too_many_steps = run_error(
     "run; if the query is worth it, pass a larger max_steps",
 )
 
+_MORE_MEMORY = (
+    "give workers more memory, by spark.executor.memoryOverhead (spark.executor.pyspark.memory "
+    "where it is set) or by fewer tasks at a time on a machine"
+)
+
+# The runs of a search, or the matches of one row, take more memory than there is.
+no_room_for_search = run_error(
+    "a Python worker of Spark's has no room for the runs of a search: they need {mebibytes} MiB "
+    "more",
+    notes=("the search has come to a match that would begin {place}",),
+    hint="bound the quantifiers or write WITHIN, so that fewer runs live at a time, or "
+    + _MORE_MEMORY,
+)
+
+# The rows that wait for a search, which begins once they all are there.
+partition_without_room = run_error(
+    "a Python worker of Spark's has no room for a partition: this query needs each partition as a "
+    "whole, and {rows:,} rows of it take {mebibytes:,} MiB",
+    notes=("it is {place}",),
+    hint=f"write a finer PARTITION BY, or {_MORE_MEMORY}",
+)
+
+# The rows from the first one on from which it is not known whether a match begins there.
+undecided_without_room = run_error(
+    "a Python worker of Spark's has no room for a partition: {rows:,} rows of it, which take "
+    "{mebibytes:,} MiB, wait because it is not known yet whether a match begins with the first",
+    notes=("they end {place}",),
+    hint="write WITHIN or bound the quantifiers, so that matches end sooner, or a finer "
+    f"PARTITION BY, or {_MORE_MEMORY}",
+)
+
+# One row of the result is larger than Arrow can hold, as by an array of all rows of a match.
+row_too_large = run_error(
+    "a row of the result would take {mebibytes:,} MiB, and no more than {limit:,} cross from a "
+    "Python worker to Spark",
+    notes=("{place}",),
+    hint="bound the quantifiers or write WITHIN, so that matches are shorter, or read fewer "
+    "columns",
+)
+
 
 # A sum in MEASURES left the type that Spark gives it.
 sum_too_large = run_error(

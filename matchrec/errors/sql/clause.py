@@ -45,7 +45,8 @@ malformed_selection = parse_error(
     "event selection in MATCH_RECOGNIZE is not understood",
     notes=(
         "after PATTERN (...) may stand: STRICT CONTIGUITY, SKIP TILL NEXT MATCH or",
-        "SKIP TILL ANY MATCH, then ALL MATCHES or NON-OVERLAPPING MATCHES; or LONGEST MATCH",
+        "SKIP TILL ANY MATCH, then ALL MATCHES or NON-OVERLAPPING MATCHES; or LONGEST MATCH;",
+        "then FIRST 10 MATCHES",
     ),
     hint="for partition contiguity write PARTITION BY: rows of other partitions are not seen",
 )
@@ -159,6 +160,13 @@ not_a_number_of_rows = parse_error(
     "`{number}` is no number of rows in WITHIN",
     notes=("a match spans so many rows of its partition at most, from 1 to {limit:,}",),
     hint="write WITHIN 20 ROWS",
+)
+
+# FIRST 0 MATCHES.
+not_a_number_of_matches = parse_error(
+    "`{number}` is no number of matches in FIRST",
+    notes=("so many matches of a partition come out at most, from 1 to {limit:,}",),
+    hint="write FIRST 10 MATCHES",
 )
 
 # WITHIN 5 DAYS.

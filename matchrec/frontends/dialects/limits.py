@@ -61,6 +61,8 @@ def features(clause: MatchRecognize, product: Product) -> Iterator[Feature]:
         yield "LONGEST", Span(pattern.end, pattern.end + 1)
     elif clause.output or clause.selection not in (None, EventSelection.STRICT_CONTIGUITY):
         yield "SELECTION", Span(pattern.end, pattern.end + 1)
+    if clause.first_matches is not None:
+        yield "FIRST_MATCHES", clause.first_matches.span or pattern
     for window in clause.windows:
         yield "GAPS" if window.is_gap else "WITHIN", window.span
         if not (window.is_gap or _INTERVAL.fullmatch(window.interval.text)):

@@ -563,3 +563,16 @@ def sequence_of(
     """The sequence of the tokens that a tokenizer of sqlglot has found in a text."""
     tokens = tokens_of(found, text, offset)
     return TokenSequence(text, tokens, pair_brackets(tokens), tuple(found), offset, dialect)
+
+
+def is_time(tokens: TokenSequence, index: int) -> bool:
+    """Whether a length of time without INTERVAL stands at `index`: `5 DAYS`, `'5' DAY`."""
+    inside = 0 <= index < len(tokens)
+    return inside and tokens[index].is_constant and tokens.key(index + 1) in UNITS_OF_TIME
+
+
+def is_distance(tokens: TokenSequence, index: int) -> bool:
+    """Whether an interval stands at `index`, with its word or without, or a number of rows."""
+    is_rows = 0 <= index < len(tokens) and tokens[index].is_constant
+    is_rows = is_rows and tokens.key(index + 1) == "ROWS"
+    return tokens.key(index) == "INTERVAL" or is_time(tokens, index) or is_rows

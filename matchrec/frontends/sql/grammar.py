@@ -17,12 +17,13 @@ from matchrec.frontends.expressions.analysis import ClausePart
 from matchrec.frontends.lexing.tokens import (
     MOST,
     SPARK,
-    UNITS_OF_TIME,
     Dialect,
     Range,
     Token,
     TokenKind,
     TokenSequence,
+    is_distance,
+    is_time,
     pair_brackets,
     read_tokens,
     whole_number,
@@ -44,6 +45,7 @@ from matchrec.plan.clauses import (
     OF_CLAUSES,
     AfterMatchSkip,
     EventSelection,
+    FirstMatches,
     MatchOutput,
     PartialMatches,
     RowsPerMatch,
@@ -60,19 +62,6 @@ from matchrec.source import Origin, Source, Span
 # name columns and measures, so each is recognized by what stands around it.
 
 _OF_PATTERN = words("^ $ * + ? { |")
-
-
-def is_time(tokens: TokenSequence, index: int) -> bool:
-    """Whether a length of time without INTERVAL stands at `index`: `5 DAYS`, `'5' DAY`."""
-    inside = 0 <= index < len(tokens)
-    return inside and tokens[index].is_constant and tokens.key(index + 1) in UNITS_OF_TIME
-
-
-def is_distance(tokens: TokenSequence, index: int) -> bool:
-    """Whether an interval stands at `index`, with its word or without, or a number of rows."""
-    is_rows = 0 <= index < len(tokens) and tokens[index].is_constant
-    is_rows = is_rows and tokens.key(index + 1) == "ROWS"
-    return tokens.key(index) == "INTERVAL" or is_time(tokens, index) or is_rows
 
 
 def pattern_outside(tokens: TokenSequence, word: int, wrong: int) -> MatchRecognizeError | None:
@@ -223,11 +212,24 @@ def _starts(clause: ClauseTokens) -> Iterator[tuple[ClausePart, int]]:
 
 def read_words_after_pattern(
     clause: ClauseTokens, closing: int
-) -> tuple[tuple[EventSelection | None, MatchOutput | None], int]:
+) -> tuple[tuple[EventSelection | None, MatchOutput | None, FirstMatches | None], int]:
     """What the words after PATTERN's parenthesis say, and the token after them."""
     selection, end = _one_of(tuple(EventSelection), clause, closing + 1)
     output, end = _one_of(_OUTPUTS, clause, end)
-    return (selection, output), end
+    first, end = _first_matches(clause, end)
+    return (selection, output, first), end
+
+
+def _first_matches(clause: ClauseTokens, start: int) -> tuple[FirstMatches | None, int]:
+    """`FIRST k MATCHES` at `start`, and the token after it."""
+    end = start + 3
+    if clause.key(start) != "FIRST" or clause.key(end - 1) not in ("MATCHES", "MATCH"):
+        return None, start
+    span, number = clause.span(start, end), clause[start + 1].text
+    count = whole_number(number) if number.isdigit() else 0
+    if not count:
+        raise errors.not_a_number_of_matches(number, MOST, span)
+    return FirstMatches(count, span), end
 
 
 _OUTPUTS = (MatchOutput.ALL, MatchOutput.NON_OVERLAPPING, MatchOutput.LONGEST)
@@ -433,7 +435,7 @@ def read_clause(clause: ClauseTokens) -> MatchRecognize:
     """The clause as a syntax node."""
     written = find_sections(clause)
     pattern = written[ClausePart.PATTERN]
-    (selection, output), end = read_words_after_pattern(clause, clause.pairs[pattern.start])
+    (selection, output, first), end = read_words_after_pattern(clause, clause.pairs[pattern.start])
 
     def items(part: ClausePart) -> tuple[Range, ...]:
         return items_of(clause, written[part]) if part in written else ()
@@ -450,6 +452,7 @@ def read_clause(clause: ClauseTokens) -> MatchRecognize:
         pattern_span=clause.span(pattern.start, clause.pairs[pattern.start] + 1),
         selection=selection,
         output=output,
+        first_matches=first,
         partition_by=each(ClausePart.PARTITION_BY, _partition_key),
         order_by=each(ClausePart.ORDER_BY, _sort_key),
         measures=each(ClausePart.MEASURES, _measure),
@@ -477,7 +480,7 @@ def _pattern(clause: ClauseTokens, section: Section, end: int) -> RowPattern:
             raise errors.not_closed_before("(", "DEFINE", spans)
     if end < section.end:
         token = clause[end]
-        if token.key in ("PARTITION", "SKIP", "STRICT", "ALL", "NON", "LONGEST"):
+        if token.key in ("PARTITION", "SKIP", "STRICT", "ALL", "NON", "LONGEST", "FIRST"):
             raise errors.malformed_selection(clause.span(end, section.end))
         outside = pattern_outside(clause, opening - 1, end)
         raise outside or errors.unexpected_token(token.text, "MATCH_RECOGNIZE", token.span)

@@ -210,6 +210,7 @@ def lower(clause: MatchRecognize, values: Values = MappingProxyType({})) -> Matc
         gaps=tuple(_gap(node, dialect) for node in clause.gaps),
         selection=selection,
         output=output,
+        first_matches=clause.first_matches,
         subsets=clause.subsets,
         definitions=tuple(_definition(node, define, written) for node in clause.definitions),
         absences=absences,

@@ -440,6 +440,8 @@ def _refuse_parts(clause: MatchRecognize) -> None:
         raise errors.not_in_window("WITHIN", window.interval.span)
     if clause.partial is not None:
         raise errors.not_in_window(clause.partial.words, clause.partial.span or clause.span)
+    if clause.first_matches is not None:
+        raise errors.not_in_window(clause.first_matches.words, clause.first_matches.span)
     for words in (clause.selection, clause.output):
         if words is not None:
             raise errors.not_in_window(words.value, clause.pattern_span)

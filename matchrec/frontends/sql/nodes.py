@@ -14,6 +14,7 @@ from matchrec.plan.clauses import (
     AfterMatchSkip,
     ColumnOrder,
     EventSelection,
+    FirstMatches,
     MatchOutput,
     PartialMatches,
     RowsPerMatch,
@@ -120,6 +121,7 @@ class MatchRecognize:
     windows: tuple[WindowNode, ...] = ()
     selection: EventSelection | None = None
     output: MatchOutput | None = None
+    first_matches: FirstMatches | None = None
     subsets: tuple[Subset, ...] = ()
     definitions: tuple[DefinitionNode, ...] = ()
     dialect: Dialect = SPARK

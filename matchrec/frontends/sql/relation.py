@@ -20,8 +20,14 @@ from matchrec.frontends.lexing.relations import (
     rows_of_values,
     starts_part,
 )
-from matchrec.frontends.lexing.tokens import OF_THE_MATCH, Range, TokenKind, TokenSequence, words
-from matchrec.frontends.sql.grammar import is_distance
+from matchrec.frontends.lexing.tokens import (
+    OF_THE_MATCH,
+    Range,
+    TokenKind,
+    TokenSequence,
+    is_distance,
+    words,
+)
 from matchrec.plan.match_plan import KeyTest, Use
 from matchrec.source import Span
 

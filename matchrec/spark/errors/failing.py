@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+from matchrec import memory
 from matchrec.errors import MatchRecognizeRunError
-from matchrec.errors.calls import no_room_in_worker
+from matchrec.errors.calls import no_room_in_worker, no_room_on_machine
 from matchrec.loading import for_good, without_collector
 
 T = TypeVar("T")
@@ -51,18 +52,8 @@ def loading() -> Iterator[None]:
 
 
 def memory_error(error: Exception) -> MatchRecognizeRunError:
-    """The error of a worker whose memory is limited; any other is raised as it is."""
-    limit = limit_of_memory()
-    if limit is None:
+    """The error of a worker without memory; one of loading, where there is no limit, as it is."""
+    most = memory.limit()
+    if most is None and not isinstance(error, MemoryError):
         raise error
-    return no_room_in_worker(limit >> 20)
-
-
-def limit_of_memory() -> int | None:
-    """How many bytes of addresses this process may have, or None where there is no limit."""
-    try:
-        import resource
-    except ModuleNotFoundError:  # Windows has no such limits
-        return None
-    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-    return None if limit == resource.RLIM_INFINITY else limit
+    return no_room_on_machine() if most is None else no_room_in_worker(most >> 20)

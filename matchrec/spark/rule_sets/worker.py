@@ -249,15 +249,18 @@ class RuleOutput:
             reader = Reader(matches, rows, partitions, task.members, len(task.variables))
             return Gatherer(self.executable, table, reader)
 
+        events = self.rule_set.events.values()
         if self.executable.rows_per_match is RowsPerMatch.ONE_ROW:
-            each = gatherer(rows)
-            yield filled(self.schema, self.number, self.of_matches(each) | self.reads(each))
+            for one in gatherer(rows).divide(events):
+                yield filled(self.schema, self.number, self.of_matches(one) | self.reads(one))
             return
         if matches.count:
-            yield filled(self.schema, self.number, self.of_matches(gatherer(one_row_each(matches))))
+            for one in gatherer(one_row_each(matches)).divide(events):
+                yield filled(self.schema, self.number, self.of_matches(one))
         if rows.count:
-            kind = {wire.KIND: constant(RowKind.ROW, rows.count)}
-            yield filled(self.schema, self.number, kind | self.reads(gatherer(rows)))
+            for one in gatherer(rows).divide():
+                kind = {wire.KIND: constant(RowKind.ROW, one.reader.rows.count)}
+                yield filled(self.schema, self.number, kind | self.reads(one))
 
     def reads(self, gatherer: Gatherer) -> Columns:
         """What the rule reads, by its slots."""
@@ -284,12 +287,8 @@ class RuleOutput:
 
     def events(self, gatherer: Gatherer, reader: Reader) -> pa.Array:
         """For each match the array of its rows, without those of an exclusion."""
-        matches, shown = reader.matches, ~reader.matches.excluded
-        offsets, rows = matches.offsets, reader.mapped_rows()
-        classifiers = matches.classifiers
-        if not shown.all():
-            offsets = counts_before(shown)[offsets]
-            rows, classifiers = rows[shown], classifiers[shown]
+        found, offsets = reader.collect(~reader.matches.excluded, Semantics.FINAL)
+        rows, classifiers = reader.mapped_rows()[found], reader.matches.classifiers[found]
         index, places = arrow_of(rows), self.rule_set.events
         fields = {name: gatherer.values(place).take(index) for name, place in places.items()}
         fields[VARIABLE] = gatherer.variables.take(arrow_of(classifiers))

@@ -28,6 +28,7 @@ from matchrec.spark.worker.arrays import (
     as_integers,
     column,
     decimal_words,
+    is_text,
     numbers_of,
     ranks_of_repeated,
     rising_floats,
@@ -140,12 +141,6 @@ def parts_of(values: pa.Array) -> list[IntArray]:
     if is_text(kind):
         return text_parts(values)
     return [as_integers(values)]
-
-
-def is_text(kind: pa.DataType) -> bool:
-    """Whether values are bytes of any number, which compare byte by byte."""
-    binary = pa.types.is_binary(kind) or pa.types.is_large_binary(kind)
-    return bool(binary or pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def text_parts(values: pa.Array) -> list[IntArray]:

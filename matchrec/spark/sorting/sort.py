@@ -12,8 +12,9 @@ the least of those last rows. So each row is sorted once, however the spills lie
 equal rows those of earlier spills come first.
 
 Cost: a row is written once for each level, which are few: with 32 spills to a merge, 256 MiB in
-memory and levels of 8 GiB and 256 GiB. Memory: three to four times the budget: the rows that are
-held, the same in order, what they are sorted by, and what Arrow keeps for later.
+memory and levels of 8 GiB and 256 GiB. Memory: three to five times the budget: the rows that are
+held, the same in order, what they are sorted by, and what Arrow keeps for later. So the budget is
+less where there is less room.
 Source: Knuth, The Art of Computer Programming, volume 3, 5.4.1, Multiway Merging.
 """
 
@@ -31,6 +32,7 @@ from typing import IO
 import numpy as np
 import pyarrow as pa
 
+from matchrec import memory
 from matchrec.dataclass import dataclass
 from matchrec.engine.partitions import IntArray
 from matchrec.errors.calls import no_room_on_disk
@@ -38,28 +40,43 @@ from matchrec.spark import wire
 from matchrec.spark.sorting.needed import without_matchless
 from matchrec.spark.sorting.order import order_of, sort_table
 from matchrec.spark.wire import Sorting
+from matchrec.spark.worker.batches import BYTES_A_CALL, rows_in
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
 SPILLS_A_MERGE = 32
 BYTES_IN_MEMORY = 256 << 20
+LEAST_IN_MEMORY = 16 << 20
+TIMES_IN_MEMORY = 5
 ROWS_A_BATCH = 1 << 17
 
 
 def sorted_batches(
     batches: Iterable[pa.RecordBatch],
     sorting: Sorting,
-    budget: int = BYTES_IN_MEMORY,
+    budget: int | None = None,
     rows_a_batch: int = ROWS_A_BATCH,
 ) -> Iterator[pa.RecordBatch]:
     """The rows in order, at most so many at a time; bit 0 of the first bits marks partitions, which
     are added where no row has any.
 
     Rows that are equal in all columns of `sorting` stay in the order in which they have come.
-    budget: bytes of rows that are held before they are spilled, less than 2 GiB.
+    budget: bytes of rows that are held before they are spilled, less than 2 GiB; None for those
+    that there is room for.
     """
+    budget = budget_of(memory.room()) if budget is None else budget
     with closing(sorted_tables(batches, sorting, budget)) as tables:
         for table in tables:
-            yield from table.to_batches(max_chunksize=rows_a_batch)
+            most = min(rows_a_batch, rows_in(BYTES_A_CALL, table))
+            yield from table.to_batches(max_chunksize=most)
+
+
+def budget_of(room: int) -> int:
+    """Bytes of rows that are held where a task may take so many.
+
+    >>> budget_of(10 << 30) >> 20, budget_of(640 << 20) >> 20
+    (256, 128)
+    """
+    return max(LEAST_IN_MEMORY, min(BYTES_IN_MEMORY, room // TIMES_IN_MEMORY))
 
 
 def sorted_tables(

@@ -71,7 +71,7 @@ class KeySearch(ABC):
     def counts(self) -> bool:
         """Whether the number of matches is asked for, as always of a rule of a set."""
         executable = self.executable
-        if self.output is not None:
+        if self.output is not None or executable.task.most_matches is not None:
             return True
         compiled = compile_task(executable.task, len(executable.crossing.integers))
         return ReadFact.MATCH_NUMBER in executable.reads or compiled.counts_matches
@@ -88,9 +88,12 @@ class KeySearch(ABC):
 
 def window_bounds(executable: Executable, rows: pa.Table) -> IntArray:
     """When the window ends that begins with a row, FOREVER without one; microseconds."""
-    if not executable.crossing.window or not rows.num_rows:
+    crossing = executable.crossing
+    if not crossing.window or not rows.num_rows:
         return np.full(rows.num_rows, FOREVER, np.int64)
-    return as_integers(column(rows, wire.column(executable.crossing.window[1])))
+    found = as_integers(column(rows, wire.column(crossing.window[-1])))
+    said = crossing.condition_window
+    return found if said is None else found + int(said.limit) + 1
 
 
 def near_bounds(executable: Executable, rows: pa.Table) -> IntArray | None:

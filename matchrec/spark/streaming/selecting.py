@@ -28,7 +28,7 @@ from matchrec.engine.incremental import (
 from matchrec.engine.matches import Matches, no_matches
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions, ends_by_number
 from matchrec.engine.records import compile_task
-from matchrec.engine.selection import concatenate
+from matchrec.engine.selection import concatenate, node_size
 from matchrec.errors.run.place import RowPlace
 from matchrec.output.measures import counts_before
 from matchrec.output.rows import output_rows
@@ -62,7 +62,8 @@ class SelectingSearch(KeySearch):
 
     def nothing(self) -> States:
         integers = len(self.executable.crossing.integers)
-        arrays = arrays_of(new_state(registers_of(self.executable.task, integers)))
+        task = self.executable.task
+        arrays = arrays_of(new_state(registers_of(task, integers), node_size(task)))
         return {name: ByKey.joined([one]) for name, one in arrays.items()}
 
     def search(self, states: States, known: Known) -> Searching:
@@ -99,6 +100,8 @@ class SelectingSearch(KeySearch):
             return np.zeros(len(known.new), np.bool_)
         before = counts_before(find_possible_starts(task, rows.partitions))
         begins = np.diff(before[known.starts]) > 0
+        if task.most_matches is not None:  # no run begins after the last match that is asked for
+            begins &= states["counts"].values.reshape(-1, 2)[:, 1] < task.most_matches
         return np.asarray((states["numbers"].sizes == 0) & ~begins, np.bool_)
 
     def quiet(self, states: States, new: IntArray) -> States:

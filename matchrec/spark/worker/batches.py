@@ -8,8 +8,9 @@ starting row whose search would look past the rows that are here; the rows from 
 many before it as conditions and measures look back, wait for those that follow. What waits doubles
 at least until the next call, so that a search which begins again costs no more in the end.
 
-Memory: the rows of one call, and of the partition that is being read from the first row on from
-which a match is not yet decided; where partitions must be whole, all rows of that partition.
+Memory: the rows of one call, fewer where they are wide, and of the partition that is being read
+from the first row on from which a match is not yet decided; where partitions must be whole, all
+rows of that partition. Where there is no room for these, that is an error.
 """
 
 from __future__ import annotations
@@ -20,11 +21,27 @@ from dataclasses import field
 import numpy as np
 import pyarrow as pa
 
+from matchrec import memory
 from matchrec.compile.executable import Lookaround
 from matchrec.dataclass import dataclass
 from matchrec.engine.partitions import NO_EDGE, BoolArray, Frontier, IntArray
 from matchrec.spark import wire
 from matchrec.spark.worker.arrays import column, numbers_of
+
+BYTES_A_CALL = 64 << 20
+TIMES_IN_MEMORY = 2  # what becomes of waiting rows: a table, and the arrays that are made of it
+
+
+class PartitionWithoutRoom(MemoryError):  # noqa: N818 -- the runtime words the error
+    """The rows of a partition wait for a search for which there is no room.
+
+    row: a table of the last one. rows, size: how many they are, and bytes of them. whole: whether
+    they wait because the partition must be whole.
+    """
+
+    def __init__(self, row: pa.Table, rows: int, size: int, *, whole: bool) -> None:
+        super().__init__(rows, size)
+        self.row, self.rows, self.size, self.whole = row, rows, size, whole
 
 
 @dataclass(slots=True)
@@ -60,13 +77,16 @@ def pieces(
     """The rows in pieces; the next piece begins where the search of the last one has ended.
 
     The first bit of the first bits marks partition starts. lookaround: None where partitions must
-    be whole. rows_a_call: how many rows are worth a call of the engine.
+    be whole. rows_a_call: how many rows are worth a call of the engine, if they are not wide.
+    Raises PartitionWithoutRoom.
     """
     waiting = Waiting(rows_a_call)
     for batch in batches:
         waiting.add(batch)
-        if waiting.border >= rows_a_call:
+        waiting.rows_a_call = min(rows_a_call, rows_in(BYTES_A_CALL, batch))
+        if waiting.border >= waiting.rows_a_call:
             yield waiting.complete(waiting.border)
+        waiting.check_room(whole=lookaround is None)
         if lookaround is not None and waiting.rows - waiting.border >= waiting.enough:
             if waiting.border:
                 yield waiting.complete(waiting.border)
@@ -82,24 +102,37 @@ def pieces(
 class Waiting:
     """Rows that wait to be searched.
 
-    border: where the last partition starts. enough: rows of it that are worth a call. start,
-    number, steps, passed: of the first partition, see `Frontier` and `Piece`. covered: of
-    its rows that an earlier piece has had.
+    size: bytes of them. border: where the last partition starts. left: how many rows of it the last
+    search has left, None where it has not been searched. start, number, steps, passed: of the first
+    partition, see `Frontier` and `Piece`. covered: of its rows that an earlier piece has had.
     """
 
     rows_a_call: int
     batches: list[pa.RecordBatch] = field(default_factory=list)
     rows: int = 0
+    size: int = 0
     border: int = 0
-    enough: int = field(init=False)
+    left: int | None = None
     start: int = 0
     number: int = 0
     steps: int = 0
     passed: int = 0
     covered: BoolArray = field(default_factory=lambda: np.zeros(0, np.bool_))
 
-    def __post_init__(self) -> None:
-        self.enough = 2 * self.rows_a_call
+    @property
+    def enough(self) -> int:
+        """How many rows of the last partition are worth a call."""
+        left = self.rows_a_call if self.left is None else self.left
+        return left + max(left, self.rows_a_call)
+
+    def check_room(self, *, whole: bool) -> None:
+        """Raises PartitionWithoutRoom where the rows of the last partition are more than can be
+        searched. whole: whether they must be there as a whole.
+        """
+        if not memory.has_room(TIMES_IN_MEMORY * self.size):
+            last = self.batches[-1]
+            row = pa.Table.from_batches([last.slice(last.num_rows - 1)])
+            raise PartitionWithoutRoom(row, self.rows - self.border, self.size, whole=whole)
 
     def add(self, batch: pa.RecordBatch) -> None:
         """More rows."""
@@ -110,15 +143,17 @@ class Waiting:
             self.border = self.rows + last
         self.batches.append(batch)
         self.rows += batch.num_rows
+        self.size += batch.nbytes
 
     def complete(self, rows: int) -> Piece:
         """The first so many rows, whole partitions, which wait no longer."""
         taken, left = divide(self.batches, rows)
         piece = self.piece(taken, NO_EDGE)
         self.batches, self.rows, self.border = left, self.rows - rows, 0
+        self.size = sum(batch.nbytes for batch in left)
         self.start = self.number = self.steps = self.passed = 0
         self.covered = np.zeros(0, np.bool_)
-        self.enough = 2 * self.rows_a_call
+        self.left = None
         return piece
 
     def unfinished(self, lookaround: Lookaround) -> Piece:
@@ -146,10 +181,11 @@ class Waiting:
         gone = max(start - max(1, lookaround.before), 0)
         _, self.batches = divide(self.batches, gone)
         self.rows -= gone
+        self.size = sum(batch.nbytes for batch in self.batches)
         self.start = start - gone
         self.passed += gone
         self.covered = piece.covered[gone:].copy()
-        self.enough = self.rows + max(self.rows, self.rows_a_call)
+        self.left = self.rows
 
 
 def divide(
@@ -165,6 +201,12 @@ def divide(
             others.append(batch.slice(here))
         rows -= here
     return first, others
+
+
+def rows_in(size: int, batch: pa.RecordBatch) -> int:
+    """About how many rows like those of a batch or a table take so many bytes, at least one."""
+    of_batch: int = max(1, batch.nbytes)
+    return max(1, size * int(batch.num_rows) // of_batch)
 
 
 def starts_in(bits: pa.Array) -> IntArray:

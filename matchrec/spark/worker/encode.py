@@ -286,9 +286,10 @@ def window_of_match(executable: Executable, table: pa.Table, starts: IntArray) -
         return ends_after(starts, executable.window_rows)
     if not executable.crossing.window:
         return None
-    order, bound = (column(table, wire.column(i)) for i in executable.crossing.window)
+    order, *rest = (column(table, wire.column(i)) for i in executable.crossing.window)
     if executable.crossing.condition_window is not None:
         return ends_of_condition_window(executable.crossing.condition_window, order, starts)
+    (bound,) = rest
     if pa.types.is_floating(order.type):
         keys, bounds = as_floats(order), as_floats(bound)
         return window_ends(starts, keys, validity(order), bounds, validity(bound))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import field, replace
 from functools import cached_property
+from itertools import pairwise
+from math import inf
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +37,7 @@ from matchrec.plan.expression import Semantics
 from matchrec.plan.totals import ROUGH_COUNT
 from matchrec.spark import wire
 from matchrec.spark.worker.arrays import (
+    BYTES_OF_A_NUMBER,
     arrow_of,
     as_floats,
     as_integers,
@@ -41,6 +45,7 @@ from matchrec.spark.worker.arrays import (
     decimal_words,
     doubles_of,
     offsets_of,
+    sizes_of,
     sort_keys,
     validity,
 )
@@ -48,6 +53,17 @@ from matchrec.spark.worker.arrays import (
 LIMIT = 10**38  # the first number of more digits than a decimal has
 SURELY_A_BIGINT = 9.2e18
 SURELY_MORE = 1.2e38  # beyond it whatever a sum of doubles has lost; a wrapped sum is beyond 2.4e38
+
+BYTES_A_BATCH = 128 << 20
+MOST_BYTES = (1 << 31) - 2 * BYTES_A_BATCH  # of a row; Arrow's places in a column have 31 bits
+
+
+class RowTooLarge(Exception):  # noqa: N818 -- the runtime words the error
+    """An output row that is larger than a batch may be. row: the input row. size: in bytes."""
+
+    def __init__(self, row: int, size: int) -> None:
+        super().__init__(row, size)
+        self.row, self.size = row, size
 
 
 def always_fit(values: pa.Array) -> bool:
@@ -98,13 +114,113 @@ def sums_exactly(values: pa.Array, *, ansi: bool) -> bool:
     return not ansi or never_overflows(as_integers(values))
 
 
+def lists_of(read: Read) -> tuple[str | None, tuple[int, ...], Semantics] | None:
+    """Of a read that is a list of rows: of which variable, which columns, and up to where."""
+    match read:
+        case ReadAggregate("collect_list", variable, int() as place, semantics):
+            return variable, (place,), semantics
+        case ReadMatch(variable, place):
+            return variable, (place,), Semantics.FINAL
+        case ReadMatchedRows(places):
+            return None, places, Semantics.FINAL
+    return None
+
+
+def place_of_value(read: Read) -> int | None:
+    """The column of which a read is a value."""
+    match read:
+        case ReadRow(place) | ReadAt(place):
+            return place
+        case ReadAggregate("min" | "max", column=place):
+            return place
+    return None
+
+
 @dataclass(frozen=True)
 class Gatherer:
-    """Fills the reads of an executable for output rows over one table."""
+    """Fills the reads of an executable for output rows over one table. known: what is filled."""
 
     executable: Executable
     table: pa.Table
     reader: Reader
+    known: Mapping[Read, pa.Array] = field(default_factory=dict)
+
+    def divide(self, events: Collection[int] = ()) -> Iterator[Gatherer]:
+        """Gatherers for some output rows each, so that batches are of about BYTES_A_BATCH at most.
+
+        events: columns of which each output row, one for each match, has those of all rows of the
+        match besides. Raises RowTooLarge.
+        """
+        matches, rows = self.reader.matches, self.reader.rows
+        not_of_rows = matches.totals is not None or matches.pointers is not None
+        most = self.longest() * rows.count + self.most_of(events) * len(matches.classifiers)
+        if not_of_rows or most <= BYTES_A_BATCH:
+            yield self
+            return
+        sizes = self.sizes()
+        if events:
+            sizes += self.sizes_of_lists(None, events, Semantics.FINAL)
+        largest = int(np.argmax(sizes))
+        if sizes[largest] > MOST_BYTES:
+            raise RowTooLarge(int(rows.row[largest]), int(sizes[largest]))
+        narrow = [read for read in self.executable.reads if not self.is_wide(read)]
+        known = {read: self.column(read) for read in narrow}
+        begins = np.flatnonzero(np.diff(np.cumsum(sizes) // BYTES_A_BATCH, prepend=0))
+        for begin, end in pairwise(np.unique([0, *begins, len(sizes)]).tolist()):
+            own = {read: values.slice(begin, end - begin) for read, values in known.items()}
+            yield replace(self, reader=self.reader.between(begin, end), known=own)
+
+    def is_wide(self, read: Read) -> bool:
+        """Whether the values of a read differ in their bytes."""
+        if lists_of(read) is not None:
+            return True
+        place = place_of_value(read)
+        return place is not None and not isinstance(sizes_of(self.values(place)), int)
+
+    def longest(self) -> float:
+        """About how many bytes an output row takes at most; infinite where there are lists."""
+        reads = self.executable.reads
+        if any(lists_of(read) is not None for read in reads):
+            return inf
+        places = map(place_of_value, reads)
+        of_values = self.most_of(place for place in places if place is not None)
+        return BYTES_OF_A_NUMBER * len(reads) + of_values
+
+    def most_of(self, places: Iterable[int]) -> int:
+        """About how many bytes a value of each of some columns takes together at most."""
+        return sum(int(np.max(sizes_of(self.values(place)), initial=0)) for place in places)
+
+    def sizes(self) -> IntArray:
+        """int64[r], about how many bytes each output row takes."""
+        reader, reads = self.reader, self.executable.reads
+        sizes = np.full(reader.rows.count, BYTES_OF_A_NUMBER * len(reads), np.int64)
+        for read in reads:
+            if isinstance(read, ReadRow):
+                sizes += self.sizes_at(read.column, reader.rows.row)
+            elif isinstance(read, ReadAt):
+                sizes += self.sizes_at(read.column, reader.positions(read.navigation))
+            elif (lists := lists_of(read)) is not None:
+                sizes += self.sizes_of_lists(*lists)
+            elif (place := place_of_value(read)) is not None:
+                sizes += int(np.mean(sizes_of(self.values(place))))
+        return sizes
+
+    def sizes_at(self, place: int, positions: IntArray) -> IntArray:
+        """int64[p], about how many bytes the values of a column at row positions take."""
+        sizes = sizes_of(self.values(place))
+        known = sizes if isinstance(sizes, int) else sizes[positions]
+        return np.where(positions < 0, 0, known)
+
+    def sizes_of_lists(
+        self, variable: str | None, places: Iterable[int], semantics: Semantics
+    ) -> IntArray:
+        """int64[r], about how many bytes lists of the rows of a variable take that are seen."""
+        reader = self.reader
+        rows = reader.mapped_rows()
+        sizes = np.full(len(rows), BYTES_OF_A_NUMBER, np.int64)
+        for place in places:
+            sizes += self.sizes_at(place, rows)
+        return reader.add_up(sizes * reader.mask(variable), semantics)
 
     def batch(self) -> pa.RecordBatch:
         """Columns __r0, __r1, ... of the output rows."""
@@ -113,6 +229,8 @@ class Gatherer:
         return pa.RecordBatch.from_arrays(columns, list(map(wire.read, range(len(columns)))))
 
     def column(self, read: Read) -> pa.Array:
+        if read in self.known:
+            return self.known[read]
         match read:
             case ReadRow(place):
                 return self.take_values(place, self.reader.rows.row)

@@ -19,13 +19,17 @@ from matchrec.errors.run.failures import (
     division_by_zero,
     function_failed,
     function_failed_under_ansi,
+    no_room_for_search,
     overflow_in_condition,
+    partition_without_room,
+    row_too_large,
     skip_to_first_row,
     skip_to_no_row,
     stage_is_first,
     stage_missed,
     sum_too_large,
     too_many_steps,
+    undecided_without_room,
     window_wraps,
 )
 from matchrec.errors.run.place import RowPlace
@@ -38,10 +42,10 @@ from matchrec.output.rows import (
     unmatched_rows,
 )
 from matchrec.spark import wire
-from matchrec.spark.worker.batches import Piece
+from matchrec.spark.worker.batches import PartitionWithoutRoom, Piece
 from matchrec.spark.worker.count import ENCODING, GATHERING, WAITING, Tally
 from matchrec.spark.worker.encode import check_window, partitions_of, value_at
-from matchrec.spark.worker.gather import Gatherer, chain_matches
+from matchrec.spark.worker.gather import MOST_BYTES, Gatherer, RowTooLarge, chain_matches
 
 WORDING = {
     FailureKind.SKIP_TO_NO_ROW: skip_to_no_row,
@@ -52,6 +56,7 @@ WORDING = {
     FailureKind.WINDOW_WRAPS: window_wraps,
     FailureKind.DIVISION_BY_ZERO: division_by_zero,
     FailureKind.TOO_MANY_STEPS: too_many_steps,
+    FailureKind.NO_ROOM: no_room_for_search,
 }
 OF_FUNCTIONS = {
     FailureKind.FUNCTION_FAILED: function_failed,
@@ -75,6 +80,8 @@ def naming_rows(place: Callable[[int], RowPlace]) -> Iterator[None]:
         raise run_error(failure, place(failure.row)) from failure
     except SumOverflow as overflow:
         raise sum_too_large(overflow.type_name, place(overflow.row)) from overflow
+    except RowTooLarge as large:
+        raise row_too_large(large.size >> 20, MOST_BYTES >> 20, place(large.row)) from large
 
 
 def name_row(executable: Executable, table: pa.Table, row: int, number: int | None) -> RowPlace:
@@ -92,6 +99,16 @@ def place_of(executable: Executable, row: int, piece: Piece, partitions: Partiti
         number = row - int(partitions.starts[partition]) + 1
         number += piece.passed if partition == 0 else 0
     return name_row(executable, piece.table, row, number)
+
+
+def naming_partitions(executable: Executable, pieces: Iterator[Piece]) -> Iterator[Piece]:
+    """The same pieces. Raises MatchRecognizeRunError for a partition for which there is no room."""
+    try:
+        yield from pieces
+    except PartitionWithoutRoom as error:
+        message = partition_without_room if error.whole else undecided_without_room
+        place = name_row(executable, error.row, 0, None)
+        raise message(error.rows, error.size >> 20, place) from error
 
 
 T = TypeVar("T")
@@ -119,7 +136,7 @@ class Worker:
 
     def run(self, pieces: Iterator[Piece]) -> Iterator[pa.RecordBatch]:
         """The output of pieces; the counters are the last batch."""
-        for piece in self.time_items(WAITING, pieces):
+        for piece in self.time_items(WAITING, naming_partitions(self.executable, pieces)):
             for batch in self.match_piece(piece):
                 yield batch if self.tally is None else self.tally.with_counters(batch)
             del piece  # a table less in memory while the next one grows
@@ -200,5 +217,8 @@ class Worker:
         frame, variables = self.executable.frame, len(task.variables)
         with self.measure_time(GATHERING):
             reader = Reader(matches, rows, partitions, task.members, variables, frame)
-            batch = Gatherer(self.executable, table, reader).batch()
-        yield batch
+            gatherers = Gatherer(self.executable, table, reader).divide()
+        for one in gatherers:
+            with self.measure_time(GATHERING):
+                batch = one.batch()
+            yield batch

@@ -94,6 +94,8 @@ def chosen(rows: Partitions, numbers: IntArray) -> Partitions:
         rows.floats[:, numbers],
         rows.integers_valid[:, numbers],
         rows.floats_valid[:, numbers],
+        totalled=None if rows.totalled is None else rows.totalled[:, numbers],
+        totalled_valid=None if rows.totalled_valid is None else rows.totalled_valid[:, numbers],
     )
 
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from matchrec.jit.callbacks import callback, pointer_to
+from matchrec.jit.callbacks import NO_CALLBACK, callback, compiled, pointer_to
 from matchrec.jit.decorators import kernel
+from matchrec.jit.kept import type_of
 
 
 @kernel
@@ -26,4 +27,8 @@ def test_a_kernel_calls_python_and_compiled_functions_alike(kind: Callable[..., 
 
 
 def test_a_compiled_function_is_found_again() -> None:
-    assert pointer_to(weighted) is pointer_to(weighted)
+    assert compiled(weighted) is compiled(weighted)
+
+
+def test_a_kernel_is_compiled_once_for_all_functions() -> None:
+    assert type_of(pointer_to(weighted)) == type_of(NO_CALLBACK) == type_of(callback(weighted))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from matchrec.jit import kept
 from matchrec.jit.bits import bits_of, float_of
-from matchrec.jit.decorators import inlined, inner, kernel
+from matchrec.jit.decorators import allocating, inlined, inner, kernel
 from matchrec.jit.kept import dispatcher_of
 
 
@@ -42,6 +42,11 @@ def halved(bits):
     return bits_of(float_of(bits) / 2)
 
 
+@allocating
+def doubled(numbers):
+    return numbers * 2
+
+
 @kernel
 def quotient(number, divisor):
     return number / divisor
@@ -51,6 +56,15 @@ def test_records_and_arrays_that_may_be_missing() -> None:
     record = Record(np.array([1, 2, 3, 4]), 5)
     assert multiplied(record, None) == 15
     assert multiplied(record, np.array([6])) == 6
+
+
+def test_arrays_that_may_be_written_to_are_no_other_ones() -> None:
+    fixed = np.array([1, 2, 3])
+    fixed.flags.writeable = False
+    function = cast("Any", doubled).__wrapped__
+    (own,) = [one for one in kept.ALL if one.function is function]
+    assert [doubled(one).tolist() for one in (fixed, np.array([4]))] == [[2, 4, 6], [8]]
+    assert len(own.compiled) == 1
 
 
 def test_no_reference_is_counted() -> None:

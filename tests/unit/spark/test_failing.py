@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from matchrec import memory
 from matchrec.errors import MatchRecognizeRunError
 from matchrec.errors.run.failures import division_by_zero
 from matchrec.errors.run.place import RowPlace
@@ -73,23 +74,30 @@ def test_fields_survive_pickling() -> None:
 @pytest.mark.parametrize("error", [Unloadable.error, ImportError("failed to map"), MemoryError()])
 def test_libraries_without_room(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     monkeypatch.setattr(Unloadable, "error", error)
-    monkeypatch.setattr(failing, "limit_of_memory", lambda: LIMIT)
+    monkeypatch.setattr(memory, "limit", lambda: LIMIT)
     payload = pickle.dumps(Unloadable())
     with pytest.raises(MatchRecognizeRunError, match="limited to 300 MiB"):
         failing.unpickle(payload)
-    monkeypatch.setattr(failing, "limit_of_memory", lambda: None)
-    with pytest.raises(type(error)):
+    monkeypatch.setattr(memory, "limit", lambda: None)
+    as_it_is = MatchRecognizeRunError if isinstance(error, MemoryError) else type(error)
+    with pytest.raises(as_it_is):
         failing.unpickle(payload)
 
 
 def test_rows_without_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(failing, "limit_of_memory", lambda: LIMIT)
+    monkeypatch.setattr(memory, "limit", lambda: LIMIT)
     with pytest.raises(MatchRecognizeRunError, match=r"spark\.executor\.pyspark\.memory"):
         list(failing.report_errors(no_memory))
 
 
+def test_a_machine_without_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "limit", lambda: None)
+    with pytest.raises(MatchRecognizeRunError, match="its container, has no more memory"):
+        list(failing.report_errors(no_memory))
+
+
 def test_a_missing_package_is_not_taken_for_missing_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(failing, "limit_of_memory", lambda: LIMIT)
+    monkeypatch.setattr(memory, "limit", lambda: LIMIT)
     monkeypatch.setattr(Unloadable, "error", ModuleNotFoundError("numba"))
     with pytest.raises(ModuleNotFoundError):
         failing.unpickle(pickle.dumps(Unloadable()))

@@ -421,6 +421,12 @@ def test_what_bigquery_says_of_the_longest_match() -> None:
             "PATTERN (A) DEFINE A AS x > 1 OPTIONS (use_longest_match = TRUE)",
             "Trino has no LONGEST MATCH",
         ),
+        (
+            "spark",
+            "trino",
+            "PATTERN (A) FIRST 3 MATCHES DEFINE A AS x > 1",
+            r"Trino has no FIRST k MATCHES: make MATCH_NUMBER\(\) a measure",
+        ),
         ("snowflake", "oracle", "PATTERN (A) WITHIN 3 DEFINE A AS x > 1", "Oracle has no WITHIN"),
     ],
 )

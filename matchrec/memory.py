@@ -1,0 +1,88 @@
+"""How much memory this process may still take, so that what needs more can say so.
+
+Linux does not refuse memory that is not there: it ends a process when that writes to it, and Spark
+knows no more than that a worker is gone. So what grows with the rows of one partition asks before
+it grows: what is left of the process's own limit (`ulimit -v`, which Spark sets where
+`spark.executor.pyspark.memory` is), of its container, of the machine.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+WORTH_ASKING = 64 << 20
+"""Bytes; of less nobody asks."""
+
+PROC, GROUPS = Path("/proc"), Path("/sys/fs/cgroup")
+KIBIBYTE = 1024
+
+
+def has_room(needed: int) -> bool:
+    """Whether so many bytes are left, as far as that can be known.
+
+    >>> has_room(1), has_room(1 << 60)
+    (True, False)
+    """
+    return needed < WORTH_ASKING or needed <= room()
+
+
+def room() -> int:
+    """How many bytes are left."""
+    known = (left for find in (of_limit, of_machine, of_container) for left in find())
+    return min(known, default=sys.maxsize)
+
+
+def limit() -> int | None:
+    """How many bytes of addresses this process may have, or None where there is no limit."""
+    try:
+        import resource
+    except ModuleNotFoundError:  # Windows has no such limits
+        return None
+    most, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return None if most == resource.RLIM_INFINITY else most
+
+
+def of_limit() -> Iterator[int]:
+    """What is left of it, if there is one."""
+    most = limit()
+    taken = kibibytes_in(PROC / "self" / "status").get("VmSize")
+    if most is not None and taken is not None:
+        yield max(0, most - taken)
+
+
+def of_machine() -> Iterator[int]:
+    """What the machine can give without taking it from a process."""
+    known = kibibytes_in(PROC / "meminfo")
+    if "MemAvailable" in known:
+        yield known["MemAvailable"] + known.get("SwapFree", 0)
+
+
+def of_container() -> Iterator[int]:
+    """What is left of the limit of this container, if it has one; what it keeps of files counts as
+    left.
+
+    Source: Linux's "Control Group v2", on memory.max and memory.stat.
+    """
+    with suppress(OSError, ValueError):
+        most = int((GROUPS / "memory.max").read_text())  # "max" where there is none
+        taken = int((GROUPS / "memory.current").read_text())
+        stat = dict(line.split() for line in (GROUPS / "memory.stat").read_text().splitlines())
+        of_files = int(stat.get("inactive_file", 0)) + int(stat.get("active_file", 0))
+        yield max(0, most - taken + of_files)
+
+
+def kibibytes_in(path: Path) -> dict[str, int]:
+    """The bytes by name that a file of /proc tells; nothing on other systems."""
+    if sys.platform != "linux":
+        return {}
+    with suppress(OSError):
+        lines = (line.split() for line in path.read_text().splitlines())
+        return {
+            words[0].rstrip(":"): int(words[1]) * KIBIBYTE
+            for words in lines
+            if len(words) == 3 and words[2] == "kB"
+        }
+    return {}

@@ -1,0 +1,127 @@
+"""How much memory a worker takes: its loop over batches made by hand, in a process of its own.
+
+    python -m tests.tasks.worker_memory MEBIBYTES {KIND ROWS KEYS BYTES}...
+
+Prints of each kind how many rows came out, and how many bytes were resident at most: before all
+rows, then with them. MEBIBYTES: of the addresses that it may have beyond those of its libraries, 0
+for no limit. BYTES: of a text in a row. Needs Linux, as it reads /proc.
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pyarrow as pa
+
+from matchrec.compile.executable import Executable
+from matchrec.compile.path import draft
+from matchrec.conditions.row_column import show_column
+from matchrec.conditions.split import RowScope
+from matchrec.conditions.types import BIGINT, STRING
+from matchrec.engine.partitions import BoolArray, IntArray
+from matchrec.frontends.sql.grammar import parse_clause
+from matchrec.frontends.sql.lower import lower
+from matchrec.memory import PROC, kibibytes_in
+from matchrec.plan.resolve import InputColumns
+from matchrec.spark.wire import SortColumn, Sorting
+from matchrec.spark.worker.matching import Incoming, Matching
+from tests.tasks.linking import link
+
+V_SHAPE = "PATTERN (S D+ U+) DEFINE D AS x < PREV(x), U AS x > PREV(x)"
+KINDS = {
+    "V-shape": f"MEASURES FIRST(t) AS s, LAST(x) AS e {V_SHAPE}",
+    "wide rows": f"MEASURES FIRST(t) AS s, LAST(w) AS e {V_SHAPE}",
+    "ALL ROWS PER MATCH": f"MEASURES CLASSIFIER() AS c, FIRST(w) AS q ALL ROWS PER MATCH {V_SHAPE}",
+    "overlapping matches, ALL ROWS": "MEASURES CLASSIFIER() AS c, FIRST(w) AS q ALL ROWS PER MATCH"
+    " AFTER MATCH SKIP TO NEXT ROW PATTERN (A{20})",
+    "overlapping matches": "MEASURES FIRST(w) AS q, min(w) AS m, sum(x) AS n, LAST(t) AS e"
+    " AFTER MATCH SKIP TO NEXT ROW PATTERN (A B+) DEFINE B AS x < PREV(x)",
+    "arrays": f"MEASURES array_agg(w) AS q, LAST(t) AS e {V_SHAPE}",
+    "one match of all rows": "MEASURES LAST(t) AS e, sum(x) AS q PATTERN (A+)",
+    "one match, ALL ROWS": "MEASURES sum(x) AS q, FIRST(w) AS e ALL ROWS PER MATCH PATTERN (A+)",
+    "undecided until the end": "MEASURES LAST(t) AS e PATTERN (A B+ C)"
+    " DEFINE B AS x >= 0, C AS x < 0",
+    "event selection, ALL MATCHES": "MEASURES FIRST(t) AS s, LAST(t) AS e PATTERN (A B)"
+    " SKIP TILL NEXT MATCH ALL MATCHES DEFINE A AS x = 7, B AS x < FIRST(x) - 5",
+    "runs that multiply": "MEASURES LAST(t) AS e PATTERN (A B+ C) SKIP TILL ANY MATCH ALL MATCHES"
+    " DEFINE A AS x = 7, B AS x > FIRST(x) - 5, C AS x = 7",
+}
+ROWS_A_BATCH = 10_000
+PARTITIONED = "PARTITION BY k ORDER BY t"
+TESTS: dict[str, Callable[[IntArray], BoolArray]] = {
+    "`x` = 7": lambda x: x == 7,
+    "`x` >= 0": lambda x: x >= 0,
+    "`x` < 0": lambda x: x < 0,
+}
+
+
+def executable(kind: str) -> Executable:
+    """Of a kind of query."""
+    plan = lower(parse_clause(f"{PARTITIONED} {KINDS[kind]}"))
+    drafted = draft(plan, InputColumns(("k", "t", "x", "w")), str, scope=RowScope.SORTED)
+    types = {one: STRING if show_column(one) == "`w`" else BIGINT for one in drafted.columns()}
+    return link(drafted, types, "auto", ansi=False)
+
+
+def columns(rows: range, keys: int, width: int) -> dict[str, pa.Array]:
+    """The columns of some rows, by their SQL text."""
+    random = np.random.default_rng(rows.start)
+    x = random.integers(0, 1000, len(rows))
+    texts = [f"{row:0{width}d}" for row in rows] if width else [""] * len(rows)
+    return {
+        "`k`": pa.array(random.integers(0, keys, len(rows))),
+        "`t`": pa.array(np.arange(rows.start, rows.stop)),
+        "`x`": pa.array(x),
+        "`x` - 5": pa.array(x - 5),
+        "`w`": pa.array(texts),
+    }
+
+
+def batches(asked: Executable, rows: int, keys: int, width: int) -> Iterator[pa.RecordBatch]:
+    """Rows as they cross, in the order of `t`. width: bytes of a text."""
+    texts = [show_column(one) for one in asked.crossing.columns]
+    names = [f"__c{place}" for place in range(len(texts))]
+    for begin in range(0, rows, ROWS_A_BATCH):
+        known = columns(range(begin, min(begin + ROWS_A_BATCH, rows)), keys, width)
+        bits = np.zeros(len(known["`x`"]), np.int64)
+        for bit, condition in enumerate(asked.conditions, 1):
+            holds = TESTS[show_column(condition)](known["`x`"].to_numpy())
+            bits |= holds.astype(np.int64) << bit
+        arrays = [*(known[text] for text in texts), pa.array(bits)]
+        yield pa.RecordBatch.from_arrays(arrays, [*names, "__bits0"])
+
+
+def found(asked: Executable, rows: int, keys: int, width: int) -> Iterator[pa.RecordBatch]:
+    """The batches that come out."""
+    names = [show_column(one) for one in asked.crossing.columns]
+    key, order = (f"__c{names.index(name)}" for name in ("`k`", "`t`"))
+    sorting = Sorting((key,), (SortColumn(order, descending=False, nulls_first=True),))
+    return Matching(asked, Incoming(sorting)).run(batches(asked, rows, keys, width))
+
+
+def run(asked: Executable, rows: int, keys: int, width: int) -> int:
+    """How many rows come out."""
+    return sum(batch.num_rows for batch in found(asked, rows, keys, width))
+
+
+def main() -> None:
+    """Runs a few rows, so that all is loaded; then those that are asked for."""
+    more, *asked = sys.argv[1:]
+    cases = [(kind, *map(int, sizes)) for kind, *sizes in zip(*[iter(asked)] * 4, strict=True)]
+    for kind, _, _, _ in cases:
+        run(executable(kind), 100, 3, 1)
+    before = kibibytes_in(PROC / "self" / "status")
+    if int(more):
+        most = before["VmSize"] + (int(more) << 20)
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    for kind, rows, keys, width in cases:
+        came_out = run(executable(kind), rows, keys, width)
+        peak = kibibytes_in(PROC / "self" / "status")["VmHWM"]
+        print(came_out, before["VmHWM"], peak)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+"""A worker keeps to the memory that docs/how-to/capacity.md says, or says by name what does not."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from matchrec import memory
+from matchrec.errors import MatchRecognizeRunError
+from matchrec.spark.worker import batches, gather
+from tests.tasks.worker_memory import KINDS, executable, found
+
+ROOT = Path(__file__).parents[3]
+MORE = 400  # mebibytes: five times a budget of 80, which the rows of the first cases exceed
+WITHIN = (
+    ("wide rows", 300_000, 100, 300),
+    ("ALL ROWS PER MATCH", 300_000, 100, 300),
+    ("overlapping matches, ALL ROWS", 20_000, 10, 1000),
+    ("one match of all rows", 1_000_000, 1, 0),
+    ("event selection, ALL MATCHES", 300_000, 100, 0),
+)
+FEW = (600, 3, 40)  # rows, keys, bytes of a text
+BEYOND = {
+    "one match of all rows": r"of it, which take \d+ MiB, wait because it is not known yet",
+    "event selection, ALL MATCHES": r"as a whole, and [\d,]+ rows of it take \d+ MiB",
+    "runs that multiply": "no room for the runs of a search",
+}
+MANY_RUNS = ("runs that multiply",)  # over rows for which there is room
+
+
+@pytest.mark.slow
+@pytest.mark.larger
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc, and limits that are kept")
+def test_a_worker_keeps_to_its_room() -> None:
+    """In a process of its own, whose addresses are limited."""
+    cases = [str(one) for case in WITHIN for one in case]
+    command = [sys.executable, "-m", "tests.tasks.worker_memory", str(MORE), *cases]
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert all(int(line.split()[0]) > 0 for line in ran.stdout.splitlines())
+
+
+@pytest.mark.parametrize("kind", sorted(set(KINDS) - {"runs that multiply"}))
+def test_small_calls_and_batches_hold_the_same_rows(
+    monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    whole = [*found(executable(kind), *FEW)]
+    monkeypatch.setattr(batches, "BYTES_A_CALL", 4_000)
+    in_calls = [*found(executable(kind), *FEW)]
+    monkeypatch.setattr(gather, "BYTES_A_BATCH", 2_000)
+    divided = [*found(executable(kind), *FEW)]
+    if whole:
+        assert pa.Table.from_batches(in_calls).equals(pa.Table.from_batches(whole))
+        assert pa.Table.from_batches(divided).equals(pa.Table.from_batches(whole))
+        assert len(divided) > len(whole) or pa.Table.from_batches(whole).nbytes < 2_000
+
+
+@pytest.mark.parametrize("kind", BEYOND)
+def test_what_finds_no_room_says_so(monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    monkeypatch.setattr(memory, "WORTH_ASKING", 0)
+    monkeypatch.setattr(memory, "room", lambda: 50_000)
+    monkeypatch.setattr(batches, "BYTES_A_CALL", 4_000)
+    with pytest.raises(MatchRecognizeRunError, match=BEYOND[kind]) as caught:
+        list(found(executable(kind), 600 if kind in MANY_RUNS else 5_000, 1, 0))
+    assert caught.value.partition == {"k": 0}
+    assert "spark.executor.memoryOverhead" in str(caught.value)
+
+
+def test_a_row_that_is_too_large_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gather, "BYTES_A_BATCH", 100)
+    monkeypatch.setattr(gather, "MOST_BYTES", 100)
+    with pytest.raises(MatchRecognizeRunError, match="a row of the result would take"):
+        list(found(executable("arrays"), *FEW))
+
+
+def test_what_is_left_is_the_least_of_all_limits(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name, text in {
+        "memory.max": "1000\n",
+        "memory.current": "900\n",
+        "memory.stat": "anon 600\ninactive_file 200\nactive_file 100\n",
+    }.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.setattr(memory, "GROUPS", tmp_path)
+    assert memory.room() == 400
+    (tmp_path / "memory.max").write_text("max\n")
+    assert memory.room() > 400
