@@ -261,6 +261,8 @@ def why_whole(plan: MatchPlan, executable: Executable) -> Iterator[str]:
         yield "pointers say the places of rows in the partition"
     if ReadFact.MATCH_NUMBER in found:
         yield "MATCH_NUMBER() counts the matches of the partition"
+    if executable.task.most_matches is not None:
+        yield "FIRST ... MATCHES counts those of a partition"
     if executable.task.max_steps is not None:
         yield "max_steps counts those of a partition"
     if executable.task.pattern.guards:

@@ -92,6 +92,7 @@ def test_rows_that_no_match_has_are_not_shuffled(rows: DataFrame) -> None:
 REFUSED = {
     "no window": ("{m} PATTERN (A B) DEFINE A AS x > 0.5", "no window of time bounds a match"),
     "numbers": ("MEASURES MATCH_NUMBER() AS n PATTERN (A B) WITHIN 5", "MATCH_NUMBER() counts"),
+    "first": ("{m} PATTERN (A B) FIRST 2 MATCHES WITHIN 5", "FIRST ... MATCHES counts"),
     "unmatched": (
         "{m} ALL ROWS PER MATCH WITH UNMATCHED ROWS PATTERN (A B) WITHIN 5",
         "rows come out",
@@ -127,7 +128,7 @@ def test_what_only_spark_sorts_is_not_cut(rows: DataFrame) -> None:
 def test_rules_are_not_cut(rows: DataFrame) -> None:
     options = matchrec.Options(sort="ranges")
     with pytest.raises(MatchRecognizeError, match="rules share the rows of a partition"):
-        matchrec.match_rules(rows, {"a": "ORDER BY t PATTERN (A) WITHIN 5"}, options=options)
+        matchrec.match_rules(rows, {"a": "PATTERN (A) WITHIN 5"}, order_by="t", options=options)
 
 
 def test_a_small_input_is_not_cut_unasked(spark: SparkSession) -> None:
