@@ -77,7 +77,7 @@ READS = {
     "Range",
 }
 """The nodes of plans that it costs little to run twice."""
-WORTH_IT = 1 << 28  # bytes of an input that is cut unasked
+WORTH_IT = 1 << 27  # bytes of an input that is cut unasked
 
 
 @dataclass(frozen=True)
