@@ -1,14 +1,14 @@
 """One partition in ranges of its order, each of which is a task's.
 
-Where a window bounds matches, rows that lie further apart are in no common match. Rows are put into
-buckets, several to a window, and Spark notes for each bucket how many rows it has, and which of the
-conditions that every match needs hold of some row in it. Then `worker.ranges` tells in which
-buckets a match may begin, so
+Where a window bounds matches, rows that lie further apart are in no common match. The order is
+divided into stretches, several to a window, and Spark notes of each stretch how many rows it has,
+and which of the conditions that every match needs hold of some row in it. Then `worker.ranges`
+tells in which stretches a match may begin, so
 
     which rows no match can have              they are not shuffled
-    between which buckets no match can lie    there the partition is cut
+    between which stretches no match can lie    there the partition is cut
 
-Both are one broadcast join of the rows with the buckets that are kept. Nothing is assumed of the
+Both are one broadcast join of the rows with the stretches that are kept. Nothing is assumed of the
 data: where matches may begin everywhere, there is one range, and the rows are read once more than
 they had to be. Of partitions with keys only large ones are cut.
 
@@ -53,13 +53,13 @@ if TYPE_CHECKING:
     from matchrec.spark.question import Question
 
 PLACED_ROWS = View("matchrec_placed")
-ROWS_IN_BUCKETS = View("matchrec_in_buckets")
-KEPT_BUCKETS = View("matchrec_kept")
+ROWS_IN_STRETCHES = View("matchrec_in_stretches")
+KEPT_STRETCHES = View("matchrec_kept")
 
 CLASSES = 1 << 12  # into which keys are divided to find large ones
 LARGE = 16  # a class is one that has at least one in so many rows
-MOST_BUCKETS = 1 << 19  # along a partition: the table of them is sent to each executor
-PARTS = 2  # buckets to a window: more tell more precisely where matches may be
+MOST_STRETCHES = 1 << 19  # along a partition: the table of them is sent to each executor
+PARTS = 2  # stretches to a window: more tell more precisely where matches may be
 LEAST = 10_000  # rows of a range
 DAY = MICROSECONDS["DAY"]
 LONGEST = 2**60
@@ -101,25 +101,28 @@ class Ranges:
         key = f"pmod(hash({', '.join(keys)}), {CLASSES})" if keys else "0"
         place = self.position.format(order)
         placed = rows.selectExpr("*", f"{key} AS {wire.CLASS}", f"{place} AS {wire.PLACE}")
-        query = template("SELECT *, ", self.bucket(), f" AS {wire.PLACED} FROM ", PLACED_ROWS)
-        in_buckets = runner.having(**{PLACED_ROWS.name: placed}).sql(query)
+        query = template("SELECT *, ", self.stretch(), f" AS {wire.PLACED} FROM ", PLACED_ROWS)
+        in_stretches = runner.having(**{PLACED_ROWS.name: placed}).sql(query)
         columns = ", ".join(f"rows.{one}" for one in rows.columns)
         joined = template(
             f"SELECT /*+ BROADCAST(kept) */ {columns}, kept.{wire.RANGE} FROM ",
-            ROWS_IN_BUCKETS,
+            ROWS_IN_STRETCHES,
             " AS rows LEFT JOIN ",
-            KEPT_BUCKETS,
+            KEPT_STRETCHES,
             f" AS kept ON rows.{wire.CLASS} = kept.{wire.CLASS}"
             f" AND rows.{wire.PLACED} = kept.{wire.PLACED}"
             f" WHERE rows.{wire.PLACED} IS NULL OR kept.{wire.RANGE} IS NOT NULL",
         )
-        frames = {ROWS_IN_BUCKETS.name: in_buckets, KEPT_BUCKETS.name: self.kept(in_buckets)}
+        frames = {
+            ROWS_IN_STRETCHES.name: in_stretches,
+            KEPT_STRETCHES.name: self.kept(in_stretches),
+        }
         return runner.having(**frames).sql(joined)
 
-    def bucket(self) -> Template:
-        """SQL of the bucket of a row, NULL where its partition is not cut.
+    def stretch(self) -> Template:
+        """SQL of the stretch of a row, NULL where its partition is not cut.
 
-        As wide as it takes to have no more than MOST_BUCKETS of them.
+        As wide as it takes to have no more than MOST_STRETCHES of them.
         """
         lies = wire.PLACE
         span = f"CAST(max({lies}) AS DECIMAL(38, 0)) - min({lies})"
@@ -127,27 +130,27 @@ class Ranges:
         return template(
             f"{lies} DIV (SELECT map_from_entries(collect_list(struct(class, width))) FROM ("
             f"SELECT {wire.CLASS} AS class, count(*) AS size, sum(count(*)) OVER () AS total,"
-            f" greatest({least}L, CAST(({span}) / {MOST_BUCKETS} AS BIGINT)) AS width FROM ",
+            f" greatest({least}L, CAST(({span}) / {MOST_STRETCHES} AS BIGINT)) AS width FROM ",
             PLACED_ROWS,
             f" WHERE {lies} IS NOT NULL GROUP BY {wire.CLASS})",
             f" WHERE size * {LARGE} >= total)[{wire.CLASS}]",
         )
 
-    def kept(self, in_buckets: DataFrame) -> DataFrame:
-        """The buckets whose rows are kept, each with its range."""
+    def kept(self, in_stretches: DataFrame) -> DataFrame:
+        """The stretches whose rows are kept, each with its range."""
         from matchrec.spark.worker.ranges import Cutting
 
-        cut = in_buckets.where(f"{wire.PLACED} IS NOT NULL")
+        cut = in_stretches.where(f"{wire.PLACED} IS NOT NULL")
         counted = cut.groupBy(wire.CLASS, wire.PLACED).agg(*self.facts()).repartition(1)
         names = wire.CLASS, wire.PLACED, wire.RANGE
         run = runner_in_worker(Cutting(PARTS, self.needed, self.first, LEAST))
         run.__name__ = "ranges"
-        with able_workers(in_buckets.sparkSession):
+        with able_workers(in_stretches.sparkSession):
             schema = StructType([StructField(name, LongType()) for name in names])
             return counted.mapInArrow(run, schema)
 
     def facts(self) -> tuple[Any, ...]:
-        """What is known of a bucket: the bits of conditions that hold in it, and its rows."""
+        """What is known of a stretch: the bits of conditions that hold in it, and its rows."""
         from pyspark.sql.functions import expr
 
         bits = f"bit_or({wire.FIRST_BITS} & {self.needed}L)" if self.needed else "0L"
@@ -185,7 +188,7 @@ def cutting(question: Question, plan: MatchPlan, executable: Executable) -> Rang
     kind = question.relation.type_of(plan.order_by[0].expression.text)
     position, window = position_of(kind), window_of(plan, kind)
     if position is None:
-        return f"an order of type {kind.simpleString()} is not put into buckets"
+        return f"an order of type {kind.simpleString()} is no whole number, date or time"
     if window is None:
         return f"no length is known of {plan.within.interval.text}"
     needed = bits_of(executable.needed)

@@ -14,7 +14,7 @@ After the match     __r0 ...       what the measures read
 Of rule sets        __rule, __kind, __k0 ..., __first, __last, __events, __message
                                    see `rule_sets.worker`
 Of ranges           __class        a number for some of the keys       __place        in the order
-                    __placed       a bucket of places                   __range        of buckets
+                    __placed       a stretch of places                  __range        of stretches
 Of streams          __bucket       a number for some of the keys
                     __time         the column with the watermark       __t         in microseconds
 

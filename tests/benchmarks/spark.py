@@ -48,6 +48,7 @@ PARTS: dict[str, Part] = {
     "engines": engine_alone.lines,
     "linear": engine_alone.linear,
     "cores": cores.lines,
+    "ranges": cores.range_lines,
     "memory": memory.lines,
     "settings": settings.lines,
     "cold": cold.lines,

@@ -1,8 +1,8 @@
-"""Which buckets of rows along an order are kept, and where ranges of them end.
+"""Which stretches of rows along an order are kept, and where ranges of them end.
 
-A match that begins in a bucket ends in one of the next few, as its window is so many buckets long.
-So it may begin there only if each condition that it needs holds somewhere in these. A bucket is
-kept if some match may reach it, and a range may begin with one that none reaches from before.
+A match that begins in a stretch ends in one of the next few, as its window is so many of them
+long. So it may begin there only if each condition that it needs holds somewhere in these. A stretch
+is kept if some match may reach it, and a range may begin with one that none reaches from before.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ RANGES = 256  # of all rows that are kept
 
 
 @dataclass(frozen=True, slots=True)
-class Buckets:
-    """Buckets in the order of their places, class by class, and what is known of their rows."""
+class Stretches:
+    """Stretches in the order of their places, class by class, and what is known of their rows."""
 
     classes: IntArray
     places: IntArray
@@ -30,7 +30,7 @@ class Buckets:
     rows: IntArray
 
     def are_near(self, distance: int, most: int) -> BoolArray:
-        """Of each bucket but the last `distance` ones whether that many further on another one
+        """Of each stretch but the last `distance` ones whether that many further on another one
         follows of the same class, no more than `most` places away.
         """
         same = self.classes[distance:] == self.classes[:-distance]
@@ -43,7 +43,7 @@ class Buckets:
 class Cutting:
     """Tells ranges. Picklable.
 
-    parts: how many buckets further on a match may end. needed, first: bits that some row of each
+    parts: how many stretches further on a match may end. needed, first: bits that some row of each
     match has, and that its first row has. least: rows of a range but the last one.
     """
 
@@ -53,7 +53,7 @@ class Cutting:
     least: int
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The buckets that are kept, with the numbers of their ranges."""
+        """The stretches that are kept, with the numbers of their ranges."""
         found = list(batches)
         if not found:
             return
@@ -61,38 +61,38 @@ class Cutting:
         names = table.column_names
         columns = [numbers_of(column(table, name)).astype(np.int64) for name in names]
         order = np.lexsort((columns[1], columns[0]))
-        buckets = Buckets(*(one[order] for one in columns))
-        ranges = self.ranges(buckets)
+        stretches = Stretches(*(one[order] for one in columns))
+        ranges = self.ranges(stretches)
         kept = ranges >= 0
-        arrays = [arrow_of(one[kept]) for one in (buckets.classes, buckets.places, ranges)]
+        arrays = [arrow_of(one[kept]) for one in (stretches.classes, stretches.places, ranges)]
         yield pa.RecordBatch.from_arrays(arrays, names=[*names[:2], wire.RANGE])
 
-    def ranges(self, buckets: Buckets) -> IntArray:
-        """The range of each bucket, -1 of one that no match may have.
+    def ranges(self, stretches: Stretches) -> IntArray:
+        """The range of each stretch, -1 of one that no match may have.
 
         >>> places = np.array([0, 1, 5, 6])
-        >>> buckets = Buckets(0 * places, places, np.array([2, 4, 2, 0]), places * 0 + 9000)
-        >>> Cutting(1, needed=6, first=2, least=1).ranges(buckets)
+        >>> stretches = Stretches(0 * places, places, np.array([2, 4, 2, 0]), places * 0 + 9000)
+        >>> Cutting(1, needed=6, first=2, least=1).ranges(stretches)
         array([ 0,  0, -1, -1])
         """
-        begins = self.may_begin(buckets)
+        begins = self.may_begin(stretches)
         reached = np.zeros_like(begins)
         for distance in range(1, self.parts + 1):
-            near = buckets.are_near(distance, self.parts)
+            near = stretches.are_near(distance, self.parts)
             reached[distance:] |= begins[:-distance] & near
         kept = begins | reached
-        rows = np.where(kept, buckets.rows, 0)
+        rows = np.where(kept, stretches.rows, 0)
         before = np.cumsum(rows) - rows
         size = max(self.least, int(rows.sum()) // RANGES + 1)
         since = np.maximum.accumulate(np.where(kept & ~reached, before, 0))
         return np.where(kept, since // size, -1)
 
-    def may_begin(self, buckets: Buckets) -> BoolArray:
-        """Whether a match may begin in each bucket."""
-        found = buckets.bits.copy()
+    def may_begin(self, stretches: Stretches) -> BoolArray:
+        """Whether a match may begin in each stretch."""
+        found = stretches.bits.copy()
         for distance in range(1, self.parts + 1):
-            near = buckets.are_near(distance, self.parts)
-            found[:-distance] |= np.where(near, buckets.bits[distance:], 0)
+            near = stretches.are_near(distance, self.parts)
+            found[:-distance] |= np.where(near, stretches.bits[distance:], 0)
         has_all = (found & self.needed) == self.needed
-        may: BoolArray = has_all & ((buckets.bits & self.first) == self.first)
+        may: BoolArray = has_all & ((stretches.bits & self.first) == self.first)
         return may

@@ -1,4 +1,4 @@
-"""Buckets that are kept, and ranges of them: no match lies in two, or in a bucket left out."""
+"""Stretches that are kept, and ranges of them: no match lies in two, or in a stretch left out."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from matchrec.spark.worker.ranges import Buckets, Cutting
+from matchrec.spark.worker.ranges import Cutting, Stretches
 
 NEEDED, FIRST = 0b110, 0b010
 
@@ -27,7 +27,7 @@ def test_what_a_match_may_have_is_in_one_range(
         known.setdefault((one, int(place / width)), []).append(bits)  # as DIV does, towards 0
     order = sorted(known)
     found = Cutting(parts, NEEDED, first, least).ranges(
-        Buckets(
+        Stretches(
             np.array([one for one, _ in order]),
             np.array([place for _, place in order]),
             np.array([int(np.bitwise_or.reduce(known[one])) for one in order]),
@@ -48,8 +48,8 @@ def test_what_a_match_may_have_is_in_one_range(
 
 def test_a_range_has_so_many_rows_and_ends_where_it_can() -> None:
     places = np.arange(6) * 10
-    buckets = Buckets(0 * places, places, 0 * places, 0 * places + 4)
-    assert Cutting(2, 0, 0, 8).ranges(buckets).tolist() == [0, 0, 1, 1, 2, 2]
-    together = Buckets(0 * places, np.arange(6), 0 * places, 0 * places + 4)
+    stretches = Stretches(0 * places, places, 0 * places, 0 * places + 4)
+    assert Cutting(2, 0, 0, 8).ranges(stretches).tolist() == [0, 0, 1, 1, 2, 2]
+    together = Stretches(0 * places, np.arange(6), 0 * places, 0 * places + 4)
     assert Cutting(2, 0, 0, 8).ranges(together).tolist() == [0] * 6
     assert Cutting(2, 6, 2, 8).ranges(together).tolist() == [-1] * 6
