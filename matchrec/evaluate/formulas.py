@@ -202,7 +202,7 @@ def computed(expression: Arithmetic | Narrow | Mathematics, operands: Sequence[H
     """A compiled function of one number or two."""
     number = function_of(expression)
     is_arithmetic = number >= op.ARITHMETIC
-    call = pointer_to(compute_arithmetic if is_arithmetic else compute).ctypes
+    call = pointer_to(compute_arithmetic if is_arithmetic else compute)
 
     def value() -> Held:
         bits = [one() for one in operands]
