@@ -57,7 +57,7 @@ def float_operation(operator: int, left: float, right: float, ansi: int) -> tupl
 
 
 def answered(function: int, left: int, right: int) -> Answered:
-    arithmetic = pointer_to(compute_arithmetic).ctypes
+    arithmetic = pointer_to(compute_arithmetic)
     answer = arithmetic(function + WHY, left, right)
     value = arithmetic(function, left, right)
     assert answer == VALUE or value == NO_RESULT

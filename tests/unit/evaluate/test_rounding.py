@@ -73,7 +73,7 @@ def test_other_numbers_keep_their_type_or_lose_places() -> None:
 )
 def test_compiled_rounding_is_exact_or_left_to_python(value: float, places: int) -> None:
     number = [*MathFunction].index(MathFunction.ROUND)
-    found = pointer_to(compute).ctypes(number, bits_of(value), bits_of(float(places)))
+    found = pointer_to(compute)(number, bits_of(value), bits_of(float(places)))
     assert found == NO_RESULT or float_of(found) == rounded(value, DOUBLE, places)
 
 
@@ -81,10 +81,10 @@ def test_only_what_is_near_a_middle_or_large_is_left_to_python() -> None:
     number = [*MathFunction].index(MathFunction.ROUND)
     values = [(0.14, 1), (1.006, 2), (-2.4, 0), (1234567.891, 2), (161.0, -1)]
     for value, places in values:
-        found = pointer_to(compute).ctypes(number, bits_of(value), bits_of(float(places)))
+        found = pointer_to(compute)(number, bits_of(value), bits_of(float(places)))
         assert float_of(found) == rounded(value, DOUBLE, places)
     for value, places in [(0.15, 1), (2.0**50, 0), (inf, 0), (nan, 0)]:
-        found = pointer_to(compute).ctypes(number, bits_of(value), bits_of(float(places)))
+        found = pointer_to(compute)(number, bits_of(value), bits_of(float(places)))
         assert found == NO_RESULT
 
 
@@ -105,5 +105,5 @@ def test_only_what_is_near_a_middle_or_large_is_left_to_python() -> None:
 def test_a_number_of_32_bits(value: float, expected: float) -> None:
     whole = isinstance(value, int)
     function = NARROW_INTEGER if whole else NARROW
-    found = pointer_to(compute).ctypes(function, value if whole else bits_of(value), 0)
+    found = pointer_to(compute)(function, value if whole else bits_of(value), 0)
     assert repr(float_of(found)) == repr(expected)
