@@ -149,7 +149,7 @@ def priced(rows: int, ranges: Sequence[int]) -> str:
     >>> priced(1000, [30, 20])
     'ranges: 50 of 1,000 rows are in 2 ranges, the largest of 30; whole, one task has all of a key'
     """
-    share = f"{sum(ranges):,} of {rows:,} rows are in {len(ranges)} ranges"
+    share = f"{sum(ranges):,} of {rows:,} rows are in {len(ranges)} range{'s' * (len(ranges) != 1)}"
     largest = f"the largest of {max(ranges, default=0):,}"
     return f"ranges: {share}, {largest}; whole, one task has all of a key"
 
