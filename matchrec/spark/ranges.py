@@ -76,7 +76,7 @@ READS = {
     "InMemoryRelation",
     "Range",
 }
-"""The nodes of plans that it costs little to run twice."""
+"""The nodes of plans that it costs little to run three times."""
 WORTH_IT = 1 << 27  # bytes of an input that is cut unasked
 
 
@@ -172,7 +172,7 @@ def find_ranges(question: Question, plan: MatchPlan, executable: Executable) -> 
     if isinstance(found, str):
         check_whole(question, found)
     elif options.sort == "auto":
-        found = next(why_not_unasked(question, plan), found)
+        found = next(why_not_unasked(question, plan, executable), found)
     return found
 
 
@@ -294,19 +294,21 @@ def looks_outside(executable: Executable) -> Iterator[bool]:
         yield -lookaround.before < min(own) or lookaround.after > max(own)
 
 
-def why_not_unasked(question: Question, plan: MatchPlan) -> Iterator[str]:
-    """Why it might not pay, or what is read twice might differ."""
+def why_not_unasked(question: Question, plan: MatchPlan, executable: Executable) -> Iterator[str]:
+    """Why it might not pay, or what is read three times might differ."""
+    if executable.relevant:
+        yield "few rows are sent to it anyway"
     if plan.keys:
         yield "partitions have keys; Options(sort='ranges') cuts large ones"
     size = size_of(question.relation.rows)
     if size is None:
-        yield "the input would be computed twice; Options(sort='ranges') does so"
+        yield "the input would be computed three times; Options(sort='ranges') does so"
     elif size < WORTH_IT:
         yield "the input is small"
 
 
 def size_of(rows: DataFrame) -> int | None:
-    """The bytes of an input that costs little to read twice; None of any other.
+    """The bytes of an input that costs little to read three times; None of any other.
 
     PySpark has no call that tells it, so this looks into Spark's own plan, as
     `prepare.is_bucketed_by` does.

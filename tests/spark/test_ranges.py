@@ -141,10 +141,14 @@ def test_a_small_input_is_not_cut_unasked(spark: SparkSession) -> None:
 def test_a_large_table_is(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ranges, "WORTH_IT", 1)
     clause = "ORDER BY id MEASURES LAST(id) AS l PATTERN (A B) WITHIN 5 DEFINE B AS id % 7 = 0"
+    few = clause.replace("(A B)", "(A Z*? B)").replace("DEFINE", "DEFINE A AS id % 7 = 6,")
+    query = f"SELECT * FROM {{rows}} MATCH_RECOGNIZE ({few})"
+    explained = str(matchrec.query(spark, query, rows=spark.range(100)).explain())
+    assert "one task for a partition: few rows are sent to it anyway" in explained
     asked = f"SELECT * FROM {{rows}} MATCH_RECOGNIZE ({clause})"
     of_table = matchrec.query(spark, asked, rows=spark.range(100))
     assert "cut into ranges of `id`" in str(of_table.explain())
     assert of_table.dataframe().count() == 14
     joined = spark.range(100).join(spark.range(3), "id")
     text = str(matchrec.query(spark, asked, rows=joined).explain())
-    assert "the input would be computed twice" in text
+    assert "the input would be computed three times" in text
