@@ -201,7 +201,7 @@ class Search:
             algorithm = PRODUCT[self.engine].choose(self.task)
             return algorithm.search(self.task, self.partitions, counters)
         runs = RunsSearch(self.task, self.prepare(), Room(), counters)
-        return number_chunks(map(sort_matches, runs.find_matches()))
+        return number_chunks(self.task, map(sort_matches, runs.find_matches()))
 
     def prepare(self) -> SearchInput:
         """The input of the breadth-first search, with what the paper switches off switched off.

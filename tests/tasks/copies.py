@@ -235,11 +235,13 @@ def copies_of_frontier(frontier: Frontier | None, copies: int, rows: int) -> Fro
 def can_follow_each_other(task: Task, partitions: Partitions) -> bool:
     """Whether nothing but rows tells copies apart that follow each other in one partition.
 
-    Not where a pattern has anchors, a condition the number of the match, or rows come in pieces.
-    What may skip rows keeps to its copy where windows do.
+    Not where a pattern has anchors, a condition the number of the match, rows come in pieces, or
+    the first matches of a partition are asked for. What may skip rows keeps to its copy where
+    windows do.
     """
     parts = (parts_of(one.run_condition) for one in task.conditions if one.run_condition)
     numbered = any(isinstance(part, TriedMatchNumber) for all_ in parts for part in all_)
+    numbered = numbered or task.most_matches is not None
     in_pieces = partitions.frontier is not None or partitions.ends is not None
     keeps = task.windowed or task.selection is EventSelection.STRICT_CONTIGUITY
     unasked = any(one.row_condition is None for one in task.conditions)
