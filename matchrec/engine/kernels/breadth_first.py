@@ -44,7 +44,7 @@ from matchrec.engine.kernels.mapping import (
     on_run_of,
     partition_at,
 )
-from matchrec.engine.kernels.matches import closes, lacks_around, unwind_matches, write_best
+from matchrec.engine.kernels.matches import closes, lacks_absent, unwind_matches, write_best
 from matchrec.engine.kernels.order import next_row_alone
 from matchrec.engine.kernels.totals import carry, join, put_together
 from matchrec.engine.partitions import IntArray
@@ -72,9 +72,10 @@ def search(
         partition = partition_at(rows, progress)
         on_run = on_run_of(partition, rules, rows, work)
         end = partition.upper + flushes if progress[layout.STOP] < 0 else progress[layout.STOP]
+        most = progress[layout.MATCH_LIMIT]
         while True:
-            row = progress[layout.START]
-            if row >= end:
+            row, number = progress[layout.START], progress[layout.NUMBER]
+            if row >= end or number >= most:
                 break
             if progress[layout.COUNT] == 0 and asked != layout.GRAPH:
                 progress[layout.ALONE_FROM] = row
@@ -88,7 +89,7 @@ def search(
                     return layout.RUNS_FULL
                 if progress[layout.NODES] + 2 * most > nodes.shape[0]:
                     return layout.NODES_FULL
-            noted, number = progress[layout.NODES], progress[layout.NUMBER]
+            noted = progress[layout.NODES]
             matches, mapped = progress[layout.MATCHES], progress[layout.MAPPED]
             progress[layout.STAMP] += 1
             progress[layout.COMPLETED] = row
@@ -105,8 +106,6 @@ def search(
             progress[layout.START] = row + 1
             if progress[layout.ALONE] != 0:
                 next_row_alone(end, matches, rules, work, output)
-            if progress[layout.NUMBER] >= progress[layout.MATCH_LIMIT]:
-                break
         if progress[layout.STOP] >= 0:
             return layout.DONE
         counters[layout.MATCHES_FOUND] += progress[layout.NUMBER]
@@ -304,9 +303,11 @@ def accept(
     if answer != HOLDS:
         return layout.CONDITION_FAILED + answer
     if totals is not None:
-        arrived = work.nodes[node]
-        start, window_end = arrived[layout.NODE_START], rows.window_end
-        answer = lacks_around(start, row, place, negation, window_end, on_run)
+        arrived, path, window_end = work.nodes[node], work.path, rows.window_end
+        start = arrived[layout.NODE_START]
+        path[layout.PATH_ROWS, 0], path[layout.PATH_ROWS, 1] = start, row  # no row between matters
+        program = rules.program
+        answer = lacks_absent(0, 2, place, negation, program, window_end, path, on_run)
         if answer != HOLDS:
             return layout.DONE if answer == HOLDS_NOT else layout.CONDITION_FAILED + answer
         group = row if totals.grouped == layout.BY_END else work.progress[layout.PARTITION]

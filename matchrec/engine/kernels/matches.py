@@ -88,40 +88,22 @@ def lacks_absent(
 ) -> int:
     """Whether nothing is there that must not be: HOLDS or another answer.
 
-    The match is in `path` from column `first` on, its registers are at `place`.
+    The match is in `path` from column `first` on, its registers are at `place`. Of what is asked
+    for before and after it, its first and its last row are enough.
     """
     if negation is None:
         return HOLDS
     absent, following, lower = negation.absent, negation.following, on_run.given.lower
     for index in range(absent.shape[0]):
+        code = CodeRange(absent[index, layout.ABSENT_CODE], absent[index, layout.ABSENT_CODE_END])
         begin, end = enclosed_rows(index, first, length, lower, negation, program, window_end, path)
-        answer = lacks_row(following[index], begin, end, code_at(index, absent), place, on_run)
-        if answer != HOLDS:
-            return answer
+        row = following[index, begin] if begin < end else end
+        while row < end:
+            answer = evaluate(code, place, row, on_run)
+            if answer != HOLDS_NOT:
+                return HOLDS_NOT if answer == HOLDS else answer
+            row = following[index, row + 1]
     return HOLDS
-
-
-@spliced
-def lacks_row(
-    following: IntArray, begin: int, end: int, code: CodeRange, place: int, on_run: OnRun
-) -> int:
-    """Whether none of the rows begin .. end - 1 must be absent: HOLDS or another answer.
-
-    following: of the absence. code: of its condition, on the registers at `place`.
-    """
-    row = following[begin] if begin < end else end
-    while row < end:
-        answer = evaluate(code, place, row, on_run)
-        if answer != HOLDS_NOT:
-            return HOLDS_NOT if answer == HOLDS else answer
-        row = following[row + 1]
-    return HOLDS
-
-
-@spliced
-def code_at(index: int, absent: IntArray) -> CodeRange:
-    """The code of the condition of an absence."""
-    return CodeRange(absent[index, layout.ABSENT_CODE], absent[index, layout.ABSENT_CODE_END])
 
 
 @inner
@@ -138,9 +120,11 @@ def enclosed_rows(
     """The rows among which an absence is looked for: the first, and the one after the last."""
     members, kind = negation.members, negation.absent[index, layout.ABSENT_KIND]
     last = first + length - 1
-    if kind != layout.IN_THE_MIDDLE:
-        start, end = path[layout.PATH_ROWS, first], path[layout.PATH_ROWS, last]
-        return rows_around(kind, start, end, lower, window_end)
+    start, end = path[layout.PATH_ROWS, first], path[layout.PATH_ROWS, last]
+    if kind == layout.AT_THE_END:
+        return end + 1, window_end[start]
+    if kind == layout.AT_THE_BEGINNING:
+        return first_with_window(window_end, lower, start, end), start
     choices = path[layout.PATH_CHOICES]
     at = last
     while at >= first and not members[index, 0, program[choices[at], layout.VARIABLE]]:
@@ -152,41 +136,6 @@ def enclosed_rows(
     if after < first or at > last:
         return 0, 0
     return path[layout.PATH_ROWS, after] + 1, path[layout.PATH_ROWS, at]
-
-
-@inner
-def rows_around(
-    kind: int, start: int, last: int, lower: int, window_end: IntArray
-) -> tuple[int, int]:
-    """The rows before or after a match among which an absence is looked for."""
-    if kind == layout.AT_THE_END:
-        return last + 1, window_end[start]
-    return first_with_window(window_end, lower, start, last), start
-
-
-@spliced
-def lacks_around(
-    start: int,
-    last: int,
-    place: int,
-    negation: NegationArrays | None,
-    window_end: IntArray,
-    on_run: OnRun,
-) -> int:
-    """Whether nothing is before or after a match that must not be: HOLDS or another answer.
-
-    start, last: rows of the match, whose registers are at `place`.
-    """
-    if negation is None:
-        return HOLDS
-    absent, following = negation.absent, negation.following
-    for index in range(absent.shape[0]):
-        kind = absent[index, layout.ABSENT_KIND]
-        begin, end = rows_around(kind, start, last, on_run.given.lower, window_end)
-        answer = lacks_row(following[index], begin, end, code_at(index, absent), place, on_run)
-        if answer != HOLDS:
-            return answer
-    return HOLDS
 
 
 @inner

@@ -63,7 +63,7 @@ from matchrec.engine.kernels.matches import (
     write_best,
     write_path,
 )
-from matchrec.engine.kernels.starts import begin_start, search_partitions, skip_match
+from matchrec.engine.kernels.starts import begin_at, begin_start, search_partitions, skip_match
 from matchrec.engine.partitions import IntArray
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.jit.decorators import inlined, inner, kernel, spliced
@@ -499,9 +499,9 @@ def go_on_after(start: int, partition: Partition, work: Work, output: FoundArray
     progress[layout.COMPLETED] = progress[layout.BEST_END]
     status = write_best(work.path, progress, output)
     if status == layout.DONE:
-        progress[layout.START] = progress[layout.BEST_END] + 1
+        forget(progress[layout.BEST_END] + 1, progress)
+        begin_at(progress[layout.BEST_END] + 1, progress)
         progress[layout.BEST_START] = -1
-        forget(progress[layout.START], progress)
     return status
 
 

@@ -54,17 +54,10 @@ def search_partitions(
         if progress[layout.PARTITION] >= 0:
             partition = partition_at(rows, progress)
             status = np.int64(layout.DONE)
-            most = progress[layout.MATCH_LIMIT]
-            while (
-                status == layout.DONE
-                and progress[layout.START] < partition.until
-                and progress[layout.NUMBER] < most
-            ):
+            while status == layout.DONE and progress[layout.START] < partition.until:
                 status = np.int64(search_start(partition, rules, rows, work, output, given, hook))
             if status != layout.DONE and status != layout.MORE_ROWS:
                 return int(status)
-            if progress[layout.NUMBER] >= most:
-                progress[layout.START] = partition.until  # no row is needed further on
         go_to_next_partition(rows.frontier, progress)
     return layout.DONE
 
@@ -86,11 +79,21 @@ def go_to_next_partition(frontier: IntArray, progress: IntArray) -> None:
     if number == frontier.shape[1]:
         return
     start = frontier[layout.FRONTIER_START, number]
-    progress[layout.START] = start
     progress[layout.NUMBER] = frontier[layout.FRONTIER_NUMBER, number]
+    begin_at(start, progress)
     progress[layout.STEP_COUNT] = frontier[layout.FRONTIER_STEPS, number]
     forget(start, progress)
     progress[layout.HORIZON] = start
+
+
+@spliced
+def begin_at(row: int, progress: IntArray) -> None:
+    """Set the next starting row; where as many matches are found as are sought, none is left.
+
+    So that is asked once for each match, and not for each starting row.
+    """
+    is_enough = progress[layout.NUMBER] >= progress[layout.MATCH_LIMIT]
+    progress[layout.START] = layout.NO_LIMIT if is_enough else row
 
 
 @spliced
@@ -275,7 +278,7 @@ def skip_match(
 def go_on_from(row: int, start: int, progress: IntArray) -> int:
     """Set the next starting row after the match that starts at `start`: DONE or a failure."""
     if row > start:
-        progress[layout.START] = row
+        begin_at(row, progress)
         return layout.DONE
     progress[layout.ROW] = start
     return layout.SKIP_TO_NO_ROW if row == NO_ROW else layout.SKIP_TO_FIRST_ROW
