@@ -15,6 +15,7 @@ last row alone.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
 from enum import Enum
@@ -40,7 +41,7 @@ from matchrec.conditions.run_condition import (
 from matchrec.dataclass import dataclass
 from matchrec.engine.interface import Absent, Task
 from matchrec.errors import totals as errors
-from matchrec.nfa.closure import Choice, Effect, Folding
+from matchrec.nfa.closure import Choice, Effect, Folding, number_states, reachable
 from matchrec.plan.clauses import EventSelection
 
 
@@ -142,45 +143,31 @@ class Division:
 
     def leading_to_ends(self) -> set[Place]:
         """The places from which a run may become a match."""
-        found = set(self.ends)
-        while True:
-            more = {
-                place
-                for place, moves in self.moves.items()
-                if place not in found and any(target in found for _, target in moves)
-            }
-            if not more:
-                return found
-            found |= more
+        sources = defaultdict(set)
+        for place, moves in self.moves.items():
+            for _, target in moves:
+                sources[target].add(place)
+        return reachable(self.ends, lambda place: sources[place])
 
     def variables_after(self, number: int) -> frozenset[int]:
         """The variables to which a run may map a row when it is within a part, or later."""
-        waiting = [place for place in self.moves if place[1] and place[1][number] is Part.WITHIN]
-        found, seen = set(), set(waiting)
-        while waiting:
-            for choice, target in self.moves.get(waiting.pop(), ()):
-                if target != NOWHERE and choice.variable is not None:
-                    found.add(choice.variable)
-                    if target not in seen:
-                        seen.add(target)
-                        waiting.append(target)
-        return frozenset(found)
+        within_part = (one for one in self.moves if one[1][number] is Part.WITHIN)
+        later = reachable(within_part, lambda one: [to for _, to in self.going_on(one)])
+        mapped = (choice.variable for one in later for choice, _ in self.going_on(one))
+        return frozenset(variable for variable in mapped if variable is not None)
+
+    def going_on(self, place: Place) -> list[Move]:
+        """The moves of a place after which a run may still be a match."""
+        return [one for one in self.moves[place] if one[1] != NOWHERE]
 
     def folding(self) -> Folding:
         """The program that says it: the first state is still the one in which runs begin."""
-        order = [*self.moves, *([] if NOWHERE in self.moves else [NOWHERE])]
-        numbers = {place: number for number, place in enumerate(order)}
-        choices = (
-            tuple(
-                choice if choice.target is None else replace(choice, target=numbers[target])
-                for choice, target in self.choices(place)
-            )
-            for place in order
-        )
+        begin = next(iter(self.moves))
+        places, choices = zip(*number_states([begin], self.choices), strict=True)
         states = self.task.pattern.folding.states
-        return Folding(tuple(choices), tuple(states[max(state, 0)] for state, _ in order))
+        return Folding(choices, tuple(states[max(state, 0)] for state, _ in places))
 
-    def choices(self, place: Place) -> Iterator[Move]:
+    def choices(self, place: Place) -> Iterator[tuple[Choice, Place | None]]:
         """All choices of a place in the order in which they are asked, and where they lead.
 
         The row up to which an absence is asked for may itself be one that must be absent. One that
@@ -189,7 +176,7 @@ class Division:
         state, parts = place
         if place in self.ends:
             accepting = (one for one in self.task.pattern.folding.choices[state] if one.accepts)
-            yield from ((one, NOWHERE) for one in accepting)
+            yield from ((one, None) for one in accepting)
         asked: frozenset[int] = frozenset()
         moves = sorted(self.kept_moves(place), key=lambda one: len(within(one[1][1])))
         for choice, target in moves:
@@ -212,11 +199,11 @@ class Division:
             if target != NOWHERE or (blocks and choice not in somewhere):
                 yield choice, target
 
-    def endings(self, numbers: Iterable[int]) -> Iterator[Move]:
+    def endings(self, numbers: Iterable[int]) -> Iterator[tuple[Choice, None]]:
         """What a row does that must be absent, by the numbers of absences."""
         for number in sorted(numbers):
             test = self.between[number].variable
-            yield Choice(0, None, None, test=test, effect=Effect.ENDS), NOWHERE
+            yield Choice(0, None, None, test=test, effect=Effect.ENDS), None
 
 
 def within(parts: Parts) -> frozenset[int]:

@@ -11,7 +11,14 @@ from matchrec.conditions.residual import SplitCondition
 from matchrec.conditions.split import ConditionSplitter, RowScope, split
 from matchrec.dataclass import dataclass
 from matchrec.errors.sql.pattern import negation_at_start, several_ends
-from matchrec.nfa.closure import ANCHORS, Choice, Folding, forbidden_by, least_mapped
+from matchrec.nfa.closure import (
+    ANCHORS,
+    Choice,
+    Folding,
+    forbidden_by,
+    least_mapped,
+    number_states,
+)
 from matchrec.nfa.compile import CompiledPattern, compile_pattern
 from matchrec.plan.clauses import Definition
 from matchrec.plan.expression import Scalar, complement
@@ -59,34 +66,28 @@ class Place:
 class Separation:
     """Makes the states of a folding without NOTs. tests: the number of the first test.
 
-    places: what has become a state, in order. restrictions: of the tests, in order.
+    restrictions: of the tests, in order.
     """
 
     folding: Folding
     tests: int
     span: Span | None
-    places: dict[Place, int] = field(default_factory=dict)
     restrictions: dict[Restriction, int] = field(default_factory=dict)
 
     def separate(self) -> Folding:
         """The folding with tests instead of NOTs."""
         if any(choice.guard & ~ANCHORS for choice in self.folding.choices[0]):
             raise negation_at_start(self.span)
-        order = [Place(0)]
-        self.places[order[0]] = 0
-        states = []
-        for place in order:  # grows while it is read
-            choices = []
-            for choice in self.possible(place):
-                for target in self.targets(choice):
-                    if target not in self.places:
-                        self.places[target] = len(order)
-                        order.append(target)
-                    choices.append(self.tested(choice, place, target))
-                if choice.target is None:
-                    choices.append(replace(choice, guard=choice.guard & ANCHORS))
-            states.append(tuple(choices))
-        return Folding(tuple(states), tuple(self.folding.states[one.state] for one in order))
+        places, choices = zip(*number_states([Place(0)], self.choices), strict=True)
+        return Folding(choices, tuple(self.folding.states[one.state] for one in places))
+
+    def choices(self, place: Place) -> Iterator[tuple[Choice, Place | None]]:
+        """The choices of a place, with tests, and where each leads."""
+        for choice in self.possible(place):
+            for target in self.targets(choice):
+                yield self.tested(choice, place, target), target
+            if choice.target is None:
+                yield replace(choice, guard=choice.guard & ANCHORS), None
 
     def possible(self, place: Place) -> Iterator[Choice]:
         """The choices of a state that the row after does not rule out."""
@@ -124,7 +125,7 @@ class Separation:
         assert choice.variable is not None
         here = forbidden_by(choice.guard) - source.absent
         asked = Restriction(choice.variable, here, target.absent, target.present)
-        found = replace(choice, guard=choice.guard & ANCHORS, target=self.places[target])
+        found = replace(choice, guard=choice.guard & ANCHORS)
         if asked == Restriction(choice.variable):
             return found
         number = self.restrictions.setdefault(asked, len(self.restrictions))

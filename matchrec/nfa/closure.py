@@ -6,10 +6,13 @@ choices `A -> 0, B -> 1` and the last one `accept`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import replace
 from enum import IntEnum
+from functools import partial
 from graphlib import CycleError, TopologicalSorter
+from itertools import islice
+from typing import TypeVar
 
 from matchrec.dataclass import dataclass
 from matchrec.errors.sql.pattern import pattern_too_large
@@ -95,27 +98,64 @@ def fold(program: Program, *, every_way: bool = False, span: Span | None = None)
 
     Raises MatchRecognizePlanError where there are more than MOST_CHOICES up to acceptances.
     """
-    numbers = {program.start: 0}
-    order = [program.start]
-    folded = []
-    size = 0
+
+    def ways(state: StateId) -> Iterator[tuple[Choice, StateId | None]]:
+        for choice in choices_of(program, state, every_way=every_way):
+            yield choice, choice.target
+
+    found = number_states([program.start], ways)
+    if every_way:
+        fold(program, span=span)  # which raises, unless acceptances leave few of them
+    else:
+        found = limit_choices(found, span)
+    order, folded = zip(*found, strict=True)
+    return Folding(folded, order)
+
+
+_State = TypeVar("_State", bound=Hashable)
+
+
+def number_states(
+    begin: Iterable[_State], ways: Callable[[_State], Iterable[tuple[Choice, _State | None]]]
+) -> Iterator[tuple[_State, tuple[Choice, ...]]]:
+    """All states that some lead to, themselves first, as they are met, and their choices.
+
+    ways: the choices of a state, and to what each leads, whose number becomes its target; None of
+    one that leads nowhere.
+    """
+    order = list(begin)
+    numbers = {state: number for number, state in enumerate(order)}
     for state in order:  # grows while it is read
         choices = []
-        for choice in choices_of(program, state, every_way=every_way):
-            size += 1
-            if size == MOST_CHOICES + 1:
-                if not every_way:
-                    raise pattern_too_large(MOST_CHOICES, "choices", span)
-                fold(program, span=span)  # which raises, unless acceptances leave few of them
-            if choice.target is None:
-                choices.append(choice)
-                continue
-            if choice.target not in numbers:
-                numbers[choice.target] = len(order)
-                order.append(choice.target)
-            choices.append(replace(choice, target=numbers[choice.target]))
-        folded.append(tuple(choices))
-    return Folding(tuple(folded), tuple(order))
+        for choice, to in ways(state):
+            if to is not None and to not in numbers:
+                numbers[to] = len(order)
+                order.append(to)
+            choices.append(choice if to is None else replace(choice, target=numbers[to]))
+        yield state, tuple(choices)
+
+
+def limit_choices(
+    found: Iterable[tuple[_State, tuple[Choice, ...]]], span: Span | None
+) -> Iterator[tuple[_State, tuple[Choice, ...]]]:
+    """The same states. Raises MatchRecognizePlanError where they have over MOST_CHOICES."""
+    size = 0
+    for state, choices in found:
+        size += len(choices)
+        if size > MOST_CHOICES:
+            raise pattern_too_large(MOST_CHOICES, "choices", span)
+        yield state, choices
+
+
+def reachable(begin: Iterable[_State], onward: Callable[[_State], Iterable[_State]]) -> set[_State]:
+    """All states that some lead to, themselves among them."""
+    reached = set(begin)
+    waiting = list(reached)
+    while waiting:
+        new = set(onward(waiting.pop())) - reached
+        reached |= new
+        waiting += new
+    return reached
 
 
 def choices_of(program: Program, state: StateId, *, every_way: bool) -> Iterator[Choice]:
@@ -333,7 +373,7 @@ def is_exponentially_ambiguous(folded: Folded) -> bool:
     """
     if len(folded) > MOST_STATES:
         return True
-    reached = [_reached(folded, state) for state in range(len(folded))]
+    reached = [reachable([state], partial(targets, folded)) for state in range(len(folded))]
     return any(
         sum(one.target is not None and state in reached[one.target] for one in choices) > 1
         for state, choices in enumerate(folded)
@@ -345,22 +385,19 @@ def is_needed(folding: Folding, marked: Callable[[Choice], bool]) -> bool:
 
     Conditions are unknown here.
     """
-    reached = set(range(folding.starts))
-    waiting = list(reached)
-    while waiting:
-        state = waiting.pop()
-        if folding.ends and folding.ends[state]:
-            return False
-        found = [folding.waits[state]] if folding.waits else []
-        for choice in folding.choices[state]:
-            if choice.accepts or choice.effect in (Effect.COMPLETES, Effect.TIMES_OUT):
-                return False
-            if not marked(choice):
-                found.append(choice.target)
-        new = {one for one in found if one is not None} - reached
-        reached |= new
-        waiting += new
-    return True
+    endings = (Effect.COMPLETES, Effect.TIMES_OUT)
+
+    def onward(state: int) -> Iterator[int]:
+        waits = folding.waits[state : state + 1]
+        unmarked = (one.target for one in folding.choices[state] if not marked(one))
+        return (one for one in (*waits, *unmarked) if one is not None)
+
+    def ends(state: int) -> bool:
+        choices = folding.choices[state]
+        by_row = any(one.accepts or one.effect in endings for one in choices)
+        return by_row or any(folding.ends[state : state + 1])
+
+    return not any(map(ends, reachable(range(folding.starts), onward)))
 
 
 def may_map_twice(folding: Folding, waits: tuple[int | None, ...]) -> bool:
@@ -407,30 +444,19 @@ def determinise(folding: Folding) -> Folding | None:
     """
     if any(choice.guard for choices in folding.choices for choice in choices):
         return None
-    start = frozenset(range(folding.starts))
-    numbers, order, states = {start: 0}, [start], []
-    for members in order:  # grows while it is read
+
+    def merged(members: frozenset[int]) -> Iterator[tuple[Choice, frozenset[int] | None]]:
         ways = [choice for state in sorted(members) for choice in folding.choices[state]]
-        merged = [one for one in ways if one.accepts][:1]
+        yield from [(one, None) for one in ways if one.accepts][:1]
         by_variable = {one.variable: one for one in reversed(ways) if not one.accepts}
         for variable, choice in by_variable.items():
             onward = (one.target for one in ways if one.variable == variable)
             target = frozenset(one for one in onward if one is not None)
-            if target not in numbers:
-                numbers[target] = len(order)
-                order.append(target)
-            merged.append(replace(choice, target=numbers[target], again=False))
-        states.append(tuple(merged))
-        if len(order) > MOST_SETS:
-            return None
-    return Folding(tuple(states), tuple(folding.states[min(one)] for one in order))
+            yield replace(choice, again=False), target
 
-
-def _reached(folded: Folded, state: int) -> set[int]:
-    """A state and all that it leads to."""
-    found, waiting = {state}, [state]
-    while waiting:
-        new = set(targets(folded, waiting.pop())) - found
-        found |= new
-        waiting += new
-    return found
+    start = frozenset(range(folding.starts))
+    found = list(islice(number_states([start], merged), MOST_SETS + 1))
+    if len(found) > MOST_SETS:
+        return None
+    sets, choices = zip(*found, strict=True)
+    return Folding(choices, tuple(folding.states[min(one)] for one in sets))

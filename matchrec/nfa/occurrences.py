@@ -8,19 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import accumulate, count
 
 from matchrec.dataclass import dataclass
-from matchrec.errors.sql.pattern import pattern_too_large
 from matchrec.nfa.closure import (
     GUARD_START,
-    MOST_CHOICES,
     Choice,
     Effect,
     Folded,
     Folding,
     fold,
     least_rows,
+    limit_choices,
+    number_states,
 )
 from matchrec.nfa.compile import CompiledPattern, compile_program
 from matchrec.nfa.program import A_MATCH
@@ -133,20 +134,9 @@ def may_await_others(
 
 def copy_states(folded: Folded, span: Span | None) -> tuple[list[Copy], Folded]:
     """Each state with each set of states that the same occurrences lead to, and its choices."""
-    numbers = {START: 0}
-    order, copied, size = [START], [], 0
-    for copy in order:  # grows while it is read
-        choices = []
-        for choice, to in choices_of_copy(folded, copy):
-            if to is not None and to not in numbers:
-                numbers[to] = len(order)
-                order.append(to)
-            choices.append(choice if to is None else replace(choice, target=numbers[to]))
-        copied.append(tuple(choices))
-        size += len(choices)
-        if size > MOST_CHOICES:
-            raise pattern_too_large(MOST_CHOICES, "choices", span)
-    return order, tuple(copied)
+    found = number_states([START], partial(choices_of_copy, folded))
+    order, copied = zip(*limit_choices(found, span), strict=True)
+    return list(order), copied
 
 
 def choices_of_copy(folded: Folded, copy: Copy) -> Iterator[tuple[Choice, Copy | None]]:
