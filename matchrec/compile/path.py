@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field, replace
 from functools import partial
+from itertools import chain
 
 from matchrec.compile.columns import (
     Computed,
@@ -110,21 +111,19 @@ class Draft:
 
     def columns(self) -> tuple[RowColumn, ...]:
         """Every column whose type the link needs, each once."""
-        found: dict[RowColumn, None] = {}
-        for output in self.outputs:
-            found.update(dict.fromkeys(output_row_columns(output)))
-        for condition in self.conditions:
-            if condition.during is not None:
-                found.update(dict.fromkeys(step_columns(condition.during)))
-            if condition.nearby is not None:
-                found.update(dict.fromkeys(step_columns(condition.nearby.step)))
-        for one in self.observed:
-            if isinstance(one, Nearby):
-                found.update(dict.fromkeys(step_columns(one.step)))
-        for columns_of_ends in (window_columns, gap_columns, near_columns):
-            found.update(dict.fromkeys(columns_of_ends(self.plan)))
-        found.update(dict.fromkeys(key_columns(self.plan)))
-        return tuple(found)
+        during = (one.during for one in self.conditions if one.during is not None)
+        nearby = (one.nearby for one in self.conditions if one.nearby is not None)
+        observed = (one for one in self.observed if isinstance(one, Nearby))
+        steps = (*during, *(one.step for one in (*nearby, *observed)))
+        found = (
+            *chain.from_iterable(map(output_row_columns, self.outputs)),
+            *chain.from_iterable(map(step_columns, steps)),
+            *window_columns(self.plan),
+            *gap_columns(self.plan),
+            *near_columns(self.plan),
+            *key_columns(self.plan),
+        )
+        return tuple(dict.fromkeys(found))
 
     @property
     def needs_spark(self) -> str | None:

@@ -14,13 +14,13 @@ import operator
 from bisect import insort
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from decimal import ROUND_HALF_UP, Context, Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from functools import partial
 from typing import Any, Protocol
 
 from matchrec.conditions.functions.comparisons import normalized, rank
 from matchrec.conditions.functions.function import AggregateUse, Compute, FunctionError, Value
-from matchrec.conditions.functions.numerals import divided, fits, wrap
+from matchrec.conditions.functions.numerals import EXACT, divided, fits, wrap
 from matchrec.conditions.types import (
     BIGINT,
     BOOLEAN,
@@ -177,27 +177,19 @@ def last_of(best: State) -> Value:
 
 
 def extreme(use: AggregateUse, *, largest: bool) -> Accumulator:
-    """The least or the largest value; of equal ones the first."""
+    """The least or the largest value, of equal ones the first; or, of two arguments, the value on
+    the row that has the least or the largest ordering, of equal ones the last.
+    """
     key_of, is_better = sort_key(use.types[-1]), operator.gt if largest else operator.lt
 
-    def step(best: State, value: Value) -> State:
-        if value is None:
+    def step(best: State, value: Value, *ordering: Value) -> State:
+        by = ordering[0] if ordering else value
+        if by is None:
             return best
-        key = key_of(value)
-        return (key, value) if best is None or is_better(key, best[0]) else best
-
-    return Accumulator(None, step, last_of)
-
-
-def value_beside(use: AggregateUse, *, largest: bool) -> Accumulator:
-    """The value on the row that has the least or the largest ordering; of equal ones the last."""
-    key_of, is_better = sort_key(use.types[-1]), operator.gt if largest else operator.lt
-
-    def step(best: State, value: Value, ordering: Value) -> State:
-        if ordering is None:
-            return best
-        key = key_of(ordering)
-        return best if best is not None and is_better(best[0], key) else (key, value)
+        key = key_of(by)
+        if best is None or is_better(key, best[0]) or (ordering and key == best[0]):
+            return key, value
+        return best
 
     return Accumulator(None, step, last_of)
 
@@ -269,9 +261,6 @@ def listagg(_: AggregateUse) -> Accumulator:
 
 # Counts, sums and averages. What does not fit a sum is an error under ANSI, and for intervals
 # always; else integers wrap and decimals are NULL.
-
-EXACT = Context(prec=200, rounding=ROUND_HALF_UP)
-"""Arithmetic of decimals that loses no digit."""
 
 DIGITS_OF_A_DOUBLE = 15  # up to which Spark divides the sum of decimals as a double
 PLACES_OF_A_QUOTIENT = 39  # that Spark computes before it rounds to those of the result
@@ -540,8 +529,8 @@ AGGREGATES: Mapping[str, AggregateFunction] = {
     "max": AggregateFunction(
         of_one(lambda one: one), partial(extreme, largest=True), ignores_repeats=True
     ),
-    "min_by": AggregateFunction(type_beside, partial(value_beside, largest=False)),
-    "max_by": AggregateFunction(type_beside, partial(value_beside, largest=True)),
+    "min_by": AggregateFunction(type_beside, partial(extreme, largest=False)),
+    "max_by": AggregateFunction(type_beside, partial(extreme, largest=True)),
     "sum": AggregateFunction(of_number(sum_type), sum_of),
     "avg": AVERAGE,
     "mean": AVERAGE,

@@ -25,7 +25,6 @@ from matchrec.plan.expression import (
     Frame,
     MatchNumber,
     Navigation,
-    Operation,
     Piece,
     Reference,
     RowNumber,
@@ -34,6 +33,7 @@ from matchrec.plan.expression import (
     complement,
     inner_references,
     joined,
+    with_references,
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import string_literal
@@ -67,7 +67,7 @@ class Viewpoint:
     def absence(self) -> Scalar:
         """That the row does not satisfy the condition, or is not there."""
         definitions = (one for one in self.plan.definitions if one.variable == self.negated)
-        asked = [self.view(one.condition) for one in definitions]
+        asked = [with_references(one.condition, self.read) for one in definitions]
         if self.row is Forbidden.AFTER:
             asked = [self.has_next_row(), *asked]
         return complement(all_of(asked)) if asked else Term(("FALSE",), NOWHERE)
@@ -80,14 +80,8 @@ class Viewpoint:
         """The row that must not be there, or one so far from it."""
         return Navigation(self.mapped, physical_offset=physical + self.row)
 
-    def view(self, scalar: Scalar) -> Scalar:
-        """The expression with its references seen from here."""
-        if isinstance(scalar, Operation):
-            return scalar.of_operands(self.view)
-        pieces = (piece if isinstance(piece, str) else self.read(piece) for piece in scalar.pieces)
-        return replace(scalar, pieces=tuple(pieces))
-
     def read(self, reference: Reference) -> Piece:
+        """A reference seen from here."""
         match reference:
             case ColumnReference(navigation=navigation):
                 return replace(reference, navigation=self.navigation(navigation, reference.span))

@@ -299,20 +299,18 @@ def case(parts: Parts, span: Span) -> Combined:
     return found
 
 
-def case_of(parts: Parts, span: Span) -> Combined:
-    """CASE x WHEN a THEN ..., from x on, with the conditions x = a."""
-    value, *branches = parts
-    for place in range(0, len(branches) - 1, 2):
-        branches[place] = Combined("=", (value, branches[place]), span)
-    return case(tuple(branches), span)
+def case_by(comparison: str) -> Rewriting:
+    """CASE x WHEN a THEN ..., from x on, with the conditions x = a; or DECODE(x, a, y, ..., z),
+    where NULL is found too.
+    """
 
+    def of_all(parts: Parts, span: Span) -> Combined:
+        value, *branches = parts
+        for place in range(0, len(branches) - 1, 2):
+            branches[place] = Combined(comparison, (value, branches[place]), span)
+        return case(tuple(branches), span)
 
-def decode(parts: Parts, span: Span) -> Combined:
-    """DECODE(x, a, y, ..., z): CASE of what is not distinct, where NULL is found too."""
-    value, *branches = parts
-    for place in range(0, len(branches) - 1, 2):
-        branches[place] = Combined("<=>", (value, branches[place]), span)
-    return case(tuple(branches), span)
+    return of_all
 
 
 REWRITINGS: Mapping[str, Rewriting | Form] = {
@@ -328,8 +326,8 @@ REWRITINGS: Mapping[str, Rewriting | Form] = {
     "NANVL": ("IF", ("ISNAN", 0), 1, 0),
     "NVL2": ("IF", ("IS NOT NULL", 0), 1, 2),
     "CASE": case,
-    "CASE OF": case_of,
-    "DECODE": decode,
+    "CASE OF": case_by("="),
+    "DECODE": case_by("<=>"),
     "GREATEST": extreme(">"),
     "LEAST": extreme("<"),
     "BETWEEN": ("AND", (">=", 0, 1), ("<=", 0, 2)),

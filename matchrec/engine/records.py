@@ -125,7 +125,7 @@ def prepare_input(task: Task, partitions: Partitions, *, selects: bool = True) -
         from matchrec.evaluate.python_calls import PythonCalls  # loads all functions
 
         source = RowValues(rows.columns, rows.valid, partitions.ranked)
-        python = PythonCalls(linked, source, lambda: None)
+        python = PythonCalls(linked, source)
         rows = rows._replace(mathematics=mathematics_of(linked), python=python.pointer)
     if not selects:
         rules = rules._replace(accepts=None, goes_on=None, waits=None, ends=None)

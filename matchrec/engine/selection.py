@@ -11,7 +11,7 @@ the rows at which they were set.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from typing import Any, ClassVar
 
@@ -96,27 +96,24 @@ def take_matches(matches: Matches, order: IntArray) -> Matches:
         return matches
     lengths = np.diff(matches.offsets)[order]
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    taken: dict[str, Any] = {name: one[order] for name, one in columns_of(matches, OF_MATCHES)}
     if matches.chains is not None:
-        return replace(
-            matches,
-            partition=matches.partition[order],
-            number=matches.number[order],
-            start=matches.start[order],
-            offsets=offsets,
-            chains=replace(matches.chains, first=matches.chains.first[order]),
-        )
-    places = np.arange(offsets[-1]) + np.repeat(matches.offsets[:-1][order] - offsets[:-1], lengths)
-    return Matches(
-        matches.partition[order],
-        matches.number[order],
-        matches.start[order],
-        offsets,
-        matches.classifiers[places],
-        matches.excluded[places],
-        None if matches.rows is None else matches.rows[places],
-        completed=None if matches.completed is None else matches.completed[order],
-        kind=None if matches.kind is None else matches.kind[order],
-    )
+        taken["chains"] = replace(matches.chains, first=matches.chains.first[order])
+    else:
+        before = np.repeat(matches.offsets[:-1][order] - offsets[:-1], lengths)
+        places = np.arange(offsets[-1]) + before
+        taken |= {name: one[places] for name, one in columns_of(matches, OF_ROWS)}
+    return replace(matches, offsets=offsets, **taken)
+
+
+OF_MATCHES = ("partition", "number", "start", "completed", "kind", "totals")
+OF_ROWS = ("classifiers", "excluded", "rows")
+
+
+def columns_of(matches: Matches, names: Iterable[str]) -> Iterator[tuple[str, Any]]:
+    """What is known of each match, or of each mapped row, by those of its names that there are."""
+    found = ((name, getattr(matches, name)) for name in names)
+    return ((name, one) for name, one in found if one is not None)
 
 
 def number_chunks(task: Task, ordered: Iterator[Matches]) -> Iterator[Matches]:
@@ -162,11 +159,9 @@ def concatenate(parts: Sequence[Matches]) -> Matches:
     sizes = [part.offsets[-1] for part in parts]
     before = np.cumsum([0, *sizes[:-1]])
     offsets = [part.offsets[:-1] + add for part, add in zip(parts, before, strict=True)]
-    names = ("partition", "number", "start", "classifiers", "excluded", "rows", "completed", "kind")
     merged: dict[str, Any] = {
         name: np.concatenate([getattr(part, name) for part in parts])
-        for name in (*names, "totals")
-        if getattr(first, name) is not None
+        for name, _ in columns_of(first, (*OF_MATCHES, *OF_ROWS))
     }
     ends = np.concatenate([*offsets, [sum(sizes)]]).astype(np.int64)
     return replace(first, offsets=ends, **merged)
@@ -377,30 +372,38 @@ class LiveRuns:
 
     def needed_rows(self, positions: IntArray, extremes: Sequence[Extreme] = ()) -> IntArray:
         """Every row that the runs need. positions: of registers that hold a row or less than 0."""
-        held = self.registers[:, positions].ravel()
-        return np.concatenate(
-            [
-                self.runs[:, layout.RUN_START],
-                self.nodes[~self.joins, layout.NODE_ROW],
-                self.nodes[:, layout.NODE_START],
-                held[held >= 0],
-                *(self.nodes[one.held(self.nodes), one.row] for one in extremes),
-            ]
-        )
+        found: list[IntArray] = []
+
+        def note(rows: IntArray) -> IntArray:
+            found.append(rows)
+            return rows
+
+        self.change_rows(note, positions, extremes)
+        return np.concatenate(found)
 
     def move(
         self, places: IntArray, positions: IntArray, extremes: Sequence[Extreme] = ()
     ) -> LiveRuns:
         """The same runs over other rows: row i has become row places[i]."""
+        return self.change_rows(places.__getitem__, positions, extremes)
+
+    def change_rows(
+        self,
+        change: Callable[[IntArray], IntArray],
+        positions: IntArray,
+        extremes: Sequence[Extreme],
+    ) -> LiveRuns:
+        """The same runs with other rows in the place of those that they hold."""
         runs, registers, nodes = self.runs.copy(), self.registers.copy(), self.nodes.copy()
-        runs[:, layout.RUN_START] = places[runs[:, layout.RUN_START]]
-        nodes[~self.joins, layout.NODE_ROW] = places[nodes[~self.joins, layout.NODE_ROW]]
-        nodes[:, layout.NODE_START] = places[nodes[:, layout.NODE_START]]
+        runs[:, layout.RUN_START] = change(runs[:, layout.RUN_START])
+        nodes[~self.joins, layout.NODE_ROW] = change(nodes[~self.joins, layout.NODE_ROW])
+        nodes[:, layout.NODE_START] = change(nodes[:, layout.NODE_START])
         held = registers[:, positions]
-        registers[:, positions] = np.where(held >= 0, places[np.maximum(held, 0)], held)
+        held[held >= 0] = change(held[held >= 0])
+        registers[:, positions] = held
         for one in extremes:
             known = one.held(nodes)
-            nodes[known, one.row] = places[nodes[known, one.row]]
+            nodes[known, one.row] = change(nodes[known, one.row])
         return LiveRuns(runs, registers, nodes)
 
 

@@ -202,12 +202,10 @@ class PythonCalls:
     during any call, which a kernel lets go on, ends the next one that computes.
     """
 
-    def __init__(
-        self, linked: LinkedConditions, source: RowValues, begins: Callable[[], object]
-    ) -> None:
+    def __init__(self, linked: LinkedConditions, source: RowValues) -> None:
         self.stack: IntArray = np.zeros((2, linked.depth), np.int64)
         self.top = 0
-        self.begins = begins
+        self.begins: Callable[[], object] = lambda: None
         self.begun: object = None
         self.failure: BaseException | None = None
         self.registers: Callable[[], IntArray] = lambda: self.stack[:0]

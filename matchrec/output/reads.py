@@ -16,7 +16,7 @@ from typing_extensions import assert_never
 from matchrec.conditions.aggregates import basic, framed
 from matchrec.conditions.residual import RunningAggregate
 from matchrec.conditions.row_column import RowColumn, row_column, window_columns
-from matchrec.conditions.types import NUMBERS, SPARKS_OWN, Family, ValueType
+from matchrec.conditions.types import NUMBERS, SPARKS_OWN, Family, ValueType, average_type
 from matchrec.dataclass import dataclass
 from matchrec.errors import totals as errors
 from matchrec.nfa.program import A_MATCH, FIRST_NEAR, TIMED_OUT
@@ -471,6 +471,5 @@ def divides_exactly(type_: ValueType) -> bool:
 
 def decimal_average(total: int, count: int, type_: ValueType) -> Pieces:
     """Spark's avg(decimal(p,s)): the sum over the count, as decimal(p+4,s+4)."""
-    precision, scale = min(38, type_.precision + 4), min(38, type_.scale + 4)
     divisor = ("CAST(NULLIF(", count, ", 0) AS DECIMAL(20,0))")
-    return ("CAST(", total, " / ", *divisor, f" AS DECIMAL({precision},{scale}))")
+    return ("CAST(", total, " / ", *divisor, f" AS {average_type(type_).name.upper()})")

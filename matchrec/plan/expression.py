@@ -304,8 +304,8 @@ def with_semantics(reference: Reference, semantics: Semantics) -> Reference:
             return reference
 
 
-def with_references(scalar: Scalar, change: Callable[[Reference], Reference]) -> Scalar:
-    """The same expression with every reference changed."""
+def with_references(scalar: Scalar, change: Callable[[Reference], Piece]) -> Scalar:
+    """The same expression with every reference changed, or with text in its place."""
     if isinstance(scalar, Operation):
         return scalar.of_operands(lambda operand: with_references(operand, change))
     pieces = (piece if isinstance(piece, str) else change(piece) for piece in scalar.pieces)

@@ -154,31 +154,33 @@ def as_merged(use: FunctionUse) -> ValueType | None:
     return use.types[-1] if use.types[1] == use.types[2] else None
 
 
-def exists(use: FunctionUse) -> Compute:
-    """NULL where it holds for none, and is unknown for one."""
-    if_unknown = False if TWO_VALUED in use.words else None
+def settled_by(decisive: bool) -> Callable[[FunctionUse], Compute]:
+    """EXISTS, which holds if it does for one, or FORALL, which fails if it does for one.
 
-    def compute(values: Array, holds: Compute) -> bool | None:
-        unknown = False
-        for one in values:
-            found = holds(one)
-            if found:
-                return True
-            unknown = unknown or found is None
-        return if_unknown if unknown else False
+    NULL where none decides and one is unknown.
+    """
 
-    return compute
+    def build(use: FunctionUse) -> Compute:
+        if_unknown = False if TWO_VALUED in use.words else None
+
+        def compute(values: Array, holds: Compute) -> bool | None:
+            unknown = False
+            for one in values:
+                found = holds(one)
+                if found is not None and bool(found) is decisive:
+                    return decisive
+                unknown = unknown or found is None
+            return if_unknown if unknown else not decisive
+
+        return compute
+
+    return build
 
 
-def holds_for_all(values: Array, holds: Compute) -> bool | None:
-    """FORALL: NULL where it fails for none, and is unknown for one."""
-    unknown = False
-    for one in values:
-        found = holds(one)
-        if found is not None and not found:
-            return False
-        unknown = unknown or found is None
-    return None if unknown else True
+def quantifier(decisive: bool) -> Function:
+    """EXISTS or FORALL."""
+    returns = where_boolean(lambda _: BOOLEAN)
+    return Function((ARRAY, None), returns, settled_by(decisive), variables=element_types)
 
 
 def select(values: Array, holds: Compute) -> Array:
@@ -199,11 +201,9 @@ def aggregate(
     return found if finish is None else finish(found)
 
 
-def over_array(
-    variables: Callable[[Types], Types], returns: ValueType | Result, compute: Compute
-) -> Function:
-    """A function of an array and a lambda function."""
-    return Function((ARRAY, None), returns, lambda _: compute, variables=variables)
+def over_array(returns: Result, compute: Compute) -> Function:
+    """A function of an array and a lambda function, which may have the places of elements."""
+    return Function((ARRAY, None), returns, lambda _: compute, variables=types_with_place)
 
 
 NESTED_FUNCTIONS: Mapping[str, Function] = by_name(
@@ -216,12 +216,10 @@ NESTED_FUNCTIONS: Mapping[str, Function] = by_name(
         "ELEMENT_AT": Function((ARRAY, INTEGER), counted_element_type, element_at, fails=True),
         "TRY_ELEMENT_AT": Function((ARRAY, INTEGER), counted_element_type, try_element_at),
         "[]": Function((ARRAY, INTEGER), element_type, subscript, fails=True),
-        "EXISTS": Function(
-            (ARRAY, None), where_boolean(lambda _: BOOLEAN), exists, variables=element_types
-        ),
-        "FORALL": over_array(element_types, where_boolean(lambda _: BOOLEAN), holds_for_all),
-        "FILTER": over_array(types_with_place, where_boolean(lambda use: use.types[0]), select),
-        "TRANSFORM": over_array(types_with_place, lambda use: array(use.types[1]), transform),
+        "EXISTS": quantifier(True),
+        "FORALL": quantifier(False),
+        "FILTER": over_array(where_boolean(lambda use: use.types[0]), select),
+        "TRANSFORM": over_array(lambda use: array(use.types[1]), transform),
         "AGGREGATE REDUCE": Function(
             (ARRAY, None, None, None), as_merged, lambda _: aggregate, 3, True, variables=fold_types
         ),

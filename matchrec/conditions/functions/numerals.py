@@ -49,7 +49,7 @@ SPECIAL = {
     "nan": math.nan,
 }
 WIDE = Context(prec=1000)
-EXACT = re.compile(r"-?[0-9.]{1,16}")  # 15 digits and the point
+CERTAIN = re.compile(r"-?[0-9.]{1,16}")  # 15 digits and the point
 
 
 class NoValueError(AnsiError):
@@ -166,7 +166,7 @@ def floating_to_decimal(number: float, precision: int, scale: int) -> Decimal | 
 def rescale_if_certain(number: float, precision: int, scale: int) -> Decimal:
     """The number rescaled, where all texts that are read as it give the same."""
     text = repr(number)
-    if EXACT.fullmatch(text) is not None or (number.is_integer() and abs(number) < 1e7):
+    if CERTAIN.fullmatch(text) is not None or (number.is_integer() and abs(number) < 1e7):
         return rescale(Decimal(text), precision, scale)
     beside = (Fraction(math.nextafter(number, far)) for far in (-math.inf, math.inf))
     middles = [(Fraction(number) + one) / 2 for one in beside]
@@ -195,16 +195,18 @@ def divided(dividend: int, divisor: int) -> int:
 
 # Arithmetic of decimals, of which an integer is one.
 
-_EXACT = Context(prec=200, rounding=ROUND_HALF_UP)
+EXACT = Context(prec=200, rounding=ROUND_HALF_UP)
+"""Arithmetic of decimals that loses no digit."""
+
 _MOST, _LEAST_SCALE = 38, 6
 _SMALLEST = Decimal(1).scaleb(-_MOST)  # of what Spark computes of a quotient before it rounds
 
 OPERATIONS: Mapping[str, Callable[[Decimal, Decimal], Decimal]] = {
-    "+": _EXACT.add,
-    "-": _EXACT.subtract,
-    "*": _EXACT.multiply,
-    "/": lambda left, right: _EXACT.divide(left, right).quantize(_SMALLEST, context=_EXACT),
-    "%": _EXACT.remainder,
+    "+": EXACT.add,
+    "-": EXACT.subtract,
+    "*": EXACT.multiply,
+    "/": lambda left, right: EXACT.divide(left, right).quantize(_SMALLEST, context=EXACT),
+    "%": EXACT.remainder,
 }
 
 
@@ -248,7 +250,7 @@ def arithmetic(operator: str) -> Function:
             why = "division by zero"
             if right or operator not in ("/", "%"):
                 value = OPERATIONS[operator](Decimal(left), Decimal(right))
-                rounded = value.quantize(unit, context=_EXACT)
+                rounded = value.quantize(unit, context=EXACT)
                 if abs(rounded) < most:
                     return rounded
                 why = f"{value} cannot be represented as {type_.name}"
@@ -290,8 +292,8 @@ def rounding(use: FunctionUse) -> Compute:
         return narrow(found) if own == FLOAT else found
 
     def of_a_decimal(value: Decimal) -> Decimal:
-        rounded = value.quantize(unit, context=_EXACT) if places < 0 else value
-        return _EXACT.plus(rounded.quantize(last, context=_EXACT))
+        rounded = value.quantize(unit, context=EXACT) if places < 0 else value
+        return EXACT.plus(rounded.quantize(last, context=EXACT))
 
     def of_an_integer(value: int) -> int:
         found = divided(value, 10**-places) * 10**-places
@@ -309,12 +311,12 @@ def whole_decimal(toward: str) -> Function:
     return function(
         (Family.DECIMAL,),
         lambda use: decimal(use.types[0].precision - use.types[0].scale + 1, 0),
-        lambda value: _EXACT.plus(value.to_integral_value(toward)),
+        lambda value: EXACT.plus(value.to_integral_value(toward)),
     )
 
 
 NUMERALS: Mapping[str, Function] = {
-    "NEG": function((Family.DECIMAL,), lambda use: use.types[0], _EXACT.minus),
+    "NEG": function((Family.DECIMAL,), lambda use: use.types[0], EXACT.minus),
     "ROUND": Function((None,), rounded_type, rounding, fails=True),
     "FLOOR": whole_decimal(ROUND_FLOOR),
     "CEIL": whole_decimal(ROUND_CEILING),
