@@ -63,6 +63,7 @@ def test_a_finished_match_sets_the_next_starting_row() -> None:
         targets = find_targets(variable, {"B": frozenset([1])}, np.arange(3)).astype(np.int64)
         found = np.zeros((4, 2), np.int64)
         progress = np.zeros(layout.PROGRESS_SIZE, np.int64)
+        progress[layout.MATCH_LIMIT] = layout.NO_LIMIT
         finish = callable_kernel(finish_match)
         status = finish(skip_rule(to), targets, False, found, taken, progress, 10, length, None)
         assert found[:, 0].tolist()[:3] == [0, 1, 10]
