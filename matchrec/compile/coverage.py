@@ -13,7 +13,7 @@ from itertools import chain
 from matchrec.compile.executable import Executable
 from matchrec.compile.path import Draft
 from matchrec.conditions.guards import text_may_fail
-from matchrec.conditions.residual import Combined, Nearby, SplitCondition, Step, Value
+from matchrec.conditions.residual import NOWHERE, Combined, Nearby, SplitCondition, Step, Value
 from matchrec.conditions.row_column import (
     EVERYWHERE,
     RowColumn,
@@ -39,11 +39,9 @@ from matchrec.plan.clauses import MatchOutput, RowsPerMatch
 from matchrec.plan.expression import ColumnReference, Navigation, Scalar, Term, comparison, joined
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import negations, variable_names
-from matchrec.source import Span
 
 Test = RowColumn | Nearby  # one part of a condition that is known before the match
 
-NOWHERE = Span(0, 0)
 HERE, BEFORE = Navigation(), Navigation(physical_offset=-1)
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from enum import IntEnum
 
+from matchrec.conditions.residual import NOWHERE
 from matchrec.dataclass import dataclass
 from matchrec.errors.sql.pattern import reads_forbidden_row
 from matchrec.plan.expression import (
@@ -38,8 +39,6 @@ from matchrec.plan.expression import (
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import string_literal
 from matchrec.source import Span
-
-NOWHERE = Span(0, 0)
 
 
 class Forbidden(IntEnum):

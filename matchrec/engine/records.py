@@ -17,16 +17,7 @@ import numpy.typing as npt
 from matchrec.dataclass import dataclass
 from matchrec.engine.interface import Condition, Staged, Task
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.totals import (
-    ASKED_SIZE,
-    COUNT,
-    FIRST,
-    LAST,
-    MAX,
-    MIN,
-    SUM,
-    words_of,
-)
+from matchrec.engine.kernels.totals import ASKED_SIZE, CODES, words_of
 from matchrec.engine.matches import find_targets, skip_rule
 from matchrec.engine.partitions import BoolArray, Frontier, IntArray, Partitions
 from matchrec.evaluate.formulas import RowValues
@@ -141,7 +132,6 @@ GROUPINGS = {
     Grouping.START: layout.BY_START,
     Grouping.END: layout.BY_END,
 }
-CODES = {"count": COUNT, "sum": SUM, "min": MIN, "max": MAX, "first": FIRST, "last": LAST}
 
 
 def totals_of(

@@ -53,6 +53,8 @@ def find_relevance_tests(
         return find_tests_of_stages(plan, plan.staging, pattern, conditions)
     if counts_rows(plan):
         return ()
+    if plan.selection is not EventSelection.STRICT_CONTIGUITY:
+        return tests_beside(NO_FILLERS, plan, pattern, conditions)
     free = find_fillers(plan, conditions)
     choices = (free | find_loops(plan, pattern, conditions), free)
     found = (tests_beside(one, plan, pattern, conditions) for one in choices)
@@ -125,8 +127,6 @@ def skips_alike(pattern: CompiledPattern) -> Iterator[bool]:
 
 def find_fillers(plan: MatchPlan, conditions: tuple[SplitCondition, ...]) -> frozenset[VariableId]:
     """The variables that may have to take a row which satisfies no condition."""
-    if plan.selection is not EventSelection.STRICT_CONTIGUITY:
-        return NO_FILLERS
     conditional = {one.variable for one in conditions}
     return frozenset(i for i, name in enumerate(plan.variables) if name not in conditional)
 
@@ -135,8 +135,6 @@ def find_loops(
     plan: MatchPlan, pattern: CompiledPattern, conditions: tuple[SplitCondition, ...]
 ) -> frozenset[VariableId]:
     """The variables that look at one row and only ever leave a run where it was."""
-    if plan.selection is not EventSelection.STRICT_CONTIGUITY:
-        return NO_FILLERS
     folded = pattern.folding.choices
     if any(choice.test is not None for choices in folded for choice in choices):
         return NO_FILLERS  # they ask more than the condition of their variable

@@ -44,6 +44,7 @@ IS_FLOAT = 3
 ASKED_SIZE = 4
 
 COUNT, SUM, MIN, MAX, FIRST, LAST = range(6)
+CODES = {"count": COUNT, "sum": SUM, "min": MIN, "max": MAX, "first": FIRST, "last": LAST}
 
 # Words behind the columns of a node, or of a group.
 WAYS = 0
@@ -131,6 +132,13 @@ def is_before(value: int, other: int, aggregate: int, floats: int) -> bool:
     return order < 0 if aggregate == MIN else order > 0
 
 
+@inlined
+def is_extreme(ways: IntArray, at: int, value: int, aggregate: int, floats: int) -> bool:
+    """Whether a value is the extreme beside those of the known ways of a total."""
+    known = not is_none(ways, at + KNOWN)
+    return not known or is_before(value, ways[at + VALUE], aggregate, floats)
+
+
 @inner
 def begin_ways(ways: IntArray, totals: TotalArrays) -> None:
     """What is known before the first row: one way, on which nothing has been read."""
@@ -194,10 +202,8 @@ def keep_extreme(
     ways: IntArray, at: int, value: int, row: int, aggregate: int, floats: int
 ) -> None:
     """Keep a value beside those of the known ways, if it is their extreme."""
-    known = not is_none(ways, at + KNOWN)
-    if known and not is_before(value, ways[at + VALUE], aggregate, floats):
-        return
-    ways[at + VALUE], ways[at + VALUE + ROW] = value, row
+    if is_extreme(ways, at, value, aggregate, floats):
+        ways[at + VALUE], ways[at + VALUE + ROW] = value, row
 
 
 @inlined
@@ -218,8 +224,7 @@ def extend(ways: IntArray, at: int, value: int, row: int, asked: IntArray) -> No
             ways[held] = wrapped_sum(ways[held], value)
             ways[held + 2] = bits_of(float_of(ways[held + 2]) + abs(np.float64(value)))
     if not is_none(ways, at + UNSET):
-        known = not is_none(ways, at + KNOWN)
-        if not known or is_before(value, ways[held], aggregate, floats):
+        if is_extreme(ways, at, value, aggregate, floats):
             ways[held], ways[held + ROW] = value, row
             if inside == SUM:
                 ways[held + 2] = bits_of(abs(np.float64(value)))
@@ -235,9 +240,7 @@ def put_together(ways: IntArray, others: IntArray, totals: TotalArrays) -> None:
         if aggregate == SUM:
             add(ways, at + VALUE, others, at + VALUE)
         elif aggregate != COUNT and not is_none(others, at + KNOWN):
-            known, value = not is_none(ways, at + KNOWN), others[at + VALUE]
-            floats = asked[IS_FLOAT]
-            if not known or is_before(value, ways[at + VALUE], aggregate, floats):
+            if is_extreme(ways, at, others[at + VALUE], aggregate, asked[IS_FLOAT]):
                 copy(ways, at + VALUE, others, at + VALUE)
         add(ways, at + KNOWN, others, at + KNOWN)
         add(ways, at + UNSET, others, at + UNSET)
