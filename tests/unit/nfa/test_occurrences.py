@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from matchrec.errors import MatchRecognizePlanError
-from matchrec.nfa import occurrences as module
+from matchrec.nfa import closure
 from matchrec.nfa.occurrences import Occurrences, compile_occurrences
 from tests.tasks.contiguous import Query, query
 
@@ -52,6 +52,6 @@ def test_copies_where_needed(text: str, copied: bool) -> None:
 
 
 def test_too_many_copies_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_CHOICES", 30)
+    monkeypatch.setattr(closure, "MOST_CHOICES", 30)
     with pytest.raises(MatchRecognizePlanError, match="over 30 choices"):
         occurrences("PERMUTE(A+, B, C)+")
