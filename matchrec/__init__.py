@@ -40,10 +40,9 @@ if TYPE_CHECKING:
     from matchrec import warnings as warnings
     from matchrec.api.convert import convert
     from matchrec.api.events import detect, sase, unwind
-    from matchrec.api.install import install, uninstall
     from matchrec.api.query import Query
     from matchrec.api.rules import RuleMatches, match_rules
-    from matchrec.api.sql import match_recognize, query, rows_of, sql
+    from matchrec.api.sql import install, match_recognize, query, rows_of, sql, uninstall
     from matchrec.api.sweep import sweep
     from matchrec.charts.backtest import Backtest
     from matchrec.charts.sweep import Sweep
@@ -66,10 +65,9 @@ if TYPE_CHECKING:
 _HOMES = {
     "matchrec.api.convert": ("convert",),
     "matchrec.api.events": ("detect", "sase", "unwind"),
-    "matchrec.api.install": ("install", "uninstall"),
     "matchrec.api.query": ("Query",),
     "matchrec.api.rules": ("RuleMatches", "match_rules"),
-    "matchrec.api.sql": ("match_recognize", "query", "rows_of", "sql"),
+    "matchrec.api.sql": ("install", "match_recognize", "query", "rows_of", "sql", "uninstall"),
     "matchrec.api.sweep": ("sweep",),
     "matchrec.charts.backtest": ("Backtest",),
     "matchrec.charts.sweep": ("Sweep",),

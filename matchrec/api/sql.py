@@ -1,4 +1,4 @@
-"""`query`, `sql` and `match_recognize`: the clause in a query, or over a DataFrame."""
+"""`query`, `sql`, `match_recognize`: the clause in a query, or over a DataFrame; and `install`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from matchrec.api.clauses import Clause, QueryText
 from matchrec.api.dialects import parse_clause_of, parse_query
 from matchrec.api.inputs import Arguments, Terms, as_dataframe, relation_of, runner_for
 from matchrec.api.query import Query, how_to_run
-from matchrec.api.signatures import ARGUMENTS, NAMED, QUERIED, QUERY, is_pattern
+from matchrec.api.signatures import ARGS, ARGUMENTS, FRAMES, NAMED, QUERIED, QUERY, is_pattern
 from matchrec.arguments import (
     DATAFRAME,
     TEXT,
@@ -24,10 +24,12 @@ from matchrec.arguments import (
 )
 from matchrec.errors import calls as errors
 from matchrec.errors.kinds import shown_in
+from matchrec.frontends.sql.locate import may_have_clause
 from matchrec.frontends.sql.lower import lower
 from matchrec.spark.after.expand import explode_rows
-from matchrec.spark.question import OPTIONS, Options
-from matchrec.spark.session import Runner
+from matchrec.spark.environment import check_session
+from matchrec.spark.question import NO_OPTIONS, OPTIONS, Options
+from matchrec.spark.session import Answer, Runner, replace_sql, restore_sql
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -226,6 +228,7 @@ def query(
     partition_by: Terms = (),
     type_column: str = "event_type",
     form: SaseForm = "all",
+    first_matches: int | None = None,
     options: Options | None = None,
 ) -> Query: ...
 
@@ -239,6 +242,7 @@ def query(
     order_by: Terms,
     partition_by: Terms = (),
     form: PatternForm = "matches",
+    first_matches: int | None = None,
     options: Options | None = None,
 ) -> Query: ...
 
@@ -286,3 +290,72 @@ def query(source: Any, query: Any, *args: Any, **arguments: Any) -> Query:
         QUERY.check("query", "query", query)
         function, make = match_recognize, of_clause
     return make(**bound(function, "query", (source, query, *args), arguments))
+
+
+# `spark.sql` itself understands the clause.
+
+
+@checked(**ARGUMENTS)
+def install(
+    spark: SparkSession, *, dialect: DialectName = "spark", options: Options | None = None
+) -> None:
+    """From now on `spark.sql` understands MATCH_RECOGNIZE, in every session of this application.
+
+    An application is a SparkContext, or the server of Spark Connect. Its sessions are also those of
+    `newSession` and, in Classic, of the DataFrames in `foreachBatch`; over Connect the function of
+    `foreachBatch` runs in another process and must install by itself. dialect, options: as
+    of `sql`, but for counters, which are of one query.
+
+    Every other query passes through untouched, whatever the dialect. Installing again changes them.
+
+    >>> matchrec.install(spark)
+    >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
+    >>> spark.sql('''SELECT * FROM {ticks} MATCH_RECOGNIZE (
+    ...     ORDER BY day
+    ...     MEASURES FIRST(day) AS first_day, LAST(price) AS lowest
+    ...     PATTERN (DOWN+)
+    ...     DEFINE DOWN AS price < PREV(price)
+    ... )''', ticks=ticks).show()
+    +---------+------+
+    |first_day|lowest|
+    +---------+------+
+    |        2|    70|
+    +---------+------+
+    >>> matchrec.uninstall(spark)
+    """
+    check_session(spark)
+    how = options or NO_OPTIONS
+    how.check_unused("install", "counters", "on_error", "event_columns")
+    replace_sql(spark, answering(dialect, how))
+
+
+@checked(**ARGUMENTS)
+def uninstall(spark: SparkSession) -> None:
+    """`spark.sql` is again what it was before `install`; nothing happens without one.
+
+    >>> matchrec.install(spark)
+    >>> matchrec.uninstall(spark)
+    """
+    restore_sql(spark)
+
+
+def answering(dialect: DialectName, options: Options) -> Answer:
+    """What is asked for the result of every query: None for what is Spark's alone."""
+
+    def answer(
+        session: SparkSession, query: Any, args: Any, frames: dict[str, Any]
+    ) -> DataFrame | None:
+        if not isinstance(query, str):
+            return None
+        own: DialectName = dialect if may_have_clause(query) else "spark"
+        asked = query_of(session, query, own, options, (args, frames))
+        with asked._naming_dialect(), asked._reading(options) as reading:
+            if not reading.names:
+                return None
+            ARGS.check("spark.sql", "args", args)
+            for name, frame in frames.items():
+                FRAMES.check("spark.sql", name, frame)
+            check_session(session)
+            return asked._result(reading)
+
+    return answer

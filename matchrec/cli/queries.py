@@ -25,9 +25,18 @@ from matchrec.errors import command as errors
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-OF_EVENTS = ("events", "args", "engine", "sort", "order_by", "partition_by", "form")
+OF_EVENTS = (
+    "events",
+    "args",
+    "engine",
+    "sort",
+    "order_by",
+    "partition_by",
+    "form",
+    "first_matches",
+)
 OPTIONS = {
-    "sql": ("engine", "dialect", "args", "sort", "max_steps"),
+    "sql": ("engine", "dialect", "args", "sort", "max_steps", "clause"),
     "sase": (*OF_EVENTS, "type_column"),
     "pattern": OF_EVENTS,
 }
@@ -46,6 +55,7 @@ class QueryRequest:
     """What a command is asked. what: the query's text, or where a Pattern is. events: their table.
 
     options: those that were given, by the names that `matchrec.query` and `Options` have for them.
+    clause: which one a question is about, by its number or its alias.
     """
 
     language: str
@@ -54,6 +64,7 @@ class QueryRequest:
     options: dict[str, Any]
     tables: tuple[Table, ...]
     settings: Settings
+    clause: int | str | None
 
     @contextmanager
     def running(self) -> Iterator[tuple[SparkSession, matchrec.Query]]:
@@ -118,7 +129,9 @@ def query_of(
     events = given.pop("events", None) or (tables[0].name if len(tables) == 1 else "")
     if language != "sql" and not events:
         raise click.UsageError(f"{NAMES[language]} needs --events, the name of a table")
-    return QueryRequest(language, origin.read(language), events, given, tables, settings)
+    clause = given.pop("clause", None)
+    chosen = int(clause) if clause and clause.isdigit() else clause
+    return QueryRequest(language, origin.read(language), events, given, tables, settings, chosen)
 
 
 def option_of(name: str) -> str:

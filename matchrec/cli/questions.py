@@ -54,12 +54,11 @@ def draw(explanation: matchrec.Explanation, file: Path) -> None:
 @CLAUSE
 @click.option("--svg", type=FILE, help="Draw it.")
 @asks
-def why(  # noqa: PLR0913 -- one for each option
+def why(
     asked: QueryRequest,
     partition: Sequence[tuple[str, str]],
     row: Sequence[str],
     limit: int,
-    clause: str | None,
     svg: Path | None,
 ) -> None:
     """Say why a partition has no match, or how its matches came about.
@@ -69,8 +68,7 @@ def why(  # noqa: PLR0913 -- one for each option
     values = {name: plain_value_of(value) for name, value in partition} or None
     rows = tuple(map(plain_value_of, row)) or None
     with asked.running() as (_, query):
-        found = chosen(clause, asked)
-        told = query.why(partition=values, row=rows, limit=limit, clause=found)
+        told = query.why(partition=values, row=rows, limit=limit, clause=asked.clause)
     print(told)
     if svg:
         svg.write_text(told.svg(), encoding="utf-8")
@@ -84,7 +82,7 @@ def why(  # noqa: PLR0913 -- one for each option
 @CLAUSE
 @click.option("--svg", type=FILE, help="Draw it.")
 @asks
-def coverage(asked: QueryRequest, engine: str | None, clause: str | None, svg: Path | None) -> None:
+def coverage(asked: QueryRequest, engine: str | None, svg: Path | None) -> None:
     """Count how far starting rows come, and what ends them.
 
     QUERY is as that of `matchrec run`.
@@ -92,7 +90,7 @@ def coverage(asked: QueryRequest, engine: str | None, clause: str | None, svg: P
     if engine:
         raise click.UsageError("--engine is not for coverage, which has a search of its own")
     with asked.running() as (_, query):
-        told = query.coverage(clause=chosen(clause, asked))
+        told = query.coverage(clause=asked.clause)
     print(told)
     if svg:
         svg.write_text(told.svg(), encoding="utf-8")
@@ -118,7 +116,6 @@ def against(  # noqa: PLR0913 -- one for each option
     start: str,
     end: str,
     key: Sequence[str],
-    clause: str | None,
     svg: Path | None,
 ) -> None:
     """Say which labelled incidents matches hit, and which miss them.
@@ -126,18 +123,13 @@ def against(  # noqa: PLR0913 -- one for each option
     QUERY is as that of `matchrec run`.
     """
     with asked.running() as (spark, query):
-        found = chosen(clause, asked)
-        keys = list(key) or None
-        told = query.against(spark.table(labels), key=keys, start=start, end=end, clause=found)
+        told = query.against(
+            spark.table(labels),
+            key=list(key) or None,
+            start=start,
+            end=end,
+            clause=asked.clause,
+        )
         print(told)
         if svg:
             svg.write_text(told.svg(), encoding="utf-8")
-
-
-def chosen(clause: str | None, asked: QueryRequest) -> int | str | None:
-    """The clause as functions take it. Raises click.UsageError where there are no clauses."""
-    if clause is None:
-        return None
-    if asked.language != "sql":
-        raise click.UsageError("--clause is for SQL only")
-    return int(clause) if clause.isdigit() else clause

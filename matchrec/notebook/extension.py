@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from matchrec.api.install import install, uninstall
+from matchrec.api.sql import install, uninstall
 from matchrec.notebook.magic import MatchrecMagics, running_session, show_failures
 
 if TYPE_CHECKING:

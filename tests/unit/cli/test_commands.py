@@ -118,6 +118,7 @@ def test_questions_about_events(files: Path) -> None:
     assert "SASE+ needs --order-by" in refused("why", "rises.sase", *STOCKS)
     assert "SASE+ needs --order-by" in refused("coverage", "rises.sase", *STOCKS)
     assert "--engine is not for" in refused("coverage", "streaks.sql", *STOCKS, "--engine", "auto")
+    assert "--clause is not for SASE+" in refused("why", "rises.sase", *STOCKS, "--clause", "1")
 
 
 def test_a_picture_of_each_clause(embedded: Path) -> None:
