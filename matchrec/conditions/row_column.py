@@ -85,9 +85,7 @@ def row_column(text: str) -> RowColumn:
 
 def cast(column: RowColumn, type_name: str) -> RowColumn:
     """The column as another Spark type."""
-    if column.looks_at_one_row:
-        return row_column(f"CAST({column.text} AS {type_name})")
-    return RowColumn(("CAST(", *column.pieces, f" AS {type_name})"))
+    return assembled(("CAST(", column, f" AS {type_name})"))
 
 
 def conjunction(columns: tuple[RowColumn, ...]) -> RowColumn:

@@ -253,18 +253,13 @@ def live_states(folded: Folded) -> tuple[bool, ...]:
 
     No row after the first one is the partition's first, and none before another one its last.
     """
-    accepting = [
-        any(c.accepts and c.guard in (0, GUARD_END) for c in choices) for choices in folded
-    ]
-    onward = [
-        [c.target for c in choices if c.target is not None and c.guard == 0] for choices in folded
-    ]
-    live = [False] * len(folded)
-    while True:
-        more = [any(live[to] or accepting[to] for to in targets) for targets in onward]
-        if more == live:
-            return tuple(live)
-        live = more
+    later = tuple(
+        tuple(one for one in choices if one.guard == 0 or (one.accepts and one.guard == GUARD_END))
+        for choices in folded
+    )
+    least = least_rows(later)
+    onward = (targets(later, state) for state in range(len(folded)))
+    return tuple(any(least[target] < UNREACHABLE for target in one) for one in onward)
 
 
 def least_mapped(folded: Folded, members: frozenset[VariableId]) -> tuple[int, ...]:

@@ -287,10 +287,11 @@ class MeasureReader:
 
     def pieces(self, scalar: Scalar) -> Pieces:
         """The text of a measure, each reference replaced by the index of its read."""
-        return tuple(part for piece in scalar.pieces for part in self.piece(piece))
-
-    def piece(self, piece: Piece) -> Pieces:
-        return (piece,) if isinstance(piece, str) else self.reference(piece)
+        return tuple(
+            part
+            for piece in scalar.pieces
+            for part in ((piece,) if isinstance(piece, str) else self.reference(piece))
+        )
 
     def reference(self, reference: Reference) -> Pieces:
         match reference:

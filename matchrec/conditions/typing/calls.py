@@ -49,7 +49,7 @@ from matchrec.conditions.types import (
     unnamed,
 )
 from matchrec.conditions.typing.numbers import common_nested, on_times, widen
-from matchrec.conditions.typing.typer import Typer, are_columns, cast_may_fail, null
+from matchrec.conditions.typing.typer import Typer, are_columns, cast_may_fail, null, written_text
 from matchrec.errors.conditions import (
     cannot_combine,
     does_not_take,
@@ -57,7 +57,6 @@ from matchrec.errors.conditions import (
     pattern_not_read,
     unknown_time_zone,
 )
-from matchrec.plan.text import literal_text
 
 NEVER_IN_PYTHON = LOGIC | {"DIV"}
 """Basic operations of which the engine has all values."""
@@ -173,12 +172,11 @@ def check_pattern(typer: Typer, step: TypedOperation) -> None:
     from matchrec.conditions.functions.texts import OF_PATTERNS, known_pattern
 
     pattern = step.operands[1].value if step.operator in OF_PATTERNS else None
-    if pattern is None or pattern.navigation or not pattern.column.looks_at_one_row:
+    text = written_text(typer, pattern)
+    if pattern is None or text is None:
         return
-    settings = typer.settings
-    text = literal_text(pattern.column.text, settings.quotes, keeps_escapes=settings.keeps_escapes)
     try:
-        known_pattern(text or "")
+        known_pattern(text)
     except FunctionError as error:
         raise pattern_not_read(step.operator, str(error), pattern.span) from error
 

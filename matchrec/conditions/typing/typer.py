@@ -346,7 +346,7 @@ def may_fail(typer: Typer, step: TypedOperation, type_: ValueType) -> bool:
     if step.operator in QUOTIENTS:
         return overflows(type_) or not is_nonzero(step.operands[1])
     if step.operator in PATTERNS:
-        return not is_literal(typer, step.operands[1].value)
+        return written_text(typer, step.operands[1].value) is None
     if step.operator == "CAST" or step.operator in CONVERSIONS:
         return cast_may_fail(step.operands[0].type, type_)
     if step.operator in BASIC:  # without the table of functions, which loads all of them
@@ -355,13 +355,12 @@ def may_fail(typer: Typer, step: TypedOperation, type_: ValueType) -> bool:
     return function is not None and function.fails
 
 
-def is_literal(typer: Typer, step: Value | None) -> bool:
-    """Whether it is a text that is written there."""
+def written_text(typer: Typer, step: Value | None) -> str | None:
+    """The text that is written there, if it is one."""
     if step is None or step.navigation or not step.column.looks_at_one_row:
-        return False
+        return None
     settings = typer.settings
-    text = step.column.text
-    return literal_text(text, settings.quotes, keeps_escapes=settings.keeps_escapes) is not None
+    return literal_text(step.column.text, settings.quotes, keeps_escapes=settings.keeps_escapes)
 
 
 def overflows(type_: ValueType) -> bool:
