@@ -42,6 +42,7 @@ from matchrec.conditions.run_condition import (
     Widen,
     arguments_of,
     kind_of,
+    operands_of,
 )
 from matchrec.conditions.types import Kind, ValueType
 from matchrec.dataclass import dataclass
@@ -109,16 +110,14 @@ class Coder:
                 self._emit(op.MATCH_NUMBER)
             case Reduce():
                 self._reduce(expression)
-            case Compare(comparison, left, right):
-                operation = _COMPARE[self._two(left, right)]
-                self._emit(operation, _COMPARISONS[comparison])
-            case Arithmetic():
-                self._arithmetic(expression)
+            case Compare(comparison, left):
+                self._operands(expression)
+                self._emit(_COMPARE[kind_of(left)], _COMPARISONS[comparison])
+            case Arithmetic() | Narrow() | Mathematics():
+                arguments = self._operands(expression)
+                self._emit(op.MATHEMATICS, function_of(expression), arguments)
             case Widen(value):
                 self._one(value, op.WIDEN)
-            case Narrow(value):
-                self.add(value)
-                self._emit(op.MATHEMATICS, function_of(expression), 1)
             case And(parts):
                 self._connect(parts, op.JUMP_IF_FALSE, op.AND)
             case Or(parts):
@@ -129,8 +128,6 @@ class Coder:
                 self._one(part, op.IS_NULL)
             case Choose():
                 self._choose(expression)
-            case Mathematics():
-                self._mathematics(expression)
             case Apply() | Aggregated() | LambdaValue() | LambdaFunction():
                 self._call(expression)
             case _:
@@ -143,13 +140,13 @@ class Coder:
         self.add(part)
         self._emit(operation)
 
-    def _two(self, left: RunExpression, right: RunExpression) -> Kind:
-        """Both values; the kind of both."""
-        kind = kind_of(left)
-        assert kind is kind_of(right), (left, right)
-        self.add(left)
-        self.add(right)
-        return kind
+    def _operands(self, expression: RunExpression) -> int:
+        """All that an operation is of, of one kind; how many values that is."""
+        operands = operands_of(expression)
+        assert len(set(map(kind_of, operands))) == 1, expression
+        for one in operands:
+            self.add(one)
+        return len(operands)
 
     def _constant(self, expression: Constant) -> None:
         if expression.value is None:
@@ -184,15 +181,6 @@ class Coder:
         self.code[unless] = (op.JUMP_UNLESS, len(self.code), 0, 0)
         self.add(expression.otherwise)
         self.code[jump] = (op.JUMP, len(self.code), 0, 0)
-
-    def _arithmetic(self, expression: Arithmetic) -> None:
-        self._two(expression.left, expression.right)
-        self._emit(op.MATHEMATICS, function_of(expression), 2)
-
-    def _mathematics(self, expression: Mathematics) -> None:
-        for argument in expression.arguments:
-            self.add(argument)
-        self._emit(op.MATHEMATICS, function_of(expression), len(expression.arguments))
 
     def _call(self, call: Call) -> None:
         arguments = self._arguments(call, call.type)  # which may have calls of their own
