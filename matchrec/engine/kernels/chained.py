@@ -38,7 +38,6 @@ from matchrec.engine.kernels.starts import (
     distance_to_next_start,
     go_on_from,
     go_on_without,
-    has_room,
     note,
     search_partitions,
 )
@@ -94,7 +93,9 @@ def write_chain(length: int, rules: Rules, work: Work, output: FoundArrays) -> i
     DONE, OUTPUT_FULL or a failure.
     """
     found, nodes, progress = output.found, output.taken, work.progress
-    if not has_room(found, nodes.shape[1], progress, length):
+    has_room = progress[layout.MATCHES] < found.shape[1] - 1
+    if not has_room or progress[layout.MAPPED] + length > nodes.shape[1]:
+        progress[layout.NEEDED] = length
         return layout.OUTPUT_FULL
     node = chain(length, rules, work, nodes)
     found[FOUND_FIRST, progress[layout.MATCHES]] = node

@@ -196,7 +196,8 @@ def write_match(
     which: the row of `path` with its rows, before that with its choices. first: its first column.
     """
     found, match, mapped = output.found, progress[layout.MATCHES], progress[layout.MAPPED]
-    if not has_room(found, output.taken.shape[0], progress, length):
+    if not has_room(found, output.taken, progress, length):
+        progress[layout.NEEDED] = mapped + length
         return layout.OUTPUT_FULL
     rows, choices = path[which, first : first + length], path[which + 1, first : first + length]
     to_rows = output.rows[mapped : mapped + length]

@@ -310,8 +310,9 @@ def write_best(rules: Rules, work: Work, output: FoundArrays, waits: RunArray) -
     found, taken, mapped = output.found, output.taken, progress[layout.MAPPED]
     if waits is not None:
         length = count_rows(nodes, node)
-    if not has_room(found, taken.shape[0], progress, length):
+    if not has_room(found, taken, progress, length):
         progress[layout.START] = start
+        progress[layout.NEEDED] = length
         return layout.OUTPUT_FULL
     unwind(nodes, node, layout.NODE_CHOICE, taken, mapped, length)
     is_target = rules.program[:, layout.IS_TARGET]

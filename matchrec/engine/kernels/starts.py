@@ -113,7 +113,8 @@ def write_path(length: int, rules: Rules, work: Work, output: FoundArrays) -> in
     """
     path, taken, progress = work.path, output.taken, work.progress
     start = progress[layout.START]
-    if not has_room(output.found, taken.shape[0], progress, length):
+    if not has_room(output.found, taken, progress, length):
+        progress[layout.NEEDED] = length
         return layout.OUTPUT_FULL
     mapped = progress[layout.MAPPED]
     for index in range(length):
@@ -124,13 +125,12 @@ def write_path(length: int, rules: Rules, work: Work, output: FoundArrays) -> in
 
 
 @spliced
-def has_room(found: IntArray, rows: int, progress: IntArray, length: int) -> bool:
-    """Whether one more match of `length` rows fits into the output, which is for so many rows."""
-    needed = progress[layout.MAPPED] + length
-    if progress[layout.MATCHES] < found.shape[1] - 1 and needed <= rows:
-        return True
-    progress[layout.NEEDED] = needed
-    return False
+def has_room(found: IntArray, taken: ChoiceArray, progress: IntArray, length: int) -> bool:
+    """Whether one more match of `length` rows fits into the output."""
+    return bool(
+        progress[layout.MATCHES] < found.shape[1] - 1
+        and progress[layout.MAPPED] + length <= taken.shape[0]
+    )
 
 
 @inner
