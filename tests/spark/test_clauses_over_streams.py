@@ -14,7 +14,7 @@ from pyspark.sql import functions as sql
 
 import matchrec
 from matchrec import AfterMatch, Pattern
-from tests.quick.scale import examples
+from tests.quick.scale import examples, some_of
 from tests.spark.test_streaming import Event, Feed, after_a_long_stream, events_of, pieces_of
 from tests.tasks.stream_pieces import Group, Streamed, times
 
@@ -258,7 +258,7 @@ FIRST: dict[str, Callable[[DataFrame], DataFrame]] = {
 }
 
 
-@pytest.mark.parametrize("name", FIRST)
+@pytest.mark.parametrize("name", some_of([*FIRST]))
 def test_the_first_matches_of_a_key_in_pieces(spark: SparkSession, name: str) -> None:
     """Those of a key whose other runs have ended long ago are still counted."""
     rnd = Random(4)
@@ -292,6 +292,7 @@ def totals(events: DataFrame) -> DataFrame:
     return matchrec.query(events, ALL_MATCHES).aggregate(TOTALS, by="end")
 
 
+@pytest.mark.slow  # it compiles: the rows are those of tests/unit/spark/test_streaming_keys.py
 def test_totals_of_several_keys_in_pieces(spark: SparkSession) -> None:
     """An extreme is the value of a row, whose place is another one beside rows of other keys."""
     rnd = Random(4)
