@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
+from unittest.mock import patch
 
 import pytest
 from pyspark.errors import StreamingQueryException
@@ -14,6 +15,7 @@ from pyspark.sql import functions as sql
 
 import matchrec
 from matchrec import AfterMatch, Pattern
+from matchrec.api import totals as questions_of_all
 from tests.quick.scale import examples, some_of
 from tests.spark.test_streaming import Event, Feed, after_a_long_stream, events_of, pieces_of
 from tests.tasks.stream_pieces import Group, Streamed, times
@@ -301,7 +303,8 @@ def test_totals_of_several_keys_in_pieces(spark: SparkSession) -> None:
         for key in range(8)
         for second in [*sorted(rnd.choices(range(100, 180), k=14)), 1900]
     ]
-    streamed = Streamed(totals, events_of(spark, rows), "ts")
+    with patch.object(questions_of_all, "is_streaming", return_value=True):
+        streamed = Streamed(totals, events_of(spark, rows), "ts")
     for frame in streamed.buckets(rnd):
         expected = sorted(map(repr, streamed.at_once(frame)))
         found = streamed.in_pieces(frame, pieces_of(times(frame), rnd), Group())
