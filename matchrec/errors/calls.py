@@ -11,6 +11,7 @@ from matchrec.errors.kinds import (
     MatchRecognizePlanError,
     MatchRecognizeRunError,
     MatchRecognizeUnsupportedError,
+    counted,
     listed,
     nearest,
     shown,
@@ -203,22 +204,17 @@ def other_number_of_values(
     passed: int, needed: int, first: Span | None = None
 ) -> MatchRecognizePlanError:
     """A list that is not as long as the query has markers. first: the first without a value."""
-    return MatchRecognizePlanError(
-        f"the query has {counted(needed, 'parameter marker')} (?), args has"
-        f" {counted(passed, 'value')}",
-        first,
-        hint=here().markers()
-        if needed
-        else 'leave args out, or for :name pass a dict: args={"name": value}',
-    )
+    return no_values(f"has {counted(passed, 'value')}", needed, first)
 
 
-def no_values(args: str, needed: int, first: Span) -> MatchRecognizePlanError:
+def no_values(args: str, needed: int, first: Span | None) -> MatchRecognizePlanError:
     """Markers, and no list of their values. args: what it is in place of one."""
     return MatchRecognizePlanError(
         f"the query has {counted(needed, 'parameter marker')} (?), args {args}",
         first,
-        hint=here().markers(),
+        hint=here().markers()
+        if needed
+        else 'leave args out, or for :name pass a dict: args={"name": value}',
     )
 
 
@@ -270,15 +266,6 @@ column_is_no_condition = plan_error(
     "a condition must be boolean, {column} is {type_name}",
     hint="compare it with something, such as col(...) > 0",
 )
-
-
-def counted(number: int, thing: str) -> str:
-    """A number of things.
-
-    >>> counted(0, "value"), counted(1, "value"), counted(2, "value")
-    ('no values', '1 value', '2 values')
-    """
-    return f"{number or 'no'} {thing}{'' if number == 1 else 's'}"
 
 
 def cannot_write(

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from matchrec.compile.coverage import Counted, CoverageDraft, Figures, NearestStart, parts_of
 from matchrec.dataclass import dataclass
 from matchrec.engine.kernels import counting as layout
+from matchrec.errors.kinds import counted
 from matchrec.explanation.clause import numbered, titled
 from matchrec.explanation.formulas import show_test
 from matchrec.nfa.closure import UNREACHABLE
@@ -282,11 +283,6 @@ def equalities(values: dict[str, str | None]) -> str:
     return ", ".join(
         f"{name} = {'NULL' if value is None else value}" for name, value in values.items()
     )
-
-
-def counted(number: int, thing: str, things: str | None = None) -> str:
-    """A number of things."""
-    return f"{number:,} {thing if number == 1 else things or thing + 's'}"
 
 
 # The funnel of a clause as a picture, an SVG text.

@@ -15,8 +15,8 @@ from matchrec.plan.expression import (
     MatchNumber,
     Reference,
     RowNumber,
-    Scalar,
     with_references,
+    with_terms,
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import Negation, RowPattern, Variable, replace_children
@@ -143,7 +143,7 @@ def of_variable(reference: Reference, name: Callable[[str], str]) -> Reference:
                 reference, navigation=replace(navigation, variable=name(navigation.variable))
             )
         case Aggregate():
-            inside = with_references_inside(reference, lambda one: of_variable(one, name))
+            inside = with_inner_references(reference, lambda one: of_variable(one, name))
             if inside.variable is None:
                 return inside
             return replace(inside, variable=name(inside.variable))
@@ -151,20 +151,11 @@ def of_variable(reference: Reference, name: Callable[[str], str]) -> Reference:
             return reference
 
 
-def with_references_inside(
+def with_inner_references(
     aggregate: Aggregate, change: Callable[[Reference], Reference]
 ) -> Aggregate:
     """The aggregate with every reference of its arguments, condition and ordering changed."""
-
-    def term(one: Scalar) -> Scalar:
-        return with_references(one, change)
-
-    return replace(
-        aggregate,
-        arguments=tuple(map(term, aggregate.arguments)),
-        condition=None if aggregate.condition is None else term(aggregate.condition),
-        ordering=tuple((term(one), how) for one, how in aggregate.ordering),
-    )
+    return with_terms(aggregate, lambda term: with_references(term, change))
 
 
 def with_variables(pattern: RowPattern, name: Callable[[str], str]) -> RowPattern:

@@ -269,7 +269,7 @@ def for_sase(reading: ReadQuery, type_column: str) -> tuple[Sase, tuple[Note, ..
     refuse_first_matches(reading, LANGUAGE)
     plan, place = with_named_rows(as_all_matches(reading.plan)), reading.places.output
     if plan.output is MatchOutput.PREFERRED:
-        what = f"AFTER MATCH SKIP {plan.after_match.to.value} with preferred matches"
+        what = f"{plan.after_match.words} with preferred matches"
         hint = "write ALL MATCHES or NON-OVERLAPPING MATCHES behind PATTERN"
         raise errors.cannot_write(LANGUAGE, what, place, hint)
     refuse_directions(plan.order_by, LANGUAGE)
