@@ -191,17 +191,11 @@ def draw_page(charted: Charted, number: int, panels: int) -> Plot:
         draw_lines(figure, found.series, found.spans, charted.named.y)
     else:
         draw_lanes(figure, found.series, found.spans)
-    said = headline(found)
-    if said:
-        figure.suptitle(said, color=INK, fontsize=9)
+    not_shown = [f"page {number} of {found.pages}"] * (found.pages > 1)
+    not_shown += [f"the first {MOST_MATCHES} matches"] * (not found.all_matches)
+    if not_shown:
+        figure.suptitle(", ".join(not_shown), color=INK, fontsize=9)
     return Plot(figure, found)
-
-
-def headline(page: Page) -> str:
-    """What the picture does not show."""
-    parts = [f"page {page.number} of {page.pages}"] * (page.pages > 1)
-    parts += [f"the first {MOST_MATCHES} matches"] * (not page.all_matches)
-    return ", ".join(parts)
 
 
 def plot(matches: DataFrame, data: DataFrame, named: Named, page: int, panels: int) -> Plot:

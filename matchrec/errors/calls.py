@@ -212,7 +212,7 @@ def no_values(args: str, needed: int, first: Span | None) -> MatchRecognizePlanE
     return MatchRecognizePlanError(
         f"the query has {counted(needed, 'parameter marker')} (?), args {args}",
         first,
-        hint=here().markers()
+        hint=here().markers
         if needed
         else 'leave args out, or for :name pass a dict: args={"name": value}',
     )

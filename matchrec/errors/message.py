@@ -181,9 +181,8 @@ def _filled(template: str, named: Mapping[str, object]) -> str:
         if field["word"]:
             return str(getattr(current(), field["word"]))
         if field["here"]:
-            words = getattr(here(), field["here"])
-            of = [named[field["of"]]] if field["of"] else []
-            return str(words(*of) if callable(words) else words)
+            words = str(getattr(here(), field["here"]))
+            return words.format(name=named[field["of"]]) if field["of"] else words
         if field["option"]:
             chosen = _filled(field["value"], named).split("|")
             return here().option(

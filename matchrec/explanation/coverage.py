@@ -237,7 +237,8 @@ def answer_lines(clause: ClauseCoverage) -> Iterator[str]:
     else:
         yield f"{decisive.ended:,} of {clause.without_match:,} without a match ended {where}"
     yield f"{most}: {most.count:,}"
-    yield from part_lines(decisive)
+    for part in decisive.false_parts:
+        yield f"  {part.variable}: {part.text} was not true: {part.count:,}"
     if clause.nearest is not None:
         yield from nearest_lines(clause.nearest)
 
@@ -248,12 +249,6 @@ def decisive_occurrence(clause: ClauseCoverage) -> OccurrenceCoverage:
     if clause.figures.matches:
         return max(ended, key=lambda one: one.ended)
     return min(ended, key=lambda one: (min(e.remaining for e in one.endings), -one.ended))
-
-
-def part_lines(one: OccurrenceCoverage) -> Iterator[str]:
-    """Which parts of conditions that have several were not true."""
-    for part in one.false_parts:
-        yield f"  {part.variable}: {part.text} was not true: {part.count:,}"
 
 
 def nearest_lines(nearest: NearestStart) -> Iterator[str]:

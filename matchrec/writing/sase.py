@@ -181,12 +181,12 @@ def _union(first: str, further: str, plan: MatchPlan) -> str:
     """The name of a union of both, or what `a[1]` and `a[i]` share, or that of the first."""
     members = {first, further}
     found = next((one.name for one in plan.subsets if set(one.members) == members), None)
-    stems = (first.removesuffix(one) for one, other in ROWS if _share(first, one, further, other))
+    stems = (
+        stem
+        for one, other in ROWS
+        if first.endswith(one) and further == (stem := first.removesuffix(one)) + other
+    )
     return found or next(stems, first)
-
-
-def _share(first: str, one: str, further: str, other: str) -> bool:
-    return first.endswith(one) and further == first.removesuffix(one) + other
 
 
 def in_components(plan: MatchPlan, found: tuple[SequenceComponent, ...]) -> MatchPlan:
@@ -354,9 +354,10 @@ def _declared(query: Sase, component: SequenceComponent) -> str:
 def _predicates(query: Sase) -> Iterator[str]:
     """The conditions but for the types that SEQ says."""
     column = query.type_column
+    negated = (SequenceComponent(one.variable, one.variable) for one in query.plan.absences)
     said = {
         variable: declared_type(query.plan, one.variables, column)
-        for one in (*query.components, *_negated(query.plan))
+        for one in (*query.components, *negated)
         for variable in one.variables
     }
     for definition in query.plan.definitions:
@@ -366,10 +367,6 @@ def _predicates(query: Sase) -> Iterator[str]:
                 continue
             text = unwrapped(_scalar(one, query))
             yield f"({text})" if isinstance(one, Operation) and one.operator == "OR" else text
-
-
-def _negated(plan: MatchPlan) -> Iterator[SequenceComponent]:
-    return (SequenceComponent(one.variable, one.variable) for one in plan.absences)
 
 
 def _scalar(scalar: Scalar, query: Sase) -> str:

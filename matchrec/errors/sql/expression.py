@@ -157,16 +157,14 @@ kept_nulls = unsupported(
     hint="collect what is never NULL, such as {function}(struct(A.x))",
 )
 
-# MATCH_NUMBER() in a navigation, or in an aggregate over a frame.
-match_number_inside = unsupported(
-    "MATCH_NUMBER() in the argument of {function} in {clause} is not supported",
-    hint="write MATCH_NUMBER() outside {function}: it is the same on every row of a match",
-)
-
-# MATCH_STATUS() or MATCH_TIMEOUT() in a navigation or an aggregate.
-ending_inside = unsupported(
+# MATCH_NUMBER() in a navigation, or in an aggregate over a frame; MATCH_STATUS() or MATCH_TIMEOUT()
+# in a navigation or an aggregate; MATCH_ROW_NUMBER() in an aggregate in DEFINE, or in a navigation.
+called_inside = unsupported(
     "{inner}() in the argument of {function} in {clause} is not supported",
-    hint="write {inner}() outside {function}: it is the same on every row of a run",
+    hint="write {inner}() outside {function}: it is the same on every row of a match",
+    hints={
+        "MATCH_ROW_NUMBER": "write MATCH_ROW_NUMBER() by itself, or in an aggregate in MEASURES"
+    },
 )
 
 # MATCH_STATUS() or MATCH_TIMEOUT() in DEFINE.
@@ -174,12 +172,6 @@ ending_in_define = plan_error(
     "{function}() in DEFINE",
     notes=("how a run ends is not known before it has ended",),
     hint="write it in MEASURES",
-)
-
-# MATCH_ROW_NUMBER() in an aggregate in DEFINE, or in a navigation.
-row_number_inside = unsupported(
-    "MATCH_ROW_NUMBER() in the argument of {function} in {clause} is not supported",
-    hint="write MATCH_ROW_NUMBER() by itself, or in an aggregate in MEASURES",
 )
 
 # Navigation, an aggregate or a window function in PARTITION BY, ORDER BY or WITHIN.

@@ -19,6 +19,7 @@ stray_character = parse_error(
     "unexpected `{character}` in PATTERN",
     hint="PATTERN takes variables, ( ) | * + ? {n,m} ^ $ {- -} and PERMUTE(...)",
     hints={
+        ",": "write A B for one after the other, PERMUTE(A, B) for any order",
         ".": "write a variable without a condition in DEFINE for any row, such as X*? for `.*?`; "
         "conditions on columns belong in DEFINE",
         ":": "a parameter can be the bound of a quantifier only: A{:n}",
@@ -175,12 +176,6 @@ def value_is_no_bound(parameter: str, value: object, span: Span | None) -> Match
         hint="pass a whole number from 0 on; for no bound leave it out, as in {2,}",
     )
 
-
-# A comma between variables.
-comma_outside_permute = parse_error(
-    "unexpected `,` in PATTERN",
-    hint="write A B for one after the other, PERMUTE(A, B) for any order",
-)
 
 # `PERMUTE()` or `PERMUTE(A, )`.
 empty_permutation_part = parse_error(

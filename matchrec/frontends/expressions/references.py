@@ -14,7 +14,7 @@ from matchrec.dataclass import dataclass
 from matchrec.errors.sql import expression as expression_errors
 from matchrec.errors.sql import pattern as navigation_errors
 from matchrec.errors.sql import pattern as pattern_errors
-from matchrec.errors.sql.expression import column_in_double_quotes, match_number_inside
+from matchrec.errors.sql.expression import column_in_double_quotes
 from matchrec.frontends.expressions.analysis import (
     Analysis,
     ClausePart,
@@ -96,8 +96,8 @@ def read_frame(analysis: Analysis, aggregate: Aggregate, index: int) -> tuple[Ag
         raise pattern_errors.distinct_with_frame(aggregate.span or span)
     for reference in inner_references(aggregate):
         if isinstance(reference, MatchNumber) and reference.span is not None:
-            name = aggregate.function
-            raise match_number_inside(name, analysis.clause, reference.span)
+            names = "MATCH_NUMBER", aggregate.function
+            raise expression_errors.called_inside(*names, analysis.clause, reference.span)
     frame = _frame(analysis, opening + 1, closing)
     if frame is None:
         raise pattern_errors.no_frame(span)
