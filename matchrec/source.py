@@ -79,7 +79,9 @@ class Source:
 
     def written(self, span: Span) -> tuple[Source, Span]:
         """The author's text and place for a span of this one."""
-        return (self.origin.source, self.origin.before(span)) if self.origin else (self, span)
+        if self.origin is None:
+            return self, span
+        return self.origin.source.written(self.origin.before(span))
 
     def at(self, span: Span) -> str:
         """The characters of `span`."""

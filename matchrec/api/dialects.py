@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.errors import AnalysisException, PySparkException
 
 from matchrec.api.clauses import QueryText
-from matchrec.api.inputs import Arguments, dialect_of, runner_for
+from matchrec.api.inputs import Arguments, dialect_of, runner_for, with_values
 from matchrec.api.remarks import warn
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import shown_in
@@ -68,20 +68,28 @@ def parse_query(
     return query
 
 
-def parse_clause_of(df: DataFrame, text: str, dialect: str) -> tuple[MatchRecognize, Source]:
-    """A clause over `df` in the SQL of `dialect`, and the text that it was read from."""
+def parse_clause_of(
+    df: DataFrame, text: str, dialect: str, values: Mapping[str, str] | None = None
+) -> tuple[MatchRecognize, Source]:
+    """A clause over `df` in the SQL of `dialect`, and the text that it was read from.
+
+    values: to be written in the places of its markers, which stay without.
+    """
     product, quotes = PRODUCTS[dialect], dialect_of(df.sparkSession, text)
     if product is SPARK:
-        return parse_clause(text, quotes), Source(text)
+        source = Source(text) if values is None else with_values(Source(text), values)
+        return parse_clause(source.text, quotes, source.origin), source
     from matchrec.frontends.dialects.translate import translate_clause
 
     translation = translate_clause(text, product, SPARK)
     if translation.missed:
         translation = translate_clause(text, product, SPARK, kinds_of(df))
     warn_of(translation, product)
-    origin = origin_of(translation)
-    clause = parse_clause(translation.text, quotes, origin)
-    return replace(clause, columns=product.columns), Source(translation.text, origin)
+    source = Source(translation.text, origin_of(translation))
+    if values is not None:
+        source = with_values(source, values)
+    clause = parse_clause(source.text, quotes, source.origin)
+    return replace(clause, columns=product.columns), source
 
 
 def _known_kinds(reading: QueryText, turn: int) -> list[ClauseKinds]:

@@ -182,7 +182,7 @@ def of_sase(  # noqa: PLR0913 -- the arguments of `sase`
     output = SASE_FORMS[form]
 
     def read(_: str, how: Options) -> Clause:
-        plan = plan_of_sase(events, text, type_column, output)
+        plan = plan_of_sase(events, Source(text), type_column, output)
 
         def finish(result: ClauseResult) -> DataFrame:
             rows = result.dataframe
@@ -231,10 +231,12 @@ def of_pattern(  # noqa: PLR0913 -- the arguments of `detect`
     return Query(pattern, "a Pattern", "spark", how, df.sparkSession, read, converted)
 
 
-def plan_of_sase(events: Events, text: str, type_column: str, output: MatchOutput) -> MatchPlan:
+def plan_of_sase(
+    events: Events, source: Source, type_column: str, output: MatchOutput
+) -> MatchPlan:
     """What a SASE+ text means. Raises MatchRecognizeError."""
-    with shown_in(Source(text), SASE):
-        plan = compile_sase(text, events.order_by, events.partition_by, type_column, output)
+    with shown_in(source, SASE):
+        plan = compile_sase(source, events.order_by, events.partition_by, type_column, output)
         check_type_column(events.df, type_column, plan)
     return plan
 

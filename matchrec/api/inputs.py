@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from matchrec.arguments import is_dataframe, is_frame
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
-from matchrec.errors.kinds import shown
+from matchrec.errors.kinds import shown, shown_in
+from matchrec.errors.run.failures import rule_marker_without_value
 from matchrec.frontends.expressions.expression import keys, orders
 from matchrec.frontends.lexing.tokens import SPARK, Dialect
-from matchrec.frontends.sql.locate import fill_frames, named_parameters
+from matchrec.frontends.sql.locate import fill_frames, named_parameters, places_of_parameters
 from matchrec.frontends.sql.nodes import Query
 from matchrec.plan.text import Template, View, parameter_name, quoted, template
+from matchrec.source import Origin, Source, Span
 from matchrec.spark.errors.diagnose import unbound_name
 from matchrec.spark.session import Relation, Runner, is_connect
 
@@ -129,6 +132,48 @@ def name_values(query: Query, args: Arguments) -> dict[str, Any] | None:
         given = "has no values" if args is None else "is a dict"
         raise errors.no_values(given, len(query.markers), query.markers[0]).located(query.source)
     return args
+
+
+_NAME_BEFORE = re.compile(r"[\w`]$")
+
+
+def markers(text: str) -> Iterator[tuple[str, Span]]:
+    """Each `:name` of a clause that stands for a value, and where; the type of a field is none.
+
+    >>> [name for name, _ in markers("x > :low AND CAST(y AS STRUCT<a:INT, b: INT>).a < :high")]
+    ['low', 'high']
+    """
+    for name, span in places_of_parameters(text):
+        is_apart = text[span.start + 1 : span.end] != name
+        if not (is_apart or _NAME_BEFORE.search(text[: span.start])):
+            yield name, span
+
+
+def check_names(text: str, names: Iterable[str]) -> None:
+    """Raises MatchRecognizePlanError for a name of which a clause has no marker."""
+    known = {name for name, _ in markers(text)}
+    for name in names:
+        if name not in known:
+            raise errors.no_such_marker(name)
+
+
+def with_values(source: Source, values: Mapping[str, str]) -> Source:
+    """A clause with values in the places of its markers. values: as SQL.
+
+    Raises MatchRecognizePlanError for a marker without a value, and a value without a marker.
+    """
+    from matchrec.frontends.dialects.edits import Edit, edited
+
+    with shown_in(source):
+        found = list(markers(source.text))
+        for name, span in found:
+            if name not in values:
+                raise rule_marker_without_value(name, tuple(values), span)
+        check_names(source.text, values)
+    if not found:
+        return source
+    filled = edited(source.text, (Edit(span, values[name]) for name, span in found))
+    return Source(filled.text, Origin(source, filled.before))
 
 
 def refuse_other_tables(query: Query, frames: dict[str, Any]) -> None:

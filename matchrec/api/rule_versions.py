@@ -3,7 +3,8 @@
     {"fall": "PATTERN (A B)", ...}                          rules of all rows
     {"fall": {None: "PATTERN (A B)", monday: "PATTERN (A)", friday: None}}
                                                             versions, by when each becomes valid
-    a DataFrame of rule, text and valid_from                the same as a table
+    a DataFrame of rule, text and valid_from                the same as a table, maybe with a column
+                                                            parameters: {"fall": 5} for `:fall`
 
 A version ends where the next one begins; one without a text ends its rule.
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import zip_longest
+from json import loads
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pyspark.sql.types import NullType, StringType
@@ -28,9 +30,11 @@ from matchrec.errors.run.failures import (
     rules_column_missing,
     rules_column_of_type,
     two_versions_at_once,
+    wrong_parameters,
     wrong_valid_from,
 )
 from matchrec.frontends.pattern.builder import Pattern
+from matchrec.plan.text import string_literal
 from matchrec.spark.errors.diagnose import first_line
 from matchrec.spark.session import REFUSALS, Relation, quiet_analysis
 from matchrec.spark.times import OrderTimes
@@ -42,6 +46,7 @@ Rules: TypeAlias = "Mapping[str, str | Pattern | Mapping[Any, str | Pattern | No
 """Rules by name, each one's versions by when they become valid; or a table of them."""
 
 COLUMNS = ("rule", "text", "valid_from")
+PARAMETERS = "parameters"
 IS_RULE = instance_of(str, Pattern)
 
 
@@ -72,11 +77,47 @@ RULES = ArgumentKind(
 
 @dataclass(frozen=True)
 class WrittenRule:
-    """A rule as it is written. name: as messages say it. version: of a rule that has times."""
+    """A rule as it is written. name: as messages say it. version: of a rule that has times.
+
+    parameters: a JSON object of the values of its markers.
+    """
 
     name: str
     content: str | Pattern
     version: Version | None = None
+    parameters: str | None = None
+
+    @property
+    def values(self) -> dict[str, str]:
+        """The values of its markers, as SQL. Raises MatchRecognizePlanError."""
+        if self.parameters is None:
+            return {}
+        try:
+            found = loads(self.parameters, parse_float=Number, parse_int=Number)
+            return {name: as_sql(value) for name, value in found.items()}
+        except (AttributeError, ValueError):
+            raise wrong_parameters(self.parameters) from None
+
+
+class Number(str):
+    """A number as it is written: as in SQL a decimal one, or with an exponent a double."""
+
+    __slots__ = ()
+
+
+def as_sql(value: object) -> str:
+    """A value of JSON as a literal of SQL. Raises ValueError for one of several values.
+
+    >>> [as_sql(one) for one in (Number("-0.5"), Number("3"), "it's", True, None)]
+    ['(-0.5)', '3', "'it\\\\'s'", 'TRUE', 'NULL']
+    """
+    if isinstance(value, Number):
+        return f"({value})" if value.startswith("-") else str(value)
+    if isinstance(value, str):
+        return string_literal(value)
+    if value is None or isinstance(value, bool):
+        return "NULL" if value is None else str(value).upper()
+    raise ValueError(value)
 
 
 def read_rules(given: Rules, relation: Relation, order: str) -> tuple[WrittenRule, ...]:
@@ -118,7 +159,10 @@ def times_of(relation: Relation, order: str) -> OrderTimes:
     return found
 
 
-Versions = Mapping[str, Mapping["int | None", "str | Pattern | None"]]
+Content = tuple["str | Pattern | None", "str | None"]
+"""What a version is, and the parameters of its text."""
+
+Versions = Mapping[str, Mapping["int | None", Content]]
 
 
 def versions_in_dict(given: Mapping[str, Any], times: OrderTimes) -> Versions:
@@ -130,14 +174,14 @@ def versions_in_dict(given: Mapping[str, Any], times: OrderTimes) -> Versions:
             raise wrong_valid_from(rule, value, times.wanted)
         return found
 
-    found: dict[str, dict[int | None, str | Pattern | None]] = {}
+    found: dict[str, dict[int | None, Content]] = {}
     for name, versions in given.items():
         own = found.setdefault(name, {})
         for value, one in (versions if is_versions(versions) else {None: versions}).items():
             since = number(name, value)
             if since in own:
                 raise two_versions_at_once(name, shown(since, times))
-            own[since] = one
+            own[since] = one, None
     return found
 
 
@@ -150,18 +194,23 @@ def versions_in_table(table: DataFrame, times: OrderTimes) -> Versions:
     for name in ("rule", "text"):
         if not isinstance(fields[name], StringType | NullType):
             raise rules_column_of_type(name, fields[name].simpleString(), "string")
+    beside = fields.setdefault(PARAMETERS, NullType())
+    if not isinstance(beside, StringType | NullType):
+        raise rules_column_of_type(PARAMETERS, beside.simpleString(), "string: see to_json")
     if not times.is_alike(fields["valid_from"]):
         given = fields["valid_from"].simpleString()
         raise rules_column_of_type("valid_from", given, times.type.simpleString())
     since = f"{times.number_of_column('valid_from')} AS since"
-    found: dict[str, dict[int | None, str | Pattern | None]] = {}
-    for rule, text, number in table.selectExpr("rule", "text", since).collect():
+    parameters = "NULL" if isinstance(beside, NullType) else PARAMETERS
+    found: dict[str, dict[int | None, Content]] = {}
+    asked = table.selectExpr("rule", "text", parameters, since)
+    for rule, text, values, number in asked.collect():
         if rule is None or not rule.strip():
             raise no_name_in_rules()
         own = found.setdefault(rule, {})
         if number in own:
             raise two_versions_at_once(rule, shown(number, times))
-        own[number] = text
+        own[number] = text, values
     check_names(found)
     return dict(sorted(found.items()))
 
@@ -171,10 +220,10 @@ def rules_of(found: Versions, times: OrderTimes) -> Iterator[WrittenRule]:
     for rule, versions in found.items():
         begins = sorted(versions, key=lambda since: (since is not None, since))
         for since, until in zip_longest(begins, begins[1:]):
-            content = versions[since]
+            content, parameters = versions[since]
             if content is not None:
                 name = rule if since is None else f"{rule}, valid from {times.shown(since)}"
-                yield WrittenRule(name, content, Version(rule, since, until))
+                yield WrittenRule(name, content, Version(rule, since, until), parameters)
 
 
 def shown(since: int | None, times: OrderTimes) -> str:

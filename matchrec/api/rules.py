@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from matchrec.api.dialects import parse_clause_of
 from matchrec.api.events import Events, lower_over, plan_of_sase, with_conditions
-from matchrec.api.inputs import Terms, relation_of, streams_of
+from matchrec.api.inputs import Terms, relation_of, streams_of, with_values
 from matchrec.api.remarks import remarks_in, remarks_on_session, remarks_on_state, warn
 from matchrec.api.rule_versions import RULES, Asked, WrittenRule, read_rules
 from matchrec.api.signatures import ARGUMENTS
@@ -90,7 +90,8 @@ def match_rules(  # noqa: PLR0913 -- public signature
 
     A rule may change: in place of its text stands a dict of versions, by the value of the first
     `order_by` column from which each is valid; None is the beginning, or the end of the rule. Or
-    all rules are a DataFrame of columns rule, text and valid_from, or a function that gives one.
+    all rules are a DataFrame of columns rule, text and valid_from, or a function that gives one;
+    a column parameters may have the values of `:name` markers, as JSON such as `{"fall": 5}`.
     Each version is searched for over the rows of its time alone, and `matches` has `rule_version`.
     Of a DataFrame, `on_error="keep"` leaves out what is no rule, and `refused` says why.
 
@@ -194,16 +195,17 @@ class RulesReader:
                 if isinstance(one, Pattern):
                     frame, rule = self.pattern(name, one, frame)
                 elif IS_SASE.match(one):
-                    plan = plan_of_sase(self.events, one, self.type_column, MatchOutput.ALL)
-                    rule = Rule(name, plan, Source(one), SASE)
+                    source = with_values(Source(one), written.values)
+                    plan = plan_of_sase(self.events, source, self.type_column, MatchOutput.ALL)
+                    rule = Rule(name, plan, source, SASE)
                 else:
-                    rule = self.clause(name, one)
+                    rule = self.clause(name, one, written.values)
             found.append(replace(rule, version=written.version))
         return tuple(found), frame
 
-    def clause(self, name: str, text: str) -> Rule:
-        """A clause of SQL."""
-        node, source = parse_clause_of(self.events.df, text, self.dialect)
+    def clause(self, name: str, text: str, values: Mapping[str, str]) -> Rule:
+        """A clause of SQL. values: of its markers."""
+        node, source = parse_clause_of(self.events.df, text, self.dialect, values)
         with shown_in(source):
             refuse_streams(node)
             plan = lower(self.with_streams(node))

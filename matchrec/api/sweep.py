@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
@@ -10,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from matchrec.api.clauses import Clause
 from matchrec.api.dialects import parse_clause_of
-from matchrec.api.inputs import relation_of
+from matchrec.api.inputs import check_names, markers, relation_of
 from matchrec.api.signatures import ARGUMENTS
 from matchrec.arguments import ArgumentKind, DialectName, checked
 from matchrec.charts.sweep import Sweep
 from matchrec.errors import calls as errors
 from matchrec.errors.kinds import shown_in
+from matchrec.frontends.dialects.edits import Edit, edited
 from matchrec.frontends.pattern.lower import measure
-from matchrec.frontends.sql.locate import places_of_parameters
 from matchrec.frontends.sql.lower import lower
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.expression import MatchNumber
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 
 MOST_POINTS = 1000
 
-_NAME_BEFORE = re.compile(r"[\w`]$")
 Grid = Mapping[str, Sequence[Any]]
 
 
@@ -81,9 +79,7 @@ def sweep(
     points = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
     if len(points) > MOST_POINTS:
         raise errors.too_many_points(len(points), MOST_POINTS)
-    for name in grid:
-        if not list(markers(clause, [name])):
-            raise errors.no_such_marker(name)
+    check_names(clause, grid)
     check(df, rule_of(df, clause, points[0], "", dialect), points[0])
     rules, args = [], dict[str, Any]()
     for number, point in enumerate(points):
@@ -96,22 +92,10 @@ def sweep(
     return Sweep(tuple(grid), tuple(figures(all_matches(built), points)))
 
 
-def markers(clause: str, names: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Where names stand after a colon, and which."""
-    for name, span in places_of_parameters(clause):
-        is_apart = clause[span.start + 1 : span.end] != name
-        is_path = _NAME_BEFORE.search(clause[: span.start]) is not None
-        if name in names and not (is_apart or is_path):
-            yield span.start + 1, name
-
-
 def renamed(clause: str, point: Mapping[str, Any], number: int) -> str:
     """The clause with markers that are those of one point."""
-    text, end = "", 0
-    for start, name in markers(clause, list(point)):
-        text += f"{clause[end:start]}{name}__{number}"
-        end = start + len(name)
-    return text + clause[end:]
+    own = ((name, span) for name, span in markers(clause) if name in point)
+    return edited(clause, (Edit(span, f":{name}__{number}") for name, span in own)).text
 
 
 def check(df: DataFrame, rule: Rule, point: dict[str, Any]) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import date, datetime, timezone
+from json import dumps
 from pathlib import Path
 from typing import Any
 
@@ -142,6 +143,68 @@ def test_what_is_no_rule_is_left_out_and_named(ticks: DataFrame) -> None:
         match(ticks, table)
     with pytest.raises(matchrec.MatchRecognizeError, match=r"^rule `open`: "):
         match(ticks, table.where("rule = 'open'"), options=KEEPING)
+
+
+FALLS = FALL.replace("D+", "D{:days,}") + " - :by"
+PAIRS = """PATTERN SEQ(ANY a, ANY b)
+WHERE skip_till_next_match { a.price > b.price + :by AND a.k = :k }
+RETURN a.day AS first, b.day AS last"""
+TABLE = "rule string, text string, valid_from int"
+WITH_PARAMETERS = f"{TABLE}, parameters string"
+
+
+@pytest.mark.once
+def test_parameters_of_a_table_stand_in_the_places_of_markers(ticks: DataFrame) -> None:
+    spark = ticks.sparkSession
+    rows = [
+        ("fall", FALLS, None, '{"days": 1, "by": 0.5}'),
+        ("fall", FALLS, 4, '{"by": -1e0, "days": 1}'),
+        ("pair", PAIRS, None, '{"by": 0.5, "k": "B"}'),
+        ("fall", None, 6, "{"),
+    ]
+    as_text = [
+        ("fall", FALL + " - 0.5", None),
+        ("fall", FALL + " - (-1e0)", 4),
+        ("pair", PAIRS.replace(":by", "0.5").replace(":k", "'B'"), None),
+        ("fall", None, 6),
+    ]
+    with settings(spark, **INTERPRETED):
+        expected = shown(match(ticks, spark.createDataFrame(as_text, TABLE)))
+        assert shown(match(ticks, spark.createDataFrame(rows, WITH_PARAMETERS))) == expected
+    assert {row[:2] for row in expected} == {("fall", None), ("fall", 4), ("pair", None)}
+
+
+@pytest.mark.once
+def test_a_text_in_parameters_is_the_same_in_all_dialects(ticks: DataFrame) -> None:
+    text, values = "MEASURES :t AS t PATTERN (A) DEFINE A AS day > 5", {"t": "a\\b'c"}
+    table = ticks.sparkSession.createDataFrame([("x", text, None, dumps(values))], WITH_PARAMETERS)
+    for dialect in ("spark", "oracle"):
+        with settings(ticks.sparkSession, **INTERPRETED):
+            found = match(ticks, table, dialect=dialect).rule("x")
+            assert {row.t for row in found.collect()} == set(values.values())
+
+
+WRONG: dict[str, tuple[str, str | None, str]] = {
+    "another name": (FALLS, '{"days": 1, "bye": 1}', "parameter `:by` has no value"),
+    "no parameters": (FALLS, None, "parameter `:days` has no value"),
+    "one too many": (FALL, '{"by": 1}', "the clause has no marker `:by`"),
+    "no JSON": (FALL, "by=1", "the parameters are 'by=1', which is no JSON object"),
+    "a list": (FALLS, '{"days": [1], "by": 1}', "which is no JSON object of numbers"),
+    "a bound that is none": (FALLS, '{"days": "x", "by": 1}', "{:days,}"),
+    "a column": (FALLS.replace("PREV(price)", "PREV(prise)"), '{"days": 1, "by": 1}', "`prise`"),
+    "an event": (PAIRS.replace("b.price", "c.price"), '{"by": 1, "k": "A"}', "c.price + :by"),
+}
+
+
+@pytest.mark.once
+def test_a_rule_with_wrong_parameters_is_left_out_and_shown_as_written(ticks: DataFrame) -> None:
+    rows = [(name, text, None, values) for name, (text, values, _) in WRONG.items()]
+    table = ticks.sparkSession.createDataFrame([("rise", RISE, None, "{}"), *rows], WITH_PARAMETERS)
+    with pytest.warns(matchrec.warnings.RefusedRuleWarning):
+        found = match(ticks, table, options=KEEPING)
+    assert found.rules == ("rise",)
+    for name, (_, _, words) in WRONG.items():
+        assert words in str(found.refused[name]), name
 
 
 ORDERS: dict[str, tuple[str, Any]] = {
@@ -476,10 +539,13 @@ class RuleTable:
     spark: SparkSession
     path: str
 
-    def write(self, *rules: tuple[str, str | None, int | None]) -> None:
-        """Each with the second from which it is valid."""
-        rows = [(rule, text, None if at is None else moment(at)) for rule, text, at in rules]
-        table = self.spark.createDataFrame(rows, "rule string, text string, valid_from string")
+    def write(self, *rules: tuple[str, str | None, int | None], **parameters: str) -> None:
+        """Each with the second from which it is valid, and the parameters of some."""
+        rows = [
+            (rule, text, None if at is None else moment(at), parameters.get(rule))
+            for rule, text, at in rules
+        ]
+        table = self.spark.createDataFrame(rows, WITH_PARAMETERS.replace("int", "string"))
         table = table.withColumn("valid_from", table.valid_from.cast("timestamp"))
         table.write.mode("append").parquet(self.path)
 
@@ -495,7 +561,8 @@ def table(spark: SparkSession, tmp_path: Path) -> RuleTable:
     return RuleTable(spark, str(tmp_path / "rules"))
 
 
-LONG = "MEASURES A.x AS y PATTERN (A B+ C) DEFINE A AS v = 'a', B AS v = 'b', C AS v = 'c'"
+LONG = "MEASURES A.x AS y PATTERN (A B+ C) DEFINE A AS v = :a, B AS v = 'b', C AS v = 'c'"
+A = '{"a": "a"}'
 
 
 @pytest.mark.slow
@@ -504,11 +571,12 @@ def test_a_stream_goes_on_with_the_rules_of_a_table_that_grows(
 ) -> None:
     """Runs that are open when it stops go on, but for those of a rule that changes."""
     write, matches = table.write, table.matches
-    write(("pair", HELD, None), ("long", LONG, None), ("bad", HELD, 4))
+    write(("pair", HELD, None), ("long", LONG, None), ("bad", HELD, 4), long=A)
     feed.put([("p", 1, "a", 1), ("q", 2, "a", 2)], [("p", 5, "b", 3), ("p", 12, "b", 5)])
     assert feed.run(matches) == 0
     early = feed.rows()
-    write(("new", SOON_TEXT, 13), ("pair", None, 40), ("bad", OTHER, 14))
+    bad = OTHER.replace("1", ":least")
+    write(("new", SOON_TEXT, 13), ("pair", None, 40), ("bad", bad, 14), bad='{"least": 1}')
     feed.put([("p", 13, "b", 4), ("q", 14, "b", 6), ("p", 16, "c", 1), ("q", 17, "a", 1)])
     feed.put([("q", 20, "b", 2), ("p", 50, "a", 1), ("p", 51, "b", 1)], [("q", 200, "z", 0)])
     feed.put([("p", 300, "z", 0), ("q", 300, "z", 0)], [("p", 400, "z", 0)])
@@ -550,7 +618,7 @@ def test_a_loop_starts_a_query_again_as_its_rules_change(feed: Feed, table: Rule
         finally:
             started[-1].stop()
 
-    table.write(("pair", HELD, None), ("long", LONG, None))
+    table.write(("pair", HELD, None), ("long", LONG, None), long=A)
     feed.put([("p", 0, "a", 1)])
     with ThreadPoolExecutor() as pool:
         coming = pool.submit(come)

@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.api.sweep import markers
+from matchrec.api.inputs import markers
 
 CLAUSE = """PARTITION BY k ORDER BY id MEASURES FIRST(id) AS f
     PATTERN (A{:least,} B) DEFINE A AS v > :v AND s <> ':v', B AS v < LAST(A.v)"""
@@ -56,7 +56,7 @@ def test_a_point_without_a_match_has_a_row(spark: SparkSession) -> None:
 
 def test_a_path_or_a_type_is_no_marker() -> None:
     clause = "DEFINE A AS x::int > :int AND j:int <> ':int'"
-    assert [clause[at - 2 : at] for at, _ in markers(clause, ["int"])] == [" :"]
+    assert [clause[span.start - 1 : span.end] for _, span in markers(clause)] == [" :int"]
 
 
 @pytest.mark.parametrize(

@@ -216,6 +216,20 @@ rules_column_of_type = plan_error(
     hint="it is to be of type {wanted}",
 )
 
+# A marker of a rule, of which there are no values but those of a table.
+rule_marker_without_value = plan_error(
+    "parameter `:{name}` has no value",
+    notes=("the parameters of the rule are: {known}",),
+    near="write :{near}, or the value itself",
+    hint="write the value itself, or have it in column `parameters` of a table of rules",
+)
+
+# Parameters that are not JSON, or have lists in them.
+wrong_parameters = plan_error(
+    "the parameters are {text:repr}, which is no JSON object of numbers, texts and truth values",
+    hint='write {"name": value} for :name; null is NULL',
+)
+
 # NULL as a rule's name in a table.
 no_name_in_rules = plan_error(
     "a row of the table of rules has no name of a rule", hint="write a name into column `rule`"

@@ -27,17 +27,19 @@ __all__ = ["SaseQuery", "compile_sase", "lower"]
 
 
 def compile_sase(
-    text: str,
+    query: str | Source,
     order_by: tuple[str, ...],
     partition_by: tuple[str, ...] = (),
     type_column: str = "event_type",
     output: MatchOutput = MatchOutput.ALL,
 ) -> MatchPlan:
-    """The plan of a query's text; errors show their lines of it."""
+    """The plan of a query's text; errors show their lines of it, or of what it was made of."""
     from matchrec.frontends.sase.parser import parse  # it loads lark
 
-    with shown_in(Source(text), SASE):
+    source = Source(query) if isinstance(query, str) else query
+    with shown_in(source, SASE):
         try:
-            return lower(parse(text), order_by, partition_by, type_column, output)
+            read = parse(source.text, source.origin)
+            return lower(read, order_by, partition_by, type_column, output)
         except RecursionError as error:
-            raise expression_nested_too_deep("the query", Span(0, len(text))) from error
+            raise expression_nested_too_deep("the query", Span(0, len(source.text))) from error

@@ -31,17 +31,17 @@ from matchrec.frontends.sase.nodes import (
 )
 from matchrec.plan.clauses import RowExpression
 from matchrec.plan.text import MICROSECONDS, string_literal, unquoted
-from matchrec.source import Source, Span
+from matchrec.source import Origin, Source, Span
 
 
-def parse(text: str) -> SaseQuery:
-    """The clauses of a query.
+def parse(text: str, origin: Origin | None = None) -> SaseQuery:
+    """The clauses of a query. origin: what it was made of, which errors show.
 
     >>> query = parse("PATTERN SEQ(Shelf a, ~(Register b), Exit c) WITHIN 12 hours")
     >>> [component.written for component in query.components], query.window.text
     (['a', 'b', 'c'], 'INTERVAL 12 HOUR')
     """
-    with shown_in(Source(text)):
+    with shown_in(Source(text, origin)):
         try:
             return _query(_grammar().parse(text), text)
         except UnexpectedInput as error:
