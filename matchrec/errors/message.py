@@ -74,8 +74,8 @@ class Message(Generic[E]):
     names. Names that are listed as they are written, which is otherwise, are the keys of a mapping.
 
     near: the hint where one of the names among the values is like `name`; it is `{near}`. hints: by
-    the first value. culprit: the field under whose value the carets are. condition: the name that
-    Databricks SQL gives to an error of this meaning.
+    the first value in upper case. culprit: the field under whose value the carets are. condition:
+    the name that Databricks SQL gives to an error of this meaning.
     """
 
     kind: type[E]
@@ -120,7 +120,7 @@ class Message(Generic[E]):
             if named["near"]:
                 return self.near
         first = next(iter(named.values()), None)
-        return self.hints.get(first, self.hint) if isinstance(first, str) else self.hint
+        return self.hints.get(first.upper(), self.hint) if isinstance(first, str) else self.hint
 
     @property
     def fields(self) -> tuple[str, ...]:

@@ -11,8 +11,10 @@ from matchrec.dataclass import dataclass
 from matchrec.errors import calls as errors
 from matchrec.frontends.dialects.edits import Note
 from matchrec.frontends.sase import compile_sase
-from matchrec.frontends.sase.nodes import Index, Strategy
-from matchrec.plan.clauses import Definition, EventSelection, MatchOutput, Subset
+from matchrec.frontends.sase.expressions import OVER_EVENTS
+from matchrec.frontends.sase.lower import SELECTION
+from matchrec.frontends.sase.nodes import Index
+from matchrec.plan.clauses import Definition, MatchOutput, Subset
 from matchrec.plan.expression import (
     Aggregate,
     ColumnReference,
@@ -246,12 +248,9 @@ def _first(reference: Reference, firsts: dict[str, str]) -> Reference:
     return reference
 
 
-STRATEGIES = {
-    EventSelection.STRICT_CONTIGUITY: Strategy.STRICT_CONTIGUITY,
-    EventSelection.SKIP_TILL_NEXT_MATCH: Strategy.SKIP_TILL_NEXT_MATCH,
-    EventSelection.SKIP_TILL_ANY_MATCH: Strategy.SKIP_TILL_ANY_MATCH,
+STRATEGIES = {  # of two that are one selection, strict contiguity, which comes first
+    selection: strategy for strategy, selection in reversed(SELECTION.items())
 }
-AGGREGATES = ("avg", "sum", "min", "max", "count")
 _STRING = re.compile(r"'([^\W\d]\w*)'")
 
 
@@ -420,7 +419,7 @@ def _aggregate(aggregate: Aggregate, query: Sase) -> str:
     unions = {one.name for one in query.components if one.further}
     name, span = aggregate.variable, aggregate.span
     simple = not (aggregate.distinct or aggregate.condition or aggregate.ordering)
-    if aggregate.function not in AGGREGATES or not simple or aggregate.ignore_nulls:
+    if aggregate.function not in OVER_EVENTS or not simple or aggregate.ignore_nulls:
         raise errors.cannot_write(LANGUAGE, f"this `{aggregate.function}`", span)
     if name not in unions:
         what = "an aggregate over anything but the rows of one Kleene plus"

@@ -127,22 +127,23 @@ changing_measure = plan_error(
 )
 
 
-def window_function(
-    function: str | None, clause: str, instead: str | None, span: Span
-) -> MatchRecognizePlanError:
-    """OVER, or a function that needs it."""
-    return MatchRecognizePlanError(
-        f"window function {function} in {clause}" if function else f"OVER in {clause}",
-        span,
-        notes=("the rows of the match take the place of a window",),
-        hint=(
-            or_dialect(f"write {instead}", "snowflake")
-            if function is not None and instead and function.upper() in ("LAG", "LEAD")
-            else f"write {instead}"
-            if instead
-            else "write PREV, NEXT or an aggregate, or compute it as a column of the input"
-        ),
-    ).named("MATCH_RECOGNIZE_UNSUPPORTED_WINDOW_FUNCTION")
+# OVER, or a function that needs it.
+_in_place_of_a_window = partial(
+    plan_error,
+    notes=("the rows of the match take the place of a window",),
+    hint="write PREV, NEXT or an aggregate, or compute it as a column of the input",
+    condition="MATCH_RECOGNIZE_UNSUPPORTED_WINDOW_FUNCTION",
+)
+window = _in_place_of_a_window("OVER in {clause}")
+window_function = _in_place_of_a_window(
+    "window function {function} in {clause}",
+    hints={
+        "LAG": "write PREV(x, n), or pass {option[dialect=snowflake]}",
+        "LEAD": "write NEXT(x, n), or pass {option[dialect=snowflake]}",
+        "NTH_VALUE": "write FIRST(x, n - 1)",
+        "ROW_NUMBER": "write count(*)",
+    },
+)
 
 
 # A subquery that looks at a row of the match.

@@ -340,7 +340,7 @@ def _offset(analysis: Analysis, name: str, argument: Range, default: int) -> int
     token = analysis.tokens[start]
     rows = analysis[end - 1].text
     if token.key == "-" and end == start + 2 and rows.isdigit():
-        raise pattern_errors.negative_offset(name, written, rows, analysis.clause, span)
+        raise pattern_errors.negative_offset(name, analysis.clause, written, rows, span)
     if not (end == start + 1 and token.kind is TokenKind.NUMBER and token.text.isdigit()):
         raise pattern_errors.bad_offset(name, analysis.clause, written, default, span)
     offset = whole_number(token.text)
@@ -469,14 +469,11 @@ def _refuse_everywhere(analysis: Analysis) -> None:
             _refuse_semantics(analysis, index)
         over = name == "OVER" and analysis.key(index - 1) in (")", "NULLS")
         if over and not _in_subquery(analysis, index) and not is_frame(analysis, index):
-            raise expression_errors.window_function(None, analysis.clause, None, token.span)
+            raise expression_errors.window(analysis.clause, token.span)
         if not analysis.is_call(index) or _in_subquery(analysis, index):
             continue
         if name in WINDOW_ONLY:
-            instead = WINDOW_ONLY[name]
-            raise expression_errors.window_function(
-                token.text, analysis.clause, instead, token.span
-            )
+            raise expression_errors.window_function(token.text, analysis.clause, token.span)
         if name in NONDETERMINISTIC and analysis.scope.clause is ClausePart.DEFINE:
             raise expression_errors.nondeterministic(token.text.lower(), token.span)
     for column in analysis.columns.values():
