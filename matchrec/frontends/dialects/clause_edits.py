@@ -14,7 +14,7 @@ from matchrec.frontends.dialects.edits import Edit, Note, edited
 from matchrec.frontends.dialects.fragments import Fragments
 from matchrec.frontends.dialects.limits import check_limits, repeated_variables
 from matchrec.frontends.dialects.products import Nulls, Product
-from matchrec.frontends.dialects.rules.place import Kinds, KnownColumns, Place, no_kinds
+from matchrec.frontends.dialects.rules.place import Kinds, KnownColumns, Place
 from matchrec.frontends.dialects.spellings import (
     alternative_edits,
     alternative_notes,
@@ -282,7 +282,7 @@ def _exits(pattern: RowPattern) -> Iterator[Exit]:
 def clause_edits(
     tokens: ClauseTokens,
     fragments: Fragments,
-    columns: Callable[[], Kinds] = no_kinds,
+    columns: Callable[[], Kinds],
 ) -> Iterator[Edit]:
     """The edits of a clause. columns: gives those of its input."""
     read, write = fragments.read, fragments.write

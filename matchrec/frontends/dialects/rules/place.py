@@ -172,11 +172,6 @@ Tables = Callable[[str], Kinds | None]
 """The columns of a table by its name as Spark writes it, None where they are not known."""
 
 
-def no_kinds() -> Kinds:
-    """The columns of an input of which none is known."""
-    return {}
-
-
 def no_tables(_: str) -> None:
     """Of a text that no session reads, no table is known."""
 
