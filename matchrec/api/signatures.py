@@ -179,6 +179,7 @@ ARGUMENTS: Mapping[str, ArgumentKind | OneOf] = MappingProxyType(
         "clause": CLAUSE,
         "df": DATAFRAME,
         "dialect": DIALECT,
+        "first_matches": COUNT.or_none(),
         "frames": FRAMES,
         "limit": LIMIT,
         "match": NAME.or_none(),

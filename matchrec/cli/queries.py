@@ -25,7 +25,16 @@ from matchrec.errors import command as errors
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-OF_EVENTS = ("events", "args", "engine", "sort", "order_by", "partition_by", "form")
+OF_EVENTS = (
+    "events",
+    "args",
+    "engine",
+    "sort",
+    "order_by",
+    "partition_by",
+    "form",
+    "first_matches",
+)
 OPTIONS = {
     "sql": ("engine", "dialect", "args", "sort", "max_steps", "clause"),
     "sase": (*OF_EVENTS, "type_column"),

@@ -8,6 +8,7 @@ from enum import Enum
 
 from matchrec.dataclass import dataclass
 from matchrec.plan.expression import End, Scalar
+from matchrec.plan.pattern import Parameter
 from matchrec.source import Span
 
 
@@ -173,15 +174,19 @@ class MatchOutput(Enum):
 
 @dataclass(frozen=True, slots=True)
 class FirstMatches:
-    """`FIRST count MATCHES`: of each partition no match comes out whose number is greater."""
+    """`FIRST count MATCHES`: of each partition no match comes out whose number is greater.
+
+    parameter: what takes the place of `count`; no plan has one.
+    """
 
     count: int
     span: Span | None = field(default=None, compare=False)
+    parameter: Parameter | None = None
 
     @property
     def words(self) -> str:
         """As it is written."""
-        return f"FIRST {self.count} MATCHES"
+        return f"FIRST {self.parameter.written if self.parameter else self.count} MATCHES"
 
 
 ONE_OF_A_ROW = (MatchOutput.PREFERRED, MatchOutput.LONGEST)

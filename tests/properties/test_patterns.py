@@ -5,6 +5,8 @@ A long run: MATCHREC_EXAMPLES=20000 pytest tests/properties/test_patterns.py
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
 from unittest.mock import patch
 
 from hypothesis import HealthCheck, assume, given, settings
@@ -12,12 +14,14 @@ from hypothesis import strategies as st
 
 from matchrec.engine import selection
 from matchrec.engine.interface import Room
+from matchrec.errors import MatchRecognizeError
 from tests.cases.pattern_notation import Question, built, by_definition
 from tests.generators.pattern_trees import Pattern
 from tests.generators.patterns import questions
 from tests.quick.scale import examples
 from tests.references.patterns import Search, TooMuchError, reported, selected
-from tests.tasks.patterns import answers
+from tests.tasks.patterns import ENGINES, ROWS_A_BATCH, answers, made_ready, read_row
+from tests.tasks.query_batches import Run
 
 EXAMPLES = examples(75)
 
@@ -56,6 +60,28 @@ def test_both_engines_find_what_the_definitions_say(
 def agrees(question: Question, right: list[str], lines: list[str]) -> bool:
     """Without a skip strategy in any order; what timed out is sorted behind the matches."""
     return lines == right if question.skip else sorted(lines) == sorted(right)
+
+
+@random_examples
+@given(questions(), st.integers(1, 3))
+def test_the_first_matches_are_those_of_all(question: Question, most: int) -> None:
+    try:
+        linked, prepared = made_ready(replace(question, timeouts=False), ENGINES)
+    except MatchRecognizeError:
+        assume(False)
+    for one in linked.values():
+        limited = replace(one, task=replace(one.task, most_matches=most))
+        try:
+            every = numbered(Run(one, prepared, None, ROWS_A_BATCH))
+        except MatchRecognizeError:  # of a stage that a match misses, maybe behind the first ones
+            assume(False)
+        found = numbered(Run(limited, prepared, None, ROWS_A_BATCH))
+        assert found == [row for row in every if row["match_number"] <= most]
+
+
+def numbered(run: Run) -> list[dict[str, Any]]:
+    """The rows of the result, by the names of their columns."""
+    return [read_row(run.executable, row) for one in run.batches() for row in one.to_pylist()]
 
 
 @random_examples

@@ -81,6 +81,7 @@ RIGHT_KINDS: dict[str, tuple[str, ...]] = {
     "by": ("None", *TEXTS),
     "between": ("None",),
     "match": ("None", *TEXTS),
+    "first_matches": ("None", "3"),
     "page": ("3",),
     "panels": ("3",),
     "convert.query": STAGE,

@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
 import matchrec
+from matchrec import AfterMatch, Pattern
 from tests.quick.scale import examples
 from tests.spark.test_streaming import Event, Feed, after_a_long_stream, events_of, pieces_of
 from tests.tasks.stream_pieces import Group, Streamed, times
@@ -230,10 +231,35 @@ def test_aggregates_and_functions_of_a_run_in_pieces(spark: SparkSession, condit
     assert matches
 
 
-@pytest.mark.parametrize(
-    "words", ["", "SKIP TILL ANY MATCH ALL MATCHES", "SKIP TILL NEXT MATCH NON-OVERLAPPING MATCHES"]
+FIRST_PAIRS = """PARTITION BY k ORDER BY ts, x, v MEASURES FIRST(ts) AS first, LAST(ts) AS last
+    PATTERN (A B) {} FIRST 3 MATCHES WITHIN INTERVAL 9 SECONDS
+    DEFINE A AS v = 'a', B AS v = 'b'"""
+ANY_PAIR = """PATTERN SEQ(ANY p, ANY q) WHERE skip_till_any_match { p.v = 'a' AND q.v = 'b' }
+    WITHIN 9 seconds RETURN p.ts AS first, q.ts AS last"""
+STAGES = (
+    Pattern.begin("p").where("v = 'a'").followed_by_any("q").where("v = 'b'").within("9 seconds")
 )
-def test_the_first_matches_of_a_key_in_pieces(spark: SparkSession, words: str) -> None:
+FIRST: dict[str, Callable[[DataFrame], DataFrame]] = {
+    words: lambda frame, words=words: matchrec.match_recognize(frame, FIRST_PAIRS.format(words))  # type: ignore[misc]
+    for words in (
+        "",
+        "SKIP TILL ANY MATCH ALL MATCHES",
+        "SKIP TILL NEXT MATCH NON-OVERLAPPING MATCHES",
+    )
+} | {
+    name: lambda frame, query=query: matchrec.query(  # type: ignore[misc]
+        frame, query, order_by=["ts", "x", "v"], partition_by="k", first_matches=3
+    ).dataframe()
+    for name, query in {
+        "SASE+": ANY_PAIR,
+        "a Pattern": STAGES,
+        "a Pattern that skips": STAGES.after_match(AfterMatch.SKIP_TO_NEXT),
+    }.items()
+}
+
+
+@pytest.mark.parametrize("name", FIRST)
+def test_the_first_matches_of_a_key_in_pieces(spark: SparkSession, name: str) -> None:
     """Those of a key whose other runs have ended long ago are still counted."""
     rnd = Random(4)
     rows = [
@@ -241,11 +267,8 @@ def test_the_first_matches_of_a_key_in_pieces(spark: SparkSession, words: str) -
         for key in range(8)
         for second in [*sorted(rnd.choices(range(100, 125), k=12)), *range(900, 905), 1900]
     ]
-    clause = f"""PARTITION BY k ORDER BY ts, x, v MEASURES FIRST(ts) AS first, LAST(ts) AS last
-        PATTERN (A B) {words} FIRST 3 MATCHES WITHIN INTERVAL 9 SECONDS
-        DEFINE A AS v = 'a', B AS v = 'b'"""
     events = events_of(spark, rows)
-    streamed = Streamed(lambda frame: matchrec.match_recognize(frame, clause), events, "ts")
+    streamed = Streamed(FIRST[name], events, "ts")
     matches = 0
     for frame in streamed.buckets(rnd):
         expected = sorted(map(repr, streamed.at_once(frame)))

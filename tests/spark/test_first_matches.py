@@ -6,6 +6,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
+from matchrec import AfterMatch
 
 PAIRS = """PARTITION BY k ORDER BY id MEASURES A.id AS a, B.id AS b
     PATTERN (A B) SKIP TILL ANY MATCH ALL MATCHES FIRST 2 MATCHES DEFINE B AS v > A.v"""
@@ -25,6 +26,20 @@ def test_matches_are_not_counted_before_they_are_left_out(rows: DataFrame) -> No
     assert "FIRST 2 MATCHES: of a partition, which is not searched any further" in explained
 
 
+def test_the_number_may_be_a_parameter(rows: DataFrame) -> None:
+    named = PAIRS.replace("FIRST 2", "FIRST :most")
+    assert matchrec.match_recognize(rows, named, {"most": 1}).count() == 2
+    rows.createOrReplaceTempView("first_rows")
+    query = (
+        f"SELECT ? AS x, * FROM first_rows MATCH_RECOGNIZE ({PAIRS.replace('FIRST 2', 'FIRST ?')})"
+    )
+    found = matchrec.sql(rows.sparkSession, query, [7, 2]).collect()
+    assert [row.x for row in found] == [7] * 4
+    for args, words in (({"most": 0}, "`0` is no number of matches"), ({}, "`:most` has no value")):
+        with pytest.raises(matchrec.MatchRecognizeError, match=words):
+            matchrec.match_recognize(rows, named, args)
+
+
 def test_a_rule_of_a_set(rows: DataFrame) -> None:
     pairs = PAIRS.replace("PARTITION BY k ORDER BY id", "")
     rules = {"pairs": pairs, "all": pairs.replace("FIRST 2 MATCHES", "")}
@@ -32,6 +47,41 @@ def test_a_rule_of_a_set(rows: DataFrame) -> None:
     found = matches.groupBy("rule", "k").count()
     counts = {(row.rule, row.k): row["count"] for row in found.collect()}
     assert counts == {("pairs", 0): 2, ("pairs", 1): 2, ("all", 0): 3, ("all", 1): 3}
+
+
+EVENTS = """PATTERN SEQ(ANY p, ANY q) WHERE skip_till_any_match { q.v > p.v }
+    RETURN p.id AS p, q.id AS q"""
+STAGES = matchrec.Pattern.begin("p").followed_by_any("q").where("v > p.v")
+SKIPS = (AfterMatch.NO_SKIP, AfterMatch.SKIP_TO_NEXT, AfterMatch.SKIP_PAST_LAST_EVENT)
+
+
+def test_an_argument_says_it_of_sase_and_of_patterns(rows: DataFrame) -> None:
+    asked = {"order_by": "id", "partition_by": "k"}
+    found = matchrec.sase(rows, EVENTS, **asked, first_matches=2).collect()
+    assert sorted(map(tuple, found)) == [(0, 0, 2), (0, 0, 4), (1, 1, 3), (1, 1, 5)]
+    for skip in SKIPS:
+        pattern = STAGES.after_match(skip)
+        every = matchrec.detect(rows, pattern, **asked).collect()
+        found = matchrec.query(rows, pattern, **asked, first_matches=2).dataframe().collect()
+        assert sorted(found) == sorted(row for row in every if row.match_number <= 2)
+
+
+def test_forms_with_more_than_matches_have_no_first_ones(rows: DataFrame) -> None:
+    for query, form in ((EVENTS, "compressed"), (STAGES, "events_and_timeouts")):
+        with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match=f"form=.{form}"):
+            matchrec.query(rows, query, order_by="id", form=form, first_matches=2).dataframe()
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="`first_matches` of `sase`"):
+        matchrec.sase(rows, EVENTS, order_by="id", first_matches=0)
+
+
+def test_the_argument_is_converted_where_matches_are_counted_alike(rows: DataFrame) -> None:
+    asked = matchrec.query(rows, EVENTS, order_by="id", first_matches=2)
+    assert "ALL MATCHES FIRST 2 MATCHES" in " ".join(asked.to_sql().text.split())
+    with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="FIRST 2 MATCHES"):
+        asked.to_pattern()
+    for convert in ("to_sql", "to_sase", "to_pattern"):
+        with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="first_matches=2"):
+            getattr(matchrec.query(rows, STAGES, order_by="id", first_matches=2), convert)()
 
 
 def test_questions_look_at_all_matches(rows: DataFrame) -> None:

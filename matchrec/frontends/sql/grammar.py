@@ -52,8 +52,8 @@ from matchrec.plan.clauses import (
     SkipTo,
     Subset,
 )
-from matchrec.plan.pattern import RowPattern
-from matchrec.plan.text import is_reserved
+from matchrec.plan.pattern import Parameter, RowPattern
+from matchrec.plan.text import is_reserved, parameter_name
 from matchrec.source import Origin, Source, Span
 
 # The parts of a clause: which word starts one, where each ends, and what stands outside of them.
@@ -222,10 +222,15 @@ def read_words_after_pattern(
 
 def _first_matches(clause: ClauseTokens, start: int) -> tuple[FirstMatches | None, int]:
     """`FIRST k MATCHES` at `start`, and the token after it."""
-    end = start + 3
+    mark = clause.key(start + 1)
+    end = start + (4 if mark == ":" else 3)
     if clause.key(start) != "FIRST" or clause.key(end - 1) not in ("MATCHES", "MATCH"):
         return None, start
-    span, number = clause.span(start, end), clause[start + 1].text
+    span, number = clause.span(start, end), clause[end - 2].text
+    if mark in (":", "?"):
+        place = clause.span(start + 1, end - 1)
+        name = number if mark == ":" else parameter_name(place)
+        return FirstMatches(0, span, Parameter(name, mark, place)), end
     count = whole_number(number) if number.isdigit() else 0
     if not count:
         raise errors.not_a_number_of_matches(number, MOST, span)

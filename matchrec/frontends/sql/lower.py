@@ -11,11 +11,15 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from matchrec.errors.sql import pattern as errors
-from matchrec.errors.sql.clause import search_outside_window, skip_among_all
+from matchrec.errors.sql.clause import (
+    not_a_number_of_matches,
+    search_outside_window,
+    skip_among_all,
+)
 from matchrec.frontends.expressions.analysis import ClausePart, Scope
 from matchrec.frontends.expressions.expression import parse_row_expression, parse_scalar
-from matchrec.frontends.lexing.tokens import Dialect
-from matchrec.frontends.row_pattern import Values, fill_bounds
+from matchrec.frontends.lexing.tokens import MOST, Dialect
+from matchrec.frontends.row_pattern import Values, fill_bounds, value_of
 from matchrec.frontends.sql.nodes import (
     DefinitionNode,
     ExpressionText,
@@ -31,6 +35,7 @@ from matchrec.plan.clauses import (
     AfterMatchSkip,
     Definition,
     EventSelection,
+    FirstMatches,
     Gap,
     MatchOutput,
     Measure,
@@ -210,7 +215,7 @@ def lower(clause: MatchRecognize, values: Values = MappingProxyType({})) -> Matc
         gaps=tuple(_gap(node, dialect) for node in clause.gaps),
         selection=selection,
         output=output,
-        first_matches=clause.first_matches,
+        first_matches=_first_matches(clause.first_matches, values),
         subsets=clause.subsets,
         definitions=tuple(_definition(node, define, written) for node in clause.definitions),
         absences=absences,
@@ -218,6 +223,16 @@ def lower(clause: MatchRecognize, values: Values = MappingProxyType({})) -> Matc
     check_absent_rows(plan)
     check(plan)
     return plan
+
+
+def _first_matches(asked: FirstMatches | None, values: Values) -> FirstMatches | None:
+    """`FIRST k MATCHES` with the value of a parameter."""
+    if asked is None or asked.parameter is None:
+        return asked
+    given = values.get(asked.parameter.name, 1)
+    if not isinstance(given, int) or isinstance(given, bool) or not 1 <= given <= MOST:
+        raise not_a_number_of_matches(str(given), MOST, asked.span)
+    return FirstMatches(value_of(asked.parameter, values), asked.span)
 
 
 def _scope(clause: MatchRecognize, part: ClausePart, pattern: RowPattern) -> Scope:
