@@ -204,13 +204,14 @@ def other_number_of_values(
     passed: int, needed: int, first: Span | None = None
 ) -> MatchRecognizePlanError:
     """A list that is not as long as the query has markers. first: the first without a value."""
-    return no_values(f"has {counted(passed, 'value')}", needed, first)
+    return no_values(f"has {counted(passed, 'value') if passed else 'no values'}", needed, first)
 
 
 def no_values(args: str, needed: int, first: Span | None) -> MatchRecognizePlanError:
     """Markers, and no list of their values. args: what it is in place of one."""
+    markers = counted(needed, "parameter marker") if needed else "no parameter markers"
     return MatchRecognizePlanError(
-        f"the query has {counted(needed, 'parameter marker')} (?), args {args}",
+        f"the query has {markers} (?), args {args}",
         first,
         hint=here().markers
         if needed

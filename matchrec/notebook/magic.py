@@ -256,7 +256,7 @@ class Result:
         """How many rows are shown."""
         count = len(self.rows)
         if self.asks_for_matches and not count:
-            return "no rows; --coverage shows how far rows come, --why what stops them"
+            return "0 rows; --coverage shows how far rows come, --why what stops them"
         rows = counted(count, "row")
         return f"showing {rows}; --limit shows more" if self.more else rows
 

@@ -105,8 +105,8 @@ def test_nothing_at_all(spark: SparkSession, rows: DataFrame) -> None:
     none = matchrec.query(rows.where("k = 'x'"), HIGH)
     found = none.against(labels_of(spark), start="b", end="e")
     assert str(found).splitlines() == [
-        "no incidents: 0 hit, 0 missed",
-        "no matches: 0 over an incident, no false alarms",
+        "0 incidents: 0 hit, 0 missed",
+        "0 matches: 0 over an incident, 0 false alarms",
         "recall -, precision -, F1 -",
     ]
 

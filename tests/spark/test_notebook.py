@@ -57,8 +57,8 @@ def test_a_cell_shows_its_first_rows(shell: InteractiveShell) -> None:
     result = shell.run_cell_magic("matchrec", "--limit 1", RISES + "ORDER BY a")
     assert (result.names, result.rows, result.more) == (("a", "b"), (("1", "2"),), True)
     nothing = shell.run_cell_magic("matchrec", "", RISES.replace("+ :least", "+ 99"))
-    assert nothing.note == "no rows; --coverage shows how far rows come, --why what stops them"
-    assert shell.run_cell_magic("matchrec", "", "SELECT 1 WHERE 1 > 2").note == "no rows"
+    assert nothing.note == "0 rows; --coverage shows how far rows come, --why what stops them"
+    assert shell.run_cell_magic("matchrec", "", "SELECT 1 WHERE 1 > 2").note == "0 rows"
     assert repr(result) == "<Result: a, b; showing 1 row; --limit shows more>"
     html = result._repr_html_()
     assert ">1</td>" in html

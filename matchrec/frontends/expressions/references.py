@@ -149,24 +149,19 @@ def read_aggregate(analysis: Analysis, index: int, semantics: Semantics) -> tupl
         raise navigation_errors.wrong_number_of_arguments(
             "count", analysis.clause, "an argument", 0, analysis.span(index, closing + 1)
         )
-    suffix = _read_suffix(analysis, index, closing + 1)
-    _refuse_kept_nulls(analysis, index, suffix.end)
+    aggregate = Aggregate(function, None, (), semantics, distinct)
+    aggregate, end = _with_suffix(analysis, index, aggregate, closing + 1)
+    _refuse_kept_nulls(analysis, index, end)
     arguments, ignore_nulls = _without_nulls_treatment(analysis, arguments)
     read = (_argument(analysis, index, argument) for argument in arguments)
-    aggregate = Aggregate(
-        function,
-        _variable(analysis, index, suffix.end, arguments),
-        tuple(term for term in read if term is not None),
-        semantics,
-        distinct,
-        suffix.condition,
-        suffix.ordering,
-        suffix.ignore_nulls or ignore_nulls,
-        span=analysis.span(index, suffix.end),
+    aggregate = replace(
+        aggregate,
+        variable=_variable(analysis, index, end, arguments),
+        arguments=tuple(term for term in read if term is not None),
+        ignore_nulls=aggregate.ignore_nulls or ignore_nulls,
+        span=analysis.span(index, end),
     )
-    if is_frame(analysis, suffix.end):
-        return read_frame(analysis, aggregate, suffix.end)
-    return aggregate, suffix.end
+    return read_frame(analysis, aggregate, end) if is_frame(analysis, end) else (aggregate, end)
 
 
 def _argument(analysis: Analysis, index: int, argument: Range) -> Term | None:
@@ -207,34 +202,25 @@ def _variable(analysis: Analysis, index: int, end: int, arguments: tuple[Range, 
     return variable
 
 
-@dataclass(frozen=True, slots=True)
-class _Suffix:
-    """What follows an aggregate's parentheses, up to token `end`."""
-
-    end: int
-    condition: Term | None = None
-    ordering: tuple[tuple[Term, str], ...] = ()
-    ignore_nulls: bool = False
-
-
-def _read_suffix(analysis: Analysis, index: int, start: int) -> _Suffix:
-    suffix = _Suffix(start)
+def _with_suffix(
+    analysis: Analysis, index: int, aggregate: Aggregate, end: int
+) -> tuple[Aggregate, int]:
+    """The aggregate with what follows its parentheses, and the token after that."""
     while True:
-        end = suffix.end
         match analysis.key(end), analysis.key(end + 1), analysis.key(end + 2):
             case "FILTER", "(", "WHERE":
                 closing = analysis.pairs[end + 1]
                 condition = _term(analysis, Operand(index, end + 3, closing))
-                suffix = replace(suffix, end=closing + 1, condition=condition)
+                aggregate, end = replace(aggregate, condition=condition), closing + 1
             case "WITHIN", "GROUP", "(":
                 closing = analysis.pairs[end + 2]
                 parts = analysis.separated(end + 5, closing)
                 ordering = tuple(_sort_item(analysis, index, part) for part in parts)
-                suffix = replace(suffix, end=closing + 1, ordering=ordering)
+                aggregate, end = replace(aggregate, ordering=ordering), closing + 1
             case ("IGNORE" | "RESPECT") as word, "NULLS", _:
-                suffix = replace(suffix, end=end + 2, ignore_nulls=word == "IGNORE")
+                aggregate, end = replace(aggregate, ignore_nulls=word == "IGNORE"), end + 2
             case _:
-                return suffix
+                return aggregate, end
 
 
 def _refuse_kept_nulls(analysis: Analysis, index: int, end: int) -> None:
