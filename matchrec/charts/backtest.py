@@ -10,9 +10,9 @@ from matchrec.charts.plot import WIDTH, check_matplotlib, show_dates, style
 from matchrec.charts.series import plain
 from matchrec.dataclass import dataclass
 from matchrec.errors import command as errors
-from matchrec.errors.kinds import counted
 from matchrec.pictures.html import preformatted
 from matchrec.plan.text import quoted
+from matchrec.source import counted
 
 if TYPE_CHECKING:
     import pandas as pd

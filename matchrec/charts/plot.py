@@ -14,7 +14,7 @@ from matchrec.arguments import ArgumentKind, checked
 from matchrec.charts.series import MOST_MATCHES, Charted, MatchSpan, Named, Page, Series
 from matchrec.dataclass import dataclass
 from matchrec.errors import calls as errors
-from matchrec.errors.kinds import counted
+from matchrec.source import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

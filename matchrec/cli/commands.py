@@ -22,7 +22,7 @@ from matchrec.cli.files import writable_table, write
 from matchrec.cli.queries import QueryRequest, QuerySource, load_pattern
 from matchrec.cli.rows import FORMATS, SHOWN_ROWS, print_rows
 from matchrec.errors import command as errors
-from matchrec.errors.kinds import counted
+from matchrec.source import counted
 
 
 def new_file(ctx: click.Context, _: click.Parameter, file: Path | None) -> Path | None:

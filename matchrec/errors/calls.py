@@ -11,14 +11,13 @@ from matchrec.errors.kinds import (
     MatchRecognizePlanError,
     MatchRecognizeRunError,
     MatchRecognizeUnsupportedError,
-    counted,
     listed,
     nearest,
     shown,
 )
 from matchrec.errors.message import plan_error, refused, run_error, unsupported
 from matchrec.errors.surface import here
-from matchrec.source import Source, Span
+from matchrec.source import Source, Span, counted
 
 # A DataFrame to be unwound that is no result of `sase` in compressed form.
 no_match_graph = plan_error(

@@ -204,15 +204,6 @@ def listed(names: Iterable[str]) -> str:
     return ", ".join(names) or "none"
 
 
-def counted(number: int, thing: str, things: str | None = None) -> str:
-    """A number of things.
-
-    >>> counted(0, "value"), counted(1, "value"), counted(2000, "match", "matches")
-    ('0 values', '1 value', '2,000 matches')
-    """
-    return f"{number:,} {thing if number == 1 else things or thing + 's'}"
-
-
 LONGEST = 75  # characters of the user's text that a sentence repeats
 
 

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 from matchrec.compile.coverage import Counted, CoverageDraft, Figures, NearestStart, parts_of
 from matchrec.dataclass import dataclass
 from matchrec.engine.kernels import counting as layout
-from matchrec.errors.kinds import counted
 from matchrec.explanation.clause import numbered, titled
 from matchrec.explanation.formulas import show_test
 from matchrec.nfa.closure import UNREACHABLE
@@ -30,7 +29,7 @@ from matchrec.plan.pattern import show
 from matchrec.plan.show import show_scalar
 from matchrec.plan.stages import Single, Staging
 from matchrec.plan.stages import parts as stage_parts
-from matchrec.source import printable
+from matchrec.source import counted, printable
 
 if TYPE_CHECKING:
     import pandas as pd

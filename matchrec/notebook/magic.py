@@ -25,12 +25,12 @@ from matchrec.cli.rows import SHOWN_ROWS, as_texts
 from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
 from matchrec.errors import command as errors
-from matchrec.errors.kinds import counted
 from matchrec.errors.sql.expression import NUMBERS
 from matchrec.errors.surface import CELL, shown_on
 from matchrec.frontends.dialects.products import PRODUCTS
 from matchrec.frontends.sql.locate import may_have_clause
 from matchrec.pictures.html import paragraph, table
+from matchrec.source import counted
 from matchrec.spark.actions import Interrupted, cancelled_by_interrupt
 from matchrec.spark.session import quiet_analysis
 from matchrec.spark.tuning import tune

@@ -7,10 +7,10 @@ from itertools import groupby
 
 from matchrec.dataclass import dataclass
 from matchrec.engine.interface import Task
-from matchrec.errors.kinds import counted
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show
+from matchrec.source import counted
 from matchrec.tracing.attempt import Attempt, Mapped, Outcome, Trial
 from matchrec.tracing.explained import Key
 from matchrec.tracing.trace import Trace

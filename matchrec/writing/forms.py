@@ -27,7 +27,7 @@ from matchrec.plan.expression import (
     terms,
     variable_of,
 )
-from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.match_plan import MatchPlan, with_each
 from matchrec.plan.pattern import (
     Alternation,
     Concatenation,
@@ -40,7 +40,7 @@ from matchrec.plan.pattern import (
     top,
     variable_names,
 )
-from matchrec.writing.names import plain, unwrapped, with_each
+from matchrec.writing.names import plain, unwrapped
 
 Shape = object
 """What of a part of a plan matters; equal and hashed by value."""

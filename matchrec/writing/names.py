@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from matchrec.plan.clauses import Absence, Definition, Gap, Measure, Subset
+from matchrec.plan.clauses import Absence, Gap, Subset
 from matchrec.plan.expression import (
     Aggregate,
     Classifier,
@@ -18,7 +18,7 @@ from matchrec.plan.expression import (
     with_references,
     with_terms,
 )
-from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.match_plan import MatchPlan, with_each
 from matchrec.plan.pattern import Negation, RowPattern, Variable, replace_children
 from matchrec.plan.text import is_reserved, quoted, unquoted
 
@@ -85,23 +85,6 @@ def _closes_at_end(text: str) -> bool:
         if depth == 0 and found[0] == ")":
             return found.end() == len(text)
     return False
-
-
-def with_each(plan: MatchPlan, change: Callable[[Reference, str | None], Reference]) -> MatchPlan:
-    """The plan with every reference changed: in the condition of a variable, or in a measure."""
-
-    def definition(one: Definition) -> Definition:
-        changed = with_references(one.condition, lambda each: change(each, one.variable))
-        return replace(one, condition=changed)
-
-    def measure(one: Measure) -> Measure:
-        return replace(one, value=with_references(one.value, lambda each: change(each, None)))
-
-    return replace(
-        plan,
-        definitions=tuple(map(definition, plan.definitions)),
-        measures=tuple(map(measure, plan.measures)),
-    )
 
 
 def renamed(plan: MatchPlan, names: Mapping[str, str]) -> MatchPlan:

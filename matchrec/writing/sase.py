@@ -30,7 +30,7 @@ from matchrec.plan.expression import (
     terms,
     with_references,
 )
-from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.match_plan import MatchPlan, with_each
 from matchrec.plan.pattern import (
     Negation,
     Quantified,
@@ -57,7 +57,6 @@ from matchrec.writing.names import (
     renamed,
     tidy,
     unwrapped,
-    with_each,
 )
 from matchrec.writing.reading import (
     ReadQuery,
