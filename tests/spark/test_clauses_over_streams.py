@@ -280,6 +280,33 @@ def test_the_first_matches_of_a_key_in_pieces(spark: SparkSession, name: str) ->
     assert matches == 24
 
 
+ALL_MATCHES = """PARTITION BY k ORDER BY ts, x
+    MEASURES count(*) AS n, sum(A.x) AS s, FIRST(A.x) AS f
+    PATTERN (A+ B) SKIP TILL ANY MATCH ALL MATCHES WITHIN INTERVAL 60 SECONDS
+    DEFINE A AS v <> 'c', B AS v <> 'a' AND x > A.x"""
+TOTALS = {"matches": "count(*)", "rows": "sum(n)", "most": "max(s)", "first": "min(f)"}
+
+
+def totals(events: DataFrame) -> DataFrame:
+    """Aggregates over all matches that end with an event."""
+    return matchrec.query(events, ALL_MATCHES).aggregate(TOTALS, by="end")
+
+
+def test_totals_of_several_keys_in_pieces(spark: SparkSession) -> None:
+    """An extreme is the value of a row, whose place is another one beside rows of other keys."""
+    rnd = Random(4)
+    rows = [
+        (key, second, rnd.choice("abc"), rnd.randrange(50))
+        for key in range(8)
+        for second in [*sorted(rnd.choices(range(100, 180), k=14)), 1900]
+    ]
+    streamed = Streamed(totals, events_of(spark, rows), "ts")
+    for frame in streamed.buckets(rnd):
+        expected = sorted(map(repr, streamed.at_once(frame)))
+        found = streamed.in_pieces(frame, pieces_of(times(frame), rnd), Group())
+        assert sorted(map(repr, found)) == expected != []
+
+
 @pytest.mark.once
 def test_the_state_does_not_grow_with_the_stream(spark: SparkSession) -> None:
     clause = """PARTITION BY k ORDER BY ts MEASURES count(*) AS n PATTERN (A B* C)
