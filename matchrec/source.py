@@ -34,6 +34,15 @@ def printable(text: str) -> str:
     return text.translate(_CONTROLS)
 
 
+def counted(number: int, thing: str, things: str | None = None) -> str:
+    """A number of things.
+
+    >>> counted(0, "value"), counted(1, "value"), counted(2000, "match", "matches")
+    ('0 values', '1 value', '2,000 matches')
+    """
+    return f"{number:,} {thing if number == 1 else things or thing + 's'}"
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
     """Characters `start` up to, not including, `end` of a query's text."""

@@ -93,7 +93,7 @@ MAY_IMPORT = {
         "output",
         "compile",
     },
-    "charts": {"errors", "arguments", "plan", "pictures"},
+    "charts": {"errors", "arguments", "plan", "source", "pictures"},
     "api": {
         "loading",
         "source",

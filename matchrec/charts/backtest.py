@@ -12,6 +12,7 @@ from matchrec.dataclass import dataclass
 from matchrec.errors import command as errors
 from matchrec.pictures.html import preformatted
 from matchrec.plan.text import quoted
+from matchrec.source import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -281,8 +282,3 @@ def told(count: int, variable: str | None, because: str) -> str:
 def share(part: float | None) -> str:
     """A share of one, NULL of nothing."""
     return "-" if part is None else f"{part:.3f}"
-
-
-def counted(number: int, thing: str, things: str | None = None) -> str:
-    """A number of things."""
-    return f"{number:,} {thing if number == 1 else things or thing + 's'}"

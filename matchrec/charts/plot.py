@@ -14,6 +14,7 @@ from matchrec.arguments import ArgumentKind, checked
 from matchrec.charts.series import MOST_MATCHES, Charted, MatchSpan, Named, Page, Series
 from matchrec.dataclass import dataclass
 from matchrec.errors import calls as errors
+from matchrec.source import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,7 +57,7 @@ def draw_lines(
         found = [span for span in spans if span.series in (None, name)]
         for band, span in zip(draw_line(panel, line, found), found, strict=True):
             band.set_gid(span.id)
-        style(panel, title(name, len(found)), measured)
+        style(panel, f"{name}   {counted(len(found), 'match', 'matches')}", measured)
         show_dates(panel, line.times)
     for place in range(len(series), len(panels)):
         panels[place].set_visible(False)
@@ -113,10 +114,6 @@ def draw_span(panel: Axes, lane: int, points: Series, span: MatchSpan) -> None:
         times, [lane] * len(times), color=BAND, linewidth=15, solid_capstyle="round", zorder=0
     )
     panel.plot(times, [lane] * len(times), "o-", color=MATCH, zorder=3, gid=span.id)
-
-
-def title(name: str, matches: int) -> str:
-    return f"{name}   {matches} " + ("match" if matches == 1 else "matches")
 
 
 def show_dates(panel: Axes, times: Sequence[Any]) -> None:
@@ -177,8 +174,8 @@ class Plot:
     @property
     def summary(self) -> str:
         """What is drawn, in one line."""
-        matches = len(self.page.spans)
-        counts = f"{matches} match{'' if matches == 1 else 'es'} in {len(self.page.series)} series"
+        matches = counted(len(self.page.spans), "match", "matches")
+        counts = f"{matches} in {len(self.page.series)} series"
         return f"{counts}, page {self.page.number} of {self.page.pages}"
 
 
@@ -194,17 +191,11 @@ def draw_page(charted: Charted, number: int, panels: int) -> Plot:
         draw_lines(figure, found.series, found.spans, charted.named.y)
     else:
         draw_lanes(figure, found.series, found.spans)
-    said = headline(found)
-    if said:
-        figure.suptitle(said, color=INK, fontsize=9)
+    not_shown = [f"page {number} of {found.pages}"] * (found.pages > 1)
+    not_shown += [f"the first {MOST_MATCHES} matches"] * (not found.all_matches)
+    if not_shown:
+        figure.suptitle(", ".join(not_shown), color=INK, fontsize=9)
     return Plot(figure, found)
-
-
-def headline(page: Page) -> str:
-    """What the picture does not show."""
-    parts = [f"page {page.number} of {page.pages}"] * (page.pages > 1)
-    parts += [f"the first {MOST_MATCHES} matches"] * (not page.all_matches)
-    return ", ".join(parts)
 
 
 def plot(matches: DataFrame, data: DataFrame, named: Named, page: int, panels: int) -> Plot:

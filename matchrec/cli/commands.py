@@ -22,7 +22,7 @@ from matchrec.cli.files import writable_table, write
 from matchrec.cli.queries import QueryRequest, QuerySource, load_pattern
 from matchrec.cli.rows import FORMATS, SHOWN_ROWS, print_rows
 from matchrec.errors import command as errors
-from matchrec.errors.calls import counted
+from matchrec.source import counted
 
 
 def new_file(ctx: click.Context, _: click.Parameter, file: Path | None) -> Path | None:
@@ -75,8 +75,8 @@ def run(asked: QueryRequest, form_of_rows: str, file: Path | None, limit: int | 
             return
         most = limit or (SHOWN_ROWS if form_of_rows == "table" else None)
         if print_rows(frame, form_of_rows, most, watch):
-            rows = "row" if most == 1 else "rows"
-            tell(f"showing {most} {rows}; --limit shows more, --output writes all")
+            rows = counted(most or 0, "row")
+            tell(f"showing {rows}; --limit shows more, --output writes all")
 
 
 @click.command()

@@ -12,7 +12,7 @@ import re
 import sys
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
@@ -174,11 +174,11 @@ def busy(what: str, stream: TextIO | None = None) -> Status:
 
 
 @contextmanager
-def warnings_told() -> Iterator[None]:
+def warnings_told(say: Callable[[str], object] = tell) -> Iterator[None]:
     """Warnings inside are notices, without the line of our source that gave them."""
 
     def told(message: Warning | str, *_: Any, **__: Any) -> None:
-        tell(f"{PROGRAM}{message}")
+        say(f"{PROGRAM}{message}")
 
     with warnings.catch_warnings():
         warnings.showwarning = told

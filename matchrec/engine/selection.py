@@ -495,10 +495,12 @@ class Extreme:
         return np.asarray(nodes[:, self.known] != 0)
 
 
-def extremes_of(task: Task) -> tuple[Extreme, ...]:
-    """The extremes that nodes of a task have as rows."""
+def extremes_of(task: Task, begin: int = layout.NODE_SIZE) -> tuple[Extreme, ...]:
+    """The extremes that nodes of a task have as rows. begin: the first word of totals, 0 in those
+    of a group.
+    """
     asked = () if task.totals is None else task.totals.asked
-    places = (layout.NODE_SIZE + NUMBER + OF_A_TOTAL * number for number in range(len(asked)))
+    places = (begin + NUMBER + OF_A_TOTAL * number for number in range(len(asked)))
     return tuple(
         Extreme(place + KNOWN + 2, place + VALUE, place + VALUE + ROW, one.values)
         for place, one in zip(places, asked, strict=True)

@@ -17,7 +17,7 @@ from matchrec.errors.kinds import (
 )
 from matchrec.errors.message import plan_error, refused, run_error, unsupported
 from matchrec.errors.surface import here
-from matchrec.source import Source, Span
+from matchrec.source import Source, Span, counted
 
 # A DataFrame to be unwound that is no result of `sase` in compressed form.
 no_match_graph = plan_error(
@@ -203,22 +203,18 @@ def other_number_of_values(
     passed: int, needed: int, first: Span | None = None
 ) -> MatchRecognizePlanError:
     """A list that is not as long as the query has markers. first: the first without a value."""
+    return no_values(f"has {counted(passed, 'value') if passed else 'no values'}", needed, first)
+
+
+def no_values(args: str, needed: int, first: Span | None) -> MatchRecognizePlanError:
+    """Markers, and no list of their values. args: what it is in place of one."""
+    markers = counted(needed, "parameter marker") if needed else "no parameter markers"
     return MatchRecognizePlanError(
-        f"the query has {counted(needed, 'parameter marker')} (?), args has"
-        f" {counted(passed, 'value')}",
+        f"the query has {markers} (?), args {args}",
         first,
-        hint=here().markers()
+        hint=here().markers
         if needed
         else 'leave args out, or for :name pass a dict: args={"name": value}',
-    )
-
-
-def no_values(args: str, needed: int, first: Span) -> MatchRecognizePlanError:
-    """Markers, and no list of their values. args: what it is in place of one."""
-    return MatchRecognizePlanError(
-        f"the query has {counted(needed, 'parameter marker')} (?), args {args}",
-        first,
-        hint=here().markers(),
     )
 
 
@@ -278,15 +274,6 @@ column_is_no_condition = plan_error(
     "a condition must be boolean, {column} is {type_name}",
     hint="compare it with something, such as col(...) > 0",
 )
-
-
-def counted(number: int, thing: str) -> str:
-    """A number of things.
-
-    >>> counted(0, "value"), counted(1, "value"), counted(2, "value")
-    ('no values', '1 value', '2 values')
-    """
-    return f"{number or 'no'} {thing}{'' if number == 1 else 's'}"
 
 
 def cannot_write(

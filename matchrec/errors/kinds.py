@@ -98,11 +98,6 @@ class MatchRecognizeError(Located, ValueError):
 
     condition: str | None = None
 
-    def named(self, condition: str) -> Self:
-        """The same error with its name in Databricks SQL."""
-        self.condition = condition
-        return self
-
 
 class MatchRecognizeParseError(MatchRecognizeError):
     """The text is not of the clause's grammar."""

@@ -74,8 +74,8 @@ class Message(Generic[E]):
     names. Names that are listed as they are written, which is otherwise, are the keys of a mapping.
 
     near: the hint where one of the names among the values is like `name`; it is `{near}`. hints: by
-    the first value. culprit: the field under whose value the carets are. condition: the name that
-    Databricks SQL gives to an error of this meaning.
+    the first value in upper case. culprit: the field under whose value the carets are. condition:
+    the name that Databricks SQL gives to an error of this meaning.
     """
 
     kind: type[E]
@@ -120,7 +120,7 @@ class Message(Generic[E]):
             if named["near"]:
                 return self.near
         first = next(iter(named.values()), None)
-        return self.hints.get(first, self.hint) if isinstance(first, str) else self.hint
+        return self.hints.get(first.upper(), self.hint) if isinstance(first, str) else self.hint
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -181,9 +181,8 @@ def _filled(template: str, named: Mapping[str, object]) -> str:
         if field["word"]:
             return str(getattr(current(), field["word"]))
         if field["here"]:
-            words = getattr(here(), field["here"])
-            of = [named[field["of"]]] if field["of"] else []
-            return str(words(*of) if callable(words) else words)
+            words = str(getattr(here(), field["here"]))
+            return words.format(name=named[field["of"]]) if field["of"] else words
         if field["option"]:
             chosen = _filled(field["value"], named).split("|")
             return here().option(

@@ -214,7 +214,7 @@ of_no_stage = plan_error(
     "{function} in a condition of a stage is over no stage",
     notes=("a column alone is that of the event which the condition is about",),
     hint="write {function}(stage.x)",
-    hints={"count": "write {function}(stage.x), or count(stage)"},
+    hints={"COUNT": "write {function}(stage.x), or count(stage)"},
 )
 
 

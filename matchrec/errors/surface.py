@@ -11,122 +11,76 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from json import dumps
 
+from matchrec.dataclass import dataclass
+
 OF_OPTIONS = ("engine", "sort", "transport", "max_steps")
 """What a call of Python has in `Options`."""
 
 
-class Python:
-    """A call of one of the functions.
+@dataclass(frozen=True, slots=True)
+class Surface:
+    """How advice is written; `{name}` is the name that it is about.
 
-    values: what has those of parameters.
+    values: what has those of parameters. row: to ask about one of the starting rows that were
+    listed. parameter, marker, markers: to give `:name`, `?` and each `?` their values. frame: to
+    say of which rows `{name}` is; table: of which a table is, if that is said here.
     """
 
-    values = "args"
+    values: str
+    row: str
+    parameter: str
+    marker: str
+    markers: str
+    frame: str
+    table: str = ""
 
     def option(self, name: str, *values: str | int) -> str:
-        """An option with one of a few values: `engine="auto"`."""
-        written = f"{name}={either([dumps(value) for value in values])}"
+        """An option with one of a few values: `engine="auto"`, `--engine auto`."""
+        if self is not PYTHON:
+            return f"--{name.replace('_', '-')} {either(list(map(str, values)))}"
+        written = f"{name}={either(list(map(dumps, values)))}"
         return f"options=matchrec.Options({written})" if name in OF_OPTIONS else written
 
     def keys(self, pairs: Sequence[tuple[str, str]]) -> str:
-        """The partition that has these values: `partition={"sym": "X"}`."""
-        written = (f'"{name}": {value}' for name, value in pairs)
-        return f"partition={{{', '.join(written)}}}"
+        """The partition that has these values, once for each column but in a cell.
 
-    def row(self) -> str:
-        """A starting row with one of the values that were listed: a value, or a tuple."""
-        return "write row= one of these, with all ORDER BY columns as a tuple"
-
-    def parameter(self, name: str) -> str:
-        """To give `:name` its value, in `args`."""
-        return f'pass args={{"{name}": value}}'
-
-    def marker(self) -> str:
-        """To give `?` its value, in `args`."""
-        return "call matchrec.sql(spark, query, args=[value])"
-
-    def markers(self) -> str:
-        """To give each `?` its value, in a list."""
-        return "pass a list with one value for each ?, in their order"
-
-    def frame(self, name: str) -> str:
-        """To say of which rows `{name}` is: by the name."""
-        return f"pass it by name: {name}=dataframe"
-
-    def table(self, name: str) -> None:
-        """To say of which rows a table is: tables are the session's."""
+        `partition={"sym": "X"}`, `--partition sym=X`.
+        """
+        if self is PYTHON:
+            written = ", ".join(f'"{name}": {value}' for name, value in pairs)
+            return f"partition={{{written}}}"
+        again = " " if self is CELL else " --partition "
+        return f"--partition {again.join(f'{name}={bare(value)}' for name, value in pairs)}"
 
 
-class CommandLine:
-    """The command line: options, and files for tables."""
-
-    values = "--param"
-
-    def option(self, name: str, *values: str | int) -> str:
-        """`--engine auto`."""
-        return f"--{name.replace('_', '-')} {either([str(value) for value in values])}"
-
-    def keys(self, pairs: Sequence[tuple[str, str]]) -> str:
-        """`--partition sym=X`, once for each column."""
-        return " ".join(f"--partition {name}={bare(value)}" for name, value in pairs)
-
-    def row(self) -> str:
-        """`--row`, once for each column."""
-        return "write --row VALUE with one of these, once for each ORDER BY column"
-
-    def parameter(self, name: str) -> str:
-        """`--param`."""
-        return f"pass --param {name}=VALUE"
-
-    def marker(self) -> str:
-        """Positions have no option."""
-        return "write :name in its place, and pass --param name=VALUE"
-
-    def markers(self) -> str:
-        """As of one."""
-        return self.marker()
-
-    def frame(self, name: str) -> str:
-        """A table in its place."""
-        return f"write {name} without braces, and pass --table {name}=FILE"
-
-    def table(self, name: str) -> str:
-        """`--table`."""
-        return f"pass --table {name}=FILE for a file that the query is to read as {name}"
-
-
-class Cell(CommandLine):
-    """The first line of a cell, and the variables of its notebook."""
-
-    values = "the notebook"
-
-    def keys(self, pairs: Sequence[tuple[str, str]]) -> str:
-        """`--partition sym=X day=1`."""
-        return f"--partition {' '.join(f'{name}={bare(value)}' for name, value in pairs)}"
-
-    def row(self) -> str:
-        """`--row`, with several values."""
-        return "write --row with one of these, all ORDER BY columns one after the other"
-
-    def parameter(self, name: str) -> str:
-        """A variable."""
-        return f"give the Python variable {name} a value"
-
-    def marker(self) -> str:
-        """A variable."""
-        return "write :name in its place, for the value of the Python variable `name`"
-
-    def frame(self, name: str) -> str:
-        """A variable."""
-        return f"give the Python variable {name} a DataFrame"
-
-    def table(self, name: str) -> str:
-        """A variable, or the session."""
-        return f"write {{{name}}} for the DataFrame of a Python variable, or register the table"
-
-
-Surface = Python | CommandLine
-PYTHON, COMMAND_LINE, CELL = Python(), CommandLine(), Cell()
+PYTHON = Surface(
+    values="args",
+    row="write row= one of these, with all ORDER BY columns as a tuple",
+    parameter='pass args={{"{name}": value}}',
+    marker="call matchrec.sql(spark, query, args=[value])",
+    markers="pass a list with one value for each ?, in their order",
+    frame="pass it by name: {name}=dataframe",
+)
+_MARKER = "write :name in its place, and pass --param name=VALUE"
+COMMAND_LINE = Surface(
+    values="--param",
+    row="write --row VALUE with one of these, once for each ORDER BY column",
+    parameter="pass --param {name}=VALUE",
+    marker=_MARKER,
+    markers=_MARKER,
+    frame="write {name} without braces, and pass --table {name}=FILE",
+    table="pass --table {name}=FILE for a file that the query is to read as {name}",
+)
+_VARIABLE = "write :name in its place, for the value of the Python variable `name`"
+CELL = Surface(
+    values="the notebook",
+    row="write --row with one of these, all ORDER BY columns one after the other",
+    parameter="give the Python variable {name} a value",
+    marker=_VARIABLE,
+    markers=_VARIABLE,
+    frame="give the Python variable {name} a DataFrame",
+    table="write {{{name}}} for the DataFrame of a Python variable, or register the table",
+)
 
 _CURRENT: ContextVar[Surface] = ContextVar("where errors are shown", default=PYTHON)
 

@@ -26,7 +26,7 @@ from matchrec.explanation.formulas import (
 from matchrec.explanation.program import program_lines
 from matchrec.output.pieces import AggregatePlace, Piece
 from matchrec.output.reads import ReadTotal, show_read
-from matchrec.plan.clauses import ONE_OF_A_ROW, AfterMatchSkip, Grouping, RowExpression
+from matchrec.plan.clauses import ONE_OF_A_ROW, Grouping, RowExpression
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import negations
 from matchrec.plan.show import show_reference, show_scalar, show_semantics
@@ -265,11 +265,7 @@ def row_lines(plan: MatchPlan) -> Iterator[str]:
     partial = f" {plan.partial.words}" if plan.partial else ""
     yield f"{plan.rows_per_match.value}{partial}"
     if plan.output in ONE_OF_A_ROW:
-        yield f"AFTER MATCH SKIP {show_skip(plan.after_match)}"
-
-
-def show_skip(skip: AfterMatchSkip) -> str:
-    return f"{skip.to.value} {skip.variable}" if skip.variable else skip.to.value
+        yield plan.after_match.words
 
 
 def after_lines(executable: Executable) -> Iterator[str]:

@@ -29,7 +29,7 @@ from matchrec.plan.pattern import show
 from matchrec.plan.show import show_scalar
 from matchrec.plan.stages import Single, Staging
 from matchrec.plan.stages import parts as stage_parts
-from matchrec.source import printable
+from matchrec.source import counted, printable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -236,7 +236,8 @@ def answer_lines(clause: ClauseCoverage) -> Iterator[str]:
     else:
         yield f"{decisive.ended:,} of {clause.without_match:,} without a match ended {where}"
     yield f"{most}: {most.count:,}"
-    yield from part_lines(decisive)
+    for part in decisive.false_parts:
+        yield f"  {part.variable}: {part.text} was not true: {part.count:,}"
     if clause.nearest is not None:
         yield from nearest_lines(clause.nearest)
 
@@ -247,12 +248,6 @@ def decisive_occurrence(clause: ClauseCoverage) -> OccurrenceCoverage:
     if clause.figures.matches:
         return max(ended, key=lambda one: one.ended)
     return min(ended, key=lambda one: (min(e.remaining for e in one.endings), -one.ended))
-
-
-def part_lines(one: OccurrenceCoverage) -> Iterator[str]:
-    """Which parts of conditions that have several were not true."""
-    for part in one.false_parts:
-        yield f"  {part.variable}: {part.text} was not true: {part.count:,}"
 
 
 def nearest_lines(nearest: NearestStart) -> Iterator[str]:
@@ -282,11 +277,6 @@ def equalities(values: dict[str, str | None]) -> str:
     return ", ".join(
         f"{name} = {'NULL' if value is None else value}" for name, value in values.items()
     )
-
-
-def counted(number: int, thing: str, things: str | None = None) -> str:
-    """A number of things."""
-    return f"{number:,} {thing if number == 1 else things or thing + 's'}"
 
 
 # The funnel of a clause as a picture, an SVG text.

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from textwrap import indent
 from typing import TYPE_CHECKING
 
-from matchrec.compile.executable import Executable
 from matchrec.compile.path import Draft
 from matchrec.compile.rule_set import RuleSet
 from matchrec.conditions.row_column import show_column
@@ -160,18 +159,16 @@ class ExplainedRules:
     def _columns(self) -> Iterator[str]:
         rules = self.rule_set
         for number, column in enumerate(rules.columns):
-            yield f"c{number} = {show_column(column)}{self._users(number, uses_column)}"
+            users = [one.name for one in rules.rules if number in one.executable.crossing.own]
+            yield f"c{number} = {show_column(column)}{of_rules(users)}"
         for number, condition in enumerate(rules.conditions):
-            yield f"bit {number} = {show_column(condition)}{self._users(number, uses_bit)}"
+            users = [one.name for one in rules.rules if number in one.executable.own_bits]
+            yield f"bit {number} = {show_column(condition)}{of_rules(users)}"
         if self.sorts:
             yield "the workers hold each partition as a whole, and search it rule after rule"
         if rules.relevant:
             tests = " or ".join(map(show_column, rules.relevant))
             yield f"only of rows with {tests}: without all others the matches are the same"
-
-    def _users(self, number: int, uses: Callable[[Executable, int], bool]) -> str:
-        users = [one.name for one in self.rule_set.rules if uses(one.executable, number)]
-        return f", for {', '.join(users)}" if users else ""
 
     def _clauses(self) -> Iterator[ExplainedClause]:
         for rule in self.rule_set.rules:
@@ -182,11 +179,6 @@ class ExplainedRules:
             )
 
 
-def uses_column(executable: Executable, place: int) -> bool:
-    """Whether a rule needs a column of the set."""
-    return place in executable.crossing.own
-
-
-def uses_bit(executable: Executable, bit: int) -> bool:
-    """Whether a rule needs a condition of the set."""
-    return bit in executable.own_bits
+def of_rules(users: Sequence[str]) -> str:
+    """The rules that need a column or a condition of the set."""
+    return f", for {', '.join(users)}" if users else ""

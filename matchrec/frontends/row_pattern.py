@@ -99,7 +99,7 @@ class _Parser(Cursor):
             case "":
                 return tree
             case ",":
-                raise errors.comma_outside_permute(self.token.span)
+                raise errors.stray_character(",", self.token.span)
             case closing:
                 raise errors.unopened_bracket(closing, _PAIRS[closing], self.token.span)
 
@@ -271,7 +271,7 @@ class _Parser(Cursor):
             case "":
                 raise errors.unclosed_bracket(opening.text, closing, opening.span)
             case ",":
-                raise errors.comma_outside_permute(self.token.span)
+                raise errors.stray_character(",", self.token.span)
             case found:
                 spans = opening.span, self.token.span
                 raise errors.wrong_bracket(_PAIRS[closing], found, closing, spans)

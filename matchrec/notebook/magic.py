@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
-import warnings
 from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +19,9 @@ import matchrec
 from matchrec.api.signatures import are_values, fills_hole
 from matchrec.api.sql import IS_SASE
 from matchrec.arguments import is_dataframe, is_session
-from matchrec.cli.failures import sentence_of_spark
+from matchrec.cli.failures import sentence_of_spark, warnings_told
 from matchrec.cli.queries import plain_value_of
+from matchrec.cli.rows import SHOWN_ROWS, as_texts
 from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
 from matchrec.errors import command as errors
@@ -31,6 +30,7 @@ from matchrec.errors.surface import CELL, shown_on
 from matchrec.frontends.dialects.products import PRODUCTS
 from matchrec.frontends.sql.locate import may_have_clause
 from matchrec.pictures.html import paragraph, table
+from matchrec.source import counted
 from matchrec.spark.actions import Interrupted, cancelled_by_interrupt
 from matchrec.spark.session import quiet_analysis
 from matchrec.spark.tuning import tune
@@ -40,9 +40,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from matchrec.charts.plot import Plot
-
-
-SHOWN_ROWS = 20
 
 
 @magics_class
@@ -89,7 +86,12 @@ class MatchrecMagics(Magics):
         variables = self.shell.user_ns
         try:
             spark = session_of(variables)
-            with shown_on(CELL), quiet_analysis(), warnings_told(), cancelled_by_interrupt(spark):
+            with (
+                shown_on(CELL),
+                quiet_analysis(),
+                warnings_told(say),
+                cancelled_by_interrupt(spark),
+            ):
                 return answer(asked, cell, spark, variables)
         except PySparkException as error:
             carries = MatchRecognizeRunError.from_exception(error) is not None
@@ -201,16 +203,9 @@ def coloured(message: str) -> Iterator[str]:
         yield f"{GREEN}{line}{PLAIN}" if set(line.strip()) == {"^"} else line
 
 
-@contextmanager
-def warnings_told() -> Iterator[None]:
-    """Warnings inside are sentences, without the line of IPython that they are given at."""
-
-    def told(message: Warning | str, *_: object, **__: object) -> None:
-        sys.stderr.write(f"matchrec: {message}\n")
-
-    with warnings.catch_warnings():
-        warnings.showwarning = told
-        yield
+def say(notice: str) -> None:
+    """A warning, below the cell."""
+    sys.stderr.write(f"{notice}\n")
 
 
 def show_failures(shell: InteractiveShell) -> None:
@@ -262,8 +257,8 @@ class Result:
         count = len(self.rows)
         if self.asks_for_matches and not count:
             return "0 rows; --coverage shows how far rows come, --why what stops them"
-        rows = "row" if count == 1 else "rows"
-        return f"showing {count} {rows}; --limit shows more" if self.more else f"{count} {rows}"
+        rows = counted(count, "row")
+        return f"showing {rows}; --limit shows more" if self.more else rows
 
     def _repr_html_(self) -> str:
         return table(self.names, self.rows, self.numeric) + paragraph(self.note)
@@ -275,9 +270,7 @@ class Result:
 def first_rows(frame: DataFrame, limit: int, *, asks_for_matches: bool) -> Result:
     """Runs the query as far as it must for so many rows. asks_for_matches: as of Result."""
     numeric = tuple(kind.split("(")[0] in NUMBERS for _, kind in frame.dtypes)
-    places = [f"c{at}" for at in range(len(frame.columns))]  # a name may occur twice
-    unique = frame.toDF(*places)
-    found = unique.select(*(unique[place].cast("string") for place in places)).take(limit + 1)
+    found = as_texts(frame).take(limit + 1)
     rows = tuple(tuple("NULL" if value is None else value for value in row) for row in found)
     names, more = tuple(frame.columns), len(rows) > limit
     return Result(frame, names, rows[:limit], numeric, more, asks_for_matches)

@@ -136,13 +136,19 @@ SKIPPED = {
 
 
 def draw_stages(steps: Steps, conditions: Mapping[str, str]) -> str:
-    """The diagram of a pattern of stages. conditions: of its tests, by their names."""
+    """The diagram of a pattern of stages. conditions: of its tests, by their names.
+
+    A test of which none is known has its condition for a name.
+    """
     return svg(_DrawnStages(conditions).sequence(steps))
 
 
 @dataclass(frozen=True, slots=True)
 class _DrawnStages:
     conditions: Mapping[str, str]
+
+    def condition(self, test: str) -> str:
+        return self.conditions.get(test, test)
 
     def sequence(self, steps: Steps) -> DiagramItem:
         return Sequence(
@@ -153,7 +159,7 @@ class _DrawnStages:
         """A stage, and before it, but for the first one, which events may be skipped."""
         if isinstance(step, ForbiddenEvent):
             where = "directly after" if step.only_next else "up to the next one"
-            no = Terminal(f"no {step.name}", title=self.conditions[step.test], cls="forbidden")
+            no = Terminal(f"no {step.name}", title=self.condition(step.test), cls="forbidden")
             yield Group(no, where)
             return
         if place:
@@ -164,7 +170,7 @@ class _DrawnStages:
         """A stage or a group, with the way back and the way around it."""
         content = part.content
         item = (
-            Terminal(content.name, title=self.conditions[content.test])
+            Terminal(content.name, title=self.condition(content.test))
             if isinstance(content, Single)
             else Group(self.sequence(content))
         )
@@ -172,6 +178,6 @@ class _DrawnStages:
             [SKIPPED[part.inner], "as many as possible"] if part.greedy else [SKIPPED[part.inner]]
         )
         if part.until is not None:
-            words.append(f"until {self.conditions[part.until.test]}")
+            words.append(f"until {self.condition(part.until.test)}")
         item = repeated(item, part.least, part.most, ", ".join(words))
         return left_out(item, preferred=not part.greedy) if part.optional else item

@@ -135,6 +135,11 @@ class AfterMatchSkip:
     variable: str | None = None
     span: Span | None = field(default=None, compare=False)
 
+    @property
+    def words(self) -> str:
+        """As one writes it."""
+        return f"AFTER MATCH SKIP {self.to.value} {self.variable or ''}".rstrip()
+
 
 class EventSelection(Enum):
     """Which rows a run may skip between two rows of a match.

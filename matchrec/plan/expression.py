@@ -229,6 +229,17 @@ def terms(aggregate: Aggregate) -> tuple[Scalar, ...]:
     return (*aggregate.arguments, *condition, *ordering)
 
 
+def with_terms(aggregate: Aggregate, change: Callable[[Scalar], Scalar]) -> Aggregate:
+    """The aggregate with all that it evaluates on each row changed."""
+    condition = aggregate.condition
+    return replace(
+        aggregate,
+        arguments=tuple(map(change, aggregate.arguments)),
+        condition=None if condition is None else change(condition),
+        ordering=tuple((change(term), how) for term, how in aggregate.ordering),
+    )
+
+
 def looks_at_columns_only(term: Scalar) -> bool:
     """Whether an aggregate's term is SQL over one row of the input."""
     return all(isinstance(piece, str | ColumnReference) for piece in term.pieces)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -32,9 +32,11 @@ from matchrec.plan.expression import (
     Classifier,
     ColumnReference,
     Navigation,
+    Reference,
     Semantics,
     Term,
     references,
+    with_references,
 )
 from matchrec.plan.pattern import RowPattern, negated_names, variable_names
 from matchrec.source import Span
@@ -208,3 +210,20 @@ class Use:
 
 
 EVERYTHING = Use()
+
+
+def with_each(plan: MatchPlan, change: Callable[[Reference, str | None], Reference]) -> MatchPlan:
+    """The plan with every reference changed: in the condition of a variable, or in a measure."""
+
+    def definition(one: Definition) -> Definition:
+        changed = with_references(one.condition, lambda each: change(each, one.variable))
+        return replace(one, condition=changed)
+
+    def measure(one: Measure) -> Measure:
+        return replace(one, value=with_references(one.value, lambda each: change(each, None)))
+
+    return replace(
+        plan,
+        definitions=tuple(map(definition, plan.definitions)),
+        measures=tuple(map(measure, plan.measures)),
+    )

@@ -220,15 +220,7 @@ def may_be_empty(pattern: RowPattern) -> bool:
     >>> may_be_empty(concatenation([Quantified(Variable("A"), 0, None), PartitionEnd()]))
     True
     """
-    match pattern:
-        case Variable():
-            return False
-        case Alternation(parts):
-            return any(map(may_be_empty, parts))
-        case Quantified(part, least):
-            return least == 0 or may_be_empty(part)
-        case _:
-            return all(map(may_be_empty, children(pattern)))
+    return not has_row(pattern, frozenset(variable_names(pattern)))
 
 
 def show(pattern: RowPattern) -> str:
@@ -342,21 +334,21 @@ def always_precedes(pattern: RowPattern, members: Names, variable: str) -> bool:
             for part in parts:
                 if not always_precedes(part, members, variable):
                     return False
-                if _has_row(part, members):
+                if has_row(part, members):
                     return True
             return True
         case _:
             return all(always_precedes(part, members, variable) for part in children(pattern))
 
 
-def _has_row(pattern: RowPattern, members: Names) -> bool:
+def has_row(pattern: RowPattern, members: Names) -> bool:
     """Whether what a pattern matches has a row of one of the members in any case."""
     match pattern:
         case Variable(name=name):
             return name in members
         case Alternation(parts=parts):
-            return all(_has_row(part, members) for part in parts)
+            return all(has_row(part, members) for part in parts)
         case Quantified(least=0):
             return False
         case _:
-            return any(_has_row(part, members) for part in children(pattern))
+            return any(has_row(part, members) for part in children(pattern))

@@ -24,6 +24,7 @@ from matchrec.plan.expression import (
     Scalar,
     references,
     with_references,
+    with_terms,
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import (
@@ -203,13 +204,8 @@ def resolve_scalar(scalar: Scalar, columns: InputColumns) -> Scalar:
         match reference:
             case ColumnReference(argument=argument):
                 return replace(reference, argument=columns.canonical(argument))
-            case Aggregate(arguments=arguments, condition=condition, ordering=ordering):
-                return replace(
-                    reference,
-                    arguments=tuple(resolve_scalar(one, columns) for one in arguments),
-                    condition=condition and resolve_scalar(condition, columns),
-                    ordering=tuple((resolve_scalar(one, columns), word) for one, word in ordering),
-                )
+            case Aggregate():
+                return with_terms(reference, lambda term: resolve_scalar(term, columns))
             case _:
                 return reference
 

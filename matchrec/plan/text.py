@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field
 from fractions import Fraction
+from typing import TypeVar
 
 from matchrec.dataclass import dataclass
 from matchrec.source import Span
@@ -140,6 +142,46 @@ def run_together(left: str, right: str) -> bool:
     (True, False, False)
     """
     return _in_word(left[-1:]) and _in_word(right[:1])
+
+
+Piece = TypeVar("Piece")
+Replaced = Iterable[tuple[Span, Iterable[Piece]]]
+"""Spans of a text, each with what stands in its place."""
+
+
+def in_place(
+    write: Callable[[Span], str], span: Span, holes: Replaced[Piece]
+) -> Iterator[str | Piece]:
+    """The text at `span`, as `write` gives it, with other pieces in the places of `holes`.
+
+    A hole that starts inside of another is left out.
+
+    >>> text = "max(x) + 1"
+    >>> list(in_place(lambda at: text[at.start : at.end], Span(0, 10), [(Span(0, 6), ("y",))]))
+    ['', 'y', ' + 1']
+    """
+    position = span.start
+    for hole, inside in sorted(holes, key=lambda one: (one[0].start, -one[0].end)):
+        if hole.start >= position:
+            yield write(Span(position, hole.start))
+            yield from inside
+            position = hole.end
+    yield write(Span(position, span.end))
+
+
+def spaced(pieces: Iterable[Piece]) -> Iterator[str | Piece]:
+    """The pieces with a blank between two whose words would become one; a hole is a word.
+
+    So `)AS m` and `FROM(SELECT` need no blank, a view's name in the place of the parentheses does.
+    """
+    before = ""
+    for piece in pieces:
+        text = piece.text if isinstance(piece, Instead) else piece
+        edge = text if isinstance(text, str) else "_"
+        if run_together(before, edge):
+            yield " "
+        yield piece
+        before = edge or before
 
 
 def _in_word(character: str) -> bool:

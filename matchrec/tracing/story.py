@@ -10,6 +10,7 @@ from matchrec.engine.interface import Task
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show
+from matchrec.source import counted
 from matchrec.tracing.attempt import Attempt, Mapped, Outcome, Trial
 from matchrec.tracing.explained import Key
 from matchrec.tracing.trace import Trace
@@ -36,8 +37,8 @@ class Line:
     @property
     def fold(self) -> str:
         """What stands for the rows that are not shown, nothing where there are none."""
-        rows = "row" if self.folded == 1 else "rows"
-        return f"... {self.folded:,} more {rows} with the same outcomes" if self.folded else ""
+        rows = counted(self.folded, "more row")
+        return f"... {rows} with the same outcomes" if self.folded else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +109,7 @@ class Teller:
 
     def heading(self) -> Iterator[str]:
         keys = ", ".join(f"{name} = {value}" for name, value in self.rows.keys.items())
-        count = len(self.rows.places)
-        rows = "1 row" if count == 1 else f"{count:,} rows"
+        rows = counted(len(self.rows.places), "row")
         yield f"PATTERN ({show(self.plan.pattern)})"
         yield f"partition {keys}: {rows}" if keys else f"the only partition: {rows}"
 
@@ -137,9 +137,8 @@ class Teller:
             yield f"{name}: no search started from it"
             span = self.span(match.mapped, match.start)
             yield f"  it lies in match {match.number}, {span}{mapped}"
-            skip = self.plan.after_match
-            words = f"{skip.to.value} {skip.variable or ''}".strip()
-            yield f"  AFTER MATCH SKIP {words}: the search went on from row {match.next + 1}"
+            skip = self.plan.after_match.words
+            yield f"  {skip}: the search went on from row {match.next + 1}"
             yield "  write AFTER MATCH SKIP TO NEXT ROW to search from every row"
 
     def span(self, mapped: Mapped, start: int) -> str:
@@ -190,7 +189,7 @@ class Teller:
             one = own[0]
             return f"{name}: match {one.number}, {self.span(one.mapped, one.start)}"
         if own:
-            return f"{name}: {len(own)} match{'es' * (len(own) > 1)}"
+            return f"{name}: {counted(len(own), 'match', 'matches')}"
         if attempt.matches:
             return f"{name}: a match that leaves room for others and was left out"
         return f"{name}: no match"

@@ -6,7 +6,7 @@ around names of columns.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from matchrec.errors import MatchRecognizeError
@@ -27,7 +27,7 @@ from matchrec.plan.expression import (
     terms,
     variable_of,
 )
-from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.match_plan import MatchPlan, with_each
 from matchrec.plan.pattern import (
     Alternation,
     Concatenation,
@@ -40,7 +40,7 @@ from matchrec.plan.pattern import (
     top,
     variable_names,
 )
-from matchrec.writing.names import plain, unwrapped, with_each
+from matchrec.writing.names import plain, unwrapped
 
 Shape = object
 """What of a part of a plan matters; equal and hashed by value."""
@@ -78,17 +78,17 @@ def shape_of(scalar: Scalar) -> Shape:
         case Operation("AND"):
             return "AND", frozenset(conjunct_shapes(scalar))
         case Operation("COALESCE", operands):
-            inner = (shape_of(operand) for operand in operands)
-            return "COALESCE", tuple(dict.fromkeys(_flat("COALESCE", inner)))
+            return "COALESCE", tuple(dict.fromkeys(_flat(map(shape_of, operands))))
         case Operation(operator, operands, words=words):
             return operator, tuple(shape_of(operand) for operand in operands), words
         case Term(pieces):
             return _of_pieces(tuple(map(_piece, pieces)))
 
 
-def _flat(operator: str, shapes: Iterator[Shape]) -> Iterator[Shape]:
+def _flat(shapes: Iterable[Shape]) -> Iterator[Shape]:
+    """The shapes, with those of a COALESCE among them in its place."""
     for shape in shapes:
-        if isinstance(shape, tuple) and len(shape) == 2 and shape[0] == operator:
+        if isinstance(shape, tuple) and len(shape) == 2 and shape[0] == "COALESCE":
             yield from shape[1]
         else:
             yield shape

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from matchrec.plan.clauses import Absence, Definition, Gap, Measure, Subset
+from matchrec.plan.clauses import Absence, Gap, Subset
 from matchrec.plan.expression import (
     Aggregate,
     Classifier,
@@ -15,10 +15,10 @@ from matchrec.plan.expression import (
     MatchNumber,
     Reference,
     RowNumber,
-    Scalar,
     with_references,
+    with_terms,
 )
-from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.match_plan import MatchPlan, with_each
 from matchrec.plan.pattern import Negation, RowPattern, Variable, replace_children
 from matchrec.plan.text import is_reserved, quoted, unquoted
 
@@ -87,23 +87,6 @@ def _closes_at_end(text: str) -> bool:
     return False
 
 
-def with_each(plan: MatchPlan, change: Callable[[Reference, str | None], Reference]) -> MatchPlan:
-    """The plan with every reference changed: in the condition of a variable, or in a measure."""
-
-    def definition(one: Definition) -> Definition:
-        changed = with_references(one.condition, lambda each: change(each, one.variable))
-        return replace(one, condition=changed)
-
-    def measure(one: Measure) -> Measure:
-        return replace(one, value=with_references(one.value, lambda each: change(each, None)))
-
-    return replace(
-        plan,
-        definitions=tuple(map(definition, plan.definitions)),
-        measures=tuple(map(measure, plan.measures)),
-    )
-
-
 def renamed(plan: MatchPlan, names: Mapping[str, str]) -> MatchPlan:
     """The plan with other names for some variables, primary or union; its skip names none."""
 
@@ -143,7 +126,7 @@ def of_variable(reference: Reference, name: Callable[[str], str]) -> Reference:
                 reference, navigation=replace(navigation, variable=name(navigation.variable))
             )
         case Aggregate():
-            inside = with_references_inside(reference, lambda one: of_variable(one, name))
+            inside = with_inner_references(reference, lambda one: of_variable(one, name))
             if inside.variable is None:
                 return inside
             return replace(inside, variable=name(inside.variable))
@@ -151,20 +134,11 @@ def of_variable(reference: Reference, name: Callable[[str], str]) -> Reference:
             return reference
 
 
-def with_references_inside(
+def with_inner_references(
     aggregate: Aggregate, change: Callable[[Reference], Reference]
 ) -> Aggregate:
     """The aggregate with every reference of its arguments, condition and ordering changed."""
-
-    def term(one: Scalar) -> Scalar:
-        return with_references(one, change)
-
-    return replace(
-        aggregate,
-        arguments=tuple(map(term, aggregate.arguments)),
-        condition=None if aggregate.condition is None else term(aggregate.condition),
-        ordering=tuple((term(one), how) for one, how in aggregate.ordering),
-    )
+    return with_terms(aggregate, lambda term: with_references(term, change))
 
 
 def with_variables(pattern: RowPattern, name: Callable[[str], str]) -> RowPattern:

@@ -11,8 +11,10 @@ from matchrec.dataclass import dataclass
 from matchrec.errors import calls as errors
 from matchrec.frontends.dialects.edits import Note
 from matchrec.frontends.sase import compile_sase
-from matchrec.frontends.sase.nodes import Index, Strategy
-from matchrec.plan.clauses import Definition, EventSelection, MatchOutput, Subset
+from matchrec.frontends.sase.expressions import OVER_EVENTS
+from matchrec.frontends.sase.lower import SELECTION
+from matchrec.frontends.sase.nodes import Index
+from matchrec.plan.clauses import Definition, MatchOutput, Subset
 from matchrec.plan.expression import (
     Aggregate,
     ColumnReference,
@@ -28,7 +30,7 @@ from matchrec.plan.expression import (
     terms,
     with_references,
 )
-from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.match_plan import MatchPlan, with_each
 from matchrec.plan.pattern import (
     Negation,
     Quantified,
@@ -55,7 +57,6 @@ from matchrec.writing.names import (
     renamed,
     tidy,
     unwrapped,
-    with_each,
 )
 from matchrec.writing.reading import (
     ReadQuery,
@@ -181,12 +182,12 @@ def _union(first: str, further: str, plan: MatchPlan) -> str:
     """The name of a union of both, or what `a[1]` and `a[i]` share, or that of the first."""
     members = {first, further}
     found = next((one.name for one in plan.subsets if set(one.members) == members), None)
-    stems = (first.removesuffix(one) for one, other in ROWS if _share(first, one, further, other))
+    stems = (
+        stem
+        for one, other in ROWS
+        if first.endswith(one) and further == (stem := first.removesuffix(one)) + other
+    )
     return found or next(stems, first)
-
-
-def _share(first: str, one: str, further: str, other: str) -> bool:
-    return first.endswith(one) and further == first.removesuffix(one) + other
 
 
 def in_components(plan: MatchPlan, found: tuple[SequenceComponent, ...]) -> MatchPlan:
@@ -246,12 +247,9 @@ def _first(reference: Reference, firsts: dict[str, str]) -> Reference:
     return reference
 
 
-STRATEGIES = {
-    EventSelection.STRICT_CONTIGUITY: Strategy.STRICT_CONTIGUITY,
-    EventSelection.SKIP_TILL_NEXT_MATCH: Strategy.SKIP_TILL_NEXT_MATCH,
-    EventSelection.SKIP_TILL_ANY_MATCH: Strategy.SKIP_TILL_ANY_MATCH,
+STRATEGIES = {  # of two that are one selection, strict contiguity, which comes first
+    selection: strategy for strategy, selection in reversed(SELECTION.items())
 }
-AGGREGATES = ("avg", "sum", "min", "max", "count")
 _STRING = re.compile(r"'([^\W\d]\w*)'")
 
 
@@ -269,7 +267,7 @@ def for_sase(reading: ReadQuery, type_column: str) -> tuple[Sase, tuple[Note, ..
     refuse_first_matches(reading, LANGUAGE)
     plan, place = with_named_rows(as_all_matches(reading.plan)), reading.places.output
     if plan.output is MatchOutput.PREFERRED:
-        what = f"AFTER MATCH SKIP {plan.after_match.to.value} with preferred matches"
+        what = f"{plan.after_match.words} with preferred matches"
         hint = "write ALL MATCHES or NON-OVERLAPPING MATCHES behind PATTERN"
         raise errors.cannot_write(LANGUAGE, what, place, hint)
     refuse_directions(plan.order_by, LANGUAGE)
@@ -354,9 +352,10 @@ def _declared(query: Sase, component: SequenceComponent) -> str:
 def _predicates(query: Sase) -> Iterator[str]:
     """The conditions but for the types that SEQ says."""
     column = query.type_column
+    negated = (SequenceComponent(one.variable, one.variable) for one in query.plan.absences)
     said = {
         variable: declared_type(query.plan, one.variables, column)
-        for one in (*query.components, *_negated(query.plan))
+        for one in (*query.components, *negated)
         for variable in one.variables
     }
     for definition in query.plan.definitions:
@@ -366,10 +365,6 @@ def _predicates(query: Sase) -> Iterator[str]:
                 continue
             text = unwrapped(_scalar(one, query))
             yield f"({text})" if isinstance(one, Operation) and one.operator == "OR" else text
-
-
-def _negated(plan: MatchPlan) -> Iterator[SequenceComponent]:
-    return (SequenceComponent(one.variable, one.variable) for one in plan.absences)
 
 
 def _scalar(scalar: Scalar, query: Sase) -> str:
@@ -423,7 +418,7 @@ def _aggregate(aggregate: Aggregate, query: Sase) -> str:
     unions = {one.name for one in query.components if one.further}
     name, span = aggregate.variable, aggregate.span
     simple = not (aggregate.distinct or aggregate.condition or aggregate.ordering)
-    if aggregate.function not in AGGREGATES or not simple or aggregate.ignore_nulls:
+    if aggregate.function not in OVER_EVENTS or not simple or aggregate.ignore_nulls:
         raise errors.cannot_write(LANGUAGE, f"this `{aggregate.function}`", span)
     if name not in unions:
         what = "an aggregate over anything but the rows of one Kleene plus"

@@ -23,7 +23,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show, show_name
 from matchrec.plan.show import show_reference
 from matchrec.writing.forms import reads_whole_rows, variables_read
-from matchrec.writing.names import WORD, column, renamed, tidy, with_references_inside
+from matchrec.writing.names import WORD, column, renamed, tidy, with_inner_references
 from matchrec.writing.reading import ReadQuery, frames_of, refuse_sase_only
 from matchrec.writing.stages import pattern_with_absences
 
@@ -96,7 +96,7 @@ def _lines(plan: MatchPlan) -> Iterator[str]:
         values = ((_scalar(one.value), column(one.name)) for one in plan.measures)
         yield _list("MEASURES", (f"{value} AS {name}" for value, name in values))
     if plan.output is MatchOutput.PREFERRED and plan.after_match.to is not SkipTo.PAST_LAST_ROW:
-        yield f"AFTER MATCH SKIP {plan.after_match.to.value}"
+        yield plan.after_match.words
     yield " ".join([f"PATTERN ({show(pattern_with_absences(plan))})", *_selection(plan)])
     windows = list(_windows(plan))
     if windows:
@@ -150,6 +150,6 @@ def _tidy(reference: Reference) -> Reference:
         case ColumnReference():
             return replace(reference, argument=tidy(reference.argument))
         case Aggregate():
-            return with_references_inside(reference, _tidy)
+            return with_inner_references(reference, _tidy)
         case _:
             return reference

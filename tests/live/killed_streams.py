@@ -5,8 +5,9 @@
 A process of its own runs the query from files to files, from one checkpoint. It is killed with
 SIGKILL in the middle of a micro-batch, or between two, or only a Python worker of it is; then the
 next process goes on. In the end the files have the rows of the query over all events at once. The
-rules of the last query change as the stream goes on: each process knows those that are valid soon,
-and no later ones. Needs Linux; not collected by pytest: starting so many processes takes a minute.
+rules of query 4 change as the stream goes on: each process knows those that are valid soon, and no
+later ones. Query 5 adds up all matches, and builds none. Needs Linux; not collected by pytest:
+starting so many processes takes a minute.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from pyspark.sql import DataFrame
 
 from matchrec import Pattern
 from tests.conftest import small_session
-from tests.spark.test_clauses_over_streams import LONGEST, PAIRS, RISES, query_of
+from tests.spark.test_clauses_over_streams import LONGEST, PAIRS, RISES, query_of, totals
 from tests.spark.test_rule_sets_over_streams import RULES, query_of_rules
 from tests.spark.test_streaming import SCHEMA, Event, Feed, Query
 
@@ -69,7 +70,7 @@ def moment(second: int | None) -> datetime | None:
     return None if second is None else begin + timedelta(seconds=second)
 
 
-QUERIES: tuple[Query, ...] = (*map(query_of, (RISES, PAIRS, LONGEST)), rules, changing)
+QUERIES: tuple[Query, ...] = (*map(query_of, (RISES, PAIRS, LONGEST)), rules, changing, totals)
 BATCHES = 40
 PAUSE = "1 second"  # from the start of a micro-batch to that of the next one
 PATIENCE = 300  # seconds
@@ -208,7 +209,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=6)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--query", type=int, default=0, help="which of five queries")
+    parser.add_argument("--query", type=int, default=0, help="which of six queries")
     parser.add_argument("--folder", type=Path, help="of the process that is killed")
     parser.add_argument("--to-the-end", action="store_true", help="it runs until all is done")
     options = parser.parse_args()

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
+from unittest.mock import patch
 
 import pytest
 from pyspark.errors import StreamingQueryException
@@ -14,7 +15,8 @@ from pyspark.sql import functions as sql
 
 import matchrec
 from matchrec import AfterMatch, Pattern
-from tests.quick.scale import examples
+from matchrec.api import totals as questions_of_all
+from tests.quick.scale import examples, some_of
 from tests.spark.test_streaming import Event, Feed, after_a_long_stream, events_of, pieces_of
 from tests.tasks.stream_pieces import Group, Streamed, times
 
@@ -258,7 +260,7 @@ FIRST: dict[str, Callable[[DataFrame], DataFrame]] = {
 }
 
 
-@pytest.mark.parametrize("name", FIRST)
+@pytest.mark.parametrize("name", some_of([*FIRST]))
 def test_the_first_matches_of_a_key_in_pieces(spark: SparkSession, name: str) -> None:
     """Those of a key whose other runs have ended long ago are still counted."""
     rnd = Random(4)
@@ -278,6 +280,35 @@ def test_the_first_matches_of_a_key_in_pieces(spark: SparkSession, name: str) ->
         assert group.exists, "a key is not forgotten that has had a match"
         matches += len(expected)
     assert matches == 24
+
+
+ALL_MATCHES = """PARTITION BY k ORDER BY ts, x
+    MEASURES count(*) AS n, sum(A.x) AS s, FIRST(A.x) AS f
+    PATTERN (A+ B) SKIP TILL ANY MATCH ALL MATCHES WITHIN INTERVAL 60 SECONDS
+    DEFINE A AS v <> 'c', B AS v <> 'a' AND x > A.x"""
+TOTALS = {"matches": "count(*)", "rows": "sum(n)", "most": "max(s)", "first": "min(f)"}
+
+
+def totals(events: DataFrame) -> DataFrame:
+    """Aggregates over all matches that end with an event."""
+    return matchrec.query(events, ALL_MATCHES).aggregate(TOTALS, by="end")
+
+
+@pytest.mark.slow  # it compiles: the rows are those of tests/unit/spark/test_streaming_keys.py
+def test_totals_of_several_keys_in_pieces(spark: SparkSession) -> None:
+    """An extreme is the value of a row, whose place is another one beside rows of other keys."""
+    rnd = Random(4)
+    rows = [
+        (key, second, rnd.choice("abc"), rnd.randrange(50))
+        for key in range(8)
+        for second in [*sorted(rnd.choices(range(100, 180), k=14)), 1900]
+    ]
+    with patch.object(questions_of_all, "is_streaming", return_value=True):
+        streamed = Streamed(totals, events_of(spark, rows), "ts")
+    for frame in streamed.buckets(rnd):
+        expected = sorted(map(repr, streamed.at_once(frame)))
+        found = streamed.in_pieces(frame, pieces_of(times(frame), rnd), Group())
+        assert sorted(map(repr, found)) == expected != []
 
 
 @pytest.mark.once

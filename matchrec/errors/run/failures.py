@@ -295,11 +295,12 @@ no_literal = plan_error(
 )
 
 
-# Why over a streaming DataFrame.
-trace_of_stream = unsupported(
-    "`why` over a stream: its rows come little by little",
-    hint="ask about the same rows as a table: spark.read in place of spark.readStream",
+# Why, and coverage, over a streaming DataFrame.
+_of_stream = partial(
+    unsupported, hint="ask about the same rows as a table: spark.read in place of spark.readStream"
 )
+trace_of_stream = _of_stream("`why` over a stream: its rows come little by little")
+coverage_of_stream = _of_stream("coverage over a stream: its rows come little by little")
 
 # A query without MATCH_RECOGNIZE.
 no_clause = plan_error(
@@ -403,7 +404,7 @@ def no_such_row(
     return MatchRecognizePlanError(
         f"the partition has no row with {wanted}",
         notes=("the nearest rows:", *rows),
-        hint=here().row(),
+        hint=here().row,
     )
 
 
@@ -419,13 +420,6 @@ coverage_of_longest = unsupported(
     "coverage of LONGEST MATCH",
     notes=("starting rows are counted while the preferred match of each is sought",),
     hint="leave LONGEST MATCH out: the same starting rows begin no match",
-)
-
-# Coverage over a streaming DataFrame.
-coverage_of_stream = unsupported(
-    "coverage over a streaming DataFrame",
-    notes=("it is counted over rows that are all there",),
-    hint="count over a table of the same rows, or over each batch in foreachBatch",
 )
 
 # NOT in PATTERN.

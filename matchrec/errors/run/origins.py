@@ -52,14 +52,6 @@ class SqlOrigin:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptSql:
-    """SQL and its origin."""
-
-    sql: str
-    origin: SqlOrigin
-
-
-@dataclass(frozen=True, slots=True)
 class Failure:
     """What could not be computed, as an error says it. span: in the text, if there is one."""
 
@@ -69,7 +61,7 @@ class Failure:
     hint: str | None
 
 
-_KEPT: dict[KeptSql, None] = {}
+_KEPT: dict[str, SqlOrigin] = {}
 
 
 @contextmanager
@@ -99,12 +91,12 @@ def with_origin(sql: str, known: SqlOrigin | None) -> str:
     """
     if known is None or _COLUMN.fullmatch(sql):
         return sql
-    kept = KeptSql(f"\n/* {comment(known)} */ {sql}\n", known)
-    _KEPT.pop(kept, None)
-    _KEPT[kept] = None
+    written = f"\n/* {comment(known)} */ {sql}\n"
+    _KEPT.pop(written, None)
+    _KEPT[written] = known
     for oldest in tuple(islice(_KEPT, max(0, len(_KEPT) - KEPT))):
         _KEPT.pop(oldest, None)
-    return kept.sql
+    return written
 
 
 def commented(name: str, meaning: str) -> str:
@@ -132,8 +124,9 @@ def read(text: str) -> Failure | None:
         return None
     shown = failure["shown"].rstrip("\n").split("\n")
     part, fragment = parts_of(shown[::2], shown[1::2])
-    found = next((one for one in reversed(tuple(_KEPT)) if part in one.sql), None)
-    return None if found is None else failure_of(found.origin, fragment, failure["said"])
+    kept = reversed(tuple(_KEPT.items()))
+    found = next((known for sql, known in kept if part in sql), None)
+    return None if found is None else failure_of(found, fragment, failure["said"])
 
 
 def parts_of(lines: list[str], carets: list[str]) -> tuple[str, str]:

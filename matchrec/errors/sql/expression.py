@@ -127,22 +127,23 @@ changing_measure = plan_error(
 )
 
 
-def window_function(
-    function: str | None, clause: str, instead: str | None, span: Span
-) -> MatchRecognizePlanError:
-    """OVER, or a function that needs it."""
-    return MatchRecognizePlanError(
-        f"window function {function} in {clause}" if function else f"OVER in {clause}",
-        span,
-        notes=("the rows of the match take the place of a window",),
-        hint=(
-            or_dialect(f"write {instead}", "snowflake")
-            if function is not None and instead and function.upper() in ("LAG", "LEAD")
-            else f"write {instead}"
-            if instead
-            else "write PREV, NEXT or an aggregate, or compute it as a column of the input"
-        ),
-    ).named("MATCH_RECOGNIZE_UNSUPPORTED_WINDOW_FUNCTION")
+# OVER, or a function that needs it.
+_in_place_of_a_window = partial(
+    plan_error,
+    notes=("the rows of the match take the place of a window",),
+    hint="write PREV, NEXT or an aggregate, or compute it as a column of the input",
+    condition="MATCH_RECOGNIZE_UNSUPPORTED_WINDOW_FUNCTION",
+)
+window = _in_place_of_a_window("OVER in {clause}")
+window_function = _in_place_of_a_window(
+    "window function {function} in {clause}",
+    hints={
+        "LAG": "write PREV(x, n), or pass {option[dialect=snowflake]}",
+        "LEAD": "write NEXT(x, n), or pass {option[dialect=snowflake]}",
+        "NTH_VALUE": "write FIRST(x, n - 1)",
+        "ROW_NUMBER": "write count(*)",
+    },
+)
 
 
 # A subquery that looks at a row of the match.
@@ -157,16 +158,14 @@ kept_nulls = unsupported(
     hint="collect what is never NULL, such as {function}(struct(A.x))",
 )
 
-# MATCH_NUMBER() in a navigation, or in an aggregate over a frame.
-match_number_inside = unsupported(
-    "MATCH_NUMBER() in the argument of {function} in {clause} is not supported",
-    hint="write MATCH_NUMBER() outside {function}: it is the same on every row of a match",
-)
-
-# MATCH_STATUS() or MATCH_TIMEOUT() in a navigation or an aggregate.
-ending_inside = unsupported(
+# MATCH_NUMBER() in a navigation, or in an aggregate over a frame; MATCH_STATUS() or MATCH_TIMEOUT()
+# in a navigation or an aggregate; MATCH_ROW_NUMBER() in an aggregate in DEFINE, or in a navigation.
+called_inside = unsupported(
     "{inner}() in the argument of {function} in {clause} is not supported",
-    hint="write {inner}() outside {function}: it is the same on every row of a run",
+    hint="write {inner}() outside {function}: it is the same on every row of a match",
+    hints={
+        "MATCH_ROW_NUMBER": "write MATCH_ROW_NUMBER() by itself, or in an aggregate in MEASURES"
+    },
 )
 
 # MATCH_STATUS() or MATCH_TIMEOUT() in DEFINE.
@@ -174,12 +173,6 @@ ending_in_define = plan_error(
     "{function}() in DEFINE",
     notes=("how a run ends is not known before it has ended",),
     hint="write it in MEASURES",
-)
-
-# MATCH_ROW_NUMBER() in an aggregate in DEFINE, or in a navigation.
-row_number_inside = unsupported(
-    "MATCH_ROW_NUMBER() in the argument of {function} in {clause} is not supported",
-    hint="write MATCH_ROW_NUMBER() by itself, or in an aggregate in MEASURES",
 )
 
 # Navigation, an aggregate or a window function in PARTITION BY, ORDER BY or WITHIN.

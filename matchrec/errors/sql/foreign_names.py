@@ -105,7 +105,8 @@ def cure_of_table(name: str) -> str | None:
     'leave FROM dual out: SELECT without FROM gives one row, or pass dialect="oracle"'
     """
     if name.strip("`").upper() != "DUAL":
-        return here().table(name.replace("`", "")) if name else None
+        plain = name.replace("`", "")
+        return here().table.format(name=plain) or None if name else None
     return or_dialect("leave FROM dual out: SELECT without FROM gives one row", "oracle")
 
 

@@ -19,6 +19,7 @@ stray_character = parse_error(
     "unexpected `{character}` in PATTERN",
     hint="PATTERN takes variables, ( ) | * + ? {n,m} ^ $ {- -} and PERMUTE(...)",
     hints={
+        ",": "write A B for one after the other, PERMUTE(A, B) for any order",
         ".": "write a variable without a condition in DEFINE for any row, such as X*? for `.*?`; "
         "conditions on columns belong in DEFINE",
         ":": "a parameter can be the bound of a quantifier only: A{:n}",
@@ -176,12 +177,6 @@ def value_is_no_bound(parameter: str, value: object, span: Span | None) -> Match
     )
 
 
-# A comma between variables.
-comma_outside_permute = parse_error(
-    "unexpected `,` in PATTERN",
-    hint="write A B for one after the other, PERMUTE(A, B) for any order",
-)
-
 # `PERMUTE()` or `PERMUTE(A, )`.
 empty_permutation_part = parse_error(
     "PERMUTE in PATTERN has a part with nothing in it",
@@ -296,16 +291,16 @@ offset_too_large = unsupported(
 )
 
 
-def negative_offset(
-    function: str, written: str, rows: str, clause: str, span: Span
-) -> MatchRecognizePlanError:
-    """An offset below 0: so many `rows` the other way."""
-    opposite = {"PREV": "NEXT", "NEXT": "PREV", "FIRST": "LAST", "LAST": "FIRST"}[function]
-    return MatchRecognizePlanError(
-        f"offset of {function} in {clause} is `{written}`; the least offset is 0",
-        span,
-        hint=f"write {opposite}(x, {rows}) to go the other way",
-    )
+# An offset below 0: so many `rows` the other way.
+negative_offset = plan_error(
+    "offset of {function} in {clause} is `{written}`; the least offset is 0",
+    hint="write NEXT(x, {rows}) to go the other way",
+    hints={
+        "NEXT": "write PREV(x, {rows}) to go the other way",
+        "FIRST": "write LAST(x, {rows}) to go the other way",
+        "LAST": "write FIRST(x, {rows}) to go the other way",
+    },
+)
 
 
 # Too many arguments, or too few.
@@ -320,7 +315,7 @@ wrong_number_of_arguments = plan_error(
         "MATCH_NUMBER": "write MATCH_NUMBER()",
         "MATCH_ROW_NUMBER": "write MATCH_ROW_NUMBER()",
         "MATCHED_ROWS": "write MATCHED_ROWS() or MATCHED_ROWS(A)",
-        "count": "write count(*) for all rows, count(A.*) for the rows of A, "
+        "COUNT": "write count(*) for all rows, count(A.*) for the rows of A, "
         "or pass {option[dialect=trino]}",
     },
 )

@@ -14,7 +14,7 @@ from matchrec.frontends.dialects.edits import Edit, Note, edited
 from matchrec.frontends.dialects.fragments import Fragments
 from matchrec.frontends.dialects.limits import check_limits, repeated_variables
 from matchrec.frontends.dialects.products import Nulls, Product
-from matchrec.frontends.dialects.rules.place import Kinds, KnownColumns, Place, no_kinds
+from matchrec.frontends.dialects.rules.place import Kinds, KnownColumns, Place
 from matchrec.frontends.dialects.spellings import (
     alternative_edits,
     alternative_notes,
@@ -202,7 +202,9 @@ def exclusive_loop_edits(
         return
     for span in repeated_variables(clause.pattern):
         raise not_in("Flink SQL", "repeated variables in PATTERN", span)
-    names = ", ".join(f"{one.union} = {_members(one)}" for one in exits)
+    names = ", ".join(
+        f"{one.union} = ({show_name(one.loop)}, {show_name(one.follower)})" for one in exits
+    )
     place = clause.windows[-1].span.end if clause.windows else clause.pattern_span.end
     yield Edit(Span(place, place), f" SUBSET {names}")
     conditions = {one.variable: one.condition for one in clause.definitions}
@@ -229,10 +231,6 @@ def exclusive_loop_notes(clause: MatchRecognize, write: Product) -> Iterator[Not
             f"with is a row of `{one.follower}`",
             clause.pattern_span,
         )
-
-
-def _members(one: Exit) -> str:
-    return f"({show_name(one.loop)}, {show_name(one.follower)})"
 
 
 def _guard(
@@ -284,7 +282,7 @@ def _exits(pattern: RowPattern) -> Iterator[Exit]:
 def clause_edits(
     tokens: ClauseTokens,
     fragments: Fragments,
-    columns: Callable[[], Kinds] = no_kinds,
+    columns: Callable[[], Kinds],
 ) -> Iterator[Edit]:
     """The edits of a clause. columns: gives those of its input."""
     read, write = fragments.read, fragments.write
@@ -298,35 +296,24 @@ def clause_edits(
     keeps_case = read.keeps_case and not write.keeps_case
     written = variables_as_written(tokens, clause) if keeps_case else {}
     place = Place(read, write, clause, columns=KnownColumns(columns), quoted=written)
-    yield from _expression_edits(clause, fragments, place)
+    for part, node in expressions(clause):
+        yield from fragments.expression(node.span, place.within(clause, part))
     spans = tuple(node.span for _, node in expressions(clause))
     yield from names_edits(tokens, spans, write.quote, variable_places(clause, written))
     yield from bound_edits(clause, write.parameter)
     yield from default_edits(tokens, clause, read, write)
     yield from alternative_edits(fragments.text, clause.pattern, read, write)
-    yield from _loop_edits(clause, fragments, place)
+    if read.has_exclusive_loops and not write.has_exclusive_loops:
+        here = place.within(clause, ClausePart.DEFINE)
+        yield from exclusive_loop_edits(
+            clause, lambda node: fragments.expression_text(node.span, here)
+        )
     if clause.output is MatchOutput.LONGEST and write.name == "bigquery":
         yield from option_edits(tokens, clause.pattern_span)
     fragments.notes.extend(output_notes(tokens, clause, read, write))
     fragments.notes.extend(alternative_notes(fragments.text, clause.pattern, read, write))
     if write.has_exclusive_loops and not read.has_exclusive_loops:
         fragments.notes.extend(exclusive_loop_notes(clause, write))
-
-
-def _loop_edits(clause: MatchRecognize, fragments: Fragments, place: Place) -> Iterator[Edit]:
-    """What makes greedy loops exclusive for a product where they are not. place: as before."""
-
-    def condition(node: ExpressionText) -> str:
-        return fragments.expression_text(node.span, place.within(clause, ClausePart.DEFINE))
-
-    if place.read.has_exclusive_loops and not place.write.has_exclusive_loops:
-        yield from exclusive_loop_edits(clause, condition)
-
-
-def _expression_edits(clause: MatchRecognize, fragments: Fragments, place: Place) -> Iterator[Edit]:
-    """The edits of all expressions. place: in the clause."""
-    for part, node in expressions(clause):
-        yield from fragments.expression(node.span, place.within(clause, part))
 
 
 def bound_edits(clause: MatchRecognize, mark: str) -> Iterator[Edit]:

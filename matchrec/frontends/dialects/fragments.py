@@ -231,8 +231,6 @@ class Fragments:
     ) -> Iterator[Edit]:
         """The edits of a fragment. names: of the holes in it."""
         old = masked.text
-        if self.read == self.write:
-            return
         tokenizers = partial(tokens_in, product=self.read), partial(tokens_in, product=self.write)
         try:
             new = translated(old, place, rules_between(self.read, self.write))

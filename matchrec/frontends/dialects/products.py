@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import field
+from dataclasses import field, replace
 from enum import Enum
 
 from matchrec.dataclass import dataclass
@@ -77,13 +77,7 @@ class Product:
         return self.is_spark and not self.lacks_dialect
 
 
-SPARK = Product(
-    "spark",
-    "Spark SQL",
-    "spark",
-    is_spark=True,
-    has_row_pattern_windows=True,
-)
+SPARK = Product("spark", "Spark SQL", "spark", is_spark=True, has_row_pattern_windows=True)
 
 
 # The products whose queries are read and written.
@@ -94,13 +88,7 @@ PRODUCTS = {
     product.name: product
     for product in (
         SPARK,
-        Product(
-            "standard",
-            "the standard",
-            "spark",
-            is_spark=True,
-            has_row_pattern_windows=True,
-        ),
+        replace(SPARK, name="standard", title="the standard"),
         Product(
             "databricks",
             "Databricks",

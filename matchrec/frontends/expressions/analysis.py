@@ -35,7 +35,7 @@ from matchrec.frontends.lexing.tokens import (
     words,
 )
 from matchrec.plan.expression import Piece, set_apart
-from matchrec.plan.text import parameter_name, quoted, run_together
+from matchrec.plan.text import in_place, parameter_name, quoted, spaced
 from matchrec.source import Span
 
 
@@ -121,18 +121,11 @@ class Analysis(TokenSequence):
         return self._edited(self.span(start, end), qualifiers)
 
     def _edited(self, span: Span, removed: Iterable[Span]) -> str:
-        edits = [(gone, "") for gone in removed]
-        edits += [edit for edit in self.respelt if span.start <= edit[0].start < span.end]
-        text = ""
-        position = span.start
-        for gone, replacement in sorted(edits, key=lambda edit: (edit[0].start, -edit[0].end)):
-            if gone.start < position:  # a quoted variable before a column
-                continue
-            for piece in (self.text_at(Span(position, gone.start)), replacement):
-                text += f" {piece}" if run_together(text, piece) else piece
-            position = gone.end
-        rest = self.text_at(Span(position, span.end))
-        return f"{text} {rest}" if run_together(text, rest) else text + rest
+        edits = [(gone, ("",)) for gone in removed]  # of these one may be a quoted variable
+        edits += [
+            (place, (text,)) for place, text in self.respelt if span.start <= place.start < span.end
+        ]
+        return "".join(spaced(in_place(self.text_at, span, edits)))
 
 
 _NOT_A_FUNCTION = words(
@@ -254,20 +247,11 @@ def with_holes(
 ) -> tuple[Piece, ...]:
     """The text at `span`, as `write` gives it, with other pieces in the places of `holes`.
 
-    The holes come in order; one that starts inside of another is left out.
-
     >>> text = "max(x) + 1"
     >>> with_holes(lambda at: text[at.start : at.end], Span(0, 10), [(Span(0, 6), ("y", ""))])
     ('y', ' + 1')
     """
-    pieces: list[Piece] = []
-    position = span.start
-    for hole, inside in holes:
-        if hole.start >= position:
-            pieces += [write(Span(position, hole.start)), *inside]
-            position = hole.end
-    pieces.append(write(Span(position, span.end)))
-    return set_apart(pieces)
+    return set_apart(in_place(write, span, holes))
 
 
 # What the sqlglot parser says of an expression: that it is SQL, where its columns are.

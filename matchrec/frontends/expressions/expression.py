@@ -9,7 +9,6 @@ Three steps: `analysis` finds tokens and columns, `references` takes out what re
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import pairwise
 
 from matchrec.errors import MatchRecognizeParseError
@@ -39,6 +38,7 @@ from matchrec.plan.expression import (
     Term,
     references,
     with_references,
+    with_terms,
 )
 from matchrec.plan.text import NONDETERMINISTIC
 from matchrec.source import Source, Span
@@ -75,13 +75,7 @@ def with_row_operations(analysis: Analysis, scalar: Scalar) -> Scalar:
 def _in_aggregate(analysis: Analysis, reference: Reference) -> Reference:
     if not isinstance(reference, Aggregate):
         return reference
-    condition = reference.condition
-    return replace(
-        reference,
-        arguments=tuple(_read(analysis, term) for term in reference.arguments),
-        condition=None if condition is None else _read(analysis, condition),
-        ordering=tuple((_read(analysis, term), words) for term, words in reference.ordering),
-    )
+    return with_terms(reference, lambda term: _read(analysis, term))
 
 
 def _read(analysis: Analysis, term: Scalar) -> Scalar:

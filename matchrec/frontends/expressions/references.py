@@ -14,7 +14,7 @@ from matchrec.dataclass import dataclass
 from matchrec.errors.sql import expression as expression_errors
 from matchrec.errors.sql import pattern as navigation_errors
 from matchrec.errors.sql import pattern as pattern_errors
-from matchrec.errors.sql.expression import column_in_double_quotes, match_number_inside
+from matchrec.errors.sql.expression import column_in_double_quotes
 from matchrec.frontends.expressions.analysis import (
     Analysis,
     ClausePart,
@@ -96,8 +96,8 @@ def read_frame(analysis: Analysis, aggregate: Aggregate, index: int) -> tuple[Ag
         raise pattern_errors.distinct_with_frame(aggregate.span or span)
     for reference in inner_references(aggregate):
         if isinstance(reference, MatchNumber) and reference.span is not None:
-            name = aggregate.function
-            raise match_number_inside(name, analysis.clause, reference.span)
+            names = "MATCH_NUMBER", aggregate.function
+            raise expression_errors.called_inside(*names, analysis.clause, reference.span)
     frame = _frame(analysis, opening + 1, closing)
     if frame is None:
         raise pattern_errors.no_frame(span)
@@ -149,24 +149,19 @@ def read_aggregate(analysis: Analysis, index: int, semantics: Semantics) -> tupl
         raise navigation_errors.wrong_number_of_arguments(
             "count", analysis.clause, "an argument", 0, analysis.span(index, closing + 1)
         )
-    suffix = _read_suffix(analysis, index, closing + 1)
-    _refuse_kept_nulls(analysis, index, suffix.end)
+    aggregate = Aggregate(function, None, (), semantics, distinct)
+    aggregate, end = _with_suffix(analysis, index, aggregate, closing + 1)
+    _refuse_kept_nulls(analysis, index, end)
     arguments, ignore_nulls = _without_nulls_treatment(analysis, arguments)
     read = (_argument(analysis, index, argument) for argument in arguments)
-    aggregate = Aggregate(
-        function,
-        _variable(analysis, index, suffix.end, arguments),
-        tuple(term for term in read if term is not None),
-        semantics,
-        distinct,
-        suffix.condition,
-        suffix.ordering,
-        suffix.ignore_nulls or ignore_nulls,
-        span=analysis.span(index, suffix.end),
+    aggregate = replace(
+        aggregate,
+        variable=_variable(analysis, index, end, arguments),
+        arguments=tuple(term for term in read if term is not None),
+        ignore_nulls=aggregate.ignore_nulls or ignore_nulls,
+        span=analysis.span(index, end),
     )
-    if is_frame(analysis, suffix.end):
-        return read_frame(analysis, aggregate, suffix.end)
-    return aggregate, suffix.end
+    return read_frame(analysis, aggregate, end) if is_frame(analysis, end) else (aggregate, end)
 
 
 def _argument(analysis: Analysis, index: int, argument: Range) -> Term | None:
@@ -207,34 +202,25 @@ def _variable(analysis: Analysis, index: int, end: int, arguments: tuple[Range, 
     return variable
 
 
-@dataclass(frozen=True, slots=True)
-class _Suffix:
-    """What follows an aggregate's parentheses, up to token `end`."""
-
-    end: int
-    condition: Term | None = None
-    ordering: tuple[tuple[Term, str], ...] = ()
-    ignore_nulls: bool = False
-
-
-def _read_suffix(analysis: Analysis, index: int, start: int) -> _Suffix:
-    suffix = _Suffix(start)
+def _with_suffix(
+    analysis: Analysis, index: int, aggregate: Aggregate, end: int
+) -> tuple[Aggregate, int]:
+    """The aggregate with what follows its parentheses, and the token after that."""
     while True:
-        end = suffix.end
         match analysis.key(end), analysis.key(end + 1), analysis.key(end + 2):
             case "FILTER", "(", "WHERE":
                 closing = analysis.pairs[end + 1]
                 condition = _term(analysis, Operand(index, end + 3, closing))
-                suffix = replace(suffix, end=closing + 1, condition=condition)
+                aggregate, end = replace(aggregate, condition=condition), closing + 1
             case "WITHIN", "GROUP", "(":
                 closing = analysis.pairs[end + 2]
                 parts = analysis.separated(end + 5, closing)
                 ordering = tuple(_sort_item(analysis, index, part) for part in parts)
-                suffix = replace(suffix, end=closing + 1, ordering=ordering)
+                aggregate, end = replace(aggregate, ordering=ordering), closing + 1
             case ("IGNORE" | "RESPECT") as word, "NULLS", _:
-                suffix = replace(suffix, end=end + 2, ignore_nulls=word == "IGNORE")
+                aggregate, end = replace(aggregate, ignore_nulls=word == "IGNORE"), end + 2
             case _:
-                return suffix
+                return aggregate, end
 
 
 def _refuse_kept_nulls(analysis: Analysis, index: int, end: int) -> None:
@@ -340,7 +326,7 @@ def _offset(analysis: Analysis, name: str, argument: Range, default: int) -> int
     token = analysis.tokens[start]
     rows = analysis[end - 1].text
     if token.key == "-" and end == start + 2 and rows.isdigit():
-        raise pattern_errors.negative_offset(name, written, rows, analysis.clause, span)
+        raise pattern_errors.negative_offset(name, analysis.clause, written, rows, span)
     if not (end == start + 1 and token.kind is TokenKind.NUMBER and token.text.isdigit()):
         raise pattern_errors.bad_offset(name, analysis.clause, written, default, span)
     offset = whole_number(token.text)
@@ -469,14 +455,11 @@ def _refuse_everywhere(analysis: Analysis) -> None:
             _refuse_semantics(analysis, index)
         over = name == "OVER" and analysis.key(index - 1) in (")", "NULLS")
         if over and not _in_subquery(analysis, index) and not is_frame(analysis, index):
-            raise expression_errors.window_function(None, analysis.clause, None, token.span)
+            raise expression_errors.window(analysis.clause, token.span)
         if not analysis.is_call(index) or _in_subquery(analysis, index):
             continue
         if name in WINDOW_ONLY:
-            instead = WINDOW_ONLY[name]
-            raise expression_errors.window_function(
-                token.text, analysis.clause, instead, token.span
-            )
+            raise expression_errors.window_function(token.text, analysis.clause, token.span)
         if name in NONDETERMINISTIC and analysis.scope.clause is ClausePart.DEFINE:
             raise expression_errors.nondeterministic(token.text.lower(), token.span)
     for column in analysis.columns.values():

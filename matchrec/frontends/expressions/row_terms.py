@@ -157,12 +157,8 @@ def _refuse_call(analysis: Analysis, function: int, index: int, aggregate: bool)
             return
         case "MATCH_ROW_NUMBER" if aggregate and of_measures:
             return
-        case "MATCH_NUMBER":
-            raise errors.match_number_inside(name, clause, inner.span)
-        case key if key in ENDINGS:
-            raise errors.ending_inside(key, name, clause, inner.span)
-        case "MATCH_ROW_NUMBER":
-            raise errors.row_number_inside(name, clause, inner.span)
+        case key if key in ENDINGS | {"MATCH_NUMBER", "MATCH_ROW_NUMBER"}:
+            raise errors.called_inside(key, name, clause, inner.span)
         case "MATCHED_ROWS":
             raise errors.aggregate_in(inner.key, name, clause, spans)
         case key if key in NAVIGATION and aggregate:
@@ -236,19 +232,12 @@ def _read_ending(analysis: Analysis, index: int, _: Semantics) -> Ending:
     return Ending(EndingField(analysis.key(index)), span)
 
 
-def _read_match_number(analysis: Analysis, index: int, _: Semantics) -> MatchNumber:
-    return MatchNumber(without_arguments(analysis, index))
-
-
-def _read_row_number(analysis: Analysis, index: int, _: Semantics) -> Aggregate:
-    """MATCH_ROW_NUMBER, which is RUNNING count(*)."""
-    return Aggregate("count", None, (), span=without_arguments(analysis, index))
-
-
 READERS: Mapping[str, Callable[[Analysis, int, Semantics], Reference]] = {
     "CLASSIFIER": read_classifier,
-    "MATCH_NUMBER": _read_match_number,
-    "MATCH_ROW_NUMBER": _read_row_number,
+    "MATCH_NUMBER": lambda analysis, index, _: MatchNumber(without_arguments(analysis, index)),
+    "MATCH_ROW_NUMBER": lambda analysis, index, _: Aggregate(  # RUNNING count(*)
+        "count", None, (), span=without_arguments(analysis, index)
+    ),
     "MATCHED_ROWS": _read_matched_rows,
     "MATCH_STATUS": _read_ending,
     "MATCH_TIMEOUT": _read_ending,

@@ -66,18 +66,8 @@ CONSTANT_CALLS = words(
 )
 """Functions that give one value to all rows of a query where they have no argument."""
 
-WINDOW_ONLY = {
-    "LAG": "PREV(x, n)",
-    "LEAD": "NEXT(x, n)",
-    "NTH_VALUE": "FIRST(x, n - 1)",
-    "ROW_NUMBER": "count(*)",
-    "RANK": None,
-    "DENSE_RANK": None,
-    "PERCENT_RANK": None,
-    "CUME_DIST": None,
-    "NTILE": None,
-}
-"""Functions that stand with OVER only, and what does the same over a match."""
+WINDOW_ONLY = words("LAG LEAD NTH_VALUE ROW_NUMBER RANK DENSE_RANK PERCENT_RANK CUME_DIST NTILE")
+"""Functions that stand with OVER only."""
 
 UNITS = words("YEAR QUARTER MONTH WEEK DAY HOUR MINUTE SECOND MILLISECOND MICROSECOND NANOSECOND")
 UNITS_OF_TIME = UNITS | {f"{unit}S" for unit in UNITS}

@@ -195,12 +195,6 @@ def match_measures(order: str, stages: Iterable[str], columns: Iterable[str]) ->
         yield measure(stage, Aggregate("collect_list", stage, (term,), FINAL))
 
 
-def event_measures() -> Iterator[Measure]:
-    """Number of the match, and the stage of an event."""
-    yield measure("match_number", MatchNumber())
-    yield measure("stage", Classifier(Navigation()))
-
-
 def measure(name: str, reference: Reference) -> Measure:
     return Measure(name, Term((reference,), Span(0, 0)))
 
@@ -276,7 +270,8 @@ def measures(query: PatternQuery) -> tuple[Measure, ...]:
     """The columns of the result, but for those of the partition."""
     order = query.order_by[0]
     if query.rows is not RowsPerMatch.ONE_ROW:
-        return tuple(event_measures())
+        stage = measure("stage", Classifier(Navigation()))
+        return measure("match_number", MatchNumber()), stage
     names = [str(one.content) for one in named_stages(query.pattern.stages) if not one.negated]
     return tuple(match_measures(order, names, query.columns))
 

@@ -288,7 +288,7 @@ def html(stages: tuple[Stage, ...], written: str) -> str:
 
     if not stages:
         return preformatted(written)
-    return wide(draw_stages(outline(stages), dict(texts(stages)))) + preformatted(written)
+    return wide(draw_stages(outline(stages), {})) + preformatted(written)
 
 
 def outline(stages: tuple[Stage, ...]) -> Steps:
@@ -336,16 +336,6 @@ def steps_of(
         )
 
     return Steps(tuple(map(step, stages)))
-
-
-def texts(stages: tuple[Stage, ...]) -> Iterator[tuple[str, str]]:
-    """What is known of each condition, by the placeholder of its test."""
-    for stage in stages:
-        yield from (
-            (text, text) for text in (condition_text(stage.conditions), *map(text_of, stage.tests))
-        )
-        if not isinstance(stage.content, str):
-            yield from texts(stage.content)
 
 
 def condition_text(tests: tuple[Test, ...]) -> str:

@@ -311,7 +311,7 @@ class ExpressionReader:
         name, place, span = str(token), span_of(token), span_of(tree)
         if name.lower() in OVER_EVENTS:
             return self.aggregate(name.lower(), arguments, span)
-        if name.upper() in AGGREGATES | OF_THE_MATCH | WINDOW_ONLY.keys():
+        if name.upper() in AGGREGATES | OF_THE_MATCH | WINDOW_ONLY:
             raise expression_errors.unknown_aggregate(name, self.clause, OVER_EVENTS, place)
         if name.upper() in NONDETERMINISTIC and self.clause == "WHERE":
             raise nondeterministic(name, place)

@@ -44,10 +44,11 @@ from matchrec.plan.text import (
     Instead,
     Template,
     View,
+    in_place,
     is_reserved,
     parameter_name,
     quoted,
-    run_together,
+    spaced,
     template,
 )
 from matchrec.source import Origin, Source, Span
@@ -405,33 +406,9 @@ def _written(query: Query, span: Span, before: int) -> Iterator[Piece]:
 
 
 def _pieces(text: str, span: Span, replaced: Replaced) -> Iterator[Piece]:
-    """The text at `span` with other pieces in the place of the outermost spans in it.
-
-    They are set apart from the words around them: `)AS m` and `FROM(SELECT` need no blank, a
-    view's name in the place of the parentheses does.
-    """
-    inside = sorted(
-        ((hole, pieces) for hole, pieces in replaced if span.holds(hole)),
-        key=lambda item: (item[0].start, -item[0].end),
-    )
-    position = span.start
-    for hole, pieces in inside:
-        if hole.start < position:
-            continue
-        before = text[position : hole.start]
-        yield f"{before} " if run_together(before, _edge(pieces[0])) else before
-        yield from pieces
-        position = hole.end
-        if run_together(_edge(pieces[-1]), text[position : span.end]):
-            yield " "
-    yield text[position : span.end]
-
-
-def _edge(piece: Piece) -> str:
-    """What stands at the edge of a hole; the name of a view is a word."""
-    if isinstance(piece, Instead):
-        return piece.text
-    return piece if isinstance(piece, str) else "_"
+    """The text at `span` with other pieces in the place of the outermost spans in it."""
+    inside = ((hole, pieces) for hole, pieces in replaced if span.holds(hole))
+    return spaced(in_place(Source(text).at, span, inside))
 
 
 def _joined(pieces: Template) -> Template:

@@ -64,7 +64,7 @@ from matchrec.plan.expression import (
     with_final_semantics,
     with_references,
 )
-from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.match_plan import MatchPlan, with_each
 from matchrec.plan.pattern import (
     Alternation,
     Concatenation,
@@ -341,16 +341,12 @@ def seek(plan: MatchPlan) -> MatchPlan:
     check_names(plan)
     passed = Quantified(Variable(PASSED), 0, None, greedy=False)
     members = Subset(MATCHED, variable_names(plan.pattern))
-    return replace(
+    found = replace(
         plan,
         pattern=concatenation([passed, plan.pattern], plan.pattern.span),
         subsets=(*plan.subsets, members),
-        measures=tuple(map(seek_measure, plan.measures)),
-        definitions=tuple(
-            replace(one, condition=with_references(one.condition, of_match))
-            for one in plan.definitions
-        ),
     )
+    return with_each(found, lambda reference, _: of_match(reference))
 
 
 def check_skip(plan: MatchPlan) -> None:
@@ -370,11 +366,6 @@ def check_names(plan: MatchPlan) -> None:
     for name in (*plan.variables, *plan.unions):
         if name in (PASSED, MATCHED):
             raise errors.not_with_seek(f"a variable called `{name}`", plan.pattern.span)
-
-
-def seek_measure(measure: Measure) -> Measure:
-    """A measure over the rows of the match alone."""
-    return replace(measure, value=with_references(measure.value, of_match))
 
 
 def of_match(reference: Reference) -> Reference:
@@ -413,7 +404,8 @@ def lower_window(
     _refuse_in_plan(plan)
     functions = [read_function(one, clause.dialect) for one in window.calls if not one.measure]
     if clause.search is Search.SEEK:
-        plan, functions = seek(plan), list(map(seek_measure, functions))
+        plan = seek(plan)
+        functions = [replace(one, value=with_references(one.value, of_match)) for one in functions]
     assert clause.frame is not None
     limited = WithinFrame(plan, clause.frame).limited()
     measures = (*_called(plan.measures, window), *functions)

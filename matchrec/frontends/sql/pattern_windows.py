@@ -81,10 +81,6 @@ class Select:
         """The select list."""
         return self.select + 1, self.from_
 
-    def may_hold_calls(self, index: int) -> bool:
-        """Whether calls over windows may stand there."""
-        return self.select < index < self.from_ or self.order[0] <= index < self.order[1]
-
 
 def find_select(tokens: TokenSequence, index: int) -> Select:
     """The innermost SELECT around a token. Raises where its rows cannot be matched."""
@@ -276,7 +272,7 @@ def _calls(tokens: TokenSequence, windows: set[int]) -> Iterator[tuple[CallToken
             continue
         window, end = found
         select = find_select(tokens, over)
-        if not select.may_hold_calls(over):
+        if not (select.select < over < select.from_ or over in range(*select.order)):
             raise errors.call_in_wrong_place(tokens.span(_start(tokens, over), end))
         yield CallTokens(_start(tokens, over), over, end), window
 

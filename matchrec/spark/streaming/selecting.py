@@ -25,10 +25,11 @@ from matchrec.engine.incremental import (
     state_of,
     windows_between,
 )
+from matchrec.engine.interface import Task
 from matchrec.engine.matches import Matches, no_matches
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions, ends_by_number
 from matchrec.engine.records import compile_task
-from matchrec.engine.selection import concatenate, node_size
+from matchrec.engine.selection import concatenate, extremes_of, node_size
 from matchrec.errors.run.place import RowPlace
 from matchrec.output.measures import counts_before
 from matchrec.output.rows import output_rows
@@ -82,7 +83,7 @@ class SelectingSearch(KeySearch):
             with naming_rows(own.place):
                 answer = search_further(self.executable.task, state, call)
             if answer.matches.count:
-                found.append(moved(answer.matches, place, own.first))
+                found.append(moved(self.executable.task, answer.matches, place, own.first))
             left.append(self.left(own, call, answer))
         matches = concatenate(found)
         if matches.count:
@@ -140,8 +141,13 @@ class SelectingSearch(KeySearch):
         return np.asarray(rows.near[window, answer.kept[live.last_rows[waiting]]], np.int64)
 
 
-def moved(matches: Matches, partition: int, first: int) -> Matches:
+def moved(task: Task, matches: Matches, partition: int, first: int) -> Matches:
     """The matches of one of several partitions. first: its first row."""
+    if matches.totals is not None:
+        totals = matches.totals.copy()
+        for one in extremes_of(task, 0):
+            totals[one.held(totals), one.row] += first
+        matches = replace(matches, totals=totals)
     assert matches.rows is not None
     return replace(
         matches,

@@ -26,7 +26,9 @@ def test_order_in_an_aggregate(spark: SparkSession) -> None:
 def test_a_quotient_of_unknown_columns_is_named(spark: SparkSession) -> None:
     query = over(VALUES, "MEASURES LAST(value) AS v PATTERN (A+) DEFINE A AS true")
     with pytest.warns(UserWarning, match="the quotient of two integers is an integer in Trino"):
-        matchrec.sql(spark, f"SELECT v / n FROM ({query}), (SELECT 2 AS n)", dialect="trino")
+        matchrec.sql(spark, f"SELECT v / n FROM ({query}), (VALUES 2) AS u(n)", dialect="trino")
+    known = f"SELECT v / n FROM ({query}), (SELECT 30 AS n)"
+    assert answer(spark, known, "trino") == ["2"]
 
 
 def test_an_average_of_decimals_is_named(spark: SparkSession) -> None:

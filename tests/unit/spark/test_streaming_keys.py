@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 
+from matchrec.engine.interface import TaskTotals, Total
+from matchrec.engine.kernels import totals
+from matchrec.engine.matches import of_one_row
+from matchrec.plan.clauses import EventSelection, Grouping
 from matchrec.spark.streaming.arrival import ByKey, ranges
+from matchrec.spark.streaming.selecting import moved
 from matchrec.spark.worker.arrays import codes_of, number_equal
+from tests.tasks.selection import query, task
 
 
 def test_keys_are_numbered_as_they_first_come() -> None:
@@ -36,3 +44,25 @@ def test_values_of_some_keys_in_another_order() -> None:
     both = values.followed_by(taken).take(np.array([4, 0]))
     assert both.values.tolist() == [4, 1, 2]
     assert ranges(np.array([5, 0]), np.array([2, 3])).tolist() == [5, 6, 0, 1, 2]
+
+
+def test_rows_of_one_key_are_found_among_those_of_several() -> None:
+    """Those that extremes are the values of, too; an extreme that is not known has no row."""
+    asked = (
+        Total("min", "first", frozenset([0]), 0, floats=False),
+        Total("sum", "first", frozenset([0]), 0, floats=False),
+    )
+    own = replace(
+        task(query("A+", EventSelection.SKIP_TILL_ANY_MATCH)),
+        totals=TaskTotals(asked, Grouping.END),
+    )
+    words = np.zeros((2, totals.words_of(len(asked))), np.int64)
+    extreme, added = totals.NUMBER, totals.NUMBER + totals.OF_A_TOTAL
+    words[0, extreme + totals.KNOWN + 2] = words[:, added + totals.KNOWN + 2] = 1
+    words[:, extreme + totals.VALUE + totals.ROW] = words[:, added + totals.VALUE + totals.ROW] = 2
+    found = of_one_row(np.zeros(2, np.int64), np.array([3, 4]), np.zeros(2, np.int16))
+    there = moved(own, replace(found, totals=words), 6, 100)
+    assert (there.partition.tolist(), there.start.tolist()) == ([6, 6], [103, 104])
+    assert there.totals is not None
+    assert there.totals[:, extreme + totals.VALUE + totals.ROW].tolist() == [102, 2]
+    assert there.totals[:, added + totals.VALUE + totals.ROW].tolist() == [2, 2]

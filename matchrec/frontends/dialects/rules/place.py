@@ -116,7 +116,8 @@ def kind_of(node: exp.Expr | None, columns: Columns) -> Kind | None:
         case exp.Add() | exp.Sub() | exp.Mul() | exp.Div() | exp.IntDiv() | exp.Mod():
             return _of_arithmetic(node, columns)
         case exp.Coalesce() | exp.If() | exp.Case() | exp.Greatest() | exp.Least():
-            return _of_first(_results(node), columns)
+            found = (kind_of(one, columns) for one in _results(node))
+            return next(filter(None, found), None)
         case exp.Predicate():
             return Kind.OTHER
         case exp.Anonymous():
@@ -150,11 +151,6 @@ def _of_arithmetic(node: exp.Expr, columns: Columns) -> Kind | None:
     return right if left in NUMBERS else left
 
 
-def _of_first(nodes: list[exp.Expr], columns: Columns) -> Kind | None:
-    found = (kind_of(node, columns) for node in nodes)
-    return next((kind for kind in found if kind), None)
-
-
 def _results(node: exp.Expr) -> list[exp.Expr]:
     """What an expression may be."""
     match node:
@@ -169,13 +165,11 @@ def _results(node: exp.Expr) -> list[exp.Expr]:
 Kinds = Mapping[str, Kind]
 """The kinds of columns by their names in lower case."""
 
+FoundColumn = tuple[bool | None, Kind | None]
+"""Whether something has a column, and of which kind it is; None where that is not known."""
+
 Tables = Callable[[str], Kinds | None]
 """The columns of a table by its name as Spark writes it, None where they are not known."""
-
-
-def no_kinds() -> Kinds:
-    """The columns of an input of which none is known."""
-    return {}
 
 
 def no_tables(_: str) -> None:
@@ -213,27 +207,10 @@ class KnownColumns:
 
     def has(self, select: exp.Select, name: str) -> bool | None:
         """Whether something that a query reads has a column of this name, None if not known."""
-        found = {self._has(one, name.lower()) for one in _relations(select)}
-        if True in found:
-            return True
-        if None in found:
+        is_there, _ = self._in_query(select, name.lower())
+        if is_there is None:
             self.missed.append(name)
-            return None
-        return False
-
-    def _has(self, relation: exp.Expr, name: str) -> bool | None:
-        """Whether what stands after FROM has a column, None where that is not known."""
-        query, names = _query_of(relation)
-        if names:
-            return name in names
-        if query is None:
-            kinds = self._of_table(relation)
-            return None if kinds is None else name in kinds
-        if not isinstance(query, exp.Select):
-            return None
-        if any(item.alias_or_name.lower() == name for item in query.expressions):
-            return True
-        return self.has(query, name) if query.is_star else False
+        return is_there
 
     def _of_table(self, relation: exp.Expr) -> Kinds | None:
         """The columns of a clause's rows, or of a table."""
@@ -247,35 +224,28 @@ class KnownColumns:
         if self.inputs is not None:
             return self.inputs().get(column.name.lower())
         select = column.find_ancestor(exp.Select)
-        return None if select is None else self.of_input(select, column.name.lower())
+        return None if select is None else self._in_query(select, column.name.lower())[1]
 
-    def of_input(self, select: exp.Select, name: str) -> Kind | None:
-        """The kind of a column that a query reads, if all that have it agree."""
-        found = {self._of_relation(one, name) for one in _relations(select)} - {_ABSENT}
-        kind = found.pop() if len(found) == 1 else None
-        return None if kind is _ABSENT else kind
+    def _in_query(self, select: exp.Select, name: str) -> FoundColumn:
+        """A column of what a query reads; its kind, if all that have it agree."""
+        found = [self._in_relation(one, name) for one in _relations(select)]
+        there = [is_there for is_there, _ in found]
+        kinds = {kind for is_there, kind in found if is_there is not False}
+        is_there = True if True in there else None if None in there else False
+        return is_there, kinds.pop() if len(kinds) == 1 else None
 
-    def _of_relation(self, relation: exp.Expr, name: str) -> Kind | None:
-        """The kind of a column of what stands after FROM; `_ABSENT` if it has no such column."""
+    def _in_relation(self, relation: exp.Expr, name: str) -> FoundColumn:
+        """A column of what stands after FROM."""
         query, names = _query_of(relation)
         if names:
-            return None if name in names else _ABSENT
-        if query is not None:
-            return self._of_output(query, name)
-        kinds = self._of_table(relation)
-        return None if kinds is None else kinds.get(name, _ABSENT)
-
-    def _of_output(self, query: exp.Expr, name: str) -> Kind | None:
-        """The kind of a column that a query gives."""
-        if not isinstance(query, exp.Select):
-            return None
-        for item in query.expressions:
-            if item.alias_or_name.lower() == name:
-                return kind_of(item.unalias(), self._known)
-        return self.of_input(query, name) if query.is_star else _ABSENT
-
-
-_ABSENT = Kind.OTHER  # of a column that is not there; what is of no kind is not asked for
+            return name in names, None
+        if isinstance(query, exp.Select):
+            for item in query.expressions:
+                if item.alias_or_name.lower() == name:
+                    return True, kind_of(item.unalias(), self._known)
+            return self._in_query(query, name) if query.is_star else (False, None)
+        kinds = self._of_table(relation) if query is None else None
+        return (None, None) if kinds is None else (name in kinds, kinds.get(name))
 
 
 def _relations(select: exp.Select) -> list[exp.Expr]:

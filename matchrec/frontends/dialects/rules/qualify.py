@@ -69,7 +69,8 @@ def name_by_items(part: exp.Expr, query: exp.Select, place: Place) -> None:
     def computed(column: exp.Column) -> exp.Expr:
         """What an alias stands for; in it other aliases are seen to be so by the next step."""
         name = column.name.lower()
-        if column.table or name not in items or _reads(items[name], name):
+        read = (one.name.lower() for one in items.get(name, column).find_all(exp.Column))
+        if column.table or name not in items or name in read:  # which hides the alias
             return column
         is_column = place.columns.has(query, name)
         if is_column is None and not items[name].find(exp.Window):
@@ -80,11 +81,6 @@ def name_by_items(part: exp.Expr, query: exp.Select, place: Place) -> None:
     for _ in items:  # each may name another one
         for column in [one for one in part.find_all(exp.Column) if one.parent_select is query]:
             column.replace(computed(column))
-
-
-def _reads(value: exp.Expr, name: str) -> bool:
-    """Whether a value is computed of a column of this name, which hides an alias."""
-    return any(one.name.lower() == name for one in value.find_all(exp.Column))
 
 
 def _names_of_items(query: exp.Select, product: str) -> list[str]:

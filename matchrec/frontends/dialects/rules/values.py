@@ -208,15 +208,11 @@ def _interval(amount: exp.Expr, unit: str) -> exp.Expr:
         raise UnsupportedError(f"an interval in units of {unit}")
     times, name = _OF_OTHERS.get(unit, (Decimal(1), unit))
     sign, number = ("-", amount.this) if isinstance(amount, exp.Neg) else ("", amount.unnest())
-    if isinstance(number, exp.Literal) and _is_number(number.name):
+    if isinstance(number, exp.Literal) and number.name.replace(".", "", 1).isdigit():
         count = f"{sign}{Decimal(number.name) * times:f}"
         return exp.Interval(this=exp.Literal.string(count), unit=exp.var(name))
     one = exp.Interval(this=exp.Literal.string(f"{times:f}"), unit=exp.var(name))
     return exp.Mul(this=exp.paren(amount), expression=one)
-
-
-def _is_number(text: str) -> bool:
-    return text.replace(".", "", 1).isdigit()
 
 
 def crossed_boundaries(node: exp.Expr, place: Place) -> exp.Expr:
