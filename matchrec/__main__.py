@@ -6,7 +6,7 @@ import click
 
 from matchrec.cli.commands import convert, run
 from matchrec.cli.demo import demo
-from matchrec.cli.questions import against, coverage, explain, why
+from matchrec.cli.questions import against, coverage, explain, sweep, why
 from matchrec.cli.warm import warm
 
 EXIT_CODES = """
@@ -29,7 +29,7 @@ def main() -> None:
     """
 
 
-for command in (run, explain, why, coverage, against, convert, demo, warm):
+for command in (run, explain, why, coverage, against, sweep, convert, demo, warm):
     main.add_command(command)
 
 if __name__ == "__main__":

@@ -86,11 +86,18 @@ class Query:
             return found
         return counters.of_query(found)
 
-    @checked(**ARGUMENTS)
-    def explain(self, *, analyze: bool = False) -> Explanation:
+    @checked(**{**ARGUMENTS, "by": GROUPED_BY, "aggregates": AGGREGATES.or_none()})
+    def explain(
+        self,
+        *,
+        analyze: bool = False,
+        aggregates: Mapping[str, str] | None = None,
+        by: GroupedBy = "partition",
+    ) -> Explanation:
         """What its clauses compile to and which engine runs them.
 
         analyze: the query also runs, its rows are dropped, and what it has counted is shown.
+        aggregates, by: those of `aggregate`, for what that runs in place of the query.
 
         >>> large = matchrec.Pattern.begin("large").where("id > 1")
         >>> print(matchrec.query(spark.range(3), large, order_by="id").explain())
@@ -98,6 +105,7 @@ class Query:
           `large`
         ...
         """
+        from matchrec.api.totals import aggregate
         from matchrec.explanation import Explanation
         from matchrec.spark.counters import Counters
         from matchrec.spark.execute import price_ranges
@@ -106,11 +114,16 @@ class Query:
         counters = Counters() if analyze else None
         how = replace(self.options, counters=counters)
         with self._naming_dialect(), self._read(how) as reading:
-            results = [one.result for one in reading.clauses()]
+            if aggregates is None:
+                results = [one.result for one in reading.clauses()]
+            else:
+                only = clause_at(reading, chosen_clause(reading, None))
+                result, totals = aggregate(only, aggregates, by)
+                results = [result]
             clauses = tuple(explained(one, remarks_on(one, reading)) for one in results)
             if counters is None or not results:
                 return Explanation(clauses)
-            frame = reading.outer()
+            frame = reading.outer() if aggregates is None else totals
         counters.run(frame)
         notes = [price_ranges(one) for one in results] + [str(untuned(self._spark) or "")]
         return Explanation(clauses, counters, "\n".join(filter(None, notes)))
@@ -265,7 +278,7 @@ class Query:
         asked = {"matches": "count(*)"} if aggregates is None else aggregates
         with self._read(self.options) as reading:
             chosen = clause_at(reading, chosen_clause(reading, clause))
-            return aggregate(chosen, asked, by)
+            return aggregate(chosen, asked, by)[1]
 
     @checked(**ARGUMENTS)
     def plot(  # noqa: PLR0913 -- public signature

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from matchrec.api.clauses import Clause
 from matchrec.errors import totals as errors
-from matchrec.plan.clauses import Grouping, Measure, RowsPerMatch
+from matchrec.errors.conditions import duplicate_output_column
+from matchrec.plan.clauses import Grouping, MatchOutput, Measure, RowsPerMatch
 from matchrec.plan.expression import ColumnReference, End, Navigation, Semantics, Term
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan
 from matchrec.plan.text import quoted
 from matchrec.plan.totals import FUNCTIONS, Asking
-from matchrec.spark.execute import execute
+from matchrec.spark.execute import ClauseResult, execute
 from matchrec.spark.question import is_streaming
 
 if TYPE_CHECKING:
@@ -28,18 +29,21 @@ Call = tuple[str, str | None]
 """An aggregate over all matches: its function, and the measure, None of `count(*)`."""
 
 
-def aggregate(clause: Clause, aggregates: Mapping[str, str], by: str) -> DataFrame:
-    """Aggregates over all matches of a clause, a row for each group of them.
+def aggregate(
+    clause: Clause, aggregates: Mapping[str, str], by: str
+) -> tuple[ClauseResult, DataFrame]:
+    """Aggregates over all matches of a clause, a row for each group of them; and how it is run.
 
     aggregates: by the names of their columns. by: a `Grouping`.
     Raises MatchRecognizePlanError for what is no aggregate of a measure, and
     MatchRecognizeUnsupportedError for what a stream never knows.
     """
     grouped, asking = Grouping(by), Asking()
-    plan, flows = clause.plan_searched("aggregate"), is_streaming(clause.relation.rows)
+    plan, flows = plan_of(clause), is_streaming(clause.relation.rows)
     if flows and grouped is not Grouping.END:
         raise errors.unfinished_groups(by)
-    keys = key_measures(plan, grouped)
+    named_keys = key_measures(plan, grouped)
+    keys = tuple(named_keys.values())
     calls = {name: call_of(text, plan) for name, text in aggregates.items()}
     sql_of = asking.of_group if flows else asking.over_groups
     columns = {name: sql_of(*call) for name, call in calls.items()}
@@ -55,13 +59,33 @@ def aggregate(clause: Clause, aggregates: Mapping[str, str], by: str) -> DataFra
     rows = found.dataframe
     if found.executable.task.totals is None:
         columns = {name: over_matches(call, rows) for name, call in calls.items()}
-    groups = [quoted(name) for name in rows.columns[: len(plan.partition_by) + len(keys)]]
+    names = [*rows.columns[: len(plan.partition_by)], *named_keys]
+    check_names(columns, names)
+    own = zip(rows.columns, names, strict=False)
+    groups = [f"{quoted(column)} AS {quoted(name)}" for column, name in own]
     named = [f"{sql} AS {quoted(name)}" for name, sql in columns.items()]
     if flows:  # a row is a group, and no further one of it comes
-        return rows.selectExpr(*groups, *named)
+        return found, rows.selectExpr(*groups, *named)
     if groups:
-        return rows.groupBy(*groups).agg(*map(_expression, named))
-    return rows.selectExpr(*named)
+        grouped_rows = rows.groupBy(*map(_expression, groups))
+        return found, grouped_rows.agg(*map(_expression, named))
+    return found, rows.selectExpr(*named)
+
+
+def plan_of(clause: Clause) -> MatchPlan:
+    """What is aggregated: the matches that come out, of which a graph holds all."""
+    plan = clause.plan_searched("aggregate")
+    is_chosen = clause.plan.output is MatchOutput.NON_OVERLAPPING  # `why` looks at all matches
+    return replace(plan, output=clause.plan.output) if is_chosen else plan
+
+
+def check_names(columns: Iterable[str], groups: list[str]) -> None:
+    """Raises MatchRecognizePlanError where two columns would have one name."""
+    taken = {name.lower() for name in groups}
+    for name in columns:
+        if name.lower() in taken:
+            raise duplicate_output_column(name, "aggregate")
+        taken.add(name.lower())
 
 
 def _expression(sql: str) -> Any:
@@ -99,21 +123,25 @@ def over_matches(call: Call, rows: DataFrame) -> str:
     return f"{function}({argument})"
 
 
-def key_measures(plan: MatchPlan, grouped: Grouping) -> tuple[Measure, ...]:
+def key_measures(plan: MatchPlan, grouped: Grouping) -> dict[str, Measure]:
     """What names the row with which a match starts or ends: the columns that rows are sorted by.
+
+    A measure of the query may have the name of such a column.
 
     Raises MatchRecognizePlanError where none of these is a plain column.
     """
     if grouped is Grouping.PARTITION:
-        return ()
+        return {}
     end = End.FIRST if grouped is Grouping.START else End.LAST
     read = Navigation(end=end, semantics=Semantics.FINAL)
     keys = {one.text for one in plan.partition_by}
-    found = tuple(
-        Measure(text.strip("`"), Term((ColumnReference(read, text),), one.expression.place))
-        for one in plan.order_by
+    found = {
+        text.strip("`"): Measure(
+            f"__key_{number}", Term((ColumnReference(read, text),), one.expression.place)
+        )
+        for number, one in enumerate(plan.order_by)
         if _PLAIN_NAME.fullmatch(text := one.expression.text) and text not in keys
-    )
+    }
     if not found:
         raise errors.no_column_of_order(grouped.value)
     return found

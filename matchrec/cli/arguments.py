@@ -11,7 +11,7 @@ from typing import Any, TypeVar, get_args
 
 import click
 
-from matchrec.arguments import DialectName, Engine, PatternForm, SaseForm, Sort
+from matchrec.arguments import DialectName, Engine, GroupedBy, PatternForm, SaseForm, Sort
 from matchrec.cli.failures import failures_told, tracebacks_shown
 from matchrec.cli.files import CsvOptions, Table, delimiter, different, table, writable
 from matchrec.cli.queries import QuerySource, query_of
@@ -198,6 +198,18 @@ ASKED = together(
     ),
     click.option(
         "--first-matches", type=click.IntRange(1), help="End a stream with so many matches."
+    ),
+    click.option(
+        "--aggregate",
+        "aggregates",
+        multiple=True,
+        type=Parsed("NAME=AGGREGATE", setting),
+        help="Over all matches, in their place, such as days=sum(n) [with --by: matches=count(*)].",
+    ),
+    click.option(
+        "--by",
+        type=click.Choice(get_args(GroupedBy)),
+        help="A row with aggregates for each of these [partition].",
     ),
 )
 CLAUSE = click.option(

@@ -66,7 +66,7 @@ def run(asked: QueryRequest, form_of_rows: str, file: Path | None, limit: int | 
     is FILE.py:NAME, or MODULE:NAME with --language pattern.
     """
     with asked.running() as (spark, query):
-        frame = query.dataframe()
+        frame = query.aggregate(**asked.totals) if asked.totals else query.dataframe()
         watch = matchrec.progress(spark)
         if file:
             with watch:

@@ -34,6 +34,8 @@ OF_EVENTS = (
     "partition_by",
     "form",
     "first_matches",
+    "aggregates",
+    "by",
 )
 OPTIONS = {
     "sql": ("engine", "dialect", "args", "sort", "max_steps", "clause"),
@@ -55,7 +57,8 @@ class QueryRequest:
     """What a command is asked. what: the query's text, or where a Pattern is. events: their table.
 
     options: those that were given, by the names that `matchrec.query` and `Options` have for them.
-    clause: which one a question is about, by its number or its alias.
+    clause: which one a question is about, by its number or its alias. totals: the arguments of
+    `aggregate`, if that is asked for in place of matches.
     """
 
     language: str
@@ -65,6 +68,7 @@ class QueryRequest:
     tables: tuple[Table, ...]
     settings: Settings
     clause: int | str | None
+    totals: dict[str, Any]
 
     @contextmanager
     def running(self) -> Iterator[tuple[SparkSession, matchrec.Query]]:
@@ -131,7 +135,11 @@ def query_of(
         raise click.UsageError(f"{NAMES[language]} needs --events, the name of a table")
     clause = given.pop("clause", None)
     chosen = int(clause) if clause and clause.isdigit() else clause
-    return QueryRequest(language, origin.read(language), events, given, tables, settings, chosen)
+    totals = {name: given.pop(name) for name in ("aggregates", "by") if name in given}
+    if totals:
+        totals["aggregates"] = dict(totals.get("aggregates", [("matches", "count(*)")]))
+    what = origin.read(language)
+    return QueryRequest(language, what, events, given, tables, settings, chosen, totals)
 
 
 def option_of(name: str) -> str:

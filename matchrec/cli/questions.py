@@ -1,4 +1,4 @@
-"""The commands that say how a query runs, and why it gives what it gives."""
+"""The commands that say how a query runs, why it gives what it gives, and what others give."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def explain(asked: QueryRequest, analyze: bool, dot: Path | None, svg: Path | No
     """
     with asked.running() as (spark, query):
         with matchrec.progress(spark) if analyze else nullcontext():
-            explanation = query.explain(analyze=analyze)
+            explanation = query.explain(analyze=analyze, **asked.totals)
         print(explanation)
     if dot:
         dot.write_text(explanation.dot(), encoding="utf-8")
@@ -133,3 +133,34 @@ def against(  # noqa: PLR0913 -- one for each option
         print(told)
         if svg:
             svg.write_text(told.svg(), encoding="utf-8")
+
+
+@click.command()
+@ABOUT
+@SORT
+@click.option("--max-steps", type=click.IntRange(1), help="End a search that takes more steps.")
+@click.option("--events", required=True, metavar="NAME", help="The table that the clause is over.")
+@click.option(
+    "--values",
+    multiple=True,
+    required=True,
+    type=SETTING,
+    help="The values of :NAME, with commas between them, such as days=3,5,8.",
+)
+@click.option("--svg", type=FILE, help="Draw it.")
+@asks
+def sweep(
+    asked: QueryRequest, events: str, values: Sequence[tuple[str, str]], svg: Path | None
+) -> None:
+    """Count the matches of a clause with every combination of some values.
+
+    QUERY is what stands between the parentheses of MATCH_RECOGNIZE.
+    """
+    grid = {name: [plain_value_of(one) for one in given.split(",")] for name, given in values}
+    with asked.running() as (spark, query):
+        told = matchrec.sweep(
+            spark.table(events), asked.what, grid, dialect=query.dialect, options=query.options
+        )
+    print(told)
+    if svg:
+        svg.write_text(told.svg(), encoding="utf-8")

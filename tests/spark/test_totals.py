@@ -285,6 +285,47 @@ def test_what_is_no_aggregate_is_refused(events: DataFrame) -> None:
         by_sum.aggregate(by="start")
 
 
+@pytest.mark.parametrize("name", ["K", "ts"])
+def test_an_aggregate_is_not_called_as_a_column_of_groups(events: DataFrame, name: str) -> None:
+    query = matchrec.query(events, ALL_PAIRS, order_by="ts", partition_by="k")
+    with pytest.raises(matchrec.MatchRecognizeError, match=f"would have two columns `{name}`"):
+        query.aggregate({name: "count(*)"}, by="end")
+    with pytest.raises(matchrec.MatchRecognizeError, match="would have two columns `C`"):
+        query.aggregate({"c": "count(*)", "C": "sum(n)"})
+
+
+@pytest.mark.parametrize("by", ["start", "end"])
+def test_a_measure_may_be_called_as_what_rows_are_sorted_by(events: DataFrame, by: str) -> None:
+    text = (
+        ALL_PAIRS.partition("RETURN")[0] + "RETURN b.v AS ts, a[1].ts AS first_ts, b.ts AS last_ts"
+    )
+    query = matchrec.query(events, text, order_by="ts", partition_by="k")
+    built = query.dataframe().groupBy("k", "first_ts" if by == "start" else "last_ts")
+    found = query.aggregate({"most": "max(ts)"}, by=by)  # type: ignore[arg-type]
+    assert found.columns == ["k", "ts", "most"]
+    assert values(found) == values(built.agg({"ts": "max"}))
+
+
+@pytest.mark.parametrize("form", ["non_overlapping", "compressed"])
+def test_what_is_aggregated_is_what_comes_out(events: DataFrame, form: str) -> None:
+    query = matchrec.query(
+        events, ALL_PAIRS.partition("RETURN")[0], order_by="ts", partition_by="k", form=form
+    )
+    rows = query.dataframe()
+    matches = matchrec.unwind(rows) if form == "compressed" else rows
+    assert values(query.aggregate()) == values(matches.groupBy("k").count()) != []
+
+
+def test_explain_says_how_an_aggregate_is_run(events: DataFrame) -> None:
+    query = matchrec.query(events, ALL_PAIRS, order_by="ts", partition_by="k")
+    carried = query.explain(aggregates={"n": "sum(n)"}, by="end", analyze=True).text
+    assert "by the search, which builds no match: a row for each row with which" in carried
+    assert "sum(FINAL count" in carried
+    built = query.explain(aggregates={"s": "sum(s)", "v": "max(bv)"}, by="start").text
+    assert "each row with which matches start" in built
+    assert "aggregates over all matches" not in query.explain().text
+
+
 def test_a_window_is_not_asked_about(spark: SparkSession) -> None:
     query = """SELECT id, n OVER w FROM t WINDOW w AS (PARTITION BY k ORDER BY id
         MEASURES count(*) AS n ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING

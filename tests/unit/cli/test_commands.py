@@ -113,6 +113,19 @@ def test_against_labels(embedded: Path) -> None:
     assert "<svg" in (embedded / "hits.svg").read_text()
 
 
+def test_sweep(embedded: Path) -> None:
+    clause = "PARTITION BY sym ORDER BY ts PATTERN (UP{:n,}) DEFINE UP AS price > PREV(price)"
+    asked = ("--events", "t", "--values", "n=1,2", "--svg", "grid.svg")
+    found = invoke("sweep", "-", *STOCKS, *asked, given=clause)
+    assert found.exit_code == 0, found.stderr
+    lines = [line.split()[:4] for line in found.stdout.splitlines()]
+    assert lines == [["n", "matches", "partitions", "rows"], list("1223"), list("2112")]
+    assert "<svg" in (embedded / "grid.svg").read_text()
+    assert "NAME=VALUE" in refused(
+        "sweep", "-", *STOCKS, "--events", "t", "--values", "n", given=""
+    )
+
+
 def test_questions_about_events(files: Path) -> None:
     (files / "rises.sase").write_text("PATTERN SEQ(A a, B b) WHERE skip_till_next_match {}")
     assert "SASE+ needs --order-by" in refused("why", "rises.sase", *STOCKS)

@@ -84,6 +84,20 @@ def test_a_pattern_that_was_converted_runs(clicks: Path) -> None:
     assert "FROM clicks MATCH_RECOGNIZE" in invoke("convert", "again.py", *told).stdout
 
 
+def test_aggregates_in_place_of_matches(clicks: Path) -> None:
+    (clicks / "any.sase").write_text(
+        f"{SASE} ".replace("RETURN", "WHERE skip_till_any_match RETURN")
+    )
+    assert rows("any.sase", *EVENTS, "--by", "end") == ["ann,3,1", "bob,2,1"]
+    asked = ("--aggregate", "least=min(since)", "--aggregate", "n=count(*)")
+    assert rows("any.sase", *EVENTS, *asked) == ["ann,1,1", "bob,1,1"]
+    shown = invoke("explain", "any.sase", *EVENTS, "--by", "end")
+    assert "by the search, which builds no match" in shown.stdout
+    assert "is no aggregate over matches" in refused(
+        "run", "any.sase", *EVENTS, "--aggregate", "n=median(since)", code=1
+    )
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -93,6 +107,7 @@ def test_a_pattern_that_was_converted_runs(clicks: Path) -> None:
         (("pairs.py", *EVENTS, "--dialect", "trino"), "--dialect is not for a Pattern"),
         (("streaks.sql", "--order-by", "ts"), "--order-by is not for SQL"),
         (("streaks.sql", "--form", "matches"), "--form is not for SQL"),
+        (("streaks.sql", "--by", "end"), "--by is not for SQL"),
         (("no.py:pattern", *EVENTS), "the query `no.py` does not exist"),
         (("pairs", "--language", "pattern", *EVENTS), "write FILE.py:NAME"),
     ],
