@@ -135,7 +135,9 @@ def query_of(
         raise click.UsageError(f"{NAMES[language]} needs --events, the name of a table")
     clause = given.pop("clause", None)
     chosen = int(clause) if clause and clause.isdigit() else clause
-    totals = {name: given.pop(name) for name in ("aggregates", "by") if name in given}
+    totals: dict[str, Any] = {
+        name: given.pop(name) for name in ("aggregates", "by") if name in given
+    }
     if totals:
         totals["aggregates"] = dict(totals.get("aggregates", [("matches", "count(*)")]))
     what = origin.read(language)
