@@ -57,7 +57,7 @@ class Shape:
 
 @st.composite
 def sequences(draw: st.DrawFn) -> Shape:
-    """Components in a row, as in SASE+: `A`, `B+`, or `C D*` whose first row is apart.
+    """Components in a row: as in SASE+ `A`, `B+`, `C D*` whose first row is apart, or PERMUTE.
 
     With union variables, of the components in two parts.
     """
@@ -65,7 +65,8 @@ def sequences(draw: st.DrawFn) -> Shape:
     subsets = {}
     components = []
     names = iter("ABCDEF")
-    for kind in draw(st.lists(st.sampled_from(["one", "plus", "pair"]), min_size=1, max_size=3)):
+    kinds = st.sampled_from(["one", "plus", "pair", "permuted"])
+    for kind in draw(st.lists(kinds, min_size=1, max_size=3)):
         first = Variable(next(names))
         if kind == "one":
             parts.append(first)
@@ -73,9 +74,10 @@ def sequences(draw: st.DrawFn) -> Shape:
             parts.append(Quantified(first, 1, None))
         else:
             later = Variable(next(names))
-            parts += [first, Quantified(later, 0, None)]
+            pair = [first, Quantified(later, 0, None)]
+            parts += pair if kind == "pair" else [permutation([first, later])]
             subsets[f"U{first.name}"] = frozenset([first.name, later.name])
-        components.append(f"U{first.name}" if kind == "pair" else first.name)
+        components.append(f"U{first.name}" if f"U{first.name}" in subsets else first.name)
     return Shape(concatenation(parts), subsets, tuple(components))
 
 
