@@ -197,9 +197,6 @@ ASKED = together(
         help="Of SASE+ one of the first three [all], of a Pattern another one [matches].",
     ),
     click.option(
-        "--first-matches", type=click.IntRange(1), help="End a stream with so many matches."
-    ),
-    click.option(
         "--aggregate",
         "aggregates",
         multiple=True,

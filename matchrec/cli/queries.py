@@ -33,7 +33,6 @@ OF_EVENTS = (
     "order_by",
     "partition_by",
     "form",
-    "first_matches",
     "aggregates",
     "by",
 )
