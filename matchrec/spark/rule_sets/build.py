@@ -45,8 +45,7 @@ from matchrec.spark.rule_sets.worker import VARIABLE, RowKind, RuleSetWorker
 from matchrec.spark.session import REFUSALS, quiet_analysis
 from matchrec.spark.streaming.bucket import digest
 from matchrec.spark.streaming.prepare import check_one_row
-from matchrec.spark.times import OrderTimes
-from matchrec.spark.types import schema_of_reads
+from matchrec.spark.types import OrderTimes, schema_of_reads
 from matchrec.spark.wire import SelectItem
 
 if TYPE_CHECKING:
