@@ -23,7 +23,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JError
-from pyspark.sql.types import DateType, IntegralType, LongType, StructField, StructType
+from pyspark.sql.types import DateType, IntegralType, LongType
 
 from matchrec.compile.executable import Executable
 from matchrec.dataclass import dataclass
@@ -36,7 +36,7 @@ from matchrec.spark import wire
 from matchrec.spark.environment import able_workers
 from matchrec.spark.session import Runner
 from matchrec.spark.transport import runner_in_worker
-from matchrec.spark.types import OrderTimes
+from matchrec.spark.types import OrderTimes, struct_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -137,8 +137,7 @@ class Ranges:
         run = runner_in_worker(Cutting(PARTS, self.needed, self.first, LEAST))
         run.__name__ = "ranges"
         with able_workers(in_stretches.sparkSession):
-            schema = StructType([StructField(name, LongType()) for name in names])
-            return counted.mapInArrow(run, schema)
+            return counted.mapInArrow(run, struct_of(dict.fromkeys(names, LongType())))
 
     def facts(self) -> tuple[Any, ...]:
         """What is known of a stretch: the bits of conditions that hold in it, and its rows."""
@@ -158,8 +157,7 @@ def find_ranges(question: Question, plan: MatchPlan, executable: Executable) -> 
         return "the workers were asked to sort it"
     if options.counters is not None:
         return "all rows are counted"
-    reason = next(why_whole(plan, executable), None)
-    found = reason or cutting(question, plan, executable)
+    found = cutting(question, plan, executable)
     if isinstance(found, str):
         check_whole(question, found)
     elif options.sort == "auto":
@@ -174,7 +172,10 @@ def check_whole(question: Question, reason: str) -> None:
 
 
 def cutting(question: Question, plan: MatchPlan, executable: Executable) -> Ranges | str:
-    """How partitions are cut by the window, whatever else the query says; or why not."""
+    """How partitions are cut by the window, whatever the options say; or why not."""
+    reason = next(why_whole(plan, executable), None)
+    if reason is not None:
+        return reason
     assert plan.within is not None
     order = OrderTimes(question.relation.type_of(plan.order_by[0].expression.text))
     if order.kind is None:

@@ -203,13 +203,13 @@ def type_of_total(
 
 def matched_row_type(columns: tuple[int, ...], inputs: Sequence[StructField]) -> StructType:
     """The struct that is one row of a match."""
-    fields = [
-        StructField(wire.field(place), inputs[column].dataType)
-        for place, column in enumerate(columns)
-    ]
-    fields.append(StructField(wire.VARIABLE, StringType()))
-    fields.append(StructField(wire.POSITION, LongType()))
-    return StructType(fields)
+    values = {wire.field(i): inputs[column].dataType for i, column in enumerate(columns)}
+    return struct_of(values | {wire.VARIABLE: StringType(), wire.POSITION: LongType()})
+
+
+def struct_of(fields: Mapping[str, DataType]) -> StructType:
+    """A struct, or rows, of fields that may all be NULL."""
+    return StructType([StructField(name, kind) for name, kind in fields.items()])
 
 
 # Types that Arrow cannot carry between Spark and Python, and what crosses in their place.
