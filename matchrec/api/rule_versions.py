@@ -37,7 +37,7 @@ from matchrec.frontends.pattern.builder import Pattern
 from matchrec.plan.text import string_literal
 from matchrec.spark.errors.diagnose import first_line
 from matchrec.spark.session import REFUSALS, Relation, quiet_analysis
-from matchrec.spark.times import OrderTimes
+from matchrec.spark.types import OrderTimes
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -154,7 +154,7 @@ def times_of(relation: Relation, order: str) -> OrderTimes:
             found = OrderTimes(relation.type_of(order))
         except REFUSALS as error:
             raise column_refused(order, first_line(error)) from None
-    if not found.is_known:
+    if found.kind is None:
         raise no_times_of_order(order, found.type.simpleString())
     return found
 
@@ -171,7 +171,7 @@ def versions_in_dict(given: Mapping[str, Any], times: OrderTimes) -> Versions:
     def number(rule: str, value: object) -> int | None:
         found = None if value is None else times.number(value)
         if found is None and value is not None:
-            raise wrong_valid_from(rule, value, times.wanted)
+            raise wrong_valid_from(rule, value, times.counting.wanted)
         return found
 
     found: dict[str, dict[int | None, Content]] = {}
