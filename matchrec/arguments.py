@@ -221,4 +221,5 @@ TERMS = ArgumentKind(
     one_or_several(lambda one: isinstance(one, str) or is_column(one)),
     'write {argument}="name", or {argument}=["name", "another"]',
 )
+COUNT = ArgumentKind("a whole number from 1", lambda given: is_whole(given) and 1 <= given < 2**31)
 FLAG = ArgumentKind("True or False", instance_of(bool), "write {argument}=True, or leave it out")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from matchrec.api.signatures import ARGUMENTS, QUERY, READS, WRITES
 from matchrec.arguments import TEXTS, ReadLanguage, WrittenLanguage, checked
@@ -12,7 +11,7 @@ from matchrec.frontends.dialects.products import PRODUCTS
 from matchrec.frontends.dialects.translate import translate_query
 from matchrec.frontends.expressions.expression import keys, orders
 from matchrec.frontends.pattern.builder import Pattern
-from matchrec.plan.clauses import FirstMatches, MatchOutput
+from matchrec.plan.clauses import MatchOutput
 from matchrec.source import Source
 from matchrec.writing.convert import Conversion, to_pattern, to_sase, to_sql
 from matchrec.writing.pattern import as_code
@@ -72,16 +71,13 @@ def conversion(  # noqa: PLR0913 -- the arguments of `convert`
     partition_by: str | Sequence[str] = (),
     type_column: str = "event_type",
     form: str = "all",
-    first_matches: int | None = None,
 ) -> Conversion:
-    """The same. form, first_matches: as of `sase` and `detect`."""
+    """The same. form: as of `sase` and `detect`."""
     if isinstance(query, str) and read in PRODUCTS and write in PRODUCTS:
         translation = translate_query(query, PRODUCTS[read], PRODUCTS[write])
         return Conversion(translation.text, translation.notes, Source(query))
     if isinstance(query, Pattern) and read != "spark":
         raise errors.pattern_as_text()
-    if isinstance(query, Pattern) and first_matches is not None:  # numbered in another order
-        raise errors.unconverted_option(f"first_matches={first_matches}")
     if isinstance(query, Pattern) and write == "pattern":
         return Conversion(as_code(query), (), Source(""))
     output = MatchOutput.NON_OVERLAPPING if form == "non_overlapping" else MatchOutput.ALL
@@ -90,9 +86,6 @@ def conversion(  # noqa: PLR0913 -- the arguments of `convert`
     if write in PRODUCTS and not order:
         raise errors.no_order()
     reading = _reading(query, read, streams, LANGUAGES.get(write, ""))
-    if first_matches is not None:
-        limited = replace(reading.plan, first_matches=FirstMatches(first_matches))
-        reading = replace(reading, plan=limited)
     as_it_is = Conversion(str(query), (), reading.source)
     return as_it_is if read == write == "sase" else _written(reading, write, streams)
 

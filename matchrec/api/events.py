@@ -16,7 +16,6 @@ from matchrec.dataclass import dataclass
 from matchrec.errors.calls import (
     column_is_no_condition,
     column_refused,
-    first_matches_of_form,
 )
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import PATTERN_CALLS, SASE
@@ -24,7 +23,7 @@ from matchrec.frontends.pattern.builder import Pattern
 from matchrec.frontends.pattern.lower import PatternQuery, lower_pattern
 from matchrec.frontends.pattern.tree import textual
 from matchrec.frontends.sase import compile_sase
-from matchrec.plan.clauses import FirstMatches, MatchOutput, RowsPerMatch
+from matchrec.plan.clauses import MatchOutput, RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan, as_graph
 from matchrec.plan.text import quoted
 from matchrec.source import Source
@@ -49,7 +48,6 @@ def sase(  # noqa: PLR0913 -- public signature
     partition_by: Terms = (),
     type_column: str = "event_type",
     form: SaseForm = "all",
-    first_matches: int | None = None,
     options: Options | None = None,
 ) -> DataFrame:
     """The matches of a SASE+ query over a DataFrame of events.
@@ -62,8 +60,6 @@ def sase(  # noqa: PLR0913 -- public signature
     says, or else for each variable an array of its events. form "compressed": the shared buffer of
     all matches, one row per pointer, for `unwind`. A worker gives matches in the order in which
     they are complete, but rows of a DataFrame have no order: sort by what RETURN says.
-    first_matches: of each stream no more than so many matches come out, those that are complete
-    first, and its search ends with the last of them; not of form "compressed".
 
     Otherwise as `sql`.
 
@@ -80,9 +76,7 @@ def sase(  # noqa: PLR0913 -- public signature
     |    1|    3|
     +-----+-----+
     """
-    return of_sase(
-        df, text, args, order_by, partition_by, type_column, form, first_matches, options
-    ).dataframe()
+    return of_sase(df, text, args, order_by, partition_by, type_column, form, options).dataframe()
 
 
 @checked(**{**ARGUMENTS, "args": NAMED, "form": PATTERN_FORM})
@@ -94,7 +88,6 @@ def detect(  # noqa: PLR0913 -- public signature
     order_by: Terms,
     partition_by: Terms = (),
     form: PatternForm = "matches",
-    first_matches: int | None = None,
     options: Options | None = None,
 ) -> DataFrame:
     """The matches of a pattern over a DataFrame of events.
@@ -107,9 +100,7 @@ def detect(  # noqa: PLR0913 -- public signature
     `end_time`, then for each stage an array of its events, empty where it has none. form "events":
     one row per event of each match, with `match_number` and `stage`. form "matches_and_timeouts"
     and "events_and_timeouts": matches that were begun and whose window ended come out as well,
-    without a number; `timed_out_at` is when it did, NULL for a match. first_matches: no match comes
-    out whose number is greater, and the search of a stream ends with it; not where others come out
-    than matches.
+    without a number; `timed_out_at` is when it did, NULL for a match.
 
     Otherwise as `sql`.
 
@@ -123,9 +114,7 @@ def detect(  # noqa: PLR0913 -- public signature
     |           1|         1|       2|[{1, Login}]|[{2, Error}]|
     +------------+----------+--------+------------+------------+
     """
-    return of_pattern(
-        df, pattern, args, order_by, partition_by, form, first_matches, options
-    ).dataframe()
+    return of_pattern(df, pattern, args, order_by, partition_by, form, options).dataframe()
 
 
 @checked(graph=DATAFRAME)
@@ -189,7 +178,6 @@ def of_sase(  # noqa: PLR0913 -- the arguments of `sase`
     partition_by: Terms,
     type_column: str,
     form: SaseForm,
-    first_matches: int | None,
     options: Options | None,
 ) -> Query:
     """A SASE+ text; `why` and `coverage` are about all of its matches."""
@@ -198,7 +186,6 @@ def of_sase(  # noqa: PLR0913 -- the arguments of `sase`
 
     def read(_: str, how: Options) -> Clause:
         plan = plan_of_sase(events, Source(text), type_column, output)
-        plan = with_first_matches(plan, form, first_matches)
 
         def finish(result: ClauseResult) -> DataFrame:
             rows = result.dataframe
@@ -209,7 +196,6 @@ def of_sase(  # noqa: PLR0913 -- the arguments of `sase`
         return Clause(as_graph(plan), over, how, source, SASE, finish=finish, searched=whole)
 
     converted = {**events.named, "type_column": type_column, "form": form}
-    converted["first_matches"] = first_matches
     how = how_to_run("sase", options)
     return Query(text, "SASE+", "spark", how, df.sparkSession, read, converted)
 
@@ -221,7 +207,6 @@ def of_pattern(  # noqa: PLR0913 -- the arguments of `detect`
     order_by: Terms,
     partition_by: Terms,
     form: PatternForm,
-    first_matches: int | None,
     options: Options | None,
 ) -> Query:
     """A Pattern; for `why` and `coverage`, what timed out is no match."""
@@ -235,30 +220,18 @@ def of_pattern(  # noqa: PLR0913 -- the arguments of `detect`
             return result.dataframe.drop(*found.columns)
 
         return Clause(
-            with_first_matches(found.plan, form, first_matches),
+            found.plan,
             relation_of(found.frame, args),
             how,
             found.source,
             PATTERN_CALLS,
             finish=finish,
-            searched=with_first_matches(plain.plan, "matches", first_matches),
+            searched=plain.plan,
         )
 
-    converted = {**events.named, "form": form, "first_matches": first_matches}
+    converted = {**events.named, "form": form}
     how = how_to_run("detect", options)
     return Query(pattern, "a Pattern", "spark", how, df.sparkSession, read, converted)
-
-
-def with_first_matches(plan: MatchPlan, form: str, count: int | None) -> MatchPlan:
-    """The plan of which only the first matches come out, None for all.
-
-    Raises MatchRecognizeUnsupportedError for a form with more than matches.
-    """
-    if count is None:
-        return plan
-    if form == "compressed" or form.endswith(AND_TIMEOUTS):
-        raise first_matches_of_form(form)
-    return replace(plan, first_matches=FirstMatches(count))
 
 
 def plan_of_sase(

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import get_args
 
 from matchrec.arguments import (
+    COUNT,
     DATAFRAME,
     FLAG,
     SESSION,
@@ -146,7 +147,6 @@ NAMES = ArgumentKind(
     ),
     'write {argument}=("first", "last")',
 )
-COUNT = ArgumentKind("a whole number from 1", lambda given: is_whole(given) and 1 <= given < 2**31)
 
 
 def are_aggregates(given: object) -> bool:
@@ -171,7 +171,6 @@ ARGUMENTS: Mapping[str, ArgumentKind | OneOf] = MappingProxyType(
         "clause": CLAUSE,
         "df": DATAFRAME,
         "dialect": DIALECT,
-        "first_matches": COUNT.or_none(),
         "frames": FRAMES,
         "limit": LIMIT,
         "match": NAME.or_none(),

@@ -228,7 +228,6 @@ def query(
     partition_by: Terms = (),
     type_column: str = "event_type",
     form: SaseForm = "all",
-    first_matches: int | None = None,
     options: Options | None = None,
 ) -> Query: ...
 
@@ -242,7 +241,6 @@ def query(
     order_by: Terms,
     partition_by: Terms = (),
     form: PatternForm = "matches",
-    first_matches: int | None = None,
     options: Options | None = None,
 ) -> Query: ...
 

@@ -195,9 +195,6 @@ ASKED = together(
         type=click.Choice(FORMS),
         help="Of SASE+ one of the first three [all], of a Pattern another one [matches].",
     ),
-    click.option(
-        "--first-matches", type=click.IntRange(1), help="End a stream with so many matches."
-    ),
 )
 CLAUSE = click.option(
     "--clause",

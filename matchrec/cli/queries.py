@@ -33,7 +33,6 @@ OF_EVENTS = (
     "order_by",
     "partition_by",
     "form",
-    "first_matches",
 )
 OPTIONS = {
     "sql": ("engine", "dialect", "args", "sort", "max_steps", "clause"),

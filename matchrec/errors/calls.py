@@ -224,14 +224,6 @@ marker_without_value = plan_error(
 )
 
 
-# `first_matches` of a form that says of runs and events what they lead to.
-first_matches_of_form = unsupported(
-    "first_matches with form={form:repr} is not supported",
-    notes=("the form has more than matches, which have a number",),
-    hint="leave out one of them",
-)
-
-
 # `:name` without a value of that name.
 unbound_parameter = plan_error(
     "parameter `:{name}` has no value",

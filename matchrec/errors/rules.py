@@ -170,6 +170,13 @@ partial_with_first_matches = unsupported(
     hint="leave out {words}, or test MATCH_NUMBER() in the query around the clause",
 )
 
+# FIRST 10 MATCHES where runs come out that are no matches, or the shared buffer of all.
+first_matches_of_form = unsupported(
+    "{first} with {form} is not supported",
+    notes=("the form has more than matches, which have a number",),
+    hint="leave out one of them",
+)
+
 # MATCH_STATUS() where only matches come out.
 ending_of_matches_only = plan_error(
     "{function}() without SHOW TIMEOUT MATCHES or SHOW UNFINISHED MATCHES",

@@ -169,9 +169,9 @@ two_contiguities = plan_error("{call}() of {stage} after {before}()", hint="leav
 
 
 # A group with a skip strategy, which is that of a whole pattern.
-skip_of_group = plan_error(
-    "{call}: the group has a skip strategy, {strategy}",
-    hint="leave it out there, and call after_match of the whole pattern",
+call_of_group = plan_error(
+    "{call}: the group has calls that are about a whole pattern, {calls}",
+    hint="leave them out there, and make them of the whole pattern",
 )
 
 

@@ -227,8 +227,19 @@ def partial_matches_can_be_told(plan: MatchPlan) -> None:
         raise errors.partial_with_negation(words, span)
     if plan.gaps:
         raise errors.partial_with_gaps(words, span)
-    if plan.first_matches is not None:
-        raise errors.partial_with_first_matches(words, plan.first_matches.words, span)
+
+
+def first_matches_are_counted(plan: MatchPlan) -> None:
+    """Where only the first matches come out, nothing else does."""
+    first, staging = plan.first_matches, plan.staging
+    if first is None:
+        return
+    if plan.partial is not None:
+        raise errors.partial_with_first_matches(plan.partial.words, first.words, plan.partial.span)
+    if plan.output is MatchOutput.GRAPH:
+        raise errors.first_matches_of_form(first.words, 'form="compressed"', first.span)
+    if staging is not None and staging.timeouts is not None:
+        raise errors.first_matches_of_form("first_matches", "a form with timeouts", None)
 
 
 def endings_differ(plan: MatchPlan) -> None:
@@ -258,5 +269,6 @@ RULES: tuple[Rule, ...] = (
     matches_are_values_of_one_row,
     conditions_look_back_as_far_as_is_kept,
     partial_matches_can_be_told,
+    first_matches_are_counted,
     endings_differ,
 )

@@ -9,7 +9,7 @@ from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
 from matchrec.frontends.dialects.edits import Note
-from matchrec.frontends.pattern.builder import AfterMatch, Pattern
+from matchrec.frontends.pattern.builder import AfterMatch, Pattern, calls_of_whole
 from matchrec.frontends.pattern.lower import PatternQuery
 from matchrec.frontends.pattern.tree import all_stages, calls, duration
 from matchrec.plan.clauses import MatchOutput, RowExpression
@@ -36,7 +36,6 @@ from matchrec.writing.reading import (
     ReadQuery,
     notes_on_nulls,
     refuse_directions,
-    refuse_first_matches,
     refuse_gaps,
     refuse_row_windows,
     refuse_sase_only,
@@ -58,7 +57,10 @@ def for_pattern(reading: ReadQuery) -> tuple[MatchPlan, tuple[Note, ...]]:
     """The plan that a Pattern can say, and notes on what it cannot."""
     refuse_sase_only(reading, LANGUAGE)
     refuse_row_windows(reading, LANGUAGE)
-    refuse_first_matches(reading, LANGUAGE)
+    first = reading.plan.first_matches
+    if first is not None:  # a Pattern numbers matches in another order
+        hint = "leave it out, and take the first rows of each partition of the result"
+        raise errors.cannot_write(LANGUAGE, first.words, first.span, hint)
     refuse_gaps(reading, LANGUAGE)
     plan, places = with_named_rows(as_all_matches(reading.plan)), reading.places
     if plan.output is not MatchOutput.ALL and not overlap_only(plan):
@@ -122,11 +124,8 @@ def as_code(pattern: Pattern) -> str:
         for place, stage in enumerate(pattern.stages)
         for call in calls(stage, first=place == 0)
     )
-    names = "Pattern"
-    if pattern.skip.to is not None:
-        names = "AfterMatch, Pattern"
-        later.append(f"after_match({pattern.skip!r})")
-    body = "\n    .".join((f"Pattern.{first}", *later))
+    names = "Pattern" if pattern.skip == AfterMatch.NO_SKIP else "AfterMatch, Pattern"
+    body = "\n    .".join((f"Pattern.{first}", *later, *calls_of_whole(pattern)))
     return f"from matchrec import {names}\n\npattern = (\n    {body}\n)"
 
 

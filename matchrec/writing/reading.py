@@ -86,6 +86,8 @@ def read_pattern(pattern: Pattern, streams: Streams) -> ReadQuery:
     """A Pattern. Raises for a skip strategy that other languages do not have."""
     query = PatternQuery(pattern, streams.sorted_by, streams.partition_by, ("*",))
     plan, source = as_clause(query)
+    if pattern.most_matches is not None:  # numbered in another order
+        raise errors.unconverted_option(f"first_matches({pattern.most_matches})")
     if pattern.skip.to is SkipTo.PAST_LAST_ROW and starts_one(plan):
         plan = replace(plan, output=MatchOutput.NON_OVERLAPPING)
     elif pattern.skip.to is not None:
@@ -182,14 +184,6 @@ def refuse_row_windows(reading: ReadQuery, language: str) -> None:
     if reading.plan.within_rows is not None:
         what = "WITHIN a number of events"
         raise errors.cannot_write(language, what, reading.places.window)
-
-
-def refuse_first_matches(reading: ReadQuery, language: str) -> None:
-    """A number of matches after which the search of a partition ends."""
-    first = reading.plan.first_matches
-    if first is not None:
-        hint = "leave it out, and take the first rows of each partition of the result"
-        raise errors.cannot_write(language, first.words, first.span, hint)
 
 
 def refuse_gaps(reading: ReadQuery, language: str) -> None:

@@ -62,7 +62,6 @@ from matchrec.writing.reading import (
     ReadQuery,
     notes_on_nulls,
     refuse_directions,
-    refuse_first_matches,
     refuse_gaps,
 )
 from matchrec.writing.stages import pattern_with_absences
@@ -264,7 +263,6 @@ class Sase:
 
 def for_sase(reading: ReadQuery, type_column: str) -> tuple[Sase, tuple[Note, ...]]:
     """The plan that SASE+ can say, and notes on what it cannot."""
-    refuse_first_matches(reading, LANGUAGE)
     plan, place = with_named_rows(as_all_matches(reading.plan)), reading.places.output
     if plan.output is MatchOutput.PREFERRED:
         what = f"{plan.after_match.words} with preferred matches"
@@ -297,7 +295,8 @@ def write_sase(query: Sase) -> str:
     predicates = list(_predicates(query))
     strategy = STRATEGIES[plan.selection].value
     listed = ", ".join(one.written for one in found)
-    lines = [f"PATTERN SEQ({', '.join(_sequence(query))})"]
+    first = "" if plan.first_matches is None else f" {plan.first_matches.words}"
+    lines = [f"PATTERN SEQ({', '.join(_sequence(query))}){first}"]
     inside = "\n    AND ".join(predicates)
     braces = f"{{\n    {inside}\n}}" if inside else "{ }"
     lines.append(f"WHERE {strategy}({listed}) {braces}")

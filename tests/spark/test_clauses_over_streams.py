@@ -236,10 +236,16 @@ def test_aggregates_and_functions_of_a_run_in_pieces(spark: SparkSession, condit
 FIRST_PAIRS = """PARTITION BY k ORDER BY ts, x, v MEASURES FIRST(ts) AS first, LAST(ts) AS last
     PATTERN (A B) {} FIRST 3 MATCHES WITHIN INTERVAL 9 SECONDS
     DEFINE A AS v = 'a', B AS v = 'b'"""
-ANY_PAIR = """PATTERN SEQ(ANY p, ANY q) WHERE skip_till_any_match { p.v = 'a' AND q.v = 'b' }
+ANY_PAIR = """PATTERN SEQ(ANY p, ANY q) FIRST 3 MATCHES
+    WHERE skip_till_any_match { p.v = 'a' AND q.v = 'b' }
     WITHIN 9 seconds RETURN p.ts AS first, q.ts AS last"""
 STAGES = (
-    Pattern.begin("p").where("v = 'a'").followed_by_any("q").where("v = 'b'").within("9 seconds")
+    Pattern.begin("p")
+    .where("v = 'a'")
+    .followed_by_any("q")
+    .where("v = 'b'")
+    .within("9 seconds")
+    .first_matches(3)
 )
 FIRST: dict[str, Callable[[DataFrame], DataFrame]] = {
     words: lambda frame, words=words: matchrec.match_recognize(frame, FIRST_PAIRS.format(words))  # type: ignore[misc]
@@ -250,7 +256,7 @@ FIRST: dict[str, Callable[[DataFrame], DataFrame]] = {
     )
 } | {
     name: lambda frame, query=query: matchrec.query(  # type: ignore[misc]
-        frame, query, order_by=["ts", "x", "v"], partition_by="k", first_matches=3
+        frame, query, order_by=["ts", "x", "v"], partition_by="k"
     ).dataframe()
     for name, query in {
         "SASE+": ANY_PAIR,

@@ -48,39 +48,55 @@ def test_a_rule_of_a_set(rows: DataFrame) -> None:
     assert counts == {("pairs", 0): 2, ("pairs", 1): 2, ("all", 0): 3, ("all", 1): 3}
 
 
-EVENTS = """PATTERN SEQ(ANY p, ANY q) WHERE skip_till_any_match { q.v > p.v }
+EVENTS = """PATTERN SEQ(ANY p, ANY q) FIRST 2 MATCHES WHERE skip_till_any_match { q.v > p.v }
     RETURN p.id AS p, q.id AS q"""
-STAGES = matchrec.Pattern.begin("p").followed_by_any("q").where("v > p.v")
+STAGES = matchrec.Pattern.begin("p").followed_by_any("q").where("v > p.v").first_matches(2)
 
 
-def test_an_argument_says_it_of_sase_and_of_patterns(rows: DataFrame) -> None:
+def test_sase_and_patterns_say_it_too(rows: DataFrame) -> None:
     asked = {"order_by": "id", "partition_by": "k"}
-    found = matchrec.sase(rows, EVENTS, **asked, first_matches=2).collect()
+    found = matchrec.sase(rows, EVENTS, **asked).collect()
     assert sorted(map(tuple, found)) == [(0, 0, 2), (0, 0, 4), (1, 1, 3), (1, 1, 5)]
-    pattern = STAGES.after_match(AfterMatch.SKIP_TO_NEXT)
-    stages = matchrec.query(rows, pattern, **asked, first_matches=1).dataframe()
+    pattern = STAGES.after_match(AfterMatch.SKIP_TO_NEXT).first_matches(1)
+    stages = matchrec.detect(rows, pattern, **asked)
     assert {(row.k, row.match_number, row.start_time) for row in stages.collect()} == {
         (0, 1, 0),
         (1, 1, 1),
     }
 
 
+def test_rules_in_sase_and_of_patterns(rows: DataFrame) -> None:
+    rules = {"pairs": EVENTS, "stages": STAGES}
+    matches = matchrec.match_rules(rows, rules, order_by="id", partition_by="k").matches
+    found = matches.groupBy("rule", "k").count().collect()
+    counts = {(row.rule, row.k): row["count"] for row in found}
+    assert counts == {(rule, k): 2 for rule in rules for k in (0, 1)}
+
+
 def test_forms_with_more_than_matches_have_no_first_ones(rows: DataFrame) -> None:
     for query, form in ((EVENTS, "compressed"), (STAGES, "events_and_timeouts")):
-        with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match=f"form=.{form}"):
-            matchrec.query(rows, query, order_by="id", form=form, first_matches=2).dataframe()
-    with pytest.raises(matchrec.MatchRecognizePlanError, match="`first_matches` of `sase`"):
-        matchrec.sase(rows, EVENTS, order_by="id", first_matches=0)
+        with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="more than matches"):
+            matchrec.query(rows, query, order_by="id", form=form).dataframe()
+    with pytest.raises(matchrec.MatchRecognizeParseError, match="`0` is no number of matches"):
+        matchrec.sase(rows, EVENTS.replace("2", "0"), order_by="id")
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="`count` of"):
+        STAGES.first_matches(0)
+    with pytest.raises(matchrec.MatchRecognizePlanError, match=r"first_matches\(2\)"):
+        matchrec.Pattern.begin(STAGES)
 
 
-def test_the_argument_is_converted_where_matches_are_counted_alike(rows: DataFrame) -> None:
-    asked = matchrec.query(rows, EVENTS, order_by="id", first_matches=2)
-    assert "ALL MATCHES FIRST 2 MATCHES" in " ".join(asked.to_sql().text.split())
+def test_it_is_converted_where_matches_are_counted_alike(rows: DataFrame) -> None:
+    asked = matchrec.query(rows, EVENTS, order_by="id")
+    as_sql = asked.to_sql().text
+    assert "ALL MATCHES FIRST 2 MATCHES" in " ".join(as_sql.split())
+    assert "FIRST 2 MATCHES" in matchrec.convert(as_sql, write="sase").text
     with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="FIRST 2 MATCHES"):
         asked.to_pattern()
-    for convert in ("to_sql", "to_sase", "to_pattern"):
-        with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="first_matches=2"):
-            getattr(matchrec.query(rows, STAGES, order_by="id", first_matches=2), convert)()
+    for convert in ("to_sql", "to_sase"):
+        with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match=r"first_matches\(2\)"):
+            getattr(matchrec.query(rows, STAGES, order_by="id"), convert)()
+    stages = matchrec.query(rows, STAGES, order_by="id").to_pattern().text
+    assert stages.count("first_matches(2)") == 1
 
 
 def test_questions_look_at_all_matches(rows: DataFrame) -> None:

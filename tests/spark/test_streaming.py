@@ -361,7 +361,7 @@ SEQ = "PATTERN SEQ(a x, b y) WHERE skip_till_any_match(x, y) { x.x < y.x } WITHI
         (lambda df: clause(df, GROUPED), "it needs a GROUP BY after the matches"),
         (
             lambda df: matchrec.query(df.sparkSession, ALONE, df=df).coverage(),
-            "rows that are all there",
+            "spark.read in place of spark.readStream",
         ),
     ],
 )

@@ -19,6 +19,7 @@ from sqlglot.errors import TokenError
 
 from matchrec.dataclass import dataclass
 from matchrec.errors.sql import clause as errors
+from matchrec.plan.clauses import FirstMatches
 from matchrec.source import Span
 
 # What the names of Spark's functions say about an expression over a match.
@@ -236,6 +237,14 @@ def whole_number(digits: str) -> int | None:
     plain = digits.lstrip("0") or "0"
     number = int(plain) if len(plain) <= len(str(MOST)) else MOST + 1
     return number if number <= MOST else None
+
+
+def first_matches(number: str, span: Span | None) -> FirstMatches:
+    """What FIRST so many MATCHES says. Raises MatchRecognizeParseError for no such number."""
+    count = whole_number(number) if number.isdecimal() else None
+    if not count:
+        raise errors.not_a_number_of_matches(number, MOST, span)
+    return FirstMatches(count, span)
 
 
 # The tokens of a text in a row, with their brackets: what every parser of SQL text reads.

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from matchrec.arguments import (
+    COUNT,
     FLAG,
     TEXT,
     ArgumentKind,
@@ -158,10 +159,12 @@ class Pattern:
 
     stages: tuple[Stage, ...]
     skip: AfterMatch = AfterMatch.NO_SKIP
+    most_matches: int | None = None
 
     def __post_init__(self) -> None:
         STAGES.check("Pattern", "stages", self.stages)
         SKIP.check("Pattern", "skip", self.skip)
+        COUNT.or_none().check("Pattern", "most_matches", self.most_matches)
 
     @staticmethod
     @checked(content=CONTENT)
@@ -344,10 +347,20 @@ class Pattern:
         """
         return replace(self, skip=strategy)
 
+    @checked(count=COUNT)
+    def first_matches(self, count: int) -> Pattern:
+        """Of each stream only the matches with the numbers up to this come out, and its search ends
+        with the last of them; of the whole pattern, not of a group.
+
+        >>> Pattern.begin("a").next("b").first_matches(10)
+        Pattern.begin('a').next('b').first_matches(10)
+        """
+        return replace(self, most_matches=count)
+
     def _appended(self, content: str | Pattern, contiguity: Contiguity, call: str) -> Pattern:
         """The pattern with one more stage."""
-        if isinstance(content, Pattern) and content.skip != AfterMatch.NO_SKIP:
-            raise errors.skip_of_group(call, repr(content.skip))
+        if isinstance(content, Pattern) and (whole := calls_of_whole(content)):
+            raise errors.call_of_group(call, ", ".join(whole))
         added = content.stages if isinstance(content, Pattern) else content
         checks.new_content(self.stages, added, call)
         longer = replace(self, stages=(*self.stages, Stage(added, contiguity)))
@@ -383,17 +396,20 @@ class Pattern:
         return replace(self, stages=(*self.stages[:-1], replace(self._last, **changes)))
 
     def __repr__(self) -> str:
-        return shown(self.stages) + self._strategy
-
-    @property
-    def _strategy(self) -> str:
-        """The call that says where the search resumes, or nothing."""
-        return "" if self.skip == AfterMatch.NO_SKIP else f".after_match({self.skip!r})"
+        return ".".join((shown(self.stages), *calls_of_whole(self)))
 
     def _repr_html_(self) -> str:
         from matchrec.frontends.pattern.tree import html
 
         return html(self.stages, repr(self))
+
+
+def calls_of_whole(pattern: Pattern) -> list[str]:
+    """The calls that are about a whole pattern, of which a group has none."""
+    found = [] if pattern.skip == AfterMatch.NO_SKIP else [f"after_match({pattern.skip!r})"]
+    if pattern.most_matches is not None:
+        found.append(f"first_matches({pattern.most_matches})")
+    return found
 
 
 def smaller(one: Duration | None, other: Duration) -> Duration:

@@ -28,6 +28,7 @@ from matchrec.frontends.pattern.tree import (
 )
 from matchrec.plan.clauses import (
     Definition,
+    FirstMatches,
     MatchOutput,
     Measure,
     RowExpression,
@@ -230,7 +231,7 @@ def lower_pattern(query: PatternQuery) -> tuple[MatchPlan, Source]:
     """The plan of a pattern, and the text of its conditions."""
     stages = query.pattern.stages
     checks.complete(stages)
-    skip = query.pattern.skip
+    skip, most = query.pattern.skip, query.pattern.most_matches
     if skip.stage is not None:
         call = "skip_to_first" if skip.to is SkipTo.FIRST else "skip_to_last"
         checks.skip_target(stages, skip.stage, call)
@@ -248,6 +249,7 @@ def lower_pattern(query: PatternQuery) -> tuple[MatchPlan, Source]:
             within=None if window is None else Within(RowExpression(window.sql)),
             definitions=tuple(tests.definitions.values()),
             output=MatchOutput.ALL,
+            first_matches=None if most is None else FirstMatches(most),
             staging=Staging(
                 steps,
                 tuple(tests.definitions),

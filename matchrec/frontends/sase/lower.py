@@ -106,6 +106,7 @@ def lower(
         definitions=definitions,
         selection=SELECTION[query.strategy],
         output=output,
+        first_matches=query.first_matches,
         absences=tuple(absences(components)),
         closing=CLOSING if definitions and definitions[-1].variable == CLOSING else None,
     )

@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Any
 
 from matchrec.dataclass import dataclass
-from matchrec.plan.clauses import RowExpression
+from matchrec.plan.clauses import FirstMatches, RowExpression
 from matchrec.plan.text import quoted, string_literal, unquoted
 from matchrec.source import Span
 
@@ -154,7 +154,10 @@ class ReturnItem:
 
 @dataclass(frozen=True, slots=True)
 class SaseQuery:
-    """A whole query and its text. window: how long it is, or of how many events."""
+    """A whole query and its text. window: how long it is, or of how many events.
+
+    first_matches: how many come out; None for all.
+    """
 
     text: str
     components: tuple[Component, ...]
@@ -162,6 +165,7 @@ class SaseQuery:
     where: Where | None = None
     window: RowExpression | EventWindow | None = None
     items: tuple[ReturnItem, ...] = ()
+    first_matches: FirstMatches | None = None
 
     @property
     def strategy(self) -> Strategy:

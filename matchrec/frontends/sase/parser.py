@@ -12,7 +12,7 @@ from lark.exceptions import UnexpectedInput, UnexpectedToken
 from matchrec.errors.kinds import MatchRecognizeError, shown_in
 from matchrec.errors.sase import query as errors
 from matchrec.errors.sql import clause as syntax_errors
-from matchrec.frontends.lexing.tokens import MOST, whole_number
+from matchrec.frontends.lexing.tokens import MOST, first_matches, whole_number
 from matchrec.frontends.sase.expressions import attribute_read
 from matchrec.frontends.sase.nodes import (
     Component,
@@ -90,7 +90,7 @@ def _syntax_error(error: Any, text: str) -> MatchRecognizeError:
 
 
 def _query(tree: Expression, text: str) -> SaseQuery:
-    sequence, where, within, returned = tree.children
+    sequence, first, where, within, returned = tree.children
     if sequence.children == [None]:
         raise errors.empty_sequence(span_of(sequence))
     return SaseQuery(
@@ -100,6 +100,7 @@ def _query(tree: Expression, text: str) -> SaseQuery:
         where and _where(where),
         within and _window(within.children[0], text),
         tuple(_item(one, text) for one in returned.children) if returned else (),
+        first and first_matches(str(first.children[0]), span_of(first)),
     )
 
 

@@ -22,6 +22,7 @@ from matchrec.frontends.lexing.tokens import (
     Token,
     TokenKind,
     TokenSequence,
+    first_matches,
     is_distance,
     is_time,
     pair_brackets,
@@ -231,10 +232,7 @@ def _first_matches(clause: ClauseTokens, start: int) -> tuple[FirstMatches | Non
         place = clause.span(start + 1, end - 1)
         name = number if mark == ":" else parameter_name(place)
         return FirstMatches(0, span, Parameter(name, mark, place)), end
-    count = whole_number(number) if number.isdigit() else 0
-    if not count:
-        raise errors.not_a_number_of_matches(number, MOST, span)
-    return FirstMatches(count, span), end
+    return first_matches(number, span), end
 
 
 _OUTPUTS = (MatchOutput.ALL, MatchOutput.NON_OVERLAPPING, MatchOutput.LONGEST)

@@ -12,13 +12,12 @@ from types import MappingProxyType
 
 from matchrec.errors.sql import pattern as errors
 from matchrec.errors.sql.clause import (
-    not_a_number_of_matches,
     search_outside_window,
     skip_among_all,
 )
 from matchrec.frontends.expressions.analysis import ClausePart, Scope
 from matchrec.frontends.expressions.expression import parse_row_expression, parse_scalar
-from matchrec.frontends.lexing.tokens import MOST, Dialect
+from matchrec.frontends.lexing.tokens import Dialect, first_matches
 from matchrec.frontends.row_pattern import Values, fill_bounds, value_of
 from matchrec.frontends.sql.nodes import (
     DefinitionNode,
@@ -229,10 +228,7 @@ def _first_matches(asked: FirstMatches | None, values: Values) -> FirstMatches |
     """`FIRST k MATCHES` with the value of a parameter."""
     if asked is None or asked.parameter is None:
         return asked
-    given = values.get(asked.parameter.name, 1)
-    if not isinstance(given, int) or isinstance(given, bool) or not 1 <= given <= MOST:
-        raise not_a_number_of_matches(str(given), MOST, asked.span)
-    return FirstMatches(value_of(asked.parameter, values), asked.span)
+    return first_matches(repr(value_of(asked.parameter, values)), asked.span)
 
 
 def _scope(clause: MatchRecognize, part: ClausePart, pattern: RowPattern) -> Scope:

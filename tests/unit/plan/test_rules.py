@@ -11,6 +11,7 @@ from matchrec.plan.clauses import (
     AfterMatchSkip,
     Definition,
     EventSelection,
+    FirstMatches,
     Gap,
     MatchOutput,
     Measure,
@@ -168,6 +169,11 @@ FORBIDDEN = [
             absences=(Absence("N", "A", "B"),),
         ),
         "SHOW UNFINISHED MATCHES of a pattern with NOT is not supported",
+    ),
+    (
+        rules.first_matches_are_counted,
+        MatchPlan(AB, first_matches=FirstMatches(2), output=MatchOutput.GRAPH),
+        'FIRST 2 MATCHES with form="compressed" is not supported',
     ),
     (
         rules.matches_are_values_of_one_row,
