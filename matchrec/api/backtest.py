@@ -12,8 +12,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from matchrec.api.clauses import Clause
+from matchrec.api.inputs import expr
 from matchrec.charts.backtest import ADDED, Backtest
-from matchrec.charts.series import plain
+from matchrec.charts.series import only_column, plain
 from matchrec.dataclass import dataclass
 from matchrec.engine.kernels.counting import NOTED_PARTS
 from matchrec.errors import MatchRecognizeUnsupportedError
@@ -166,9 +167,9 @@ def kinds_of(frame: DataFrame) -> list[str]:
 
 def column_of(frame: DataFrame, name: str, argument: str) -> str:
     """The column as the DataFrame spells it. argument: that names it, if one does."""
-    found = [column for column in frame.columns if column.lower() == name.lower()]
-    if len(found) == 1:
-        return found[0]
+    found = only_column(frame, name)
+    if found is not None:
+        return found
     if argument:
         raise errors.no_label_column(argument, name, frame.columns)
     raise errors.no_key_of_labels(name, frame.columns)
@@ -337,10 +338,3 @@ class Joined:
     def no_rows(self) -> str:
         """What is said where there are none."""
         return "no row has this key" if self.labels.keys else "there are no rows"
-
-
-def expr(sql: str) -> Any:
-    """A column of SQL; Spark is loaded with the first one."""
-    from pyspark.sql.functions import expr as of_spark
-
-    return of_spark(sql)

@@ -37,7 +37,7 @@ from matchrec.frontends.pattern.builder import Pattern
 from matchrec.plan.text import string_literal
 from matchrec.spark.errors.diagnose import first_line
 from matchrec.spark.session import REFUSALS, Relation, quiet_analysis
-from matchrec.spark.times import OrderTimes
+from matchrec.spark.types import OrderTimes
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -154,7 +154,7 @@ def times_of(relation: Relation, order: str) -> OrderTimes:
             found = OrderTimes(relation.type_of(order))
         except REFUSALS as error:
             raise column_refused(order, first_line(error)) from None
-    if not found.is_known:
+    if found.kind is None:
         raise no_times_of_order(order, found.type.simpleString())
     return found
 
@@ -162,26 +162,34 @@ def times_of(relation: Relation, order: str) -> OrderTimes:
 Content = tuple["str | Pattern | None", "str | None"]
 """What a version is, and the parameters of its text."""
 
+Row = tuple[str, "str | Pattern | None", "str | None", "int | None"]
+"""A version: its rule, its content, and when it becomes valid as a number."""
+
 Versions = Mapping[str, Mapping["int | None", Content]]
 
 
 def versions_in_dict(given: Mapping[str, Any], times: OrderTimes) -> Versions:
     """The versions of each rule, by numbers of times."""
 
-    def number(rule: str, value: object) -> int | None:
-        found = None if value is None else times.number(value)
-        if found is None and value is not None:
-            raise wrong_valid_from(rule, value, times.wanted)
-        return found
+    def rows() -> Iterator[Row]:
+        for name, versions in given.items():
+            for value, one in (versions if is_versions(versions) else {None: versions}).items():
+                since = None if value is None else times.number(value)
+                if since is None and value is not None:
+                    raise wrong_valid_from(name, value, times.counting.wanted)
+                yield name, one, None, since
 
+    return by_rule(rows(), times)
+
+
+def by_rule(rows: Iterable[Row], times: OrderTimes) -> Versions:
+    """Versions by rules and times. Raises for a rule with two versions of one time."""
     found: dict[str, dict[int | None, Content]] = {}
-    for name, versions in given.items():
-        own = found.setdefault(name, {})
-        for value, one in (versions if is_versions(versions) else {None: versions}).items():
-            since = number(name, value)
-            if since in own:
-                raise two_versions_at_once(name, shown(since, times))
-            own[since] = one, None
+    for rule, one, parameters, since in rows:
+        own = found.setdefault(rule, {})
+        if since in own:
+            raise two_versions_at_once(rule, shown(since, times))
+        own[since] = one, parameters
     return found
 
 
@@ -202,15 +210,10 @@ def versions_in_table(table: DataFrame, times: OrderTimes) -> Versions:
         raise rules_column_of_type("valid_from", given, times.type.simpleString())
     since = f"{times.number_of_column('valid_from')} AS since"
     parameters = "NULL" if isinstance(beside, NullType) else PARAMETERS
-    found: dict[str, dict[int | None, Content]] = {}
-    asked = table.selectExpr("rule", "text", parameters, since)
-    for rule, text, values, number in asked.collect():
-        if rule is None or not rule.strip():
-            raise no_name_in_rules()
-        own = found.setdefault(rule, {})
-        if number in own:
-            raise two_versions_at_once(rule, shown(number, times))
-        own[number] = text, values
+    rows = table.selectExpr("rule", "text", parameters, since).collect()
+    if any(rule is None or not rule.strip() for rule, *_ in rows):
+        raise no_name_in_rules()
+    found = by_rule(map(tuple, rows), times)
     check_names(found)
     return dict(sorted(found.items()))
 

@@ -16,6 +16,7 @@ from matchrec.arguments import (
     SESSION,
     TERMS,
     TEXT,
+    TEXTS,
     ArgumentKind,
     DialectName,
     GroupedBy,
@@ -28,7 +29,6 @@ from matchrec.arguments import (
     is_dataframe,
     is_frame,
     is_whole,
-    one_or_several,
 )
 from matchrec.frontends.dialects.products import PRODUCTS
 
@@ -97,10 +97,8 @@ DIALECT = OneOf(get_args(DialectName))
 SASE_FORM = OneOf(get_args(SaseForm))
 PATTERN_FORM = OneOf(get_args(PatternForm))
 OPTIONS = ArgumentKind(
-    "Options, or None",
-    lambda given: given is None or are_options(given),
-    'write options=matchrec.Options(engine="backtracking"), or leave it out',
-)
+    "Options", are_options, 'write options=matchrec.Options(engine="backtracking"), or leave it out'
+).or_none()
 READS = OneOf((*PRODUCTS, "sase"))
 WRITES = OneOf((*PRODUCTS, "sase", "pattern"))
 QUERY = ArgumentKind(
@@ -120,10 +118,10 @@ TABLE = ArgumentKind(
 )
 PATTERN = ArgumentKind("a Pattern", is_pattern, 'write matchrec.Pattern.begin("a")...')
 PARTITION = ArgumentKind(
-    "a dict of values by the names of the PARTITION BY columns, or None",
-    lambda given: given is None or (isinstance(given, dict) and all_of(instance_of(str), given)),
+    "a dict of values by the names of the PARTITION BY columns",
+    lambda given: isinstance(given, dict) and all_of(instance_of(str), given),
     'write partition={"name": value}',
-)
+).or_none()
 ROW = ArgumentKind(
     "a value of an ORDER BY column, or a tuple of values of several",
     names_row,
@@ -135,19 +133,13 @@ LIMIT = ArgumentKind(
     "write limit=5, or leave it out",
 )
 CLAUSE = ArgumentKind(
-    "the number of a clause, or the alias of its result, or None",
-    lambda given: (
-        given is None or isinstance(given, str) or (is_whole(given) and abs(given) < 2**31)
-    ),
+    "the number of a clause, or the alias of its result",
+    lambda given: isinstance(given, str) or (is_whole(given) and abs(given) < 2**31),
     "write clause=1",
-)
+).or_none()
 
 NAME = ArgumentKind("the name of a column", instance_of(str), 'write {argument}="name"')
-KEY = ArgumentKind(
-    "the name of a column, or a list of names, or None",
-    lambda given: given is None or one_or_several(instance_of(str))(given),
-    'write {argument}="name", or {argument}=["name", "another"]',
-)
+KEY = ArgumentKind("the name of a column, or a list of names", TEXTS.accepts, TEXTS.cure).or_none()
 NAMES = ArgumentKind(
     "the names of two columns, in which a match begins and ends",
     lambda given: (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from matchrec.api.clauses import Clause
 from matchrec.api.dialects import parse_clause_of
-from matchrec.api.inputs import check_names, markers, relation_of
+from matchrec.api.inputs import check_names, expr, markers, relation_of
 from matchrec.api.signatures import ARGUMENTS
 from matchrec.arguments import ArgumentKind, DialectName, checked
 from matchrec.charts.sweep import Sweep
@@ -116,8 +116,6 @@ def rule_of(df: DataFrame, text: str, args: dict[str, Any], name: str, dialect: 
 
 def figures(matches: DataFrame, points: list[dict[str, Any]]) -> Iterator[tuple[Any, ...]]:
     """The values of each point, then its figures. Runs a job. matches: see `RuleMatches`."""
-    from pyspark.sql.functions import expr
-
     keys = matches.columns[1 : matches.columns.index("match_number")]
     rows = "coalesce(size(events), 0)"
     spans = "end_time - start_time" if matches.dtypes[-2][1] not in ("string", "binary") else "NULL"

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from matchrec.api.clauses import Clause
+from matchrec.api.inputs import expr
 from matchrec.errors import totals as errors
 from matchrec.errors.conditions import duplicate_output_column
 from matchrec.plan.clauses import Grouping, MatchOutput, Measure, RowsPerMatch
@@ -67,8 +68,8 @@ def aggregate(
     if flows:  # a row is a group, and no further one of it comes
         return found, rows.selectExpr(*groups, *named)
     if groups:
-        grouped_rows = rows.groupBy(*map(_expression, groups))
-        return found, grouped_rows.agg(*map(_expression, named))
+        grouped_rows = rows.groupBy(*map(expr, groups))
+        return found, grouped_rows.agg(*map(expr, named))
     return found, rows.selectExpr(*named)
 
 
@@ -88,21 +89,14 @@ def check_names(columns: Iterable[str], groups: list[str]) -> None:
         taken.add(name.lower())
 
 
-def _expression(sql: str) -> Any:
-    from pyspark.sql.functions import expr
-
-    return expr(sql)
-
-
 def call_of(text: str, plan: MatchPlan) -> Call:
     """An aggregate as it is written. Raises MatchRecognizePlanError."""
     found, names = _CALL.fullmatch(text), {one.name.lower(): one.name for one in plan.measures}
-    if found is None or found[1].lower() not in FUNCTIONS:
+    function = "" if found is None else found[1].lower()
+    if found is None or function not in (("count",) if found[2] else FUNCTIONS):
         raise errors.no_aggregate(text, sorted(names.values()))
-    function, star, word, name = found[1].lower(), found[2], found[3], found[4]
+    _, star, word, name = found.groups()
     if star:
-        if function != "count":
-            raise errors.no_aggregate(text, sorted(names.values()))
         return function, None
     measure = word or name.replace("``", "`")
     if measure.lower() not in names:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from functools import cached_property
-from io import StringIO
 from typing import TYPE_CHECKING, Any
 
-from matchrec.charts.plot import WIDTH, check_matplotlib, show_dates, style
-from matchrec.charts.series import plain
+from matchrec.charts.plot import WIDTH, check_matplotlib, new_figure, show_dates, style, written
+from matchrec.charts.series import is_drawn, plain, text_of
 from matchrec.dataclass import dataclass
 from matchrec.errors import command as errors
 from matchrec.pictures.html import preformatted
@@ -147,9 +146,8 @@ class Backtest:
     def text(self) -> str:
         """The figures, as `print` shows them."""
         score = self.score
-        several = f", {score.hit_by_several:,} of them by several matches" * bool(
-            score.hit_by_several
-        )
+        often = score.hit_by_several
+        several = f", {often:,} of them by several matches" if often else ""
         incidents = counted(score.incidents, "incident")
         matches = counted(score.matches, "match", "matches")
         alarms = counted(score.false_alarms, "false alarm")
@@ -188,20 +186,16 @@ class Backtest:
         >>> print(found.against(labels, start="start", end="end").svg())
         <?xml ...
         """
-        written = StringIO()
-        self.figure().savefig(written, format="svg")
-        return written.getvalue()
+        return written(self.figure(), "svg").decode()
 
     def figure(self) -> Figure:
         """The picture as a figure of matplotlib's."""
-        check_matplotlib()
-        from matplotlib.figure import Figure
-
+        check_matplotlib()  # before any job runs
         labelled, found = self.drawn()
         values = [one for row in (*labelled, *found) for one in row[1:3] if one is not None]
         lanes = list(dict.fromkeys(row[0] for row in (*labelled, *found) if row[0] is not None))
         shown = {lane: place for place, lane in enumerate(lanes[:MOST_LANES])} or {"": 0}
-        figure = Figure(figsize=(WIDTH, 0.45 * len(shown) + 1.1), layout="constrained")
+        figure = new_figure(WIDTH, 0.45 * len(shown) + 1.1)
         panel = figure.subplots()
         for lane, begin, end, is_hit in labelled:
             ends = (
@@ -227,12 +221,12 @@ class Backtest:
     def drawn(self) -> tuple[list[Any], list[Any]]:
         """Lane, ends and colour of incidents and of matches, of each at most 5,000."""
         kind = dict(self.alarms.dtypes)["match_start"]
-        if kind not in ("date", "timestamp", "timestamp_ntz") and plain(kind) != "number":
+        if not is_drawn(kind):
             raise errors.no_line_of(kind)
         measured = "CAST({} AS DOUBLE)" if plain(kind) == "number" else "{}"
 
         def rows(frame: DataFrame, names: tuple[str, ...], ends: tuple[str, str], last: str) -> Any:
-            texts = ", ".join(f"coalesce(CAST({quoted(one)} AS STRING), 'NULL')" for one in names)
+            texts = ", ".join(text_of(quoted(one)) for one in names)
             lane = f"concat_ws(', ', {texts})" if names else "CAST(NULL AS STRING)"
             spans = (measured.format(quoted(one)) for one in ends)
             found = frame.selectExpr(f"{lane} AS lane", *spans, f"{last} AS last")

@@ -24,7 +24,23 @@ if TYPE_CHECKING:
 
 LINE, MATCH, BAND, INK = "#9aa5b5", "#c8102e", "#fbe9ec", "#2b2f36"
 WIDTH = 9  # inches
+DPI = 100
 MOST_TEXTS = 60  # on a lane
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure of a size in inches. Raises where matplotlib is not installed."""
+    check_matplotlib()
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def written(figure: Figure, form: str) -> bytes:
+    """A figure as a file of a form has it."""
+    content = BytesIO()
+    figure.savefig(content, format=form, dpi=DPI)
+    return content.getvalue()
 
 
 def check_matplotlib() -> None:
@@ -138,9 +154,6 @@ def style(panel: Axes, title: str, measured: str) -> None:
         panel.spines[side].set_visible(False)
 
 
-DPI = 100
-
-
 @dataclass(frozen=True, slots=True, repr=False)
 class Plot:
     """A page of a picture, from `Query.plot`; a notebook shows it. figure: matplotlib's.
@@ -163,9 +176,7 @@ class Plot:
         self.figure.savefig(path, dpi=130)
 
     def _repr_html_(self) -> str:
-        drawn = BytesIO()
-        self.figure.savefig(drawn, format="png", dpi=DPI)
-        picture = b64encode(drawn.getvalue()).decode()
+        picture = b64encode(written(self.figure, "png")).decode()
         return f'<img alt="{self.summary}" src="data:image/png;base64,{picture}">'
 
     def __repr__(self) -> str:
@@ -179,25 +190,19 @@ class Plot:
         return f"{counts}, page {self.page.number} of {self.page.pages}"
 
 
-def draw_page(charted: Charted, number: int, panels: int) -> Plot:
-    """A page of so many panels, or lanes where there is nothing to measure."""
-    check_matplotlib()
-    from matplotlib.figure import Figure
-
-    found = charted.page(number, panels)
+def plot(matches: DataFrame, data: DataFrame, named: Named, page: int, panels: int) -> Plot:
+    """A page of so many panels, or lanes where there is nothing to measure: see `Query.plot`."""
+    check_matplotlib()  # before any job runs
+    charted = Charted(matches, data, named)
+    found = charted.page(page, panels)
     size = size_of_lines if charted.is_measured else size_of_lanes
-    figure = Figure(figsize=size(found.series), layout="constrained")
+    figure = new_figure(*size(found.series))
     if charted.is_measured:
-        draw_lines(figure, found.series, found.spans, charted.named.y)
+        draw_lines(figure, found.series, found.spans, named.y)
     else:
         draw_lanes(figure, found.series, found.spans)
-    not_shown = [f"page {number} of {found.pages}"] * (found.pages > 1)
+    not_shown = [f"page {page} of {found.pages}"] * (found.pages > 1)
     not_shown += [f"the first {MOST_MATCHES} matches"] * (not found.all_matches)
     if not_shown:
         figure.suptitle(", ".join(not_shown), color=INK, fontsize=9)
     return Plot(figure, found)
-
-
-def plot(matches: DataFrame, data: DataFrame, named: Named, page: int, panels: int) -> Plot:
-    """Matches drawn over the rows that they were found in: see `Query.plot`."""
-    return draw_page(Charted(matches, data, named), page, panels)

@@ -69,10 +69,16 @@ class Named:
 
 def find_column(frame: DataFrame, argument: str, name: str) -> str:
     """The column of that name as the DataFrame spells it; Spark does not heed case."""
-    found = [column for column in frame.columns if column.lower() == name.lower()]
-    if len(found) != 1:
+    found = only_column(frame, name)
+    if found is None:
         raise errors.no_column(argument, name, frame.columns)
-    return found[0]
+    return found
+
+
+def only_column(frame: DataFrame, name: str) -> str | None:
+    """The same, None where there is none, or more than one."""
+    found = [column for column in frame.columns if column.lower() == name.lower()]
+    return found[0] if len(found) == 1 else None
 
 
 def places_of(matches: DataFrame, named: Named, kind: str) -> str:
@@ -139,6 +145,11 @@ def plain(kind: str) -> str:
     if kind.partition("(")[0] in NUMBERS:
         return "number"
     return "timestamp" if kind == "timestamp_ntz" else kind
+
+
+def is_drawn(kind: str) -> bool:
+    """Whether values of a type have places along an axis."""
+    return plain(kind) in ("number", "date", "timestamp")
 
 
 def beginning(names: Sequence[str], word: str) -> list[str]:
@@ -225,7 +236,7 @@ class Charted:
     def kind(self) -> str:
         """The type of x as it is drawn: instants as the clocks of the session show them."""
         kind = dict(self.data.dtypes)[find_column(self.data, "x", self.named.x)]
-        if kind.partition("(")[0] not in (*NUMBERS, "date", "timestamp", "timestamp_ntz"):
+        if not is_drawn(kind):
             raise errors.no_axis(self.named.x, kind)
         return "timestamp_ntz" if kind == "timestamp" else kind
 
@@ -233,7 +244,7 @@ class Charted:
     def is_measured(self) -> bool:
         """Whether y is a number: a line, and else texts on a lane."""
         kind = dict(self.data.dtypes)[find_column(self.data, "y", self.named.y)]
-        return kind.partition("(")[0] in NUMBERS
+        return plain(kind) == "number"
 
     @property
     def rows(self) -> str:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import field
-from io import StringIO
 from typing import TYPE_CHECKING, Any
 
-from matchrec.charts.plot import check_matplotlib
+from matchrec.charts.plot import new_figure, written
 from matchrec.dataclass import dataclass
 from matchrec.pictures.html import table
 
@@ -69,10 +68,7 @@ class Sweep:
         >>> print(matchrec.sweep(spark.range(5), clause, {"least": [1, 3]}).svg())
         <?xml ...
         """
-        check_matplotlib()
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(7, 4), layout="constrained")
+        figure = new_figure(7, 4)
         panel = figure.subplots()
         place, count = self.columns.index("matches"), len(self.names)
         lines: dict[tuple[Any, ...], list[tuple[str, int]]] = {}
@@ -85,9 +81,7 @@ class Sweep:
         panel.set(xlabel=self.names[0], ylabel="matches")
         if count > 1:
             panel.legend()
-        drawn = StringIO()
-        figure.savefig(drawn, format="svg")
-        return drawn.getvalue()
+        return written(figure, "svg").decode()
 
     def __str__(self) -> str:
         return self.text

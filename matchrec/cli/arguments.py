@@ -184,13 +184,12 @@ ABOUT = together(
 SORT = click.option(
     "--sort", type=click.Choice(get_args(Sort)), help="Who sorts each partition [auto]."
 )
+MOST_STEPS = click.option(
+    "--max-steps", type=click.IntRange(1), help="End a search that takes more steps in SQL."
+)
+SEARCHED = together(ABOUT, SORT, MOST_STEPS, STREAM)
 ASKED = together(
-    ABOUT,
-    SORT,
-    click.option(
-        "--max-steps", type=click.IntRange(1), help="End a search that takes more steps in SQL."
-    ),
-    STREAM,
+    SEARCHED,
     click.option(
         "--form",
         type=click.Choice(FORMS),

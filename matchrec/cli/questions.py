@@ -9,7 +9,18 @@ from pathlib import Path
 import click
 
 import matchrec
-from matchrec.cli.arguments import ABOUT, ASKED, CLAUSE, FILE, SETTING, SORT, STREAM, asks
+from matchrec.cli.arguments import (
+    ABOUT,
+    ASKED,
+    CLAUSE,
+    FILE,
+    MOST_STEPS,
+    SEARCHED,
+    SETTING,
+    SORT,
+    STREAM,
+    asks,
+)
 from matchrec.cli.queries import QueryRequest, plain_value_of
 
 
@@ -34,6 +45,19 @@ def explain(asked: QueryRequest, analyze: bool, dot: Path | None, svg: Path | No
         draw(explanation, svg)
 
 
+DRAWN = click.option("--svg", type=FILE, help="Draw it.")
+
+
+Told = matchrec.Why | matchrec.Coverage | matchrec.Backtest | matchrec.Sweep
+
+
+def show(told: Told, file: Path | None) -> None:
+    """Prints what was told, and writes its picture if it is asked for."""
+    print(told)
+    if file:
+        file.write_text(told.svg(), encoding="utf-8")
+
+
 def draw(explanation: matchrec.Explanation, file: Path) -> None:
     """Writes a drawing of each clause; of several, the second to `name.2.svg`."""
     for number, clause in enumerate(explanation.clauses, 1):
@@ -52,7 +76,7 @@ def draw(explanation: matchrec.Explanation, file: Path) -> None:
 )
 @click.option("--limit", type=click.IntRange(1), default=5, show_default=True, help="Attempts.")
 @CLAUSE
-@click.option("--svg", type=FILE, help="Draw it.")
+@DRAWN
 @asks
 def why(
     asked: QueryRequest,
@@ -69,18 +93,13 @@ def why(
     rows = tuple(map(plain_value_of, row)) or None
     with asked.running() as (_, query):
         told = query.why(partition=values, row=rows, limit=limit, clause=asked.clause)
-    print(told)
-    if svg:
-        svg.write_text(told.svg(), encoding="utf-8")
+    show(told, svg)
 
 
 @click.command()
-@ABOUT
-@STREAM
-@SORT
-@click.option("--max-steps", type=click.IntRange(1), help="End a search that takes more steps.")
+@SEARCHED
 @CLAUSE
-@click.option("--svg", type=FILE, help="Draw it.")
+@DRAWN
 @asks
 def coverage(asked: QueryRequest, engine: str | None, svg: Path | None) -> None:
     """Count how far starting rows come, and what ends them.
@@ -91,16 +110,11 @@ def coverage(asked: QueryRequest, engine: str | None, svg: Path | None) -> None:
         raise click.UsageError("--engine is not for coverage, which has a search of its own")
     with asked.running() as (_, query):
         told = query.coverage(clause=asked.clause)
-    print(told)
-    if svg:
-        svg.write_text(told.svg(), encoding="utf-8")
+    show(told, svg)
 
 
 @click.command()
-@ABOUT
-@STREAM
-@SORT
-@click.option("--max-steps", type=click.IntRange(1), help="End a search that takes more steps.")
+@SEARCHED
 @click.option("--labels", required=True, metavar="NAME", help="The table of the incidents.")
 @click.option("--start", required=True, metavar="COLUMN", help="Where an incident begins.")
 @click.option("--end", required=True, metavar="COLUMN", help="Where it ends.")
@@ -108,7 +122,7 @@ def coverage(asked: QueryRequest, engine: str | None, svg: Path | None) -> None:
     "--key", multiple=True, metavar="COLUMN", help="A PARTITION BY value [of the same name]."
 )
 @CLAUSE
-@click.option("--svg", type=FILE, help="Draw it.")
+@DRAWN
 @asks
 def against(  # noqa: PLR0913 -- one for each option
     asked: QueryRequest,
@@ -130,15 +144,13 @@ def against(  # noqa: PLR0913 -- one for each option
             end=end,
             clause=asked.clause,
         )
-        print(told)
-        if svg:
-            svg.write_text(told.svg(), encoding="utf-8")
+        show(told, svg)
 
 
 @click.command()
 @ABOUT
 @SORT
-@click.option("--max-steps", type=click.IntRange(1), help="End a search that takes more steps.")
+@MOST_STEPS
 @click.option("--events", required=True, metavar="NAME", help="The table that the clause is over.")
 @click.option(
     "--values",
@@ -147,7 +159,7 @@ def against(  # noqa: PLR0913 -- one for each option
     type=SETTING,
     help="The values of :NAME, with commas between them, such as days=3,5,8.",
 )
-@click.option("--svg", type=FILE, help="Draw it.")
+@DRAWN
 @asks
 def sweep(
     asked: QueryRequest, events: str, values: Sequence[tuple[str, str]], svg: Path | None
@@ -161,6 +173,4 @@ def sweep(
         told = matchrec.sweep(
             spark.table(events), asked.what, grid, dialect=query.dialect, options=query.options
         )
-    print(told)
-    if svg:
-        svg.write_text(told.svg(), encoding="utf-8")
+    show(told, svg)

@@ -19,7 +19,13 @@ from functools import partial
 from typing import Any, Protocol
 
 from matchrec.conditions.functions.comparisons import normalized, rank
-from matchrec.conditions.functions.function import AggregateUse, Compute, FunctionError, Value
+from matchrec.conditions.functions.function import (
+    AggregateUse,
+    Compute,
+    FunctionError,
+    Value,
+    by_name,
+)
 from matchrec.conditions.functions.numerals import EXACT, divided, fits, wrap
 from matchrec.conditions.types import (
     BIGINT,
@@ -415,10 +421,6 @@ def root(value: float) -> float:
     return math.nan if value < 0.0 else math.sqrt(value)
 
 
-STDDEV = statistic(lambda state: root(state[2] / (state[0] - 1.0)), sample=True)
-VARIANCE = statistic(lambda state: state[2] / (state[0] - 1.0), sample=True)
-
-
 # Percentiles. The state is the values in ascending order, and the part of them.
 
 
@@ -508,54 +510,52 @@ def type_of_percentile(use: AggregateUse) -> ValueType | None:
     return type_of_value(use.types[0])
 
 
-FIRST = AggregateFunction(type_of_chosen, partial(value_at_end, first=True), constant=1)
-ALL = AggregateFunction(of_truth_values(BOOLEAN), partial(extreme, largest=False))
-ANY = AggregateFunction(of_truth_values(BOOLEAN), partial(extreme, largest=True))
-AVERAGE = AggregateFunction(of_number(average_type), partial(sum_of, averages=True))
-LIST = AggregateFunction(of_one(array), collect_list)
-TEXT = AggregateFunction(type_of_text, listagg, constant=1)
+def extreme_value(*, largest: bool) -> AggregateFunction:
+    """MIN or MAX."""
+    return AggregateFunction(
+        of_one(lambda one: one), partial(extreme, largest=largest), ignores_repeats=True
+    )
 
-AGGREGATES: Mapping[str, AggregateFunction] = {
-    "count": AggregateFunction(lambda _: BIGINT, count),
-    "count_if": AggregateFunction(of_truth_values(BIGINT), count_if),
-    "bool_and": ALL,
-    "every": ALL,
-    "bool_or": ANY,
-    "some": ANY,
-    "any": ANY,
-    "min": AggregateFunction(
-        of_one(lambda one: one), partial(extreme, largest=False), ignores_repeats=True
-    ),
-    "max": AggregateFunction(
-        of_one(lambda one: one), partial(extreme, largest=True), ignores_repeats=True
-    ),
-    "min_by": AggregateFunction(type_beside, partial(extreme, largest=False)),
-    "max_by": AggregateFunction(type_beside, partial(extreme, largest=True)),
-    "sum": AggregateFunction(of_number(sum_type), sum_of),
-    "avg": AVERAGE,
-    "mean": AVERAGE,
-    "any_value": FIRST,
-    "first_value": FIRST,
-    "last_value": AggregateFunction(type_of_chosen, partial(value_at_end, first=False), constant=1),
-    "mode": AggregateFunction(type_of_chosen, mode, constant=1),
-    "collect_list": LIST,
-    "array_agg": LIST,
-    "collect_set": AggregateFunction(of_one(array), collect_set, ignores_repeats=True),
-    "listagg": TEXT,
-    "string_agg": TEXT,
-    "stddev": STDDEV,
-    "stddev_samp": STDDEV,
-    "std": STDDEV,
-    "stddev_pop": statistic(lambda state: root(state[2] / state[0])),
-    "variance": VARIANCE,
-    "var_samp": VARIANCE,
-    "var_pop": statistic(lambda state: state[2] / state[0]),
-    "regr_slope": statistic(
-        lambda state: state[3] / state[4] if state[4] else None, step=add_point
-    ),
-    "median": AggregateFunction(of_one(type_of_value), percentile),
-    "percentile": AggregateFunction(type_of_percentile, percentile, constant=1),
-}
+
+AGGREGATES: Mapping[str, AggregateFunction] = by_name(
+    {
+        "count": AggregateFunction(lambda _: BIGINT, count),
+        "count_if": AggregateFunction(of_truth_values(BIGINT), count_if),
+        "bool_and every": AggregateFunction(
+            of_truth_values(BOOLEAN), partial(extreme, largest=False)
+        ),
+        "bool_or some any": AggregateFunction(
+            of_truth_values(BOOLEAN), partial(extreme, largest=True)
+        ),
+        "min": extreme_value(largest=False),
+        "max": extreme_value(largest=True),
+        "min_by": AggregateFunction(type_beside, partial(extreme, largest=False)),
+        "max_by": AggregateFunction(type_beside, partial(extreme, largest=True)),
+        "sum": AggregateFunction(of_number(sum_type), sum_of),
+        "avg mean": AggregateFunction(of_number(average_type), partial(sum_of, averages=True)),
+        "any_value first_value": AggregateFunction(
+            type_of_chosen, partial(value_at_end, first=True), constant=1
+        ),
+        "last_value": AggregateFunction(
+            type_of_chosen, partial(value_at_end, first=False), constant=1
+        ),
+        "mode": AggregateFunction(type_of_chosen, mode, constant=1),
+        "collect_list array_agg": AggregateFunction(of_one(array), collect_list),
+        "collect_set": AggregateFunction(of_one(array), collect_set, ignores_repeats=True),
+        "listagg string_agg": AggregateFunction(type_of_text, listagg, constant=1),
+        "stddev stddev_samp std": statistic(
+            lambda state: root(state[2] / (state[0] - 1.0)), sample=True
+        ),
+        "stddev_pop": statistic(lambda state: root(state[2] / state[0])),
+        "variance var_samp": statistic(lambda state: state[2] / (state[0] - 1.0), sample=True),
+        "var_pop": statistic(lambda state: state[2] / state[0]),
+        "regr_slope": statistic(
+            lambda state: state[3] / state[4] if state[4] else None, step=add_point
+        ),
+        "median": AggregateFunction(of_one(type_of_value), percentile),
+        "percentile": AggregateFunction(type_of_percentile, percentile, constant=1),
+    }
+)
 
 CHOOSING = frozenset(
     {

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
+from matchrec.conditions.functions.function import by_name
 from matchrec.conditions.residual import NOWHERE, ListAggregate, RunningAggregate, Step, Value
 from matchrec.conditions.row_column import Framed, RowColumn, Shifted, row_column
 from matchrec.errors.conditions import aggregate_not_grown, not_a_constant
@@ -28,20 +29,15 @@ from matchrec.plan.expression import (
 from matchrec.plan.text import as_operand, string_literal
 from matchrec.source import Span
 
-BASIC = {
-    "count": "count",
-    "sum": "sum",
-    "avg": "avg",
-    "mean": "avg",
-    "min": "min",
-    "max": "max",
-    "count_if": "count",
-    "bool_and": "min",
-    "every": "min",
-    "bool_or": "max",
-    "some": "max",
-    "any": "max",
-}
+BASIC = by_name(
+    {
+        "count count_if": "count",
+        "sum": "sum",
+        "avg mean": "avg",
+        "min bool_and every": "min",
+        "max bool_or some any": "max",
+    }
+)
 
 
 def basic(aggregate: Aggregate) -> RunningAggregate | None:

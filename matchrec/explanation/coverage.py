@@ -476,9 +476,7 @@ def words_of_endings(asked: CoverageDraft) -> EndingWords:
         tuple("" if state is None else str(ending(asked, state, reason)) for reason in Reason)
         for state in states_after(occurrences)
     )
-    known = list(all_parts(asked))
-    several = Counter(variable for variable, _ in known)
-    parts = (f"{text} was not true" if several[name] > 1 else None for name, text in known)
+    parts = (None if one is None else f"{one[1]} was not true" for one in all_parts(asked))
     return EndingWords((None, *taken), tuple(because), tuple(parts))
 
 
@@ -492,25 +490,28 @@ def ending(asked: CoverageDraft, state: int, reason: Reason) -> RunEnding:
 def parts(counted: Counted, number: int) -> tuple[FalsePart, ...]:
     """The parts of conditions that were not true after an occurrence, the most frequent first."""
     counts = counted.counts.parts_false[number].tolist()
-    known = list(all_parts(counted.asked))
-    several = Counter(variable for variable, _ in known)
     found = [
-        FalsePart(variable, text, count)
-        for (variable, text), count in zip(known, counts, strict=True)
-        if count and several[variable] > 1
+        FalsePart(*part, count)
+        for part, count in zip(all_parts(counted.asked), counts, strict=True)
+        if count and part is not None
     ]
     return tuple(sorted(found, key=lambda part: -part.count))
 
 
-def all_parts(asked: CoverageDraft) -> Iterator[tuple[str, str]]:
-    """The parts of all conditions: the variable, and the part as it was written."""
+def all_parts(asked: CoverageDraft) -> list[tuple[str, str] | None]:
+    """The parts of all conditions: the variable, and the part as it was written; None of one that
+    is all that is asked of its variable.
+    """
+    known = list[tuple[str, str]]()
     plan = asked.drafted.plan
     conditions = {one.variable: one for one in asked.drafted.conditions}
     stages = {} if plan.staging is None else stages_by_test(plan.staging)
     for variable in plan.variables:
         show_part = partial(show_test, test=variable) if plan.staging else show_scalar
-        for text in parts_of(conditions.get(variable), show_part):
-            yield stages.get(variable, variable), text
+        name = stages.get(variable, variable)
+        known += ((name, text) for text in parts_of(conditions.get(variable), show_part))
+    several = Counter(name for name, _ in known)
+    return [one if several[one[0]] > 1 else None for one in known]
 
 
 def stages_by_test(staging: Staging) -> dict[str, str]:

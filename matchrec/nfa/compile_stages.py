@@ -25,7 +25,7 @@ from itertools import chain, takewhile
 
 from matchrec.dataclass import dataclass
 from matchrec.errors.sql.pattern import pattern_too_large
-from matchrec.nfa.closure import MOST_CHOICES, Choice, Effect, Folding
+from matchrec.nfa.closure import Choice, Effect, Folding, limit_choices, number_states
 from matchrec.nfa.program import (
     A_MATCH,
     FIRST_NEAR,
@@ -486,25 +486,20 @@ def fold_places(
         for one in folder.places(program.start)
         if one.state != program.final
     ]
-    for start in starts:
-        folder.number(start)
-    states = []
-    waits: list[int | None] = []
-    size = 0
-    for place in folder.order:  # grows while it is read
-        states.append(tuple(folder.choices(place)))
-        size += len(states[-1])
-        if size > MOST_CHOICES:
-            raise pattern_too_large(MOST_CHOICES, "choices", None)
-        target = folder.skipping(place)
-        waits.append(None if target is None else folder.number(target))
+
+    def ways(place: WaitingPlace) -> Iterator[tuple[Choice, WaitingPlace | None]]:
+        yield from folder.choices(place)
+        yield Choice(0, None, None), folder.skipping(place)
+
+    found = limit_choices(number_states(starts, ways), None)
+    places, onward = zip(*found, strict=True)
     return Folding(
-        tuple(states),
-        tuple(place.state for place in folder.order),
+        tuple(choices[:-1] for choices in onward),
+        tuple(place.state for place in places),
         len(starts),
-        tuple(waits),
-        tuple(folder.end(place) for place in folder.order),
-        tuple(folder.near(place) for place in folder.order),
+        tuple(choices[-1].target for choices in onward),
+        tuple(map(folder.end, places)),
+        tuple(map(folder.near, places)),
     )
 
 
@@ -518,14 +513,6 @@ class _Folder:
     tests: Composed
     windowed: bool
     nears: tuple[VariableId, ...]
-    numbers: dict[WaitingPlace, int] = field(default_factory=dict)
-    order: list[WaitingPlace] = field(default_factory=list)
-
-    def number(self, place: WaitingPlace) -> int:
-        if place not in self.numbers:
-            self.numbers[place] = len(self.order)
-            self.order.append(place)
-        return self.numbers[place]
 
     def places(self, state: StateId) -> list[WaitingPlace]:
         """Where a run waits that a row has led to `state`; the final state if it is a match."""
@@ -557,10 +544,10 @@ class _Folder:
         edges = self.edges(place, Action.PROCEED)
         return {one for edge in edges if edge.target == self.program.stop for one in edge.needs}
 
-    def choices(self, place: WaitingPlace) -> Iterator[Choice]:
-        """What a row does to a run in a place, in the order in which it is asked."""
+    def choices(self, place: WaitingPlace) -> Iterator[tuple[Choice, WaitingPlace | None]]:
+        """What a row does to a run in a place, in the order in which it is asked, and to where."""
         if place.state == self.program.final:
-            yield Choice(0, None, None)
+            yield Choice(0, None, None), None
             return
         for edge in self.edges(place, Action.IGNORE):  # completed by time
             yield from (effect(test, Effect.COMPLETES) for test in edge.needs)
@@ -574,7 +561,7 @@ class _Folder:
             return
         assert ignore is not None
         if ignore.target == self.program.final:
-            yield Choice(0, None, None, effect=Effect.COMPLETES)
+            yield Choice(0, None, None, effect=Effect.COMPLETES), None
 
     def ends(self, place: WaitingPlace) -> set[VariableId]:
         """Tests of rows that end a run in a place: no edge reads such a row."""
@@ -584,21 +571,23 @@ class _Folder:
         ends |= {self.tests.complements[test] for test in place.needs}
         return ends.difference(self.nears) if place.starts else ends  # no row before
 
-    def taking(self, take: Edge, ignore: Edge | None, ends: set[VariableId]) -> Iterator[Choice]:
+    def taking(
+        self, take: Edge, ignore: Edge | None, ends: set[VariableId]
+    ) -> Iterator[tuple[Choice, WaitingPlace | None]]:
         """The choices that map a row, and what keeps the run from going on beside them."""
         test = self.take_test(take, set(take.forbids) - ends - set(self.nears))
         blocking = set() if ignore is None else set(ignore.forbids) - ends
         blocks = bool(blocking.intersection(take.needs))
+        mapped = Choice(0, take.variable, None, test=test, blocks=blocks)
         targets = self.places(take.target)
         for target in targets:
             if target.state != self.program.final:
-                yield Choice(0, take.variable, self.number(target), test=test, blocks=blocks)
+                yield mapped, target
         yield from (effect(one, Effect.BLOCKS) for one in sorted(blocking - {test}))
         for target in targets:
             if target.state == self.program.final:
                 yield from (effect(one, Effect.CUTS) for one in sorted(target.forbids))
-                end = self.number(WaitingPlace(target.state))
-                yield Choice(0, take.variable, end, test=test, blocks=blocks)
+                yield mapped, WaitingPlace(target.state)
 
     def take_test(self, take: Edge, left: set[VariableId]) -> VariableId:
         """The test of a take edge, with what does not end the run in any case."""
@@ -637,6 +626,6 @@ class _Folder:
         return next((n for n, one in enumerate(self.nears) if one in tests), NOT_NEAR)
 
 
-def effect(test: VariableId, what: Effect) -> Choice:
-    """What a row does for which a test holds."""
-    return Choice(0, None, None, test=test, effect=what)
+def effect(test: VariableId, what: Effect) -> tuple[Choice, None]:
+    """What a row does for which a test holds. It leads nowhere."""
+    return Choice(0, None, None, test=test, effect=what), None

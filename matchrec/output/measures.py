@@ -126,11 +126,10 @@ class Reader:
     def between(self, begin: int, end: int) -> Reader:
         """The same for output rows that follow each other."""
         part = slice(begin, end)
-        rows = OutputRows(self.rows.row[part], self.rows.match[part], self.rows.current[part])
         matches, chains = self.matches, self.matches.chains
         if chains is not None:
             matches = replace(matches, chains=replace(chains, first=chains.first[part]))
-        return replace(self, matches=matches, rows=rows)
+        return replace(self, matches=matches, rows=self.rows.take(part))
 
     def mask(self, variable: str | None) -> BoolArray:
         """bool[k], which mapped rows belong to a variable; None is the universal one."""

@@ -32,6 +32,10 @@ class OutputRows:
         """The number of output rows r."""
         return len(self.row)
 
+    def take(self, part: BoolArray | slice) -> OutputRows:
+        """Some of them."""
+        return OutputRows(self.row[part], self.match[part], self.current[part])
+
 
 def output_rows(matches: Matches, rows_per_match: RowsPerMatch) -> OutputRows:
     """The rows that come out for `matches`; unmatched rows are `unmatched_rows`'s to add."""
@@ -64,12 +68,7 @@ def all_rows(matches: Matches, *, with_empty: bool) -> OutputRows:
     if matches.rows is not None:
         row[~empty] = matches.rows[current[~empty]]
     rows = OutputRows(row, match, current)
-    return rows if kept.all() else selected(rows, kept)
-
-
-def selected(rows: OutputRows, kept: BoolArray) -> OutputRows:
-    """The output rows that `kept` marks."""
-    return OutputRows(rows.row[kept], rows.match[kept], rows.current[kept])
+    return rows if kept.all() else rows.take(kept)
 
 
 def matched_rows(matches: Matches, rows: int) -> BoolArray:

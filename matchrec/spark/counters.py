@@ -23,6 +23,7 @@ from matchrec.errors.calls import nothing_counted
 from matchrec.pictures.html import preformatted, table
 from matchrec.spark import wire
 from matchrec.spark.session import is_connect
+from matchrec.spark.types import struct_of
 from matchrec.spark.worker.count import (
     ENCODING,
     EVENTS,
@@ -254,9 +255,8 @@ class Observed:
 
 def with_counters(schema: spark_types.StructType) -> spark_types.StructType:
     """The schema of a worker's output with the column of counters; any column may be NULL."""
-    fields = [spark_types.StructField(field.name, field.dataType) for field in schema.fields]
     counters = spark_types.ArrayType(spark_types.LongType())
-    return spark_types.StructType([*fields, spark_types.StructField(wire.COUNTERS, counters)])
+    return struct_of({one.name: one.dataType for one in schema} | {wire.COUNTERS: counters})
 
 
 def observing(frame: DataFrame, name: str) -> tuple[Any, Any]:

@@ -25,6 +25,7 @@ from matchrec.spark.prepare import Demand, ScopeOf, prepare
 from matchrec.spark.question import Options, Question, is_streaming
 from matchrec.spark.session import Relation, quiet_analysis
 from matchrec.spark.transport import Sent
+from matchrec.spark.types import struct_of
 from matchrec.spark.worker.cover import AttemptWorker, CoverageWorker, add_up
 
 if TYPE_CHECKING:
@@ -81,9 +82,7 @@ def attempts_of(
     with covering(question) as (asked, task, sent):
         kinds = [sent.fields[index].dataType for index in task.ends]
         kinds += [kinds[-1], *[spark_types.LongType()] * NOTED]
-        schema = spark_types.StructType(
-            [spark_types.StructField(wire.read(i), one) for i, one in enumerate(kinds)]
-        )
+        schema = struct_of({wire.read(i): one for i, one in enumerate(kinds)})
         rows = sent.run(
             lambda sends: AttemptWorker(task, sends, sent.incoming), schema, name_of(task)
         )
@@ -122,14 +121,8 @@ def schema_of(
     fields: of the columns that cross.
     """
     long = spark_types.LongType()
-    named = [fields[index].dataType for index in task.naming]
-    return spark_types.StructType(
-        [
-            spark_types.StructField(wire.COUNTERS, spark_types.ArrayType(long)),
-            spark_types.StructField(wire.ROW_NUMBER, long),
-            *(spark_types.StructField(wire.read(i), one) for i, one in enumerate(named)),
-        ]
-    )
+    named = {wire.read(i): fields[index].dataType for i, index in enumerate(task.naming)}
+    return struct_of({wire.COUNTERS: spark_types.ArrayType(long), wire.ROW_NUMBER: long} | named)
 
 
 def nearest_of(found: list[Any], keys: list[str], orders: list[str]) -> NearestStart | None:

@@ -24,7 +24,7 @@ from matchrec.spark.after.aggregates import aggregate_matches, measure_sql
 from matchrec.spark.columns import Unsorted
 from matchrec.spark.prepare import D, Demand, Prepared, ScopeOf, prepare
 from matchrec.spark.question import Options, Question
-from matchrec.spark.ranges import check_whole, cutting, find_ranges, why_whole
+from matchrec.spark.ranges import check_whole, cutting, find_ranges
 from matchrec.spark.session import Relation, quiet_analysis
 from matchrec.spark.types import schema_of_reads
 from matchrec.spark.wire import SelectItem
@@ -132,8 +132,6 @@ def price_ranges(found: ClauseResult) -> str:
     prepared = found.prepared
     question, preparation, plan = prepared.question, prepared.preparation, found.drafted.plan
     if question.is_stream or not isinstance(preparation, Unsorted):
-        return ""
-    if next(why_whole(plan, found.executable), None) is not None:
         return ""
     ranges = cutting(question, plan, found.executable)
     if isinstance(ranges, str):

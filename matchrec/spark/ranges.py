@@ -23,16 +23,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JError
-from pyspark.sql.types import (
-    DataType,
-    DateType,
-    IntegralType,
-    LongType,
-    StructField,
-    StructType,
-    TimestampNTZType,
-    TimestampType,
-)
+from pyspark.sql.types import DateType, IntegralType, LongType
 
 from matchrec.compile.executable import Executable
 from matchrec.dataclass import dataclass
@@ -45,7 +36,7 @@ from matchrec.spark import wire
 from matchrec.spark.environment import able_workers
 from matchrec.spark.session import Runner
 from matchrec.spark.transport import runner_in_worker
-from matchrec.spark.types import microseconds
+from matchrec.spark.types import OrderTimes, struct_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -82,13 +73,13 @@ WORTH_IT = 1 << 27  # bytes of an input that is cut unasked
 
 @dataclass(frozen=True)
 class Ranges:
-    """How partitions are cut. position: SQL of where a row lies, over `{}`, its order column.
+    """How partitions are cut. order: of the column that says where a row lies.
 
     window: how much further than its first row a match may reach, in units of positions. needed:
     the first bits of conditions that hold of some row of every match; first: of its first row.
     """
 
-    position: str
+    order: OrderTimes
     window: int
     needed: int
     first: int
@@ -99,7 +90,7 @@ class Ranges:
         keys, order: columns of the rows. It is NULL of rows that are not cut.
         """
         key = f"pmod(hash({', '.join(keys)}), {CLASSES})" if keys else "0"
-        place = self.position.format(order)
+        place = self.order.number_of_column(order)
         placed = rows.selectExpr("*", f"{key} AS {wire.CLASS}", f"{place} AS {wire.PLACE}")
         query = template("SELECT *, ", self.stretch(), f" AS {wire.PLACED} FROM ", PLACED_ROWS)
         in_stretches = runner.having(**{PLACED_ROWS.name: placed}).sql(query)
@@ -146,8 +137,7 @@ class Ranges:
         run = runner_in_worker(Cutting(PARTS, self.needed, self.first, LEAST))
         run.__name__ = "ranges"
         with able_workers(in_stretches.sparkSession):
-            schema = StructType([StructField(name, LongType()) for name in names])
-            return counted.mapInArrow(run, schema)
+            return counted.mapInArrow(run, struct_of(dict.fromkeys(names, LongType())))
 
     def facts(self) -> tuple[Any, ...]:
         """What is known of a stretch: the bits of conditions that hold in it, and its rows."""
@@ -167,8 +157,7 @@ def find_ranges(question: Question, plan: MatchPlan, executable: Executable) -> 
         return "the workers were asked to sort it"
     if options.counters is not None:
         return "all rows are counted"
-    reason = next(why_whole(plan, executable), None)
-    found = reason or cutting(question, plan, executable)
+    found = cutting(question, plan, executable)
     if isinstance(found, str):
         check_whole(question, found)
     elif options.sort == "auto":
@@ -183,53 +172,40 @@ def check_whole(question: Question, reason: str) -> None:
 
 
 def cutting(question: Question, plan: MatchPlan, executable: Executable) -> Ranges | str:
-    """How partitions are cut by the window, whatever else the query says; or why not."""
+    """How partitions are cut by the window, whatever the options say; or why not."""
+    reason = next(why_whole(plan, executable), None)
+    if reason is not None:
+        return reason
     assert plan.within is not None
-    kind = question.relation.type_of(plan.order_by[0].expression.text)
-    position, window = position_of(kind), window_of(plan, kind)
-    if position is None:
-        return f"an order of type {kind.simpleString()} is no whole number, date or time"
+    order = OrderTimes(question.relation.type_of(plan.order_by[0].expression.text))
+    if order.kind is None:
+        return f"an order of type {order.type.simpleString()} is no whole number, date or time"
+    window = window_of(plan, order)
     if window is None:
         return f"no length is known of {plan.within.interval.text}"
     needed = bits_of(executable.needed)
-    return Ranges(position, window, needed, needed & first_bit(plan, executable))
+    return Ranges(order, window, needed, needed & first_bit(plan, executable))
 
 
-def position_of(kind: DataType) -> str | None:
-    """SQL of the whole number that a value of an order column is; None for other types."""
-    match kind:
-        case IntegralType():
-            return "CAST({} AS BIGINT)"
-        case DateType():
-            return "CAST(unix_date({}) AS BIGINT)"
-        case TimestampType():
-            return "unix_micros({})"
-        case TimestampNTZType():
-            return microseconds("{0} - TIMESTAMP_NTZ '1970-01-01 00:00:00'")
-    return None
-
-
-def window_of(plan: MatchPlan, kind: DataType) -> int | None:
+def window_of(plan: MatchPlan, order: OrderTimes) -> int | None:
     """How much less than this a match may reach beyond its first row, in units of its order."""
     assert plan.within is not None
     if plan.within.found is not None:
         limit = plan.within.found.limit
         return int(limit) + 1 if limit < LONGEST else None
     length = amount(plan.within.interval.text)
-    found = None if length is None else units_of(length, kind)
+    found = None if length is None else units_of(length, order)
     return found if found is not None and found < LONGEST else None
 
 
-def units_of(length: Amount, kind: DataType) -> int | None:
+def units_of(length: Amount, order: OrderTimes) -> int | None:
     """The least whole number of units that is no less."""
-    if isinstance(kind, IntegralType):
-        return None if length.is_time else ceil(length.value)
-    if isinstance(kind, DateType):
+    if order.kind is DateType:
         return ceil(length.value / DAY) + 1 if length.is_time else ceil(length.value)
-    if not length.is_time:
+    if length.is_time is (order.kind is IntegralType):
         return None
     # days of a zone have 23 to 25 hours; where one leaves out a date, 48
-    return ceil(length.value) + (DAY if length.value >= DAY else 0)
+    return ceil(length.value) + (DAY if length.is_time and length.value >= DAY else 0)
 
 
 def bits_of(conditions: tuple[int, ...]) -> int:

@@ -1,9 +1,12 @@
-"""Spark types as the plan knows them, those of what measures read, and as values cross."""
+"""Spark types as the plan knows them, those of what measures read, and as values cross; those by
+which rows are ordered, as whole numbers.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date, datetime, timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyspark
 from pyspark.sql import types as spark
@@ -23,6 +26,7 @@ from pyspark.sql.types import (
 
 from matchrec.compile.executable import Executable
 from matchrec.conditions.types import SPARKS_OWN, VOID, Family, ValueType, nested
+from matchrec.dataclass import dataclass
 from matchrec.output.reads import (
     PointerField,
     Read,
@@ -199,13 +203,13 @@ def type_of_total(
 
 def matched_row_type(columns: tuple[int, ...], inputs: Sequence[StructField]) -> StructType:
     """The struct that is one row of a match."""
-    fields = [
-        StructField(wire.field(place), inputs[column].dataType)
-        for place, column in enumerate(columns)
-    ]
-    fields.append(StructField(wire.VARIABLE, StringType()))
-    fields.append(StructField(wire.POSITION, LongType()))
-    return StructType(fields)
+    values = {wire.field(i): inputs[column].dataType for i, column in enumerate(columns)}
+    return struct_of(values | {wire.VARIABLE: StringType(), wire.POSITION: LongType()})
+
+
+def struct_of(fields: Mapping[str, DataType]) -> StructType:
+    """A struct, or rows, of fields that may all be NULL."""
+    return StructType([StructField(name, kind) for name, kind in fields.items()])
 
 
 # Types that Arrow cannot carry between Spark and Python, and what crosses in their place.
@@ -333,3 +337,97 @@ def decode(value: str, type_: spark.DataType) -> str:
     else:
         interval = f"make_ym_interval(0, {value})"
     return f"CAST({interval} AS {type_.simpleString()})"
+
+
+# Values that rows are ordered by, such as the times from which rules hold, as whole numbers.
+#
+# They are the numbers as which the workers hold the order: microseconds of an instant, days of a
+# date, and whole numbers as they are.
+
+EPOCH = datetime(1970, 1, 1)
+
+
+class Counting(NamedTuple):
+    """How the values of a type are numbers.
+
+    wanted: what a value is in Python, which is a `known` and no `other`. number: of a value, as
+    SQL; value: of a number.
+    """
+
+    wanted: str
+    known: type
+    other: type | tuple[()]
+    number: str
+    value: str
+
+
+TypeClass = type[spark.DataType]
+
+COUNTINGS: Mapping[TypeClass, Counting] = {
+    spark.TimestampType: Counting(
+        "a datetime", datetime, (), "unix_micros({0})", "timestamp_micros({number}L)"
+    ),
+    spark.TimestampNTZType: Counting(
+        "a datetime without a time zone",
+        datetime,
+        (),
+        microseconds(f"{{0}} - TIMESTAMP_NTZ'{EPOCH}'"),
+        "TIMESTAMP_NTZ'{shown}'",
+    ),
+    spark.DateType: Counting(
+        "a date", date, datetime, "CAST(unix_date({0}) AS BIGINT)", "date_from_unix_date({number})"
+    ),
+    spark.IntegralType: Counting(
+        "a whole number", int, bool, "CAST({0} AS BIGINT)", "CAST({number}L AS {type})"
+    ),
+}
+
+
+@dataclass(frozen=True)
+class OrderTimes:
+    """Values of the type of an order, which is an instant, a wall clock, a date or a number."""
+
+    type: spark.DataType
+
+    @property
+    def kind(self) -> TypeClass | None:
+        """What the type is one of; None where its values are no whole numbers."""
+        return next((kind for kind in COUNTINGS if isinstance(self.type, kind)), None)
+
+    @property
+    def counting(self) -> Counting:
+        """How the values are numbers."""
+        assert self.kind is not None
+        return COUNTINGS[self.kind]
+
+    def is_alike(self, other: spark.DataType) -> bool:
+        """Whether another type has such values, or only NULL."""
+        return isinstance(other, spark.NullType) or OrderTimes(other).kind is self.kind
+
+    def number(self, value: Any) -> int | None:
+        """A value of Python's as a number; None for what is no such value."""
+        counting = self.counting
+        fits = isinstance(value, counting.known) and not isinstance(value, counting.other)
+        if isinstance(self.type, spark.TimestampNTZType):
+            fits = fits and value.tzinfo is None
+        return int(self.type.toInternal(value)) if fits else None
+
+    def number_of_column(self, name: str) -> str:
+        """A column as SQL of numbers."""
+        return self.counting.number.format(name)
+
+    def literal(self, number: int | None) -> str:
+        """A number as SQL of the type."""
+        name = self.type.simpleString()
+        if number is None:
+            return f"CAST(NULL AS {name})"
+        return self.counting.value.format(number=number, shown=self.shown(number), type=name)
+
+    def shown(self, number: int) -> str:
+        """A number as people read it, an instant in UTC."""
+        if self.kind is spark.IntegralType:
+            return str(number)
+        if self.kind is spark.DateType:
+            return str(EPOCH.date() + timedelta(days=number))
+        utc = " UTC" if self.kind is spark.TimestampType else ""
+        return f"{EPOCH + timedelta(microseconds=number)}{utc}"

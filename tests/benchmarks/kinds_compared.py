@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from statistics import geometric_mean
 
 from pyspark.sql import SparkSession
 
+import matchrec
 from tests.benchmarks.compare import (
     OURS,
     Compared,
@@ -41,6 +43,8 @@ def all_compared(
 ) -> Iterator[Compared]:
     """Workloads over drawn tables, one after the other."""
     with session(memory=options.memory) as spark, tempfile.TemporaryDirectory() as name:
+        if options.tuned:
+            matchrec.tune(spark)
         for workload in workloads:
             if options.only in workload.name:
                 view_of_drawn(spark, drawn, workload.table, options, Path(name))
@@ -51,6 +55,11 @@ def lines(options: Options) -> Iterator[str]:
     """All kinds."""
     drawn = draw_tables(options.seed, options.rows)
     yield from lines_of(options, drawn, workloads_of_kinds(drawn))
+
+
+def tuned_lines(options: Options) -> Iterator[str]:
+    """All kinds, in a session that `matchrec.tune` has set."""
+    yield from lines(replace(options, tuned=True))
 
 
 def lines_of(options: Options, drawn: Drawn, workloads: Iterable[Workload]) -> Iterator[str]:

@@ -15,7 +15,7 @@ class Options:
     measured. images: where pictures go, if anywhere. seed: of the kinds' data and texts. rows: of
     each of their tables at scale 1. sizes: numbers of rows whose growth is measured. data: a folder
     where these tables stay, to be read again. memory: of the driver, for the first part. trino: the
-    address of a server, if one is measured.
+    address of a server, if one is measured. tuned: whether `matchrec.tune` has set the session.
     """
 
     scale: float = 1.0
@@ -30,3 +30,4 @@ class Options:
     data: Path | None = None
     memory: str = "4g"
     trino: str | None = None
+    tuned: bool = False

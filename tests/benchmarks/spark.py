@@ -51,6 +51,7 @@ PARTS: dict[str, Part] = {
     "ranges": cores.range_lines,
     "memory": memory.lines,
     "settings": settings.lines,
+    "tuned": kinds_compared.tuned_lines,
     "cold": cold.lines,
 }
 

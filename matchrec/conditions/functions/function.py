@@ -9,12 +9,13 @@ function is a function of Python's.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from matchrec.conditions.types import Family, ValueType
 from matchrec.dataclass import dataclass
 
 Value = Any
+Meant = TypeVar("Meant")  # by a name
 Compute = Callable[..., Value]
 
 
@@ -132,6 +133,6 @@ def function(
     return Function(parameters, returns, lambda _: compute, least, takes_nulls)
 
 
-def by_name(table: Mapping[str, Function]) -> Mapping[str, Function]:
-    """A table of functions that have several names, such as `LENGTH LEN`."""
+def by_name(table: Mapping[str, Meant]) -> dict[str, Meant]:
+    """A table of what has several names, such as `LENGTH LEN`."""
     return {name: one for names, one in table.items() for name in names.split()}

@@ -39,15 +39,7 @@ WHOLE_WITH_FRACTION = re.compile(r"([+-]?[0-9]*)(?:\.[0-9]*)?")
 FLOATING = re.compile(r"[+-]?(?:NaN|Infinity|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)")
 HEXADECIMAL = re.compile(r"[+-]?0[xX](?:[0-9a-fA-F]+\.?|[0-9a-fA-F]*\.[0-9a-fA-F]+)[pP][+-]?[0-9]+")
 FRACTIONAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,10})?")  # any digits
-SPECIAL = {
-    "inf": math.inf,
-    "+inf": math.inf,
-    "infinity": math.inf,
-    "+infinity": math.inf,
-    "-inf": -math.inf,
-    "-infinity": -math.inf,
-    "nan": math.nan,
-}
+SPECIAL = re.compile(r"[+-]?inf(?:inity)?|nan", re.ASCII | re.IGNORECASE)
 WIDE = Context(prec=1000)
 CERTAIN = re.compile(r"-?[0-9.]{1,16}")  # 15 digits and the point
 
@@ -102,8 +94,8 @@ def read_floating(text: str, *, single: bool) -> float:
     if HEXADECIMAL.fullmatch(plain) is not None:
         double = float.fromhex(plain)
         return narrow(double) if single else double
-    if stripped.lower() in SPECIAL:
-        return SPECIAL[stripped.lower()]
+    if SPECIAL.fullmatch(stripped) is not None:
+        return float(stripped)
     raise NoValueError
 
 

@@ -23,6 +23,7 @@ from matchrec.conditions.functions.function import (
     Function,
     FunctionUse,
     Result,
+    by_name,
 )
 from matchrec.conditions.functions.numerals import fits, wrap
 from matchrec.conditions.types import (
@@ -152,16 +153,14 @@ PARTS: Mapping[str, tuple[ValueType, Compute]] = {
     "MINUTE": (TINYINT, lambda span: toward_zero(remainder(span, HOUR), MINUTE)),
     "SECOND": (decimal(8, 6), lambda span: Decimal(remainder(span, MINUTE)).scaleb(-6)),
 }
-SPELLINGS = {
-    spelling: part
-    for part, spellings in {
-        "DAY": "DAY D DAYS",
-        "HOUR": "HOUR H HOURS HR HRS",
-        "MINUTE": "MINUTE M MIN MINS MINUTES",
-        "SECOND": "SECOND S SEC SECONDS SECS",
-    }.items()
-    for spelling in spellings.split()
-}
+SPELLINGS = by_name(
+    {
+        "DAY D DAYS": "DAY",
+        "HOUR H HOURS HR HRS": "HOUR",
+        "MINUTE M MIN MINS MINUTES": "MINUTE",
+        "SECOND S SEC SECONDS SECS": "SECOND",
+    }
+)
 """What EXTRACT calls the parts of a day-time interval."""
 
 

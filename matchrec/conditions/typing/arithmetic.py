@@ -224,14 +224,9 @@ MATHEMATICS = {one.value: one for one in MathFunction} | {
     "CEILING": MathFunction.CEILING,
     "SIGNUM": MathFunction.SIGN,
 }
-MATHEMATICAL = MATHEMATICS.keys() | {"ISNAN", "ROUND"}
+MATHEMATICAL = MATHEMATICS.keys() | {"ISNAN", "ROUND"}  # of numbers, or made of texts
 TWO = frozenset({MathFunction.POWER, MathFunction.LOG})
 MOST_PLACES = 18
-
-
-def is_mathematics(step: TypedOperation) -> bool:
-    """Whether an operation is a function of numbers that the engine has, or makes of texts."""
-    return step.operator in MATHEMATICAL
 
 
 def type_mathematics(typer: Typer, step: TypedOperation) -> Typed:

@@ -44,9 +44,9 @@ from matchrec.conditions.types import (
     Kind,
 )
 from matchrec.conditions.typing.arithmetic import (
+    MATHEMATICAL,
     TRYING,
     check_common_type,
-    is_mathematics,
     type_arithmetic,
     type_compared,
     type_mathematics,
@@ -133,11 +133,12 @@ class StepTyper(Typer):
         *known, absent = (self.read(column, BOOLEAN, None) for column in step.by_variable)
         expression: RunExpression = absent
         for variable, condition in enumerate(known):
-            expression = Choose(is_variable(here, variable), condition, expression)
+            is_here = Compare(Comparison.EQUAL, here, Constant(variable, Kind.INTEGER))
+            expression = Choose(is_here, condition, expression)
         return Typed(expression, BOOLEAN)
 
     def combine(self, step: TypedOperation) -> Typed:
-        if is_mathematics(step):
+        if step.operator in MATHEMATICAL:
             return type_mathematics(self, step)
         if needs_python(self, step):
             return type_call(self, step)
@@ -179,7 +180,3 @@ class StepTyper(Typer):
             return Typed(Choose(condition, then.expression, null(then.type).expression), then.type)
         then, otherwise = self.unify(step, step.operands[1], step.operands[2])
         return Typed(Choose(condition, then.expression, otherwise.expression), then.type)
-
-
-def is_variable(here: ReadClassifier, variable: int) -> RunExpression:
-    return Compare(Comparison.EQUAL, here, Constant(variable, Kind.INTEGER))

@@ -27,7 +27,6 @@ from matchrec.conditions.row_column import RowColumn, cast, row_column
 from matchrec.conditions.run_condition import (
     Aggregated,
     Choose,
-    Collected,
     Constant,
     IsNull,
     Not,
@@ -170,14 +169,13 @@ class Typer(ABC):
             case ReadValue(column=int(column)) | Reduce(column=int(column)):
                 return replace(expression, column=self.place(column, expression.kind))
             case Aggregated(rows=rows):
-                columns = (tuple(map(self.placed_in_list, row)) for row in rows.columns)
-                return replace(expression, rows=replace(rows, columns=tuple(columns)))
+                columns = tuple(
+                    tuple(replace(one, expression=self.placed(one.expression)) for one in row)
+                    for row in rows.columns
+                )
+                return replace(expression, rows=replace(rows, columns=columns))
             case _:
                 return with_operands(expression, [*map(self.placed, operands_of(expression))])
-
-    def placed_in_list(self, one: Collected) -> Collected:
-        """The same of a value of a list."""
-        return replace(one, expression=self.placed(one.expression))
 
     def place(self, drafted: int, kind: Kind) -> int:
         """The place of a column that has been drafted."""

@@ -16,9 +16,10 @@ from collections.abc import Iterator
 from dataclasses import field
 
 from matchrec.dataclass import dataclass
-from matchrec.frontends.lexing.relations import find_alias, is_set_operator, starts_part
+from matchrec.frontends.lexing.relations import is_set_operator, starts_part
 from matchrec.frontends.lexing.tokens import TokenKind, TokenSequence, words
 from matchrec.frontends.sql.nodes import MatchRecognize, PushedTotals
+from matchrec.frontends.sql.relation import after_clause
 from matchrec.plan.clauses import Grouping, MatchOutput
 from matchrec.plan.text import quoted
 from matchrec.plan.totals import FUNCTIONS, Asking
@@ -93,8 +94,7 @@ def find_totals(
     if clause.output is not MatchOutput.ALL or tokens.key(start - 1) != "FROM":
         return None
     select = _select_before(tokens, start - 1)
-    place = find_alias(tokens, closing + 1)
-    after = closing + 1 if place is None else place + 1
+    place, after = after_clause(tokens, closing)
     end = _end_of_block(tokens, closing, after)
     if select is None:
         return None

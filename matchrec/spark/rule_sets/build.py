@@ -45,8 +45,7 @@ from matchrec.spark.rule_sets.worker import VARIABLE, RowKind, RuleSetWorker
 from matchrec.spark.session import REFUSALS, quiet_analysis
 from matchrec.spark.streaming.bucket import digest
 from matchrec.spark.streaming.prepare import check_one_row
-from matchrec.spark.times import OrderTimes
-from matchrec.spark.types import schema_of_reads
+from matchrec.spark.types import OrderTimes, schema_of_reads, struct_of
 from matchrec.spark.wire import SelectItem
 
 if TYPE_CHECKING:
@@ -79,27 +78,23 @@ def find_slots(rule_set: RuleSet, inputs: Fields) -> tuple[Slots, Fields]:
 
 def schema_of_rows(rule_set: RuleSet, inputs: Fields, slots: Fields) -> spark_types.StructType:
     """The schema of the workers' rows, before types that do not cross are replaced."""
-
-    def field(name: str, type_: spark_types.DataType) -> spark_types.StructField:
-        return spark_types.StructField(name, type_)
-
+    number = spark_types.IntegerType()
     order = inputs[rule_set.order].dataType
-    event = [field(name, inputs[place].dataType) for name, place in rule_set.events.items()]
-    event.append(field(VARIABLE, spark_types.StringType()))
-    keys = enumerate(rule_set.keys)
+    event = {name: inputs[place].dataType for name, place in rule_set.events.items()}
+    events = struct_of(event | {VARIABLE: spark_types.StringType()})
+    keys = {wire.key(i): inputs[place].dataType for i, place in enumerate(rule_set.keys)}
+    known = {
+        wire.ROW_NUMBER: spark_types.LongType(),
+        wire.FIRST: order,
+        wire.LAST: order,
+        wire.EVENTS: spark_types.ArrayType(events, containsNull=False),
+        wire.MESSAGE: spark_types.StringType(),
+    }
     return spark_types.StructType(
         [
-            spark_types.StructField(wire.RULE, spark_types.IntegerType(), nullable=False),
-            spark_types.StructField(wire.KIND, spark_types.IntegerType(), nullable=False),
-            *(field(wire.key(i), inputs[place].dataType) for i, place in keys),
-            field(wire.ROW_NUMBER, spark_types.LongType()),
-            field(wire.FIRST, order),
-            field(wire.LAST, order),
-            field(
-                wire.EVENTS,
-                spark_types.ArrayType(spark_types.StructType(event), containsNull=False),
-            ),
-            field(wire.MESSAGE, spark_types.StringType()),
+            spark_types.StructField(wire.RULE, number, nullable=False),
+            spark_types.StructField(wire.KIND, number, nullable=False),
+            *struct_of(keys | known),
             *slots,
         ]
     )

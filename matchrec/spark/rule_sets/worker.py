@@ -45,12 +45,11 @@ from matchrec.spark.worker.arrays import (
     codes_of,
     column,
     number_equal,
-    offsets_of,
     validity,
 )
 from matchrec.spark.worker.batches import Piece
 from matchrec.spark.worker.encode import WORD, partitions_of, satisfied_words
-from matchrec.spark.worker.gather import Gatherer
+from matchrec.spark.worker.gather import Gatherer, list_of_structs
 from matchrec.spark.worker.match import Worker
 from matchrec.spark.worker.matching import Incoming
 
@@ -288,12 +287,9 @@ class RuleOutput:
     def events(self, gatherer: Gatherer, reader: Reader) -> pa.Array:
         """For each match the array of its rows, without those of an exclusion."""
         found, offsets = reader.collect(~reader.matches.excluded, Semantics.FINAL)
-        rows, classifiers = reader.mapped_rows()[found], reader.matches.classifiers[found]
-        index, places = arrow_of(rows), self.rule_set.events
-        fields = {name: gatherer.values(place).take(index) for name, place in places.items()}
-        fields[VARIABLE] = gatherer.variables.take(arrow_of(classifiers))
-        structs = pa.StructArray.from_arrays(list(fields.values()), list(fields))
-        return pa.ListArray.from_arrays(offsets_of(offsets), structs)
+        events = self.rule_set.events
+        values = gatherer.of_mapped(found, events.values())
+        return list_of_structs(offsets, values, [*events, VARIABLE])
 
 
 @dataclass(frozen=True, kw_only=True)

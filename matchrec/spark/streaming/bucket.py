@@ -18,6 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from pyspark.sql.types import TimestampType
 
 from matchrec.compile.executable import Executable
 from matchrec.dataclass import dataclass
@@ -52,7 +53,7 @@ from matchrec.spark.streaming.search import (
     KeySearch,
 )
 from matchrec.spark.streaming.selecting import SelectingSearch
-from matchrec.spark.times import shown_instant
+from matchrec.spark.types import OrderTimes
 from matchrec.spark.worker.arrays import to_bytes
 from matchrec.spark.worker.matching import Matching
 
@@ -312,7 +313,7 @@ def check_versions(memory: Memory, versions: Mapping[str, KnownVersion]) -> None
         is_gone = now is None and known.until is not None and known.until <= memory.passed
         parts = (None if one is None else one.before(seen) for one in (before, now))
         if len(set(parts)) > 1 and not is_gone:
-            raise changed_in_the_past(known.name, shown_instant(seen))
+            raise changed_in_the_past(known.name, OrderTimes(TimestampType()).shown(seen))
 
 
 def digest(*asked: object) -> str:

@@ -34,7 +34,6 @@ from matchrec.spark.columns import Preparation, add_columns
 from matchrec.spark.environment import able_workers
 from matchrec.spark.streaming.arrival import Arriving, Meanings
 from matchrec.spark.streaming.bucket import bucket_of
-from matchrec.spark.times import OrderTimes
 from matchrec.spark.transport import (
     PandasColumn,
     PandasEncoding,
@@ -43,7 +42,7 @@ from matchrec.spark.transport import (
     runner_in_worker,
     unpacker,
 )
-from matchrec.spark.types import crossing_schema, decode_columns, encode_columns
+from matchrec.spark.types import OrderTimes, crossing_schema, decode_columns, encode_columns
 from matchrec.spark.wire import SelectItem, bit_columns
 
 if TYPE_CHECKING:

@@ -7,14 +7,15 @@ match, and the columns that name its starting row; NULL where there was none.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import astuple, field, fields, replace
-from functools import partial
 
 import numpy as np
 import pyarrow as pa
 
 from matchrec.compile.coverage import SUMS, CoverageTask, Figures
+from matchrec.compile.executable import Executable
 from matchrec.dataclass import dataclass
 from matchrec.engine.coverage import Counts, find_matches, note_starts
 from matchrec.engine.interface import NearbyCondition
@@ -30,13 +31,12 @@ from matchrec.engine.kernels.counting import (
 )
 from matchrec.engine.nearby import rows_that_satisfy, satisfy_nearby
 from matchrec.engine.partitions import IntArray, Partitions
-from matchrec.errors.run.place import RowPlace
 from matchrec.output.rows import matched_rows
 from matchrec.spark import wire
 from matchrec.spark.worker.arrays import column
 from matchrec.spark.worker.batches import Piece
-from matchrec.spark.worker.encode import check_window, partitions_of
-from matchrec.spark.worker.match import naming_rows, place_of
+from matchrec.spark.worker.encode import partitions_of
+from matchrec.spark.worker.match import searching
 from matchrec.spark.worker.matching import Incoming
 
 NO_START = -1
@@ -73,12 +73,9 @@ class CoverageWorker:
     def count_matches(self, piece: Piece, counts: Counts, figures: Figures) -> Figures:
         """Search a piece, and add what is found in it. Raises MatchRecognizeRunError."""
         executable, covered = self.task.executable, int(np.count_nonzero(piece.covered))
-        partitions = partitions_of(executable, piece.table, piece.starts, piece.frontier)
         known = {0} if piece.frontier.number[:1].any() else set()
         matched, number, longest = set(known), 0, figures.longest
-        with naming_rows(lambda row: place_of(executable, row, piece, partitions)):
-            check_window(executable, piece.table, piece.starts)
-            partitions = satisfy_nearby(partitions, executable.nearby)
+        with all_conditions(executable, piece) as partitions:
             for matches in find_matches(self.task.coverable, counts, partitions):
                 number += matches.count
                 longest = max(longest, int(np.diff(matches.offsets).max()))
@@ -123,10 +120,7 @@ class CoverageWorker:
         numbers = [*astuple(figures), *flat(counts).tolist()]
         names = nearest.named_by or [pa.nulls(1) for _ in self.task.naming]
         columns = [pa.array([numbers]), pa.array([nearest.remaining]), *names]
-        arrays = [
-            column.cast(kind) for column, kind in zip(columns, self.schema.types, strict=True)
-        ]
-        return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
+        return batch_of(columns, self.schema)
 
 
 @dataclass(frozen=True)
@@ -146,17 +140,10 @@ class AttemptWorker:
         """A batch for each piece; a row that two pieces have may be in both."""
         executable = self.task.executable
         for piece in self.incoming.pieces(batches, executable.lookaround):
-            partitions = partitions_of(executable, piece.table, piece.starts, piece.frontier)
-            with naming_rows(partial(self.place, piece, partitions)):
-                check_window(executable, piece.table, piece.starts)
-                partitions = satisfy_nearby(partitions, executable.nearby)
+            with all_conditions(executable, piece) as partitions:
                 notes = note_starts(self.task.coverable, partitions)
             yield self.rows(piece, notes)
             del piece  # a table less in memory while the next one grows
-
-    def place(self, piece: Piece, partitions: Partitions, row: int) -> RowPlace:
-        """Where a row is."""
-        return place_of(self.task.executable, row, piece, partitions)
 
     def rows(self, piece: Piece, notes: IntArray) -> pa.RecordBatch:
         """The rows of which something is known, and those that no piece has had before."""
@@ -180,8 +167,21 @@ class AttemptWorker:
             *(order.take(pa.array(rows)) for rows in (starts, last)),
             *(pa.array(one, mask=~noted) for one in numbers),
         ]
-        arrays = [one.cast(kind) for one, kind in zip(columns, self.schema.types, strict=True)]
-        return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
+        return batch_of(columns, self.schema)
+
+
+@contextmanager
+def all_conditions(executable: Executable, piece: Piece) -> Iterator[Partitions]:
+    """The partitions of a piece, for a search that raises MatchRecognizeRunError where it fails."""
+    partitions = partitions_of(executable, piece.table, piece.starts, piece.frontier)
+    with searching(executable, piece, partitions):
+        yield satisfy_nearby(partitions, executable.nearby)
+
+
+def batch_of(columns: Sequence[pa.Array], schema: pa.Schema) -> pa.RecordBatch:
+    """Rows of these columns, as values of the types of a schema."""
+    arrays = [one.cast(kind) for one, kind in zip(columns, schema.types, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 def count_rows(piece: Piece, figures: Figures) -> Figures:

@@ -136,6 +136,12 @@ def place_of_value(read: Read) -> int | None:
     return None
 
 
+def list_of_structs(offsets: IntArray, values: list[pa.Array], names: list[str]) -> pa.Array:
+    """An array of structs for each output row. offsets: where each begins."""
+    structs = pa.StructArray.from_arrays(values, names)
+    return pa.ListArray.from_arrays(offsets_of(offsets), structs)
+
+
 @dataclass(frozen=True)
 class Gatherer:
     """Fills the reads of an executable for output rows over one table. known: what is filled."""
@@ -283,26 +289,24 @@ class Gatherer:
         """For each output row the rows of its match that come out, each with its classifier."""
         matches, reader = self.reader.matches, self.reader
         index, offsets = reader.collect(reader.mask(variable) & ~matches.excluded, Semantics.FINAL)
-        rows = self.take_values(place, reader.mapped_rows()[index])
-        names = self.name_variables(matches.classifiers[index].astype(np.int64))
-        fields = [*rows.flatten()[:-1], names]
-        structs = pa.StructArray.from_arrays(fields, fields=list(rows.type))
-        return pa.ListArray.from_arrays(offsets_of(offsets), structs)
+        rows, variables = self.of_mapped(index, [place])
+        names = [one.name for one in rows.type]
+        return list_of_structs(offsets, [*rows.flatten()[:-1], variables], names)
 
     def matched_rows(self, places: tuple[int, ...]) -> pa.Array:
         """For each output row all rows of its match, an array of structs; empty without rows."""
         every = self.reader.mask(None)
         index, offsets = self.reader.collect(every, Semantics.FINAL)
-        rows = self.reader.mapped_rows()[index]
-        fields = [self.take_values(place, rows) for place in places]
-        classifiers = self.reader.matches.classifiers[index].astype(np.int64)
-        fields += [
-            self.name_variables(classifiers),
-            arrow_of(self.reader.positions_in_match()[index]),
-        ]
+        values = self.of_mapped(index, places)
+        values.append(arrow_of(self.reader.positions_in_match()[index]))
         names = [*map(wire.field, range(len(places))), wire.VARIABLE, wire.POSITION]
-        structs = pa.StructArray.from_arrays(fields, names)
-        return pa.ListArray.from_arrays(offsets_of(offsets), structs)
+        return list_of_structs(offsets, values, names)
+
+    def of_mapped(self, index: IntArray, places: Iterable[int]) -> list[pa.Array]:
+        """The values of columns on mapped rows, then the names of their variables."""
+        rows, variables = self.reader.mapped_rows()[index], self.reader.matches.classifiers[index]
+        values = [self.take_values(place, rows) for place in places]
+        return [*values, self.name_variables(variables.astype(np.int64))]
 
     def pointer(self, field: PointerField) -> pa.Array:
         """A field of the pointers, each of which is an output row."""
@@ -379,12 +383,8 @@ class Gatherer:
 
     def name_variables(self, variables: IntArray) -> pa.Array:
         """Name the variables of these ids, NULL for -1."""
-        return self.variables.take(arrow_of(variables, variables < 0))
-
-    @property
-    def variables(self) -> pa.Array:
-        """The names of the variables, by id."""
-        return pa.array(self.executable.task.variables, pa.string())
+        names = pa.array(self.executable.task.variables, pa.string())
+        return names.take(arrow_of(variables, variables < 0))
 
     def aggregate(self, read: ReadAggregate) -> pa.Array:
         values = None if read.column is None else self.values(read.column)

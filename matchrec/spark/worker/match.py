@@ -101,6 +101,14 @@ def place_of(executable: Executable, row: int, piece: Piece, partitions: Partiti
     return name_row(executable, piece.table, row, number)
 
 
+@contextmanager
+def searching(executable: Executable, piece: Piece, partitions: Partitions) -> Iterator[None]:
+    """As `naming_rows`, of a piece. Raises MatchRecognizeError where its windows wrap around."""
+    with naming_rows(lambda row: place_of(executable, row, piece, partitions)):
+        check_window(executable, piece.table, piece.starts)
+        yield
+
+
 def naming_partitions(executable: Executable, pieces: Iterator[Piece]) -> Iterator[Piece]:
     """The same pieces. Raises MatchRecognizeRunError for a partition for which there is no room."""
     try:
@@ -153,8 +161,7 @@ class Worker:
         """Search the partitions of a piece."""
         executable, first = self.executable, piece.frontier.start.copy()
         with_unmatched = executable.rows_per_match.shows_unmatched
-        with naming_rows(lambda row: place_of(executable, row, piece, partitions)):
-            check_window(executable, piece.table, piece.starts)
+        with searching(executable, piece, partitions):
             with self.measure_time(ENCODING):
                 partitions = self.satisfy_nearby(partitions)
             for matches in self.find_matches(partitions, piece):

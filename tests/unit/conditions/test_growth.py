@@ -9,7 +9,7 @@ import pytest
 
 from matchrec.conditions.typing import typer
 from matchrec.errors import MatchRecognizeError
-from matchrec.nfa import compile_stages
+from matchrec.nfa import closure
 from tests.benchmarks.planning import Queries, families, planned
 from tests.quick.scale import some_of
 
@@ -83,7 +83,7 @@ def test_what_grows_by_the_square_is_refused_with_its_limit(
     monkeypatch: pytest.MonkeyPatch, name: str, limit: str
 ) -> None:
     """By a hundredth of the limits, which take seconds to come to."""
-    monkeypatch.setattr(compile_stages, "MOST_CHOICES", 2_000)
+    monkeypatch.setattr(closure, "MOST_CHOICES", 2_000)
     monkeypatch.setattr(typer, "MOST_OPERATIONS", 2_000)
     (queries,) = (one for one in families() if one.name == name)
     with pytest.raises(MatchRecognizeError, match=limit):
