@@ -87,7 +87,7 @@ def test_the_search_gives_what_built_matches_give(spark: SparkSession, query: st
         ("SELECT count(DISTINCT n) FROM {}", "`count(DISTINCT n)` is no aggregate of a measure"),
         ("SELECT count(*) FILTER (WHERE n > 3) FROM {}", "FILTER follows `count(*)`"),
         ("SELECT k, count(*) FROM {} GROUP BY ROLLUP(k)", "`ROLLUP` may be an aggregate"),
-        ("SELECT k, sum(s) / count(*) AS r FROM {} GROUP BY k", "cast both to DOUBLE"),
+        ("SELECT k, sum(s) / count(*) AS r FROM {} GROUP BY k", "cast each to DOUBLE"),
         ("SELECT count(*) + 1 FROM {}", "an expression with an aggregate has no name"),
         ("SELECT count(*) FROM {} m JOIN t ON t.id = m.f", "`JOIN` stands behind the clause"),
         ("SELECT sum(k), count(*) FROM {}", "`sum(k)` is no aggregate of a measure"),

@@ -228,7 +228,7 @@ def _pushed(
         measure = None if call.argument is None else names.measures[call.argument.lower()]
         if names.divides and not call.is_cast:
             raise _NotPushed(
-                "a quotient of long numbers is not that of two BIGINT: cast both to DOUBLE"
+                "with / or % it matters that an aggregate has 38 digits: cast each to DOUBLE"
             )
         text = asking.over_groups(call.function, measure, roughly=call.is_cast)
         alias = f" AS {quoted(call.name)}" if call.first in named else ""
