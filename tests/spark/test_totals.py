@@ -120,6 +120,12 @@ def test_qualified_keys(spark: SparkSession) -> None:
     assert matchrec.sql(spark, query).count() == 2
 
 
+def test_columns_of_one_name_are_refused_as_ever(spark: SparkSession) -> None:
+    query = f"SELECT count(*) AS c FROM {CLAUSE.replace('MEASURES', 'MEASURES max(v) AS K,')}"
+    with pytest.raises(matchrec.MatchRecognizeError, match="K"):
+        matchrec.sql(spark, query)
+
+
 @pytest.mark.parametrize(("rows", "matches"), [(20, 2**20 - 1), (100, 2**63 - 1024)])
 def test_counters_count_what_is_not_built(spark: SparkSession, rows: int, matches: int) -> None:
     counters = matchrec.Counters()

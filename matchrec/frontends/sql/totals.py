@@ -111,8 +111,9 @@ def find_totals(
         if _is_alias(tokens, index, start - 1)
     }
     try:
-        if len(names.measures) < len(clause.measures):
-            raise _NotPushed("names of measures differ in case alone")
+        columns = names.keys.keys() | names.measures.keys()
+        if len(columns) < len(clause.partition_by) + len(clause.measures):
+            raise _NotPushed("two columns of the clause have one name")
         if after < end and not (tokens.key(after) in _AFTER_CLAUSE and starts_part(tokens, after)):
             raise _NotPushed(f"`{tokens[after].text}` stands behind the clause")
         found = [call for one in around for call in _read_groups(tokens, one, names)]
