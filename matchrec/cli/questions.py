@@ -48,10 +48,9 @@ def explain(asked: QueryRequest, analyze: bool, dot: Path | None, svg: Path | No
 DRAWN = click.option("--svg", type=FILE, help="Draw it.")
 
 
-Told = matchrec.Why | matchrec.Coverage | matchrec.Backtest | matchrec.Sweep
-
-
-def show(told: Told, file: Path | None) -> None:
+def show(
+    told: matchrec.Why | matchrec.Coverage | matchrec.Backtest | matchrec.Sweep, file: Path | None
+) -> None:
     """Prints what was told, and writes its picture if it is asked for."""
     print(told)
     if file:
