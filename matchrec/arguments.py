@@ -13,7 +13,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
-from typing import Any, Literal, ParamSpec, TypeVar
+from typing import Any, Literal, ParamSpec, TypeGuard, TypeVar
 
 from matchrec.dataclass import dataclass
 from matchrec.errors.calls import CalledFunction, half_a_character, unknown_word, wrong_argument
@@ -151,7 +151,7 @@ def arguments(
             yield name, name, given
 
 
-def is_whole(given: object) -> bool:
+def is_whole(given: object) -> TypeGuard[int]:
     """A whole number; True and False are none."""
     return isinstance(given, int) and not isinstance(given, bool)
 

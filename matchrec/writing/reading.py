@@ -83,7 +83,7 @@ def read_sase(text: str, streams: Streams) -> ReadQuery:
 
 
 def read_pattern(pattern: Pattern, streams: Streams) -> ReadQuery:
-    """A Pattern. Raises for a skip strategy that other languages do not have."""
+    """A Pattern. Raises for a call of the whole pattern that other languages do not have."""
     query = PatternQuery(pattern, streams.sorted_by, streams.partition_by, ("*",))
     plan, source = as_clause(query)
     if pattern.most_matches is not None:  # numbered in another order

@@ -34,7 +34,13 @@ def test_the_number_may_be_a_parameter(rows: DataFrame) -> None:
     )
     found = matchrec.sql(rows.sparkSession, query, [7, 2]).collect()
     assert [row.x for row in found] == [7] * 4
-    for args, words in (({"most": 0}, "`0` is no number of matches"), ({}, "`:most` has no value")):
+    wrong = (
+        ({"most": 0}, "`0` is no number of matches"),
+        ({"most": "2"}, "is no number of matches in FIRST"),
+        ({"most": 10**5000}, "is no number of matches in FIRST"),
+        ({}, "`:most` has no value"),
+    )
+    for args, words in wrong:
         with pytest.raises(matchrec.MatchRecognizeError, match=words):
             matchrec.match_recognize(rows, named, args)
 

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
+from matchrec.arguments import is_whole
+from matchrec.errors.kinds import shown
 from matchrec.errors.sql import pattern as errors
 from matchrec.errors.sql.clause import (
     search_outside_window,
@@ -17,7 +19,7 @@ from matchrec.errors.sql.clause import (
 )
 from matchrec.frontends.expressions.analysis import ClausePart, Scope
 from matchrec.frontends.expressions.expression import parse_row_expression, parse_scalar
-from matchrec.frontends.lexing.tokens import Dialect, first_matches
+from matchrec.frontends.lexing.tokens import MOST, Dialect, first_matches
 from matchrec.frontends.row_pattern import Values, fill_bounds, value_of
 from matchrec.frontends.sql.nodes import (
     DefinitionNode,
@@ -228,7 +230,10 @@ def _first_matches(asked: FirstMatches | None, values: Values) -> FirstMatches |
     """`FIRST k MATCHES` with the value of a parameter."""
     if asked is None or asked.parameter is None:
         return asked
-    return first_matches(repr(value_of(asked.parameter, values)), asked.span)
+    name = asked.parameter.name
+    given = values[name] if name in values else value_of(asked.parameter, values)  # which raises
+    is_short = is_whole(given) and abs(given) <= MOST
+    return first_matches(str(given) if is_short else shown(given), asked.span)
 
 
 def _scope(clause: MatchRecognize, part: ClausePart, pattern: RowPattern) -> Scope:
