@@ -336,7 +336,6 @@ REWRITINGS: Mapping[str, Rewriting | Form] = {
     "NOT IN": ("NOT", "IN"),
     "NOT LIKE": ("NOT", "LIKE"),
     "NOT ILIKE": ("NOT", "ILIKE"),
-    "NOT RLIKE": ("NOT", "RLIKE"),
     "IS NOT NULL": ("NOT", "IS NULL"),
     "IS UNKNOWN": "IS NULL",
     "IS NOT UNKNOWN": ("NOT", "IS NULL"),

@@ -18,7 +18,7 @@ from matchrec.source import Span
 not_known_during_the_match = unsupported(
     "`{what:bare}` in {part[DEFINE]} combines several {word.rows} of the match",
     notes=(
-        "values of several rows may be combined there with operators, CASE, LIKE, RLIKE, CAST,",
+        "values of several rows may be combined there with operators, CASE, LIKE, CAST,",
         "and functions of numbers, texts, times and arrays: docs/reference/supported.md",
     ),
     hint="write the function around each navigation by itself: {word.alone}, or compute it as a "
@@ -73,14 +73,6 @@ def does_not_take(
         hint=f"write the function around each navigation by itself: {current().alone}",
     )
 
-
-# A regular expression, written in the query, that is refused.
-pattern_not_read = unsupported(
-    "`{function}` in {part[DEFINE]} cannot be computed: {reason}",
-    notes=("it is computed there of values of several {word.rows} of the match",),
-    hint="write the pattern differently, or the function around each navigation by itself: "
-    "{word.alone}",
-)
 
 # A function of instants in a time zone that Python has not.
 unknown_time_zone = unsupported(

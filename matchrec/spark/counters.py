@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-    from matchrec.compile.executable import Executable
+    from matchrec.arguments import Transport
     from matchrec.spark.transport import Sent
 
 Numbers = dict[str, int]
@@ -172,14 +172,16 @@ class Counters:
         sent: Sent,
         matching: Matching,
         schema: spark_types.StructType,
-        over_pandas: Executable | None,
+        transport: Transport,
     ) -> DataFrame:
         """The rows of a worker, whose counters are seen on the way. Arguments as of `Sent.run`."""
 
         def counting(sends: pa.Schema) -> Matching:
             return replace(matching, tally=Tally(sends))
 
-        counted = sent.run(counting, with_counters(schema), matching.name, over_pandas)
+        counted = sent.run(
+            counting, with_counters(schema), matching.name, transport, matching.executable
+        )
         return self.observe(counted, selects=matching.executable.task.selects)
 
     def observe(self, frame: DataFrame, *, selects: bool) -> DataFrame:

@@ -134,7 +134,6 @@ class Conditions:
                 "({0} LIKE {1} || '%')",
                 "contains({0}, {1})",
                 "startswith({0}, {1})",
-                "({0} RLIKE '^[a-z]')",
             ]
         if column == "b":
             forms += ["({0} IS TRUE)", "({0} IS NOT FALSE)", "({0})"]

@@ -1,4 +1,4 @@
-"""Functions of texts: parts, letters, LIKE and regular expressions.
+"""Functions of texts: parts, letters and LIKE.
 
 A text is counted in code points, as Spark counts it.
 """
@@ -17,7 +17,6 @@ from matchrec.conditions.functions.function import (
     by_name,
     function,
 )
-from matchrec.conditions.functions.java_patterns import JavaPattern, RefusedError, java_pattern
 from matchrec.conditions.types import BOOLEAN, INT, STRING
 
 TEXT = STRING
@@ -137,29 +136,6 @@ def lower(text: str) -> str:
     return check_letters(text).lower()
 
 
-# RLIKE.
-
-
-def known_pattern(pattern: str) -> JavaPattern:
-    """The pattern. Raises where it is refused."""
-    try:
-        return java_pattern(pattern)
-    except RefusedError as error:
-        raise UndecidedError(str(error)) from error
-
-
-def is_found_by(pattern: JavaPattern, text: str) -> bool:
-    """Whether it is found. Raises where the pattern is refused for the text."""
-    try:
-        return pattern.is_found(text)
-    except RefusedError as error:
-        raise UndecidedError(str(error)) from error
-
-
-def is_found(text: str, pattern: str) -> bool:
-    return is_found_by(known_pattern(pattern), text)
-
-
 # LIKE and ILIKE: `%` is any text, `_` any character, and the escape takes that from them.
 
 
@@ -222,9 +198,6 @@ def is_like_in_any_case(text: str, pattern: str, escape: str = "\\") -> bool:
     return is_like(lower(text), lower(pattern), escape)
 
 
-OF_PATTERNS = frozenset({"RLIKE", "REGEXP", "REGEXP_LIKE"})
-"""Functions whose second argument is a regular expression."""
-
 TEXTS: Mapping[str, Function] = by_name(
     {
         "|| CONCAT": replace(function((TEXT,), STRING, concat), repeats=True),
@@ -249,6 +222,5 @@ TEXTS: Mapping[str, Function] = by_name(
         ),
         "LIKE": function((TEXT, TEXT, TEXT), BOOLEAN, is_like, least=2),
         "ILIKE": function((TEXT, TEXT, TEXT), BOOLEAN, is_like_in_any_case, least=2),
-        "RLIKE REGEXP REGEXP_LIKE": function((TEXT, TEXT), BOOLEAN, is_found),
     }
 )

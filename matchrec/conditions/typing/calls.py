@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from matchrec.conditions.functions import functions
 from matchrec.conditions.functions.calendar import has_one_offset, is_known
-from matchrec.conditions.functions.function import FunctionError, FunctionUse, Parameter
+from matchrec.conditions.functions.function import FunctionUse, Parameter
 from matchrec.conditions.residual import (
     BASIC,
     COMPARISONS,
@@ -49,12 +49,11 @@ from matchrec.conditions.types import (
     unnamed,
 )
 from matchrec.conditions.typing.numbers import common_nested, on_times, widen
-from matchrec.conditions.typing.typer import Typer, are_columns, cast_may_fail, null, written_text
+from matchrec.conditions.typing.typer import Typer, are_columns, cast_may_fail, null
 from matchrec.errors.conditions import (
     cannot_combine,
     does_not_take,
     not_known_during_the_match,
-    pattern_not_read,
     unknown_time_zone,
 )
 
@@ -132,7 +131,6 @@ def type_call(typer: Typer, step: TypedOperation) -> Typed:
             raise does_not_take(step.operator, names[0], step.words, step.span)
         raise cannot_combine(step.operator, ", ".join(names[:-1]), names[-1], step.span)
     check_zone(typer, step, (*use.types, type_))
-    check_pattern(typer, step)
     return Typed(Apply(name, tuple(part.expression for part in parts), use, type_), type_)
 
 
@@ -165,20 +163,6 @@ def check_zone(typer: Typer, step: TypedOperation, types: tuple[ValueType, ...])
     name = typer.settings.time_zone
     if any(one.family is Family.TIMESTAMP for one in types) and not is_known(name):
         raise unknown_time_zone(step.operator, name, step.span)
-
-
-def check_pattern(typer: Typer, step: TypedOperation) -> None:
-    """Raises for a regular expression, known now, that is refused."""
-    from matchrec.conditions.functions.texts import OF_PATTERNS, known_pattern
-
-    pattern = step.operands[1].value if step.operator in OF_PATTERNS else None
-    text = written_text(typer, pattern)
-    if pattern is None or text is None:
-        return
-    try:
-        known_pattern(text)
-    except FunctionError as error:
-        raise pattern_not_read(step.operator, str(error), pattern.span) from error
 
 
 def is_along_calendar(one: ValueType, other: ValueType, time_zone: str) -> bool:

@@ -322,7 +322,7 @@ def is_plain(type_: ValueType) -> bool:
 
 SUMS = frozenset({"+", "-", "*", "NEG", "NEGATIVE", "ABS"})
 QUOTIENTS = frozenset({"/", "%", "DIV", "MOD"})
-PATTERNS = frozenset({"LIKE", "ILIKE", "RLIKE", "REGEXP", "REGEXP_LIKE"})
+PATTERNS = frozenset({"LIKE", "ILIKE"})
 MOST_DIGITS = 38
 
 

@@ -48,6 +48,7 @@ from matchrec.spark.wire import SelectItem, bit_columns
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from matchrec.arguments import Transport
     from matchrec.compile.executable import Executable
     from matchrec.compile.path import Draft
 
@@ -138,7 +139,8 @@ class SentEvents(Sent):
         worker: Callable[[pa.Schema], Any],
         schema: spark_types.StructType,
         name: str,
-        _: Executable | None = None,
+        _: Transport = "auto",
+        __: Executable | None = None,
     ) -> DataFrame:
         """What a worker makes of the events of all keys.
 

@@ -61,7 +61,7 @@ upper({0}); lower({0}); length({0}); char_length({0}); substring({0}, 2); left({
 right({0}, 2); trim({0}); ltrim({0}); rtrim({0}); instr({0}, A.s)
 instr(A.s, {0}); locate({0}, A.s); replace(A.s, {0}, 'x'); replace({0}, A.s); startswith({0}, A.s)
 endswith({0}, A.s); contains({0}, A.s); split_part({0}, '1', 1); split_part(A.s, {0}, 1)
-levenshtein({0}, A.s); {0} LIKE A.s || '%'; A.s ILIKE {0}; {0} RLIKE 'a|1'
+levenshtein({0}, A.s); {0} LIKE A.s || '%'; A.s ILIKE {0}
 A.s || {0}; concat(A.s, {0})
 """
 OF_FLOATS = """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
@@ -44,9 +43,6 @@ TEXTS = (
     "B.s NOT LIKE '%' || A.p || '%'",
     "B.s ILIKE 'a' || A.p || '_%'",
     "A.s LIKE B.p || '!%' ESCAPE '!'",
-    "B.s RLIKE concat('^', substring(A.s FROM 1 FOR 1))",
-    "B.s NOT RLIKE '[' || A.p || ']'",
-    "A.s || '#' || B.s RLIKE '(\\\\w+)#\\\\w'",
     "position(A.p IN B.s) > 0",
     "instr(B.s, A.p) > locate(A.p, A.s)",
     "substring(B.s, A.i, 2) = 'nn'",
@@ -104,15 +100,6 @@ def test_explain_names_what_python_computes(spark: SparkSession, rows: DataFrame
         DEFINE B AS levenshtein(A.s || B.p, B.s) < 3 AND upper(A.s) = B.s)"""
     told = str(matchrec.query(spark, text, t=rows).explain())
     assert "\n  computed in Python, slower: levenshtein, ||\n" in told
-
-
-def test_a_pattern_that_java_reads_in_another_way_ends_the_query(
-    spark: SparkSession, rows: DataFrame
-) -> None:
-    text = """SELECT * FROM {t} MATCH_RECOGNIZE (ORDER BY id MEASURES 1 AS m PATTERN (A B)
-        DEFINE B AS A.s || B.s RLIKE concat('a', '++'))"""
-    with pytest.raises(PySparkException, match=r"'a\+\+' has '\+\+' at character 2"):
-        matchrec.sql(spark, text, t=rows).collect()
 
 
 def test_the_text_of_a_floating_point_number_is_refused(

@@ -286,29 +286,3 @@ def test_a_time_zone_that_python_has_not() -> None:
     typed("length(s || A.s) > 2", in_systemv)
     with pytest.raises(MatchRecognizeError, match="needs the time zone `systemv/pst8pdt`"):
         typed("datediff(greatest(A.ts, ts), ts) > 2", in_systemv)
-
-
-@pytest.mark.parametrize(
-    ("literal", "settings"),
-    [
-        ("'a*+'", IN_UTC),
-        (r"'\\p{L}'", IN_UTC),
-        (r"r'\p{L}'", IN_UTC),
-        (r"'\p{L}'", Settings(keeps_escapes=True)),
-        (r"'\x61*+'", IN_UTC),
-        ('"a*+"', IN_UTC),
-    ],
-)
-def test_a_pattern_that_python_reads_otherwise(literal: str, settings: Settings) -> None:
-    TYPES[literal] = TYPES["s"]
-    with pytest.raises(MatchRecognizeError, match="cannot be computed: the regular expression"):
-        typed(f"(s || A.s) RLIKE {literal}", settings)
-
-
-@pytest.mark.parametrize(
-    ("literal", "settings"),
-    [(r"'\p'", IN_UTC), ("'a+'", IN_UTC), ('"a*+"', Settings(quotes="'")), ("'a' '*+'", IN_UTC)],
-)
-def test_a_pattern_that_is_not_refused_yet(literal: str, settings: Settings) -> None:
-    TYPES[literal] = TYPES["s"]
-    typed(f"(s || A.s) RLIKE {literal}", settings)
