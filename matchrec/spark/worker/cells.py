@@ -61,6 +61,7 @@ class InCells:
     def fill(self, batches: list[pa.RecordBatch], count: int) -> pa.Array:
         """So many cells: the first ones with the rows, the others empty."""
         rows = sum(batch.num_rows for batch in batches)
+        assert count or not rows, "rows without a row that has come"
         filled = max(1, min(count, cells_for(batches)))
         ends = np.minimum(np.arange(count + 1) * -(-rows // filled), rows).astype(np.int32)
         return pa.ListArray.from_arrays(ends, self.structs(batches), type=self.cells)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql import SparkSession
 
-from matchrec.conditions.functions.texts import OF_PATTERNS, TEXTS
+from matchrec.conditions.functions.texts import TEXTS
 from matchrec.conditions.types import INT, STRING
 from tests.quick.scale import some_of
 from tests.spark.functions import arguments as some
@@ -61,7 +61,7 @@ def test_three_texts(spark: SparkSession) -> None:
 
 def test_all_are_asked_for() -> None:
     asked = {*ONE.upper().split(), *TWO.upper().split()}
-    patterns = OF_PATTERNS | {"LIKE", "ILIKE"}  # for which there are tests of patterns
+    patterns = {"LIKE", "ILIKE"}  # for which there are tests of patterns
     assert TEXTS.keys() - patterns <= asked | {
         "||",
         "LEFT",
