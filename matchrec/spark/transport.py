@@ -96,7 +96,8 @@ class Sent:
         rows, sends = self.rows, crossing_schema(schema)
         made = worker(arrow_schema(sends))
         with able_workers(rows.sparkSession):
-            if may_cross_in_cells(rows, transport, executable):
+            is_plain = transport == "auto" and not has_required_fields(sends)
+            if is_plain and may_cross_in_cells(rows, executable):
                 return decode_columns(mapped_in_cells(rows, made, sends, name), schema)
             run = runner_in_worker(made)
             if transport == "pandas" and executable is not None:
@@ -107,15 +108,29 @@ class Sent:
             return decode_columns(mapped(run, sends), schema)
 
 
-def may_cross_in_cells(
-    rows: DataFrame, transport: Transport, executable: Executable | None
-) -> bool:
+def has_required_fields(schema: spark_types.StructType) -> bool:
+    """Whether a struct in it has a field that is never NULL: of a NULL struct, it is in Arrow."""
+
+    def requires(type_: spark_types.DataType) -> bool:
+        match type_:
+            case spark_types.StructType():
+                return any(not one.nullable or requires(one.dataType) for one in type_)
+            case spark_types.ArrayType():
+                return requires(type_.elementType)
+            case spark_types.MapType():
+                return requires(type_.keyType) or requires(type_.valueType)
+        return False
+
+    return any(requires(one.dataType) for one in schema)
+
+
+def may_cross_in_cells(rows: DataFrame, executable: Executable | None) -> bool:
     """Whether Spark adds up the bytes of batches, and each row has room for what comes out.
 
     A client of Connect would have to ask for the limit of bytes.
     """
-    spark, is_asked_for = rows.sparkSession, transport != "auto"
-    if is_asked_for or ARROW_UDF is None or is_connect(spark) or not rows.columns:
+    spark = rows.sparkSession
+    if ARROW_UDF is None or is_connect(spark) or not rows.columns:
         return False
     if executable is None or not executable.gives_no_more_rows:
         return False

@@ -72,11 +72,12 @@ class InCells:
         if not batches:
             return pa.array([], self.cells.value_type)
         table = pa.Table.from_batches(batches).combine_chunks()
-        columns = [
-            column.combine_chunks().cast(field.type)
-            for column, field in zip(table.columns, fields, strict=True)
+        columns = [column.combine_chunks() for column in table.columns]
+        typed = [
+            column if column.type == field.type else column.cast(field.type)
+            for column, field in zip(columns, fields, strict=True)
         ]
-        return pa.StructArray.from_arrays(columns, fields=fields)
+        return pa.StructArray.from_arrays(typed, fields=fields)
 
 
 def cells_for(batches: list[pa.RecordBatch]) -> int:
