@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 import matchrec
 from tests.references.answers import ANSWERS
 
-pytestmark = pytest.mark.one_of(4)
+pytestmark = pytest.mark.one_of(2)
 
 EXAMPLES = Path(__file__).parent.parent / "sql_examples"
 QUERIES = sorted(EXAMPLES.glob("*.sql"))
