@@ -29,7 +29,7 @@ from tests.pages.blocks import Block, blocks
 from tests.pages.tables import register_tables
 from tests.quick.embedded import commands_in, invoke
 
-pytestmark = pytest.mark.one_of(4)
+pytestmark = pytest.mark.one_of(8)
 
 ROOT = Path(__file__).parent.parent
 BESIDE = ("README.md", "CONTRIBUTING.md", "tests/README.md")

@@ -28,7 +28,7 @@ from tests.cases.case_file import (
 )
 from tests.quick.scale import OWN_SPARK
 
-pytestmark = pytest.mark.one_of(8)
+pytestmark = pytest.mark.one_of(16)
 
 ENGINES = ("backtracking", "breadth_first")  # "auto" is one of them: tests/unit/engine
 FILES = case_files()

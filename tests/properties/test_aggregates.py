@@ -28,8 +28,9 @@ from matchrec.plan.pattern import variable_names
 from tests.generators.selection import ABSENT, cases, general, sequences
 from tests.properties import test_engines as contiguous
 from tests.properties import test_selection as selection
-from tests.quick.scale import examples
+from tests.quick.scale import LONG_RUN, examples
 from tests.references.event_selection import SelectionQuery
+from tests.tasks import copies
 from tests.tasks.contiguous import Query, Rows
 from tests.tasks.selection import WindowedRows
 
@@ -101,8 +102,13 @@ def with_aggregates(draw: st.DrawFn) -> tuple[Query, Rows]:
 
 @pytest.fixture(scope="module", params=[1 << 18, 3], ids=["all lists", "few lists"], autouse=True)
 def room_for_lists(request: pytest.FixtureRequest) -> object:
-    """Where few lists are kept, those of no run are dropped all the time."""
+    """Where few lists are kept, those of no run are dropped all the time.
+
+    Python computes an aggregate row by row: its second size has thousands of rows at most.
+    """
     with pytest.MonkeyPatch.context() as patch:
+        if LONG_RUN is None:
+            patch.setattr(copies, "LARGE", copies.MIDDLE)
         patch.setattr(python_calls, "MOST_ROWS", request.param)
         yield
 

@@ -12,7 +12,7 @@ import matchrec
 from tests.quick.embedded import invoke
 from tests.spark.dialects.documented import make_tables
 
-pytestmark = pytest.mark.one_of(2)
+pytestmark = pytest.mark.one_of(4)
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ import matchrec
 from matchrec import MatchRecognizeRunError
 from tests.properties.test_queries import settings
 
-pytestmark = pytest.mark.one_of(2)
+pytestmark = pytest.mark.one_of(4)
 
 CLAUSE = """PARTITION BY key, id % 1 ORDER BY id MEASURES count(*) AS n
     PATTERN (A B) DEFINE B AS A.id / B.id > 0"""

@@ -17,7 +17,7 @@ from pyspark.sql import types as spark_types
 import matchrec
 from tests.properties.test_queries import INTERPRETED, settings
 
-pytestmark = pytest.mark.one_of(2)
+pytestmark = pytest.mark.one_of(4)
 
 ENGINES = ("backtracking", "breadth_first")
 TRANSPORTS = ("arrow", "pandas")

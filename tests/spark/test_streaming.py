@@ -19,7 +19,7 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.spark.streaming.bucket import states_in
 from tests.tasks.stream_pieces import Group, Streamed, times
 
-pytestmark = pytest.mark.one_of(2)
+pytestmark = pytest.mark.one_of(4)
 
 SCHEMA = "k string, ts timestamp, v string, x int"
 Event = tuple[str, int, str, int]  # key, seconds, what happened, a number

@@ -20,7 +20,7 @@ import matchrec
 from tests.properties.test_queries import settings
 from tests.quick.scale import together
 
-pytestmark = pytest.mark.one_of(2)
+pytestmark = pytest.mark.one_of(4)
 
 SPARK_4 = int(pyspark.__version__.split(".")[0]) >= 4
 

@@ -15,7 +15,7 @@ from pyspark.sql.functions import col
 import matchrec
 from matchrec.spark.tracing import collect_table, literal
 
-pytestmark = pytest.mark.one_of(2)
+pytestmark = pytest.mark.one_of(4)
 
 V_SHAPE = """
     SELECT * FROM why_ticks MATCH_RECOGNIZE (

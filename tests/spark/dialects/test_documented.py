@@ -23,7 +23,7 @@ from tests.spark.dialects.documented import (
     shown,
 )
 
-pytestmark = pytest.mark.one_of(8)
+pytestmark = pytest.mark.one_of(16)
 
 ALL = list(examples())
 DIALECTS = Path(__file__).parents[3] / "docs" / "how-to" / "dialects.md"

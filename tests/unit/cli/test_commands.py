@@ -16,7 +16,7 @@ from matchrec.frontends.dialects.products import PRODUCTS
 from tests.quick.embedded import invoke
 from tests.unit.cli.conftest import STREAKS
 
-pytestmark = pytest.mark.one_of(2)
+pytestmark = pytest.mark.one_of(4)
 
 STOCKS = ("--table", "t=prices.csv")
 

@@ -9,7 +9,7 @@ import pytest
 from matchrec.cli.queries import value_of
 from tests.quick.embedded import invoke
 
-pytestmark = pytest.mark.one_of(2)
+pytestmark = pytest.mark.one_of(4)
 
 CLICKS = "who,ts,event_type\nann,1,a\nann,2,c\nann,3,b\nbob,1,a\nbob,2,b\n"
 SASE = "PATTERN SEQ(a x, b y) RETURN x.ts AS since, y.ts AS until"
