@@ -14,7 +14,7 @@ from matchrec.errors.run.origins import SqlOrigin
 from matchrec.nfa.closure import GUARD_END, GUARD_START
 from matchrec.output.pieces import Pieces, RowAggregate
 from matchrec.output.reads import Read, ReadAt
-from matchrec.plan.clauses import ConditionWindow, MatchOutput, RowsPerMatch, SkipTo
+from matchrec.plan.clauses import ConditionWindow, RowsPerMatch
 from matchrec.plan.expression import Frame
 
 # How far from the rows of a run a query looks, so that a partition may come in pieces.
@@ -142,15 +142,6 @@ class Executable:
         """How much of a partition must be at hand around a match; None for all of it."""
         offsets = [offset for one in self.nearby for offset in one.offsets]
         return find_lookaround(self.task, len(self.crossing.integers), self.reads, offsets)
-
-    @property
-    def gives_no_more_rows(self) -> bool:
-        """Whether no more rows come out than come in, whatever they are."""
-        task = self.task
-        if task.output in (MatchOutput.ALL, MatchOutput.GRAPH):
-            return task.totals is not None
-        is_apart = task.after_match.to is SkipTo.PAST_LAST_ROW
-        return self.rows_per_match.is_one_row or (is_apart and task.partial is None)
 
     @property
     def is_bounded(self) -> bool:

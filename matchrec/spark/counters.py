@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-    from matchrec.arguments import Transport
+    from matchrec.compile.executable import Executable
     from matchrec.spark.transport import Sent
 
 Numbers = dict[str, int]
@@ -172,16 +172,14 @@ class Counters:
         sent: Sent,
         matching: Matching,
         schema: spark_types.StructType,
-        transport: Transport,
+        over_pandas: Executable | None,
     ) -> DataFrame:
         """The rows of a worker, whose counters are seen on the way. Arguments as of `Sent.run`."""
 
         def counting(sends: pa.Schema) -> Matching:
             return replace(matching, tally=Tally(sends))
 
-        counted = sent.run(
-            counting, with_counters(schema), matching.name, transport, matching.executable
-        )
+        counted = sent.run(counting, with_counters(schema), matching.name, over_pandas)
         return self.observe(counted, selects=matching.executable.task.selects)
 
     def observe(self, frame: DataFrame, *, selects: bool) -> DataFrame:

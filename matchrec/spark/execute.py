@@ -161,9 +161,10 @@ def match_rows(prepared: Prepared[Draft], executable: Executable) -> DataFrame:
     if options.counters is None:  # which count all rows
         incoming = incoming.needing(executable.needed)
     matching = Matching(executable, incoming)
+    over_pandas = executable if options.transport == "pandas" else None
     if options.counters is not None:
-        return options.counters.run_worker(sent, matching, schema, options.transport)
-    return sent.run(lambda _: matching, schema, matching.name, options.transport, executable)
+        return options.counters.run_worker(sent, matching, schema, over_pandas)
+    return sent.run(lambda _: matching, schema, matching.name, over_pandas)
 
 
 def project(relation: Relation, executable: Executable, matched: DataFrame) -> DataFrame:

@@ -1,9 +1,5 @@
 """How batches reach the worker function: mapInArrow, or mapInPandas where asked for.
 
-Where Spark adds up the bytes of each batch, a scalar function of Arrow takes the rows instead: its
-columns are not fields of a struct, whose bytes take the longest. It gives a cell for each row, in
-which lists of output rows come.
-
 Arrow keeps every value. Pandas has one mark for NULL and NaN, turns integers beside a NULL into
 floats and instants into wall clocks; so over mapInPandas a number crosses as a number that is never
 NULL with its NULL marks packed in bits, instants and intervals as microseconds. What pandas would
@@ -21,10 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from pyspark.sql import functions
 from pyspark.sql import types as spark_types
 
-from matchrec.arguments import Transport
 from matchrec.compile.executable import Executable
 from matchrec.dataclass import dataclass
 from matchrec.errors.calls import altered_by_pandas, altered_in_arrays
@@ -32,18 +26,13 @@ from matchrec.output.reads import Read, ReadAggregate, ReadMatch, ReadMatchedRow
 from matchrec.plan.text import quoted
 from matchrec.spark import wire
 from matchrec.spark.environment import able_workers
-from matchrec.spark.session import is_connect
-from matchrec.spark.tuning import MAX_BYTES, UNLIMITED
-from matchrec.spark.types import crossing_schema, decode_columns, microseconds, struct_of
+from matchrec.spark.types import crossing_schema, decode_columns, microseconds
 from matchrec.spark.wire import BITS_A_COLUMN, SelectItem, packed_columns
 from matchrec.spark.worker.matching import Incoming
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-
-ARROW_UDF: Any = getattr(functions, "arrow_udf", None)
-"""From Spark 4.1 on."""
 
 ARROW_TYPES: dict[str, pa.DataType] = {
     "boolean": pa.bool_(),
@@ -85,78 +74,22 @@ class Sent:
         worker: Callable[[pa.Schema], Any],
         schema: spark_types.StructType,
         name: str,
-        transport: Transport = "auto",
-        executable: Executable | None = None,
+        over_pandas: Executable | None = None,
     ) -> DataFrame:
         """What a worker makes of the rows. worker: it, by the schema of the rows it gives.
 
-        schema: of these once they are here. name: what Spark's own plan shows. executable: of a
-        single query, by which the transport may be another than Arrow.
+        schema: of these once they are here. name: what Spark's own plan shows. over_pandas: of the
+        query whose rows cross in pandas; None where they cross in Arrow.
         """
         rows, sends = self.rows, crossing_schema(schema)
-        made = worker(arrow_schema(sends))
+        run = runner_in_worker(worker(arrow_schema(sends)))
+        if over_pandas is not None:
+            encoding = encoding_of(rows, over_pandas)
+            rows, run = encoding.encode(rows), encoding.over_pandas(run)
+        run.__name__ = name
         with able_workers(rows.sparkSession):
-            is_plain = transport == "auto" and not has_required_fields(sends)
-            if is_plain and may_cross_in_cells(rows, executable):
-                return decode_columns(mapped_in_cells(rows, made, sends, name), schema)
-            run = runner_in_worker(made)
-            if transport == "pandas" and executable is not None:
-                encoding = encoding_of(rows, executable)
-                rows, run = encoding.encode(rows), encoding.over_pandas(run)
-            run.__name__ = name
-            mapped: Any = rows.mapInPandas if transport == "pandas" else rows.mapInArrow
+            mapped: Any = rows.mapInArrow if over_pandas is None else rows.mapInPandas
             return decode_columns(mapped(run, sends), schema)
-
-
-def has_required_fields(schema: spark_types.StructType) -> bool:
-    """Whether a struct in it has a field that is never NULL: of a NULL struct, it is in Arrow."""
-
-    def requires(type_: spark_types.DataType) -> bool:
-        match type_:
-            case spark_types.StructType():
-                return any(not one.nullable or requires(one.dataType) for one in type_)
-            case spark_types.ArrayType():
-                return requires(type_.elementType)
-            case spark_types.MapType():
-                return requires(type_.keyType) or requires(type_.valueType)
-        return False
-
-    return any(requires(one.dataType) for one in schema)
-
-
-def may_cross_in_cells(rows: DataFrame, executable: Executable | None) -> bool:
-    """Whether Spark adds up the bytes of batches, and each row has room for what comes out.
-
-    A client of Connect would have to ask for the limit of bytes.
-    """
-    spark = rows.sparkSession
-    if ARROW_UDF is None or is_connect(spark) or not rows.columns:
-        return False
-    if executable is None or not executable.gives_no_more_rows:
-        return False
-    return spark.conf.get(MAX_BYTES, UNLIMITED) != UNLIMITED
-
-
-def mapped_in_cells(
-    rows: DataFrame, worker: Any, sends: spark_types.StructType, name: str
-) -> DataFrame:
-    """What a worker makes of the rows, each of which has a cell for what comes out. As `Sent.run`.
-
-    Spark is told that the function is not deterministic, so that it calls it once.
-    """
-    from matchrec.spark.worker.cells import InCells
-
-    cells = spark_types.ArrayType(sends, containsNull=False)
-    (held,) = arrow_schema(struct_of({wire.CELLS: cells}))
-    run = runner_in_worker(InCells(worker, tuple(rows.columns), held.type))
-
-    def fill(parts: Iterator[tuple[pa.Array, ...]]) -> Iterator[pa.Array]:
-        return run(parts)
-
-    fill.__name__ = name
-    function = ARROW_UDF(fill, cells).asNondeterministic()
-    filled = rows.select(function(*rows.columns).alias(wire.CELLS))
-    return filled.selectExpr(f"inline({wire.CELLS})")
 
 
 def runner_in_worker(worker: Any) -> Callable[..., Iterator[Any]]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from contextlib import redirect_stdout
-from io import StringIO
 
 import pyspark
 import pytest
@@ -13,7 +11,6 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from matchrec.spark import tuning
-from matchrec.spark.transport import ARROW_UDF
 from matchrec.spark.tuning import MAX_BYTES, PARTITIONS, UNLIMITED
 from matchrec.warnings import UntunedSessionWarning
 
@@ -197,32 +194,3 @@ def test_batches_without_a_limit_of_bytes_give_the_same_rows(plain: SparkSession
     matchrec.tune(plain)
     assert len(limited) > 1_000
     assert sorted(matchrec.match_recognize(rows, clause).collect()) == limited
-
-
-ONE_ROW = "ORDER BY x MEASURES A.x AS y PATTERN (A) DEFINE A AS x > 1"
-SHARED = """ORDER BY x MEASURES A.x AS y ALL ROWS PER MATCH AFTER MATCH SKIP TO NEXT ROW
-    PATTERN (A A) DEFINE A AS x > 1"""
-
-
-@pytest.mark.skipif(ARROW_UDF is None, reason="from Spark 4.1 on")
-@pytest.mark.parametrize(
-    ("clause", "limit", "operator"),
-    [
-        (ONE_ROW, "64m", "ArrowEvalPython"),
-        (ONE_ROW, UNLIMITED, "MapInArrow"),
-        (SHARED, "64m", "MapInArrow"),
-    ],
-)
-def test_rows_cross_without_a_struct_where_bytes_are_added_up(
-    spark: SparkSession, clause: str, limit: str, operator: str
-) -> None:
-    before = str(spark.conf.get(MAX_BYTES))
-    spark.conf.set(MAX_BYTES, limit)
-    try:
-        found = matchrec.match_recognize(spark.range(5).toDF("x"), clause)
-        with redirect_stdout(StringIO()) as printed:
-            found.explain()
-        assert operator in printed.getvalue()
-        assert found.count() == (3 if clause is ONE_ROW else 4)
-    finally:
-        spark.conf.set(MAX_BYTES, before)

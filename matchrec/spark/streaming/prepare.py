@@ -48,7 +48,6 @@ from matchrec.spark.wire import SelectItem, bit_columns
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from matchrec.arguments import Transport
     from matchrec.compile.executable import Executable
     from matchrec.compile.path import Draft
 
@@ -139,8 +138,7 @@ class SentEvents(Sent):
         worker: Callable[[pa.Schema], Any],
         schema: spark_types.StructType,
         name: str,
-        _: Transport = "auto",
-        __: Executable | None = None,
+        _: Executable | None = None,
     ) -> DataFrame:
         """What a worker makes of the events of all keys.
 
