@@ -154,8 +154,8 @@ def totals_of(
     return layout.TotalArrays(
         asked=codes,
         members=members,
-        values=partitions.totalled,
-        valid=partitions.totalled_valid,
+        values=plain(partitions.totalled, np.int64),
+        valid=plain(partitions.totalled_valid, np.bool_),
         variables=compiled.rules.program[:, layout.VARIABLE].copy(),
         apart=apart,
         groups=np.zeros((groups, words_of(len(asked))), np.int64),
@@ -379,9 +379,15 @@ def columns_of(partitions: Partitions) -> tuple[IntArray, BoolArray]:
         return integers, plain(valid[0], np.bool_)
     if len(integers) == 0:
         return floats, plain(valid[1], np.bool_)
-    return np.concatenate([integers, floats]), plain(np.concatenate(valid), np.bool_)
+    joined = np.concatenate([integers, floats])
+    return plain(joined, np.int64), plain(np.concatenate(valid), np.bool_)
 
 
 def plain(array: npt.NDArray[Any], dtype: type) -> npt.NDArray[Any]:
-    """A contiguous array of `dtype`, as kernels take it, copied only if it must be."""
-    return np.ascontiguousarray(array, dtype)
+    """A contiguous array of `dtype`, as kernels take it, copied only if it must be.
+
+    It cannot be written to, so that kernels need no other code for arrays that never could.
+    """
+    found = np.ascontiguousarray(array, dtype).view()
+    found.flags.writeable = False
+    return found

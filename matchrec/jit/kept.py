@@ -295,15 +295,14 @@ class KeptFunction:
 
 
 def type_of(argument: Any) -> tuple[Any, ...]:
-    """What tells arguments apart for which other code is needed.
-
-    The arrays of a record are always of the same types, unless they are missing.
+    """What tells arguments apart for which other code is needed, as numba does: else it would keep
+    code for two kinds of arguments under one name, and find damage there.
     """
     if isinstance(argument, np.ndarray):
         flags = argument.flags
         return argument.dtype, argument.ndim, flags.c_contiguous, flags.writeable
     if isinstance(argument, tuple):
-        return type(argument), *map(type, argument)
+        return type(argument), *map(type_of, argument)
     return (type(argument),)
 
 

@@ -25,6 +25,7 @@ from matchrec.engine.matches import FailureKind, RunFailure
 from matchrec.engine.partitions import Partitions
 from matchrec.errors import MatchRecognizePlanError
 from matchrec.frontends.row_pattern import parse_row_pattern
+from matchrec.jit.kept import ALL
 from matchrec.plan.clauses import AfterMatchSkip, EventSelection, SkipTo
 from matchrec.plan.expression import End, Navigation
 from tests.tasks.contiguous import Query, query, run_engine, search, words
@@ -118,9 +119,12 @@ def test_a_match_larger_than_a_chunk_is_found_whole(engine: Engine) -> None:
 
 @engines
 def test_read_only_rows_need_no_other_kernel(engine: Engine) -> None:
-    rows = partitions(np.ones(4, np.int64), 4)
+    rows, found = partitions(np.ones(4, np.int64), 4), [(0, 1, 0, 0, 0), (0, 2, 2, 0, 0)]
+    assert listed(engine, query("A A"), rows) == found
+    compiled = sum(len(one.compiled) for one in ALL)
     rows.satisfied.flags.writeable = False
-    assert listed(engine, query("A A"), rows) == [(0, 1, 0, 0, 0), (0, 2, 2, 0, 0)]
+    assert listed(engine, query("A A"), rows) == found
+    assert sum(len(one.compiled) for one in ALL) == compiled
 
 
 @engines
