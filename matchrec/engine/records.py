@@ -388,6 +388,6 @@ def plain(array: npt.NDArray[Any], dtype: type) -> npt.NDArray[Any]:
 
     It cannot be written to, so that kernels need no other code for arrays that never could.
     """
-    found = np.ascontiguousarray(array, dtype).view()
+    found: npt.NDArray[Any] = np.ascontiguousarray(array, dtype).view()
     found.flags.writeable = False
     return found
