@@ -25,6 +25,7 @@ from matchrec.evaluate.instructions import MATCH_NUMBER, READ
 from matchrec.evaluate.kernels.functions import mathematics_of
 from matchrec.evaluate.link import LinkedConditions, Move, Transitions, link_conditions
 from matchrec.jit.callbacks import NO_CALLBACK
+from matchrec.jit.decorators import read_only
 from matchrec.nfa.closure import GUARD_END, Folding, live_states, reached_twice
 from matchrec.nfa.program import TIMED_OUT
 from matchrec.plan.clauses import EventSelection, Grouping, MatchOutput
@@ -379,8 +380,8 @@ def columns_of(partitions: Partitions) -> tuple[IntArray, BoolArray]:
         return integers, plain(valid[0], np.bool_)
     if len(integers) == 0:
         return floats, plain(valid[1], np.bool_)
-    joined = np.concatenate([integers, floats])
-    return plain(joined, np.int64), plain(np.concatenate(valid), np.bool_)
+    columns = np.concatenate([integers, floats])
+    return plain(columns, np.int64), plain(np.concatenate(valid), np.bool_)
 
 
 def plain(array: npt.NDArray[Any], dtype: type) -> npt.NDArray[Any]:
@@ -388,6 +389,5 @@ def plain(array: npt.NDArray[Any], dtype: type) -> npt.NDArray[Any]:
 
     It cannot be written to, so that kernels need no other code for arrays that never could.
     """
-    found: npt.NDArray[Any] = np.ascontiguousarray(array, dtype).view()
-    found.flags.writeable = False
+    found: npt.NDArray[Any] = read_only(np.ascontiguousarray(array, dtype))
     return found

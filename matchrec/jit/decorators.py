@@ -38,12 +38,12 @@ def allocating(function: _F) -> _F:
 
     @wraps(function)
     def call(*arguments: Any) -> Any:
-        return kept(*map(_read_only, arguments))
+        return kept(*map(read_only, arguments))
 
     return call  # type: ignore[return-value]
 
 
-def _read_only(argument: Any) -> Any:
+def read_only(argument: Any) -> Any:
     """An array that cannot be written to, which shares its memory; anything else as it is."""
     if isinstance(argument, np.ndarray) and argument.flags.writeable:
         argument = argument.view()

@@ -5,7 +5,8 @@ Spark itself says which names it takes; what it takes, a query with a clause tak
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 
 import pytest
 from pyspark.errors import ParseException
@@ -83,17 +84,15 @@ def some(words: Sequence[str], number: int, of: int = 3) -> Sequence[str]:
     return words if LONG_RUN else words[number % of :: of]
 
 
-answers: dict[str, bool] = {}
+def words_for(keywords: list[str], shapes: Mapping[str, str], name: str) -> Sequence[str]:
+    """The words that stand in a shape of this name in its test."""
+    words = sorted(set(keywords) - AMBIGUOUS)
+    return words if name in ALL_WORDS else some(words, [*shapes].index(name))
 
 
+@cache
 def is_spark_sql(spark: SparkSession, text: str) -> bool:
     """Whether Spark's parser takes a text; it is asked once."""
-    if text not in answers:
-        answers[text] = parses(spark, text)
-    return answers[text]
-
-
-def parses(spark: SparkSession, text: str) -> bool:
     parser = spark._jsparkSession.sessionState().sqlParser()  # type: ignore[attr-defined]
     try:
         parser.parsePlan(text)
@@ -125,10 +124,10 @@ def is_taken(spark: SparkSession, query: str) -> bool:
 
 @pytest.mark.parametrize("name", AROUND)
 def test_around_a_clause(spark: SparkSession, keywords: list[str], name: str) -> None:
-    query, words = AROUND[name], sorted(set(keywords) - AMBIGUOUS)
+    query = AROUND[name]
     differ = [
         word
-        for word in (words if name in ALL_WORDS else some(words, [*AROUND].index(name)))
+        for word in words_for(keywords, AROUND, name)
         if is_taken(spark, query.format(k=word, t=f"t{CLAUSE}"))
         is not is_spark_sql(spark, query.format(k=word, t="match_recognize_0"))
     ]
@@ -137,10 +136,10 @@ def test_around_a_clause(spark: SparkSession, keywords: list[str], name: str) ->
 
 @pytest.mark.parametrize("name", INPUTS)
 def test_in_the_input_of_a_clause(spark: SparkSession, keywords: list[str], name: str) -> None:
-    query, words = INPUTS[name], sorted(set(keywords) - AMBIGUOUS)
+    query = INPUTS[name]
     refused = [
         word
-        for word in (words if name in ALL_WORDS else some(words, [*INPUTS].index(name)))
+        for word in words_for(keywords, INPUTS, name)
         if is_spark_sql(spark, query.format(k=word, clause=""))
         and not is_taken(spark, query.format(k=word, clause=CLAUSE))
     ]

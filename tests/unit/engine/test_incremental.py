@@ -6,10 +6,8 @@ Rows come in pieces; a window ends by the clock before the next row comes, or wi
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -88,14 +86,7 @@ def one_partition(all_rows: Partitions, partition: int) -> Partitions:
 
 
 def chosen(rows: Partitions, numbers: IntArray) -> Partitions:
-    """Some of the rows as one partition, without their windows.
-
-    Totals are in order, as a worker has them: in another one a kernel would be compiled again.
-    """
-
-    def in_order(columns: npt.NDArray[Any] | None) -> npt.NDArray[Any] | None:
-        return None if columns is None else np.ascontiguousarray(columns[:, numbers])
-
+    """Some of the rows as one partition, without their windows."""
     return Partitions(
         np.array([0, len(numbers)]),
         rows.satisfied[numbers],
@@ -103,8 +94,8 @@ def chosen(rows: Partitions, numbers: IntArray) -> Partitions:
         rows.floats[:, numbers],
         rows.integers_valid[:, numbers],
         rows.floats_valid[:, numbers],
-        totalled=in_order(rows.totalled),
-        totalled_valid=in_order(rows.totalled_valid),
+        totalled=None if rows.totalled is None else rows.totalled[:, numbers],
+        totalled_valid=None if rows.totalled_valid is None else rows.totalled_valid[:, numbers],
     )
 
 
