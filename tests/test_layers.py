@@ -13,7 +13,7 @@ from matchrec.jit.kept import SOURCES
 PACKAGE = Path(__file__).parent.parent / "matchrec"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
-OF_ALL = {"dataclass"}  # what each layer may import, and imports nothing
+OF_ALL = {"dataclass", "shortcuts"}  # what each layer may import
 
 # What each layer may import besides; a layer is a package or a module of matchrec.
 MAY_IMPORT = {
@@ -24,6 +24,7 @@ MAY_IMPORT = {
     "loading": set(),
     "memory": set(),
     "dataclass": set(),
+    "shortcuts": set(),
     "jit": {"loading"},
     "plan": {"source", "errors"},
     "conditions": {"source", "errors", "plan"},
@@ -92,6 +93,7 @@ MAY_IMPORT = {
         "engine",
         "output",
         "compile",
+        "pruning",
     },
     "charts": {"errors", "arguments", "plan", "source", "pictures"},
     "api": {

@@ -116,7 +116,7 @@ class Executable:
     each match. ansi: whether overflow is an error. window_rows: how many rows a window has. nearby:
     row conditions that the worker computes, as it sorts the rows. totalled: the columns that totals
     over all matches read. needed: conditions of which each holds of some row of every partition
-    from which anything comes out.
+    from which anything comes out. in_pieces: whether a partition may be searched in pieces.
     """
 
     pattern: str
@@ -136,10 +136,13 @@ class Executable:
     totalled: tuple[Totalled, ...] = ()
     nearby: tuple[NearbyCondition, ...] = ()
     needed: tuple[int, ...] = ()
+    in_pieces: bool = True
 
     @property
     def lookaround(self) -> Lookaround | None:
         """How much of a partition must be at hand around a match; None for all of it."""
+        if not self.in_pieces:
+            return None
         offsets = [offset for one in self.nearby for offset in one.offsets]
         return find_lookaround(self.task, len(self.crossing.integers), self.reads, offsets)
 

@@ -73,6 +73,8 @@ from matchrec.plan.resolve import InputColumns, resolve
 from matchrec.pruning.condition_windows import find_condition_window
 from matchrec.pruning.gaps import gaps_as_conditions
 from matchrec.pruning.irrelevant_rows import find_relevance_tests
+from matchrec.pruning.locality import Shortcut, why_not
+from matchrec.shortcuts import taken
 
 # A resolved plan, its row pattern compiled and its conditions split, before types are known.
 
@@ -283,7 +285,7 @@ def draft(
     outputs = output_columns(guarded, columns, name_of)
     compiled = compile_pattern(guarded)
     in_windows = gaps_as_conditions(guarded, compiled.follow)
-    if type_of_order is not None:
+    if type_of_order is not None and taken().windows:
         in_windows = find_condition_window(in_windows, compiled.follow, type_of_order)
     pattern, conditions = with_negations(in_windows, compiled, scope)
     drafted = Draft(
@@ -374,6 +376,7 @@ def link(
         totalled=totalled,
         nearby=conditions.nearby,
         needed=find_needed(drafted, conditions.bits),
+        in_pieces=taken().pieces and not why_not(Shortcut.PIECES, plan, drafted.pattern.follow),
     )
 
 
@@ -382,9 +385,7 @@ def find_needed(drafted: Draft, bits: RowBits) -> tuple[int, ...]:
     anything comes out.
     """
     plan, folding = drafted.plan, drafted.pattern.folding
-    if plan.rows_per_match.shows_unmatched or plan.partial is not None:
-        return ()
-    if plan.staging is not None and plan.staging.timeouts is not None:
+    if not taken().partitions or why_not(Shortcut.PARTITIONS, plan, drafted.pattern.follow):
         return ()
     ids = {name: number for number, name in enumerate(drafted.pattern.program.variables)}
     by_variable = {ids[one.variable]: bits.of_spark(one) for one in drafted.conditions}

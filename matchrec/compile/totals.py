@@ -26,6 +26,8 @@ from matchrec.plan.clauses import EventSelection, Grouping, MatchOutput, RowsPer
 from matchrec.plan.expression import End
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.totals import ROUGH_COUNT
+from matchrec.pruning.locality import Shortcut, why_not
+from matchrec.shortcuts import taken
 
 if TYPE_CHECKING:
     from matchrec.conditions.row_column import RowColumn
@@ -44,10 +46,14 @@ def link_totals(
     """
     if plan.totals is None:
         return task, ()
+    if not taken().totals:
+        raise errors.NotCarriedError(errors.NOT_TAKEN)
     if plan.rows_per_match is not RowsPerMatch.ONE_ROW:
         raise errors.NotCarriedError(errors.SEVERAL_ROWS)
     if plan.first_matches is not None:
         raise errors.NotCarriedError(errors.FIRST_MATCHES)
+    if reason := why_not(Shortcut.TOTALS, plan, task.pattern.follow):
+        raise errors.NotCarriedError(reason)
     task = decide_between(find_each_once(task, plan.totals.grouped))
     columns = {place: column for column, place in measures.columns.items()}
     totalled: dict[Totalled, int] = {}

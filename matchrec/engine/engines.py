@@ -18,6 +18,7 @@ from matchrec.dataclass import dataclass
 from matchrec.engine.interface import Room, Task
 from matchrec.errors.calls import engine_cannot
 from matchrec.plan.clauses import MatchOutput
+from matchrec.shortcuts import taken
 
 if TYPE_CHECKING:
     from matchrec.engine.matches import Matches
@@ -161,7 +162,7 @@ def name_matching(task: Task, engine: str) -> str:
         return "merging"
     if task.looks_only_at_data and task.windowed:
         return "windowed"
-    if task.shares_rows:
+    if task.shares_rows and taken().chains:
         return "chained"
     remembers = task.looks_only_at_data or compiled(task).remembers_all
     return "memoised" if remembers else "plain"

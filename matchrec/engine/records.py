@@ -29,6 +29,7 @@ from matchrec.jit.decorators import read_only
 from matchrec.nfa.closure import GUARD_END, Folding, live_states, reached_twice
 from matchrec.nfa.program import TIMED_OUT
 from matchrec.plan.clauses import EventSelection, Grouping, MatchOutput
+from matchrec.shortcuts import taken
 
 if TYPE_CHECKING:
     from matchrec.evaluate.python_calls import PythonCalls
@@ -241,9 +242,14 @@ class CompiledTask:
         return -(-(int(self.rules.program[:, layout.MEMO].max(initial=-1)) + 1) // 8)
 
 
-@lru_cache(maxsize=1024)  # a worker asks batch after batch, a stream key after key
 def compile_task(task: Task, integers: int) -> CompiledTask:
     """The arrays of a task over `integers` integer columns; of a known one, the same again."""
+    return make_arrays(task, integers, merging=taken().merging)
+
+
+@lru_cache(maxsize=1024)  # a worker asks batch after batch, a stream key after key
+def make_arrays(task: Task, integers: int, *, merging: bool) -> CompiledTask:
+    """As `compile_task`. merging: whether runs merge that may."""
     folding, members = task.pattern.folding, task.members
     first, program = number_choices(task)
     skip = (task.stages and task.stages.skip) or task.after_match
@@ -270,7 +276,7 @@ def compile_task(task: Task, integers: int) -> CompiledTask:
         output=OUTPUTS[task.output],
         skip=skip_rule(skip.to),
         forgets=linked is not None and MATCH_NUMBER in linked.operations,
-        merge_runs=task.output is not MatchOutput.GRAPH and not flushes,
+        merge_runs=merging and task.output is not MatchOutput.GRAPH and not flushes,
         starts=folding.starts,
         tests_before_mapping=task.stages is not None,
         flushes=flushes,

@@ -39,6 +39,7 @@ unfinished_groups = over_stream(
     'write by="end", whose rows are final, and add these up in what reads them',
 )
 
+NOT_TAKEN = "each match is to be built"
 MEASURE_BY_SPARK = "Spark computes a measure after the match"
 SEVERAL_ROWS = "more than one row comes out for a match"
 FIRST_MATCHES = "only the first matches of a partition are asked for"

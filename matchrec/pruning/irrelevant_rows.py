@@ -32,6 +32,8 @@ from matchrec.plan.expression import (
     references,
 )
 from matchrec.plan.match_plan import MatchPlan
+from matchrec.pruning.locality import Shortcut, why_not
+from matchrec.shortcuts import taken
 
 if TYPE_CHECKING:
     from matchrec.plan.stages import Staging
@@ -47,12 +49,12 @@ def find_relevance_tests(
 
     conditions: of all variables that have one.
     """
+    if not taken().rows or why_not(Shortcut.ROWS, plan, pattern.follow) is not None:
+        return ()
     if any(one.nearby is not None for one in conditions):
         return ()
     if plan.staging is not None:
         return find_tests_of_stages(plan, plan.staging, pattern, conditions)
-    if counts_rows(plan):
-        return ()
     if plan.selection is not EventSelection.STRICT_CONTIGUITY:
         return tests_beside(NO_FILLERS, plan, pattern, conditions)
     free = find_fillers(plan, conditions)
@@ -98,10 +100,9 @@ def find_tests_of_stages(
     waits as before.
 
     It may end a window; then the next row does, or the end of the data. That changes which matches
-    are complete first if a NOT ends the pattern, and, with a skip strategy, which runs time out.
+    are complete first if a NOT ends the pattern.
     """
-    times_out = staging.skip is not None and staging.timeouts is not None
-    if pattern.program.pending or times_out or not all(skips_alike(pattern)):
+    if pattern.program.pending or not all(skips_alike(pattern)):
         return ()
     tests = {one.variable: one.before for one in conditions}
     asked = {choice.test for choices in pattern.folding.choices for choice in choices}
@@ -164,26 +165,10 @@ def looks_at_one_row(condition: SplitCondition) -> bool:
     return is_whole and before is not None and before.looks_at_one_row
 
 
-def counts_rows(plan: MatchPlan) -> bool:
-    """Whether the result says or depends on where in its partition a row stands.
-
-    A run that comes out where its window ends may have mapped rows that no match contains.
-    """
-    return (
-        plan.within_rows is not None
-        or plan.row_gap is not None
-        or plan.output is MatchOutput.GRAPH
-        or plan.partial is not None
-        or plan.rows_per_match.shows_unmatched
-    )
-
-
 def finds_the_same_without(
     plan: MatchPlan, pattern: CompiledPattern, fillers: frozenset[VariableId]
 ) -> bool:
     """Whether the matches are the same without the rows that only fillers could take."""
-    if pattern.guards or pattern.follow.matches_empty:
-        return False
     if plan.selection is not EventSelection.STRICT_CONTIGUITY:
         return True
     if plan.selects or plan.rows_per_match is not RowsPerMatch.ONE_ROW:
@@ -231,15 +216,11 @@ def sees_none(
 
 def sees_no_row(plan: MatchPlan, reference: Reference, fillers: frozenset[VariableId]) -> bool:
     if isinstance(reference, MatchNumber | Ending | RowNumber):
-        return not isinstance(reference, RowNumber)
+        return True
     if isinstance(reference, Aggregate):
-        if reference.frame is not None:
-            return False
         others = not plan.members(reference.variable) & fillers
         inner = inner_references(reference)
         return others and all(sees_no_row(plan, one, fillers) for one in inner)
     navigation = reference.navigation
-    if navigation.physical_offset:
-        return False
     at_an_end = navigation.variable is None and navigation.logical_offset == 0
     return at_an_end or not plan.members(navigation.variable) & fillers

@@ -19,6 +19,7 @@ from matchrec.output.reads import ReadFact, show_read
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
 from matchrec.plan.resolve import InputColumns
 from matchrec.plan.text import quoted
+from matchrec.shortcuts import taken
 from matchrec.spark import wire
 from matchrec.spark.after.aggregates import aggregate_matches, measure_sql
 from matchrec.spark.columns import Unsorted
@@ -86,6 +87,8 @@ def demand_of(question: Question, asked: D, drafted: Draft) -> Demand[D]:
 
 def key_tests(plan: MatchPlan, columns: InputColumns, use: Use) -> tuple[str, ...]:
     """Tests of partition columns that every row of the result passes, as SQL over one row."""
+    if not taken().keys:
+        return ()
     return tuple(
         f"{key.text} {one.test}"
         for one in use.keys
@@ -100,7 +103,7 @@ def drop_unused_columns(found: ClauseResult, prepared: Prepared[Draft]) -> Claus
     question, drafted = prepared.question, prepared.demand.draft
     reads = question.use.reads
     used = tuple(one for one in drafted.outputs if reads(one.name)) or drafted.outputs[:1]
-    if used == drafted.outputs:
+    if used == drafted.outputs or not taken().columns:
         return found
     narrow = drafted.narrow(used)
     return execute_prepared(prepared.narrow(demand_of(question, narrow, narrow)))

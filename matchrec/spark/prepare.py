@@ -27,6 +27,7 @@ from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import times_without_workers, worker_cannot_sort
 from matchrec.plan.match_plan import MatchPlan
+from matchrec.shortcuts import taken
 from matchrec.spark.columns import Preparation, Unsorted
 from matchrec.spark.question import Question, Rule
 from matchrec.spark.session import REFUSALS
@@ -143,7 +144,7 @@ def prepare_unsorted(
     reason = why_spark_sorts(question)
     if reason is not None:
         return worker_cannot_sort(reason)
-    wanted = demand(lambda _: RowScope.SORTED)
+    wanted = demand(lambda _: RowScope.SORTED if taken().neighbours else RowScope.ROW)
     reason = next(unsortable(wanted, question), None)
     if reason is not None:
         return worker_cannot_sort(reason)

@@ -28,10 +28,10 @@ from pyspark.sql.types import DateType, IntegralType, LongType
 from matchrec.compile.executable import Executable
 from matchrec.dataclass import dataclass
 from matchrec.errors.calls import cannot_cut
-from matchrec.output.reads import ReadAt, ReadFact
-from matchrec.plan.clauses import MatchOutput, RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import MICROSECONDS, Amount, Template, View, amount, template
+from matchrec.pruning.locality import Shortcut, why_not
+from matchrec.shortcuts import taken
 from matchrec.spark import wire
 from matchrec.spark.environment import able_workers
 from matchrec.spark.session import Runner
@@ -48,10 +48,8 @@ ROWS_IN_STRETCHES = View("matchrec_in_stretches")
 KEPT_STRETCHES = View("matchrec_kept")
 
 CLASSES = 1 << 12  # into which keys are divided to find large ones
-LARGE = 16  # a class is one that has at least one in so many rows
 MOST_STRETCHES = 1 << 19  # along a partition: the table of them is sent to each executor
 PARTS = 2  # stretches to a window: more tell more precisely where matches may be
-LEAST = 10_000  # rows of a range
 DAY = MICROSECONDS["DAY"]
 LONGEST = 2**60
 
@@ -68,7 +66,6 @@ READS = {
     "Range",
 }
 """The nodes of plans that it costs little to run three times."""
-WORTH_IT = 1 << 27  # bytes of an input that is cut unasked
 
 
 @dataclass(frozen=True)
@@ -124,7 +121,7 @@ class Ranges:
             f" greatest({least}L, CAST(({span}) / {MOST_STRETCHES} AS BIGINT)) AS width FROM ",
             PLACED_ROWS,
             f" WHERE {lies} IS NOT NULL GROUP BY {wire.CLASS})",
-            f" WHERE size * {LARGE} >= total)[{wire.CLASS}]",
+            f" WHERE size * {taken().large} >= total)[{wire.CLASS}]",
         )
 
     def kept(self, in_stretches: DataFrame) -> DataFrame:
@@ -134,7 +131,7 @@ class Ranges:
         cut = in_stretches.where(f"{wire.PLACED} IS NOT NULL")
         counted = cut.groupBy(wire.CLASS, wire.PLACED).agg(*self.facts()).repartition(1)
         names = wire.CLASS, wire.PLACED, wire.RANGE
-        run = runner_in_worker(Cutting(PARTS, self.needed, self.first, LEAST))
+        run = runner_in_worker(Cutting(PARTS, self.needed, self.first, taken().range_rows))
         run.__name__ = "ranges"
         with able_workers(in_stretches.sparkSession):
             return counted.mapInArrow(run, struct_of(dict.fromkeys(names, LongType())))
@@ -155,6 +152,8 @@ def find_ranges(question: Question, plan: MatchPlan, executable: Executable) -> 
     options = question.options
     if options.sort == "worker":
         return "the workers were asked to sort it"
+    if not taken().ranges:
+        return "no partition is to be cut"
     if options.counters is not None:
         return "all rows are counted"
     found = cutting(question, plan, executable)
@@ -210,7 +209,7 @@ def units_of(length: Amount, order: OrderTimes) -> int | None:
 
 def bits_of(conditions: tuple[int, ...]) -> int:
     """The mask of some conditions in the first column of bits, as far as they are in it."""
-    return sum(2 << one for one in conditions if one + 1 < wire.BITS_A_COLUMN)
+    return sum(2 << one for one in conditions if one + 1 < wire.bits_a_column())
 
 
 def first_bit(plan: MatchPlan, executable: Executable) -> int:
@@ -227,47 +226,13 @@ def first_bit(plan: MatchPlan, executable: Executable) -> int:
 
 def why_whole(plan: MatchPlan, executable: Executable) -> Iterator[str]:
     """Why what comes out of a range would not be what comes out of the partition."""
-    staging, found = plan.staging, executable.reads
     if plan.within is None:
         yield "no window of time bounds a match"
-    if plan.rows_per_match.shows_unmatched or plan.partial is not None:
-        yield "rows come out that no match has"
-    if plan.rows_per_match is RowsPerMatch.EACH_ROW:
-        yield "each row has a match of its own"
-    if staging is not None and staging.timeouts is not None:
-        yield "runs come out whose window has ended"
-    if plan.output is MatchOutput.GRAPH:
-        yield "pointers say the places of rows in the partition"
-    if ReadFact.MATCH_NUMBER in found:
-        yield "MATCH_NUMBER() counts the matches of the partition"
-    if executable.task.most_matches is not None:
-        yield "FIRST ... MATCHES counts those of a partition"
     if executable.task.max_steps is not None:
         yield "max_steps counts those of a partition"
-    if executable.task.pattern.guards:
-        yield "an anchor asks where the partition begins or ends"
-    if any(isinstance(one, ReadAt) and one.navigation.physical_offset for one in found):
-        yield "a measure looks beside a match"
-    if any(looks_outside(executable)):
-        yield "a condition looks beside a match"
-
-
-def looks_outside(executable: Executable) -> Iterator[bool]:
-    """Whether conditions read rows that the match need not have, each by itself."""
-    task, follow = executable.task, executable.task.pattern.follow
-    asked = {one.bit: one for one in executable.nearby}
-    if any(choice.test is not None for ways in task.pattern.folding.choices for choice in ways):
-        yield bool(asked)  # of a row that must not follow
-    for variable, condition in enumerate(task.conditions):
-        one = asked.get(-1 if condition.row_condition is None else condition.row_condition)
-        for offset in () if one is None else one.offsets:
-            is_before = offset == -1 and variable not in follow.first
-            is_after = offset == 1 and variable not in follow.last
-            yield not (offset == 0 or is_before or is_after)
-    lookaround = executable.lookaround
-    own = {offset for one in executable.nearby for offset in one.offsets} | {0}
-    if lookaround is not None:
-        yield -lookaround.before < min(own) or lookaround.after > max(own)
+    reason = why_not(Shortcut.RANGES, plan, executable.task.pattern.follow)
+    if reason is not None:
+        yield reason
 
 
 def why_not_unasked(question: Question, plan: MatchPlan, executable: Executable) -> Iterator[str]:
@@ -279,7 +244,7 @@ def why_not_unasked(question: Question, plan: MatchPlan, executable: Executable)
     size = size_of(question.relation.rows)
     if size is None:
         yield "the input would be computed three times; Options(sort='ranges') does so"
-    elif size < WORTH_IT:
+    elif size < taken().range_bytes:
         yield "the input is small"
 
 

@@ -24,10 +24,11 @@ from matchrec.dataclass import dataclass
 from matchrec.errors.calls import altered_by_pandas, altered_in_arrays
 from matchrec.output.reads import Read, ReadAggregate, ReadMatch, ReadMatchedRows
 from matchrec.plan.text import quoted
+from matchrec.shortcuts import taken
 from matchrec.spark import wire
 from matchrec.spark.environment import able_workers
 from matchrec.spark.types import crossing_schema, decode_columns, microseconds
-from matchrec.spark.wire import BITS_A_COLUMN, SelectItem, packed_columns
+from matchrec.spark.wire import SelectItem, bits_a_column, packed_columns
 from matchrec.spark.worker.matching import Incoming
 
 if TYPE_CHECKING:
@@ -97,11 +98,12 @@ def runner_in_worker(worker: Any) -> Callable[..., Iterator[Any]]:
 
     It travels as bytes: read with the function, it would fail before a word of ours.
     """
-    payload = pickle.dumps(worker)
+    payload, shortcuts = pickle.dumps(worker), taken()
     workers: list[Any] = []
 
     def run(*given: Any) -> Iterator[Any]:
         try:
+            from matchrec.shortcuts import each_under
             from matchrec.spark.errors.failing import report_errors, unpickle
 
             def output() -> Iterator[Any]:
@@ -109,7 +111,7 @@ def runner_in_worker(worker: Any) -> Callable[..., Iterator[Any]]:
                     workers.append(unpickle(payload))
                 return workers[0].run(*given)  # type: ignore[no-any-return]
 
-            yield from report_errors(output)
+            yield from each_under(shortcuts, lambda: report_errors(output))
         except ModuleNotFoundError as missing:
             raise RuntimeError(
                 f"a Spark worker lacks the Python package {missing.name}: install matchrec on "
@@ -230,7 +232,7 @@ class PandasEncoding:
         """The rows as they were before they crossed."""
         crossed = {}
         for index, (_, name, kind) in enumerate(self.leaves()):
-            word, bit = divmod(index, BITS_A_COLUMN)
+            word, bit = divmod(index, bits_a_column())
             marks = frame[wire.nulls(word)].to_numpy().astype(np.int64)
             absent = (marks >> bit) & 1 == 1
             values, type_ = frame[name].to_numpy(), arrow_type(kind)

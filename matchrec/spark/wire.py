@@ -28,6 +28,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from matchrec.dataclass import dataclass
+from matchrec.shortcuts import taken
 
 ROW_NUMBER = "__n"
 MATCHED_ROW = "__e"
@@ -52,9 +53,14 @@ MESSAGE = "__message"
 BITS_A_COLUMN = 62
 
 
+def bits_a_column() -> int:
+    """How many truth values share a column."""
+    return BITS_A_COLUMN if taken().packing else 1
+
+
 def bit_columns_of(conditions: int) -> int:
     """How many columns the bits of so many conditions take, after that of a mark."""
-    return conditions // BITS_A_COLUMN + 1
+    return conditions // bits_a_column() + 1
 
 
 class SelectItem(NamedTuple):
@@ -122,8 +128,8 @@ def bit_columns(first: str, conditions: Iterable[str]) -> list[SelectItem]:
 
 def packed_columns(tests: Sequence[str], name: Callable[[int], str]) -> list[SelectItem]:
     """Columns of packed tests. name: of each by its number."""
-    begins = range(0, len(tests), BITS_A_COLUMN)
-    chunks = (tests[begin : begin + BITS_A_COLUMN] for begin in begins)
+    size = bits_a_column()
+    chunks = (tests[begin : begin + size] for begin in range(0, len(tests), size))
     return [SelectItem(pack(chunk), name(index)) for index, chunk in enumerate(chunks)]
 
 

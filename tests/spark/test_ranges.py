@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from matchrec.arguments import Sort
 from matchrec.errors import MatchRecognizeError
-from matchrec.spark import ranges
+from matchrec.shortcuts import Shortcuts, in_force
 from tests.quick.scale import some_of
 
 KINDS = "DEFINE A AS kind = 'A', B AS kind = 'B' AND x > A.x - 0.5, C AS kind = 'C'"
@@ -35,11 +38,14 @@ UNITS = {"dates": "INTERVAL '{}' DAY", "times": "INTERVAL {} SECOND"}
 UNITS["local times"] = UNITS["times"]
 
 
+SMALL = Shortcuts(range_rows=1, large=1 << 20)
+"""Ranges end as soon as they can, and each key is a large one."""
+
+
 @pytest.fixture(autouse=True)
-def small_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ranges end as soon as they can, and each key is a large one."""
-    monkeypatch.setattr(ranges, "LEAST", 1)
-    monkeypatch.setattr(ranges, "LARGE", 1 << 20)
+def small_ranges() -> Iterator[None]:
+    with in_force(SMALL):
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -91,16 +97,48 @@ def test_rows_that_no_match_has_are_not_shuffled(rows: DataFrame) -> None:
 
 REFUSED = {
     "no window": ("{m} PATTERN (A B) DEFINE A AS x > 0.5", "no window of time bounds a match"),
-    "numbers": ("MEASURES MATCH_NUMBER() AS n PATTERN (A B) WITHIN 5", "MATCH_NUMBER() counts"),
-    "first": ("{m} PATTERN (A B) FIRST 2 MATCHES WITHIN 5", "FIRST ... MATCHES counts"),
+    "numbers": (
+        "MEASURES MATCH_NUMBER() AS n PATTERN (A B) WITHIN 5",
+        "MATCH_NUMBER() depends on earlier matches",
+    ),
+    "first": (
+        "{m} PATTERN (A B) FIRST 2 MATCHES WITHIN 5",
+        "FIRST 2 MATCHES depends on earlier matches",
+    ),
     "unmatched": (
         "{m} ALL ROWS PER MATCH WITH UNMATCHED ROWS PATTERN (A B) WITHIN 5",
-        "rows come out",
+        "gives rows that no match has",
     ),
-    "anchors": ("{m} PATTERN (^ A B) WITHIN 5", "an anchor asks"),
-    "rows before": ("{m} PATTERN (A B) WITHIN 5 DEFINE A AS x > PREV(x)", "looks beside a match"),
-    "rows behind": ("{m} PATTERN (A B) WITHIN 5 DEFINE B AS x > NEXT(x)", "looks beside a match"),
-    "measures": ("MEASURES NEXT(B.x) AS n PATTERN (A B) WITHIN 5", "looks beside a match"),
+    "anchors": ("{m} PATTERN (^ A B) WITHIN 5", "^ asks where the partition begins"),
+    "rows before": (
+        "{m} PATTERN (A B) WITHIN 5 DEFINE A AS x > PREV(x)",
+        "reads rows beside a match",
+    ),
+    "rows behind": (
+        "{m} PATTERN (A B) WITHIN 5 DEFINE B AS x > NEXT(x)",
+        "reads rows beside a match",
+    ),
+    "measures": ("MEASURES NEXT(B.x) AS n PATTERN (A B) WITHIN 5", "reads rows beside a match"),
+    "numbers in DEFINE": (
+        "{m} PATTERN (A B) WITHIN 5 DEFINE A AS MATCH_NUMBER() <= 3",
+        "MATCH_NUMBER() depends on earlier matches",
+    ),
+    "numbers in aggregates": (
+        "{m} PATTERN (A+ B) WITHIN 5 DEFINE A AS sum(x + MATCH_NUMBER()) < 9",
+        "MATCH_NUMBER() depends on earlier matches",
+    ),
+    "absent before": (
+        "{m} PATTERN (NOT N A B) SKIP TILL ANY MATCH ALL MATCHES WITHIN 5 DEFINE N AS kind = 'C'",
+        "NOT N looks for rows before a match",
+    ),
+    "rows before the first": (
+        "{m} PATTERN (A B C) WITHIN 5 DEFINE B AS x > PREV(x), C AS x > PREV(FIRST(x))",
+        "PREV reads rows beside a match",
+    ),
+    "rows beside an absent one": (
+        "{m} PATTERN (A B NOT N) SKIP TILL ANY MATCH ALL MATCHES WITHIN 5 DEFINE N AS x < NEXT(x)",
+        "NEXT reads rows beside a match",
+    ),
     "rows": ("{m} PATTERN (A B+) WITHIN 5 ROWS", "no window of time bounds a match"),
     "months": (
         "{m} PATTERN (A B+) WITHIN INTERVAL 1 MONTH",
@@ -138,8 +176,12 @@ def test_a_small_input_is_not_cut_unasked(spark: SparkSession) -> None:
     assert "one task for a partition: the input is small" in text
 
 
-def test_a_large_table_is(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ranges, "WORTH_IT", 1)
+def test_a_large_table_is(spark: SparkSession) -> None:
+    with in_force(replace(SMALL, range_bytes=1)):
+        check_large_table(spark)
+
+
+def check_large_table(spark: SparkSession) -> None:
     clause = "ORDER BY id MEASURES LAST(id) AS l PATTERN (A B) WITHIN 5 DEFINE B AS id % 7 = 0"
     few = clause.replace("(A B)", "(A Z*? B)").replace("DEFINE", "DEFINE A AS id % 7 = 6,")
     query = f"SELECT * FROM {{rows}} MATCH_RECOGNIZE ({few})"

@@ -19,10 +19,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from matchrec.shortcuts import taken
 from matchrec.spark.wire import Sorting
 from matchrec.spark.worker.arrays import arrow_of, column, flags_of, numbers_of
-
-FEW = 32  # rows for each one that satisfies a condition, so that to look up keys pays
 
 
 def without_matchless(table: pa.Table, sorting: Sorting) -> pa.Table:
@@ -32,7 +31,7 @@ def without_matchless(table: pa.Table, sorting: Sorting) -> pa.Table:
         count = int(np.count_nonzero(holds))
         if count == 0:
             return table.slice(0, 0)
-        if count * FEW > table.num_rows:
+        if count * taken().few > table.num_rows:
             continue
         for key in filter(table.column_names.__contains__, sorting.keys):
             values = column(table, key)

@@ -36,6 +36,7 @@ from matchrec import memory
 from matchrec.dataclass import dataclass
 from matchrec.engine.partitions import IntArray
 from matchrec.errors.calls import no_room_on_disk
+from matchrec.shortcuts import taken
 from matchrec.spark import wire
 from matchrec.spark.sorting.needed import without_matchless
 from matchrec.spark.sorting.order import order_of, sort_table
@@ -63,6 +64,7 @@ def sorted_batches(
     budget: bytes of rows that are held before they are spilled, less than 2 GiB; None for those
     that there is room for.
     """
+    budget = taken().sort_bytes if budget is None else budget
     budget = budget_of(memory.room()) if budget is None else budget
     with closing(sorted_tables(batches, sorting, budget)) as tables:
         for table in tables:

@@ -258,8 +258,8 @@ def pack(
     places: of the bits of the rows. bits: that are wanted. number: of the column.
     """
     found = np.zeros(rows.num_rows, np.int64)
-    for bit in range(wire.BITS_A_COLUMN):
-        place = number * wire.BITS_A_COLUMN + bit - 1  # the first bit is of no condition
+    for bit in range(wire.bits_a_column()):
+        place = number * wire.bits_a_column() + bit - 1  # the first bit is of no condition
         known = places.get(bits[place]) if 0 <= place < len(bits) else None
         if known is not None:
             found |= flags_of(rows, known) << bit

@@ -107,7 +107,7 @@ def as_integers(values: pa.Array) -> IntArray:
 
 def flags_of(table: pa.Table, condition: int) -> IntArray:
     """int64[n], 1 where a condition that Spark computes holds; the first bit is of no condition."""
-    place, bit = divmod(condition + 1, wire.BITS_A_COLUMN)
+    place, bit = divmod(condition + 1, wire.bits_a_column())
     return (as_integers(column(table, wire.bits(place))) >> bit) & 1
 
 

@@ -30,7 +30,6 @@ from matchrec.engine.partitions import (
 )
 from matchrec.plan.clauses import ConditionWindow, Form
 from matchrec.spark import wire
-from matchrec.spark.wire import BITS_A_COLUMN
 from matchrec.spark.worker.arrays import (
     arrow_of,
     as_floats,
@@ -148,10 +147,11 @@ def satisfied_words(table: pa.Table, conditions: int, bits: int = 0) -> WordArra
     packed = [as_integers(column(table, wire.bits(i))).view(np.uint64) for i in columns]
     words = np.zeros((table.num_rows, -(-max(1, conditions, bits) // WORD)), np.uint64)
     words[:, 0] = packed[0] >> np.uint64(1)
+    size = wire.bits_a_column()
     for index, flags in enumerate(packed[1:], 1):
-        word, bit = divmod(index * BITS_A_COLUMN - 1, WORD)
+        word, bit = divmod(index * size - 1, WORD)
         words[:, word] |= flags << np.uint64(bit)
-        if bit + BITS_A_COLUMN > WORD and word + 1 < words.shape[1]:
+        if bit + size > WORD and word + 1 < words.shape[1]:
             words[:, word + 1] |= flags >> np.uint64(WORD - bit)
     return words
 

@@ -6,11 +6,12 @@ What it takes to do so is loaded where they do it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from matchrec.compile.executable import Executable, Lookaround
 from matchrec.dataclass import dataclass
+from matchrec.shortcuts import taken
 from matchrec.spark.errors.failing import loading
 from matchrec.spark.wire import Sorting, Struct
 
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
     from matchrec.spark.worker.batches import Piece
     from matchrec.spark.worker.count import Tally
-
-ROWS_A_CALL = 1 << 17
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +32,7 @@ class Incoming:
 
     sorting: Sorting | None = None
     structs: tuple[Struct, ...] = ()
-    rows_a_call: int = ROWS_A_CALL
+    rows_a_call: int = field(default_factory=lambda: taken().rows_a_call)
 
     def needing(self, conditions: tuple[int, ...]) -> Incoming:
         """The same, where a partition may be left out in which one of these holds of no row."""

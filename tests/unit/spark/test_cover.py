@@ -20,10 +20,11 @@ from matchrec.errors import MatchRecognizeRunError
 from matchrec.frontends.sql.grammar import parse_clause
 from matchrec.frontends.sql.lower import lower
 from matchrec.plan.resolve import InputColumns
+from matchrec.shortcuts import ALL
 from matchrec.spark import wire
 from matchrec.spark.wire import SortColumn, Sorting
 from matchrec.spark.worker.cover import CoverageWorker, add_up
-from matchrec.spark.worker.matching import ROWS_A_CALL, Incoming
+from matchrec.spark.worker.matching import Incoming
 from tests.quick.scale import examples
 from tests.tasks.linking import link
 
@@ -73,7 +74,7 @@ def batches(rows: Sequence[Row], size: int) -> Iterator[pa.RecordBatch]:
 
 
 def counted(
-    task: CoverageTask, rows: Sequence[Row], rows_a_call: int = ROWS_A_CALL, size: int = 1000
+    task: CoverageTask, rows: Sequence[Row], rows_a_call: int = ALL.rows_a_call, size: int = 1000
 ) -> tuple[Figures, list[object], list[object]]:
     """The figures, the counts by occurrence, and what is said of the nearest run."""
     worker = CoverageWorker(task, SCHEMA, Incoming(rows_a_call=rows_a_call))
@@ -237,9 +238,9 @@ def test_workers_that_sort_count_the_same(rows: list[Unsorted], pattern: str, sk
     """Spark's rows are in order and have the bits of all conditions; a worker's have neither."""
     in_order = sorted(rows, key=lambda row: row[:2])  # of equal ones, as they have come
     by_spark = nearby_task(pattern, skip, RowScope.NEIGHBOURS)
-    expected = told_by(by_spark, in_order, None, ROWS_A_CALL)
+    expected = told_by(by_spark, in_order, None, ALL.rows_a_call)
     task = nearby_task(pattern, skip, RowScope.SORTED)
     place = {name: wire.column(i) for i, name in enumerate(names_of(task))}
     order = SortColumn(place["t"], descending=False, nulls_first=True)
-    for rows_a_call in (2, ROWS_A_CALL):
+    for rows_a_call in (2, ALL.rows_a_call):
         assert told_by(task, rows, Sorting((place["k"],), (order,)), rows_a_call) == expected

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -10,8 +11,8 @@ import pytest
 
 from matchrec.frontends.row_pattern import parse_row_pattern
 from matchrec.nfa.closure import Choice, is_needed
+from matchrec.shortcuts import Shortcuts, in_force
 from matchrec.spark import wire
-from matchrec.spark.sorting import needed
 from matchrec.spark.sorting.needed import without_matchless
 from matchrec.spark.wire import Sorting
 from tests.tasks.compiled import compiled
@@ -32,8 +33,9 @@ def kept(rows: pa.Table, *conditions: int) -> list[int]:
 
 
 @pytest.fixture(autouse=True)
-def always(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(needed, "FEW", 1)
+def always() -> Iterator[None]:
+    with in_force(Shortcuts(few=1)):
+        yield
 
 
 def test_a_partition_without_such_a_row_is_left_out() -> None:
@@ -54,10 +56,10 @@ def test_keys_that_arrow_tells_apart_are_not_asked() -> None:
     assert kept(rows, 0) == [0, 1, 2]
 
 
-def test_many_such_rows_are_not_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(needed, "FEW", 3)
+def test_many_such_rows_are_not_looked_up() -> None:
     rows = table(["x", "y", "y"], [1, 1, 1], [1, 1, 0])
-    assert kept(rows, 0) == [0, 1, 2]
+    with in_force(Shortcuts(few=3)):
+        assert kept(rows, 0) == [0, 1, 2]
 
 
 def test_a_bit_of_the_second_column() -> None:

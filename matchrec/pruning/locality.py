@@ -1,0 +1,411 @@
+"""How far from the rows of a match a plan looks: one table, and what each shortcut is proven for.
+
+    MATCH_NUMBER()      depends on earlier matches of the partition
+    PREV(A.x)           reads rows beside a match
+    NOT N A B           looks for rows before a match
+
+Every field of a plan, every operator of a row pattern, every kind of reference and every choice of
+a clause has an entry, so that a new one without an entry fails where it is first looked up, and in
+a test before. A shortcut that leaves rows out, or searches a partition in parts, asks `why_not`:
+what it is not proven for runs without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from enum import Enum
+from typing import Any
+
+from matchrec.dataclass import dataclass
+from matchrec.nfa.closure import FollowSets
+from matchrec.plan import clauses, expression, pattern, stages
+from matchrec.plan.match_plan import MatchPlan
+
+
+class Look(Enum):
+    """What is looked at beside the values of a match's own rows, as what is said of a part."""
+
+    BETWEEN = "reads rows beside those of a match, between its first and its last row"
+    BESIDE = "reads rows beside a match"
+    DISTANCE = "counts the rows between those of a match"
+    PLACES = "says where in the partition rows stand"
+    ABSENT_BEFORE = "looks for rows before a match"
+    ABSENT_BETWEEN = "looks for rows between those of a match"
+    ABSENT_AFTER = "looks for rows after a match, in its window"
+    LATER = "has a match complete with a later row"
+    EMPTY = "may match no rows"
+    EDGES = "asks where the partition begins or ends"
+    OVERLAP = "depends on matches that share rows"
+    EARLIER = "depends on earlier matches of the partition"
+    UNMATCHED = "gives rows that no match has"
+    LIVE = "gives runs that are no match"
+    TIMED_OUT = "gives runs whose window has ended"
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A part of a plan, as one would write it, and what it looks at."""
+
+    part: str
+    look: Look
+
+    def __str__(self) -> str:
+        return f"{self.part} {self.look.value}"
+
+
+Looks = tuple[Look, ...]
+Named = tuple[str, Looks]
+
+# What each choice, operator and reference looks at.
+
+OPERATORS: Mapping[type, Named] = {
+    pattern.Empty: ("()", ()),
+    pattern.PartitionStart: ("^", (Look.EDGES,)),
+    pattern.PartitionEnd: ("$", (Look.EDGES,)),
+    pattern.Variable: ("a variable", ()),
+    pattern.Negation: ("NOT", (Look.BESIDE,)),
+    pattern.Concatenation: ("a concatenation", ()),
+    pattern.Alternation: ("|", ()),
+    pattern.Permutation: ("PERMUTE", ()),
+    pattern.Quantified: ("a quantifier", ()),
+    pattern.Exclusion: ("{- -}", ()),
+}
+ROWS_PER_MATCH: Mapping[clauses.RowsPerMatch, Looks] = {
+    clauses.RowsPerMatch.ONE_ROW: (),
+    clauses.RowsPerMatch.ALL_ROWS_SHOW_EMPTY: (),
+    clauses.RowsPerMatch.ALL_ROWS_OMIT_EMPTY: (),
+    clauses.RowsPerMatch.ALL_ROWS_WITH_UNMATCHED: (Look.UNMATCHED,),
+    clauses.RowsPerMatch.EACH_ROW: (Look.UNMATCHED, Look.BESIDE),
+}
+SKIPS: Mapping[clauses.SkipTo, Looks] = {
+    clauses.SkipTo.NEXT_ROW: (),
+    clauses.SkipTo.PAST_LAST_ROW: (Look.OVERLAP,),
+    clauses.SkipTo.FIRST: (Look.OVERLAP,),
+    clauses.SkipTo.LAST: (Look.OVERLAP,),
+}
+SELECTIONS: Mapping[clauses.EventSelection, Looks] = {
+    clauses.EventSelection.STRICT_CONTIGUITY: (),
+    clauses.EventSelection.SKIP_TILL_NEXT_MATCH: (),
+    clauses.EventSelection.SKIP_TILL_ANY_MATCH: (),
+}
+OUTPUTS: Mapping[clauses.MatchOutput, Looks] = {
+    clauses.MatchOutput.PREFERRED: (),
+    clauses.MatchOutput.LONGEST: (),
+    clauses.MatchOutput.ALL: (),
+    clauses.MatchOutput.NON_OVERLAPPING: (Look.OVERLAP,),
+    clauses.MatchOutput.GRAPH: (Look.PLACES,),
+}
+STEPS: Mapping[type, Looks] = {stages.RepeatedPart: (), stages.ForbiddenEvent: (Look.LATER,)}
+GROUPINGS: Mapping[clauses.Grouping, Looks] = {
+    clauses.Grouping.PARTITION: (),
+    clauses.Grouping.START: (),
+    clauses.Grouping.END: (),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Where references stand. plan: whose. follow: its variables at the ends of matches and beside
+    each other. variable: of DEFINE, None in a measure.
+    """
+
+    plan: MatchPlan
+    follow: FollowSets
+    variable: str | None = None
+
+    def beside(self, navigation: expression.Navigation) -> Looks:
+        """What a row is that a navigation finds.
+
+        The row before the current one lies in a match unless that may be its first row, the row
+        after it unless that may be its last. Of rows that must be absent nothing is known.
+        """
+        offset = navigation.physical_offset
+        if offset == 0:
+            return ()
+        mapped = self.plan.members(None)
+        ends = {-1: self.follow.first, 1: self.follow.last}
+        own = None if self.variable is None else self.plan.ids.get(self.variable)
+        is_current = own in self.plan.members(navigation.variable) and navigation.is_last
+        is_inside = own in mapped - ends.get(offset, mapped)
+        return (Look.BETWEEN,) if is_current and is_inside else (Look.BESIDE,)
+
+
+def of_column(reference: expression.ColumnReference, where: Where) -> Iterator[Seen]:
+    """A value on a row that is mapped, or beside such a row."""
+    name = "PREV" if reference.navigation.physical_offset < 0 else "NEXT"
+    yield from named(name, where.beside(reference.navigation))
+
+
+def of_classifier(reference: expression.Classifier, where: Where) -> Iterator[Seen]:
+    """The variable of such a row."""
+    yield from named("CLASSIFIER()", where.beside(reference.navigation))
+
+
+def of_aggregate(reference: expression.Aggregate, where: Where) -> Iterator[Seen]:
+    """Rows of the match, or those of a frame around the current one."""
+    if reference.frame is not None:
+        yield Seen(f"{reference.function} over a frame", Look.BESIDE)
+    for one in expression.inner_references(reference):
+        yield from of_reference(one, where)
+
+
+Reading = Callable[[Any, Where], Iterable[Seen]]
+
+REFERENCES: Mapping[type, Reading] = {
+    expression.ColumnReference: of_column,
+    expression.Aggregate: of_aggregate,
+    expression.Classifier: of_classifier,
+    expression.MatchNumber: lambda *_: [Seen("MATCH_NUMBER()", Look.EARLIER)],
+    expression.Ending: lambda one, _: named(f"{one.asked.value}()", ()),
+    expression.RowNumber: lambda *_: [Seen("MATCH_ROW_NUMBER()", Look.DISTANCE)],
+}
+
+
+def named(part: str, looks: Looks) -> Iterator[Seen]:
+    """A part with all that it looks at."""
+    return (Seen(part, look) for look in looks)
+
+
+def of_reference(reference: expression.Reference, where: Where) -> Iterable[Seen]:
+    """What a reference looks at."""
+    return REFERENCES[type(reference)](reference, where)
+
+
+def of_scalar(scalar: expression.Scalar, where: Where) -> Iterator[Seen]:
+    """What an expression looks at."""
+    for one in expression.references(scalar):
+        yield from of_reference(one, where)
+
+
+# What each field of a plan looks at.
+
+
+def of_pattern(where: Where) -> Iterator[Seen]:
+    for node in pattern.walk(where.plan.pattern):
+        yield from named(*OPERATORS[type(node)])
+    if where.follow.matches_empty:
+        yield Seen("PATTERN", Look.EMPTY)
+
+
+def of_measures(where: Where) -> Iterator[Seen]:
+    for measure in where.plan.measures:
+        yield from of_scalar(measure.value, where)
+
+
+def of_definitions(where: Where) -> Iterator[Seen]:
+    for one in where.plan.definitions:
+        inside = Where(where.plan, where.follow, one.variable)
+        yield from of_scalar(one.condition, inside)
+
+
+def of_rows_per_match(where: Where) -> Iterator[Seen]:
+    yield from named(where.plan.rows_per_match.value, ROWS_PER_MATCH[where.plan.rows_per_match])
+
+
+def of_partial(where: Where) -> Iterator[Seen]:
+    if where.plan.partial is not None:
+        yield from named(where.plan.partial.words, (Look.LIVE, Look.EDGES))
+
+
+def of_after_match(where: Where) -> Iterator[Seen]:
+    yield from named(where.plan.after_match.words, SKIPS[where.plan.after_match.to])
+
+
+def of_within_rows(where: Where) -> Iterator[Seen]:
+    if where.plan.within_rows is not None:
+        yield Seen("WITHIN ... ROWS", Look.DISTANCE)
+
+
+def of_gaps(where: Where) -> Iterator[Seen]:
+    if where.plan.row_gap is not None:
+        yield Seen("WITHIN ... BETWEEN ROWS", Look.BETWEEN)
+
+
+def of_selection(where: Where) -> Iterator[Seen]:
+    yield from named(where.plan.selection.value, SELECTIONS[where.plan.selection])
+
+
+def of_output(where: Where) -> Iterator[Seen]:
+    yield from named(where.plan.output.value, OUTPUTS[where.plan.output])
+
+
+def of_first_matches(where: Where) -> Iterator[Seen]:
+    if where.plan.first_matches is not None:
+        yield Seen(where.plan.first_matches.words, Look.EARLIER)
+
+
+def of_absences(where: Where) -> Iterator[Seen]:
+    for one in where.plan.absences:
+        look = Look.ABSENT_BETWEEN
+        look = Look.ABSENT_BEFORE if one.after is None else look
+        look = Look.ABSENT_AFTER if one.before is None else look
+        yield Seen(f"NOT {one.variable}", look)
+
+
+def of_staging(where: Where) -> Iterator[Seen]:
+    staging = where.plan.staging
+    if staging is None:
+        return
+    for step in stages.all_steps(staging.steps):
+        yield from named("a NOT between stages", STEPS[type(step)])
+    if staging.skip is not None:
+        yield Seen("a skip strategy", Look.OVERLAP)
+    if staging.timeouts is not None:
+        look = Look.TIMED_OUT if staging.skip is None else Look.LIVE
+        yield Seen("a side output of timeouts", look)
+
+
+def of_totals(where: Where) -> Iterator[Seen]:
+    if where.plan.totals is not None:
+        yield from named("an aggregate over all matches", GROUPINGS[where.plan.totals.grouped])
+
+
+def nothing(_: Where) -> Iterable[Seen]:
+    """Of what says nothing but which rows of a match are, or what they are called."""
+    return ()
+
+
+FIELDS: Mapping[str, Callable[[Where], Iterable[Seen]]] = {
+    "pattern": of_pattern,
+    "partition_by": nothing,
+    "order_by": nothing,
+    "measures": of_measures,
+    "rows_per_match": of_rows_per_match,
+    "partial": of_partial,
+    "columns": nothing,
+    "after_match": of_after_match,
+    "within": nothing,
+    "within_rows": of_within_rows,
+    "gaps": of_gaps,
+    "equal": nothing,
+    "subsets": nothing,
+    "definitions": of_definitions,
+    "selection": of_selection,
+    "output": of_output,
+    "first_matches": of_first_matches,
+    "absences": of_absences,
+    "closing": nothing,
+    "staging": of_staging,
+    "totals": of_totals,
+}
+"""By the name of each field of `MatchPlan`."""
+
+
+def looks_of(plan: MatchPlan, follow: FollowSets) -> Iterator[Seen]:
+    """All that a plan looks at beside the values of matched rows. follow: of its pattern.
+
+    >>> from matchrec.frontends.sql.locate import parse
+    >>> from matchrec.frontends.sql.lower import lower
+    >>> from matchrec.nfa.compile import compile_pattern
+    >>> (site,) = parse("SELECT * FROM t MATCH_RECOGNIZE (ORDER BY t MEASURES LAST(x) AS x"
+    ...     " AFTER MATCH SKIP TO NEXT ROW PATTERN (^ A B) DEFINE B AS x > PREV(x))").sites
+    >>> plan = lower(site.clause)
+    >>> for one in looks_of(plan, compile_pattern(plan).follow):
+    ...     print(one)
+    ^ asks where the partition begins or ends
+    PREV reads rows beside those of a match, between its first and its last row
+    """
+    where = Where(plan, follow)
+    for find in FIELDS.values():
+        yield from find(where)
+
+
+# What each shortcut is proven for: it is taken where a plan looks at nothing else.
+
+
+class Shortcut(Enum):
+    """What leaves rows out or searches a partition in parts: see `shortcuts.Shortcuts`."""
+
+    RANGES = "ranges"
+    PARTITIONS = "partitions"
+    ROWS = "rows"
+    PIECES = "pieces"
+    TOTALS = "totals"
+
+
+PROVEN: Mapping[Shortcut, frozenset[Look]] = {
+    # All rows from where a match may begin to the end of its window are in one range.
+    Shortcut.RANGES: frozenset(
+        {
+            Look.BETWEEN,
+            Look.DISTANCE,
+            Look.ABSENT_BETWEEN,
+            Look.ABSENT_AFTER,
+            Look.EMPTY,
+            Look.OVERLAP,
+        }
+    ),
+    # A partition without a row that every match needs has no match, whatever the others have.
+    Shortcut.PARTITIONS: frozenset(
+        {
+            Look.BETWEEN,
+            Look.BESIDE,
+            Look.DISTANCE,
+            Look.PLACES,
+            Look.ABSENT_BEFORE,
+            Look.ABSENT_BETWEEN,
+            Look.ABSENT_AFTER,
+            Look.LATER,
+            Look.EDGES,
+            Look.OVERLAP,
+            Look.EARLIER,
+        }
+    ),
+    # Rows stay that satisfy any condition, those of rows that must be absent among them.
+    Shortcut.ROWS: frozenset(
+        {
+            Look.ABSENT_BEFORE,
+            Look.ABSENT_BETWEEN,
+            Look.ABSENT_AFTER,
+            Look.LATER,
+            Look.OVERLAP,
+            Look.EARLIER,
+            Look.TIMED_OUT,
+        }
+    ),
+    # Rows before the first undecided starting row go, but for those that are looked at beside it.
+    Shortcut.PIECES: frozenset(
+        {
+            Look.BETWEEN,
+            Look.BESIDE,
+            Look.DISTANCE,
+            Look.EMPTY,
+            Look.EDGES,
+            Look.OVERLAP,
+            Look.EARLIER,
+            Look.UNMATCHED,
+        }
+    ),
+    # Runs carry what is added up, and each match is told by its rows.
+    Shortcut.TOTALS: frozenset(
+        {
+            Look.BETWEEN,
+            Look.BESIDE,
+            Look.DISTANCE,
+            Look.ABSENT_BEFORE,
+            Look.ABSENT_BETWEEN,
+            Look.ABSENT_AFTER,
+            Look.LATER,
+            Look.EMPTY,
+            Look.EDGES,
+            Look.OVERLAP,
+        }
+    ),
+}
+
+
+def why_not(shortcut: Shortcut, plan: MatchPlan, follow: FollowSets) -> str | None:
+    """What a shortcut is not proven for, in words; None where it may be taken."""
+    proven = PROVEN[shortcut]
+    return next((str(one) for one in looks_of(plan, follow) if one.look not in proven), None)
+
+
+def show_table() -> str:
+    """The looks, and which shortcuts are proven for each: a table of the documentation."""
+    names = [one.value for one in Shortcut]
+    lines = [f"| what a part of a query says | {' | '.join(names)} |"]
+    lines.append("|---|" + ":-:|" * len(names))
+    for look in Look:
+        marks = (" yes " if look in PROVEN[one] else " " for one in Shortcut)
+        lines.append(f"| {look.value} |{'|'.join(marks)}|")
+    return "\n".join(lines)

@@ -1,0 +1,72 @@
+"""The table of what a plan looks at has an entry for all that a plan may say."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import get_args
+
+import pytest
+
+from matchrec.frontends.sql.locate import parse
+from matchrec.frontends.sql.lower import lower
+from matchrec.nfa.compile import compile_pattern
+from matchrec.plan.clauses import EventSelection, Grouping, MatchOutput, RowsPerMatch, SkipTo
+from matchrec.plan.expression import Reference
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.pattern import RowPattern
+from matchrec.plan.stages import ForbiddenEvent, RepeatedPart
+from matchrec.pruning import locality
+from matchrec.pruning.locality import PROVEN, Look, Shortcut, looks_of
+from matchrec.shortcuts import Shortcuts
+
+TABLES: dict[str, tuple[Mapping[object, object], set[object]]] = {
+    "fields": (locality.FIELDS, {one.name for one in dataclasses.fields(MatchPlan)}),
+    "operators": (locality.OPERATORS, {*get_args(RowPattern)}),
+    "references": (locality.REFERENCES, {*get_args(Reference)}),
+    "rows per match": (locality.ROWS_PER_MATCH, {*RowsPerMatch}),
+    "skips": (locality.SKIPS, {*SkipTo}),
+    "selections": (locality.SELECTIONS, {*EventSelection}),
+    "outputs": (locality.OUTPUTS, {*MatchOutput}),
+    "steps": (locality.STEPS, {RepeatedPart, ForbiddenEvent}),
+    "groupings": (locality.GROUPINGS, {*Grouping}),
+    "proven": (PROVEN, {*Shortcut}),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_each_has_an_entry(name: str) -> None:
+    table, wanted = TABLES[name]
+    assert set(table) == wanted
+
+
+def test_every_shortcut_has_a_switch() -> None:
+    switches = {one.name for one in dataclasses.fields(Shortcuts) if one.default is True}
+    assert {one.value for one in Shortcut} <= switches
+
+
+def test_every_look_but_one_is_proven_for_some_shortcut() -> None:
+    known = frozenset[Look]().union(*PROVEN.values())
+    assert {*Look} - known == {Look.LIVE}
+
+
+LOOKS = {
+    "PATTERN (A B) DEFINE B AS x > PREV(x)": {Look.BETWEEN},
+    "PATTERN (A B) DEFINE A AS x > PREV(x)": {Look.BESIDE},
+    "PATTERN (A B) DEFINE B AS x > PREV(x, 2)": {Look.BESIDE},
+    "PATTERN (A B) DEFINE A AS x > NEXT(x)": {Look.BETWEEN},
+    "PATTERN (A B) DEFINE B AS x > NEXT(x)": {Look.BESIDE},
+    "PATTERN (A B) DEFINE B AS x > PREV(A.x)": {Look.BESIDE},
+    "PATTERN (A B) DEFINE B AS x > PREV(FIRST(x))": {Look.BESIDE},
+    "PATTERN (A B) DEFINE B AS sum(A.x) > MATCH_NUMBER()": {Look.EARLIER},
+    "PATTERN (A B) DEFINE B AS count(A.*) > 1 AND CLASSIFIER(A) = 'A'": set(),
+}
+
+
+@pytest.mark.parametrize("text", LOOKS)
+def test_looks(text: str) -> None:
+    clause = f"ORDER BY t MEASURES LAST(x) AS x AFTER MATCH SKIP TO NEXT ROW {text}"
+    (site,) = parse(f"SELECT * FROM t MATCH_RECOGNIZE ({clause})").sites
+    plan = lower(site.clause)
+    found = {one.look for one in looks_of(plan, compile_pattern(plan).follow)}
+    assert found == LOOKS[text]
