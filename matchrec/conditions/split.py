@@ -197,9 +197,10 @@ class ConditionSplitter:
         if is_bare(scalar) and isinstance(found[0], MatchNumber):
             return NumberOfMatch(scalar.span)
         position = one_position(scalar)
-        if position is not None and isinstance(found[0], ColumnReference):
+        kinds = {type(one) for one in found}
+        if position is not None and kinds == {ColumnReference}:
             return self.move_inside(scalar, position)
-        if position is not None and isinstance(found[0], Classifier) and is_truth(scalar):
+        if position is not None and kinds == {Classifier} and is_truth(scalar):
             return by_classifier(scalar, position, self.plan.variables)
         if isinstance(scalar, Operation) and is_known(scalar.operator):
             return self.combined(scalar)

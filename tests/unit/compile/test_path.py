@@ -57,7 +57,7 @@ def test_the_pattern_is_compiled_and_folded_once(plan: MatchPlan) -> None:
 @PLANS
 def test_a_worker_compiles_nothing_again(plan: MatchPlan) -> None:
     received = pickle.loads(pickle.dumps(linked(plan)))
-    records.compile_task.cache_clear()
+    records.make_arrays.cache_clear()
     with mock.patch.object(nfa, "fold", side_effect=AssertionError):
         first = records.compile_task(received.task, 1)
         assert records.compile_task(received.task, 1) is first

@@ -28,7 +28,7 @@ TABLES: dict[str, tuple[Mapping[object, object], set[object]]] = {
     "skips": (locality.SKIPS, {*SkipTo}),
     "selections": (locality.SELECTIONS, {*EventSelection}),
     "outputs": (locality.OUTPUTS, {*MatchOutput}),
-    "steps": (locality.STEPS, {RepeatedPart, ForbiddenEvent}),
+    "steps": (locality.STEPS, {RepeatedPart.__name__, ForbiddenEvent.__name__}),
     "groupings": (locality.GROUPINGS, {*Grouping}),
     "proven": (PROVEN, {*Shortcut}),
 }

@@ -1,0 +1,157 @@
+"""Random clauses of all that a clause may say, as text, and rows that they are over.
+
+Every shortcut of the engine has something to do with some of them: conditions on rows beside
+others, windows that conditions say, loops over rows that nothing needs, aggregates that Spark
+computes, matches that overlap. What cannot be together is refused when a query is built.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+
+COLUMNS = "id int, k string, t int, x int, y double, s string"
+Row = tuple[int, str | None, int | None, int | None, float | None, str | None]
+
+PATTERNS = (
+    "A B", "A B C", "A+ B", "A B+ C", "A Z*? C", "A Z* C", "A Z*? B Z*? C", "(A | B)+ C", "A? B",
+    "A B*", "(A B)*", "A+? C?", "A{2}", "A{1,3} B", "^ A B", "A B+ $", "^ A* C $",
+    "PERMUTE(A, B, C)", "A {- B+ -} C", "{- A -} B", "A NOT B C", "A+ NOT B", "(A B | A C) B?",
+    "A (B | Z) C", "B+ C*",
+    "A B A", "(A B? C)+", "A Z{0,4}? C",
+)  # fmt: skip
+SELECTED = (
+    "A B", "A B C", "A+ B", "A B+ C", "A? B C", "(A | B) C", "NOT C A B", "A NOT B C", "A B NOT C",
+    "A+ NOT C B", "A C*? B",
+)  # fmt: skip
+CONDITIONS = (
+    "x > 1", "x <= 2", "s = 'a'", "s <> 'b'", "x IS NULL OR x > 2", "{v}.x > 0 AND s < 'c'", "TRUE",
+    "x > PREV(x)", "x >= NEXT(x)", "PREV({v}.x, 2) IS NULL", "PREV(x) < NEXT(x)", "x <> PREV(x)",
+    "x > FIRST(x)", "{v}.t - FIRST(t) <= 4", "{v}.t <= FIRST({w}.t) + 3", "x >= {w}.x", "{w}.s = s",
+    "x > PREV(FIRST(x))", "x > LAST({w}.x, 1)", "PREV({w}.x) = 1", "NEXT(FIRST(s)) = 'b'",
+    "MATCH_NUMBER() <= 2", "MATCH_NUMBER() % 2 = 1 OR x > 1", "count({v}.*) <= 2", "sum(x) < 6",
+    "avg({w}.x) >= 1", "CLASSIFIER({w}) = '{w}'", "max(x) = x", "count(*) < 4", "sum({w}.y) > y",
+    "x + {w}.x > 3", "count(CASE WHEN MATCH_NUMBER() < 3 THEN 1 END) >= 0", "min({w}.s) <= s",
+)  # fmt: skip
+MEASURES = (
+    "FIRST(id) AS f", "LAST(id) AS l", "count(*) AS n", "sum(x) AS sx", "A.x AS ax", "C.s AS cs",
+    "LAST(B.id, 1) AS b1", "MATCH_NUMBER() AS m", "CLASSIFIER() AS c", "PREV(FIRST(x)) AS p",
+    "NEXT(LAST(id)) AS nx", "collect_list(s) AS ss", "max(B.y) AS my", "avg(x) AS m2",
+    "sum(y) AS sy", "count(DISTINCT x) AS dx", "FINAL LAST(x) AS fx", "A.x + LAST(x) AS both",
+    "percentile(x, 0.5) AS md", "first(s) AS fs", "min(s) FILTER (WHERE x > 0) AS ms",
+    "string(FIRST(t)) AS st",
+)  # fmt: skip
+FRACTIONS = (None, 0.0, -0.0, 0.5, 1.25, -2.0)
+
+
+@dataclass(frozen=True)
+class Clause:
+    """text: of the clause, in its parentheses. keys: by which it divides the rows."""
+
+    text: str
+    keys: str
+
+    @property
+    def query(self) -> str:
+        """A query over the DataFrame `rows`."""
+        return f"SELECT * FROM {{rows}} MATCH_RECOGNIZE ({self.text}) AS r"
+
+
+def some(random: Random, likely: float, *texts: str) -> str:
+    """One of the texts with a blank, or nothing."""
+    return f"{random.choice(texts)} " if random.random() < likely else ""
+
+
+def definitions(random: Random, words: str, *, is_numbered: bool) -> str:
+    """DEFINE of most variables of a pattern. is_numbered: whether matches have numbers there."""
+    names = [name for name in "ABC" if name in words]
+    able = [one for one in CONDITIONS if is_numbered or "NUMBER" not in one]
+    found = []
+    for name in names:
+        if random.random() < 0.8 or not found:
+            other = random.choice([one for one in names if f"NOT {one}" not in words] or names)
+            parts = random.sample(able, random.choice([1, 1, 2]))
+            whole = random.choice([" AND ", " AND ", " OR "]).join(f"({one})" for one in parts)
+            found.append(f"{name} AS {whole.format(v=name, w=other)}")
+    return f"DEFINE {', '.join(found)}"
+
+
+def measures(random: Random, words: str) -> str:
+    """MEASURES that read variables of the pattern."""
+    mapped = [name for name in "ABC" if name in words and f"NOT {name}" not in words]
+    able = [one for one in MEASURES if all(f"{n}." not in one or n in mapped for n in "ABC")]
+    return f"MEASURES {', '.join(random.sample(able, random.randint(1, 4)))} "
+
+
+def random_clause(random: Random) -> Clause:
+    """A clause that may be refused."""
+    keys = random.choice(["", "", "PARTITION BY k ", "PARTITION BY k, s "])
+    selects = random.random() < 0.3
+    words = random.choice(SELECTED if selects else PATTERNS)
+    output = some(random, 0.5 if not selects else 0.9, "ALL MATCHES", "NON-OVERLAPPING MATCHES")
+    output = output if selects else some(random, 0.1, "ALL MATCHES", "LONGEST MATCH")
+    selection = some(random, 1.0, "SKIP TILL NEXT MATCH", "SKIP TILL ANY MATCH") if selects else ""
+    rows = some(
+        random, 0.6, "ONE ROW PER MATCH", "ALL ROWS PER MATCH",
+        "ALL ROWS PER MATCH OMIT EMPTY MATCHES", "ALL ROWS PER MATCH WITH UNMATCHED ROWS",
+        "ALL ROWS PER MATCH SHOW EMPTY MATCHES",
+    )  # fmt: skip
+    mapped = [name for name in "AB" if name in words and f"NOT {name}" not in words]
+    skip = some(
+        random, 0.6, "AFTER MATCH SKIP TO NEXT ROW", "AFTER MATCH SKIP PAST LAST ROW",
+        f"AFTER MATCH SKIP TO LAST {mapped[0]}", f"AFTER MATCH SKIP TO FIRST {mapped[-1]}",
+        "AFTER MATCH SKIP TO LAST U",
+    )  # fmt: skip
+    skip = "" if "ALL M" in output or "NON" in output else skip
+    within = some(
+        random, 0.9 if selects else 0.6, "WITHIN 3", "WITHIN 5", "WITHIN 9", "WITHIN 4 ROWS",
+        "WITHIN 2 BETWEEN ROWS", "WITHIN 6, 2 BETWEEN ROWS", "WITHIN 3 FROM A TO B",
+    )  # fmt: skip
+    within = within if "TO B" not in within or {*"AB"} <= {*mapped} else ""
+    endings = ["SHOW UNFINISHED MATCHES", *["SHOW TIMEOUT MATCHES"] * ("WITHIN" in within)]
+    partial = "" if "UNMATCHED" in rows or output else some(random, 0.06, *endings)
+    ascends = "WITHIN" in within and "4 ROWS" not in within
+    order = "t, id" if ascends else random.choice(["t, id", "id", "t DESC, id"])
+    first = some(random, 0.08, "FIRST 1 MATCHES", "FIRST 3 MATCHES")
+    is_named = "LAST U" in skip or random.random() < 0.1
+    subset = f"SUBSET U = ({', '.join(mapped)}) " if is_named else ""
+    rows = rows or "ONE ROW PER MATCH " * bool(partial)
+    define = definitions(random, words, is_numbered="ALL M" not in output)
+    text = (
+        f"{keys}ORDER BY {order} {measures(random, words)}{rows}{partial}{skip}PATTERN ({words}) "
+        f"{selection}{output}{first}{within}{subset}{define}"
+    )
+    return Clause(text, keys)
+
+
+def random_window(random: Random) -> str:
+    """A query with a row pattern window, of which each row is in the result."""
+    words = random.choice([one for one in PATTERNS if not any(c in one for c in "^$UN{")])
+    keys = random.choice(["", "PARTITION BY k "])
+    skip = some(random, 0.5, "AFTER MATCH SKIP TO NEXT ROW", "AFTER MATCH SKIP PAST LAST ROW")
+    frame = random.choice(["UNBOUNDED FOLLOWING", "3 FOLLOWING"])
+    return (
+        "SELECT id, low OVER w AS low, count(*) OVER w AS n FROM {rows} WINDOW w AS "
+        f"({keys}ORDER BY t, id MEASURES LAST(x) AS low ROWS BETWEEN CURRENT ROW AND {frame} "
+        f"{skip}PATTERN ({words}) {definitions(random, words, is_numbered=False)})"
+    )
+
+
+def random_rows(random: Random, count: int) -> list[Row]:
+    """Rows in any order; `id` is unique, `t` is not, and has gaps."""
+    stretch = random.choice([1, 2, 6])
+    times = [random.randint(0, count * stretch) for _ in range(count)]
+    jumps = [random.randint(0, 3) * random.choice([1, 1, 50]) for _ in range(count)]
+    ids = list(range(count))
+    random.shuffle(ids)
+    return [
+        (
+            ids[place],
+            random.choice(["a", "b", "c", None]),
+            None if random.random() < 0.03 else times[place] + jumps[place],
+            random.choice([None, 0, 1, 1, 2, 3]),
+            random.choice(FRACTIONS),
+            random.choice(["a", "b", "c", None]),
+        )
+        for place in range(count)
+    ]
