@@ -5,9 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections import Counter
 from collections.abc import Generator, Iterator
-from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -60,14 +58,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def in_this_run(items: list[pytest.Item]) -> Iterator[pytest.Item]:
     """What a run does of all tests: slow ones in a full run, of others a part in each."""
-    numbers: Counter[Path] = Counter()
     for item in items:
         mark = item.get_closest_marker("one_of")
         if item.get_closest_marker("slow") is not None:
             now = FULL
         elif mark is not None:
-            now = is_now(numbers[item.path], *mark.args)
-            numbers[item.path] += 1
+            now = is_now(item.nodeid, *mark.args)
         else:
             now = True
         if now:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from random import Random
 
 import pytest
@@ -50,14 +51,23 @@ class Case:
     text: str
     ask: Callable[[matchrec.Options], DataFrame]
 
+    @cached_property
+    def is_cut(self) -> bool:
+        """Whether its partitions can be cut into ranges."""
+        try:
+            self.ask(CUT)
+        except MatchRecognizeError as error:
+            return not not_cut(error)
+        return True
+
     def build(self) -> DataFrame:
         """The result, of partitions that are cut where they can be."""
         try:
-            return self.ask(matchrec.Options(sort="ranges"))
+            return self.ask(CUT if self.is_cut else matchrec.Options())
         except MatchRecognizeError as error:
-            if 'sort="auto"' not in str(error):
-                raise
-            return self.ask(matchrec.Options())
+            if not_cut(error):
+                return self.ask(matchrec.Options())
+            raise
 
     def answer(self, shortcuts: Shortcuts) -> Answer:
         """The rows, each as text, and their types; or why there are none."""
@@ -70,6 +80,14 @@ class Case:
                 return f"{type(error).__name__}: {error.message}"
             except PySparkException as error:
                 return told(error)
+
+
+CUT = matchrec.Options(sort="ranges")
+
+
+def not_cut(error: MatchRecognizeError) -> bool:
+    """Whether it says that partitions cannot be cut."""
+    return 'sort="auto"' in str(error)
 
 
 def told(error: PySparkException) -> str:

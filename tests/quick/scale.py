@@ -16,6 +16,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeVar
+from zlib import crc32
 
 T = TypeVar("T")
 
@@ -56,12 +57,17 @@ def batches(full: int, each: int = 1) -> range:
     return range(SEED + 1, SEED + full) if FULL else range(SEED, SEED + 1)
 
 
-def is_now(number: int, of: int) -> bool:
-    """Whether the test of this number in its module is in this run, one of so many being quick.
+def is_now(name: str, of: int) -> bool:
+    """Whether the test of this name is in this run, one of so many being quick.
 
     A quick run has that one, a full run the others, a long run all.
     """
-    return LONG_RUN is not None or (number % of == 0) is not FULL
+    return LONG_RUN is not None or is_drawn(name, of) is not FULL
+
+
+def is_drawn(name: str, of: int) -> bool:
+    """Whether a test is one of so many: by its name, so that a new test draws no other one."""
+    return crc32(name.encode()) % of == 0
 
 
 def together(cases: Sequence[T]) -> Sequence[Sequence[T]]:
