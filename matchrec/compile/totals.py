@@ -22,15 +22,13 @@ from matchrec.errors import totals as errors
 from matchrec.nfa.closure import Effect, determinise, may_map_twice
 from matchrec.nfa.program import A_MATCH
 from matchrec.output.reads import MeasureReader, ReadAggregate, ReadTotal
-from matchrec.plan.clauses import EventSelection, Grouping, MatchOutput, RowsPerMatch
+from matchrec.plan.clauses import EventSelection, Grouping, MatchOutput
 from matchrec.plan.expression import End
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.totals import ROUGH_COUNT
 
 if TYPE_CHECKING:
     from matchrec.conditions.row_column import RowColumn
 
-OF_FUNCTIONS = {"avg": "sum", ROUGH_COUNT: "count"}
 ADDED = ("count", "sum", "first", "last")
 EXTREMES = ("min", "max")
 
@@ -44,8 +42,6 @@ def link_totals(
     """
     if plan.totals is None:
         return task, ()
-    if plan.rows_per_match is not RowsPerMatch.ONE_ROW:
-        raise errors.NotCarriedError(errors.SEVERAL_ROWS)
     if plan.first_matches is not None:
         raise errors.NotCarriedError(errors.FIRST_MATCHES)
     task = decide_between(find_each_once(task, plan.totals.grouped))
@@ -91,9 +87,9 @@ def link_total(
     totalled: dict[Totalled, int],
 ) -> Total:
     """One of them. columns: by their place. totalled: those that totals read, to which it adds."""
-    function, of = OF_FUNCTIONS.get(read.function, read.function), read.of
+    function, floats, of = read.asked.function, read.asked.adds_doubles, read.of
     if of is None:
-        return Total(function, "count", frozenset(), None, floats=False)
+        return Total(function, "count", frozenset(), None, floats)
     place = of.column
     if isinstance(of, ReadAggregate):
         inside, variable = of.function, of.variable
@@ -103,24 +99,25 @@ def link_total(
             raise errors.NotCarriedError(errors.ROW_BESIDE)
         inside, variable = "first" if step.end is End.FIRST else "last", step.variable
     type_ = None if place is None else measures.types[columns[place]]
-    if not is_carried(read.function, inside, type_):
-        raise errors.not_carried(read.function, inside, "rows" if type_ is None else type_.name)
+    if not is_carried(function, inside, type_):
+        raise errors.not_carried(function, inside, "rows" if type_ is None else type_.name)
     reads, values = TotalledBy.PRESENCE, None
     if function != "count" and inside != "count":
         ranked = function in EXTREMES and inside != "sum"
-        reads = TotalledBy.ORDER if ranked else TotalledBy.NUMBERS
-    is_number = type_ is not None and reads is TotalledBy.NUMBERS
-    floats = type_ is not None and is_number and type_.family is Family.FLOATING
+        floats |= not ranked and type_ is not None and type_.family is Family.FLOATING
+        added = TotalledBy.DOUBLES if floats else TotalledBy.NUMBERS
+        reads = TotalledBy.ORDER if ranked else added
     if place is not None:
         values = totalled.setdefault(Totalled(place, reads), len(totalled))
-    return Total(function, inside, plan.members(variable), values, floats)
+    over = "sum" if function == "avg" else function
+    return Total(over, inside, plan.members(variable), values, floats)
 
 
 def is_carried(function: str, inside: str, type_: ValueType | None) -> bool:
     """Whether runs carry an aggregate over all matches, see the table above."""
     if inside not in (*ADDED, *EXTREMES):
         return False
-    if function in ("count", ROUGH_COUNT) or type_ is None or inside == "count":
+    if function == "count" or type_ is None or inside == "count":
         return True
     if function == "avg" and type_.family is Family.DECIMAL:
         return False
