@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pyspark.sql.types import DataType, DoubleType, NumericType
+from pyspark.sql.types import DataType, DecimalType, DoubleType, NumericType
 
 from matchrec.api.clauses import Clause
 from matchrec.api.inputs import expr
@@ -38,8 +38,6 @@ _CAST = re.compile(
     r"\s*CAST\s*\((.+)\bAS\s+(?:(DOUBLE)|DECIMAL\s*\(\s*38\s*(?:,\s*(\d+)\s*)?\))\s*\)\s*",
     re.IGNORECASE | re.DOTALL,
 )
-TO_DECIMAL = ("count", "sum")
-TO_DOUBLE = (*TO_DECIMAL, "avg")
 _PLAIN_NAME = re.compile(r"\w+|`(?:[^`]|``)+`")
 A_COLUMN = Measure(
     "__matches", Term((MatchNumber(),), Span(0, 0))
@@ -56,30 +54,35 @@ def aggregate(
     MatchRecognizeUnsupportedError for what a stream never knows.
     """
     grouped, plan = Grouping(by), plan_of(clause)
-    flows = is_streaming(clause.relation.rows)
-    if flows and grouped is not Grouping.END:
+    if is_streaming(clause.relation.rows) and grouped is not Grouping.END:
         raise errors.unfinished_groups(by)
-    named_keys = key_measures(plan, grouped)
+    keys = key_measures(plan, grouped)
     calls = {name: call_of(text, plan) for name, text in aggregates.items()}
     asked = dict.fromkeys(part for call in calls.values() for part in parts_of(call))
-    keys = tuple(named_keys.values())
-    totals = Totals(tuple(asked), grouped, tuple(one.name for one in keys))
+    totals = Totals(tuple(asked), grouped, tuple(one.name for one in keys.values()))
+    found = search_of(clause, only_read(plan, (*keys.values(),), asked), totals)
+    rows = found.dataframe
+    names = [*rows.columns[: len(plan.partition_by)], *keys]
+    check_names(calls, names)
+    groups = named_sql(zip(names, map(quoted, rows.columns), strict=False))
+    columns = named_sql((name, sql_of(call, found, totals)) for name, call in calls.items())
+    if groups and not is_streaming(rows):  # of a stream a row is a group, no further one comes
+        return found, rows.groupBy(*map(expr, groups)).agg(*map(expr, columns))
+    return found, rows.selectExpr(*groups, *columns)
+
+
+def only_read(
+    plan: MatchPlan, keys: tuple[Measure, ...], asked: Collection[AskedTotal]
+) -> MatchPlan:
+    """The plan of which a match is a row, with no more measures than somebody reads."""
     read = {one.measure for one in asked}
     measures = (*keys, *(one for one in plan.measures if one.name in read))
-    plan = replace(plan, measures=measures, rows_per_match=RowsPerMatch.ONE_ROW)
-    found = search_of(clause, plan, totals)
-    rows = found.dataframe
-    names = [*rows.columns[: len(plan.partition_by)], *named_keys]
-    check_names(calls, names)
-    own = zip(rows.columns, names, strict=False)
-    groups = [f"{quoted(column)} AS {quoted(name)}" for column, name in own]
-    named = [f"{sql_of(call, found, totals)} AS {quoted(name)}" for name, call in calls.items()]
-    if flows:  # a row is a group, and no further one of it comes
-        return found, rows.selectExpr(*groups, *named)
-    if groups:
-        grouped_rows = rows.groupBy(*map(expr, groups))
-        return found, grouped_rows.agg(*map(expr, named))
-    return found, rows.selectExpr(*named)
+    return replace(plan, measures=measures, rows_per_match=RowsPerMatch.ONE_ROW)
+
+
+def named_sql(columns: Iterable[tuple[str, str]]) -> list[str]:
+    """SQL of columns. columns: the name and the value of each."""
+    return [f"{value} AS {quoted(name)}" for name, value in columns]
 
 
 def search_of(clause: Clause, plan: MatchPlan, totals: Totals) -> ClauseResult:
@@ -135,7 +138,8 @@ def check_names(columns: Iterable[str], groups: list[str]) -> None:
 def call_of(text: str, plan: MatchPlan) -> AskedTotal:
     """An aggregate as it is written. Raises MatchRecognizePlanError."""
     names = {one.name.lower(): one.name for one in plan.measures}
-    call, cast, known = cast_of(text)
+    call, cast = cast_of(text)
+    known = FUNCTIONS if cast is None else ("count", "sum")
     found = _CALL.fullmatch(call)
     function = "" if found is None else found[1].lower()
     if found is None or function not in (("count",) if found[2] else known):
@@ -149,19 +153,17 @@ def call_of(text: str, plan: MatchPlan) -> AskedTotal:
     return AskedTotal(function, names[measure.lower()], cast)
 
 
-def cast_of(text: str) -> tuple[str, str | None, tuple[str, ...]]:
-    """What is cast, to which type, and the functions that may be; the text itself where none is.
+def cast_of(text: str) -> tuple[str, str | None]:
+    """What is cast, and to which type; the text itself where nothing is.
 
     >>> cast_of("cast(count(*) AS decimal(38,0))")
-    ('count(*) ', 'DECIMAL(38, 0)', ('count', 'sum'))
+    ('count(*) ', 'DECIMAL(38, 0)')
     """
     found = _CAST.fullmatch(text)
     if found is None:
-        return text, None, FUNCTIONS
+        return text, None
     call, is_double, scale = found.groups()
-    if is_double:
-        return call, DOUBLE, TO_DOUBLE
-    return call, f"DECIMAL(38, {int(scale or 0)})", TO_DECIMAL
+    return call, DOUBLE if is_double else f"DECIMAL(38, {int(scale or 0)})"
 
 
 def over_groups(call: AskedTotal, rows: DataFrame, columns: Mapping[AskedTotal, str]) -> str:
@@ -184,11 +186,14 @@ def over_matches(call: AskedTotal, rows: DataFrame) -> str:
     match call.function:
         case "count":
             return f"CAST(count({argument}) AS {total_type(call, measure).simpleString()})"
+        case "sum" if call.cast == DOUBLE:
+            own = total_type(replace(call, cast=None), measure)
+            type_ = own if isinstance(own, DoubleType) else DecimalType(38, scale_of(own))
+            return f"CAST({added(call, argument, type_)} AS DOUBLE)"
         case "sum" if call.cast is not None or isinstance(measure, NumericType):
             return added(call, argument, total_type(call, measure))
         case "avg":
-            value = argument if call.cast is None else f"CAST({argument} AS DOUBLE)"
-            return checked(call, f"avg({value})", argument, "DECIMAL")
+            return checked(call, f"avg({argument})", argument, "DECIMAL")
         case function:
             return f"{function}({argument})"
 

@@ -92,15 +92,14 @@ class TotalledBy(Enum):
     """What is read of a column."""
 
     NUMBERS = "numbers"
-    DOUBLES = "doubles"
     ORDER = "order"
     PRESENCE = "presence"
 
 
 @dataclass(frozen=True, slots=True)
 class Totalled:
-    """A column that totals read: its whole numbers, its numbers as doubles, numbers in the order of
-    its values, or none of them, but only which values are NULL.
+    """A column that totals read: its numbers, numbers in the order of its values, or neither of
+    them, but only which values are NULL.
     """
 
     column: int

@@ -25,6 +25,7 @@ from matchrec.output.reads import MeasureReader, ReadAggregate, ReadTotal
 from matchrec.plan.clauses import EventSelection, Grouping, MatchOutput
 from matchrec.plan.expression import End
 from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.totals import AskedTotal
 
 if TYPE_CHECKING:
     from matchrec.conditions.row_column import RowColumn
@@ -87,9 +88,9 @@ def link_total(
     totalled: dict[Totalled, int],
 ) -> Total:
     """One of them. columns: by their place. totalled: those that totals read, to which it adds."""
-    function, floats, of = read.asked.function, read.asked.adds_doubles, read.of
+    function, of = read.asked.function, read.of
     if of is None:
-        return Total(function, "count", frozenset(), None, floats)
+        return Total(function, "count", frozenset(), None, floats=False)
     place = of.column
     if isinstance(of, ReadAggregate):
         inside, variable = of.function, of.variable
@@ -99,28 +100,29 @@ def link_total(
             raise errors.NotCarriedError(errors.ROW_BESIDE)
         inside, variable = "first" if step.end is End.FIRST else "last", step.variable
     type_ = None if place is None else measures.types[columns[place]]
-    if not is_carried(function, inside, type_):
+    if not is_carried(read.asked, inside, type_):
         raise errors.not_carried(function, inside, "rows" if type_ is None else type_.name)
     reads, values = TotalledBy.PRESENCE, None
     if function != "count" and inside != "count":
         ranked = function in EXTREMES and inside != "sum"
-        floats |= not ranked and type_ is not None and type_.family is Family.FLOATING
-        added = TotalledBy.DOUBLES if floats else TotalledBy.NUMBERS
-        reads = TotalledBy.ORDER if ranked else added
+        reads = TotalledBy.ORDER if ranked else TotalledBy.NUMBERS
+    is_number = type_ is not None and reads is TotalledBy.NUMBERS
+    floats = type_ is not None and is_number and type_.family is Family.FLOATING
     if place is not None:
         values = totalled.setdefault(Totalled(place, reads), len(totalled))
     over = "sum" if function == "avg" else function
     return Total(over, inside, plan.members(variable), values, floats)
 
 
-def is_carried(function: str, inside: str, type_: ValueType | None) -> bool:
+def is_carried(asked: AskedTotal, inside: str, type_: ValueType | None) -> bool:
     """Whether runs carry an aggregate over all matches, see the table above."""
+    function = asked.function
     if inside not in (*ADDED, *EXTREMES):
         return False
     if function == "count" or type_ is None or inside == "count":
         return True
-    if function == "avg" and type_.family is Family.DECIMAL:
-        return False
+    if asked.is_double and type_.family is Family.DECIMAL:
+        return False  # which is a quotient of all digits, or made of them
     if function in ("sum", "avg"):
         return inside in ADDED and type_.family in NUMBERS and not is_wide_decimal(type_)
     if inside == "sum":

@@ -25,7 +25,9 @@ no_aggregate = plan_error(
     hint="write count(*), or count, sum, avg, min or max of a measure, such as sum(n); a count or "
     "a sum may be in CAST(... AS DOUBLE) or CAST(... AS DECIMAL(38, 0))",
 )
-rounding_cast = plan_error("`{asked}` would be rounded", hint="write {exact}")
+rounding_cast = plan_error(
+    "`{asked}` asks for a type that has not its digits", hint="write {exact}"
+)
 unknown_measure = plan_error(
     "no measure is called `{name}`", notes=("measures: {measures}",), hint="name one of these"
 )
@@ -45,7 +47,7 @@ unfinished_groups = over_stream(
 total_too_large = run_error(
     "an aggregate over all matches is too large for {type_name}",
     notes=("it is {asked}", "{place}"),
-    hint="write it as CAST(... AS DOUBLE), or as a DECIMAL of 38 digits where it has fewer",
+    hint="write a CAST to DOUBLE in MEASURES, or a sum as CAST(... AS DECIMAL(38, ...))",
     hints={
         "BIGINT": "write it as CAST(... AS DECIMAL(38, 0)) or CAST(... AS DOUBLE)",
         "DECIMAL(38, 0)": "write it as CAST(... AS DOUBLE)",

@@ -31,8 +31,8 @@ class AskedTotal:
         return call if self.cast is None else f"CAST({call} AS {self.cast})"
 
     @property
-    def adds_doubles(self) -> bool:
-        """Whether doubles are added up, whatever the measure is."""
+    def is_double(self) -> bool:
+        """Whether the search gives a double, whatever the measure is."""
         return self.cast == DOUBLE or self.function == "avg"
 
 

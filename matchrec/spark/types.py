@@ -193,7 +193,7 @@ def total_type(asked: AskedTotal, measure: DataType | None) -> DataType:
     """
     if measure is not None and asked.function in ("min", "max"):
         return measure
-    if asked.adds_doubles:
+    if asked.is_double:
         return DoubleType()
     own = LongType() if measure is None or asked.function == "count" else sum_type(measure)
     if asked.cast is None:

@@ -159,8 +159,7 @@ def map_row(ways: IntArray, variable: int, row: int, totals: TotalArrays) -> Non
             continue
         asked = totals.asked[total]
         aggregate, inside, column = asked[OVER_MATCHES], asked[IN_A_MATCH], asked[VALUES]
-        at, present = NUMBER + total * OF_A_TOTAL, True
-        value = bits_of(1.0) if asked[IS_FLOAT] else np.int64(1)
+        at, value, present = NUMBER + total * OF_A_TOTAL, np.int64(1), True
         if column >= 0:
             present = totals.valid[column, row]
             if inside != COUNT:

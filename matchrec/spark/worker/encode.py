@@ -98,18 +98,14 @@ def partitions_of(
 
 
 def as_added(values: pa.Array, reads: TotalledBy) -> IntArray:
-    """int64[n], what totals read of a column: a double as its bits, or numbers in its order."""
-    match reads:
-        case TotalledBy.PRESENCE:
-            return np.zeros(len(values), np.int64)
-        case TotalledBy.NUMBERS:
-            return as_integers(values)
-        case TotalledBy.DOUBLES:
-            return as_floats(values.cast(pa.float64())).view(np.int64)
-        case TotalledBy.ORDER if pa.types.is_floating(values.type):
-            return rising_floats(as_floats(values))
-        case TotalledBy.ORDER:
-            return np.asarray(sort_keys(values), np.int64)
+    """int64[n], what totals read of a column: a float as its bits, or numbers in its order."""
+    by_order = reads is TotalledBy.ORDER
+    if reads is TotalledBy.PRESENCE:
+        return np.zeros(len(values), np.int64)
+    if pa.types.is_floating(values.type):
+        floats = as_floats(values)
+        return rising_floats(floats) if by_order else floats.view(np.int64)
+    return np.asarray(sort_keys(values) if by_order else as_integers(values), np.int64)
 
 
 def ends_of(executable: Executable, table: pa.Table) -> IntArray | None:

@@ -366,12 +366,12 @@ class Gatherer:
 
     def added(self, read: ReadTotal, total: Total, words: IntArray, absent: BoolArray) -> pa.Array:
         """A count or a sum over all matches, NULL where `absent`. Raises TotalOverflow."""
-        roughly = doubles_of(words[:, 2])
-        if total.floats:
-            assert self.reader.matches.totals is not None
-            self.refuse_lost(read, np.isinf(doubles_of(self.reader.matches.totals[:, 2])), "DOUBLE")
-            return arrow_of(roughly, absent)
-        numbers, kind = np.ascontiguousarray(words[:, :2]), self.type_added(read, total)
+        numbers, roughly = np.ascontiguousarray(words[:, :2]), doubles_of(words[:, 2])
+        if total.floats or read.asked.is_double:
+            doubles, lost = self.as_doubles(total, numbers, roughly)
+            self.refuse_lost(read, lost & ~absent, "DOUBLE")
+            return arrow_of(doubles, absent)
+        kind = self.type_added(read, total)
         if pa.types.is_decimal(kind):
             lost = too_large(numbers, roughly, 0, 10**kind.precision)
             self.refuse_lost(read, lost & ~absent, f"DECIMAL({kind.precision}, {kind.scale})")
@@ -379,6 +379,20 @@ class Gatherer:
         lost = too_large(numbers, roughly, 0) | (numbers[:, 1] != numbers[:, 0] >> 63)
         self.refuse_lost(read, lost & ~absent, "BIGINT")
         return arrow_of(numbers[:, 0], absent)
+
+    def as_doubles(
+        self, total: Total, numbers: IntArray, roughly: FloatArray
+    ) -> tuple[FloatArray, BoolArray]:
+        """Numbers of 128 bits as doubles, and which of them are not known."""
+        if total.floats:
+            assert self.reader.matches.totals is not None
+            return roughly, np.isinf(doubles_of(self.reader.matches.totals[:, 2]))
+        low, high, wrapped = numbers[:, 0], numbers[:, 1], roughly > SURELY_MORE
+        large = high * 2.0**64 + low.view(np.uint64)
+        exact = np.where(high == low >> 63, low.astype(np.float64), large)
+        if "count" in (total.over, total.inside):  # of which none is negative
+            return np.where(wrapped, roughly, exact), np.isinf(roughly)
+        return exact, wrapped
 
     def type_added(self, read: ReadTotal, total: Total) -> pa.DataType:
         """The type of a count or a sum over all matches that is exact."""
