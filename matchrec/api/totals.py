@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pyspark.sql.types import DataType, DecimalType, DoubleType, NumericType
+from pyspark.sql.types import DataType, DecimalType, DoubleType, IntegralType, NumericType
 
 from matchrec.api.clauses import Clause
 from matchrec.api.inputs import expr
@@ -187,13 +187,14 @@ def over_matches(call: AskedTotal, rows: DataFrame) -> str:
         case "count":
             return f"CAST(count({argument}) AS {total_type(call, measure).simpleString()})"
         case "sum" if call.cast == DOUBLE:
-            own = total_type(replace(call, cast=None), measure)
-            type_ = own if isinstance(own, DoubleType) else DecimalType(38, scale_of(own))
-            return f"CAST({added(call, argument, type_)} AS DOUBLE)"
+            doubles = f"sum(CAST({argument} AS DOUBLE))"
+            if not isinstance(measure, DecimalType | IntegralType):
+                return doubles
+            return f"coalesce(CAST({exact_sum(argument, measure)} AS DOUBLE), {doubles})"
         case "sum" if call.cast is not None or isinstance(measure, NumericType):
             return added(call, argument, total_type(call, measure))
         case "avg":
-            return checked(call, f"avg({argument})", argument, "DECIMAL")
+            return checked(call, f"try_avg({argument})", argument, "DECIMAL")
         case function:
             return f"{function}({argument})"
 
@@ -202,9 +203,14 @@ def added(call: AskedTotal, argument: str, type_: DataType) -> str:
     """SQL of a sum of numbers, which is an error in every mode where it is too large."""
     if isinstance(type_, DoubleType):
         return f"sum(CAST({argument} AS DOUBLE))"
-    name, scale = type_.simpleString().upper(), scale_of(type_)
-    total = f"try_sum(CAST({argument} AS DECIMAL(38, {scale})))"
-    return checked(call, f"try_cast({total} AS {name})", argument, name)
+    name = type_.simpleString().upper()
+    total = f"try_cast({exact_sum(argument, type_)} AS {name})"
+    return checked(call, total, argument, name.replace(",", ", "))
+
+
+def exact_sum(argument: str, type_: DataType) -> str:
+    """SQL of a sum of all digits, NULL where these are more than 38. type_: of the numbers."""
+    return f"try_sum(CAST({argument} AS DECIMAL(38, {scale_of(type_)})))"
 
 
 def checked(call: AskedTotal, value: str, argument: str, type_name: str) -> str:

@@ -122,7 +122,7 @@ def is_carried(asked: AskedTotal, inside: str, type_: ValueType | None) -> bool:
     if function == "count" or type_ is None or inside == "count":
         return True
     if asked.is_double and type_.family is Family.DECIMAL:
-        return False  # which is a quotient of all digits, or made of them
+        return False  # of all digits of the sum
     if function in ("sum", "avg"):
         return inside in ADDED and type_.family in NUMBERS and not is_wide_decimal(type_)
     if inside == "sum":

@@ -240,30 +240,48 @@ MOST = 2**63 - 1
 
 
 @pytest.mark.parametrize("enabled", ["true", "false"])
+@pytest.mark.parametrize("by", ["partition", "end"])
 @pytest.mark.parametrize("engine", ["auto", "backtracking"])
-def test_groups_that_come_to_too_much_are_an_error(
-    spark: SparkSession, engine: str, enabled: str
+def test_matches_that_come_to_too_much_are_an_error(
+    spark: SparkSession, engine: str, by: str, enabled: str
 ) -> None:
-    rows = spark.range(3).selectExpr("id", f"{MOST}L AS x")
-    options = matchrec.Options(engine=engine)  # type: ignore[arg-type]
+    rows = spark.range(3).selectExpr("0 AS id", f"{MOST}L AS x")  # rows that end matches are equal
+    query = matchrec.query(rows, EACH, options=matchrec.Options(engine=engine))  # type: ignore[arg-type]
     with ansi(spark, enabled):
-        asked = matchrec.query(rows, EACH, options=options)
-        exact = asked.aggregate({"c": "CAST(sum(x) AS DECIMAL(38, 0))"})
-        assert [row.c for row in exact.collect()] == [3 * MOST]
-        with pytest.raises(Exception, match=r"is too large for BIGINT"):
-            asked.aggregate({"c": "sum(x)"}).collect()
+        for aggregate, wanted in (
+            ("CAST(sum(x) AS DECIMAL(38, 0))", 3 * MOST),
+            ("CAST(sum(x) AS DOUBLE)", float(3 * MOST)),
+            ("avg(x)", float(MOST)),
+        ):
+            found = query.aggregate({"c": aggregate}, by=by)  # type: ignore[arg-type]
+            assert [row.c for row in found.collect()] == [wanted]
+        with pytest.raises(Exception, match=r"is too large for BIGINT") as caught:
+            query.aggregate({"c": "sum(x)"}, by=by).collect()  # type: ignore[arg-type]
+        assert "write it as CAST(... AS DECIMAL(38, 0)) or CAST(... AS DOUBLE)" in str(caught.value)
 
 
 @pytest.mark.parametrize("enabled", ["true", "false"])
-def test_built_decimals_that_come_to_too_much_are_an_error(
-    spark: SparkSession, enabled: str
-) -> None:
+def test_decimals_that_come_to_too_much_are_an_error(spark: SparkSession, enabled: str) -> None:
     rows = spark.range(30).selectExpr("id", "CAST(9e37 AS DECIMAL(38, 0)) AS x")
-    asked = matchrec.query(rows, EACH)
+    query = matchrec.query(rows, EACH)  # each match is built, as digits are too many
     with ansi(spark, enabled):
-        for aggregate in ("sum(x)", "CAST(sum(x) AS DOUBLE)", "avg(x)"):
-            with pytest.raises(Exception, match=r"is too large for DECIMAL|OVERFLOW"):
-                asked.aggregate({"c": aggregate}).collect()
+        for aggregate in ("sum(x)", "avg(x)"):
+            with pytest.raises(Exception, match=r"is too large for DECIMAL"):
+                query.aggregate({"c": aggregate}).collect()
+        ((found,),) = query.aggregate({"c": "CAST(sum(x) AS DOUBLE)"}).collect()
+        assert found == pytest.approx(2.7e39)
+
+
+@pytest.mark.parametrize("enabled", ["true", "false"])
+def test_a_sum_of_decimals_has_ten_digits_more(spark: SparkSession, enabled: str) -> None:
+    rows = spark.range(41).selectExpr("id", "CAST(9.5 AS DECIMAL(2, 1)) AS x")
+    query = matchrec.query(rows, POWERS.replace("LAST(id) AS last", "LAST(x) AS x"))
+    matches = 2**41 - 1
+    with ansi(spark, enabled):
+        exact = query.aggregate({"c": "CAST(sum(x) AS DECIMAL(38, 1))"})
+        assert exact.collect() == [(Decimal("9.5") * matches,)]
+        with pytest.raises(Exception, match=r"is too large for DECIMAL\(12, 1\)"):
+            query.aggregate({"c": "sum(x)"}).collect()
 
 
 def test_thousands_of_partitions(spark: SparkSession) -> None:

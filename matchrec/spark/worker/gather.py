@@ -89,7 +89,7 @@ def too_large(words: IntArray, roughly: FloatArray, scale: int, limit: int = LIM
     most, least = divmod(limit, 2**64), divmod(-limit, 2**64)
     over = (high > most[0]) | ((high == most[0]) & (low >= np.uint64(most[1])))
     under = (high < least[0]) | ((high == least[0]) & (low <= np.uint64(least[1])))
-    wrapped = np.abs(roughly) * 10.0**scale > SURELY_MORE
+    wrapped = ~(np.abs(roughly) * 10.0**scale <= SURELY_MORE)  # or it is no number
     return np.asarray(over | under | wrapped, np.bool_)
 
 
@@ -387,7 +387,7 @@ class Gatherer:
         if total.floats:
             assert self.reader.matches.totals is not None
             return roughly, np.isinf(doubles_of(self.reader.matches.totals[:, 2]))
-        low, high, wrapped = numbers[:, 0], numbers[:, 1], roughly > SURELY_MORE
+        low, high, wrapped = numbers[:, 0], numbers[:, 1], ~(roughly <= SURELY_MORE)
         large = high * 2.0**64 + low.view(np.uint64)
         exact = np.where(high == low >> 63, low.astype(np.float64), large)
         if "count" in (total.over, total.inside):  # of which none is negative
