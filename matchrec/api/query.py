@@ -98,7 +98,8 @@ class Query:
         """What its clauses compile to and which engine runs them.
 
         analyze: the query also runs, its rows are dropped, and what it has counted is shown.
-        aggregates, by, clause: those of `aggregate`, for what that runs in place of the query.
+        aggregates, by: those of `aggregate`, for what that runs in place of the query. clause: only
+        that one, where there are several.
 
         >>> large = matchrec.Pattern.begin("large").where("id > 1")
         >>> print(matchrec.query(spark.range(3), large, order_by="id").explain())
@@ -117,6 +118,8 @@ class Query:
         with self._naming_dialect(), self._read(how) as reading:
             if aggregates is None:
                 results = [one.result for one in reading.clauses()]
+                if clause is not None:
+                    results = [results[chosen_clause(reading, clause) - 1]]
             else:
                 chosen = clause_at(reading, chosen_clause(reading, clause))
                 result, totals = aggregate(chosen, aggregates, by)

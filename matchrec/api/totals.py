@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -39,9 +39,7 @@ _CAST = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _PLAIN_NAME = re.compile(r"\w+|`(?:[^`]|``)+`")
-A_COLUMN = Measure(
-    "__matches", Term((MatchNumber(),), Span(0, 0))
-)  # where nobody reads another one
+A_COLUMN = Measure("__match", Term((MatchNumber(),), Span(0, 0)))  # of matches that are counted
 
 
 def aggregate(
@@ -60,7 +58,10 @@ def aggregate(
     calls = {name: call_of(text, plan) for name, text in aggregates.items()}
     asked = dict.fromkeys(part for call in calls.values() for part in parts_of(call))
     totals = Totals(tuple(asked), grouped, tuple(one.name for one in keys.values()))
-    found = search_of(clause, only_read(plan, (*keys.values(),), asked), totals)
+    read = {one.measure for one in asked}
+    measures = (*keys.values(), *(one for one in plan.measures if one.name in read))
+    plan = replace(plan, measures=measures, rows_per_match=RowsPerMatch.ONE_ROW)
+    found = search_of(clause, plan, totals)
     rows = found.dataframe
     names = [*rows.columns[: len(plan.partition_by)], *keys]
     check_names(calls, names)
@@ -69,15 +70,6 @@ def aggregate(
     if groups and not is_streaming(rows):  # of a stream a row is a group, no further one comes
         return found, rows.groupBy(*map(expr, groups)).agg(*map(expr, columns))
     return found, rows.selectExpr(*groups, *columns)
-
-
-def only_read(
-    plan: MatchPlan, keys: tuple[Measure, ...], asked: Collection[AskedTotal]
-) -> MatchPlan:
-    """The plan of which a match is a row, with no more measures than somebody reads."""
-    read = {one.measure for one in asked}
-    measures = (*keys, *(one for one in plan.measures if one.name in read))
-    return replace(plan, measures=measures, rows_per_match=RowsPerMatch.ONE_ROW)
 
 
 def named_sql(columns: Iterable[tuple[str, str]]) -> list[str]:
@@ -91,12 +83,12 @@ def search_of(clause: Clause, plan: MatchPlan, totals: Totals) -> ClauseResult:
     Raises MatchRecognizeUnsupportedError for such totals over a stream.
     """
     arguments = clause.relation, clause.alias, clause.options
-    reason = errors.BY_ONE_AT_A_TIME
-    if clause.options.engine != "backtracking" or is_streaming(clause.relation.rows):
+    flows, reason = is_streaming(clause.relation.rows), errors.BY_ONE_AT_A_TIME
+    if flows or clause.options.engine != "backtracking":
         try:
             return execute(replace(plan, totals=totals), *arguments)
         except errors.NotCarriedError as error:
-            if is_streaming(clause.relation.rows):
+            if flows:
                 raise
             reason = error.reason
     plan = replace(plan, measures=plan.measures or (A_COLUMN,))

@@ -137,9 +137,6 @@ def query_of(
     totals: dict[str, Any] = {name: given.pop(name) for name in OF_TOTALS if name in given}
     if totals:
         totals["aggregates"] = dict(totals.get("aggregates", [("matches", "count(*)")]))
-        totals["clause"] = chosen
-    elif chosen is not None and "aggregates" in options:
-        raise click.UsageError("--clause is for --aggregate and --by")
     what = origin.read(language)
     return QueryRequest(language, what, events, given, tables, settings, chosen, totals)
 

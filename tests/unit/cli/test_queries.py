@@ -84,7 +84,7 @@ def test_a_pattern_that_was_converted_runs(clicks: Path) -> None:
     assert "FROM clicks MATCH_RECOGNIZE" in invoke("convert", "again.py", *told).stdout
 
 
-def test_aggregates_over_the_matches_of_a_clause(files: Path) -> None:
+def test_aggregates_over_the_matches_of_a_clause(clicks: Path) -> None:
     asked = "run", "streaks.sql", "--table", "t=prices.csv", "--format", "csv", "--clause", "1"
     shown = invoke(*asked, "--by", "end", "--aggregate", "rows=CAST(sum(n) AS DECIMAL(38, 0))")
     assert shown.stdout.splitlines() == ["sym,ts,rows", "X,3,3", "Y,3,2"]
