@@ -14,7 +14,6 @@ from matchrec.errors.language import Language
 from matchrec.errors.run import failures as errors
 from matchrec.errors.sql.window import window_asked_about
 from matchrec.errors.streams import another_clause_over_a_stream
-from matchrec.errors.totals import NotCarriedError
 from matchrec.frontends.sql.locate import (
     in_scope,
     markers_of_outer,
@@ -28,7 +27,6 @@ from matchrec.frontends.sql.lower import lower
 from matchrec.frontends.sql.nodes import Query, Site
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
 from matchrec.plan.text import Template, parameter_name
-from matchrec.plan.totals import Totals
 from matchrec.source import Source, Span
 from matchrec.spark.execute import ClauseResult, execute
 from matchrec.spark.question import Options, is_streaming
@@ -48,9 +46,8 @@ class Clause:
     """A clause over its rows; by itself it is a whole query of SASE+, of a Pattern, or of a clause.
 
     source, language: of its text. alias: the name that qualifies columns of its rows. use: what is
-    used of its result. totals: what its search computes in place of the query around, if it can;
-    built: why it does not. finish: what is made of that where it is the whole query. searched: the
-    plan that `why` and `coverage` are about, if that is another one.
+    used of its result. finish: what is made of that where it is the whole query. searched: the plan
+    that `why` and `coverage` are about, if that is another one.
     """
 
     plan: MatchPlan
@@ -63,25 +60,11 @@ class Clause:
     is_window: bool = False
     finish: Callable[[ClauseResult], DataFrame] = field(default=dataframe_of)
     searched: MatchPlan | None = None
-    totals: Totals | None = None
-    built: str = ""
 
     @cached_property
     def result(self) -> ClauseResult:
         """What comes out. Raises MatchRecognizeError for whatever is wrong with the clause."""
-        built = self.built
-        if self.totals is not None and is_streaming(self.relation.rows):
-            built = "the rows are a stream, of which `aggregate` of the query knows groups"
-        elif self.totals is not None and self.options.engine == "backtracking":
-            built = "the engine that is asked for finds one match at a time"
-        elif self.totals is not None:
-            plan, use = replace(self.plan, totals=self.totals), replace(self.use, columns=None)
-            try:
-                return execute(plan, self.relation, self.alias, self.options, use)
-            except NotCarriedError as reason:
-                built = reason.reason
-        found = execute(self.plan, self.relation, self.alias, self.options, self.use)
-        return replace(found, built=built)
+        return execute(self.plan, self.relation, self.alias, self.options, self.use)
 
     @property
     def names(self) -> list[str]:
@@ -158,12 +141,8 @@ class QueryText:
                 alias=site.relation_alias,
                 use=site.use,
                 is_window=site.window is not None,
-                totals=None if site.pushed is None else site.pushed.totals,
-                built="" if site.pushed is None else site.pushed.reason,
             )
             yield clause
-            if site.pushed is not None and clause.result.executable.task.totals is None:
-                self.query = without_totals(self.query, site)
             has_stream |= clause.result.prepared.question.is_stream
             self.runner = self.runner.having(**{site.view.name: clause.result.dataframe})
             if site.window is not None:
@@ -222,12 +201,6 @@ class QueryText:
         as_written = self.as_written(markers_of_rows(self.query, site))
         query = rows_of(self.query, site)
         return Relation(runner, select_list_from, lambda: as_written.sql(query))
-
-
-def without_totals(query: Query, site: Site) -> Query:
-    """The query whose text keeps the aggregates around a clause."""
-    sites = (replace(one, pushed=None) if one is site else one for one in query.sites)
-    return replace(query, sites=tuple(sites))
 
 
 Reading = Clause | QueryText

@@ -93,11 +93,13 @@ class Query:
         analyze: bool = False,
         aggregates: Mapping[str, str] | None = None,
         by: GroupedBy = "partition",
+        clause: int | str | None = None,
     ) -> Explanation:
         """What its clauses compile to and which engine runs them.
 
         analyze: the query also runs, its rows are dropped, and what it has counted is shown.
-        aggregates, by: those of `aggregate`, for what that runs in place of the query.
+        aggregates, by: those of `aggregate`, for what that runs in place of the query. clause: only
+        that one, where there are several.
 
         >>> large = matchrec.Pattern.begin("large").where("id > 1")
         >>> print(matchrec.query(spark.range(3), large, order_by="id").explain())
@@ -116,9 +118,11 @@ class Query:
         with self._naming_dialect(), self._read(how) as reading:
             if aggregates is None:
                 results = [one.result for one in reading.clauses()]
+                if clause is not None:
+                    results = [results[chosen_clause(reading, clause) - 1]]
             else:
-                only = clause_at(reading, chosen_clause(reading, None))
-                result, totals = aggregate(only, aggregates, by)
+                chosen = clause_at(reading, chosen_clause(reading, clause))
+                result, totals = aggregate(chosen, aggregates, by)
                 results = [result]
             clauses = tuple(explained(one, remarks_on(one, reading)) for one in results)
             if counters is None or not results:
@@ -255,8 +259,11 @@ class Query:
         sorted by. clause: which one, where there are several.
 
         Where all matches are asked for, none is built: there may be 2 to the power of the rows.
-        Counts and sums of whole numbers are DECIMAL(38, 0); a larger one is an error. What the
-        search cannot add up is added up over the matches, as in SQL.
+        What the search cannot add up is added up over the matches, as in SQL around a clause;
+        `explain` says which it is, and why. Types are those of SQL in both cases: a count, and a
+        sum of whole numbers, is a BIGINT, a sum of DECIMAL(p, s) a DECIMAL(p + 10, s). A larger
+        number is an error in every mode. Ask for `CAST(count(*) AS DECIMAL(38, 0))` where all
+        digits are to be there, or `CAST(count(*) AS DOUBLE)`, and so of a sum.
 
         Over a stream only by="end" is final: a row comes out, once, for each row with which matches
         end. Anything else is a MatchRecognizeUnsupportedError.

@@ -7,27 +7,39 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from pyspark.sql.types import DataType, DecimalType, DoubleType, IntegralType, NumericType
+
 from matchrec.api.clauses import Clause
 from matchrec.api.inputs import expr
 from matchrec.errors import totals as errors
 from matchrec.errors.conditions import duplicate_output_column
 from matchrec.plan.clauses import Grouping, MatchOutput, Measure, RowsPerMatch
-from matchrec.plan.expression import ColumnReference, End, Navigation, Semantics, Term
-from matchrec.plan.match_plan import EVERYTHING, MatchPlan
-from matchrec.plan.text import quoted
-from matchrec.plan.totals import FUNCTIONS, Asking
+from matchrec.plan.expression import (
+    ColumnReference,
+    End,
+    MatchNumber,
+    Navigation,
+    Semantics,
+    Term,
+)
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.text import quoted, string_literal
+from matchrec.plan.totals import DOUBLE, FUNCTIONS, AskedTotal, Totals
+from matchrec.source import Span
 from matchrec.spark.execute import ClauseResult, execute
 from matchrec.spark.question import is_streaming
+from matchrec.spark.types import scale_of, total_type
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _CALL = re.compile(r"\s*(\w+)\s*\(\s*(?:(\*)|(\w+)|`((?:[^`]|``)+)`)\s*\)\s*")
+_CAST = re.compile(
+    r"\s*CAST\s*\((.+)\bAS\s+(?:(DOUBLE)|DECIMAL\s*\(\s*38\s*(?:,\s*(\d+)\s*)?\))\s*\)\s*",
+    re.IGNORECASE | re.DOTALL,
+)
 _PLAIN_NAME = re.compile(r"\w+|`(?:[^`]|``)+`")
-_WHOLE = ("tinyint", "smallint", "int", "bigint")
-
-Call = tuple[str, str | None]
-"""An aggregate over all matches: its function, and the measure, None of `count(*)`."""
+A_COLUMN = Measure("__match", Term((MatchNumber(),), Span(0, 0)))  # of matches that are counted
 
 
 def aggregate(
@@ -39,38 +51,64 @@ def aggregate(
     Raises MatchRecognizePlanError for what is no aggregate of a measure, and
     MatchRecognizeUnsupportedError for what a stream never knows.
     """
-    grouped, asking = Grouping(by), Asking()
-    plan, flows = plan_of(clause), is_streaming(clause.relation.rows)
-    if flows and grouped is not Grouping.END:
+    grouped, plan = Grouping(by), plan_of(clause)
+    if is_streaming(clause.relation.rows) and grouped is not Grouping.END:
         raise errors.unfinished_groups(by)
-    named_keys = key_measures(plan, grouped)
-    keys = tuple(named_keys.values())
+    keys = key_measures(plan, grouped)
     calls = {name: call_of(text, plan) for name, text in aggregates.items()}
-    sql_of = asking.of_group if flows else asking.over_groups
-    columns = {name: sql_of(*call) for name, call in calls.items()}
-    read = {measure for _, measure in calls.values()}
-    measures = (*keys, *(one for one in plan.measures if one.name in read))
+    asked = dict.fromkeys(part for call in calls.values() for part in parts_of(call))
+    totals = Totals(tuple(asked), grouped, tuple(one.name for one in keys.values()))
+    read = {one.measure for one in asked}
+    measures = (*keys.values(), *(one for one in plan.measures if one.name in read))
     plan = replace(plan, measures=measures, rows_per_match=RowsPerMatch.ONE_ROW)
-    totals = asking.totals(grouped, tuple(one.name for one in keys))
-    if flows:
-        plan = replace(plan, totals=totals)
-        found = execute(plan, clause.relation, clause.alias, clause.options)
-    else:
-        found = replace(clause, plan=plan, totals=totals, use=EVERYTHING).result
+    found = search_of(clause, plan, totals)
     rows = found.dataframe
+    names = [*rows.columns[: len(plan.partition_by)], *keys]
+    check_names(calls, names)
+    groups = named_sql(zip(names, map(quoted, rows.columns), strict=False))
+    columns = named_sql((name, sql_of(call, found, totals)) for name, call in calls.items())
+    if groups and not is_streaming(rows):  # of a stream a row is a group, no further one comes
+        return found, rows.groupBy(*map(expr, groups)).agg(*map(expr, columns))
+    return found, rows.selectExpr(*groups, *columns)
+
+
+def named_sql(columns: Iterable[tuple[str, str]]) -> list[str]:
+    """SQL of columns. columns: the name and the value of each."""
+    return [f"{value} AS {quoted(name)}" for name, value in columns]
+
+
+def search_of(clause: Clause, plan: MatchPlan, totals: Totals) -> ClauseResult:
+    """The groups with their totals; the matches, and why, where the search does not carry them.
+
+    Raises MatchRecognizeUnsupportedError for such totals over a stream.
+    """
+    arguments = clause.relation, clause.alias, clause.options
+    flows, reason = is_streaming(clause.relation.rows), errors.BY_ONE_AT_A_TIME
+    if flows or clause.options.engine != "backtracking":
+        try:
+            return execute(replace(plan, totals=totals), *arguments)
+        except errors.NotCarriedError as error:
+            if flows:
+                raise
+            reason = error.reason
+    plan = replace(plan, measures=plan.measures or (A_COLUMN,))
+    return replace(execute(plan, *arguments), built=reason)
+
+
+def sql_of(call: AskedTotal, found: ClauseResult, totals: Totals) -> str:
+    """SQL of an aggregate over the rows that were found, of which a stream has one a group."""
     if found.executable.task.totals is None:
-        columns = {name: over_matches(call, rows) for name, call in calls.items()}
-    names = [*rows.columns[: len(plan.partition_by)], *named_keys]
-    check_names(columns, names)
-    own = zip(rows.columns, names, strict=False)
-    groups = [f"{quoted(column)} AS {quoted(name)}" for column, name in own]
-    named = [f"{sql} AS {quoted(name)}" for name, sql in columns.items()]
-    if flows:  # a row is a group, and no further one of it comes
-        return found, rows.selectExpr(*groups, *named)
-    if groups:
-        grouped_rows = rows.groupBy(*map(expr, groups))
-        return found, grouped_rows.agg(*map(expr, named))
-    return found, rows.selectExpr(*named)
+        return over_matches(call, found.dataframe)
+    if not found.prepared.question.is_stream:
+        return over_groups(call, found.dataframe, totals.columns)
+    parts = [quoted(totals.columns[one]) for one in parts_of(call)]
+    return f"try_divide({', '.join(parts)})" if call.function == "avg" else parts[0]
+
+
+def parts_of(call: AskedTotal) -> tuple[AskedTotal, ...]:
+    """What the search is asked for an aggregate: of an average a sum and a number."""
+    number = replace(call, function="count", cast=DOUBLE)
+    return (call, number) if call.function == "avg" else (call,)
 
 
 def plan_of(clause: Clause) -> MatchPlan:
@@ -89,32 +127,88 @@ def check_names(columns: Iterable[str], groups: list[str]) -> None:
         taken.add(name.lower())
 
 
-def call_of(text: str, plan: MatchPlan) -> Call:
+def call_of(text: str, plan: MatchPlan) -> AskedTotal:
     """An aggregate as it is written. Raises MatchRecognizePlanError."""
-    found, names = _CALL.fullmatch(text), {one.name.lower(): one.name for one in plan.measures}
+    names = {one.name.lower(): one.name for one in plan.measures}
+    call, cast = cast_of(text)
+    known = FUNCTIONS if cast is None else ("count", "sum")
+    found = _CALL.fullmatch(call)
     function = "" if found is None else found[1].lower()
-    if found is None or function not in (("count",) if found[2] else FUNCTIONS):
+    if found is None or function not in (("count",) if found[2] else known):
         raise errors.no_aggregate(text, sorted(names.values()))
     _, star, word, name = found.groups()
     if star:
-        return function, None
+        return AskedTotal(function, None, cast)
     measure = word or name.replace("``", "`")
     if measure.lower() not in names:
         raise errors.unknown_measure(measure, sorted(names.values()))
-    return function, names[measure.lower()]
+    return AskedTotal(function, names[measure.lower()], cast)
 
 
-def over_matches(call: Call, rows: DataFrame) -> str:
+def cast_of(text: str) -> tuple[str, str | None]:
+    """What is cast, and to which type; the text itself where nothing is.
+
+    >>> cast_of("cast(count(*) AS decimal(38,0))")
+    ('count(*) ', 'DECIMAL(38, 0)')
+    """
+    found = _CAST.fullmatch(text)
+    if found is None:
+        return text, None
+    call, is_double, scale = found.groups()
+    return call, DOUBLE if is_double else f"DECIMAL(38, {int(scale or 0)})"
+
+
+def over_groups(call: AskedTotal, rows: DataFrame, columns: Mapping[AskedTotal, str]) -> str:
+    """SQL of an aggregate over the rows of groups. columns: of the totals of a group."""
+    first, *others = (quoted(columns[one]) for one in parts_of(call))
+    if call.function == "avg":
+        return f"try_divide(sum({first}), sum({others[0]}))"
+    if call.function in ("min", "max"):
+        return f"{call.function}({first})"
+    type_ = rows.schema[columns[call]].dataType
+    total = added(call, first, type_)
+    zero = f"CAST(0 AS {type_.simpleString()})"
+    return f"coalesce({total}, {zero})" if call.function == "count" else total
+
+
+def over_matches(call: AskedTotal, rows: DataFrame) -> str:
     """SQL of an aggregate over matches that are built, of the type that it has else."""
-    function, measure = call
-    if function == "count":
-        argument = "1" if measure is None else quoted(measure)
-        return f"CAST(count({argument}) AS DECIMAL(38, 0))"
-    assert measure is not None
-    argument = quoted(measure)
-    if function == "sum" and rows.schema[measure].dataType.simpleString() in _WHOLE:
-        argument = f"CAST({argument} AS DECIMAL(38, 0))"
-    return f"{function}({argument})"
+    measure = None if call.measure is None else rows.schema[call.measure].dataType
+    argument = "1" if call.measure is None else quoted(call.measure)
+    match call.function:
+        case "count":
+            return f"CAST(count({argument}) AS {total_type(call, measure).simpleString()})"
+        case "sum" if call.cast == DOUBLE:
+            doubles = f"sum(CAST({argument} AS DOUBLE))"
+            if not isinstance(measure, DecimalType | IntegralType):
+                return doubles
+            return f"coalesce(CAST({exact_sum(argument, measure)} AS DOUBLE), {doubles})"
+        case "sum" if call.cast is not None or isinstance(measure, NumericType):
+            return added(call, argument, total_type(call, measure))
+        case "avg":
+            return checked(call, f"try_avg({argument})", argument, "DECIMAL")
+        case function:
+            return f"{function}({argument})"
+
+
+def added(call: AskedTotal, argument: str, type_: DataType) -> str:
+    """SQL of a sum of numbers, which is an error in every mode where it is too large."""
+    if isinstance(type_, DoubleType):
+        return f"sum(CAST({argument} AS DOUBLE))"
+    name = type_.simpleString().upper()
+    total = f"try_cast({exact_sum(argument, type_)} AS {name})"
+    return checked(call, total, argument, name.replace(",", ", "))
+
+
+def exact_sum(argument: str, type_: DataType) -> str:
+    """SQL of a sum of all digits, NULL where these are more than 38. type_: of the numbers."""
+    return f"try_sum(CAST({argument} AS DECIMAL(38, {scale_of(type_)})))"
+
+
+def checked(call: AskedTotal, value: str, argument: str, type_name: str) -> str:
+    """SQL of an aggregate, and of an error where it is NULL though something is added up."""
+    message = string_literal(errors.too_large_together(type_name, str(call)))
+    return f"coalesce({value}, if(count({argument}) = 0, NULL, raise_error({message})))"
 
 
 def key_measures(plan: MatchPlan, grouped: Grouping) -> dict[str, Measure]:

@@ -188,8 +188,14 @@ MOST_STEPS = click.option(
     "--max-steps", type=click.IntRange(1), help="End a search that takes more steps in SQL."
 )
 SEARCHED = together(ABOUT, SORT, MOST_STEPS, STREAM)
+CLAUSE = click.option(
+    "--clause",
+    metavar="NUMBER|ALIAS",
+    help="One of several, by number or alias.",
+)
 ASKED = together(
     SEARCHED,
+    CLAUSE,
     click.option(
         "--form",
         type=click.Choice(FORMS),
@@ -207,10 +213,5 @@ ASKED = together(
         type=click.Choice(get_args(GroupedBy)),
         help="A row with aggregates for each of these [partition].",
     ),
-)
-CLAUSE = click.option(
-    "--clause",
-    metavar="NUMBER|ALIAS",
-    help="One of several, by number or alias.",
 )
 FILE = Parsed("FILE", writable)

@@ -65,8 +65,11 @@ def run(asked: QueryRequest, form_of_rows: str, file: Path | None, limit: int | 
     QUERY is a file, or - for standard input: SQL, or SASE+ if its name ends with .sase. A Pattern
     is FILE.py:NAME, or MODULE:NAME with --language pattern.
     """
+    if asked.clause is not None and not asked.totals:
+        raise click.UsageError("--clause is for --aggregate and --by")
     with asked.running() as (spark, query):
-        frame = query.aggregate(**asked.totals) if asked.totals else query.dataframe()
+        totals = asked.totals
+        frame = query.aggregate(**totals, clause=asked.clause) if totals else query.dataframe()
         watch = matchrec.progress(spark)
         if file:
             with watch:

@@ -25,6 +25,7 @@ from matchrec.errors import command as errors
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+OF_TOTALS = ("aggregates", "by")
 OF_EVENTS = (
     "events",
     "args",
@@ -33,11 +34,10 @@ OF_EVENTS = (
     "order_by",
     "partition_by",
     "form",
-    "aggregates",
-    "by",
+    *OF_TOTALS,
 )
 OPTIONS = {
-    "sql": ("engine", "dialect", "args", "sort", "max_steps", "clause"),
+    "sql": ("engine", "dialect", "args", "sort", "max_steps", "clause", *OF_TOTALS),
     "sase": (*OF_EVENTS, "type_column"),
     "pattern": OF_EVENTS,
 }
@@ -134,9 +134,7 @@ def query_of(
         raise click.UsageError(f"{NAMES[language]} needs --events, the name of a table")
     clause = given.pop("clause", None)
     chosen = int(clause) if clause and clause.isdigit() else clause
-    totals: dict[str, Any] = {
-        name: given.pop(name) for name in ("aggregates", "by") if name in given
-    }
+    totals: dict[str, Any] = {name: given.pop(name) for name in OF_TOTALS if name in given}
     if totals:
         totals["aggregates"] = dict(totals.get("aggregates", [("matches", "count(*)")]))
     what = origin.read(language)

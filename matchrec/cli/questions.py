@@ -37,7 +37,7 @@ def explain(asked: QueryRequest, analyze: bool, dot: Path | None, svg: Path | No
     """
     with asked.running() as (spark, query):
         with matchrec.progress(spark) if analyze else nullcontext():
-            explanation = query.explain(analyze=analyze, **asked.totals)
+            explanation = query.explain(analyze=analyze, clause=asked.clause, **asked.totals)
         print(explanation)
     if dot:
         dot.write_text(explanation.dot(), encoding="utf-8")

@@ -406,7 +406,7 @@ def link_output(output: OutputColumn, measures: MeasureReader) -> Output:
         return Output(output.name, timeout_pieces(output.timeouts, measures), is_measure=False)
     if isinstance(output, TotalOutput):
         value = None if output.measure is None else output.measure.value
-        return Output(output.name, (measures.total(output.function, value),), is_measure=False)
+        return Output(output.name, (measures.total(output.asked, value),), is_measure=False)
     if isinstance(output, PointerOutput):
         return Output(output.name, (measures.read(ReadPointer(output.field)),), is_measure=False)
     pieces = measures.pieces(output.value)

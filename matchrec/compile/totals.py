@@ -22,17 +22,16 @@ from matchrec.errors import totals as errors
 from matchrec.nfa.closure import Effect, determinise, may_map_twice
 from matchrec.nfa.program import A_MATCH
 from matchrec.output.reads import MeasureReader, ReadAggregate, ReadTotal
-from matchrec.plan.clauses import EventSelection, Grouping, MatchOutput, RowsPerMatch
+from matchrec.plan.clauses import EventSelection, Grouping, MatchOutput
 from matchrec.plan.expression import End
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.totals import ROUGH_COUNT
+from matchrec.plan.totals import AskedTotal
 from matchrec.pruning.locality import Shortcut, why_not
 from matchrec.shortcuts import taken
 
 if TYPE_CHECKING:
     from matchrec.conditions.row_column import RowColumn
 
-OF_FUNCTIONS = {"avg": "sum", ROUGH_COUNT: "count"}
 ADDED = ("count", "sum", "first", "last")
 EXTREMES = ("min", "max")
 
@@ -48,8 +47,6 @@ def link_totals(
         return task, ()
     if not taken().totals:
         raise errors.NotCarriedError(errors.NOT_TAKEN)
-    if plan.rows_per_match is not RowsPerMatch.ONE_ROW:
-        raise errors.NotCarriedError(errors.SEVERAL_ROWS)
     if plan.first_matches is not None:
         raise errors.NotCarriedError(errors.FIRST_MATCHES)
     if reason := why_not(Shortcut.TOTALS, plan, task.pattern.follow):
@@ -97,7 +94,7 @@ def link_total(
     totalled: dict[Totalled, int],
 ) -> Total:
     """One of them. columns: by their place. totalled: those that totals read, to which it adds."""
-    function, of = OF_FUNCTIONS.get(read.function, read.function), read.of
+    function, of = read.asked.function, read.of
     if of is None:
         return Total(function, "count", frozenset(), None, floats=False)
     place = of.column
@@ -109,8 +106,8 @@ def link_total(
             raise errors.NotCarriedError(errors.ROW_BESIDE)
         inside, variable = "first" if step.end is End.FIRST else "last", step.variable
     type_ = None if place is None else measures.types[columns[place]]
-    if not is_carried(read.function, inside, type_):
-        raise errors.not_carried(read.function, inside, "rows" if type_ is None else type_.name)
+    if not is_carried(read.asked, inside, type_):
+        raise errors.not_carried(function, inside, "rows" if type_ is None else type_.name)
     reads, values = TotalledBy.PRESENCE, None
     if function != "count" and inside != "count":
         ranked = function in EXTREMES and inside != "sum"
@@ -119,17 +116,19 @@ def link_total(
     floats = type_ is not None and is_number and type_.family is Family.FLOATING
     if place is not None:
         values = totalled.setdefault(Totalled(place, reads), len(totalled))
-    return Total(function, inside, plan.members(variable), values, floats)
+    over = "sum" if function == "avg" else function
+    return Total(over, inside, plan.members(variable), values, floats)
 
 
-def is_carried(function: str, inside: str, type_: ValueType | None) -> bool:
+def is_carried(asked: AskedTotal, inside: str, type_: ValueType | None) -> bool:
     """Whether runs carry an aggregate over all matches, see the table above."""
+    function = asked.function
     if inside not in (*ADDED, *EXTREMES):
         return False
-    if function in ("count", ROUGH_COUNT) or type_ is None or inside == "count":
+    if function == "count" or type_ is None or inside == "count":
         return True
-    if function == "avg" and type_.family is Family.DECIMAL:
-        return False
+    if asked.is_double and type_.family is Family.DECIMAL:
+        return False  # of all digits of the sum
     if function in ("sum", "avg"):
         return inside in ADDED and type_.family in NUMBERS and not is_wide_decimal(type_)
     if inside == "sum":

@@ -159,6 +159,7 @@ class FailureKind(Enum):
     FUNCTION_FAILED_UNDER_ANSI = "a function in a condition has a result in other modes only"
     TOO_MANY_STEPS = "the search of a partition takes more steps than it may"
     NO_ROOM = "the search of a partition needs more memory than there is"
+    NO_ROOM_FOR_MATCHES = "a search that builds all matches needs more memory than there is"
 
 
 class RunFailure(Exception):  # noqa: N818 -- not a user's error yet: the runtime words that one

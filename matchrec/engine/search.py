@@ -138,7 +138,9 @@ class KernelSearch(ABC):
                 return make(shape, dtype)
         partition, row = self.progress[[layout.PARTITION, layout.START]]
         detail = str(size >> 20)
-        raise RunFailure(FailureKind.NO_ROOM, max(int(partition), 0), int(row), detail)
+        builds_all = self.task.output is MatchOutput.ALL and self.task.totals is None
+        kind = FailureKind.NO_ROOM_FOR_MATCHES if builds_all else FailureKind.NO_ROOM
+        raise RunFailure(kind, max(int(partition), 0), int(row), detail)
 
     def grow(self, status: int) -> None:
         """At least double what `status` says is full; what a ring has remembered is forgotten.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from matchrec.errors.kinds import MatchRecognizeUnsupportedError
-from matchrec.errors.message import plan_error
+from matchrec.errors.message import plan_error, run_error
 from matchrec.errors.streams import over_stream
 
 
@@ -13,7 +13,7 @@ class NotCarriedError(MatchRecognizeUnsupportedError):
     def __init__(self, reason: str) -> None:
         super().__init__(
             f"matches cannot be counted without building them: {reason}",
-            hint="aggregate the rows of the query, which builds each match",
+            hint="add up the matches in what reads them",
         )
         self.reason = reason
 
@@ -22,7 +22,11 @@ class NotCarriedError(MatchRecognizeUnsupportedError):
 no_aggregate = plan_error(
     "`{text:short}` is no aggregate over matches",
     notes=("measures: {measures}",),
-    hint="write count(*), or count, sum, avg, min or max of a measure, such as sum(n)",
+    hint="write count(*), or count, sum, avg, min or max of a measure, such as sum(n); a count or "
+    "a sum may be in CAST(... AS DOUBLE) or CAST(... AS DECIMAL(38, 0))",
+)
+rounding_cast = plan_error(
+    "`{asked}` asks for a type that has not its digits", hint="write {exact}"
 )
 unknown_measure = plan_error(
     "no measure is called `{name}`", notes=("measures: {measures}",), hint="name one of these"
@@ -40,8 +44,28 @@ unfinished_groups = over_stream(
 )
 
 NOT_TAKEN = "each match is to be built"
+
+# An aggregate over all matches left its type, of one group or as the rows of groups are added up.
+total_too_large = run_error(
+    "an aggregate over all matches is too large for {type_name}",
+    notes=("it is {asked}", "{place}"),
+    hint="write a CAST to DOUBLE in MEASURES, or a sum as CAST(... AS DECIMAL(38, ...))",
+    hints={
+        "BIGINT": "write it as CAST(... AS DECIMAL(38, 0)) or CAST(... AS DOUBLE)",
+        "DECIMAL(38, 0)": "write it as CAST(... AS DOUBLE)",
+        "DOUBLE": "bound the quantifiers or write WITHIN, so that there are fewer matches",
+    },
+)
+
+
+def too_large_together(type_name: str, asked: str) -> str:
+    """The message of an error of Spark's: the rows of several groups come to too much."""
+    error = total_too_large(type_name, asked, "together")
+    return f"{error.message}: {asked}; {error.hint}"
+
+
+BY_ONE_AT_A_TIME = "the engine that is asked for finds one match at a time"
 MEASURE_BY_SPARK = "Spark computes a measure after the match"
-SEVERAL_ROWS = "more than one row comes out for a match"
 FIRST_MATCHES = "only the first matches of a partition are asked for"
 NOT_ALL_MATCHES = "not all matches are asked for"
 RUNS_THAT_ARE_NO_MATCH = "runs that are no match come out as well"

@@ -30,6 +30,16 @@ class SumOverflow(Exception):  # noqa: N818 -- the runtime words the error
         self.type_name = type_name
 
 
+class TotalOverflow(SumOverflow):
+    """An aggregate over all matches of a group that its type cannot hold. asked: as one writes it.
+    row: one of the group.
+    """
+
+    def __init__(self, row: int, type_name: str, asked: str) -> None:
+        super().__init__(row, type_name)
+        self.asked = asked
+
+
 def never_overflows(values: IntArray) -> bool:
     """Whether no sum of any of the values is too large for int64."""
     if not len(values):

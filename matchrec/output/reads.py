@@ -8,6 +8,7 @@ among the columns that Spark computed before the match.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -58,6 +59,7 @@ from matchrec.plan.show import (
     show_navigation,
     show_semantics,
 )
+from matchrec.plan.totals import AskedTotal
 
 if TYPE_CHECKING:
     from matchrec.plan.stages import Timeouts
@@ -169,13 +171,13 @@ class ReadAggregate:
 
 @dataclass(frozen=True, slots=True)
 class ReadTotal:
-    """An aggregate over all matches: count, sum, min or max of what is read in each of them.
+    """An aggregate over all matches of what is read in each of them.
 
     of: an aggregate of a match, or the value on its first or last row of a variable; None where the
     matches are counted.
     """
 
-    function: str
+    asked: AskedTotal
     of: ReadAggregate | ReadAt | None
 
 
@@ -210,8 +212,9 @@ def show_read(read: Read, columns: Sequence[str]) -> str:
             return read.value
         case ReadPointer(field):
             return f"the pointer's {field.value}"
-        case ReadTotal(function, of):
-            return f"{function}({'*' if of is None else show_read(of, columns)}) over all matches"
+        case ReadTotal(asked, of):
+            argument = None if of is None else show_read(of, columns)
+            return f"{replace(asked, measure=argument)} over all matches"
         case ReadAggregate(function, variable, place, semantics):
             argument = "*" if place is None else columns[place]
             return show_semantics(semantics, show_aggregate(function, variable, argument))
@@ -266,20 +269,20 @@ class MeasureReader:
         self.fields: dict[int, int] = {}
         self.aggregates: list[RowAggregate] = []
 
-    def total(self, function: str, measure: Scalar | None) -> int:
+    def total(self, asked: AskedTotal, measure: Scalar | None) -> int:
         """The read of an aggregate over all matches.
 
         Raises MatchRecognizeUnsupportedError where Spark computes the measure, or a part of it.
         """
         if measure is None:
-            return self.read(ReadTotal(function, None))
+            return self.read(ReadTotal(asked, None))
         alone = MeasureReader(self.plan, self.types, self.crossing)
         alone.columns = self.columns
         pieces, reads = alone.pieces(measure), list(alone.reads)
         of = reads[pieces[0]] if len(pieces) == 1 and isinstance(pieces[0], int) else None
         if not isinstance(of, ReadAggregate | ReadAt):
             raise errors.NotCarriedError(errors.MEASURE_BY_SPARK)
-        return self.read(ReadTotal(function, of))
+        return self.read(ReadTotal(asked, of))
 
     def row(self, column: RowColumn) -> int:
         """The read of a column on the output row's own input row."""

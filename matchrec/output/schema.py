@@ -20,7 +20,7 @@ from matchrec.plan.expression import CLASSIFIER_FIELD
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
 from matchrec.plan.text import quoted
-from matchrec.plan.totals import Totals
+from matchrec.plan.totals import AskedTotal, Totals
 from matchrec.source import Span
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class TotalOutput:
     """An aggregate over all matches. measure: that it is over; None of a count of matches."""
 
     name: str
-    function: str
+    asked: AskedTotal
     measure: Measure | None
 
 
@@ -98,9 +98,9 @@ def columns_of_totals(
     for one in found:
         if not isinstance(one, Measure) or one.name in totals.keys:
             yield one
-    for asked in totals.asked:
+    for asked, name in totals.columns.items():
         measure = None if asked.measure is None else measures[asked.measure]
-        yield TotalOutput(asked.name, asked.function, measure)
+        yield TotalOutput(name, asked, measure)
 
 
 def table_columns(

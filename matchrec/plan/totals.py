@@ -1,32 +1,39 @@
 """Aggregates over all matches, which a search can compute without building them.
 
 The search gives a row for each group of matches; SQL puts the rows of several groups together. So a
-partition may be searched in parts, and whatever stands around the aggregates stays Spark's.
+partition may be searched in parts.
 """
 
 from __future__ import annotations
 
-from dataclasses import field
-
 from matchrec.dataclass import dataclass
 from matchrec.plan.clauses import Grouping
-from matchrec.plan.text import quoted
 
 FUNCTIONS = ("count", "sum", "avg", "min", "max")
-ROUGH_COUNT = "rough count"
+DOUBLE = "DOUBLE"
 
 
 @dataclass(frozen=True, slots=True)
 class AskedTotal:
-    """A column with an aggregate over all matches: count, ROUGH_COUNT as a double, sum, min, max,
-    or avg, which is a sum that is to be divided.
+    """An aggregate over all matches: count, sum, min, max, or avg, of which the search gives the
+    sum.
 
-    measure: the name of the measure that it is over; None of a count of matches.
+    measure: the name of the measure that it is over; None of a count of matches. cast: the type
+    that a count or a sum is to have in place of its own, DOUBLE or a DECIMAL of 38 digits.
     """
 
-    name: str
     function: str
     measure: str | None = None
+    cast: str | None = None
+
+    def __str__(self) -> str:
+        call = f"{self.function}({self.measure or '*'})"
+        return call if self.cast is None else f"CAST({call} AS {self.cast})"
+
+    @property
+    def is_double(self) -> bool:
+        """Whether the search gives a double, whatever the measure is."""
+        return self.cast == DOUBLE or self.function == "avg"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,44 +48,7 @@ class Totals:
     grouped: Grouping = Grouping.PARTITION
     keys: tuple[str, ...] = ()
 
-
-_TOO_LARGE = "raise_error('an aggregate over all matches has more than 38 digits')"
-
-
-@dataclass
-class Asking:
-    """Collects what is asked of all matches: each aggregate of groups once, as a column."""
-
-    asked: dict[tuple[str, str | None], AskedTotal] = field(default_factory=dict)
-
-    def column(self, function: str, measure: str | None) -> str:
-        """The column with an aggregate of each group."""
-        new = AskedTotal(f"__total_{len(self.asked)}", function, measure)
-        return quoted(self.asked.setdefault((function, measure), new).name)
-
-    def over_groups(self, function: str, measure: str | None, *, roughly: bool = False) -> str:
-        """SQL of an aggregate over the rows of groups. roughly: a count as a double.
-
-        A sum of more than 38 digits is an error in every mode.
-        """
-        if function == "count" and roughly:
-            return f"coalesce(sum({self.column(ROUGH_COUNT, measure)}), 0D)"
-        if function == "avg":
-            total, number = self.column("avg", measure), self.column("count", measure)
-            return f"try_divide(sum(CAST({total} AS DOUBLE)), sum(CAST({number} AS DOUBLE)))"
-        column = self.column(function, measure)
-        if function in ("min", "max"):
-            return f"{function}({column})"
-        nothing = "CAST(0 AS DECIMAL(38, 0))" if function == "count" else "NULL"
-        return f"coalesce(sum({column}), if(count({column}) = 0, {nothing}, {_TOO_LARGE}))"
-
-    def of_group(self, function: str, measure: str | None) -> str:
-        """SQL of an aggregate of one group."""
-        if function == "avg":
-            total, number = self.column("avg", measure), self.column("count", measure)
-            return f"try_divide(CAST({total} AS DOUBLE), CAST({number} AS DOUBLE))"
-        return self.column(function, measure)
-
-    def totals(self, grouped: Grouping, keys: tuple[str, ...]) -> Totals:
-        """All that is asked."""
-        return Totals(tuple(self.asked.values()), grouped, keys)
+    @property
+    def columns(self) -> dict[AskedTotal, str]:
+        """The column of each aggregate."""
+        return {asked: f"__total_{place}" for place, asked in enumerate(self.asked)}

@@ -5,6 +5,7 @@ which rows are ordered, as whole numbers.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,7 +17,6 @@ from pyspark.sql.types import (
     DataType,
     DecimalType,
     DoubleType,
-    FloatType,
     IntegerType,
     LongType,
     StringType,
@@ -27,6 +27,7 @@ from pyspark.sql.types import (
 from matchrec.compile.executable import Executable
 from matchrec.conditions.types import SPARKS_OWN, VOID, Family, ValueType, nested
 from matchrec.dataclass import dataclass
+from matchrec.errors import totals as errors
 from matchrec.output.reads import (
     PointerField,
     Read,
@@ -41,7 +42,7 @@ from matchrec.output.reads import (
     ReadTotal,
 )
 from matchrec.plan.text import quoted, string_literal
-from matchrec.plan.totals import ROUGH_COUNT
+from matchrec.plan.totals import AskedTotal
 from matchrec.spark import wire
 
 if TYPE_CHECKING:
@@ -178,27 +179,35 @@ def type_of(read: Read, inputs: Sequence[StructField]) -> DataType:
             return ArrayType(IntegerType(), containsNull=False)
         case ReadFact.IS_MATCHED | ReadFact.NOTHING | ReadPointer(PointerField.COMPLETES):
             return BooleanType()
-        case ReadTotal(function, of):
-            return type_of_total(function, of, inputs)
+        case ReadTotal(asked, of):
+            return total_type(asked, None if of is None else type_of(of, inputs))
         case ReadFact() | ReadPointer() | ReadAggregate():
             return LongType()
 
 
-def type_of_total(
-    function: str, of: ReadAggregate | ReadAt | None, inputs: Sequence[StructField]
-) -> DataType:
-    """The type of an aggregate over all matches; counts and sums grow as far as a decimal does."""
-    inner = None if of is None else type_of(of, inputs)
-    if function in ("min", "max"):
-        assert inner is not None
-        return inner
-    if function == ROUGH_COUNT:
+def total_type(asked: AskedTotal, measure: DataType | None) -> DataType:
+    """The type of an aggregate over all matches: that of Spark's own over these, or of its CAST.
+
+    measure: the type of what it is over, None of a count of matches.
+    Raises MatchRecognizePlanError for a CAST to a decimal that would round it.
+    """
+    if measure is not None and asked.function in ("min", "max"):
+        return measure
+    if asked.is_double:
         return DoubleType()
-    is_sum = function in ("sum", "avg")
-    if is_sum and isinstance(inner, FloatType | DoubleType):
-        return DoubleType()
-    scale = inner.scale if is_sum and isinstance(inner, DecimalType) else 0
-    return DecimalType(38, scale)
+    own = LongType() if measure is None or asked.function == "count" else sum_type(measure)
+    if asked.cast is None:
+        return own
+    widest = DecimalType(38, scale_of(own))
+    wanted = None if own == DoubleType() else f"DECIMAL(38, {widest.scale})"
+    if asked.cast != wanted:
+        raise errors.rounding_cast(asked, replace(asked, cast=wanted))
+    return widest
+
+
+def scale_of(type_: DataType) -> int:
+    """How many digits a number has after its point; 0 of what is no decimal."""
+    return type_.scale if isinstance(type_, DecimalType) else 0
 
 
 def matched_row_type(columns: tuple[int, ...], inputs: Sequence[StructField]) -> StructType:

@@ -66,6 +66,7 @@ RIGHT_KINDS: dict[str, tuple[str, ...]] = {
     "why.clause": ("None", *WHOLE, *TEXTS),
     "coverage.clause": ("None", *WHOLE, *TEXTS),
     "aggregate.clause": ("None", *WHOLE, *TEXTS),
+    "explain.clause": ("None", *WHOLE, *TEXTS),
     "aggregate.by": (),
     "against.clause": ("None", *WHOLE, *TEXTS),
     "key": ("None", *TEXTS, "list", "tuple"),

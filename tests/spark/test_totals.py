@@ -1,22 +1,46 @@
-"""Aggregates over all matches: which queries leave the search to compute them, and with what."""
+"""Aggregates over all matches: what the search adds up, and what Spark adds up over matches."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from decimal import Decimal
+from random import Random
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from tests.quick.scale import some_of
+from tests.quick.scale import batches, some_of
 
-CLAUSE = """t MATCH_RECOGNIZE (PARTITION BY k ORDER BY id
-    MEASURES count(*) AS n, sum(A.v) AS s, LAST(B.d) AS d, FIRST(A.s) AS t, sum(A.f) AS x,
-        avg(A.v) AS mean, A.v + B.v AS both, FIRST(id) AS f, LAST(id) AS l
-    PATTERN (A+ B) SKIP TILL ANY MATCH ALL MATCHES WITHIN 9 DEFINE A AS v > 3, B AS v < 8)"""
-BUILT = f"(SELECT * FROM {CLAUSE})"
+MEASURES = """count(*) AS n, sum(A.v) AS s, LAST(B.d) AS d, FIRST(A.s) AS t, sum(A.f) AS x,
+    sum(B.d) AS w, avg(A.v) AS mean, A.v + B.v AS both, FIRST(id) AS f, LAST(id) AS l"""
+CLAUSE = f"""PARTITION BY k ORDER BY id MEASURES {MEASURES}
+    PATTERN (A+ B) SKIP TILL ANY MATCH ALL MATCHES WITHIN 9 DEFINE A AS v > 3, B AS v < 8"""
+MATCHES = f"t MATCH_RECOGNIZE ({CLAUSE})"
+CARRIED = (
+    "count(*)",
+    "count(d)",
+    "sum(n)",
+    "sum(s)",
+    "sum(d)",
+    "sum(w)",
+    "sum(x)",
+    "avg(n)",
+    "avg(s)",
+    "avg(x)",
+    "min(s)",
+    "min(d)",
+    "max(t)",
+    "max(x)",
+    "CAST(count(*) AS DOUBLE)",
+    "CAST(count(t) AS DECIMAL(38, 0))",
+    "CAST(sum(s) AS DECIMAL(38, 0))",
+    "CAST(sum(w) AS DECIMAL(38, 2))",
+    "CAST(sum(n) AS DOUBLE)",
+    "CAST(sum(x) AS DOUBLE)",
+)
+KEYS = {"partition": "k", "start": "k, f", "end": "k, l"}
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -25,14 +49,12 @@ def rows(spark: SparkSession) -> Iterator[None]:
         "SELECT CAST(id % 2 AS INT) AS k, id, CAST(id * 7 % 11 AS INT) AS v, string(id % 5) AS s,"
         " id * 0.5D AS f, CAST(id * 7 % 13 AS DECIMAL(10, 2)) AS d FROM range(24)"
     ).createOrReplaceTempView("t")
+    copies = spark.range(40).selectExpr("CAST(id AS INT) AS copy")
+    many = spark.table("t").crossJoin(copies).selectExpr("k + 2 * copy AS k", "id", *"vsfd")
+    many.createOrReplaceTempView("large")
     yield
     spark.catalog.dropTempView("t")
-
-
-def section(spark: SparkSession, query: str) -> str:
-    """What `explain` says of aggregates over all matches."""
-    text = matchrec.query(spark, query).explain().text
-    return text.partition("aggregates over all matches\n")[2].partition("\n")[0].strip()
+    spark.catalog.dropTempView("large")
 
 
 def values(frame: DataFrame) -> list[tuple[object, ...]]:
@@ -40,147 +62,232 @@ def values(frame: DataFrame) -> list[tuple[object, ...]]:
     return sorted(found, key=repr)
 
 
+def exactly(frame: DataFrame) -> list[tuple[object, ...]]:
+    return sorted((tuple(row) for row in frame.collect()), key=repr)
+
+
 def plain(value: object) -> object:
     return float(value) if isinstance(value, int | Decimal | float) else value
 
 
-PUSHED = [
-    "SELECT k, count(*), sum(n), max(d) FROM {} GROUP BY k",
-    "SELECT count(*) AS c, avg(m.n) a, sum(x) FROM {} m",
-    "SELECT f, count(*) c, MIN(m.t) FROM {} AS m GROUP BY f HAVING count(*) > 3 ORDER BY f",
-    "SELECT k, l, max(s) - min(s) AS spread, ROUND(sum(x), 1) AS r FROM {} GROUP BY k, l",
-    "SELECT k, CAST(sum(s) AS DOUBLE) / CAST(count(*) AS DOUBLE) AS r FROM {} GROUP BY k",
-    "SELECT k, sum(n) FROM {} WHERE k = 1 GROUP BY k",
-    "SELECT k, avg(x), max(x), min(s), count(t), max(t), sum(d) FROM {} GROUP BY k",
-    "SELECT count(*), sum(n), min(t), avg(n) FROM {} WHERE k > 5",
-    "WITH c AS (SELECT k, count(*) AS c FROM {} GROUP BY k) SELECT k, c FROM c UNION SELECT 9, 9",
-    "SELECT count(1), count(*) AS n FROM {} AS m WHERE m.k <= 1",
-    "SELECT (SELECT count(*) FROM {}) AS one, 2 AS two",
-    "SELECT DISTINCT count(*) FROM {} GROUP BY ALL LIMIT 3",
-    "SELECT sum(c) AS c FROM (SELECT k, count(*) AS c FROM {} GROUP BY k)",
-    "SELECT CASE WHEN k = 0 THEN 'even' ELSE 'odd' END AS half, count(*) AS `n` FROM {} GROUP BY k",
-]
+def asked_of(aggregates: Iterable[str]) -> dict[str, str]:
+    """Columns `c0`, `c1` and so on."""
+    return {f"c{place}": text for place, text in enumerate(aggregates)}
 
 
-@pytest.mark.parametrize("query", PUSHED)
-def test_the_search_gives_what_built_matches_give(spark: SparkSession, query: str) -> None:
-    assert section(spark, query.format(CLAUSE)).startswith("by the search, which builds no match")
-    assert section(spark, query.format(BUILT)) == ""
-    ours, built = (matchrec.sql(spark, query.format(one)) for one in (CLAUSE, BUILT))
-    assert ours.columns == built.columns
-    assert values(ours) == [
-        tuple(pytest.approx(one) if isinstance(one, float) else one for one in row)
-        for row in values(built)
-    ]
+def types_of(frame: DataFrame, columns: Iterable[str]) -> list[str]:
+    return [frame.schema[one].dataType.simpleString() for one in columns]
+
+
+def by_spark(spark: SparkSession, matches: str, aggregates: dict[str, str], by: str) -> DataFrame:
+    """Spark's own aggregates of the matches."""
+    columns = ", ".join(f"{text} AS {name}" for name, text in aggregates.items())
+    return matchrec.sql(spark, f"SELECT {KEYS[by]}, {columns} FROM {matches} GROUP BY {KEYS[by]}")
+
+
+def random_clause(random: Random) -> str:
+    """A clause of which a search carries CARRIED."""
+    pattern = random.choice(("A+ B", "A B+", "A+ B+", "A C? B", "(A C)+ B", "A NOT C B"))
+    selection = random.choice(("SKIP TILL ANY MATCH", "SKIP TILL NEXT MATCH", ""))
+    within = random.choice(("WITHIN 5", "WITHIN 11"))
+    conditions = [f"{one} AS v > {random.randrange(6)}" for one in "ABC" if one in pattern]
+    conditions[0] += random.choice(("", " AND (count(A.*) = 1 OR v <> LAST(A.v, 1))"))
+    return f"""PARTITION BY k ORDER BY id MEASURES {MEASURES}
+        PATTERN ({pattern}) {selection} ALL MATCHES {within} DEFINE {", ".join(conditions)}"""
+
+
+@pytest.mark.parametrize("table", ["t", "large"])
+@pytest.mark.parametrize("seed", batches(24))
+def test_the_search_gives_what_spark_gives(spark: SparkSession, seed: int, table: str) -> None:
+    random = Random(seed)
+    clause, by = random_clause(random), random.choice(list(KEYS))
+    asked = asked_of(random.sample(CARRIED, 12))
+    with matches_refused():
+        found = matchrec.query(spark.table(table), clause).aggregate(asked, by=by)  # type: ignore[arg-type]
+    built = by_spark(spark, f"{table} MATCH_RECOGNIZE ({clause})", asked, by)
+    assert types_of(found, asked) == types_of(built, asked)
+    assert exactly(found) == exactly(built)
+
+
+@pytest.mark.parametrize("by", KEYS)
+def test_built_matches_give_what_the_search_gives(spark: SparkSession, by: str) -> None:
+    asked = asked_of(CARRIED)
+    one_at_a_time = matchrec.Options(engine="backtracking")
+    rows = spark.table("t")
+    found = matchrec.query(rows, CLAUSE).aggregate(asked, by=by)  # type: ignore[arg-type]
+    built = matchrec.query(rows, CLAUSE, options=one_at_a_time)
+    assert "each match is built, because the engine that is asked for finds one match" in (
+        built.explain(aggregates=asked).text
+    )
+    aggregated = built.aggregate(asked, by=by)  # type: ignore[arg-type]
+    assert aggregated.schema == found.schema
+    assert exactly(aggregated) == exactly(found)
 
 
 @pytest.mark.parametrize(
-    ("query", "reason"),
+    ("aggregate", "reason"),
     [
-        ("SELECT n, count(*) FROM {} GROUP BY n", "`n` is no column of a group of matches"),
-        ("SELECT k, sum(n) FROM {} WHERE n > 3 GROUP BY k", "`n` is no column of a group"),
-        ("SELECT k, sum(mean) FROM {} GROUP BY k", "no run carries sum over matches of avg of int"),
-        ("SELECT k, sum(both) FROM {} GROUP BY k", "Spark computes a measure after the match"),
-        ("SELECT avg(d) FROM {}", "no run carries avg over matches of last of decimal(10,2)"),
-        ("SELECT collect_list(k), count(*) FROM {}", "`collect_list` may be an aggregate"),
-        ("SELECT f, l, count(*) FROM {} GROUP BY f, l", "by where they start and by where they"),
-        ("SELECT count(DISTINCT n) FROM {}", "`count(DISTINCT n)` is no aggregate of a measure"),
-        ("SELECT count(*) FILTER (WHERE n > 3) FROM {}", "FILTER follows `count(*)`"),
-        ("SELECT k, count(*) FROM {} GROUP BY ROLLUP(k)", "`ROLLUP` may be an aggregate"),
-        ("SELECT k, sum(s) / count(*) AS r FROM {} GROUP BY k", "cast each to DOUBLE"),
-        ("SELECT count(*) + 1 FROM {}", "an expression with an aggregate has no name"),
-        ("SELECT count(*) FROM {} m JOIN t ON t.id = m.f", "`JOIN` stands behind the clause"),
-        ("SELECT sum(k), count(*) FROM {}", "`sum(k)` is no aggregate of a measure"),
+        ("sum(mean)", "no run carries sum over matches of avg of int"),
+        ("sum(both)", "Spark computes a measure after the match"),
+        ("avg(d)", "no run carries avg over matches of last of decimal(10,2)"),
+        ("CAST(sum(d) AS DOUBLE)", "no run carries sum over matches of last of decimal(10,2)"),
     ],
 )
-def test_what_is_not_pushed_builds_each_match(spark: SparkSession, query: str, reason: str) -> None:
-    found = section(spark, query.format(CLAUSE))
-    assert found.startswith("by Spark: each match is built, because ")
-    assert reason in found
-    ours, built = (matchrec.sql(spark, query.format(one)) for one in (CLAUSE, BUILT))
-    assert ours.schema == built.schema
-    assert values(ours) == values(built)
+def test_what_no_run_carries_builds_each_match(
+    spark: SparkSession, aggregate: str, reason: str
+) -> None:
+    query, asked = matchrec.query(spark.table("t"), CLAUSE), {"c": aggregate}
+    assert f"each match is built, because {reason}" in query.explain(aggregates=asked).text
+    found, built = query.aggregate(asked), by_spark(spark, MATCHES, asked, "partition")
+    assert types_of(found, asked) == types_of(built, asked)
+    assert values(found) == values(built)
 
 
-def test_rows_of_matches_are_no_matches(spark: SparkSession) -> None:
-    query = "SELECT k, count(*) AS c FROM {} GROUP BY k"
-    rows = """t MATCH_RECOGNIZE (PARTITION BY k ORDER BY id MEASURES count(*) AS n
-        ALL ROWS PER MATCH PATTERN (A+ B) SKIP TILL ANY MATCH ALL MATCHES WITHIN 9
-        DEFINE A AS v > 3, B AS v < 8)"""
-    reason = "each match is built, because more than one row comes out for a match"
-    assert reason in section(spark, query.format(rows))
-    counted = {row.k: row.c for row in matchrec.sql(spark, query.format(rows)).collect()}
-    whole = matchrec.sql(spark, f"SELECT * FROM {rows}").groupBy("k").count().collect()
-    assert counted == {row.k: row["count"] for row in whole}
+def test_aggregates_of_sql_are_sparks(spark: SparkSession) -> None:
+    text = f"SELECT k, count(*), max(n) FROM {MATCHES} GROUP BY k"
+    query = matchrec.query(spark, text)
+    assert "aggregates over all matches" not in query.explain().text
+    assert types_of(query.dataframe(), ["count(1)", "max(n)"]) == ["bigint", "bigint"]
+    assert "by the search" in query.explain(aggregates={"c": "count(*)"}, clause=1).text
 
 
-def test_qualified_keys(spark: SparkSession) -> None:
-    query = "SELECT k, count(*) AS c FROM {} GROUP BY k".format(CLAUSE.replace("BY k", "BY t.k"))
-    assert section(spark, query).startswith("by the search")
-    assert matchrec.sql(spark, query).count() == 2
+@pytest.mark.parametrize("keys", ["", "PARTITION BY k"])
+@pytest.mark.parametrize("kept", ["SKIP TILL ANY MATCH ALL MATCHES WITHIN 4", ""])
+def test_without_arguments_matches_are_counted(spark: SparkSession, keys: str, kept: str) -> None:
+    clause = f"{keys} ORDER BY id PATTERN (A B) {kept} DEFINE A AS v > 8, B AS v < 8"
+    found = matchrec.query(spark.table("t"), clause).aggregate()
+    assert found.columns == ["k", "matches"] if keys else ["matches"]
+    assert types_of(found, ["matches"]) == ["bigint"]
+    listed = clause.replace("PATTERN", "MEASURES 1 AS one PATTERN")
+    matches = matchrec.query(spark.table("t"), listed).dataframe().count()
+    assert sum(row.matches for row in found.collect()) == matches > 0
 
 
-def test_columns_of_one_name_are_refused_as_ever(spark: SparkSession) -> None:
-    query = f"SELECT count(*) AS c FROM {CLAUSE.replace('MEASURES', 'MEASURES max(v) AS K,')}"
-    with pytest.raises(matchrec.MatchRecognizeError, match="K"):
-        matchrec.sql(spark, query)
+def test_casts_that_are_not_carried_out(spark: SparkSession) -> None:
+    query = matchrec.query(spark.table("t"), CLAUSE)
+    for aggregate, exact in (
+        ("CAST(sum(d) AS DECIMAL(38, 0))", "CAST(sum(d) AS DECIMAL(38, 2))"),
+        ("CAST(count(*) AS DECIMAL(38, 1))", "CAST(count(*) AS DECIMAL(38, 0))"),
+        ("CAST(sum(x) AS DECIMAL(38, 0))", "sum(x)"),
+    ):
+        with pytest.raises(matchrec.MatchRecognizeError) as caught:
+            query.aggregate({"c": aggregate})
+        assert caught.value.hint == f"write {exact}"
+    for aggregate in (
+        "CAST(max(n) AS DOUBLE)",
+        "CAST(avg(n) AS DECIMAL(38, 0))",
+        "CAST(count(*) AS INT)",
+    ):
+        with pytest.raises(matchrec.MatchRecognizeError, match="is no aggregate over matches"):
+            query.aggregate({"c": aggregate})
 
 
 @pytest.mark.parametrize(("rows", "matches"), [(20, 2**20 - 1), (100, 2**63 - 1024)])
 def test_counters_count_what_is_not_built(spark: SparkSession, rows: int, matches: int) -> None:
     counters = matchrec.Counters()
     options = matchrec.Options(counters=counters)
-    matchrec.sql(spark, POWERS.format("count(*)", rows), options=options).collect()
+    asked = {"c": "CAST(count(*) AS DOUBLE)"}
+    matchrec.query(spark.range(rows), POWERS, options=options).aggregate(asked).collect()
     assert counters.values()["matches"] == matches
 
 
-def test_plain_matches_are_aggregated_by_spark(spark: SparkSession) -> None:
-    query = f"SELECT count(*) AS c FROM {CLAUSE}".replace("SKIP TILL ANY MATCH ALL MATCHES", "")
-    assert section(spark, query) == ""
-    assert matchrec.sql(spark, query).schema["c"].dataType.simpleString() == "bigint"
+POWERS = """ORDER BY id MEASURES count(*) AS n, LAST(id) AS last
+    PATTERN (A+) SKIP TILL ANY MATCH ALL MATCHES DEFINE A AS true"""
 
 
-POWERS = """SELECT {} AS c FROM (SELECT id FROM range({}))
-    MATCH_RECOGNIZE (ORDER BY id MEASURES count(*) AS n
-        PATTERN (A+) SKIP TILL ANY MATCH ALL MATCHES DEFINE A AS true)"""
-
-
-@pytest.mark.parametrize("ansi", ["true", "false"])
-def test_a_count_is_exact_or_an_error(spark: SparkSession, ansi: str) -> None:
+@contextmanager
+def ansi(spark: SparkSession, enabled: str) -> Iterator[None]:
     before = spark.conf.get("spark.sql.ansi.enabled")
-    spark.conf.set("spark.sql.ansi.enabled", ansi or "")
+    spark.conf.set("spark.sql.ansi.enabled", enabled)
     try:
-        found = matchrec.sql(spark, POWERS.format("count(*)", 120)).collect()
-        assert found == [(Decimal(2**120 - 1),)]
-        with pytest.raises(Exception, match=r"DECIMAL\(38, 0\)"):
-            matchrec.sql(spark, POWERS.format("count(*)", 130)).collect()
-        roughly = POWERS.format("CAST(count(*) AS DOUBLE)", 500)
-        assert matchrec.sql(spark, roughly).collect() == [(2.0**500,)]
+        yield
     finally:
         spark.conf.set("spark.sql.ansi.enabled", before or "")
 
 
-@pytest.mark.parametrize("ansi", ["true", "false"])
-def test_a_sum_over_groups_is_exact_or_an_error(spark: SparkSession, ansi: str) -> None:
-    many = "(SELECT id, g FROM range(126) LATERAL VIEW explode(sequence(1, 3)) s AS g)"
-    query = POWERS.format("count(*)", 0).replace("(SELECT id FROM range(0))", many)
-    query = query.replace("(ORDER BY id", "(PARTITION BY g ORDER BY id")
-    before = spark.conf.get("spark.sql.ansi.enabled")
-    spark.conf.set("spark.sql.ansi.enabled", ansi or "")
-    try:
-        with pytest.raises(Exception, match=r"38 digits|ARITHMETIC_OVERFLOW|NUMERIC_VALUE"):
-            matchrec.sql(spark, query).collect()
-    finally:
-        spark.conf.set("spark.sql.ansi.enabled", before or "")
+def powers(spark: SparkSession, rows: int, aggregate: str) -> object:
+    """An aggregate over all sets of rows."""
+    ((found,),) = matchrec.query(spark.range(rows), POWERS).aggregate({"c": aggregate}).collect()
+    return found
+
+
+@pytest.mark.parametrize("enabled", ["true", "false"])
+def test_a_number_is_exact_or_an_error(spark: SparkSession, enabled: str) -> None:
+    decimal = "CAST(count(*) AS DECIMAL(38, 0))"
+    with ansi(spark, enabled):
+        assert powers(spark, 63, "count(*)") == 2**63 - 1
+        assert powers(spark, 120, decimal) == 2**120 - 1
+        assert powers(spark, 500, "CAST(count(*) AS DOUBLE)") == 2.0**500
+        assert powers(spark, 300, "avg(n)") == 150.0
+        for rows, aggregate, type_name, cure in (
+            (64, "count(*)", "BIGINT", "write it as CAST(... AS DECIMAL(38, 0)) or"),
+            (60, "sum(n)", "BIGINT", "write it as CAST(... AS DECIMAL(38, 0)) or"),
+            (127, decimal, "DECIMAL(38, 0)", "write it as CAST(... AS DOUBLE)"),
+            (130, decimal, "DECIMAL(38, 0)", "write it as CAST(... AS DOUBLE)"),
+            (1100, "avg(n)", "DOUBLE", "bound the quantifiers or write WITHIN"),
+        ):
+            with pytest.raises(Exception, match="an aggregate over all matches") as caught:
+                powers(spark, rows, aggregate)
+            error = matchrec.MatchRecognizeRunError.from_exception(caught.value)
+            assert error is not None
+            assert error.message.endswith(f"is too large for {type_name}")
+            assert (error.hint or "").startswith(cure)
+
+
+EACH = """ORDER BY id MEASURES LAST(A.x) AS x
+    PATTERN (A) SKIP TILL ANY MATCH ALL MATCHES DEFINE A AS true"""
+MOST = 2**63 - 1
+
+
+@pytest.mark.parametrize("enabled", ["true", "false"])
+@pytest.mark.parametrize("by", ["partition", "end"])
+@pytest.mark.parametrize("engine", ["auto", "backtracking"])
+def test_matches_that_come_to_too_much_are_an_error(
+    spark: SparkSession, engine: str, by: str, enabled: str
+) -> None:
+    rows = spark.range(3).selectExpr("0 AS id", f"{MOST}L AS x")  # rows that end matches are equal
+    query = matchrec.query(rows, EACH, options=matchrec.Options(engine=engine))  # type: ignore[arg-type]
+    with ansi(spark, enabled):
+        for aggregate, wanted in (
+            ("CAST(sum(x) AS DECIMAL(38, 0))", 3 * MOST),
+            ("CAST(sum(x) AS DOUBLE)", float(3 * MOST)),
+            ("avg(x)", float(MOST)),
+        ):
+            found = query.aggregate({"c": aggregate}, by=by)  # type: ignore[arg-type]
+            assert [row.c for row in found.collect()] == [wanted]
+        with pytest.raises(Exception, match=r"is too large for BIGINT") as caught:
+            query.aggregate({"c": "sum(x)"}, by=by).collect()  # type: ignore[arg-type]
+        assert "write it as CAST(... AS DECIMAL(38, 0)) or CAST(... AS DOUBLE)" in str(caught.value)
+
+
+@pytest.mark.parametrize("enabled", ["true", "false"])
+def test_decimals_that_come_to_too_much_are_an_error(spark: SparkSession, enabled: str) -> None:
+    rows = spark.range(30).selectExpr("id", "CAST(9e37 AS DECIMAL(38, 0)) AS x")
+    query = matchrec.query(rows, EACH)  # each match is built, as digits are too many
+    with ansi(spark, enabled):
+        for aggregate in ("sum(x)", "avg(x)"):
+            with pytest.raises(Exception, match=r"is too large for DECIMAL"):
+                query.aggregate({"c": aggregate}).collect()
+        ((found,),) = query.aggregate({"c": "CAST(sum(x) AS DOUBLE)"}).collect()
+        assert found == pytest.approx(2.7e39)
+
+
+@pytest.mark.parametrize("enabled", ["true", "false"])
+def test_a_sum_of_decimals_has_ten_digits_more(spark: SparkSession, enabled: str) -> None:
+    rows = spark.range(41).selectExpr("id", "CAST(9.5 AS DECIMAL(2, 1)) AS x")
+    query = matchrec.query(rows, POWERS.replace("LAST(id) AS last", "LAST(x) AS x"))
+    matches = 2**41 - 1
+    with ansi(spark, enabled):
+        exact = query.aggregate({"c": "CAST(sum(x) AS DECIMAL(38, 1))"})
+        assert exact.collect() == [(Decimal("9.5") * matches,)]
+        with pytest.raises(Exception, match=r"is too large for DECIMAL\(12, 1\)"):
+            query.aggregate({"c": "sum(x)"}).collect()
 
 
 def test_thousands_of_partitions(spark: SparkSession) -> None:
-    query = """SELECT count(*) AS groups, min(c) AS least, max(c) AS most, sum(c) AS c FROM (
-        SELECT k, count(*) AS c FROM (SELECT id, id % 3000 AS k FROM range(30000))
-            MATCH_RECOGNIZE (PARTITION BY k ORDER BY id MEASURES count(*) AS n
-                PATTERN (A+) SKIP TILL ANY MATCH ALL MATCHES DEFINE A AS true)
-        GROUP BY k)"""
-    assert matchrec.sql(spark, query).collect() == [(3000, 1023, 1023, 3000 * 1023)]
+    rows = spark.range(30000).selectExpr("id", "id % 3000 AS k")
+    counted = matchrec.query(rows, f"PARTITION BY k {POWERS}").aggregate()
+    assert counted.groupBy("matches").count().collect() == [(1023, 3000)]
 
 
 @pytest.fixture
@@ -224,7 +331,7 @@ def test_aggregates_of_a_pattern(events: DataFrame) -> None:
     built = {(row.k, row["count"]) for row in query.dataframe().groupBy("k").count().collect()}
     found = query.aggregate()
     assert {tuple(row) for row in found.collect()} == built
-    assert found.schema["matches"].dataType.simpleString() == "decimal(38,0)"
+    assert types_of(found, ["matches"]) == ["bigint"]
 
 
 ABSENCES = [
@@ -263,7 +370,7 @@ def test_rows_that_must_be_absent(events: DataFrame, text: str | matchrec.Patter
 
 @contextmanager
 def matches_refused() -> Iterator[None]:
-    """Fails where an aggregate is not pushed."""
+    """Fails where matches are built."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("matchrec.api.totals.over_matches", None)
         yield
@@ -340,17 +447,12 @@ def test_a_window_is_not_asked_about(spark: SparkSession) -> None:
         matchrec.query(spark, query).aggregate()
 
 
-def test_over_a_stream_each_match_is_built(spark: SparkSession) -> None:
+def test_over_a_stream_only_ends_are_final(spark: SparkSession) -> None:
     stream = spark.readStream.format("rate").load().withWatermark("timestamp", "1 second")
-    query = """SELECT count(*) AS c FROM {stream} MATCH_RECOGNIZE (ORDER BY timestamp
-        MEASURES count(*) AS n PATTERN (A B) SKIP TILL ANY MATCH ALL MATCHES
-        WITHIN INTERVAL 1 HOUR DEFINE A AS value > 1)"""
-    text = matchrec.query(spark, query, stream=stream).explain().text
-    assert "by Spark: each match is built, because the rows are a stream" in text
     sase = "PATTERN SEQ(A a, B b) WHERE skip_till_any_match WITHIN 1 hour"
     rows = stream.selectExpr("timestamp", "'A' AS event_type")
+    asked = matchrec.query(rows, sase, order_by="timestamp")
     for by in ("start", "partition"):
-        asked = matchrec.query(rows, sase, order_by="timestamp")
         with pytest.raises(matchrec.MatchRecognizeError, match="further matches of such a group"):
             asked.aggregate(by=by)  # type: ignore[arg-type]
     assert asked.aggregate(by="end").columns == ["timestamp", "matches"]

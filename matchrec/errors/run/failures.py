@@ -96,12 +96,19 @@ _MORE_MEMORY = (
 )
 
 # The runs of a search, or the matches of one row, take more memory than there is.
-no_room_for_search = run_error(
+_no_room = partial(
+    run_error,
     "a Python worker of Spark's has no room for the runs of a search: they need {mebibytes} MiB "
     "more",
     notes=("the search has come to a match that would begin {place}",),
-    hint="bound the quantifiers or write WITHIN, so that fewer runs live at a time, or "
-    + _MORE_MEMORY,
+)
+_FEWER_RUNS = "bound the quantifiers or write WITHIN, so that fewer runs live at a time, or "
+no_room_for_search = _no_room(hint=_FEWER_RUNS + _MORE_MEMORY)
+no_room_for_matches = _no_room(
+    hint="where numbers of matches or sums over them are enough, ask `matchrec.query(...)"
+    ".aggregate(...)` or `matchrec run --aggregate`, which build no match; else "
+    + _FEWER_RUNS
+    + _MORE_MEMORY
 )
 
 # The rows that wait for a search, which begins once they all are there.

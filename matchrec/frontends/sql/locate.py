@@ -39,7 +39,6 @@ from matchrec.frontends.sql.relation import (
     refuse_stored_text,
     refuse_unbalanced,
 )
-from matchrec.frontends.sql.totals import find_totals
 from matchrec.plan.text import (
     Instead,
     Template,
@@ -182,10 +181,9 @@ def _sites(
     relations = [find_relation(tokens, cut) for cut in clauses]
     for index, (cut, relation) in enumerate(zip(clauses, relations, strict=True)):
         input_span = tokens.span(relation.start, cut.word)
-        clause = read_clause(cut_out_tokens(tokens, cut.opening, cut.closing))
         yield Site(
             index,
-            clause,
+            read_clause(cut_out_tokens(tokens, cut.opening, cut.closing)),
             relation.name,
             aliases[index] or relation.name,
             View(view_name(index)),
@@ -193,7 +191,6 @@ def _sites(
             input_span.to(tokens[cut.closing].span),
             find_visible(tokens, withs, relation.start),
             find_use(tokens, relation.start, cut.closing),
-            pushed=find_totals(tokens, relation.start, cut.closing, clause),
         )
 
 
@@ -337,8 +334,6 @@ def _replaced(query: Query, before: int) -> Iterator[tuple[Span, Template]]:
     for site in query.sites:
         if site.window is None and site.index < before:
             yield site.whole, hole_in(query.source.at(site.whole), site.view)
-            for place, text in site.pushed.edits if site.pushed else ():
-                yield place, (Instead(text, place.end - place.start),)
     for frame in query.frames:
         yield frame.span, (View(frame.view.name, frame.span.end - frame.span.start),)
 

@@ -23,7 +23,6 @@ from matchrec.plan.clauses import (
 from matchrec.plan.match_plan import EVERYTHING, Use
 from matchrec.plan.pattern import RowPattern
 from matchrec.plan.text import View
-from matchrec.plan.totals import Totals
 from matchrec.source import Source, Span
 
 
@@ -149,19 +148,6 @@ class MatchRecognize:
 
 
 @dataclass(frozen=True, slots=True)
-class PushedTotals:
-    """Aggregates of the query around a clause that its search may compute.
-
-    totals: None where it may not. edits: the text that takes the place of each of them then.
-    reason: why each match is built instead.
-    """
-
-    totals: Totals | None
-    edits: tuple[tuple[Span, str], ...]
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Site:
     """One clause and the relation that it applies to.
 
@@ -171,7 +157,7 @@ class Site:
     included. whole: relation and clause, without the alias after it. with_clauses: of every WITH
     around the relation, outermost first, the part that can be used in it. use: what the query
     around the clause uses of its rows. window: what a row pattern window has beside its clause; its
-    relation includes WHERE. pushed: what the search may compute in place of the query around.
+    relation includes WHERE.
     """
 
     index: int
@@ -184,7 +170,6 @@ class Site:
     with_clauses: tuple[Span, ...]
     use: Use = EVERYTHING
     window: RowPatternWindow | None = None
-    pushed: PushedTotals | None = None
 
 
 def view_name(index: int) -> str:

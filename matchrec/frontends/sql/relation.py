@@ -483,7 +483,7 @@ def _is_operator(tokens: TokenSequence, index: int) -> bool:
     return before.is_name and tokens.key(index - 2) == "."
 
 
-def after_clause(tokens: TokenSequence, closing: int) -> tuple[int | None, int]:
+def _after_clause(tokens: TokenSequence, closing: int) -> tuple[int | None, int]:
     """Where the alias stands of a clause that closes at `closing`, and the token after both."""
     alias = find_alias(tokens, closing + 1)
     return alias, (closing if alias is None else alias) + 1
@@ -491,13 +491,13 @@ def after_clause(tokens: TokenSequence, closing: int) -> tuple[int | None, int]:
 
 def _has_column_list(tokens: TokenSequence, closing: int) -> bool:
     """Whether an alias gives the columns other names: `AS m (a, b)`."""
-    alias, after = after_clause(tokens, closing)
+    alias, after = _after_clause(tokens, closing)
     return alias is not None and tokens.key(after) == "("
 
 
 def _key_tests(tokens: TokenSequence, start: int, closing: int) -> Iterator[KeyTest]:
     """The tests of WHERE, if the clause is all that FROM names."""
-    alias, where = after_clause(tokens, closing)
+    alias, where = _after_clause(tokens, closing)
     if tokens.key(start - 1) != "FROM" or tokens.key(where) != "WHERE":
         return
     end = _end(tokens, where + 1)

@@ -13,11 +13,17 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from matchrec.compile.executable import Executable
+from matchrec.conditions.row_column import show_column
 from matchrec.dataclass import dataclass
-from matchrec.engine.interface import Task
+from matchrec.engine.interface import Task, Total
 from matchrec.engine.kernels import totals
 from matchrec.engine.partitions import BoolArray, FloatArray, IntArray
-from matchrec.output.aggregates import AggregateReader, SumOverflow, never_overflows
+from matchrec.output.aggregates import (
+    AggregateReader,
+    SumOverflow,
+    TotalOverflow,
+    never_overflows,
+)
 from matchrec.output.measures import Reader
 from matchrec.output.reads import (
     PointerField,
@@ -32,9 +38,9 @@ from matchrec.output.reads import (
     ReadRow,
     ReadTotal,
     read_from_chains,
+    show_read,
 )
 from matchrec.plan.expression import Semantics
-from matchrec.plan.totals import ROUGH_COUNT
 from matchrec.spark import wire
 from matchrec.spark.worker.arrays import (
     BYTES_OF_A_NUMBER,
@@ -74,16 +80,22 @@ def always_fit(values: pa.Array) -> bool:
     return len(values) * (max(int(high.max()), -int(high.min())) + 1) << 64 < LIMIT
 
 
-def too_large(words: IntArray, roughly: FloatArray, scale: int) -> BoolArray:
-    """bool[n], sums of more than 38 digits.
+def too_large(words: IntArray, roughly: FloatArray, scale: int, limit: int = LIMIT) -> BoolArray:
+    """bool[n], sums that are not less than a limit, with or without their sign.
 
     words: int64[n, 2], of the sums, which may have wrapped. roughly: the same sums of doubles.
     """
     low, high = words[:, 0].view(np.uint64), words[:, 1]
-    most, least = divmod(LIMIT, 2**64), divmod(-LIMIT, 2**64)
+    most, least = divmod(limit, 2**64), divmod(-limit, 2**64)
     over = (high > most[0]) | ((high == most[0]) & (low >= np.uint64(most[1])))
     under = (high < least[0]) | ((high == least[0]) & (low <= np.uint64(least[1])))
-    return np.asarray(over | under | (np.abs(roughly) * 10.0**scale > SURELY_MORE), np.bool_)
+    wrapped = ~(np.abs(roughly) * 10.0**scale <= SURELY_MORE)  # or it is no number
+    return np.asarray(over | under | wrapped, np.bool_)
+
+
+def summed(kind: pa.DataType) -> pa.DataType:
+    """The type of a sum of decimals."""
+    return pa.decimal128(min(38, kind.precision + 10), kind.scale)
 
 
 def decimals(words: IntArray, absent: BoolArray, kind: pa.DataType) -> pa.Array:
@@ -332,7 +344,7 @@ class Gatherer:
     def total(self, read: ReadTotal) -> pa.Array:
         """An aggregate over all matches of a group, each of which is an output row.
 
-        Raises SumOverflow where it is too large for its type.
+        Raises TotalOverflow where it is too large for its type.
         """
         words, task = self.reader.matches.totals, self.executable.task
         assert words is not None
@@ -342,44 +354,75 @@ class Gatherer:
         known, value = (words[:, begin + part :] for part in (totals.KNOWN, totals.VALUE))
         absent = known[:, 2] == 0
         if total.over == "count":
-            number = words if read.of is None else known
-            if read.function == ROUGH_COUNT:
-                return arrow_of(doubles_of(number[:, 2]))
-            return self.exactly(number, np.zeros(len(words), np.bool_), 0)
-        assert read.of is not None
-        kind = None if read.of.column is None else self.values(read.of.column).type
+            number, absent = (words if read.of is None else known), np.zeros(len(words), np.bool_)
+            return self.added(read, total, number, absent)
         if total.over == "sum":
-            if total.floats:
-                return arrow_of(doubles_of(value[:, 2]), absent)
-            scale = 0
-            if kind is not None and pa.types.is_decimal(kind) and total.inside != "count":
-                scale = kind.scale
-            return self.exactly(value, absent, scale)
+            return self.added(read, total, value, absent)
         if total.inside in ("count", "sum"):
             return self.extreme(value, absent, floats=total.floats)
+        assert read.of is not None
         assert read.of.column is not None
         return self.take_values(read.of.column, np.where(absent, -1, value[:, totals.ROW]))
 
-    def exactly(self, words: IntArray, absent: BoolArray, scale: int) -> pa.Array:
-        """Numbers of 128 bits as decimals."""
-        pair = np.ascontiguousarray(words[:, :2])
-        roughly = doubles_of(words[:, 2])
-        lost = (too_large(pair, roughly, 0) | ~np.isfinite(roughly)) & ~absent
-        self.refuse_lost(lost, f"DECIMAL(38, {scale})")
-        return decimals(pair, absent, pa.decimal128(38, scale))
+    def added(self, read: ReadTotal, total: Total, words: IntArray, absent: BoolArray) -> pa.Array:
+        """A count or a sum over all matches, NULL where `absent`. Raises TotalOverflow."""
+        numbers, roughly = np.ascontiguousarray(words[:, :2]), doubles_of(words[:, 2])
+        if total.floats or read.asked.is_double:
+            doubles, lost = self.as_doubles(total, numbers, roughly)
+            self.refuse_lost(read, lost & ~absent, "DOUBLE")
+            return arrow_of(doubles, absent)
+        kind = self.type_added(read, total)
+        if pa.types.is_decimal(kind):
+            lost = too_large(numbers, roughly, 0, 10**kind.precision)
+            self.refuse_lost(read, lost & ~absent, f"DECIMAL({kind.precision}, {kind.scale})")
+            return decimals(numbers, absent, kind)
+        lost = too_large(numbers, roughly, 0) | (numbers[:, 1] != numbers[:, 0] >> 63)
+        self.refuse_lost(read, lost & ~absent, "BIGINT")
+        return arrow_of(numbers[:, 0], absent)
 
-    def extreme(self, words: IntArray, absent: BoolArray, *, floats: bool) -> pa.Array:
-        """The least or greatest count or sum of a match."""
-        if floats:
-            return arrow_of(doubles_of(words[:, 0]), absent)
-        self.refuse_lost((doubles_of(words[:, 2]) > SURELY_A_BIGINT) & ~absent, "BIGINT")
-        return arrow_of(words[:, 0], absent)
+    def as_doubles(
+        self, total: Total, numbers: IntArray, roughly: FloatArray
+    ) -> tuple[FloatArray, BoolArray]:
+        """Numbers of 128 bits as doubles, and which of them are not known."""
+        if total.floats:
+            assert self.reader.matches.totals is not None
+            return roughly, np.isinf(doubles_of(self.reader.matches.totals[:, 2]))
+        low, high, wrapped = numbers[:, 0], numbers[:, 1], ~(roughly <= SURELY_MORE)
+        large = high * 2.0**64 + low.view(np.uint64)
+        exact = np.where(high == low >> 63, low.astype(np.float64), large)
+        if "count" in (total.over, total.inside):  # of which none is negative
+            return np.where(wrapped, roughly, exact), np.isinf(roughly)
+        return exact, wrapped
 
-    def refuse_lost(self, lost: BoolArray, type_name: str) -> None:
-        """Raises SumOverflow for the first of what is too large."""
+    def type_added(self, read: ReadTotal, total: Total) -> pa.DataType:
+        """The type of a count or a sum over all matches that is exact."""
+        kind = pa.int64()
+        if total.over == "sum" and total.inside != "count":
+            assert read.of is not None
+            assert read.of.column is not None
+            kind = self.values(read.of.column).type
+        is_decimal = pa.types.is_decimal(kind)
+        if read.asked.cast is not None:
+            return pa.decimal128(38, kind.scale if is_decimal else 0)
+        if not is_decimal:
+            return pa.int64()
+        return summed(summed(kind)) if total.inside == "sum" else summed(kind)
+
+    def refuse_lost(self, read: ReadTotal, lost: BoolArray, type_name: str) -> None:
+        """Raises TotalOverflow for the first group of which a number is too large."""
         if lost.any():
             row = self.reader.rows.row[int(np.flatnonzero(lost)[0])]
-            raise SumOverflow(int(row), type_name)
+            columns = [show_column(one) for one in self.executable.crossing.columns]
+            raise TotalOverflow(int(row), type_name, show_read(read, columns))
+
+    def extreme(self, words: IntArray, absent: BoolArray, *, floats: bool) -> pa.Array:
+        """The least or greatest count or sum of a match. Raises SumOverflow."""
+        if floats:
+            return arrow_of(doubles_of(words[:, 0]), absent)
+        lost = np.flatnonzero((doubles_of(words[:, 2]) > SURELY_A_BIGINT) & ~absent)
+        if len(lost):
+            raise SumOverflow(int(self.reader.rows.row[lost[0]]))
+        return arrow_of(words[:, 0], absent)
 
     def name_variables(self, variables: IntArray) -> pa.Array:
         """Name the variables of these ids, NULL for -1."""
@@ -434,7 +477,7 @@ class Aggregation:
     def decimal_sums(self, index: IntArray, absent: BoolArray) -> pa.Array:
         """A sum of more than 38 digits is NULL, or an error: as Spark has it."""
         kind = self.present.type
-        total = pa.decimal128(min(38, kind.precision + 10), kind.scale)
+        total = summed(kind)
         words = at(self.aggregates.decimal_sums(decimal_words(self.present)), index)
         if always_fit(self.present):
             return decimals(words, absent, total)

@@ -19,6 +19,7 @@ from matchrec.errors.run.failures import (
     division_by_zero,
     function_failed,
     function_failed_under_ansi,
+    no_room_for_matches,
     no_room_for_search,
     overflow_in_condition,
     partition_without_room,
@@ -33,7 +34,8 @@ from matchrec.errors.run.failures import (
     window_wraps,
 )
 from matchrec.errors.run.place import RowPlace
-from matchrec.output.aggregates import SumOverflow
+from matchrec.errors.totals import total_too_large
+from matchrec.output.aggregates import SumOverflow, TotalOverflow
 from matchrec.output.measures import Reader
 from matchrec.output.rows import (
     OutputRows,
@@ -57,6 +59,7 @@ WORDING = {
     FailureKind.DIVISION_BY_ZERO: division_by_zero,
     FailureKind.TOO_MANY_STEPS: too_many_steps,
     FailureKind.NO_ROOM: no_room_for_search,
+    FailureKind.NO_ROOM_FOR_MATCHES: no_room_for_matches,
 }
 OF_FUNCTIONS = {
     FailureKind.FUNCTION_FAILED: function_failed,
@@ -78,6 +81,9 @@ def naming_rows(place: Callable[[int], RowPlace]) -> Iterator[None]:
         yield
     except RunFailure as failure:
         raise run_error(failure, place(failure.row)) from failure
+    except TotalOverflow as overflow:
+        where = place(overflow.row)
+        raise total_too_large(overflow.type_name, overflow.asked, where) from overflow
     except SumOverflow as overflow:
         raise sum_too_large(overflow.type_name, place(overflow.row)) from overflow
     except RowTooLarge as large:

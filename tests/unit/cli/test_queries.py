@@ -84,6 +84,12 @@ def test_a_pattern_that_was_converted_runs(clicks: Path) -> None:
     assert "FROM clicks MATCH_RECOGNIZE" in invoke("convert", "again.py", *told).stdout
 
 
+def test_aggregates_over_the_matches_of_a_clause(clicks: Path) -> None:
+    asked = "run", "streaks.sql", "--table", "t=prices.csv", "--format", "csv", "--clause", "1"
+    shown = invoke(*asked, "--by", "end", "--aggregate", "rows=CAST(sum(n) AS DECIMAL(38, 0))")
+    assert shown.stdout.splitlines() == ["sym,ts,rows", "X,3,3", "Y,3,2"]
+
+
 def test_aggregates_in_place_of_matches(clicks: Path) -> None:
     (clicks / "any.sase").write_text(
         f"{SASE} ".replace("RETURN", "WHERE skip_till_any_match RETURN")
@@ -107,7 +113,7 @@ def test_aggregates_in_place_of_matches(clicks: Path) -> None:
         (("pairs.py", *EVENTS, "--dialect", "trino"), "--dialect is not for a Pattern"),
         (("streaks.sql", "--order-by", "ts"), "--order-by is not for SQL"),
         (("streaks.sql", "--form", "matches"), "--form is not for SQL"),
-        (("streaks.sql", "--by", "end"), "--by is not for SQL"),
+        (("streaks.sql", "--clause", "1"), "--clause is for --aggregate and --by"),
         (("no.py:pattern", *EVENTS), "the query `no.py` does not exist"),
         (("pairs", "--language", "pattern", *EVENTS), "write FILE.py:NAME"),
     ],

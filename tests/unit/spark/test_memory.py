@@ -67,6 +67,7 @@ def test_what_finds_no_room_says_so(monkeypatch: pytest.MonkeyPatch, kind: str) 
     with pytest.raises(MatchRecognizeRunError, match=BEYOND[kind]) as caught:
         list(found(executable(kind), 600 if kind in MANY_RUNS else 5_000, 1, 0))
     assert caught.value.partition == {"k": 0}
+    assert (kind in MANY_RUNS) == ("`matchrec run --aggregate`" in str(caught.value))
     assert "spark.executor.memoryOverhead" in str(caught.value)
 
 
