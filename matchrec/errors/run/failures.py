@@ -61,6 +61,15 @@ window_wraps = run_error(
 )
 
 
+# A window that SQL measures, by a length of its own for each row, or of days and months.
+window_without_end = run_error(
+    "{words} has no end after a row: its length is NULL or negative, or what lies it after the row "
+    "is too large for the type of the order column",
+    notes=("{place}",),
+    hint="write a number or an INTERVAL of weeks to microseconds, or order by a wider type",
+)
+
+
 # A condition divided by zero.
 division_by_zero = run_error(
     "the condition of `{variable}` divides by zero",
