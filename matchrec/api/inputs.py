@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from matchrec.arguments import is_dataframe, is_frame
+from matchrec.arguments import is_dataframe
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
 from matchrec.errors.kinds import shown, shown_in
@@ -96,24 +96,6 @@ def expr(sql: str) -> Any:
     from pyspark.sql.functions import expr as of_spark
 
     return of_spark(sql)
-
-
-def as_dataframe(spark: SparkSession, name: str, given: object) -> object:
-    """A frame of pandas, Polars or Arrow as a DataFrame of Spark; whatever else as it is.
-
-    name: in a message, where the version of Spark takes no Arrow. Raises MatchRecognizePlanError.
-    """
-    if not is_frame(given):
-        return given
-    found: Any = given
-    if hasattr(found, "collect"):  # Polars' lazy frames
-        found = found.collect()
-    if hasattr(found, "to_arrow"):
-        found = found.to_arrow()
-    is_arrow = type(found).__name__ == "Table"
-    if is_arrow and spark.version.startswith("3."):
-        raise errors.no_arrow_tables(spark.version, name)
-    return spark.createDataFrame(found)
 
 
 Arguments = dict[str, Any] | list[Any] | None
