@@ -279,6 +279,28 @@ def test_frames_of_other_libraries(spark: SparkSession, library: str) -> None:
         assert matchrec.sql(spark, "SELECT max(t) AS a FROM {rows}", rows=given).first() == Row(a=3)
 
 
+def test_a_window_of_rows(spark: SparkSession) -> None:
+    spark.range(9).createOrReplaceTempView("nine")
+    clause = "ORDER BY id MEASURES count(*) AS n PATTERN (A+) WITHIN {} ROWS DEFINE A AS id >= 0"
+    query = f"SELECT ? AS x, * FROM nine MATCH_RECOGNIZE ({clause.format('?')})"
+    rows = spark.table("nine")
+    expected = [(4,), (4,), (1,)]
+    assert [(row.n,) for row in matchrec.sql(spark, query, [7, 4]).collect()] == expected
+    named = clause.format(":w")
+    assert matchrec.match_recognize(rows, named, {"w": 4}).collect() == expected
+    swept = matchrec.sweep(rows, named, {"w": [4, 9]})
+    assert [(row.w, row.matches) for row in swept.table.collect()] == [(4, 3), (9, 1)]
+    for wrong in (0, -1, 2.5, "4", 2**40, None, True):
+        with pytest.raises(matchrec.MatchRecognizeError, match="is no number of rows in WITHIN"):
+            matchrec.match_recognize(rows, named, {"w": wrong})
+
+
+def test_a_window_that_a_misplaced_parameter_says(spark: SparkSession) -> None:
+    query = "SELECT * FROM range(3) MATCH_RECOGNIZE (ORDER BY id PATTERN (A)) WITHIN :w ROWS"
+    with pytest.raises(matchrec.MatchRecognizeParseError, match="WITHIN stands after the closing"):
+        matchrec.sql(spark, query, {"w": 3})
+
+
 UNSIGNED = {"uint8": "smallint", "uint16": "int", "uint32": "bigint", "uint64": "decimal(20,0)"}
 OF_ARROW = "makes no DataFrame of `rows`"
 
