@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from matchrec.arguments import is_dataframe
+from matchrec.arguments import is_dataframe, shown_column
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
 from matchrec.errors.kinds import shown, shown_in
@@ -61,7 +61,7 @@ def texts_of(df: DataFrame, argument: str, terms: Terms) -> list[str]:
         if isinstance(term, str):
             found.append(term)
             continue
-        written = str(term).removeprefix("Column<'").removesuffix("'>")
+        written = shown_column(term).removeprefix("Column<'").removesuffix("'>")
         name = name_of_column(written, df.columns)
         if name is None:
             raise errors.computed_column(argument, written)

@@ -278,13 +278,15 @@ no_dataframe_of = plan_error(
 column_refused = plan_error(
     "Spark refuses the condition {column}: {reason}",
     notes=("a condition is about one event",),
-    hint="write it over the columns of the DataFrame",
+    hint='write it over the columns of the DataFrame, or compute it before: df.withColumn("name", '
+    '...), and where("name")',
 )
 
 # A Column of another type.
 column_is_no_condition = plan_error(
     "a condition must be boolean, {column} is {type_name}",
-    hint="compare it with something, such as col(...) > 0",
+    hint="compare it with something, such as col(...) > 0; a function of your own returns what its "
+    'type says: udf(f, "boolean")',
 )
 
 
