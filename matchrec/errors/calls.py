@@ -130,7 +130,9 @@ altered_in_arrays = unsupported(
 
 # `sweep` of more combinations than one pass over the rows can hold.
 too_many_points = unsupported(
-    "{count:,} combinations of values", hint="vary less: at most {most:,} are searched at once"
+    "{count:,} combinations of values",
+    hint="vary less, or call sweep for one part of the values after the other: it searches at most "
+    "{limit:,} at once",
 )
 
 # `sweep` of a name that the clause has not.

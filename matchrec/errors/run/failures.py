@@ -96,7 +96,7 @@ too_many_steps = run_error(
     "conditions that depend on the run were asked more than {limit} times in a partition",
     notes=("the search has come to a match that would begin {place}",),
     hint="bound the quantifiers, write WITHIN, or let a condition look at rows and not at the "
-    "run; if the query is worth it, pass a larger max_steps",
+    "run; if the query is worth it, pass a larger max_steps, in Options or as --max-steps",
 )
 
 _MORE_MEMORY = (
@@ -136,7 +136,7 @@ row_too_large = run_error(
     "Python worker to Spark",
     notes=("{place}",),
     hint="bound the quantifiers or write WITHIN, so that matches are shorter, or read fewer "
-    "columns",
+    "columns, of rules by event_columns",
 )
 
 
@@ -385,7 +385,7 @@ def example(names: Sequence[str], keys: Sequence[tuple[str, ...]]) -> str:
 
 # Too many rows for the driver.
 partition_too_large = unsupported(
-    "the partition has more than {most:,} rows, which `why` does not bring to the driver",
+    "the partition has more than {limit:,} rows, which `why` does not bring to the driver",
     hint="ask about a part of it: put WHERE before the clause, or pass fewer rows",
 )
 
