@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from matchrec.api.clauses import Clause, QueryText
 from matchrec.api.dialects import parse_clause_of, parse_query
-from matchrec.api.inputs import Arguments, Terms, relation_of, runner_for
+from matchrec.api.inputs import Arguments, Terms, as_dataframe, relation_of, runner_for
 from matchrec.api.query import Query, how_to_run
 from matchrec.api.signatures import ARGS, ARGUMENTS, FRAMES, NAMED, QUERIED, QUERY, is_pattern
 from matchrec.arguments import (
@@ -28,7 +28,6 @@ from matchrec.frontends.sql.locate import may_have_clause
 from matchrec.frontends.sql.lower import lower
 from matchrec.spark.after.expand import explode_rows
 from matchrec.spark.environment import check_session
-from matchrec.spark.frames import as_dataframe
 from matchrec.spark.question import NO_OPTIONS, OPTIONS, Options
 from matchrec.spark.session import Answer, Runner, replace_sql, restore_sql
 

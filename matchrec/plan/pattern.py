@@ -197,7 +197,7 @@ def without_exclusions(pattern: RowPattern) -> RowPattern:
 
     >>> from matchrec.frontends.row_pattern import parse_row_pattern
     >>> show(without_exclusions(parse_row_pattern("A {- B+ -}?", Span(0, 11))))
-    'A B+?'
+    'A (B+)?'
     """
     inner = replace_children(pattern, without_exclusions)
     return inner.part if isinstance(inner, Exclusion) else inner
