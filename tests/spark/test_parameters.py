@@ -289,7 +289,7 @@ def test_a_window_of_rows(spark: SparkSession) -> None:
     named = clause.format(":w")
     assert matchrec.match_recognize(rows, named, {"w": 4}).collect() == expected
     swept = matchrec.sweep(rows, named, {"w": [4, 9]})
-    assert [(row.w, row.matches) for row in swept.table.collect()] == [(4, 3), (9, 1)]
+    assert [row[:2] for row in swept.rows] == [(4, 3), (9, 1)]
     for wrong in (0, -1, 2.5, "4", 2**40, None, True):
         with pytest.raises(matchrec.MatchRecognizeError, match="is no number of rows in WITHIN"):
             matchrec.match_recognize(rows, named, {"w": wrong})
