@@ -193,6 +193,30 @@ is_dataframe = can("select", "selectExpr", "mapInArrow")
 is_column = can("isNotNull", "alias", "cast")
 
 
+_OBJECT = "columnnodeexpression("
+_NAME = re.compile(r"columnnodeexpression\(UnresolvedAttribute\(List\(([^()]*)\)")
+
+
+def shown_column(column: object) -> str:
+    """How a Column prints, without the objects of the JVM as which it prints arguments of a UDF.
+
+    >>> from pyspark.sql.functions import col, udf
+    >>> positive = udf(lambda value, least: value > least, "boolean")
+    >>> shown_column(positive(col("price"), col("price") + 1))
+    "Column<'<lambda>(price, ...)'>"
+    """
+    text = str(column)
+    while (start := text.find(_OBJECT)) >= 0:
+        end, depth = start + len(_OBJECT), 1
+        while depth and end < len(text):
+            depth += {"(": 1, ")": -1}.get(text[end], 0)
+            end += 1
+        name = _NAME.match(text, start)
+        shown = ".".join(name[1].split(", ")) if name else "..."
+        text = f"{text[:start]}{shown}{text[end:]}"
+    return text
+
+
 def is_frame(given: object) -> bool:
     """A frame of pandas or Polars, or a table of Arrow, none of which is loaded for that."""
     library = type(given).__module__.split(".")[0]

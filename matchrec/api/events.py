@@ -11,7 +11,7 @@ from matchrec.api.clauses import Clause
 from matchrec.api.inputs import Terms, dialect_of, relation_of, streams_of
 from matchrec.api.query import AND_TIMEOUTS, Query, how_to_run
 from matchrec.api.signatures import ARGUMENTS, NAMED, PATTERN_FORM, SASE_FORM
-from matchrec.arguments import DATAFRAME, PatternForm, SaseForm, checked
+from matchrec.arguments import DATAFRAME, PatternForm, SaseForm, checked, shown_column
 from matchrec.dataclass import dataclass
 from matchrec.errors.calls import (
     column_is_no_condition,
@@ -277,9 +277,10 @@ def with_conditions(df: DataFrame, columns: dict[str, Any]) -> DataFrame:
     Raises MatchRecognizePlanError for one that Spark refuses, or that is no condition.
     """
     for name, column in columns.items():
-        type_name = type_of(df, column.alias(name), str(column))
+        written = shown_column(column)
+        type_name = type_of(df, column.alias(name), written)
         if type_name not in ("boolean", "void"):
-            raise column_is_no_condition(str(column), type_name)
+            raise column_is_no_condition(written, type_name)
     further = [column.alias(name) for name, column in columns.items()]
     return df.select("*", *further) if further else df
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from matchrec.arguments import is_dataframe, is_frame
+from matchrec.arguments import is_dataframe, is_frame, shown_column
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
 from matchrec.errors.kinds import shown, shown_in
@@ -17,8 +17,9 @@ from matchrec.frontends.sql.locate import fill_frames, named_parameters, places_
 from matchrec.frontends.sql.nodes import Query
 from matchrec.plan.text import Template, View, parameter_name, quoted, template
 from matchrec.source import Origin, Source, Span
-from matchrec.spark.errors.diagnose import unbound_name
+from matchrec.spark.errors.diagnose import first_line, unbound_name
 from matchrec.spark.session import Relation, Runner, is_connect
+from matchrec.spark.transport import with_signed_integers
 
 if TYPE_CHECKING:
     from pyspark.errors import AnalysisException
@@ -61,7 +62,7 @@ def texts_of(df: DataFrame, argument: str, terms: Terms) -> list[str]:
         if isinstance(term, str):
             found.append(term)
             continue
-        written = str(term).removeprefix("Column<'").removesuffix("'>")
+        written = shown_column(term).removeprefix("Column<'").removesuffix("'>")
         name = name_of_column(written, df.columns)
         if name is None:
             raise errors.computed_column(argument, written)
@@ -101,7 +102,7 @@ def expr(sql: str) -> Any:
 def as_dataframe(spark: SparkSession, name: str, given: object) -> object:
     """A frame of pandas, Polars or Arrow as a DataFrame of Spark; whatever else as it is.
 
-    name: in a message, where the version of Spark takes no Arrow. Raises MatchRecognizePlanError.
+    name: in a message. Raises MatchRecognizePlanError for what this version of Spark cannot take.
     """
     if not is_frame(given):
         return given
@@ -110,10 +111,25 @@ def as_dataframe(spark: SparkSession, name: str, given: object) -> object:
         found = found.collect()
     if hasattr(found, "to_arrow"):
         found = found.to_arrow()
-    is_arrow = type(found).__name__ == "Table"
-    if is_arrow and spark.version.startswith("3."):
+    if type(found).__name__ != "Table":
+        check_pandas(name, found)
+    elif spark.version.startswith("3."):
         raise errors.no_arrow_tables(spark.version, name)
-    return spark.createDataFrame(found)
+    else:
+        found = with_signed_integers(found)
+    try:
+        return spark.createDataFrame(found)
+    except (TypeError, ValueError) as error:
+        raise errors.no_dataframe_of(name, first_line(error)) from error
+
+
+def check_pandas(name: str, frame: Any) -> None:
+    """Raises MatchRecognizePlanError for a frame of pandas that Spark would not take as it is."""
+    if frame.empty:
+        raise errors.no_rows_to_tell_types(name)
+    for column, values in frame.items():
+        if str(values.dtype).lower() == "uint64" and (values > 2**63 - 1).any():
+            raise errors.beyond_bigint(column, name)
 
 
 Arguments = dict[str, Any] | list[Any] | None

@@ -20,6 +20,7 @@ from matchrec.frontends.pattern.lower import measure
 from matchrec.frontends.sql.lower import lower
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.expression import MatchNumber
+from matchrec.plan.pattern import without_exclusions
 from matchrec.spark.question import NO_OPTIONS, Options, Question, Rule, input_columns
 from matchrec.spark.rule_sets.build import all_matches, build_rule_set
 
@@ -106,11 +107,12 @@ def check(df: DataFrame, rule: Rule, point: dict[str, Any]) -> None:
 
 
 def rule_of(df: DataFrame, text: str, args: dict[str, Any], name: str, dialect: str) -> Rule:
-    """The clause of one point, a row a match. name: of the rule."""
+    """The clause of one point, a row a match with all its rows. name: of the rule."""
     node, source = parse_clause_of(df, text, dialect)
     with shown_in(source):
         plan = lower(replace(node, measures=(), rows_per_match=RowsPerMatch.ONE_ROW), args)
-    counted = replace(plan, measures=(measure("match_number", MatchNumber()),))
+    measures = (measure("match_number", MatchNumber()),)
+    counted = replace(plan, pattern=without_exclusions(plan.pattern), measures=measures)
     return Rule(name, counted, source)
 
 
@@ -118,7 +120,11 @@ def figures(matches: DataFrame, points: list[dict[str, Any]]) -> Iterator[tuple[
     """The values of each point, then its figures. Runs a job. matches: see `RuleMatches`."""
     keys = matches.columns[1 : matches.columns.index("match_number")]
     rows = "coalesce(size(events), 0)"
-    spans = "end_time - start_time" if matches.dtypes[-2][1] not in ("string", "binary") else "NULL"
+    spans = (
+        "abs(end_time - start_time)"
+        if matches.dtypes[-2][1] not in ("string", "binary")
+        else "NULL"
+    )
     partitions = f"count(DISTINCT struct({', '.join(f'`{one}`' for one in keys)}))" if keys else "1"
     found = matches.groupBy("rule").agg(
         expr("count(*)"),

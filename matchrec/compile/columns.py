@@ -25,6 +25,7 @@ from matchrec.conditions.row_column import (
     Shifted,
     cast,
     gap_columns,
+    length_of,
     near_columns,
     row_column,
     texts_in,
@@ -37,7 +38,7 @@ from matchrec.errors.language import part
 from matchrec.errors.run.origins import SqlOrigin, origin
 from matchrec.output.reads import MeasureReader, is_collected
 from matchrec.output.schema import OutputColumn, RowOutput, TimeoutOutput, TotalOutput
-from matchrec.plan.clauses import Measure, RowExpression
+from matchrec.plan.clauses import Gap, Measure, RowExpression, Within
 from matchrec.plan.expression import (
     MATCHED_ROWS,
     Aggregate,
@@ -76,10 +77,8 @@ def build_crossing(
     """The columns that cross, each once: those of measures, and others that are added to them."""
     keys = key_columns(plan)
     within, row_gap = plan.within, plan.row_gap
-    window = type_window(window_columns(plan), types, within.interval if within else None)
-    if within is not None and within.found is not None:
-        window = window[:1]
-    gap = type_window(gap_columns(plan), types, row_gap.interval if row_gap else None)
+    window = type_window(window_columns(plan), types, within)
+    gap = type_window(gap_columns(plan), types, row_gap)
     ends = type_ends(plan, types)
     for column in (*run.integers, *run.floats, *window, *gap, *ends, *keys):
         measures.place(column)
@@ -96,8 +95,9 @@ def build_crossing(
         frozenset(places(run.ranked)),
         tuple((column.text, index[column]) for column in keys),
         places(window),
-        within.found if within else None,
+        within.distance if within else None,
         places(gap),
+        row_gap.distance if row_gap else None,
         places(ends),
     )
 
@@ -166,19 +166,26 @@ def step_columns(step: Step) -> Iterator[RowColumn]:
 def type_window(
     columns: tuple[RowColumn, ...],
     types: Mapping[RowColumn, ValueType],
-    interval: RowExpression | None,
+    window: Within | Gap | None,
 ) -> tuple[RowColumn, ...]:
     """The order and the end of a window, if there is one, as values of one type: a date plus hours
-    is a timestamp.
+    is a timestamp. The order alone where it is known how far the window reaches.
+
+    An end that overflows is NULL, which the worker reports; one of a float does not.
     """
-    if interval is None:
+    if window is None:
         return ()
     order, bound = (types[column] for column in columns)
     times = (Family.DATE, Family.TIMESTAMP), (Family.DATE, Family.TIMESTAMP_NTZ)
     alike = {order.family, bound.family} <= NUMBERS or (order.family, bound.family) in times
     if order.family in WITHOUT_DISTANCE or not (order == bound or alike):
-        raise not_measured_by(interval.span)
-    return columns if order == bound else (cast(columns[0], bound.name), columns[1])
+        raise not_measured_by(window.interval.span)
+    if window.distance is not None:
+        return columns[:1]
+    start, end = columns
+    if order.family is not Family.FLOATING:
+        end = row_column(f"try_add({start.text}, {length_of(window.interval)})")
+    return (start if order == bound else cast(start, bound.name)), end
 
 
 def type_ends(plan: MatchPlan, types: Mapping[RowColumn, ValueType]) -> tuple[RowColumn, ...]:

@@ -14,7 +14,7 @@ from matchrec.errors.run.origins import SqlOrigin
 from matchrec.nfa.closure import GUARD_END, GUARD_START
 from matchrec.output.pieces import Pieces, RowAggregate
 from matchrec.output.reads import Read, ReadAt
-from matchrec.plan.clauses import ConditionWindow, RowsPerMatch
+from matchrec.plan.clauses import Distance, RowsPerMatch
 from matchrec.plan.expression import Frame
 
 # How far from the rows of a run a query looks, so that a partition may come in pieces.
@@ -70,10 +70,10 @@ class Crossing:
     cross; then columns are those of the queries up to this one. integers, floats: those that run
     conditions read. ranked: those of them that are replaced by their rank. keys: the partition's,
     by name, for messages. window: the key along which a window is measured and the end of each
-    row's window, or none. condition_window: the window that conditions say; then `window` is the
-    key alone, as the distance from it is exact. gap: as window, of the window between a row and the
-    next one. ends: if there are others between neighbours, the ends of the windows that begin with
-    a row: that of the match, if it has one, then those between neighbours, the smallest first.
+    row's window, or none. distance: how far it reaches, where that is known; then `window` is the
+    key alone. gap, gap_distance: as these, of the window between a row and the next one. ends: if
+    there are others between neighbours, the ends of the windows that begin with a row: that of the
+    match, if it has one, then those between neighbours, the smallest first.
     """
 
     columns: tuple[RowColumn, ...]
@@ -83,8 +83,9 @@ class Crossing:
     ranked: frozenset[int]
     keys: tuple[tuple[str, int], ...]
     window: tuple[int, ...] = ()
-    condition_window: ConditionWindow | None = None
+    distance: Distance | None = None
     gap: tuple[int, ...] = ()
+    gap_distance: Distance | None = None
     ends: tuple[int, ...] = ()
 
 

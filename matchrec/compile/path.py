@@ -70,7 +70,7 @@ from matchrec.plan.clauses import Absence
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show
 from matchrec.plan.resolve import InputColumns, resolve
-from matchrec.pruning.condition_windows import find_condition_window
+from matchrec.pruning.condition_windows import find_condition_window, measure_windows
 from matchrec.pruning.gaps import gaps_as_conditions
 from matchrec.pruning.irrelevant_rows import find_relevance_tests
 from matchrec.pruning.locality import Shortcut, why_not
@@ -276,7 +276,8 @@ def draft(
     """The draft of a plan over an input with these columns.
 
     name_of: see `output_columns`. scope: of conditions that Spark computes. type_of_order: of the
-    text of an order column; without it no condition is found to be a window.
+    text of an order column; without it no condition is found to be a window, and ends of windows
+    are sums.
 
     Raises MatchRecognizeError for all that is wrong with a query, whatever the types are.
     """
@@ -284,7 +285,10 @@ def draft(
     guarded = guard_reads(resolved)
     outputs = output_columns(guarded, columns, name_of)
     compiled = compile_pattern(guarded)
-    in_windows = gaps_as_conditions(guarded, compiled.follow)
+    in_windows = guarded
+    if type_of_order is not None and guarded.intervals:
+        in_windows = measure_windows(guarded, type_of_order(guarded.order_by[0].expression.text))
+    in_windows = gaps_as_conditions(in_windows, compiled.follow)
     if type_of_order is not None and taken().windows:
         in_windows = find_condition_window(in_windows, compiled.follow, type_of_order)
     pattern, conditions = with_negations(in_windows, compiled, scope)

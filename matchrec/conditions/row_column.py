@@ -189,9 +189,13 @@ def gap_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
 
 def end_columns(plan: MatchPlan, interval: RowExpression) -> tuple[RowColumn, RowColumn]:
     """The order column, and what lies an interval after it."""
-    order, written = plan.order_by[0].expression.text, interval.text.strip()
-    if not written:
+    order = plan.order_by[0].expression.text
+    if not interval.text.strip():
         return row_column(order), row_column(order)
-    if written.isdigit():
-        written += "L"  # so that the end of the last window of an int fits
-    return row_column(order), row_column(f"({order}) + ({written})")
+    return row_column(order), row_column(f"({order}) + {length_of(interval)}")
+
+
+def length_of(interval: RowExpression) -> str:
+    """What is added to a key; a number is a BIGINT, so that the end of the last window fits."""
+    written = interval.text.strip()
+    return f"({written}L)" if written.isdigit() else f"({written})"

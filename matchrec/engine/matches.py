@@ -156,6 +156,7 @@ class FailureKind(Enum):
     DIVISION_BY_ZERO = "a condition divides by zero"
     FUNCTION_FAILED = "a function in a condition has no result"
     WINDOW_WRAPS = "a distance in a condition that is a window is too large for its type"
+    WINDOW_WITHOUT_END = "what lies the length of a window after a row is not after it"
     FUNCTION_FAILED_UNDER_ANSI = "a function in a condition has a result in other modes only"
     TOO_MANY_STEPS = "the search of a partition takes more steps than it may"
     NO_ROOM = "the search of a partition needs more memory than there is"

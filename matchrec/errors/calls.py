@@ -130,7 +130,9 @@ altered_in_arrays = unsupported(
 
 # `sweep` of more combinations than one pass over the rows can hold.
 too_many_points = unsupported(
-    "{count:,} combinations of values", hint="vary less: at most {most:,} are searched at once"
+    "{count:,} combinations of values",
+    hint="vary less, or call sweep for one part of the values after the other: it searches at most "
+    "{limit:,} at once",
 )
 
 # `sweep` of a name that the clause has not.
@@ -254,17 +256,39 @@ no_arrow_tables = plan_error(
     hint="pass {name}=spark.createDataFrame({name}.to_pandas())",
 )
 
+# A frame of pandas without rows, of whose columns Spark tells no types.
+no_rows_to_tell_types = plan_error(
+    "`{name}` is a frame of pandas without rows, and Spark tells types of columns by their values",
+    hint='pass {name}=spark.createDataFrame({name}, "symbol string, price double"), with its '
+    "columns and their types",
+)
+
+# A column of type uint64 with values that only that type has.
+beyond_bigint = plan_error(
+    "column `{column}` of `{name}` is of type uint64 and has numbers beyond BIGINT, which Spark "
+    "would make negative",
+    hint="pass {name}=pyarrow.Table.from_pandas({name}), where it is a DECIMAL(20, 0), or cast it",
+)
+
+# A table of Arrow with a column of which Spark has no type.
+no_dataframe_of = plan_error(
+    "Spark makes no DataFrame of `{name}`: {reason:note}",
+    hint="cast such columns to other types before, or leave them out",
+)
+
 # A condition given as a Column that Spark cannot compute over an event.
 column_refused = plan_error(
     "Spark refuses the condition {column}: {reason}",
     notes=("a condition is about one event",),
-    hint="write it over the columns of the DataFrame",
+    hint='write it over the columns of the DataFrame, or compute it before: df.withColumn("name", '
+    '...), and where("name")',
 )
 
 # A Column of another type.
 column_is_no_condition = plan_error(
     "a condition must be boolean, {column} is {type_name}",
-    hint="compare it with something, such as col(...) > 0",
+    hint="compare it with something, such as col(...) > 0; a function of your own returns what its "
+    'type says: udf(f, "boolean")',
 )
 
 

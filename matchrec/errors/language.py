@@ -18,14 +18,15 @@ from matchrec.dataclass import dataclass
 class Language:
     """parts: what it calls parts of the clause, by their names in SQL, where it calls them so.
 
-    pattern, condition, rows, measures: what it calls these. one, earlier and later, before and
-    current: how it writes a value of one row of the match, and of two. one_value: what it calls
-    the first of them. alone: a function of each row by itself. another: what it writes for a value
-    of another row than the one that is tested.
+    pattern, condition, rows, measures: what it calls these. smaller: what makes a pattern so.
+    one, earlier and later, before and current: how it writes a value of one row of the match, and
+    of two. one_value: what it calls the first of them. alone: a function of each row by itself.
+    another: what it writes for a value of another row than the one that is tested.
     """
 
     parts: Mapping[str, str] = field(default_factory=dict)
     pattern: str = "the row pattern in PATTERN"
+    smaller: str = "lower the bounds of nested {n,m}, or the number of parts of PERMUTE"
     condition: str = "a condition in DEFINE"
     rows: str = "rows"
     measures: str = "measures"
@@ -47,6 +48,7 @@ SASE = Language(
         "ORDER BY": "order_by",
         "PARTITION BY": "partition_by",
     },
+    smaller="leave out components of SEQ",
     condition="a condition in WHERE",
     rows="events",
     measures="items",
@@ -67,6 +69,7 @@ PATTERN_CALLS = Language(
         "PARTITION BY": "partition_by",
     },
     pattern="the pattern",
+    smaller="lower the numbers of times(m, n), those of groups in one another first",
     condition="a condition",
     another="last(a.x) for the event that the stage a has accepted last",
 )

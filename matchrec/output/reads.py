@@ -16,7 +16,7 @@ from typing_extensions import assert_never
 
 from matchrec.conditions.aggregates import basic, framed
 from matchrec.conditions.residual import RunningAggregate
-from matchrec.conditions.row_column import RowColumn, row_column, window_columns
+from matchrec.conditions.row_column import RowColumn, length_of, row_column, window_columns
 from matchrec.conditions.types import NUMBERS, SPARKS_OWN, Family, ValueType, average_type
 from matchrec.dataclass import dataclass
 from matchrec.errors import totals as errors
@@ -447,9 +447,13 @@ def ending_pieces(asked: EndingField, measures: MeasureReader) -> Pieces:
     window = window_columns(measures.plan)
     if not window:  # nothing times out
         return ("NULL",)
-    first = Navigation(end=End.FIRST, semantics=Semantics.FINAL)
-    end = measures.read(ReadAt(measures.place(window[1]), first))
-    return ("CASE ", kind, f" WHEN {TIMED_OUT} THEN ", end, " END")
+    first, within = Navigation(end=End.FIRST, semantics=Semantics.FINAL), measures.plan.within
+    if within is None or within.distance is None:
+        end: Pieces = (measures.read(ReadAt(measures.place(window[1]), first)),)
+    else:
+        start = measures.read(ReadAt(measures.place(window[0]), first))
+        end = "try_add(", start, f", {length_of(within.interval)})"
+    return ("CASE ", kind, f" WHEN {TIMED_OUT} THEN ", *end, " END")
 
 
 def is_collected(aggregate: Aggregate) -> bool:

@@ -220,39 +220,40 @@ class Form(Enum):
     DAYS = "datediff(x, first) <= so much"
     SUM = "x <= first + so much"
     LESS = "x - so much <= first"
+    TRIED = "try_subtract(x, first) <= so much"
 
 
 @dataclass(frozen=True, slots=True)
-class ConditionWindow:
-    """A window that conditions say: how far a row in it may lie after the first one.
+class Distance:
+    """How far a row in a window may lie after another one, exactly.
 
-    forms: those in which they say it, of a DOUBLE one only. limit: in units of the order column, to
-    which int64 values are exact (days, microseconds, digits of a decimal); a float along a DOUBLE,
-    where rounding depends on the form. strict: a row at the limit is outside, for a DOUBLE only.
-    tests_first: whether the first row must be in its own window, which no NULL is. bits: of an
-    integer order column, else 0. variables: whose conditions say so. written: how far, as it is
-    written.
+    limit: in units of the order column, to which int64 values are exact (days, microseconds, digits
+    of a decimal); a float along a DOUBLE, where rounding depends on the form. written: how far, as
+    it is written. Of a window that conditions say also: variables: whose conditions. forms: those
+    in which they say it, of a DOUBLE one only. strict: a row at the limit is outside, for a DOUBLE
+    only. tests_first: whether the first row must be in its own window, which no NULL is. bits: of
+    an integer order column, else 0.
     """
 
-    forms: tuple[Form, ...]
     limit: int | float
-    strict: bool
-    tests_first: bool
-    bits: int
-    variables: tuple[str, ...]
     written: str
+    variables: tuple[str, ...] = ()
+    forms: tuple[Form, ...] = ()
+    strict: bool = False
+    tests_first: bool = True
+    bits: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Within:
     """`WITHIN interval`: the match's last row lies less than this after its first.
 
-    found: of a window that conditions say, which alone is exact. interval: as SQL; empty for a
-    found one whose ends SQL could not compute for every row.
+    distance: how far that is, where it is known; always of a window that conditions say. interval:
+    as SQL; empty for one of conditions whose ends SQL could not compute for every row.
     """
 
     interval: RowExpression
-    found: ConditionWindow | None = None
+    distance: Distance | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,12 +262,15 @@ class Gap:
 
     after, to: each row of the variable `to` lies so after the last row of `after` before it, if
     there is one; None for both: each row but the first one after the row before it in the match.
+    distance: as in `Within`. bits: of an integer order column whose type is known, else 0.
     """
 
     interval: RowExpression
     after: str | None = None
     to: str | None = None
     span: Span | None = field(default=None, compare=False)
+    distance: Distance | None = None
+    bits: int = 0
 
 
 @dataclass(frozen=True, slots=True)

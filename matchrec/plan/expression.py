@@ -365,9 +365,16 @@ def complement(condition: Scalar) -> Operation:
     return Operation("IS NOT TRUE", parts, condition.span)
 
 
-def comparison(operator: str, left: Term, right: Term) -> Operation:
+def comparison(operator: str, left: Scalar, right: Scalar) -> Operation:
     """Two values with the operator between them."""
     return Operation(operator, (left, f" {operator} ", right), left.span)
+
+
+def differs_by_less(there: Term, here: Term, length: Term) -> Operation:
+    """`try_subtract(there, here) < length`; what differs by more than its type holds does not."""
+    parts = "try_subtract(", there, ", ", here, ")"
+    difference = Operation("TRY_SUBTRACT", parts, there.span)
+    return Operation("<", (difference, " < ", length), there.span)
 
 
 def around(operands: Sequence[Scalar], write: Callable[[Span], str], span: Span) -> Parts:

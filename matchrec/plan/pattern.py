@@ -192,6 +192,17 @@ def replace_children(pattern: RowPattern, change: Callable[[RowPattern], RowPatt
             return pattern
 
 
+def without_exclusions(pattern: RowPattern) -> RowPattern:
+    """The pattern that all rows of its matches come out of.
+
+    >>> from matchrec.frontends.row_pattern import parse_row_pattern
+    >>> show(without_exclusions(parse_row_pattern("A {- B+ -}?", Span(0, 11))))
+    'A (B+)?'
+    """
+    inner = replace_children(pattern, without_exclusions)
+    return inner.part if isinstance(inner, Exclusion) else inner
+
+
 def walk(pattern: RowPattern) -> Iterator[RowPattern]:
     """Every node, parents before children, left to right."""
     yield pattern

@@ -201,7 +201,7 @@ MICROSECONDS = {
     "MILLISECOND": 1000,
     "MICROSECOND": 1,
 }
-A_NUMBER = re.compile(r"(\d{1,18})[Ll]?|(\d{1,18}\.\d{0,18}|\.\d{1,18})")
+A_NUMBER = re.compile(r"(\d{1,19})[Ll]?|(\d{1,18}\.\d{0,18}|\.\d{1,18})")
 AN_INTERVAL = re.compile(r"INTERVAL\b(.*)", re.IGNORECASE | re.DOTALL)
 AN_AMOUNT = re.compile(r"\s*('?)(\d{1,18}(?:\.\d{1,6})?)(\1)\s*([A-Za-z]+)\s*")
 

@@ -5,7 +5,8 @@
 
 Where the last row of every match lies no further than so much after the first one, all rows of it
 do, as they ascend; so what such a window implies need not be asked of the run. Which variables are
-first and last the row pattern says.
+first and last the row pattern says. A window that is written says how far it reaches as well: what
+is a distance is compared as one, and is never added to a value of the order, which could overflow.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from matchrec.conditions.types import DOUBLE, TIMES, Family, is_wide_decimal
 from matchrec.dataclass import dataclass
 from matchrec.nfa.closure import FollowSets
 from matchrec.plan.clauses import (
-    ConditionWindow,
     Definition,
+    Distance,
     Form,
     MatchOutput,
     RowExpression,
@@ -123,6 +124,9 @@ def lengths(near: Scalar, far: Scalar, row_of: RowOf) -> Iterator[tuple[Form, Sc
         return rows((current, first), row_of) == (Row.CURRENT, Row.FIRST)
 
     match near:
+        case Operation(operator="TRY_SUBTRACT", operands=(left, right)):
+            if in_order(left, right):
+                yield Form.TRIED, far
         case Operation(operator="-", operands=(left, right)):
             if in_order(left, right):
                 yield Form.DIFFERENCE, far
@@ -174,7 +178,7 @@ def constant(scalar: Scalar) -> Amount | None:
 # one limit for all rows, there is none: local times that go back, an interval of days along them.
 
 MOST_UNITS = {Family.DATE: 10**6, Family.TIMESTAMP: 2**56, Family.TIMESTAMP_NTZ: 2**56}
-LONGEST = 2**60  # of numbers
+LONGEST = 2**63 - 1  # of numbers
 HELD = (32, 64)  # widths of integers, of which a difference is as wide as its order
 
 
@@ -206,7 +210,7 @@ def limit_of(bound: Bound, order: OrderType) -> Limit | None:
 
 def limit_of_doubles(bound: Bound) -> Limit | None:
     """The same of a DOUBLE."""
-    if bound.amount.is_time or bound.form is Form.DAYS:
+    if bound.amount.is_time or bound.form in (Form.DAYS, Form.TRIED):
         return None
     value, strict = float(bound.amount.value), bound.strict
     if bound.form is Form.DIFFERENCE and strict:
@@ -261,6 +265,28 @@ def interval_of(limit: Limit, order: OrderType) -> str:
 
 Said = Mapping[str, tuple[Bound | NotBefore | None, ...]]
 """By variable what each conjunct of its condition says."""
+
+
+def measure_windows(plan: MatchPlan, order: OrderType) -> MatchPlan:
+    """The plan whose written windows say how far they reach, where that is known."""
+    within = plan.within and replace(plan.within, distance=distance(plan.within.interval, order))
+    bits = bits_of(order)
+    gaps = (replace(one, distance=distance(one.interval, order), bits=bits) for one in plan.gaps)
+    return replace(plan, within=within, gaps=tuple(gaps))
+
+
+def bits_of(order: OrderType) -> int:
+    """The width of an integer, else 0."""
+    return order.type.bits if order.type.family is Family.INTEGER else 0
+
+
+def distance(interval: RowExpression, order: OrderType) -> Distance | None:
+    """How far a window reaches; None along a DOUBLE, where a sum is rounded."""
+    length = amount(interval.text)
+    if length is None or order.type == DOUBLE:
+        return None
+    limit = limit_of(Bound(Form.SUM, length, interval.text, strict=True), order)
+    return None if limit is None else Distance(limit.value, f"less than {interval.text}")
 
 
 def find_condition_window(
@@ -370,17 +396,16 @@ class Recognised:
 
     def within(self) -> Within:
         limit, bound = self.window
-        type_ = self.order.type
         said = (one for parts in self.said.values() for one in bounds(parts))
         forms = (one.form for one in said if self.implies(one))
-        found = ConditionWindow(
-            tuple(dict.fromkeys(forms)),
+        found = Distance(
             limit.value,
+            f"{'less than' if bound.strict else 'at most'} {bound.written}",
+            tuple(name for name in self.said if self.is_implied_in(name)),
+            tuple(dict.fromkeys(forms)),
             limit.strict,
             self.tests_first,
-            type_.bits if type_.family is Family.INTEGER else 0,
-            tuple(name for name in self.said if self.is_implied_in(name)),
-            f"{'less than' if bound.strict else 'at most'} {bound.written}",
+            bits_of(self.order),
         )
         return Within(RowExpression(interval_of(limit, self.order)), found)
 

@@ -3,6 +3,9 @@
     WITHIN 10 FROM A TO C            C AS C.ts < A.ts + 10, where a row of A stands before
     WITHIN 5 BETWEEN ROWS, skipping  each variable AS ts < LAST(ts, 1) + 5, but of the first row
 
+Along a BIGINT, where the sum could overflow, C AS try_subtract(C.ts, A.ts) < 10: rows ascend, so
+what differs by more than a BIGINT holds is not near.
+
 Rows of a match that follow each other in the partition need none of it: a row that lies too far
 after the one before it ends the window of all rows before.
 """
@@ -12,9 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from matchrec.conditions.types import BIGINT
 from matchrec.nfa.closure import FollowSets
 from matchrec.nfa.program import VariableId
-from matchrec.plan.clauses import Definition, Gap, RowExpression
+from matchrec.plan.clauses import Definition, Gap
 from matchrec.plan.expression import (
     Aggregate,
     ColumnReference,
@@ -23,6 +27,7 @@ from matchrec.plan.expression import (
     Scalar,
     Term,
     comparison,
+    differs_by_less,
     joined,
 )
 from matchrec.plan.match_plan import MatchPlan
@@ -70,29 +75,32 @@ def after_variable(plan: MatchPlan, gap: Gap, to: VariableId, follow: FollowSets
     is_mapped = name not in negated_names(plan.pattern)
     is_next = follow.before(to) <= members and to not in follow.first and not plan.selects
     row = Navigation(physical_offset=-1) if is_mapped and is_next else Navigation(gap.after)
-    near = less_after(plan, gap.interval, row)
+    near = less_after(plan, gap, row)
     names = frozenset(plan.variables[one] for one in members)
     if is_mapped and (is_next or always_precedes(plan.pattern, names, name)):
         return near
-    return joined("OR", (count_is(gap.after, 0, gap.interval), near))
+    return joined("OR", (count_is(gap.after, 0, gap), near))
 
 
 def after_row_before(plan: MatchPlan, gap: Gap, *, is_first: bool) -> Scalar:
     """Less than the interval after the row mapped before it. is_first: whether one may be."""
-    near = less_after(plan, gap.interval, Navigation(logical_offset=1))
-    return joined("OR", (count_is(None, 1, gap.interval), near)) if is_first else near
+    near = less_after(plan, gap, Navigation(logical_offset=1))
+    return joined("OR", (count_is(None, 1, gap), near)) if is_first else near
 
 
-def less_after(plan: MatchPlan, interval: RowExpression, row: Navigation) -> Scalar:
-    """`ts < <ts of the row> + interval`."""
-    order, span = plan.order_by[0].expression.text, interval.place
-    here, there = (ColumnReference(one, order, span) for one in (Navigation(), row))
-    end = Operation("+", (Term((there,), span), " + ", Term((interval.text,), span)), span)
-    return Operation("<", (Term((here,), span), " < ", end), span)
+def less_after(plan: MatchPlan, gap: Gap, row: Navigation) -> Scalar:
+    """`ts < <ts of the row> + interval`, or `try_subtract(ts, <ts of the row>) < interval`."""
+    order, span = plan.order_by[0].expression.text, gap.interval.place
+    here, there = (Term((ColumnReference(o, order, span),), span) for o in (Navigation(), row))
+    length = Term((gap.interval.text,), span)
+    if gap.bits == BIGINT.bits:
+        return differs_by_less(here, there, length)
+    end = Operation("+", (there, " + ", length), span)
+    return Operation("<", (here, " < ", end), span)
 
 
-def count_is(variable: str | None, number: int, interval: RowExpression) -> Scalar:
-    """`count(variable.*) = number`, with the current row. interval: whose place it has."""
-    span = interval.place
+def count_is(variable: str | None, number: int, gap: Gap) -> Scalar:
+    """`count(variable.*) = number`, with the current row. gap: whose place it has."""
+    span = gap.interval.place
     count = Aggregate("count", variable, (), span=span)
     return comparison("=", Term((count,), span), Term((str(number),), span))

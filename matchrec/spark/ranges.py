@@ -189,8 +189,8 @@ def cutting(question: Question, plan: MatchPlan, executable: Executable) -> Rang
 def window_of(plan: MatchPlan, order: OrderTimes) -> int | None:
     """How much less than this a match may reach beyond its first row, in units of its order."""
     assert plan.within is not None
-    if plan.within.found is not None:
-        limit = plan.within.found.limit
+    if plan.within.distance is not None:
+        limit = plan.within.distance.limit
         return int(limit) + 1 if limit < LONGEST else None
     length = amount(plan.within.interval.text)
     found = None if length is None else units_of(length, order)

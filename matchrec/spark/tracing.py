@@ -42,7 +42,7 @@ from matchrec.spark.question import Options, Question, is_streaming
 from matchrec.spark.session import Relation, quiet_analysis
 from matchrec.spark.types import crossing_schema, decode_columns, schema_of_reads
 from matchrec.spark.worker.arrays import as_integers, column, to_bytes
-from matchrec.spark.worker.encode import check_window, partitions_of
+from matchrec.spark.worker.encode import check_windows, partitions_of
 from matchrec.spark.worker.gather import Gatherer
 from matchrec.spark.worker.match import naming_rows
 
@@ -142,7 +142,7 @@ class PartitionRequest:
             raise errors.no_such_partition(tuple(self.keys), self.some_keys() if self.keys else [])
         starts = np.array([0, table.num_rows], np.int64)
         with naming_rows(lambda row: RowPlace(self.target.partition or {}, row + 1)):
-            check_window(executable, table, starts)
+            check_windows(executable, table, starts)
         further = [column(table, wire.column(i)) for i in range(len(crossing), len(sent.fields))]
         texts = (one.fill_null("NULL").to_pylist() for one in further[: len(self.orders)])
         places = tuple(zip(*texts, strict=True)) if self.orders else ((),) * table.num_rows

@@ -302,3 +302,34 @@ def encoded_value(name: str, type_: spark_types.DataType) -> str:
         case spark_types.IntegralType() | spark_types.FloatType() | spark_types.DoubleType():
             return f"coalesce({name}, CAST(0 AS {type_.simpleString()}))"
     return name
+
+
+# Tables of Arrow that a user passes: Spark has no unsigned integers.
+
+SIGNED = {
+    pa.uint8(): pa.int16(),
+    pa.uint16(): pa.int32(),
+    pa.uint32(): pa.int64(),
+    pa.uint64(): pa.decimal128(20, 0),
+}
+"""As which types Spark reads unsigned integers from Parquet."""
+
+
+def with_signed_integers(table: pa.Table) -> pa.Table:
+    """The same numbers in types that Spark has."""
+    return table.cast(pa.schema([one.with_type(signed(one.type)) for one in table.schema]))
+
+
+def signed(kind: pa.DataType) -> pa.DataType:
+    """A type of Arrow's with wider signed integers in the place of unsigned ones.
+
+    >>> signed(pa.list_(pa.uint8()))
+    ListType(list<item: int16>)
+    """
+    if pa.types.is_struct(kind):
+        return pa.struct([one.with_type(signed(one.type)) for one in kind])
+    if pa.types.is_map(kind):
+        return pa.map_(signed(kind.key_type), signed(kind.item_type))
+    if pa.types.is_list(kind):
+        return pa.list_(kind.value_field.with_type(signed(kind.value_type)))
+    return SIGNED.get(kind, kind)

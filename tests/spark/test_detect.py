@@ -172,7 +172,7 @@ def test_an_unknown_column_of_order_by(events: DataFrame) -> None:
 
 
 def test_conditions_that_are_columns_are_checked(events: DataFrame) -> None:
-    from pyspark.sql.functions import col, count
+    from pyspark.sql.functions import col, count, udf
 
     def refused(column: Any) -> str:
         with pytest.raises(matchrec.MatchRecognizePlanError) as caught:
@@ -183,6 +183,15 @@ def test_conditions_that_are_columns_are_checked(events: DataFrame) -> None:
     assert "Spark refuses the condition" in refused(col("nosuch") > 1)
     assert "`nosuch`" in refused(col("nosuch") > 1)
     assert "Spark refuses the condition" in refused(count("second") > 1)
+    text = udf(lambda second, least: str(second > least))
+    assert refused(text("second", col("second") + 1)) == (
+        "a condition must be boolean, Column<'<lambda>(second, ...)'> is string\n"
+        "  compare it with something, such as col(...) > 0; "
+        'a function of your own returns what its type says: udf(f, "boolean")'
+    )
+    unknown = refused(text("nosuch", "second"))
+    assert "refuses the condition Column<'<lambda>(nosuch, second)'>: " in unknown
+    assert unknown.endswith('or compute it before: df.withColumn("name", ...), and where("name")')
 
 
 def test_columns_order_and_divide(spark: SparkSession) -> None:

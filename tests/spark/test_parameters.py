@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
@@ -276,6 +277,72 @@ def test_frames_of_other_libraries(spark: SparkSession, library: str) -> None:
     else:
         assert matchrec.sql(spark, query, rows=given).collect() == [Row(a=3)]
         assert matchrec.sql(spark, "SELECT max(t) AS a FROM {rows}", rows=given).first() == Row(a=3)
+
+
+def test_a_window_of_rows(spark: SparkSession) -> None:
+    spark.range(9).createOrReplaceTempView("nine")
+    clause = "ORDER BY id MEASURES count(*) AS n PATTERN (A+) WITHIN {} ROWS DEFINE A AS id >= 0"
+    query = f"SELECT ? AS x, * FROM nine MATCH_RECOGNIZE ({clause.format('?')})"
+    rows = spark.table("nine")
+    expected = [(4,), (4,), (1,)]
+    assert [(row.n,) for row in matchrec.sql(spark, query, [7, 4]).collect()] == expected
+    named = clause.format(":w")
+    assert matchrec.match_recognize(rows, named, {"w": 4}).collect() == expected
+    swept = matchrec.sweep(rows, named, {"w": [4, 9]})
+    assert [row[:2] for row in swept.rows] == [(4, 3), (9, 1)]
+    for wrong in (0, -1, 2.5, "4", 2**40, None, True):
+        with pytest.raises(matchrec.MatchRecognizeError, match="is no number of rows in WITHIN"):
+            matchrec.match_recognize(rows, named, {"w": wrong})
+
+
+def test_a_window_that_a_misplaced_parameter_says(spark: SparkSession) -> None:
+    query = "SELECT * FROM range(3) MATCH_RECOGNIZE (ORDER BY id PATTERN (A)) WITHIN :w ROWS"
+    with pytest.raises(matchrec.MatchRecognizeParseError, match="WITHIN stands after the closing"):
+        matchrec.sql(spark, query, {"w": 3})
+
+
+UNSIGNED = {"uint8": "smallint", "uint16": "int", "uint32": "bigint", "uint64": "decimal(20,0)"}
+OF_ARROW = "makes no DataFrame of `rows`"
+
+
+@pytest.mark.parametrize(("kind", "spark_type"), UNSIGNED.items())
+def test_unsigned_integers_of_arrow(spark: SparkSession, kind: str, spark_type: str) -> None:
+    greatest = 2 ** int(kind.removeprefix("uint")) - 1
+    lists = pa.array([[greatest], None, []], pa.list_(pa.type_for_alias(kind)))
+    rows = pa.table({"v": pa.array([0, greatest, None], kind), "l": lists})
+    query = """SELECT *, typeof(v) AS t FROM {rows} MATCH_RECOGNIZE (
+        ORDER BY v NULLS LAST MEASURES B.v AS v, FIRST(l)[0] AS l PATTERN (A B)
+        DEFINE B AS B.v > A.v)"""
+    if spark.version < "4":
+        with pytest.raises(matchrec.MatchRecognizePlanError, match=OF_ARROW):
+            matchrec.sql(spark, query, rows=rows)
+    else:
+        (row,) = matchrec.sql(spark, query, rows=rows).collect()
+        assert tuple(row) == (greatest, greatest, spark_type)
+
+
+EMPTY = pd.DataFrame({"v": []})
+REFUSED_FRAMES = {
+    "`rows` is a frame of pandas without rows": EMPTY,
+    "column `v` of `rows` is of type uint64": pd.DataFrame({"v": [2**64 - 1]}),
+    OF_ARROW: pa.table({"v": pa.array([], pa.float16())}),
+}
+
+
+@pytest.mark.parametrize("message", REFUSED_FRAMES)
+def test_frames_that_spark_does_not_take(spark: SparkSession, message: str) -> None:
+    rows = REFUSED_FRAMES[message]
+    query = "SELECT * FROM {rows} MATCH_RECOGNIZE (ORDER BY v PATTERN (A) DEFINE A AS v > 0)"
+    with pytest.raises(matchrec.MatchRecognizePlanError, match=message):
+        matchrec.sql(spark, query, rows=rows)
+
+
+@pytest.mark.parametrize("transport", ["auto", "arrow", "pandas"])
+def test_the_cure_of_a_frame_without_rows(spark: SparkSession, transport: str) -> None:
+    rows = spark.createDataFrame(EMPTY, "v int")
+    clause = "ORDER BY v MEASURES sum(v) AS s, FIRST(v) AS f PATTERN (A) DEFINE A AS v > FIRST(v)"
+    options = matchrec.Options(transport=transport)
+    assert matchrec.match_recognize(rows, clause, options=options).collect() == []
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from itertools import product
 from statistics import median
 
@@ -52,6 +53,22 @@ def test_a_point_without_a_match_has_a_row(spark: SparkSession) -> None:
     assert found.to_pandas().shape == (2, 6)
     assert "<svg" in found.svg()
     assert found._repr_html_().count("<tr>") == 3
+
+
+@pytest.mark.parametrize("order", ["ASC", "DESC"])
+def test_a_span_is_a_distance_in_either_order(spark: SparkSession, order: str) -> None:
+    rows = spark.sql("SELECT id, DATE '2024-01-01' + CAST(id AS INT) AS d FROM range(6)")
+    clause = f"ORDER BY key {order} PATTERN (A{{:n}}) DEFINE A AS id >= 0"
+    found = matchrec.sweep(rows, clause.replace("key", "id"), {"n": [3]})
+    assert found.rows == ((3, 2, 1, 6, 3.0, 2.0),)
+    (days,) = matchrec.sweep(rows, clause.replace("key", "d"), {"n": [3]}).rows
+    assert days[-1] == timedelta(days=2)
+
+
+def test_excluded_rows_are_rows_of_the_match(spark: SparkSession) -> None:
+    clause = "ORDER BY id PATTERN (A {- B{:n} -} C {- D -}) DEFINE A AS id % 2 = 0"
+    found = matchrec.sweep(spark.range(10), clause, {"n": [1, 3]})
+    assert found.rows == ((1, 2, 1, 8, 4.0, 3.0), (3, 1, 1, 6, 6.0, 5.0))
 
 
 def test_a_path_or_a_type_is_no_marker() -> None:

@@ -113,7 +113,12 @@ def computed(column: RowColumn, events: Sequence[Event]) -> pa.Array:
     values = [value(tree, event, {}) for event in events]
     if text.startswith("CAST("):
         return pa.array(values, pa.float64())
-    if isinstance(tree, sql.Add | sql.Literal) or text in ("`q`", "`n`", "`t`", "`x`"):
+    if isinstance(tree, sql.Add | sql.SafeAdd | sql.Literal) or text in (
+        "`q`",
+        "`n`",
+        "`t`",
+        "`x`",
+    ):
         kind = pa.int64() if tree.find(sql.Cast) else pa.int32()
         return pa.array([None if one is None else int(one) for one in values], kind)
     return pa.array(values, pa.string() if text == "`p`" else pa.bool_())

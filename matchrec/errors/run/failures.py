@@ -61,6 +61,15 @@ window_wraps = run_error(
 )
 
 
+# A window that SQL measures, by a length of its own for each row, or of days and months.
+window_without_end = run_error(
+    "{words} has no end after a row: its length is NULL or negative, or what lies it after the row "
+    "is too large for the type of the order column",
+    notes=("{place}",),
+    hint="write a number or an INTERVAL of weeks to microseconds, or order by a wider type",
+)
+
+
 # A condition divided by zero.
 division_by_zero = run_error(
     "the condition of `{variable}` divides by zero",
@@ -87,7 +96,7 @@ too_many_steps = run_error(
     "conditions that depend on the run were asked more than {limit} times in a partition",
     notes=("the search has come to a match that would begin {place}",),
     hint="bound the quantifiers, write WITHIN, or let a condition look at rows and not at the "
-    "run; if the query is worth it, pass a larger max_steps",
+    "run; if the query is worth it, pass a larger max_steps, in Options or as --max-steps",
 )
 
 _MORE_MEMORY = (
@@ -134,7 +143,7 @@ row_too_large = run_error(
     "Python worker to Spark",
     notes=("{place}",),
     hint="bound the quantifiers or write WITHIN, so that matches are shorter, or read fewer "
-    "columns",
+    "columns, of rules by event_columns",
 )
 
 
@@ -383,7 +392,7 @@ def example(names: Sequence[str], keys: Sequence[tuple[str, ...]]) -> str:
 
 # Too many rows for the driver.
 partition_too_large = unsupported(
-    "the partition has more than {most:,} rows, which `why` does not bring to the driver",
+    "the partition has more than {limit:,} rows, which `why` does not bring to the driver",
     hint="ask about a part of it: put WHERE before the clause, or pass fewer rows",
 )
 

@@ -191,7 +191,7 @@ nested_too_deep = unsupported(
 # A row pattern whose automaton would outgrow a limit; `what` is what there are too many of.
 pattern_too_large = plan_error(
     "{word.pattern} is too large: its automaton has over {limit:,} {what}",
-    hint="lower the bounds of nested {n,m}, or the number of parts of PERMUTE",
+    hint="{word.smaller}",
 )
 
 # `NOT )`, `NOT (A B)`, `NOT (A | B+)`.

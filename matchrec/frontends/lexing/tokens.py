@@ -18,6 +18,8 @@ from sqlglot.dialects.spark import Spark
 from sqlglot.errors import TokenError
 
 from matchrec.dataclass import dataclass
+from matchrec.errors.kinds import MatchRecognizeParseError
+from matchrec.errors.message import Message
 from matchrec.errors.sql import clause as errors
 from matchrec.plan.clauses import FirstMatches
 from matchrec.source import Span
@@ -241,10 +243,20 @@ def whole_number(digits: str) -> int | None:
 
 def first_matches(number: str, span: Span | None) -> FirstMatches:
     """What FIRST so many MATCHES says. Raises MatchRecognizeParseError for no such number."""
+    return FirstMatches(_counted(number, errors.not_a_number_of_matches, span), span)
+
+
+def number_of_rows(number: str, span: Span | None) -> int:
+    """What WITHIN so many ROWS says. Raises MatchRecognizeParseError for no such number."""
+    return _counted(number, errors.not_a_number_of_rows, span)
+
+
+def _counted(number: str, refusal: Message[MatchRecognizeParseError], span: Span | None) -> int:
+    """A whole number from 1 on."""
     count = whole_number(number) if number.isdecimal() else None
     if not count:
-        raise errors.not_a_number_of_matches(number, MOST, span)
-    return FirstMatches(count, span)
+        raise refusal(number, MOST, span)
+    return count
 
 
 # The tokens of a text in a row, with their brackets: what every parser of SQL text reads.
@@ -572,6 +584,8 @@ def is_time(tokens: TokenSequence, index: int) -> bool:
 
 def is_distance(tokens: TokenSequence, index: int) -> bool:
     """Whether an interval stands at `index`, with its word or without, or a number of rows."""
-    is_rows = 0 <= index < len(tokens) and tokens[index].is_constant
-    is_rows = is_rows and tokens.key(index + 1) == "ROWS"
+    is_number = 0 <= index < len(tokens) and tokens[index].is_constant
+    last = index + (tokens.key(index) == ":")  # of a parameter
+    is_rows = is_number or tokens.key(index) in (":", "?")
+    is_rows = is_rows and tokens.key(last + 1) == "ROWS"
     return tokens.key(index) == "INTERVAL" or is_time(tokens, index) or is_rows

@@ -54,6 +54,7 @@ from matchrec.plan.expression import (
     Term,
     comparison,
     complement,
+    differs_by_less,
     inner_references,
     joined,
     with_references,
@@ -172,14 +173,22 @@ def _named(reference: Reference, test: str) -> Reference:
 
 def too_far(order: str, window: str) -> Operation:
     """That the candidate does not lie less than `window` after the event accepted last."""
-    here = Term((ColumnReference(Navigation(_CANDIDATE), order),), NOWHERE)
-    end = Term((ColumnReference(Navigation(), later(order, window)),), NOWHERE)
+    if window.isdigit():
+        wide = f"({order}) + (0L)"  # a difference of these overflows where it is too large
+        here, there = read(Navigation(_CANDIDATE), wide), read(Navigation(), wide)
+        return complement(differs_by_less(here, there, Term((window,), NOWHERE)))
+    here, end = read(Navigation(_CANDIDATE), order), read(Navigation(), f"({order}) + ({window})")
     return complement(comparison("<", here, end))
 
 
+def read(navigation: Navigation, column: str) -> Term:
+    """SQL over one row, of the row that a navigation finds."""
+    return Term((ColumnReference(navigation, column),), NOWHERE)
+
+
 def later(order: str, window: str) -> str:
-    """The time `window` after that of a row; a number does not overflow an int."""
-    return f"({order}) + ({window}L)" if window.isdigit() else f"({order}) + ({window})"
+    """The time `window` after that of a row, NULL where there is no such time."""
+    return f"try_add({order}, {window}L)" if window.isdigit() else f"try_add({order}, {window})"
 
 
 FINAL = Semantics.FINAL
@@ -202,8 +211,7 @@ def measure(name: str, reference: Reference) -> Measure:
 
 def end_of(end: End, order: str, window: str) -> Term:
     """When a window ends that begins at the first or at the last row of a match."""
-    navigation = Navigation(end=end, semantics=FINAL)
-    return Term((ColumnReference(navigation, later(order, window)),), Span(0, 0))
+    return read(Navigation(end=end, semantics=FINAL), later(order, window))
 
 
 EVERYWHERE = "TRUE"

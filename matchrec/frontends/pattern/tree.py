@@ -9,7 +9,7 @@ from datetime import timedelta
 from fractions import Fraction
 from typing import Any, TypeVar
 
-from matchrec.arguments import ArgumentKind, is_number
+from matchrec.arguments import ArgumentKind, is_number, shown_column
 from matchrec.dataclass import dataclass
 from matchrec.errors import kinds
 from matchrec.errors import stages as errors
@@ -104,6 +104,12 @@ class Test:
 
     expression: Any
     either: bool = False
+
+    @property
+    def written(self) -> str:
+        """The argument of the call that made it."""
+        is_text = isinstance(self.expression, str)
+        return repr(self.expression) if is_text else shown_column(self.expression)
 
 
 T = TypeVar("T")
@@ -240,7 +246,7 @@ def calls(stage: Stage, *, first: bool) -> Iterator[str]:
     content = repr(stage.content) if isinstance(stage.content, str) else shown(stage.content)
     yield f"{'begin' if first else append_call(stage)}({content})"
     for test in stage.conditions:
-        yield f"{'or_where' if test.either else 'where'}({test.expression!r})"
+        yield f"{'or_where' if test.either else 'where'}({test.written})"
     if stage.quantified:
         yield quantifier(stage)
     if stage.optional and not is_from_none(stage):
@@ -250,7 +256,7 @@ def calls(stage: Stage, *, first: bool) -> Iterator[str]:
     if stage.inner is not None:
         yield "consecutive()" if stage.inner is Contiguity.STRICT else "allow_combinations()"
     if stage.until is not None:
-        yield f"until({stage.until.expression!r})"
+        yield f"until({stage.until.written})"
     if stage.within is not None:
         yield f"within('{stage.within}')"
     if stage.near is not None:

@@ -15,7 +15,6 @@ from matchrec.errors.sql import window as window_errors
 from matchrec.errors.sql.expression import column_in_double_quotes
 from matchrec.frontends.expressions.analysis import ClausePart
 from matchrec.frontends.lexing.tokens import (
-    MOST,
     SPARK,
     Dialect,
     Range,
@@ -25,6 +24,7 @@ from matchrec.frontends.lexing.tokens import (
     first_matches,
     is_distance,
     is_time,
+    number_of_rows,
     pair_brackets,
     read_tokens,
     whole_number,
@@ -223,16 +223,22 @@ def read_words_after_pattern(
 
 def _first_matches(clause: ClauseTokens, start: int) -> tuple[FirstMatches | None, int]:
     """`FIRST k MATCHES` at `start`, and the token after it."""
-    mark = clause.key(start + 1)
-    end = start + (4 if mark == ":" else 3)
+    end = start + (4 if clause.key(start + 1) == ":" else 3)
     if clause.key(start) != "FIRST" or clause.key(end - 1) not in ("MATCHES", "MATCH"):
         return None, start
-    span, number = clause.span(start, end), clause[end - 2].text
-    if mark in (":", "?"):
-        place = clause.span(start + 1, end - 1)
-        name = number if mark == ":" else parameter_name(place)
-        return FirstMatches(0, span, Parameter(name, mark, place)), end
-    return first_matches(number, span), end
+    span, parameter = clause.span(start, end), _parameter(clause, start + 1, end - 1)
+    if parameter is not None:
+        return FirstMatches(0, span, parameter), end
+    return first_matches(clause[end - 2].text, span), end
+
+
+def _parameter(clause: ClauseTokens, start: int, end: int) -> Parameter | None:
+    """`:name` or `?` in the place of a number, if that is what stands there."""
+    mark = clause.key(start)
+    if (mark, end - start) not in ((":", 2), ("?", 1)):
+        return None
+    place = clause.span(start, end)
+    return Parameter(clause[end - 1].text if mark == ":" else parameter_name(place), mark, place)
 
 
 _OUTPUTS = (MatchOutput.ALL, MatchOutput.NON_OVERLAPPING, MatchOutput.LONGEST)
@@ -410,13 +416,11 @@ def check_windows(found: tuple[WindowNode, ...]) -> tuple[WindowNode, ...]:
 
 def _window(clause: ClauseTokens, start: int, end: int) -> WindowNode:
     """`interval`, `n ROWS`, `interval BETWEEN ROWS` or `interval FROM variable TO variable`."""
-    span = clause.span(start, end)
-    if end - start == 2 and clause.key(end - 1) == "ROWS":
-        number = clause[start].text
-        rows = whole_number(number) if number.isdigit() else 0
-        if not rows:
-            raise errors.not_a_number_of_rows(number, MOST, span)
-        return WindowNode(expression_at(clause, start, start + 1), span, rows=rows)
+    span, parameter = clause.span(start, end), _parameter(clause, start, end - 1)
+    if clause.key(end - 1) == "ROWS" and (parameter or end - start == 2):
+        written = expression_at(clause, start, end - 1)
+        rows = 0 if parameter else number_of_rows(written.text, span)
+        return WindowNode(written, span, rows=rows, parameter=parameter)
     between = end - start > 1 and clause.says(end - 2, "BETWEEN", "ROWS")
     pair = end - start > 4 and (clause.key(end - 4), clause.key(end - 2)) == ("FROM", "TO")
     stop = end - 2 if between else end - 4 if pair else end

@@ -19,7 +19,7 @@ from matchrec.errors.sql.clause import (
 )
 from matchrec.frontends.expressions.analysis import ClausePart, Scope
 from matchrec.frontends.expressions.expression import parse_row_expression, parse_scalar
-from matchrec.frontends.lexing.tokens import MOST, Dialect, first_matches
+from matchrec.frontends.lexing.tokens import MOST, Dialect, first_matches, number_of_rows
 from matchrec.frontends.row_pattern import Values, fill_bounds, value_of
 from matchrec.frontends.sql.nodes import (
     DefinitionNode,
@@ -59,6 +59,7 @@ from matchrec.plan.expression import (
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import (
     Negation,
+    Parameter,
     RowPattern,
     concatenation,
     may_be_empty,
@@ -184,7 +185,7 @@ def _unread(reference: Reference, name: str) -> str | None:
 
 
 def lower(clause: MatchRecognize, values: Values = MappingProxyType({})) -> MatchPlan:
-    """The plan of a clause. values: of parameters, which PATTERN may have as bounds.
+    """The plan of a clause. values: of parameters in the places of numbers.
 
     >>> from matchrec.frontends.sql.grammar import parse_clause
     >>> plan = lower(parse_clause("PATTERN (a b*) DEFINE b AS x > PREV(x)"))
@@ -195,7 +196,7 @@ def lower(clause: MatchRecognize, values: Values = MappingProxyType({})) -> Matc
     selection = clause.selection or EventSelection.STRICT_CONTIGUITY
     output = clause.output or MatchOutput.PREFERRED
     written = fill_bounds(clause.pattern, values)
-    windowed = clause.within is not None or clause.within_rows is not None
+    windowed = clause.within is not None or clause.window_of_rows is not None
     pattern, absences = take_out_negations(written, selection, output, windowed=windowed)
     dialect = clause.dialect
     define, measures = (
@@ -212,7 +213,7 @@ def lower(clause: MatchRecognize, values: Values = MappingProxyType({})) -> Matc
         columns=clause.columns,
         after_match=clause.after_match or AfterMatchSkip(),
         within=Within(_row(clause.within, ClausePart.WITHIN, dialect)) if clause.within else None,
-        within_rows=clause.within_rows,
+        within_rows=_number_of_rows(clause.window_of_rows, values),
         gaps=tuple(_gap(node, dialect) for node in clause.gaps),
         selection=selection,
         output=output,
@@ -230,10 +231,22 @@ def _first_matches(asked: FirstMatches | None, values: Values) -> FirstMatches |
     """`FIRST k MATCHES` with the value of a parameter."""
     if asked is None or asked.parameter is None:
         return asked
-    name = asked.parameter.name
-    given = values[name] if name in values else value_of(asked.parameter, values)  # which raises
+    return first_matches(_number(asked.parameter, values), asked.span)
+
+
+def _number_of_rows(window: WindowNode | None, values: Values) -> int | None:
+    """`WITHIN n ROWS` with the value of a parameter."""
+    if window is None or window.parameter is None:
+        return None if window is None else window.rows
+    return number_of_rows(_number(window.parameter, values), window.span)
+
+
+def _number(parameter: Parameter, values: Values) -> str:
+    """The value of a parameter as one would write it there; of what is no number its kind."""
+    name = parameter.name
+    given = values[name] if name in values else value_of(parameter, values)  # which raises
     is_short = is_whole(given) and abs(given) <= MOST
-    return first_matches(str(given) if is_short else shown(given), asked.span)
+    return str(given) if is_short else shown(given)
 
 
 def _scope(clause: MatchRecognize, part: ClausePart, pattern: RowPattern) -> Scope:

@@ -48,7 +48,6 @@ from matchrec.plan.expression import (
     MatchNumber,
     Navigation,
     Operation,
-    Piece,
     Reference,
     RowNumber,
     Scalar,
@@ -88,7 +87,7 @@ from matchrec.source import Span
 #     PREV(x)         →  LAST(x, 1)                                     where B may be the first row
 #     NEXT(x)         →  CASE WHEN count(*) <= 4 THEN NEXT(x) END       in a frame of 5 rows
 #     n FOLLOWING     →  a match lies within n + 1 rows
-#     e FOLLOWING     →  count(*) <= FIRST(e) + 1, of every variable
+#     e FOLLOWING     →  count(*) + -1 <= FIRST(e), of every variable, as e + 1 could overflow
 #
 # The frame starts at the row at which the search starts, so rows of a run are counted from there.
 # Measures are read within the frame by the worker.
@@ -254,16 +253,11 @@ class WithinFrame:
         """That a row so far after the one that is tested lies in the frame."""
         rows = self.frame.rows
         counted = Term((Aggregate("count", None, (), span=span),), span)
-        most: Piece = (
-            str((rows or 0) + 1 - distance)
-            if not isinstance(rows, ExpressionText)
-            else (
-                ColumnReference(
-                    Navigation(end=End.FIRST), f"{length_of(rows.text)} + {1 - distance}", rows.span
-                )
-            )
-        )
-        return comparison("<=", counted, Term((most,), span))
+        if not isinstance(rows, ExpressionText):
+            return comparison("<=", counted, Term((str((rows or 0) + 1 - distance),), span))
+        length = ColumnReference(Navigation(end=End.FIRST), length_of(rows.text), rows.span)
+        more = Operation("+", (counted, " + ", Term((str(distance - 1),), span)), span)
+        return comparison("<=", more, Term((length,), span))
 
 
 def length_of(text: str) -> str:

@@ -21,7 +21,7 @@ from matchrec.plan.clauses import (
     Subset,
 )
 from matchrec.plan.match_plan import EVERYTHING, Use
-from matchrec.plan.pattern import RowPattern
+from matchrec.plan.pattern import Parameter, RowPattern
 from matchrec.plan.text import View
 from matchrec.source import Source, Span
 
@@ -76,6 +76,7 @@ class WindowNode:
     """How far rows may lie apart: the first and the last one, neighbours, or rows of variables.
 
     rows: how many rows of the partition a match spans at most; `interval` is their number then.
+    parameter: what takes the place of `rows`.
     """
 
     interval: ExpressionText
@@ -84,6 +85,7 @@ class WindowNode:
     after: str | None = None
     to: str | None = None
     rows: int | None = None
+    parameter: Parameter | None = None
 
     @property
     def is_gap(self) -> bool:
@@ -134,9 +136,9 @@ class MatchRecognize:
         return next((one.interval for one in whole), None)
 
     @property
-    def within_rows(self) -> int | None:
+    def window_of_rows(self) -> WindowNode | None:
         """How many rows of the partition a match spans at most."""
-        return next((one.rows for one in self.windows if one.rows is not None), None)
+        return next((one for one in self.windows if one.rows is not None), None)
 
     @property
     def gaps(self) -> tuple[WindowNode, ...]:

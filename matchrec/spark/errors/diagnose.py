@@ -333,7 +333,7 @@ def function_of(refusal: PySparkException) -> str:
     return found[1] if found else ""
 
 
-def first_line(error: PySparkException) -> str:
+def first_line(error: Exception) -> str:
     """Spark's sentence, without its condition name, SQLSTATE and query context."""
     text = str(error).strip().split("\n")[0]
     text = re.sub(r"^\[[A-Z0-9_.]+\]\s*", "", text)

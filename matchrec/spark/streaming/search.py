@@ -92,8 +92,10 @@ def window_bounds(executable: Executable, rows: pa.Table) -> IntArray:
     if not crossing.window or not rows.num_rows:
         return np.full(rows.num_rows, FOREVER, np.int64)
     found = as_integers(column(rows, wire.column(crossing.window[-1])))
-    said = crossing.condition_window
-    return found if said is None else found + int(said.limit) + 1
+    if crossing.distance is None:
+        return found
+    length = int(crossing.distance.limit) + 1
+    return np.asarray(np.minimum(found, FOREVER - length) + length, np.int64)
 
 
 def near_bounds(executable: Executable, rows: pa.Table) -> IntArray | None:

@@ -20,6 +20,7 @@ from matchrec.conditions.functions.comparisons import normalized, rank
 from matchrec.conditions.functions.function import Value
 from matchrec.engine.matches import FailureKind, RunFailure
 from matchrec.engine.partitions import (
+    BoolArray,
     Frontier,
     IntArray,
     Partitions,
@@ -28,7 +29,7 @@ from matchrec.engine.partitions import (
     ends_by_distance,
     window_ends,
 )
-from matchrec.plan.clauses import ConditionWindow, Form
+from matchrec.plan.clauses import Distance, Form
 from matchrec.spark import wire
 from matchrec.spark.worker.arrays import (
     arrow_of,
@@ -108,7 +109,10 @@ def as_added(values: pa.Array, reads: TotalledBy) -> IntArray:
 
 
 def ends_of(executable: Executable, table: pa.Table) -> IntArray | None:
-    """When windows end that begin with a row, as far as they compare: see `Partitions`."""
+    """When windows end that begin with a row, as far as they compare: see `Partitions`.
+
+    One that ends at no time of its type never does.
+    """
     stages = executable.task.stages
     if not executable.crossing.ends or stages is None or not stages.timeouts:
         return None
@@ -116,9 +120,12 @@ def ends_of(executable: Executable, table: pa.Table) -> IntArray | None:
     if not all(is_whole(one.type) for one in ends):
         ranks = dense_ranks(pa.chunked_array(ends).combine_chunks())
         ends = [ranks.slice(i * table.num_rows, table.num_rows) for i in range(len(ends))]
-    found: list[npt.NDArray[np.generic]] = [as_integers(one) for one in ends]
+    never = np.iinfo(np.int64).max
+    found: list[npt.NDArray[np.generic]] = [
+        np.where(validity(one), as_integers(one), never) for one in ends
+    ]
     if not executable.task.windowed:
-        found.insert(0, np.full(table.num_rows, np.iinfo(np.int64).max))
+        found.insert(0, np.full(table.num_rows, never))
     return stacked(found, table.num_rows, np.int64)
 
 
@@ -251,30 +258,50 @@ def window_end(executable: Executable, table: pa.Table, starts: IntArray) -> Int
     whole, gap = window_of_match(executable, table, starts), executable.crossing.gap
     if not gap:
         return whole
-    order, bound = (column(table, wire.column(i)) for i in gap)
-    ends = ends_at_gaps(order, bound, starts)
+    order, *rest = (column(table, wire.column(i)) for i in gap)
+    near = are_near(order, rest[0] if rest else None, executable.crossing.gap_distance)
+    ends = ends_at_gaps(near, starts)
     return ends if whole is None else np.minimum(whole, ends)
 
 
-def ends_at_gaps(order: pa.Array, bound: pa.Array, starts: IntArray) -> IntArray:
-    """int64[n], for each row the next one that lies too far after the row before it, or which is
-    not of its partition.
-    """
-    order, bound = of_one_kind(order, bound)
-    known = validity(order)[1:] & validity(bound)[:-1]
-    if pa.types.is_floating(order.type):
-        near = rising_floats(as_floats(order))[1:] < rising_floats(as_floats(bound))[:-1]
+def are_near(order: pa.Array, bound: pa.Array | None, distance: Distance | None) -> BoolArray:
+    """bool[n - 1], whether each row but the first lies in the window of the row before it."""
+    if distance is not None:
+        valid, keys = validity(order), as_unsigned(order)
+        near = (keys[1:] - keys[:-1] <= np.uint64(distance.limit)) & valid[:-1]
     else:
-        near = as_integers(order)[1:] < as_integers(bound)[:-1]
-    rows = len(order)
-    first = np.append(np.flatnonzero(~(near & known)) + 1, starts)  # of what follows no gap
+        starts, valid, ends, known = comparable(order, bound)
+        near = (starts[1:] < ends[:-1]) & known[:-1]
+    return np.asarray(near & valid[1:], np.bool_)
+
+
+def comparable(order: pa.Array, bound: pa.Array) -> tuple[IntArray, BoolArray, IntArray, BoolArray]:
+    """The keys of rows and the ends of their windows as int64 that compare, and which there are."""
+    if pa.types.is_floating(order.type):
+        keys, bounds = rising_floats(as_floats(order)), rising_floats(as_floats(bound))
+    else:
+        order, bound = of_one_kind(order, bound)
+        keys, bounds = as_integers(order), as_integers(bound)
+    return keys, validity(order), bounds, validity(bound)
+
+
+def ends_at_gaps(near: BoolArray, starts: IntArray) -> IntArray:
+    """int64[n], for each row the next one that lies too far after the row before it, or which is
+    not of its partition. near: as in `are_near`.
+    """
+    first = np.append(np.flatnonzero(~near) + 1, starts)  # of what follows no gap
     borders = np.unique(first)
-    return borders[np.searchsorted(borders, np.arange(rows), side="right")]
+    return borders[np.searchsorted(borders, np.arange(starts[-1]), side="right")]
+
+
+def as_unsigned(order: pa.Array) -> npt.NDArray[np.uint64]:
+    """uint64[n], in the order of whole numbers; a difference of these does not overflow."""
+    return np.asarray(as_integers(order).view(np.uint64) ^ SIGN, np.uint64)
 
 
 def of_one_kind(order: pa.Array, bound: pa.Array) -> tuple[pa.Array, pa.Array]:
-    """Two arrays of one type as they are, or as their ranks where they are no numbers."""
-    if pa.types.is_floating(order.type) or is_whole(order.type):
+    """Two arrays of one type as they are, or as their ranks where they are no whole numbers."""
+    if is_whole(order.type):
         return order, bound
     both = dense_ranks(pa.chunked_array([order, bound]).combine_chunks())
     return both.slice(0, len(order)), both.slice(len(order))
@@ -287,25 +314,16 @@ def window_of_match(executable: Executable, table: pa.Table, starts: IntArray) -
     if not executable.crossing.window:
         return None
     order, *rest = (column(table, wire.column(i)) for i in executable.crossing.window)
-    if executable.crossing.condition_window is not None:
-        return ends_of_condition_window(executable.crossing.condition_window, order, starts)
-    (bound,) = rest
-    if pa.types.is_floating(order.type):
-        keys, bounds = as_floats(order), as_floats(bound)
-        return window_ends(starts, keys, validity(order), bounds, validity(bound))
-    order, bound = of_one_kind(order, bound)
-    ends = as_integers(order), validity(order), as_integers(bound), validity(bound)
-    return window_ends(starts, *ends)
+    if executable.crossing.distance is not None:
+        return ends_at_distance(executable.crossing.distance, order, starts)
+    return window_ends(starts, *comparable(order, *rest))
 
 
-def ends_of_condition_window(
-    window: ConditionWindow, order: pa.Array, starts: IntArray
-) -> IntArray:
-    """The same of a window that conditions say."""
+def ends_at_distance(window: Distance, order: pa.Array, starts: IntArray) -> IntArray:
+    """The same of a window of which it is known how far it reaches."""
     valid = validity(order)
     if not pa.types.is_floating(order.type):
-        keys = as_integers(order).view(np.uint64) ^ SIGN  # a difference of these does not overflow
-        ends = ends_by_distance(starts, keys, valid, np.uint64(window.limit))
+        ends = ends_by_distance(starts, as_unsigned(order), valid, np.uint64(window.limit))
     elif window.forms == (Form.DIFFERENCE,):
         ends = ends_by_distance(starts, as_floats(order), valid, np.float64(window.limit))
     else:
@@ -319,14 +337,36 @@ def ends_of_condition_window(
     return ends if window.tests_first else np.maximum(ends, np.arange(1, len(ends) + 1))
 
 
-def check_window(executable: Executable, table: pa.Table, starts: IntArray) -> None:
+def check_windows(executable: Executable, table: pa.Table, starts: IntArray) -> None:
+    """Raises RunFailure for a window whose end is not known, or would not be right."""
+    crossing = executable.crossing
+    for words, places in (("WITHIN", crossing.window), ("WITHIN BETWEEN ROWS", crossing.gap)):
+        if len(places) == 2:
+            check_ends(words, starts, *(column(table, wire.column(i)) for i in places))
+    if crossing.distance is not None and crossing.distance.bits and not executable.ansi:
+        check_distance(crossing.distance, starts, column(table, wire.column(crossing.window[0])))
+
+
+def check_ends(words: str, starts: IntArray, order: pa.Array, bound: pa.Array) -> None:
+    """Raises RunFailure where the sum of a key and a length is none, or has wrapped around."""
+    keys, valid, bounds, known = comparable(order, bound)
+    fail_at(valid & ~(known & (keys <= bounds)), starts, FailureKind.WINDOW_WITHOUT_END, words)
+
+
+def fail_at(wrong: BoolArray, starts: IntArray, kind: FailureKind, detail: str) -> None:
+    """Raises RunFailure of the first of these rows, if there is one."""
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        partition = int(np.searchsorted(starts, row, side="right")) - 1
+        raise RunFailure(kind, partition, row, detail)
+
+
+def check_distance(window: Distance, starts: IntArray, order: pa.Array) -> None:
     """Raises RunFailure where what conditions compute would wrap around, as Spark's does not in
     ANSI mode: then they would hold of rows again that are too far away.
     """
-    window = executable.crossing.condition_window
-    if executable.ansi or window is None or not window.bits or not table.num_rows:
+    if not len(order):
         return
-    order = column(table, wire.column(executable.crossing.window[0]))
     keys, valid = as_integers(order), validity(order)
     most = (1 << window.bits - 1) - 1
     wraps = np.zeros(len(keys), np.bool_)
@@ -338,7 +378,5 @@ def check_window(executable: Executable, table: pa.Table, starts: IntArray) -> N
         first = np.minimum.reduceat(np.where(valid, keys, np.iinfo(np.int64).max), starts[:-1])
         first = np.repeat(first, np.diff(starts))
         wraps |= (keys > first) & ((keys - first).view(np.uint64) > most)
-    if (wraps & valid).any():
-        row = int(np.argmax(wraps & valid))
-        partition = int(np.searchsorted(starts, row, side="right")) - 1
-        raise RunFailure(FailureKind.WINDOW_WRAPS, partition, row, " and ".join(window.variables))
+    variables = " and ".join(window.variables)
+    fail_at(np.asarray(wraps & valid, np.bool_), starts, FailureKind.WINDOW_WRAPS, variables)

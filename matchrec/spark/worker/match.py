@@ -31,6 +31,7 @@ from matchrec.errors.run.failures import (
     sum_too_large,
     too_many_steps,
     undecided_without_room,
+    window_without_end,
     window_wraps,
 )
 from matchrec.errors.run.place import RowPlace
@@ -46,7 +47,7 @@ from matchrec.output.rows import (
 from matchrec.spark import wire
 from matchrec.spark.worker.batches import PartitionWithoutRoom, Piece
 from matchrec.spark.worker.count import ENCODING, GATHERING, WAITING, Tally
-from matchrec.spark.worker.encode import check_window, partitions_of, value_at
+from matchrec.spark.worker.encode import check_windows, partitions_of, value_at
 from matchrec.spark.worker.gather import MOST_BYTES, Gatherer, RowTooLarge, chain_matches
 
 WORDING = {
@@ -56,6 +57,7 @@ WORDING = {
     FailureKind.STAGE_IS_FIRST: stage_is_first,
     FailureKind.OVERFLOW: overflow_in_condition,
     FailureKind.WINDOW_WRAPS: window_wraps,
+    FailureKind.WINDOW_WITHOUT_END: window_without_end,
     FailureKind.DIVISION_BY_ZERO: division_by_zero,
     FailureKind.TOO_MANY_STEPS: too_many_steps,
     FailureKind.NO_ROOM: no_room_for_search,
@@ -111,7 +113,7 @@ def place_of(executable: Executable, row: int, piece: Piece, partitions: Partiti
 def searching(executable: Executable, piece: Piece, partitions: Partitions) -> Iterator[None]:
     """As `naming_rows`, of a piece. Raises MatchRecognizeError where its windows wrap around."""
     with naming_rows(lambda row: place_of(executable, row, piece, partitions)):
-        check_window(executable, piece.table, piece.starts)
+        check_windows(executable, piece.table, piece.starts)
         yield
 
 

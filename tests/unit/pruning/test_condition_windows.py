@@ -9,7 +9,7 @@ from matchrec.conditions.row_column import OrderType
 from matchrec.conditions.types import BIGINT, DATE, DOUBLE, INT, STRING, Family, ValueType, decimal
 from matchrec.frontends.sql.locate import parse
 from matchrec.frontends.sql.lower import lower
-from matchrec.plan.clauses import ConditionWindow, Form
+from matchrec.plan.clauses import Distance, Form
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
 from matchrec.plan.show import show_scalar
@@ -30,8 +30,8 @@ def planned(
     return draft(plan, COLUMNS, str, type_of_order=lambda _: OrderType(type_, zone)).plan
 
 
-def window(plan: MatchPlan) -> ConditionWindow | None:
-    return None if plan.within is None else plan.within.found
+def window(plan: MatchPlan) -> Distance | None:
+    return None if plan.within is None else plan.within.distance
 
 
 def left(plan: MatchPlan) -> dict[str, str]:

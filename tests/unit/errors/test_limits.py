@@ -1,0 +1,50 @@
+"""Every message of a limit says what raises the limit, or what keeps to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+from pkgutil import walk_packages
+
+import matchrec.errors
+from matchrec.errors.message import Message
+
+OF_A_LIMIT = {"limit", "mebibytes"}
+"""What a message calls a limit, or what has reached one."""
+
+WAYS = {
+    "bound_too_large": "{n,}",
+    "nested_too_deep": "remove groups",
+    "no_room_for_search": "spark.executor.memoryOverhead",
+    "no_room_in_worker": "spark.executor.pyspark.memory",
+    "not_a_number_of_matches": "FIRST 10 MATCHES",
+    "not_a_number_of_rows": "WITHIN 20 ROWS",
+    "offset_too_large": "a number of rows that a partition can have",
+    "operations_nested_too_deep": "FROM (SELECT *, ... AS y FROM t)",
+    "partition_too_large": "WHERE",
+    "partition_without_room": "spark.executor.memoryOverhead",
+    "pattern_too_large": "{word.smaller}",
+    "row_too_large": "event_columns",
+    "too_far_back": "PREV(x, n)",
+    "too_many_events": "leave WITHIN out",
+    "too_many_operations": "FROM (SELECT *, ... AS y FROM t)",
+    "too_many_points": "call sweep",
+    "too_many_steps": "max_steps",
+    "too_many_times": "times_or_more(n)",
+    "undecided_without_room": "spark.executor.memoryOverhead",
+}
+
+
+def messages() -> Iterator[tuple[str, Message]]:
+    """The records of the catalogue by their names."""
+    for module in walk_packages(matchrec.errors.__path__, "matchrec.errors."):
+        for name, one in vars(import_module(module.name)).items():
+            if isinstance(one, Message):
+                yield name, one
+
+
+def test_a_message_of_a_limit_names_the_way_around_it() -> None:
+    limits = {name: one for name, one in messages() if OF_A_LIMIT & set(one.fields)}
+    assert sorted(limits) == sorted(WAYS)
+    for name, way in WAYS.items():
+        assert way in (limits[name].hint or ""), name
