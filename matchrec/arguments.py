@@ -36,7 +36,6 @@ DialectName = Literal[
     "azure",
 ]
 ReadLanguage = DialectName | Literal["sase"]
-WrittenLanguage = DialectName | Literal["sase", "pattern"]
 GroupedBy = Literal["partition", "start", "end"]
 SaseForm = Literal["all", "non_overlapping", "compressed"]
 PatternForm = Literal["matches", "events", "matches_and_timeouts", "events_and_timeouts"]

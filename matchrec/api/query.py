@@ -340,30 +340,6 @@ class Query:
         MATCH_RECOGNIZE (
         ...
         """
-        return self._convert(dialect, table)
-
-    def to_sase(self) -> Conversion:
-        """The same query as a text of SASE+.
-
-        >>> rises = "ORDER BY t MEASURES B.v AS v PATTERN (A B) DEFINE B AS v > LAST(A.v)"
-        >>> rows = spark.sql("VALUES (1, 5, 'x') AS r(t, v, event_type)")
-        >>> print(matchrec.query(rows, rises).to_sase().text)
-        PATTERN SEQ(...
-        ...
-        """
-        return self._convert("sase")
-
-    def to_pattern(self) -> Conversion:
-        """The same query as Python code that builds a Pattern.
-
-        >>> rises = "ORDER BY t MEASURES B.v AS v PATTERN (A B) DEFINE B AS v > LAST(A.v)"
-        >>> rows = spark.sql("VALUES (1, 5) AS r(t, v)")
-        >>> print(matchrec.query(rows, rises).to_pattern().text)
-        from ...
-        """
-        return self._convert("pattern")
-
-    def _convert(self, write: str, table: str = "events") -> Conversion:
         from matchrec.api.convert import conversion
 
         kept = dict(self._converted)
@@ -372,9 +348,9 @@ class Query:
             raise errors.unconverted_option(f'form="{form}"')
         if self.language == "a clause":
             text = f"SELECT * FROM {table} MATCH_RECOGNIZE ({self.text})"
-            return conversion(text, self.dialect, write, table, **kept)
+            return conversion(text, self.dialect, dialect, table, **kept)
         read = "sase" if self.language == "SASE+" else self.dialect
-        return conversion(self.text, read, write, table, **kept)
+        return conversion(self.text, read, dialect, table, **kept)
 
     def _naming_dialect(self) -> AbstractContextManager[None]:
         """Errors raised inside name the dialect in which the query can be run, if there is one.

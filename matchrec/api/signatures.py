@@ -100,7 +100,6 @@ OPTIONS = ArgumentKind(
     "Options", are_options, 'write options=matchrec.Options(engine="backtracking"), or leave it out'
 ).or_none()
 READS = OneOf((*PRODUCTS, "sase"))
-WRITES = OneOf((*PRODUCTS, "sase", "pattern"))
 QUERY = ArgumentKind(
     "a text or a Pattern",
     lambda given: isinstance(given, str) or is_pattern(given),

@@ -269,30 +269,18 @@ column_is_no_condition = plan_error(
 
 
 def cannot_write(
-    language: str, what: str, span: Span | None, hint: str | None = None
+    what: str, span: Span | None, hint: str | None = None
 ) -> MatchRecognizeUnsupportedError:
-    """A part of a query that the other language has no words for."""
+    """A part of SASE+ or of a Pattern that SQL has no words for."""
     return MatchRecognizeUnsupportedError(
-        f"{language} has no equivalent of {what}", span, hint=hint
+        f"MATCH_RECOGNIZE has no equivalent of {what}", span, hint=hint
     )
 
 
-def means_something_else(
-    language: str, what: str, span: Span | None, hint: str | None = None
-) -> MatchRecognizeUnsupportedError:
-    """What was written in the other language and, read again, asks for something else."""
-    return MatchRecognizeUnsupportedError(
-        f"{language} has no equivalent: {what} would mean something else there", span, hint=hint
-    )
-
-
-def not_one_clause(language: str, count: int, span: Span | None) -> MatchRecognizePlanError:
-    """A query with no MATCH_RECOGNIZE, or with several."""
-    return MatchRecognizePlanError(
-        f"{language} has one MATCH_RECOGNIZE, the query has {count or 'none'}",
-        span,
-        hint="convert each clause by itself",
-    )
+# What was written in SQL and, read again, asks for something else.
+means_something_else = unsupported(
+    "MATCH_RECOGNIZE has no equivalent: {what} would mean something else there"
+)
 
 
 # read="pattern", or a Pattern where a language is named.
