@@ -26,8 +26,6 @@ from matchrec.conditions.run_condition import (
     Comparison,
     Constant,
     IsNull,
-    LambdaFunction,
-    LambdaValue,
     Mathematics,
     MathFunction,
     Narrow,
@@ -128,7 +126,7 @@ class Coder:
                 self._one(part, op.IS_NULL)
             case Choose():
                 self._choose(expression)
-            case Apply() | Aggregated() | LambdaValue() | LambdaFunction():
+            case Apply() | Aggregated():
                 self._call(expression)
             case _:
                 assert_never(expression)

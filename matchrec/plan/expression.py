@@ -26,9 +26,6 @@ MATCHED_ROW = "struct(*, '' AS classifier)"
 
 CLASSIFIER_FIELD = "classifier"
 
-LAMBDA = "->"
-"""The operator of a lambda function; its operands are its variables, as terms, then its body."""
-
 LONG_CHAIN = "chain"
 """The operator of more than DEEPEST operators in a row, such as `a + b + c ...`: it is opaque."""
 
@@ -160,23 +157,11 @@ Piece = str | Reference
 
 
 @dataclass(frozen=True, slots=True)
-class LambdaVariable:
-    """A variable of a lambda function. place: where that function starts in the text."""
-
-    name: str
-    place: int
-
-
-@dataclass(frozen=True, slots=True)
 class Term:
-    """SQL text that has no structure for us: Spark's to evaluate, references as holes in it.
-
-    variables: of lambda functions around it, which the text names.
-    """
+    """SQL text that has no structure for us: Spark's to evaluate, references as holes in it."""
 
     pieces: tuple[Piece, ...]
     span: Span = field(compare=False)
-    variables: tuple[LambdaVariable, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -170,7 +170,6 @@ def settings_of(runner: Runner) -> Settings:
         runner.setting("spark.sql.timestampType"),
         runner.setting("spark.sql.parser.escapedStringLiterals") == "true",
         quotes,
-        runner.setting("spark.sql.legacy.followThreeValuedLogicInArrayExists") == "false",
     )
 
 

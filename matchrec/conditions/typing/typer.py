@@ -59,7 +59,7 @@ from matchrec.errors.conditions import (
     operations_nested_too_deep,
     too_many_operations,
 )
-from matchrec.plan.expression import DEEPEST, LambdaVariable, Navigation
+from matchrec.plan.expression import DEEPEST, Navigation
 from matchrec.plan.text import Amount, amount, literal_text
 
 MOST_OPERATIONS = 200_000
@@ -124,8 +124,7 @@ class Typer(ABC):
 
     types: of every column that the steps read. ansi: whether overflow is an error. settings: of the
     session. columns: those that conditions read. drafted: those of steps that have been typed, and
-    whether it is by their ranks; Spark may still cast one, or compute what they are of. bound: the
-    types of variables of lambda functions, whose bodies are typed.
+    whether it is by their ranks; Spark may still cast one, or compute what they are of.
     """
 
     types: Mapping[RowColumn, ValueType]
@@ -133,7 +132,6 @@ class Typer(ABC):
     settings: Settings = IN_UTC
     columns: RunColumns = field(default_factory=RunColumns)
     drafted: list[tuple[RowColumn, bool]] = field(default_factory=list)
-    bound: dict[LambdaVariable, ValueType] = field(default_factory=dict)
 
     @abstractmethod
     def type_step(self, step: Step) -> Typed:
