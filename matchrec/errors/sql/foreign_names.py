@@ -102,12 +102,12 @@ def cure_of_table(name: str) -> str | None:
     """What to write for a table that is not there, if the name tells, or the surface has tables.
 
     >>> cure_of_table("`dual`")
-    'leave FROM dual out: SELECT without FROM gives one row, or pass dialect="oracle"'
+    'leave FROM dual out: SELECT without FROM gives one row'
     """
     if name.strip("`").upper() != "DUAL":
         plain = name.replace("`", "")
         return here().table.format(name=plain) or None if name else None
-    return or_dialect("leave FROM dual out: SELECT without FROM gives one row", "oracle")
+    return "leave FROM dual out: SELECT without FROM gives one row"
 
 
 def or_dialect(cure: str | None, *dialects: str) -> str:

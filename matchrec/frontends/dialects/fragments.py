@@ -25,7 +25,6 @@ from matchrec.frontends.dialects.products import Product
 from matchrec.frontends.dialects.rules.of_products import rules_between
 from matchrec.frontends.dialects.rules.place import (
     VARIABLE,
-    AbsentError,
     Kinds,
     KnownColumns,
     Place,
@@ -36,7 +35,7 @@ from matchrec.frontends.dialects.rules.place import (
     no_tables,
 )
 from matchrec.frontends.expressions.analysis import reason_of, stopped_at
-from matchrec.frontends.lexing.tokens import SEMANTICS, TokenSequence, sequence_of, tokens_by
+from matchrec.frontends.lexing.tokens import SEMANTICS, sequence_of, tokens_by
 from matchrec.source import Span
 
 
@@ -259,11 +258,6 @@ class Fragments:
         rules = rules_between(self.read, self.write)
         text = self.text[span.start : span.end]
         tokens = sequence_of(tokens_in(text, self.read), text)
-        named = _place_of(error.words, tokens) if isinstance(error, AbsentError) else None
-        if named is not None:
-            return errors.without_equivalent(
-                self.write.title, None, str(error), named.shifted(span.start)
-            )
         calls = [index for index in range(len(tokens)) if tokens.is_call(index)]
         for start in sorted(calls, key=lambda index: tokens.pairs[index + 1] - index):
             call = tokens.span(start, tokens.pairs[start + 1] + 1)
@@ -277,13 +271,6 @@ class Fragments:
             except (ParseError, TokenError):
                 continue
         return errors.without_equivalent(self.write.title, None, str(error), span)
-
-
-def _place_of(words: str, tokens: TokenSequence) -> Span | None:
-    """Where words stand first."""
-    keys = words.upper().replace(".", " . ").split()
-    places = (at for at in range(len(tokens)) if tokens.says(at, *keys))
-    return next((tokens.span(at, at + len(keys)) for at in places), None)
 
 
 def _outermost(spans: Sequence[Span]) -> list[Span]:

@@ -8,7 +8,6 @@ from dataclasses import field, replace
 from enum import Enum
 
 from sqlglot import Token, TokenType, exp
-from sqlglot.errors import UnsupportedError
 
 from matchrec.dataclass import dataclass
 from matchrec.frontends.dialects.edits import Edit, Note, edited
@@ -351,14 +350,6 @@ def _qualifies(tokens: TokenSequence, index: int) -> bool:
 
 
 # The place of an expression: all that a rule may ask about it, and what rules say of it.
-
-
-class AbsentError(UnsupportedError):
-    """What a rule refuses by the words that a query has for it."""
-
-    def __init__(self, words: str, cure: str) -> None:
-        super().__init__(f"no {words}: {cure}")
-        self.words = words
 
 
 @dataclass(frozen=True, slots=True)
