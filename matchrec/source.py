@@ -154,7 +154,7 @@ def read_table(package: str, name: str) -> Iterator[list[str]]:
     Empty lines and those that begin with `#` are no rows.
 
     >>> next(read_table("matchrec.errors.sql", "foreign_names.txt"))
-    ["INTERVAL '1 12:30:00' DAY TO SECOND", 'TO_DSINTERVAL']
+    ['CAST(s AS BOOLEAN)', 'TO_BOOLEAN']
     """
     for line in files(package).joinpath(name).read_text("utf-8").splitlines():
         if line and not line.startswith("#"):

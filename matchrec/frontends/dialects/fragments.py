@@ -19,7 +19,6 @@ from sqlglot.errors import ParseError, TokenError, UnsupportedError
 from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.errors.sql import window as errors
-from matchrec.errors.sql.foreign_names import lacks_argument
 from matchrec.frontends.dialects.edits import Edit, Edited, Note, edited, edits_between
 from matchrec.frontends.dialects.products import Product
 from matchrec.frontends.dialects.rules.of_products import rules_between
@@ -105,9 +104,18 @@ def _parsed(text: str, product: Product) -> exp.Expr:
     trees = [tree for tree in found if tree is not None]
     if len(trees) != 1:
         raise ParseError("one statement or expression is expected")
-    if any(map(lacks_argument, trees[0].find_all(exp.Func))):
+    if any(map(_lacks_argument, trees[0].find_all(exp.Func))):
         raise ParseError("a function lacks an argument")
     return trees[0].copy()  # a part that its parser has put in two places is two
+
+
+def _lacks_argument(call: exp.Func) -> bool:
+    """Whether sqlglot has read a call without an argument that it needs, as it raises for none.
+
+    Its own `error_messages` raises in a process that has loaded unittest, in its oldest version.
+    """
+    needed = (name for name, is_needed in call.arg_types.items() if is_needed)
+    return any(call.args.get(name) in (None, []) for name in needed)
 
 
 def _generated(tree: exp.Expr, product: Product, place: Place) -> str:
