@@ -238,7 +238,7 @@ class Builder:
     arguments: Iterator[Evaluate]
 
     def value(self, expression: RunExpression, type_: ValueType, *, lazy: bool = False) -> Evaluate:
-        """What computes a value. lazy: see `arguments_of`, which takes the same way."""
+        """What computes a value. lazy: see `run_condition.arguments_of`, read in the same order."""
         match expression:
             case Aggregated(name, use=use):
                 aggregate, rows = AGGREGATES[name], next(self.arguments)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class Reason(Enum):
-    """Why a run came no nearer to a match: see `coverage_layout`."""
+    """Why a run came no nearer to a match: see `kernels.counting`."""
 
     FALSE = layout.FALSE
     NO_ROW = layout.NO_ROW

@@ -185,7 +185,7 @@ def _check_arguments(where: Where, components: Components) -> None:
 #
 #     b.volume < 80%*a[a.LEN].volume      →      < (b.volume, * (0.8, LAST(a.volume)))
 #
-# What an identifier reads does not depend on where its conjunct is tested, see `placement`.
+# What an identifier reads does not depend on where its conjunct is tested, see `sase.lower`.
 
 OVER_EVENTS = ("avg", "sum", "min", "max", "count")
 RANGES = (Index.SO_FAR, Index.ALL)
