@@ -59,7 +59,7 @@ class Span:
         return self.start <= other.start and other.end <= self.end
 
     def shifted(self, distance: int) -> Span:
-        """The same characters in a text that stands `distance` characters into a larger one."""
+        """The span in a larger text, into which this one stands `distance` characters."""
         return Span(self.start + distance, self.end + distance)
 
 

@@ -328,7 +328,7 @@ class Query:
 
     @checked(**ARGUMENTS)
     def to_sql(self, dialect: DialectName = "spark", *, table: str = "events") -> Conversion:
-        """The same query in the SQL of a product; prints as text, with notes on what differs.
+        """The query in the SQL of a product; prints as text, with notes on what differs.
 
         table: what SQL calls the rows of a query that has no FROM.
 
@@ -371,7 +371,7 @@ class Query:
 
     @contextmanager
     def _read(self, options: Options) -> Iterator[Reading]:
-        """The same, in a session that has not been stopped."""
+        """Its clauses, in a session that has not been stopped."""
         check_session(self._spark)
         with self._reading(options) as reading:
             yield reading

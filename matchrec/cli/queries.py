@@ -195,7 +195,7 @@ def place_of(where: str) -> tuple[str, str]:
 
 
 def check_pattern(where: str) -> str:
-    """The same text. Raises MatchRecognizeError where it cannot be the place of a Pattern."""
+    """The text as it is. Raises MatchRecognizeError where it cannot be the place of a Pattern."""
     place, name = place_of(where)
     if not place or not name.isidentifier():
         raise errors.malformed_pattern(where)

@@ -99,7 +99,7 @@ def as_texts(frame: DataFrame) -> DataFrame:
 
 
 def numbered(frame: DataFrame) -> DataFrame:
-    """The same columns with other names: a query may give two columns one name."""
+    """The columns with other names: a query may give two columns one name."""
     return frame.toDF(*(f"c{at}" for at in range(len(frame.columns))))
 
 

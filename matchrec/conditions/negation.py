@@ -98,7 +98,7 @@ class Viewpoint:
         return variable is None or ids[self.negated] in members, ids[self.mapped] in members
 
     def navigation(self, navigation: Navigation, span: Span | None) -> Navigation:
-        """The same row, found from here."""
+        """The navigation that finds its row from here."""
         is_candidate, is_mapped = self.includes(navigation.variable)
         offset = navigation.logical_offset
         if navigation.end is End.FIRST:

@@ -187,7 +187,7 @@ Form = Any  # a nested tuple, see `REWRITINGS`
 
 
 def rewrite(step: TypedOperation) -> Combined | None:
-    """The same value by basic operations; None of an operation that is basic."""
+    """The value by basic operations; None of an operation that is basic."""
     if step.operator in CONVERSIONS and len(step.operands) == 1:
         return Combined("CAST", step.operands, step.span, (CONVERSIONS[step.operator],))
     rewriting = REWRITINGS.get(step.operator)

@@ -255,7 +255,7 @@ def operands_of(expression: RunExpression) -> tuple[RunExpression, ...]:
 
 
 def with_operands(expression: RunExpression, new: Sequence[RunExpression]) -> RunExpression:
-    """The same operation of other operands, in the order of `operands_of`."""
+    """The operation with other operands, in the order of `operands_of`."""
     rest: Iterator[RunExpression] = iter(new)
     changed: dict[str, Any] = {}
     for name in OPERANDS.get(type(expression), ()):

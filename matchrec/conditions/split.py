@@ -426,7 +426,7 @@ def formula(scalar: Scalar, position: Navigation | None) -> Combined | None:
 
 
 def part_of_formula(scalar: Scalar, position: Navigation | None) -> Step | None:
-    """The same of a part of it."""
+    """A part of such arithmetic; None of anything else."""
     if is_bare(scalar) and isinstance(references(scalar)[0], ColumnReference):
         return Value(row_column(render(scalar, argument_of)), position, None, scalar.span)
     if not references(scalar) and amount(render(scalar, str)) is not None:

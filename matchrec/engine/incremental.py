@@ -273,7 +273,7 @@ def windows_between(compiled: CompiledTask, live: LiveRuns) -> tuple[IntArray, I
 
 
 def compact(task: Task, arrays: SearchInput, live: LiveRuns, call: SearchCall) -> LiveRuns:
-    """The same runs without the nodes to which none of them leads."""
+    """The runs without the nodes to which none of them leads."""
     search = resume(task, arrays, live, (call.stop, call.stop))
     search.prune()
     return search.live_runs()

@@ -315,7 +315,7 @@ def at_most(room: Room, most: Room) -> Room:
 
 
 def in_large_chunks(found: Iterator[Matches]) -> Iterator[Matches]:
-    """The same matches in fewer chunks: to make output rows of a chunk takes time by itself."""
+    """The matches in fewer chunks: to make output rows of a chunk takes time by itself."""
     held: list[Matches] = []
     for matches in found:
         held.append(matches)
@@ -384,7 +384,7 @@ class LiveRuns:
     def move(
         self, places: IntArray, positions: IntArray, extremes: Sequence[Extreme] = ()
     ) -> LiveRuns:
-        """The same runs over other rows: row i has become row places[i]."""
+        """The runs over other rows: row i has become row places[i]."""
         return self.change_rows(places.__getitem__, positions, extremes)
 
     def change_rows(
@@ -393,7 +393,7 @@ class LiveRuns:
         positions: IntArray,
         extremes: Sequence[Extreme],
     ) -> LiveRuns:
-        """The same runs with other rows in the place of those that they hold."""
+        """The runs with other rows in the place of those that they hold."""
         runs, registers, nodes = self.runs.copy(), self.registers.copy(), self.nodes.copy()
         runs[:, layout.RUN_START] = change(runs[:, layout.RUN_START])
         nodes[~self.joins, layout.NODE_ROW] = change(nodes[~self.joins, layout.NODE_ROW])

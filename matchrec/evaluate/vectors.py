@@ -176,7 +176,7 @@ class Vectors:
         return found.values & found.valid & asked
 
     def blocks(self) -> Iterator[Vectors]:
-        """The same for a few rows at a time, whose values stay in the processor's cache."""
+        """Vectors of a few rows each, whose values stay in the processor's cache."""
         for begin in range(self.begin, self.end, ROWS_A_BLOCK):
             yield replace(self, begin=begin, end=min(begin + ROWS_A_BLOCK, self.end))
 

@@ -138,7 +138,7 @@ def number_states(
 def limit_choices(
     found: Iterable[tuple[_State, tuple[Choice, ...]]], span: Span | None
 ) -> Iterator[tuple[_State, tuple[Choice, ...]]]:
-    """The same states. Raises MatchRecognizePlanError where they have over MOST_CHOICES."""
+    """The states as they are. Raises MatchRecognizePlanError where they have over MOST_CHOICES."""
     size = 0
     for state, choices in found:
         size += len(choices)
@@ -430,8 +430,8 @@ MOST_SETS = 200  # of states: each further part of a pattern may double them
 
 
 def determinise(folding: Folding) -> Folding | None:
-    """The same matches, each in one way: a state for each set of states in which a run may be that
-    has mapped the same rows to the same variables. None for more than MOST_SETS, and for anchors.
+    """Each match found in one way: a state for each set of states in which a run may be that has
+    mapped the same rows to the same variables. None for more than MOST_SETS, and for anchors.
 
     Only where it does not depend on the state whether a row may be skipped.
 

@@ -228,7 +228,7 @@ def compile_occurrences(
 
 
 def occurrences_of_stages(compiled: CompiledPattern, stages: int) -> Occurrences:
-    """The same of a program of so many stages, each of which is an occurrence: no two share a name.
+    """Those of a program of so many stages, each of which is one, as no two share a name.
 
     A run that begins awaits what any of the first places does.
     """

@@ -124,7 +124,7 @@ class Reader:
     frame: Frame | None = None
 
     def between(self, begin: int, end: int) -> Reader:
-        """The same for output rows that follow each other."""
+        """The reader of output rows that follow each other."""
         part = slice(begin, end)
         matches, chains = self.matches, self.matches.chains
         if chains is not None:

@@ -198,7 +198,7 @@ class Operation:
         object.__setattr__(self, "pieces", set_apart(pieces))
 
     def of_operands(self, change: Callable[[Scalar], Scalar]) -> Operation:
-        """The same operation of changed operands."""
+        """The operation with changed operands."""
         parts = (part if isinstance(part, str) else change(part) for part in self.parts)
         return replace(self, parts=tuple(parts))
 
@@ -290,7 +290,7 @@ def subexpressions(scalar: Scalar) -> Iterator[Scalar]:
 
 
 def with_semantics(reference: Reference, semantics: Semantics) -> Reference:
-    """The same reference, seen with running or final semantics."""
+    """The reference as it is seen with running or final semantics."""
     match reference:
         case ColumnReference(navigation=navigation) | Classifier(navigation=navigation):
             return replace(reference, navigation=replace(navigation, semantics=semantics))
@@ -301,7 +301,7 @@ def with_semantics(reference: Reference, semantics: Semantics) -> Reference:
 
 
 def with_references(scalar: Scalar, change: Callable[[Reference], Piece]) -> Scalar:
-    """The same expression with every reference changed, or with text in its place."""
+    """The expression with every reference changed, or with text in its place."""
     if isinstance(scalar, Operation):
         return scalar.of_operands(lambda operand: with_references(operand, change))
     pieces = (piece if isinstance(piece, str) else change(piece) for piece in scalar.pieces)
@@ -309,7 +309,7 @@ def with_references(scalar: Scalar, change: Callable[[Reference], Piece]) -> Sca
 
 
 def with_final_semantics(scalar: Scalar) -> Scalar:
-    """The same expression with every reference seen with final semantics."""
+    """The expression with every reference seen with final semantics."""
     return with_references(scalar, lambda one: with_semantics(one, Semantics.FINAL))
 
 
@@ -366,7 +366,7 @@ def around(operands: Sequence[Scalar], write: Callable[[Span], str], span: Span)
 
 
 def enclosed(inner: Scalar, write: Callable[[Span], str], span: Span) -> Scalar:
-    """The same expression with the text around it, such as parentheses."""
+    """The expression with the text around it, such as parentheses."""
     before = write(Span(span.start, inner.span.start))
     after = write(Span(inner.span.end, span.end))
     if isinstance(inner, Operation):

@@ -182,7 +182,7 @@ def children(pattern: RowPattern) -> tuple[RowPattern, ...]:
 
 
 def replace_children(pattern: RowPattern, change: Callable[[RowPattern], RowPattern]) -> RowPattern:
-    """The same node over changed parts."""
+    """The node with changed parts."""
     match pattern:
         case Concatenation(parts) | Alternation(parts) | Permutation(parts):
             return replace(pattern, parts=tuple(map(change, parts)))

@@ -232,7 +232,7 @@ def amount(text: str) -> Amount | None:
 
 
 def interval_amount(text: str) -> Amount | None:
-    """The same of what stands after INTERVAL."""
+    """The amount of what stands after INTERVAL."""
     if text.startswith("'") and text.endswith("'"):
         text = text[1:-1]
     amounts = list(AN_AMOUNT.finditer(text))

@@ -209,7 +209,7 @@ class Counters:
             observed.write.format("noop").mode("overwrite").save()
 
     def of_query(self, result: DataFrame) -> DataFrame:
-        """The same result, of a query whose clauses are observed.
+        """The result of a query whose clauses are observed.
 
         An action of the result of SQL text finds no observation under the names of its views. In
         Classic, one of a projection of it does. A client of Connect does not, but the result knows

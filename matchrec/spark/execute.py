@@ -96,7 +96,7 @@ def key_tests(plan: MatchPlan, columns: InputColumns, use: Use) -> tuple[str, ..
 
 
 def drop_unused_columns(found: ClauseResult, prepared: Prepared[Draft]) -> ClauseResult:
-    """The same result without columns that nobody uses."""
+    """The result without columns that nobody uses."""
     question, drafted = prepared.question, prepared.demand.draft
     reads = question.use.reads
     used = tuple(one for one in drafted.outputs if reads(one.name)) or drafted.outputs[:1]

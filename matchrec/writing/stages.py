@@ -107,7 +107,7 @@ def obstacle_of(stage: Stage, stages: tuple[Stage, ...], contiguity: Contiguity)
 
 
 def obstacle_of_next(after: tuple[Stage, ...], contiguity: Contiguity) -> str | None:
-    """The same of a not_next. after: the stages of events after it."""
+    """What a clause cannot say of a not_next, or None. after: the stages of events after it."""
     if contiguity is not Contiguity.STRICT:
         return "is a not_next where events are skipped"
     if not after:

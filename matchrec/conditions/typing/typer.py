@@ -79,7 +79,7 @@ def constant_of(step: Value, type_: ValueType) -> Typed | None:
 
 
 def as_held(written: Amount, type_: ValueType) -> int | None:
-    """The same as the number that holds a value of a type; None where there is none."""
+    """The number that holds a value of a type; None where there is none."""
     if is_wide_decimal(type_):
         return None
     if type_.family is Family.DECIMAL:
@@ -162,7 +162,7 @@ class Typer(ABC):
         return typed.expression
 
     def placed(self, expression: RunExpression) -> RunExpression:
-        """The same, reading the columns that conditions read in place of those drafted."""
+        """The expression over the columns that conditions read, in place of those drafted."""
         match expression:
             case ReadValue(column=int(column)) | Reduce(column=int(column)):
                 return replace(expression, column=self.place(column, expression.kind))

@@ -319,7 +319,7 @@ class OperandReader(ExpressionCursor, ABC):
         return tuple(self.argument(*one) for one in self.text.separated(start, end))
 
     def fields(self, start: int, end: int) -> Iterator[tuple[str, Scalar]]:
-        """The same expressions with the names that they have in a struct."""
+        """The expressions between commas, with the names that they have in a struct."""
         for number, (first, last) in enumerate(self.text.separated(start, end), 1):
             if self.key_at(last - 2) == "AS" and self.tokens[last - 1].is_name:
                 yield self.tokens[last - 1].text, self.argument(first, last - 2)

@@ -407,7 +407,7 @@ def _hole_at(analysis: Analysis, index: int) -> Hole | None:
 
 
 def _spanned(term: Term, span: Span) -> Term:
-    """The same readings, all of them written at `span`."""
+    """The readings as if all of them were written at `span`."""
     pieces = (one if isinstance(one, str) else replace(one, span=span) for one in term.pieces)
     return Term(tuple(pieces), span)
 

@@ -337,7 +337,7 @@ def conjuncts(condition: Scalar) -> tuple[Scalar, ...]:
 
 
 def clauses(condition: Scalar) -> tuple[Clause, ...]:
-    """The same, each as the parts of a disjunction."""
+    """The conjuncts, each as the parts of a disjunction."""
     match condition:
         case Operation("AND", operands):
             return tuple(chain.from_iterable(clauses(operand) for operand in operands))

@@ -397,7 +397,7 @@ def expression_at(clause: ClauseTokens, start: int, end: int) -> ExpressionText:
 
 
 def check_windows(found: tuple[WindowNode, ...]) -> tuple[WindowNode, ...]:
-    """The same windows. Raises unless each is of another kind or between other variables."""
+    """The windows as they are. Raises unless each is of another kind or between other variables."""
     first: dict[tuple[bool, str | None, str | None], WindowNode] = {}
     for one in found:
         other = first.setdefault((one.between_rows, one.after, one.to), one)

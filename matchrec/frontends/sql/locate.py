@@ -412,7 +412,7 @@ def _pieces(text: str, span: Span, replaced: Replaced) -> Iterator[Piece]:
 
 
 def _joined(pieces: Template) -> Template:
-    """The same text in as few pieces as there can be."""
+    """The pieces joined to as few as there can be."""
     joined: list[Piece] = []
     for piece in pieces:
         if isinstance(piece, str) and joined and isinstance(joined[-1], str):

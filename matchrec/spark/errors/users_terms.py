@@ -143,7 +143,7 @@ class PlaceInText:
 
 
 def in_users_terms(error: AnalysisException, filled: Filled) -> AnalysisException:
-    """The same error, of the same class, in terms of the user's text and without the plan."""
+    """The error, of its class, in terms of the user's text and without the plan."""
     kind: Any = type(error)
     short: Any = kind.__new__(_kind(kind))
     short.__dict__.update(error.__dict__)

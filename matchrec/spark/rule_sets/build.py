@@ -192,7 +192,7 @@ def link_rule(
 
 
 def with_identities(prepared: Prepared[SharedDrafts], rule_set: RuleSet) -> RuleSet:
-    """The same rules with digests of all that their searches depend on; not on other rules."""
+    """The rules with digests of all that their searches depend on; not on other rules."""
     question, found = prepared.question, []
     for rule, linked in zip(question.rules, rule_set.rules, strict=True):
         drafted, conditions = prepared.demand.drafts[rule.name], prepared.conditions[rule.name]

@@ -342,7 +342,7 @@ def number_by(outer: IntArray, found: Iterable[Matches]) -> Iterator[Matches]:
 
 
 def constant(number: int, count: int) -> pa.Array:
-    """The same number so many times."""
+    """A number so many times."""
     return pa.array(np.full(count, number, np.int32))
 
 
@@ -363,7 +363,7 @@ def cast(values: pa.Array, kind: pa.DataType) -> pa.Array:
 
 
 def joined(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The same rows in larger batches."""
+    """The rows in larger batches."""
     waiting: list[pa.RecordBatch] = []
     rows = 0
     for batch in batches:

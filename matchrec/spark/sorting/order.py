@@ -264,7 +264,7 @@ def of_partitions(values: pa.Array, order: Order) -> pa.Array:
 
 
 def with_begins(table: pa.Table, order: Order) -> pa.Table:
-    """The same rows; bit 0 of the first bits says which are the first of a partition."""
+    """The rows; bit 0 of the first bits says which are the first of a partition."""
     if wire.FIRST_BITS not in table.column_names:
         return table.append_column(wire.FIRST_BITS, arrow_of(order.begins.astype(np.int8)))
     place = table.column_names.index(wire.FIRST_BITS)

@@ -107,7 +107,7 @@ class Needs:
         return Needs(self.keys[places], take(self.states, places))
 
     def merged_with(self, others: Needs) -> Needs:
-        """The same with other keys, in their order."""
+        """What is needed of these keys and of others, in their order."""
         if not len(self.keys) or not len(others.keys):
             return self if len(self.keys) else others
         keys = np.append(self.keys, others.keys)

@@ -110,7 +110,7 @@ def searching(executable: Executable, piece: Piece, partitions: Partitions) -> I
 
 
 def naming_partitions(executable: Executable, pieces: Iterator[Piece]) -> Iterator[Piece]:
-    """The same pieces. Raises MatchRecognizeRunError for a partition for which there is no room."""
+    """The pieces. Raises MatchRecognizeRunError for a partition for which there is no room."""
     try:
         yield from pieces
     except PartitionWithoutRoom as error:

@@ -391,7 +391,7 @@ class Place:
         return keys[0].expression.text if keys else None
 
     def within(self, clause: MatchRecognize, part: ClausePart) -> Place:
-        """The same in a part of a clause, with no remarks yet."""
+        """The place of an expression in a part of a clause, with no remarks yet."""
         return replace(self, clause=clause, part=part, remarks=[])
 
     def kind(self, node: exp.Expr) -> Kind | None:
