@@ -12,11 +12,10 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any, Literal, ParamSpec, TypeGuard, TypeVar
 
-from matchrec.dataclass import dataclass
 from matchrec.errors.calls import half_a_character, unknown_word, wrong_argument
 
 # The words that arguments may be, which an editor completes and a type checker knows.

@@ -13,9 +13,7 @@ from matchrec.jit.kept import SOURCES
 PACKAGE = Path(__file__).parent.parent / "matchrec"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
-OF_ALL = {"dataclass"}  # what each layer may import, and imports nothing
-
-# What each layer may import besides; a layer is a package or a module of matchrec.
+# What each layer may import; a layer is a package or a module of matchrec.
 MAY_IMPORT = {
     "source": set(),
     "errors": {"source"},
@@ -23,7 +21,6 @@ MAY_IMPORT = {
     "warnings": {"errors"},
     "loading": set(),
     "memory": set(),
-    "dataclass": set(),
     "jit": {"loading"},
     "plan": {"source", "errors"},
     "conditions": {"source", "errors", "plan"},
@@ -181,7 +178,7 @@ def test_imports_go_one_way() -> None:
         own = layer(module)
         names = (name.split(".") for name in imported(module))
         layers = {name[1] for name in names if name[0] == "matchrec" and name[1:]}
-        assert own not in MAY_IMPORT or layers <= MAY_IMPORT[own] | OF_ALL | {own}, module
+        assert own not in MAY_IMPORT or layers <= MAY_IMPORT[own] | {own}, module
 
 
 def test_no_modules_import_each_other() -> None:
@@ -223,12 +220,6 @@ def test_all_that_machine_code_is_made_from_tells_whether_it_is_still_right() ->
 def test_every_layer_is_known() -> None:
     known = {*MAY_IMPORT, "__init__", "__main__"}
     assert {layer(module) for module in MODULES} <= known
-
-
-def test_frozen_classes_are_made_by_our_dataclass() -> None:
-    """Which takes a quarter of the time: matchrec/dataclass.py."""
-    by_library = {"dataclasses.dataclass"}
-    assert [one for one in MODULES if by_library & {*members(one)}] == [PACKAGE / "dataclass.py"]
 
 
 def test_modules_stay_small() -> None:

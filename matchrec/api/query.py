@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,6 @@ from matchrec.api.dialects import naming_dialect, only_reads
 from matchrec.api.remarks import explained, remarks_on, remarks_on_session, warn
 from matchrec.api.signatures import AGGREGATES, ARGUMENTS, GROUPED_BY, KEY, NAME
 from matchrec.arguments import DATAFRAME, DialectName, GroupedBy, checked
-from matchrec.dataclass import dataclass
 from matchrec.errors import calls as errors
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.run.failures import no_clause

@@ -12,6 +12,7 @@ A version ends where the next one begins; one without a text ends its rule.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import zip_longest
 from json import loads
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -20,7 +21,6 @@ from pyspark.sql.types import NullType, StringType
 
 from matchrec.arguments import ArgumentKind, instance_of, is_dataframe
 from matchrec.compile.rule_set import Version
-from matchrec.dataclass import dataclass
 from matchrec.errors.calls import column_refused
 from matchrec.errors.run.failures import (
     alike_but_for_case,

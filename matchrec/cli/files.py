@@ -10,10 +10,10 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from matchrec.dataclass import dataclass
 from matchrec.errors import command as errors
 
 if TYPE_CHECKING:

@@ -12,11 +12,11 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from io import StringIO
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from matchrec.dataclass import dataclass
 from matchrec.errors import command as errors
 from matchrec.errors.sql.expression import NUMBERS
 from matchrec.source import printable

@@ -11,11 +11,10 @@ row before it has been mapped; so references to rows of the match are counted fr
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from matchrec.conditions.residual import NOWHERE
-from matchrec.dataclass import dataclass
 from matchrec.errors.sql.pattern import reads_forbidden_row
 from matchrec.plan.expression import (
     Aggregate,

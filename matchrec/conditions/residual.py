@@ -10,14 +10,13 @@ Source: the semantics of each function as Spark SQL documents it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any
 
 from matchrec.conditions.row_column import RowColumn, row_column
 from matchrec.conditions.run_condition import RunExpression
 from matchrec.conditions.types import ValueType
-from matchrec.dataclass import dataclass
 from matchrec.plan.expression import Navigation, Scalar
 from matchrec.source import Span
 

@@ -11,14 +11,13 @@ Logic is three-valued. NaN equals NaN and is greater than any other number, as i
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from typing_extensions import assert_never
 
 from matchrec.conditions.types import BIGINT, BOOLEAN, DOUBLE, Kind, ValueType
-from matchrec.dataclass import dataclass
 from matchrec.plan.expression import Navigation
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ what combines them is the engine's, and is a tree of `Step`s.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
 from itertools import compress
@@ -38,7 +38,6 @@ from matchrec.conditions.residual import (
 )
 from matchrec.conditions.row_column import Framed, RowColumn, Shifted, conjunction, row_column
 from matchrec.conditions.typing.arithmetic import MATHEMATICAL, TRYING
-from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeError, MatchRecognizeUnsupportedError
 from matchrec.errors.conditions import (
     lambda_of_several_rows,

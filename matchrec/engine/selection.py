@@ -12,12 +12,11 @@ the rows at which they were set.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from matchrec.dataclass import dataclass
 from matchrec.engine.graph import versioned
 from matchrec.engine.interface import Room, Task
 from matchrec.engine.kernels import breadth_first, layout

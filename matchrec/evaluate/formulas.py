@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 
 import numpy as np
@@ -42,7 +43,6 @@ from matchrec.conditions.run_condition import (
     operands_of,
 )
 from matchrec.conditions.types import BIGINT, BOOLEAN, DOUBLE, Family, Kind, ValueType, is_ranked
-from matchrec.dataclass import dataclass
 from matchrec.evaluate import instructions as op
 from matchrec.evaluate.code import function_of
 from matchrec.evaluate.kernels.functions import compute, compute_arithmetic

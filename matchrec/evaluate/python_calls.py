@@ -11,13 +11,13 @@ have; what is computed of a row and that Python alone can hold, as it is.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from matchrec.conditions.functions.function import AnsiError, FunctionError, Value
 from matchrec.conditions.run_condition import Collect, RunExpression, arguments_of
 from matchrec.conditions.types import ValueType, is_ranked
-from matchrec.dataclass import dataclass
 from matchrec.evaluate.formulas import (
     REASONS,
     Decode,

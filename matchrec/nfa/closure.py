@@ -7,14 +7,13 @@ choices `A -> 0, B -> 1` and the last one `accept`.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from itertools import islice
 from typing import TypeVar
 
-from matchrec.dataclass import dataclass
 from matchrec.errors.sql.pattern import pattern_too_large
 from matchrec.nfa.program import Action, Anchor, Edge, Program, StateId, VariableId
 from matchrec.source import Span

@@ -7,11 +7,10 @@ copies        states that the same occurrences lead to, told apart
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate, count
 
-from matchrec.dataclass import dataclass
 from matchrec.nfa.closure import (
     GUARD_START,
     Choice,

@@ -7,12 +7,11 @@ Source: ISO/IEC 19075-5, row pattern navigation operations; running and final se
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from matchrec.dataclass import dataclass
 from matchrec.engine.matches import Chains, Matches
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions
 from matchrec.jit.decorators import allocating

@@ -8,10 +8,9 @@ An expression whose structure may matter while matching is a tree of operations 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from matchrec.dataclass import dataclass
 from matchrec.plan.text import run_together
 from matchrec.source import Span
 

@@ -6,11 +6,10 @@ Equality ignores spans, so a printed and parsed pattern equals the original.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 from typing_extensions import assert_never
 
-from matchrec.dataclass import dataclass
 from matchrec.plan.text import RESERVED
 from matchrec.source import Span
 

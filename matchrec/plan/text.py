@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeVar
 
-from matchrec.dataclass import dataclass
 from matchrec.source import Span
 
 # SQL text with holes for DataFrames.

@@ -6,9 +6,8 @@ partition may be searched in parts, and whatever stands around the aggregates st
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from matchrec.dataclass import dataclass
 from matchrec.plan.clauses import Grouping
 from matchrec.plan.text import quoted
 

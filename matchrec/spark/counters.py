@@ -8,7 +8,7 @@ counters none of this is in the plan.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from threading import TIMEOUT_MAX, Thread
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -16,7 +16,6 @@ from uuid import uuid4
 from pyspark.sql import types as spark_types
 
 from matchrec.arguments import ArgumentKind, checked, is_number
-from matchrec.dataclass import dataclass
 from matchrec.engine.kernels import layout
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import nothing_counted

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, get_args
 
@@ -24,7 +24,6 @@ from matchrec.conditions.functions.calendar import has_one_offset
 from matchrec.conditions.functions.function import Settings
 from matchrec.conditions.row_column import OrderType, check_order
 from matchrec.conditions.split import RowScope
-from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeError, MatchRecognizeUnsupportedError
 from matchrec.errors.calls import option_of_others, steps_of_event_selection
 from matchrec.errors.conditions import nested_too_deep_to_plan

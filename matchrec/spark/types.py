@@ -5,6 +5,7 @@ which rows are ordered, as whole numbers.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,7 +27,6 @@ from pyspark.sql.types import (
 
 from matchrec.compile.executable import Executable
 from matchrec.conditions.types import SPARKS_OWN, VOID, Family, ValueType, nested
-from matchrec.dataclass import dataclass
 from matchrec.output.reads import (
     PointerField,
     Read,

@@ -25,9 +25,8 @@ condition c holds; a further column takes over every 62 bits.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
-
-from matchrec.dataclass import dataclass
 
 ROW_NUMBER = "__n"
 MATCHED_ROW = "__e"

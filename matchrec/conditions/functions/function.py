@@ -8,10 +8,10 @@ the day did. An array is a tuple of its elements, a struct of its fields, a map 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from matchrec.conditions.types import Family, ValueType
-from matchrec.dataclass import dataclass
 
 Value = Any
 Meant = TypeVar("Meant")  # by a name

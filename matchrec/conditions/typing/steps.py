@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from typing_extensions import assert_never
 
@@ -60,7 +60,6 @@ from matchrec.conditions.typing.typer import (
     type_deferred,
     type_formula,
 )
-from matchrec.dataclass import dataclass
 from matchrec.errors.conditions import cannot_combine
 
 

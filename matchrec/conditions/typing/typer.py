@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 from matchrec.conditions.functions import functions
 from matchrec.conditions.functions.function import Settings
@@ -51,7 +51,6 @@ from matchrec.conditions.types import (
     unnamed,
 )
 from matchrec.conditions.typing.numbers import common_nested, common_type, widen
-from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.errors.conditions import (
     cannot_combine,

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from matchrec.dataclass import dataclass
 from matchrec.frontends.lexing.tokens import NAVIGATION
 from matchrec.plan.clauses import ColumnOrder, SkipTo
 

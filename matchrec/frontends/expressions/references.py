@@ -8,9 +8,8 @@ Source: ISO/IEC 19075-5, row pattern navigation operations; running versus final
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from matchrec.dataclass import dataclass
 from matchrec.errors.sql import expression as expression_errors
 from matchrec.errors.sql import pattern as navigation_errors
 from matchrec.errors.sql import pattern as pattern_errors

@@ -5,7 +5,7 @@ Source: Flink CEP, "The Pattern API".
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from matchrec.arguments import (
@@ -20,7 +20,6 @@ from matchrec.arguments import (
     is_whole,
     one_of,
 )
-from matchrec.dataclass import dataclass
 from matchrec.errors import stages as errors
 from matchrec.frontends.pattern import checks
 from matchrec.frontends.pattern.tree import (

@@ -7,10 +7,10 @@ equivalence tests finer partitions, and a negated component an absence.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain, product
 from math import prod
 
-from matchrec.dataclass import dataclass
 from matchrec.errors.rules import duplicate_measure
 from matchrec.errors.sase import expression as expression_errors
 from matchrec.errors.sase import query as errors

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from sqlglot import TokenType
 
-from matchrec.dataclass import dataclass
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.sql import clause as errors
 from matchrec.frontends.lexing.relations import find_alias

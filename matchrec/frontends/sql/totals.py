@@ -13,9 +13,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from matchrec.dataclass import dataclass
 from matchrec.frontends.lexing.relations import is_set_operator, starts_part
 from matchrec.frontends.lexing.tokens import TokenKind, TokenSequence, words
 from matchrec.frontends.sql.nodes import MatchRecognize, PushedTotals

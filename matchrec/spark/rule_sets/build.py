@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,6 @@ from matchrec.compile.rule_set import (
 )
 from matchrec.conditions.row_column import RowColumn, show_column
 from matchrec.conditions.types import SPARKS_OWN
-from matchrec.dataclass import dataclass
 from matchrec.errors.run.failures import (
     not_divided_by,
     taken_name,

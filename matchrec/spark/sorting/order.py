@@ -12,13 +12,13 @@ numbers are all different, so NumPy's fastest sort keeps rows with equal words a
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from matchrec.dataclass import dataclass
 from matchrec.engine.partitions import BoolArray, IntArray, WordArray
 from matchrec.spark import wire
 from matchrec.spark.wire import SortColumn, Sorting

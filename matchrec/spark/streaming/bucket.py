@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Generator, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Protocol
 
@@ -21,7 +22,6 @@ import pyarrow as pa
 from pyspark.sql.types import TimestampType
 
 from matchrec.compile.executable import Executable
-from matchrec.dataclass import dataclass
 from matchrec.engine.partitions import IntArray
 from matchrec.errors.streams import changed_in_the_past
 from matchrec.spark import wire

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from math import inf
@@ -13,7 +13,6 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from matchrec.compile.executable import Executable
-from matchrec.dataclass import dataclass
 from matchrec.engine.interface import Task
 from matchrec.engine.kernels import totals
 from matchrec.engine.partitions import BoolArray, FloatArray, IntArray
