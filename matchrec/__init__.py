@@ -14,13 +14,13 @@
         .explain(), .why(...), .coverage()     how it runs, why it matches or not, how far rows come
         .against(labels, ...)                  which labelled incidents it hits, and false alarms
         .plot(x=..., y=...)                    its matches drawn over the rows they were found in
-        .to_sql(...), .to_sase(), .to_pattern() the same in another language
+        .to_sql(...)                            the query in the SQL of a product
 
     matchrec.Options(engine=..., sort=...)     how a query is run
     matchrec.Pattern.begin("a").next("b")...   an event pattern, built by calls
     matchrec.rows_of(result)                   the rows of MATCHED_ROWS(), one row each
     matchrec.unwind(graph)                     the matches of the compressed form of SASE+
-    matchrec.convert(text, read=..., write=...) a query of Snowflake, Oracle, ..., SASE+ in another
+    matchrec.convert(text, read=..., write=...) Snowflake, Oracle, ..., SASE+ as SQL of a product
     matchrec.Counters()                        what a query's matching costs, once it has run
     matchrec.progress(spark)                   how far the queries are that run inside
     matchrec.tune(spark)                       two settings that make a session's queries faster

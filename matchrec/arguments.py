@@ -12,11 +12,11 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any, Literal, ParamSpec, TypeGuard, TypeVar
 
-from matchrec.dataclass import dataclass
-from matchrec.errors.calls import CalledFunction, half_a_character, unknown_word, wrong_argument
+from matchrec.errors.calls import half_a_character, unknown_word, wrong_argument
 
 # The words that arguments may be, which an editor completes and a type checker knows.
 
@@ -36,7 +36,6 @@ DialectName = Literal[
     "azure",
 ]
 ReadLanguage = DialectName | Literal["sase"]
-WrittenLanguage = DialectName | Literal["sase", "pattern"]
 GroupedBy = Literal["partition", "start", "end"]
 SaseForm = Literal["all", "non_overlapping", "compressed"]
 PatternForm = Literal["matches", "events", "matches_and_timeouts", "events_and_timeouts"]
@@ -51,46 +50,49 @@ R = TypeVar("R")
 class ArgumentKind:
     """What an argument may be. wanted: as a message says it. cure: what to write, if one can say.
 
-    In the cure, `{argument}` is the argument's name.
+    In the cure, `{argument}` is the argument's name. words: of a kind that is one of a few, these.
     """
 
     wanted: str
     accepts: Callable[[Any], bool]
     cure: str = ""
+    words: tuple[str, ...] = ()
 
-    def check(self, call: CalledFunction | str, argument: str, given: object) -> None:
-        """Raises MatchRecognizePlanError unless `given` is of this kind."""
+    def check(self, call: str, argument: str, given: object) -> None:
+        """Raises MatchRecognizePlanError unless `given` is of this kind.
+
+        call: as a message says it.
+        """
         if not self.accepts(given):
-            cure = self.cure.replace("{argument}", argument)
-            raise wrong_argument(call, argument, given, (self.wanted, cure))
+            if self.words and isinstance(given, str):
+                raise unknown_word(argument, given, self.words)
+            raise wrong_argument(
+                call, argument, given, self.wanted, self.cure.replace("{argument}", argument)
+            )
         if isinstance(given, str) and (half := HALF.search(given)):
             raise half_a_character(argument, given, half.start())
 
     def or_none(self) -> ArgumentKind:
-        """The same kind, or None."""
+        """What is of this kind, or None."""
         accepts = self.accepts
-        return ArgumentKind(
-            f"{self.wanted}, or None", lambda one: one is None or accepts(one), self.cure
+        return replace(
+            self,
+            wanted=f"{self.wanted}, or None",
+            accepts=lambda given: given is None or accepts(given),
         )
 
 
-@dataclass(frozen=True, slots=True)
-class OneOf:
+def one_of(words: tuple[str, ...]) -> ArgumentKind:
     """One of a few words; their order is that of the message."""
-
-    words: tuple[str, ...]
-
-    def check(self, call: CalledFunction | str, argument: str, given: object) -> None:
-        """Raises MatchRecognizePlanError unless `given` is one of the words."""
-        if not isinstance(given, str):
-            wanted = f"one of {', '.join(self.words)}"
-            cure = f"write {argument}={self.words[0]!r}"
-            raise wrong_argument(call, argument, given, (wanted, cure))
-        if given not in self.words:
-            raise unknown_word(call, argument, given, self.words)
+    return ArgumentKind(
+        f"one of {', '.join(words)}",
+        lambda given: isinstance(given, str) and given in words,
+        f"write {{argument}}={words[0]!r}",
+        words,
+    )
 
 
-def checked(**kinds: ArgumentKind | OneOf) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def checked(**kinds: ArgumentKind) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """A function whose every argument is checked when it is called, by the kind of its name.
 
     Of `**name`, each value is. What does not fit the signature is Python's own TypeError. The
@@ -104,12 +106,12 @@ def checked(**kinds: ArgumentKind | OneOf) -> Callable[[Callable[P, R]], Callabl
 
         @wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
-            asked = CalledFunction(function.__qualname__)
+            asked = f"`{function.__qualname__}`"
             for parameter, argument, given in arguments(signature, args, kwargs):
-                if parameter == "self":
-                    asked = CalledFunction(function.__qualname__, getattr(given, "_about", ""))
-                else:
+                if parameter != "self":
                     kinds[parameter].check(asked, argument, given)
+                elif about := getattr(given, "_about", ""):
+                    asked = f"{asked} at {about}"
             return function(*args, **kwargs)
 
         vars(call)["kinds"] = kinds
@@ -131,7 +133,7 @@ def bound(
     except TypeError as error:
         raise TypeError(f"{call}() as {function.__name__}(): {error}") from None
     for parameter, argument, given in arguments(signature, args, kwargs):
-        kinds[parameter].check(CalledFunction(call), argument, given)
+        kinds[parameter].check(f"`{call}`", argument, given)
     found.apply_defaults()
     return found.arguments
 

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from importlib.resources import files
 from unicodedata import combining, east_asian_width
-
-from matchrec.dataclass import dataclass
 
 _CONTROLS = {
     **{code: 0x2400 + code for code in range(0x20) if chr(code) not in "\n\t"},
@@ -59,7 +58,7 @@ class Span:
         return self.start <= other.start and other.end <= self.end
 
     def shifted(self, distance: int) -> Span:
-        """The same characters in a text that stands `distance` characters into a larger one."""
+        """The span in a larger text, into which this one stands `distance` characters."""
         return Span(self.start + distance, self.end + distance)
 
 
@@ -154,7 +153,7 @@ def read_table(package: str, name: str) -> Iterator[list[str]]:
     Empty lines and those that begin with `#` are no rows.
 
     >>> next(read_table("matchrec.errors.sql", "foreign_names.txt"))
-    ["INTERVAL '1 12:30:00' DAY TO SECOND", 'TO_DSINTERVAL']
+    ['CAST(s AS BOOLEAN)', 'TO_BOOLEAN']
     """
     for line in files(package).joinpath(name).read_text("utf-8").splitlines():
         if line and not line.startswith("#"):

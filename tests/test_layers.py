@@ -13,7 +13,7 @@ from matchrec.jit.kept import SOURCES
 PACKAGE = Path(__file__).parent.parent / "matchrec"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
-OF_ALL = {"dataclass", "shortcuts"}  # what each layer may import
+OF_ALL = {"shortcuts"}  # what each layer may import
 
 # What each layer may import besides; a layer is a package or a module of matchrec.
 MAY_IMPORT = {
@@ -23,7 +23,6 @@ MAY_IMPORT = {
     "warnings": {"errors"},
     "loading": set(),
     "memory": set(),
-    "dataclass": set(),
     "shortcuts": set(),
     "jit": {"loading"},
     "plan": {"source", "errors"},
@@ -225,12 +224,6 @@ def test_all_that_machine_code_is_made_from_tells_whether_it_is_still_right() ->
 def test_every_layer_is_known() -> None:
     known = {*MAY_IMPORT, "__init__", "__main__"}
     assert {layer(module) for module in MODULES} <= known
-
-
-def test_frozen_classes_are_made_by_our_dataclass() -> None:
-    """Which takes a quarter of the time: matchrec/dataclass.py."""
-    by_library = {"dataclasses.dataclass"}
-    assert [one for one in MODULES if by_library & {*members(one)}] == [PACKAGE / "dataclass.py"]
 
 
 def test_modules_stay_small() -> None:

@@ -7,7 +7,7 @@ starting row came. Spark joins both with the labels, by the partition and along 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,6 @@ from matchrec.api.clauses import Clause
 from matchrec.api.inputs import expr
 from matchrec.charts.backtest import ADDED, Backtest
 from matchrec.charts.series import only_column, plain
-from matchrec.dataclass import dataclass
 from matchrec.engine.kernels.counting import NOTED_PARTS
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.errors import calls as errors

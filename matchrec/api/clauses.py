@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from matchrec.api.inputs import run_around
-from matchrec.dataclass import dataclass
 from matchrec.errors.language import Language
 from matchrec.errors.run import failures as errors
 from matchrec.errors.sql.window import window_asked_about

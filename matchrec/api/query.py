@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,6 @@ from matchrec.api.dialects import naming_dialect, only_reads
 from matchrec.api.remarks import explained, remarks_on, remarks_on_session, warn
 from matchrec.api.signatures import AGGREGATES, ARGUMENTS, GROUPED_BY, KEY, NAME
 from matchrec.arguments import DATAFRAME, DialectName, GroupedBy, checked
-from matchrec.dataclass import dataclass
 from matchrec.errors import calls as errors
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.run.failures import no_clause
@@ -335,7 +334,7 @@ class Query:
 
     @checked(**ARGUMENTS)
     def to_sql(self, dialect: DialectName = "spark", *, table: str = "events") -> Conversion:
-        """The same query in the SQL of a product; prints as text, with notes on what differs.
+        """The query in the SQL of a product; prints as text, with notes on what differs.
 
         table: what SQL calls the rows of a query that has no FROM.
 
@@ -347,30 +346,6 @@ class Query:
         MATCH_RECOGNIZE (
         ...
         """
-        return self._convert(dialect, table)
-
-    def to_sase(self) -> Conversion:
-        """The same query as a text of SASE+.
-
-        >>> rises = "ORDER BY t MEASURES B.v AS v PATTERN (A B) DEFINE B AS v > LAST(A.v)"
-        >>> rows = spark.sql("VALUES (1, 5, 'x') AS r(t, v, event_type)")
-        >>> print(matchrec.query(rows, rises).to_sase().text)
-        PATTERN SEQ(...
-        ...
-        """
-        return self._convert("sase")
-
-    def to_pattern(self) -> Conversion:
-        """The same query as Python code that builds a Pattern.
-
-        >>> rises = "ORDER BY t MEASURES B.v AS v PATTERN (A B) DEFINE B AS v > LAST(A.v)"
-        >>> rows = spark.sql("VALUES (1, 5) AS r(t, v)")
-        >>> print(matchrec.query(rows, rises).to_pattern().text)
-        from ...
-        """
-        return self._convert("pattern")
-
-    def _convert(self, write: str, table: str = "events") -> Conversion:
         from matchrec.api.convert import conversion
 
         kept = dict(self._converted)
@@ -379,9 +354,9 @@ class Query:
             raise errors.unconverted_option(f'form="{form}"')
         if self.language == "a clause":
             text = f"SELECT * FROM {table} MATCH_RECOGNIZE ({self.text})"
-            return conversion(text, self.dialect, write, table, **kept)
+            return conversion(text, self.dialect, dialect, table, **kept)
         read = "sase" if self.language == "SASE+" else self.dialect
-        return conversion(self.text, read, write, table, **kept)
+        return conversion(self.text, read, dialect, table, **kept)
 
     def _naming_dialect(self) -> AbstractContextManager[None]:
         """Errors raised inside name the dialect in which the query can be run, if there is one.
@@ -402,7 +377,7 @@ class Query:
 
     @contextmanager
     def _read(self, options: Options) -> Iterator[Reading]:
-        """The same, in a session that has not been stopped."""
+        """Its clauses, in a session that has not been stopped."""
         check_session(self._spark)
         with self._reading(options) as reading:
             yield reading

@@ -12,6 +12,7 @@ A version ends where the next one begins; one without a text ends its rule.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import zip_longest
 from json import loads
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -20,7 +21,6 @@ from pyspark.sql.types import NullType, StringType
 
 from matchrec.arguments import ArgumentKind, instance_of, is_dataframe
 from matchrec.compile.rule_set import Version
-from matchrec.dataclass import dataclass
 from matchrec.errors.calls import column_refused
 from matchrec.errors.run.failures import (
     alike_but_for_case,
@@ -194,7 +194,7 @@ def by_rule(rows: Iterable[Row], times: OrderTimes) -> Versions:
 
 
 def versions_in_table(table: DataFrame, times: OrderTimes) -> Versions:
-    """The same of a table. Raises for columns that it has not, or that are of another type."""
+    """The rules of a table. Raises for columns that it has not, or that are of another type."""
     fields = {one.name.lower(): one.dataType for one in table.schema.fields}
     for name in COLUMNS:
         if name not in fields:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,6 @@ from matchrec.arguments import (
     checked,
     is_dataframe,
 )
-from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import PATTERN_CALLS, SASE, reading
@@ -120,7 +119,7 @@ def match_rules(  # noqa: PLR0913 -- public signature
     check_session(df.sparkSession)
     asked = RulesReader(Events(df, *streams_of(df, order_by, partition_by)), type_column, dialect)
     given: Any = rules if isinstance(rules, dict) or is_dataframe(rules) else rules()  # type: ignore[operator]
-    RULES.check("match_rules", "rules", given)
+    RULES.check("`match_rules`", "rules", given)
     written = read_rules(given, relation_of(df), asked.events.order_by[0])
     may_refuse = is_dataframe(given) and how.on_error == "keep"
     found = asked.match(written, how) if not may_refuse else asked.match_what_can(written, how)

@@ -20,7 +20,6 @@ from matchrec.arguments import (
     ArgumentKind,
     DialectName,
     GroupedBy,
-    OneOf,
     PatternForm,
     SaseForm,
     all_of,
@@ -29,6 +28,7 @@ from matchrec.arguments import (
     is_dataframe,
     is_frame,
     is_whole,
+    one_of,
 )
 from matchrec.frontends.dialects.products import PRODUCTS
 
@@ -93,14 +93,13 @@ FRAMES = ArgumentKind(
     fills_hole,
     "pass {argument}=df; for other values write :{argument} in the query and pass args",
 )
-DIALECT = OneOf(get_args(DialectName))
-SASE_FORM = OneOf(get_args(SaseForm))
-PATTERN_FORM = OneOf(get_args(PatternForm))
+DIALECT = one_of(get_args(DialectName))
+SASE_FORM = one_of(get_args(SaseForm))
+PATTERN_FORM = one_of(get_args(PatternForm))
 OPTIONS = ArgumentKind(
     "Options", are_options, 'write options=matchrec.Options(engine="backtracking"), or leave it out'
 ).or_none()
-READS = OneOf((*PRODUCTS, "sase"))
-WRITES = OneOf((*PRODUCTS, "sase", "pattern"))
+READS = one_of((*PRODUCTS, "sase"))
 QUERY = ArgumentKind(
     "a text or a Pattern",
     lambda given: isinstance(given, str) or is_pattern(given),
@@ -161,8 +160,8 @@ AGGREGATES = ArgumentKind(
     are_aggregates,
     '{argument}={"matches": "count(*)"}',
 )
-GROUPED_BY = OneOf(get_args(GroupedBy))
-ARGUMENTS: Mapping[str, ArgumentKind | OneOf] = MappingProxyType(
+GROUPED_BY = one_of(get_args(GroupedBy))
+ARGUMENTS: Mapping[str, ArgumentKind] = MappingProxyType(
     {
         "analyze": FLAG,
         "args": ARGS,

@@ -284,8 +284,8 @@ def query(source: Any, query: Any, *args: Any, **arguments: Any) -> Query:
 
         function, make = (detect, of_pattern) if is_pattern(query) else (sase, of_sase)
     else:
-        QUERIED.check("query", "source", source)
-        QUERY.check("query", "query", query)
+        QUERIED.check("`query`", "source", source)
+        QUERY.check("`query`", "query", query)
         function, make = match_recognize, of_clause
     return make(**bound(function, "query", (source, query, *args), arguments))
 
@@ -350,9 +350,9 @@ def answering(dialect: DialectName, options: Options) -> Answer:
         with asked._naming_dialect(), asked._reading(options) as reading:
             if not reading.names:
                 return None
-            ARGS.check("spark.sql", "args", args)
+            ARGS.check("`spark.sql`", "args", args)
             for name, frame in frames.items():
-                FRAMES.check("spark.sql", name, frame)
+                FRAMES.check("`spark.sql`", name, frame)
             check_session(session)
             return asked._result(reading)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from matchrec.charts.plot import WIDTH, check_matplotlib, new_figure, show_dates, style, written
 from matchrec.charts.series import is_drawn, plain, text_of
-from matchrec.dataclass import dataclass
 from matchrec.errors import command as errors
 from matchrec.pictures.html import preformatted
 from matchrec.plan.text import quoted

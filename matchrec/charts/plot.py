@@ -5,6 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from io import BytesIO
 from pathlib import Path
@@ -12,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from matchrec.arguments import ArgumentKind, checked
 from matchrec.charts.series import MOST_MATCHES, Charted, MatchSpan, Named, Page, Series
-from matchrec.dataclass import dataclass
 from matchrec.errors import calls as errors
 from matchrec.source import counted
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from matchrec.dataclass import dataclass
 from matchrec.errors import command as errors
 from matchrec.errors.sql.expression import NUMBERS
 from matchrec.plan.text import quoted, string_literal

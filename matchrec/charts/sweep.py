@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from matchrec.charts.plot import new_figure, written
-from matchrec.dataclass import dataclass
 from matchrec.pictures.html import table
 
 if TYPE_CHECKING:

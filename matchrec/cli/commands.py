@@ -91,10 +91,10 @@ def run(asked: QueryRequest, form_of_rows: str, file: Path | None, limit: int | 
 )
 @click.option(
     "--write",
-    type=click.Choice((*get_args(DialectName), "sase", "pattern")),
+    type=click.Choice(get_args(DialectName)),
     default="spark",
     show_default=True,
-    help="What it becomes.",
+    help="Whose SQL it becomes.",
 )
 @STREAM
 @click.option(
@@ -107,7 +107,7 @@ def run(asked: QueryRequest, form_of_rows: str, file: Path | None, limit: int | 
 def convert(
     query: QuerySource, read: str | None, write: str, events: str | None, **options: Any
 ) -> None:
-    """Print a query in another language.
+    """Print a query in the SQL of a product.
 
     What differs there comes as comments. QUERY is as that of `matchrec run`; the other options say
     what SASE+ and a Pattern leave open.

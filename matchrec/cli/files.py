@@ -10,10 +10,10 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from matchrec.dataclass import dataclass
 from matchrec.errors import command as errors
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def read_query(path: str) -> str:
 
 
 def different(tables: tuple[Table, ...]) -> tuple[Table, ...]:
-    """The same tables. Raises MatchRecognizeError where two have one name."""
+    """The tables as they are. Raises MatchRecognizeError where two have one name."""
     names = [table.name.upper() for table in tables]
     for at, name in enumerate(names):
         if name in names[:at]:
@@ -235,7 +235,7 @@ def writable(path: str) -> Path:
 
 
 def writable_table(path: str) -> Path:
-    """The same, of a file whose name tells its format."""
+    """The path of a file whose name tells its format, in a folder that is there."""
     format_of(Path(path))
     return writable(path)
 

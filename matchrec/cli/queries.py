@@ -7,6 +7,7 @@ import runpy
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from pkgutil import resolve_name
@@ -18,7 +19,6 @@ import matchrec
 from matchrec.cli.failures import warnings_told
 from matchrec.cli.files import Table, read_query
 from matchrec.cli.session import Settings, local_session
-from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import command as errors
 
@@ -193,7 +193,7 @@ def place_of(where: str) -> tuple[str, str]:
 
 
 def check_pattern(where: str) -> str:
-    """The same text. Raises MatchRecognizeError where it cannot be the place of a Pattern."""
+    """The text as it is. Raises MatchRecognizeError where it cannot be the place of a Pattern."""
     place, name = place_of(where)
     if not place or not name.isidentifier():
         raise errors.malformed_pattern(where)

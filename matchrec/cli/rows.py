@@ -12,11 +12,11 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from io import StringIO
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from matchrec.dataclass import dataclass
 from matchrec.errors import command as errors
 from matchrec.errors.sql.expression import NUMBERS
 from matchrec.source import printable
@@ -99,7 +99,7 @@ def as_texts(frame: DataFrame) -> DataFrame:
 
 
 def numbered(frame: DataFrame) -> DataFrame:
-    """The same columns with other names: a query may give two columns one name."""
+    """The columns with other names: a query may give two columns one name."""
     return frame.toDF(*(f"c{at}" for at in range(len(frame.columns))))
 
 

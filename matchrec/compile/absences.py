@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from itertools import product
 
@@ -38,7 +38,6 @@ from matchrec.conditions.run_condition import (
     Widen,
     parts_of,
 )
-from matchrec.dataclass import dataclass
 from matchrec.engine.interface import Absent, Task
 from matchrec.errors import totals as errors
 from matchrec.nfa.closure import Choice, Effect, Folding, number_states, reachable

@@ -10,7 +10,6 @@ from matchrec.conditions.aggregates import basic, framed
 from matchrec.conditions.guards import guard, holds_of_rows, is_partial, may_fail
 from matchrec.conditions.residual import (
     Combined,
-    Lambda,
     ListAggregate,
     Nearby,
     RunningAggregate,
@@ -157,8 +156,6 @@ def step_columns(step: Step) -> Iterator[RowColumn]:
         case Combined(operands=operands):
             for operand in operands:
                 yield from step_columns(operand)
-        case Lambda(body=body):
-            yield from step_columns(body)
         case _:
             return
 

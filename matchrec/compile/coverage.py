@@ -7,7 +7,7 @@ measure is read; the columns that cross are those of conditions, and those that 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from matchrec.compile.executable import Executable
@@ -23,7 +23,6 @@ from matchrec.conditions.row_column import (
     true_unless,
 )
 from matchrec.conditions.split import ConditionSplitter, all_of
-from matchrec.dataclass import dataclass
 from matchrec.engine.coverage import Counts, Coverable
 from matchrec.engine.interface import NearbyCondition
 from matchrec.engine.records import compile_task

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from matchrec.conditions.negation import Forbidden, Viewpoint, all_of
 from matchrec.conditions.residual import SplitCondition
 from matchrec.conditions.split import ConditionSplitter, RowScope, split
-from matchrec.dataclass import dataclass
 from matchrec.errors.sql.pattern import negation_at_start, several_ends
 from matchrec.nfa.closure import (
     ANCHORS,

@@ -9,7 +9,7 @@ whether the workers can sort. Then `link`: choose → build the task → what is
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 
@@ -44,7 +44,6 @@ from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import NESTED, ValueType, is_wide_decimal
 from matchrec.conditions.typing.steps import StepTyper
 from matchrec.conditions.typing.typer import IN_UTC, RunColumns, Typer
-from matchrec.dataclass import dataclass
 from matchrec.engine.engines import choose
 from matchrec.engine.interface import (
     Absent,

@@ -7,14 +7,13 @@ set. A row stays behind only where no rule needs it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from matchrec.compile.columns import further_keys, key_columns
 from matchrec.compile.executable import Executable
 from matchrec.compile.path import Draft
 from matchrec.conditions.row_column import RowColumn, row_column
-from matchrec.dataclass import dataclass
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quoted
 

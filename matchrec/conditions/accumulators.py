@@ -14,6 +14,7 @@ import operator
 from bisect import insort
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from functools import partial
 from typing import Any, Protocol
@@ -40,7 +41,6 @@ from matchrec.conditions.types import (
     average_type,
     sum_type,
 )
-from matchrec.dataclass import dataclass
 
 State = Any  # what an aggregate keeps of the rows so far
 Key = Any  # what compares with other keys

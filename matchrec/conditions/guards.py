@@ -80,12 +80,12 @@ def may_fail(scalar: Scalar) -> bool:
 
 
 def text_may_fail(text: str) -> bool:
-    """The same of SQL over one row."""
+    """Whether SQL over one row may have no result under ANSI."""
     return is_partial(text) or _SUM.search(without_quotes(text)) is not None
 
 
 def is_partial(text: str) -> bool:
-    """The same, but for sums, which fail where they are too large for their type."""
+    """Whether SQL over one row may fail but for its sums, which may be too large for their type."""
     plain = without_quotes(text)
     return _PARTIAL.search(plain) is not None or not all(map(is_total, _CALL.findall(plain)))
 

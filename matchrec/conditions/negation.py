@@ -11,11 +11,10 @@ row before it has been mapped; so references to rows of the match are counted fr
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from matchrec.conditions.residual import NOWHERE
-from matchrec.dataclass import dataclass
 from matchrec.errors.sql.pattern import reads_forbidden_row
 from matchrec.plan.expression import (
     Aggregate,
@@ -98,7 +97,7 @@ class Viewpoint:
         return variable is None or ids[self.negated] in members, ids[self.mapped] in members
 
     def navigation(self, navigation: Navigation, span: Span | None) -> Navigation:
-        """The same row, found from here."""
+        """The navigation that finds its row from here."""
         is_candidate, is_mapped = self.includes(navigation.variable)
         offset = navigation.logical_offset
         if navigation.end is End.FIRST:

@@ -10,15 +10,14 @@ Source: the semantics of each function as Spark SQL documents it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any
 
 from matchrec.conditions.row_column import RowColumn, row_column
 from matchrec.conditions.run_condition import RunExpression
 from matchrec.conditions.types import ValueType
-from matchrec.dataclass import dataclass
-from matchrec.plan.expression import LambdaVariable, Navigation, Scalar
+from matchrec.plan.expression import Navigation, Scalar
 from matchrec.source import Span
 
 NOWHERE = Span(0, 0)
@@ -105,23 +104,6 @@ class Combined:
 
 
 @dataclass(frozen=True, slots=True)
-class LambdaRead:
-    """A variable of a lambda function, where its body reads it."""
-
-    variable: LambdaVariable
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Lambda:
-    """A lambda function, which stands among the operands of an operation."""
-
-    variables: tuple[LambdaVariable, ...]
-    body: Step
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
 class Typed:
     """A step that has its type: the expression that computes it, and the type of its value.
 
@@ -150,17 +132,7 @@ class TypedOperation:
     words: tuple[str, ...] = ()
 
 
-Step = (
-    Value
-    | RunningAggregate
-    | ListAggregate
-    | VariableAt
-    | NumberOfMatch
-    | Combined
-    | LambdaRead
-    | Lambda
-    | Typed
-)
+Step = Value | RunningAggregate | ListAggregate | VariableAt | NumberOfMatch | Combined | Typed
 
 
 def values_in(step: Step) -> Iterator[Value]:
@@ -214,7 +186,7 @@ Form = Any  # a nested tuple, see `REWRITINGS`
 
 
 def rewrite(step: TypedOperation) -> Combined | None:
-    """The same value by basic operations; None of an operation that is basic."""
+    """The value by basic operations; None of an operation that is basic."""
     if step.operator in CONVERSIONS and len(step.operands) == 1:
         return Combined("CAST", step.operands, step.span, (CONVERSIONS[step.operator],))
     rewriting = REWRITINGS.get(step.operator)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from matchrec.conditions.guards import text_may_fail
 from matchrec.conditions.types import ValueType
-from matchrec.dataclass import dataclass
 from matchrec.errors.conditions import within_needs_ascending_order
 from matchrec.plan.clauses import RowExpression
 from matchrec.plan.expression import Frame

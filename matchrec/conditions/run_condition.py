@@ -11,15 +11,14 @@ Logic is three-valued. NaN equals NaN and is greater than any other number, as i
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from typing_extensions import assert_never
 
 from matchrec.conditions.types import BIGINT, BOOLEAN, DOUBLE, Kind, ValueType
-from matchrec.dataclass import dataclass
-from matchrec.plan.expression import LambdaVariable, Navigation
+from matchrec.plan.expression import Navigation
 
 if TYPE_CHECKING:
     from matchrec.conditions.functions.function import AggregateUse, FunctionUse
@@ -119,9 +118,6 @@ class Mathematics:
 #
 # levenshtein(upper(name || '.'), LAST(A.name))
 # LEVENSHTEIN( UPPER( ||(read name, constant) ), read name at A )
-#
-# exists(A.xs, x -> x > B.y)
-# EXISTS( read xs at A, x -> Compare( x > read y at B ) )
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,27 +140,7 @@ class Aggregated:
     type: ValueType
 
 
-@dataclass(frozen=True, slots=True)
-class LambdaValue:
-    """A variable of a lambda function around."""
-
-    variable: LambdaVariable
-    type: ValueType
-
-
-@dataclass(frozen=True, slots=True)
-class LambdaFunction:
-    """A lambda function, a part of what is applied to it. type: of its body.
-
-    Python computes all of its body, also what an engine computes elsewhere, when it is asked for.
-    """
-
-    variables: tuple[LambdaVariable, ...]
-    body: RunExpression
-    type: ValueType
-
-
-Call = Apply | Aggregated | LambdaValue | LambdaFunction
+Call = Apply | Aggregated
 """What Python computes, or has."""
 
 
@@ -278,7 +254,7 @@ def operands_of(expression: RunExpression) -> tuple[RunExpression, ...]:
 
 
 def with_operands(expression: RunExpression, new: Sequence[RunExpression]) -> RunExpression:
-    """The same operation of other operands, in the order of `operands_of`."""
+    """The operation with other operands, in the order of `operands_of`."""
     rest: Iterator[RunExpression] = iter(new)
     changed: dict[str, Any] = {}
     for name in OPERANDS.get(type(expression), ()):
@@ -292,7 +268,6 @@ def with_operands(expression: RunExpression, new: Sequence[RunExpression]) -> Ru
 
 OPERANDS: Mapping[type, tuple[str, ...]] = {
     Apply: ("parts",),
-    LambdaFunction: ("body",),
     Mathematics: ("arguments",),
     Compare: ("left", "right"),
     Arithmetic: ("left", "right"),
@@ -316,16 +291,11 @@ def arguments_of(
     """What an engine is asked for before Python computes an expression, in order, and its types.
 
     type_: of the value. lazy: whether Python computes, when it is asked for, what an engine would
-    compute: in the bodies of lambda functions, and of what IF chooses. Then it asks for no more
-    than what is read.
+    compute: of a row in a list, and of what IF chooses. Then it asks for no more than what is read.
     """
     match expression:
         case Aggregated(rows=rows):
             yield rows, BIGINT
-        case LambdaValue():
-            return
-        case LambdaFunction(body=body, type=type_):
-            yield from arguments_of(body, type_, lazy=True)
         case Apply(name, parts, use):
             for part, own in zip(parts, use.types, strict=True):
                 yield from arguments_of(part, own, lazy=lazy or name == "IF")
@@ -357,7 +327,7 @@ def kind_of(expression: RunExpression) -> Kind:
     match expression:
         case Constant() | ReadValue() | Arithmetic() | Mathematics():
             return expression.kind
-        case Apply() | Aggregated() | LambdaValue() | LambdaFunction():
+        case Apply() | Aggregated():
             return expression.type.kind
         case Reduce(function=function, kind=kind):
             return {Reduction.COUNT: Kind.INTEGER, Reduction.AVG: Kind.FLOATING}.get(function, kind)

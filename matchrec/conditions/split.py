@@ -13,7 +13,7 @@ what combines them is the engine's, and is a tree of `Step`s.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
 from itertools import compress
@@ -29,8 +29,6 @@ from matchrec.conditions.residual import (
     NULL_IN_NULL_OUT,
     REWRITINGS,
     Combined,
-    Lambda,
-    LambdaRead,
     Nearby,
     NumberOfMatch,
     SplitCondition,
@@ -40,28 +38,24 @@ from matchrec.conditions.residual import (
 )
 from matchrec.conditions.row_column import Framed, RowColumn, Shifted, conjunction, row_column
 from matchrec.conditions.typing.arithmetic import MATHEMATICAL, TRYING
-from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeError, MatchRecognizeUnsupportedError
 from matchrec.errors.conditions import (
-    lambda_not_read,
+    lambda_of_several_rows,
     not_known_during_the_match,
     operations_nested_too_deep,
 )
 from matchrec.plan.expression import (
     DEEPEST,
-    LAMBDA,
     LONG_CHAIN,
     Aggregate,
     Classifier,
     ColumnReference,
     Frame,
-    LambdaVariable,
     MatchNumber,
     Navigation,
     Operation,
     Reference,
     Scalar,
-    Term,
     argument_of,
     conjuncts,
     references,
@@ -139,8 +133,9 @@ class ConditionSplitter:
     def is_fixed(self, scalar: Scalar) -> bool:
         """Whether it reads only rows that Spark can compute it of, before the match."""
         distances = self.distances(scalar)
-        known = None not in distances and not lambda_variables(scalar)
-        return known and (self.scope is RowScope.NEIGHBOURS or not any(distances))
+        if None in distances:
+            return False
+        return self.scope is RowScope.NEIGHBOURS or not any(distances)
 
     def is_nearby(self, scalar: Scalar) -> bool:
         """Whether the worker computes it for all rows, as it reads some at a fixed distance."""
@@ -188,9 +183,7 @@ class ConditionSplitter:
         if self.is_fixed(scalar):
             here, deferred = self.fixed_column(self.guarded(scalar)), self.defer(scalar)
             return Value(here, None, None, scalar.span, deferred=deferred)
-        found, variables = references(scalar), lambda_variables(scalar)
-        if isinstance(scalar, Term) and len(variables) == 1 and is_name(scalar):
-            return LambdaRead(next(iter(variables)), scalar.span)
+        found = references(scalar)
         if is_bare(scalar) and isinstance(found[0], Aggregate):
             names = variables_of_rows(self.plan, found[0])
             return split_aggregate(found[0], names, self.step_of_row, scalar.span)
@@ -204,7 +197,7 @@ class ConditionSplitter:
             return by_classifier(scalar, position, self.plan.variables)
         if isinstance(scalar, Operation) and is_known(scalar.operator):
             return self.combined(scalar)
-        if self.is_nearby(scalar) and not lambda_variables(scalar):
+        if self.is_nearby(scalar):
             return Value(self.fixed_column(scalar), None, None, scalar.span)  # so Spark must sort
         raise not_computed(scalar)
 
@@ -217,21 +210,9 @@ class ConditionSplitter:
             missing = row_column(render(scalar, null_of_the_same_type))
         return Value(column, position, missing, scalar.span, deferred=self.defer(scalar))
 
-    def operand(self, scalar: Scalar) -> Step:
-        """A value; or a lambda function, whose body the engine computes."""
-        if not isinstance(scalar, Operation) or scalar.operator != LAMBDA:
-            return self.step(scalar)
-        *names, body = scalar.operands
-        variables = (variable for name in names for variable in lambda_variables(name))
-        return Lambda(tuple(variables), self.of_lambda(body), scalar.span)
-
-    def of_lambda(self, body: Scalar) -> Step:
-        """What the engine computes of each element."""
-        return self.step(body)
-
     def combined(self, scalar: Operation) -> Combined:
         """An operation that the engine computes."""
-        operands = tuple(one.operand(part) for one, part in self.operands(scalar))
+        operands = tuple(one.step(part) for one, part in self.operands(scalar))
         return Combined(scalar.operator, operands, scalar.span, scalar.words)
 
     def defer(self, scalar: Scalar) -> Combined | None:
@@ -244,7 +225,7 @@ class ConditionSplitter:
             return None
         try:
             return self.combined(scalar)
-        except MatchRecognizeUnsupportedError:  # in a lambda function, of whose variables it is
+        except MatchRecognizeUnsupportedError:  # a part that no engine has a value of
             return None
 
     def operands(self, scalar: Operation) -> Iterator[tuple[ConditionSplitter, Scalar]]:
@@ -298,10 +279,6 @@ class NearbySplitter(ConditionSplitter):
             return self.combined(scalar)
         return Value(self.fixed_column(scalar), None, None, scalar.span)
 
-    def of_lambda(self, body: Scalar) -> Step:
-        """Spark has the values of neighbours, and calls the function."""
-        raise not_computed(body)
-
 
 # Questions about the form of a scalar expression.
 
@@ -312,6 +289,11 @@ FORMULAS = frozenset({"+", "-", "*"})
 OF_TEXTS = {"LIKE", "ILIKE", "RLIKE", "REGEXP_LIKE", "CONTAINS", "STARTSWITH", "ENDSWITH"}
 OF_ALL_ROWS = BASIC | REWRITINGS.keys() | TRYING.keys()
 """What the worker computes for all rows, before the match."""
+
+OF_LAMBDAS = {"AGGREGATE", "EXISTS", "FILTER", "FORALL", "REDUCE", "TRANSFORM", "ZIP_WITH"} | {
+    *("MAP_FILTER", "MAP_ZIP_WITH", "TRANSFORM_KEYS", "TRANSFORM_VALUES")
+}
+"""Functions that take a lambda."""
 
 TRUTH_VALUED = COMPARISONS | LOGIC | OF_TEXTS | {"BETWEEN", "IN"}
 
@@ -345,14 +327,10 @@ def _instead(text: str, _: Reference) -> str:
 
 
 def one_position(scalar: Scalar) -> Navigation | None:
-    """The position that all references read, if it is one and they are of one sort.
-
-    None where a variable of a lambda function is read too.
-    """
+    """The position that all references read, if it is one and they are of one sort."""
     found = references(scalar)
-    if lambda_variables(scalar) or (
-        not all(isinstance(reference, ColumnReference) for reference in found)
-        and not all(isinstance(reference, Classifier) for reference in found)
+    if not all(isinstance(reference, ColumnReference) for reference in found) and not all(
+        isinstance(reference, Classifier) for reference in found
     ):
         return None
     positions = {
@@ -375,12 +353,6 @@ def is_bare(scalar: Scalar) -> bool:
     return len(references(scalar)) == 1 and all(
         not piece.strip(" \t\r\n()") for piece in scalar.pieces if isinstance(piece, str)
     )
-
-
-def is_name(term: Term) -> bool:
-    """Whether a term is nothing but the name of a lambda's variable, perhaps in parentheses."""
-    text = "".join(map(str, term.pieces)).strip(" \t\r\n()")
-    return any(text == variable.name for variable in term.variables)
 
 
 def cannot_cross(scalar: Scalar) -> bool:
@@ -406,15 +378,6 @@ def writing(scalar: Scalar) -> Write:
         return as_operand(argument_of(reference))
 
     return argument_of if is_bare(scalar) else as_part
-
-
-def lambda_variables(scalar: Scalar) -> frozenset[LambdaVariable]:
-    """What an expression names of lambda functions around it."""
-    if not isinstance(scalar, Operation):
-        return frozenset(scalar.variables)
-    found = [lambda_variables(operand) for operand in scalar.operands]
-    own = found[:-1] if scalar.operator == LAMBDA else []
-    return frozenset().union(*found).difference(*own)
 
 
 def is_there(plan: MatchPlan, variable: str, position: Navigation) -> bool:
@@ -451,9 +414,8 @@ def not_computed(scalar: Scalar) -> MatchRecognizeError:
     """Why an expression of several rows is refused."""
     if isinstance(scalar, Operation) and scalar.operator == LONG_CHAIN:
         return operations_nested_too_deep(DEEPEST, scalar.span)
-    has_lambda = any("->" in one for one in scalar.pieces if isinstance(one, str))
-    is_misread = has_lambda and named(scalar).upper() in functions()
-    refused = lambda_not_read if is_misread else not_known_during_the_match
+    takes_lambda = named(scalar).upper() in OF_LAMBDAS
+    refused = lambda_of_several_rows if takes_lambda else not_known_during_the_match
     return refused(named(scalar), scalar.span)
 
 
@@ -464,7 +426,7 @@ def formula(scalar: Scalar, position: Navigation | None) -> Combined | None:
 
 
 def part_of_formula(scalar: Scalar, position: Navigation | None) -> Step | None:
-    """The same of a part of it."""
+    """A part of such arithmetic; None of anything else."""
     if is_bare(scalar) and isinstance(references(scalar)[0], ColumnReference):
         return Value(row_column(render(scalar, argument_of)), position, None, scalar.span)
     if not references(scalar) and amount(render(scalar, str)) is not None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import Enum
-
-from matchrec.dataclass import dataclass
 
 
 class Kind(Enum):

@@ -9,12 +9,11 @@ one match of it is enough.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from matchrec.dataclass import dataclass
 from matchrec.engine.interface import Condition, Room, Staged, Task
 from matchrec.engine.kernels import counting as own
 from matchrec.engine.kernels import depth_first, layout

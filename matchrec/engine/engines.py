@@ -11,10 +11,9 @@ ways through the pattern multiply.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from matchrec.dataclass import dataclass
 from matchrec.engine.interface import Room, Task
 from matchrec.errors.calls import engine_cannot
 from matchrec.plan.clauses import MatchOutput

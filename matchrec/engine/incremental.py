@@ -8,14 +8,13 @@ not the end of the partition: only a window that has ended by the clock ends run
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from matchrec.conditions.types import Kind
-from matchrec.dataclass import dataclass
 from matchrec.engine.interface import Room, Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.matches import Matches, Numbering, no_matches
@@ -273,7 +272,7 @@ def windows_between(compiled: CompiledTask, live: LiveRuns) -> tuple[IntArray, I
 
 
 def compact(task: Task, arrays: SearchInput, live: LiveRuns, call: SearchCall) -> LiveRuns:
-    """The same runs without the nodes to which none of them leads."""
+    """The runs without the nodes to which none of them leads."""
     search = resume(task, arrays, live, (call.stop, call.stop))
     search.prune()
     return search.live_runs()

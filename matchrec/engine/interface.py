@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from matchrec.conditions.row_column import RowColumn
 from matchrec.conditions.run_condition import Aggregated, Call, ReadValue, RunExpression, parts_of
-from matchrec.dataclass import dataclass
 from matchrec.nfa.compile import CompiledPattern
 from matchrec.plan.clauses import (
     ONE_OF_A_ROW,

@@ -8,7 +8,7 @@ about it follows: all searches ask `kernels.starts`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cache
 from typing import Any
@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from matchrec.dataclass import dataclass
 from matchrec.engine.kernels import starts as kernel
 from matchrec.engine.kernels.layout import SkipRule
 from matchrec.engine.partitions import BoolArray, IntArray

@@ -6,12 +6,11 @@ And the engine's form of WITHIN: where the window of a match ends that starts at
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
-from matchrec.dataclass import dataclass
 from matchrec.jit.decorators import allocating
 
 BoolArray = npt.NDArray[np.bool_]

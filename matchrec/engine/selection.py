@@ -12,12 +12,11 @@ the rows at which they were set.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from matchrec.dataclass import dataclass
 from matchrec.engine.graph import versioned
 from matchrec.engine.interface import Room, Task
 from matchrec.engine.kernels import breadth_first, layout
@@ -315,7 +314,7 @@ def at_most(room: Room, most: Room) -> Room:
 
 
 def in_large_chunks(found: Iterator[Matches]) -> Iterator[Matches]:
-    """The same matches in fewer chunks: to make output rows of a chunk takes time by itself."""
+    """The matches in fewer chunks: to make output rows of a chunk takes time by itself."""
     held: list[Matches] = []
     for matches in found:
         held.append(matches)
@@ -384,7 +383,7 @@ class LiveRuns:
     def move(
         self, places: IntArray, positions: IntArray, extremes: Sequence[Extreme] = ()
     ) -> LiveRuns:
-        """The same runs over other rows: row i has become row places[i]."""
+        """The runs over other rows: row i has become row places[i]."""
         return self.change_rows(places.__getitem__, positions, extremes)
 
     def change_rows(
@@ -393,7 +392,7 @@ class LiveRuns:
         positions: IntArray,
         extremes: Sequence[Extreme],
     ) -> LiveRuns:
-        """The same runs with other rows in the place of those that they hold."""
+        """The runs with other rows in the place of those that they hold."""
         runs, registers, nodes = self.runs.copy(), self.registers.copy(), self.nodes.copy()
         runs[:, layout.RUN_START] = change(runs[:, layout.RUN_START])
         nodes[~self.joins, layout.NODE_ROW] = change(nodes[~self.joins, layout.NODE_ROW])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from matchrec.dataclass import dataclass
 from matchrec.errors.kinds import (
     SHORT,
     MatchRecognizeError,
@@ -293,30 +292,18 @@ column_is_no_condition = plan_error(
 
 
 def cannot_write(
-    language: str, what: str, span: Span | None, hint: str | None = None
+    what: str, span: Span | None, hint: str | None = None
 ) -> MatchRecognizeUnsupportedError:
-    """A part of a query that the other language has no words for."""
+    """A part of SASE+ or of a Pattern that SQL has no words for."""
     return MatchRecognizeUnsupportedError(
-        f"{language} has no equivalent of {what}", span, hint=hint
+        f"MATCH_RECOGNIZE has no equivalent of {what}", span, hint=hint
     )
 
 
-def means_something_else(
-    language: str, what: str, span: Span | None, hint: str | None = None
-) -> MatchRecognizeUnsupportedError:
-    """What was written in the other language and, read again, asks for something else."""
-    return MatchRecognizeUnsupportedError(
-        f"{language} has no equivalent: {what} would mean something else there", span, hint=hint
-    )
-
-
-def not_one_clause(language: str, count: int, span: Span | None) -> MatchRecognizePlanError:
-    """A query with no MATCH_RECOGNIZE, or with several."""
-    return MatchRecognizePlanError(
-        f"{language} has one MATCH_RECOGNIZE, the query has {count or 'none'}",
-        span,
-        hint="convert each clause by itself",
-    )
+# What was written in SQL and, read again, asks for something else.
+means_something_else = unsupported(
+    "MATCH_RECOGNIZE has no equivalent: {what} would mean something else there"
+)
 
 
 # read="pattern", or a Pattern where a language is named.
@@ -329,26 +316,12 @@ pattern_as_text = plan_error(
 # Errors of arguments that are not of the kind that a function takes.
 
 
-@dataclass(frozen=True, slots=True)
-class CalledFunction:
-    """A function or method, and what of its object the call is about: "stage `a`"."""
-
-    function: str
-    about: str = ""
-
-    def __str__(self) -> str:
-        return f"`{self.function}`" + (f" at {self.about}" if self.about else "")
-
-
 def wrong_argument(
-    call: CalledFunction | str, argument: str, value: object, expected: tuple[str, str]
+    call: str, argument: str, value: object, wanted: str, cure: str
 ) -> MatchRecognizePlanError:
-    """An argument of another kind. expected: of which kind, and what to write."""
-    kind, cure = expected
+    """An argument of another kind. wanted: of which kind. cure: what to write."""
     return MatchRecognizePlanError(
-        f"`{argument}` of {written(call)} is {shown(value)}",
-        notes=(f"wanted: {kind}",),
-        hint=cure or None,
+        f"`{argument}` of {call} is {shown(value)}", notes=(f"wanted: {wanted}",), hint=cure or None
     )
 
 
@@ -363,23 +336,14 @@ def half_a_character(argument: str, text: str, place: int) -> MatchRecognizePlan
     )
 
 
-def unknown_word(
-    call: CalledFunction | str, argument: str, value: str, known: Iterable[str]
-) -> MatchRecognizePlanError:
+def unknown_word(argument: str, value: str, known: Sequence[str]) -> MatchRecognizePlanError:
     """An argument that is one of a few words, and not this one."""
-    known = list(known)
-    where = f" of {call}" if isinstance(call, CalledFunction) and call.about else ""
     near = nearest(value, known)
     return MatchRecognizePlanError(
-        f"unknown {argument} `{SHORT.repr(value)[1:-1]}`{where}",
+        f"unknown {argument} `{SHORT.repr(value)[1:-1]}`",
         notes=(f"known: {listed(known)}",),
         hint=f"write {here().option(argument, near or known[0])}",
     )
-
-
-def written(call: CalledFunction | str) -> str:
-    """The call as a message names it."""
-    return str(call if isinstance(call, CalledFunction) else CalledFunction(call))
 
 
 # Errors of the machine: no Java, too old a Java, Python workers that cannot do the work.

@@ -32,15 +32,13 @@ only_spark_computes = unsupported(
     hint="let Spark sort the rows",
 )
 
-# `exists(B.xs, A -> A.x > B.y)` in DEFINE, or something in it that is not known there.
-lambda_not_read = unsupported(
+# `exists(A.xs, x -> x > B.y)` in DEFINE.
+lambda_of_several_rows = unsupported(
     "`{function}` with a lambda in {part[DEFINE]} combines several {word.rows} of the match",
-    notes=(
-        "a variable of it might be meant as something else: as a pattern variable, or as the",
-        "variable of a lambda around it; or its arguments are not known there",
-    ),
-    hint="give it a name of its own, as in exists(B.xs, element -> element > A.y); "
-    "or name the value in {part[MEASURES]}, and filter the matches by it",
+    notes=("a lambda is Spark's, which computes it of one row",),
+    hint="compare what Spark makes of one row, array_max(A.xs) > B.y, or an aggregate, "
+    "array_contains(collect_list(A.x), B.y); or name the value in {part[MEASURES]}, and filter the "
+    "matches by it",
 )
 
 

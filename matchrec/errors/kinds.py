@@ -49,7 +49,7 @@ class Located(Exception):  # noqa: N818 -- what errors and warnings share
         return self.spans[0] if self.spans else None
 
     def located(self, source: Source) -> Self:
-        """The same, which now can show its line; the innermost source wins."""
+        """The error, which now can show its line; the innermost source wins."""
         self.source = self.source or source
         if self.culprit is not None and self.spans:
             self.spans = (self.source.find(self.culprit, self.spans[0]), *self.spans[1:])
@@ -61,7 +61,7 @@ class Located(Exception):  # noqa: N818 -- what errors and warnings share
         return self
 
     def under(self, culprit: str) -> Self:
-        """The same with carets under a name in its span only."""
+        """The error with carets under a name in its span only."""
         self.culprit = culprit
         return self
 
@@ -124,13 +124,13 @@ class MatchRecognizeRunError(MatchRecognizeError):
     row_number: int | None = None
 
     def at(self, place: RowPlace) -> Self:
-        """The same error, of a row."""
+        """The error, which is of a row now."""
         self.partition = place.partition
         self.row_number = None if place.relevant_only else place.row_number
         return self
 
     def with_fields(self) -> MatchRecognizeRunError:
-        """The same error for the way out of a worker: `from_exception` reads its last line."""
+        """The error for the way out of a worker: `from_exception` reads its last line."""
         fields = {
             "message": self.message,
             "notes": self.notes,

@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Generic, TypeVar
 
-from matchrec.dataclass import dataclass
 from matchrec.errors.kinds import (
     Located,
     MatchRecognizeError,

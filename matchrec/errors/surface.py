@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from json import dumps
-
-from matchrec.dataclass import dataclass
 
 OF_OPTIONS = ("engine", "sort", "transport", "max_steps")
 """What a call of Python has in `Options`."""

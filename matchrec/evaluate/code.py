@@ -7,7 +7,7 @@ AND and OR evaluate from left to right and stop at the operand that decides, as 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 from typing_extensions import assert_never
@@ -26,8 +26,6 @@ from matchrec.conditions.run_condition import (
     Comparison,
     Constant,
     IsNull,
-    LambdaFunction,
-    LambdaValue,
     Mathematics,
     MathFunction,
     Narrow,
@@ -45,7 +43,6 @@ from matchrec.conditions.run_condition import (
     operands_of,
 )
 from matchrec.conditions.types import Kind, ValueType
-from matchrec.dataclass import dataclass
 from matchrec.evaluate import instructions as op
 from matchrec.evaluate.registers import (
     ColumnRead,
@@ -128,7 +125,7 @@ class Coder:
                 self._one(part, op.IS_NULL)
             case Choose():
                 self._choose(expression)
-            case Apply() | Aggregated() | LambdaValue() | LambdaFunction():
+            case Apply() | Aggregated():
                 self._call(expression)
             case _:
                 assert_never(expression)

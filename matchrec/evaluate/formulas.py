@@ -1,15 +1,15 @@
 """What computes the formulas of conditions on the run: the functions and aggregates they name.
 
-In the bodies of lambda functions Python computes, element by element, what kernels compute
-elsewhere. There a value is held as an engine holds it, by its bits; NULL is None. Arithmetic and
-mathematics are the compiled functions that kernels call.
+Of the rows of a list, and of what IF chooses, Python computes what kernels compute elsewhere.
+There a value is held as an engine holds it, by its bits; NULL is None. Arithmetic and mathematics
+are the compiled functions that kernels call.
 """
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass
 from decimal import Decimal
 
 import numpy as np
@@ -29,8 +29,6 @@ from matchrec.conditions.run_condition import (
     Compare,
     Constant,
     IsNull,
-    LambdaFunction,
-    LambdaValue,
     Mathematics,
     Narrow,
     Not,
@@ -45,12 +43,10 @@ from matchrec.conditions.run_condition import (
     operands_of,
 )
 from matchrec.conditions.types import BIGINT, BOOLEAN, DOUBLE, Family, Kind, ValueType, is_ranked
-from matchrec.dataclass import dataclass
 from matchrec.evaluate import instructions as op
 from matchrec.evaluate.code import function_of
 from matchrec.evaluate.kernels.functions import compute, compute_arithmetic
 from matchrec.jit.callbacks import pointer_to
-from matchrec.plan.expression import LambdaVariable
 
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
@@ -237,13 +233,12 @@ def build(
 
 @dataclass(frozen=True, slots=True)
 class Builder:
-    """Builds what computes values. bound: what variables of lambda functions have just now."""
+    """Builds what computes values."""
 
     arguments: Iterator[Evaluate]
-    bound: dict[LambdaVariable, Value] = field(default_factory=dict)
 
     def value(self, expression: RunExpression, type_: ValueType, *, lazy: bool = False) -> Evaluate:
-        """What computes a value. lazy: see `arguments_of`, which takes the same way."""
+        """What computes a value. lazy: see `run_condition.arguments_of`, read in the same order."""
         match expression:
             case Aggregated(name, use=use):
                 aggregate, rows = AGGREGATES[name], next(self.arguments)
@@ -251,11 +246,6 @@ class Builder:
                 return lambda: total(rows())
             case Apply(name):
                 return self.applied(expression, lazy=lazy or name == "IF")
-            case LambdaValue(variable):
-                bound = self.bound
-                return lambda: bound[variable]
-            case LambdaFunction(variables, body, own):
-                return self.function(variables, self.value(body, own, lazy=True))
             case Choose(condition, then, otherwise) if lazy:
                 parts = (condition, BOOLEAN), (then, type_), (otherwise, type_)
                 return _choice(*(self.value(*part, lazy=True) for part in parts))
@@ -300,16 +290,6 @@ class Builder:
                 return of_one(expression, *operands)
             case _:
                 raise AssertionError(expression)
-
-    def function(self, variables: tuple[LambdaVariable, ...], body: Evaluate) -> Evaluate:
-        """What computes a function; values beyond those of its variables are left out."""
-        bound = self.bound
-
-        def compute(*values: Value) -> Value:
-            bound.update(zip(variables, values, strict=False))
-            return body()
-
-        return lambda: compute
 
 
 def _choice(condition: Evaluate, then: Evaluate, otherwise: Evaluate = lambda: None) -> Evaluate:

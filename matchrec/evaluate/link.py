@@ -11,13 +11,13 @@ analysis.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from matchrec.conditions.run_condition import Call, RunExpression
-from matchrec.dataclass import dataclass
 from matchrec.evaluate import instructions as op
 from matchrec.evaluate.code import Coder, Instruction
 from matchrec.evaluate.registers import Meaning, Members, Registers, RowForm, Step

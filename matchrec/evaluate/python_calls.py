@@ -11,13 +11,13 @@ have; what is computed of a row and that Python alone can hold, as it is.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from matchrec.conditions.functions.function import AnsiError, FunctionError, Value
 from matchrec.conditions.run_condition import Collect, RunExpression, arguments_of
 from matchrec.conditions.types import ValueType, is_ranked
-from matchrec.dataclass import dataclass
 from matchrec.evaluate.formulas import (
     REASONS,
     Decode,
@@ -78,7 +78,7 @@ def is_kept_as_it_is(one: ListedValue) -> bool:
 
 
 class Lists:
-    """All lists that live runs have. forms: of their rows, see `meanings.Listed`.
+    """All lists that live runs have. forms: of their rows, see `registers.Listed`.
 
     match_number: of the match that is tried. A row of which a value cannot be computed has the
     error instead, which is raised by who looks at the row.

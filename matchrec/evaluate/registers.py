@@ -6,12 +6,11 @@ A condition asks for a register by what it means; one that several conditions re
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from matchrec.conditions.run_condition import ReadValue, Reduction, RunExpression
 from matchrec.conditions.types import Kind, ValueType
-from matchrec.dataclass import dataclass
 from matchrec.evaluate import instructions as op
 from matchrec.plan.expression import End
 

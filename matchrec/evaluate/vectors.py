@@ -8,7 +8,7 @@ fails is asked of the others only. Of two values, `mathematics.arithmetic` is th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,7 +31,6 @@ from matchrec.conditions.run_condition import (
     Widen,
 )
 from matchrec.conditions.types import Kind
-from matchrec.dataclass import dataclass
 from matchrec.evaluate.instructions import DIVISION_BY_ZERO, OVERFLOW
 
 Array = npt.NDArray[Any]
@@ -176,7 +175,7 @@ class Vectors:
         return found.values & found.valid & asked
 
     def blocks(self) -> Iterator[Vectors]:
-        """The same for a few rows at a time, whose values stay in the processor's cache."""
+        """Vectors of a few rows each, whose values stay in the processor's cache."""
         for begin in range(self.begin, self.end, ROWS_A_BLOCK):
             yield replace(self, begin=begin, end=min(begin + ROWS_A_BLOCK, self.end))
 

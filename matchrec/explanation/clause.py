@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import chain
 from textwrap import indent
 
@@ -12,7 +13,6 @@ from matchrec.compile.executable import Executable
 from matchrec.compile.negation import negation_tests
 from matchrec.conditions.row_column import show_column
 from matchrec.conditions.run_condition import Aggregated, Apply, parts_of
-from matchrec.dataclass import dataclass
 from matchrec.engine.engines import classify_time
 from matchrec.explanation.formulas import (
     absence_lines,

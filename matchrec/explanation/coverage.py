@@ -11,14 +11,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
 from html import escape
 from typing import TYPE_CHECKING
 
 from matchrec.compile.coverage import Counted, CoverageDraft, Figures, NearestStart, parts_of
-from matchrec.dataclass import dataclass
 from matchrec.engine.kernels import counting as layout
 from matchrec.explanation.clause import numbered, titled
 from matchrec.explanation.formulas import show_test
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class Reason(Enum):
-    """Why a run came no nearer to a match: see `coverage_layout`."""
+    """Why a run came no nearer to a match: see `kernels.counting`."""
 
     FALSE = layout.FALSE
     NO_ROW = layout.NO_ROW

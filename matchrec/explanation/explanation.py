@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from textwrap import indent
 from typing import TYPE_CHECKING
 
 from matchrec.compile.path import Draft
 from matchrec.compile.rule_set import RuleSet
 from matchrec.conditions.row_column import show_column
-from matchrec.dataclass import dataclass
 from matchrec.explanation.clause import ExplainedClause, numbered, partition_lines, titled
 from matchrec.explanation.formulas import selection_lines
 from matchrec.pictures.html import folded, paragraph, preformatted, wide

@@ -16,13 +16,12 @@ Flink CEP, the states and edges that its compiler makes of a pattern.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from typing_extensions import assert_never
 
 from matchrec.compile.executable import Executable
 from matchrec.conditions.row_column import show_column
-from matchrec.dataclass import dataclass
 from matchrec.engine.interface import Task
 from matchrec.engine.records import compile_task
 from matchrec.evaluate import instructions as op

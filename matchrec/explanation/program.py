@@ -9,12 +9,11 @@ Cost: O(states) for a program of loops; a copy of more than `LONGEST` states is 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import reduce
 from textwrap import indent
 from typing import TypeVar
 
-from matchrec.dataclass import dataclass
 from matchrec.nfa.program import NO_FORMULAS, Formulas, Program, StateId
 
 T = TypeVar("T")

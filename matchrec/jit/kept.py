@@ -22,6 +22,7 @@ import inspect
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from importlib.resources import files
@@ -32,7 +33,6 @@ from uuid import uuid4
 
 import numpy as np
 
-from matchrec.dataclass import dataclass
 from matchrec.loading import without_collector
 
 # The files in which numba keeps a function, with a file of digests that shows damage.

@@ -7,14 +7,13 @@ choices `A -> 0, B -> 1` and the last one `accept`.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from itertools import islice
 from typing import TypeVar
 
-from matchrec.dataclass import dataclass
 from matchrec.errors.sql.pattern import pattern_too_large
 from matchrec.nfa.program import Action, Anchor, Edge, Program, StateId, VariableId
 from matchrec.source import Span
@@ -79,7 +78,7 @@ class Folding:
     The first `starts` states are those in which runs begin. waits: of a program of stages, the
     state in which a run waits that skips a row, None where it may not; ends: what a run is whose
     window or partition ends in a state, near: the window between neighbours that ends a run there,
-    the smallest of several, or NOT_NEAR: see `places`.
+    the smallest of several, or NOT_NEAR: see `nfa.program`.
     """
 
     choices: Folded
@@ -138,7 +137,7 @@ def number_states(
 def limit_choices(
     found: Iterable[tuple[_State, tuple[Choice, ...]]], span: Span | None
 ) -> Iterator[tuple[_State, tuple[Choice, ...]]]:
-    """The same states. Raises MatchRecognizePlanError where they have over MOST_CHOICES."""
+    """The states as they are. Raises MatchRecognizePlanError where they have over MOST_CHOICES."""
     size = 0
     for state, choices in found:
         size += len(choices)
@@ -430,8 +429,8 @@ MOST_SETS = 200  # of states: each further part of a pattern may double them
 
 
 def determinise(folding: Folding) -> Folding | None:
-    """The same matches, each in one way: a state for each set of states in which a run may be that
-    has mapped the same rows to the same variables. None for more than MOST_SETS, and for anchors.
+    """Each match found in one way: a state for each set of states in which a run may be that has
+    mapped the same rows to the same variables. None for more than MOST_SETS, and for anchors.
 
     Only where it does not depend on the state whether a row may be skipped.
 

@@ -14,7 +14,7 @@ ISO/IEC 19075-5, 7.2.8 (loops over parts that can be empty).
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from itertools import permutations
 from operator import or_
@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import assert_never
 
-from matchrec.dataclass import dataclass
 from matchrec.errors.sql.pattern import pattern_too_large
 from matchrec.nfa.closure import (
     Folding,

@@ -20,10 +20,9 @@ Source: Flink CEP, NFACompiler; where its results contradict its own definitions
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain, takewhile
 
-from matchrec.dataclass import dataclass
 from matchrec.errors.sql.pattern import pattern_too_large
 from matchrec.nfa.closure import Choice, Effect, Folding, limit_choices, number_states
 from matchrec.nfa.program import (

@@ -7,11 +7,10 @@ copies        states that the same occurrences lead to, told apart
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate, count
 
-from matchrec.dataclass import dataclass
 from matchrec.nfa.closure import (
     GUARD_START,
     Choice,
@@ -228,7 +227,7 @@ def compile_occurrences(
 
 
 def occurrences_of_stages(compiled: CompiledPattern, stages: int) -> Occurrences:
-    """The same of a program of so many stages, each of which is an occurrence: no two share a name.
+    """Those of a program of so many stages, each of which is one, as no two share a name.
 
     A run that begins awaits what any of the first places does.
     """

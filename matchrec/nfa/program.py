@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from graphlib import TopologicalSorter
 from types import MappingProxyType
-
-from matchrec.dataclass import dataclass
 
 StateId = int
 VariableId = int

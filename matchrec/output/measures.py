@@ -7,12 +7,11 @@ Source: ISO/IEC 19075-5, row pattern navigation operations; running and final se
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from matchrec.dataclass import dataclass
 from matchrec.engine.matches import Chains, Matches
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions
 from matchrec.jit.decorators import allocating
@@ -124,7 +123,7 @@ class Reader:
     frame: Frame | None = None
 
     def between(self, begin: int, end: int) -> Reader:
-        """The same for output rows that follow each other."""
+        """The reader of output rows that follow each other."""
         part = slice(begin, end)
         matches, chains = self.matches, self.matches.chains
         if chains is not None:

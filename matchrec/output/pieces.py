@@ -6,7 +6,8 @@ match it runs, and what it evaluates on each of them.
 
 from __future__ import annotations
 
-from matchrec.dataclass import dataclass
+from dataclasses import dataclass
+
 from matchrec.plan.expression import Aggregate
 
 

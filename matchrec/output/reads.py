@@ -8,7 +8,7 @@ among the columns that Spark computed before the match.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,6 @@ from matchrec.conditions.aggregates import basic, framed
 from matchrec.conditions.residual import RunningAggregate
 from matchrec.conditions.row_column import RowColumn, length_of, row_column, window_columns
 from matchrec.conditions.types import NUMBERS, SPARKS_OWN, Family, ValueType, average_type
-from matchrec.dataclass import dataclass
 from matchrec.errors import totals as errors
 from matchrec.nfa.program import A_MATCH, FIRST_NEAR, TIMED_OUT
 from matchrec.output.pieces import (

@@ -5,9 +5,10 @@ Source: ISO/IEC 19075-5, ONE ROW PER MATCH and ALL ROWS PER MATCH.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from matchrec.dataclass import dataclass
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions
 from matchrec.plan.clauses import RowsPerMatch

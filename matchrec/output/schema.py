@@ -8,9 +8,9 @@ window, the columns of the input, then measures. A column that is already there 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.conditions import duplicate_output_column, no_output_columns, two_classifiers
 from matchrec.errors.rules import duplicate_measure

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from io import StringIO
 
 from railroad import (
@@ -20,7 +21,6 @@ from railroad import (
 )
 from typing_extensions import assert_never
 
-from matchrec.dataclass import dataclass
 from matchrec.plan.pattern import (
     Alternation,
     Concatenation,

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sized
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import Enum
 
-from matchrec.dataclass import dataclass
 from matchrec.plan.expression import End, Scalar
 from matchrec.plan.pattern import Parameter
 from matchrec.source import Span

@@ -8,10 +8,9 @@ An expression whose structure may matter while matching is a tree of operations 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from matchrec.dataclass import dataclass
 from matchrec.plan.text import run_together
 from matchrec.source import Span
 
@@ -25,9 +24,6 @@ MATCHED_ROW = "struct(*, '' AS classifier)"
 """SQL of its elements; what matches fills in the last field."""
 
 CLASSIFIER_FIELD = "classifier"
-
-LAMBDA = "->"
-"""The operator of a lambda function; its operands are its variables, as terms, then its body."""
 
 LONG_CHAIN = "chain"
 """The operator of more than DEEPEST operators in a row, such as `a + b + c ...`: it is opaque."""
@@ -160,23 +156,11 @@ Piece = str | Reference
 
 
 @dataclass(frozen=True, slots=True)
-class LambdaVariable:
-    """A variable of a lambda function. place: where that function starts in the text."""
-
-    name: str
-    place: int
-
-
-@dataclass(frozen=True, slots=True)
 class Term:
-    """SQL text that has no structure for us: Spark's to evaluate, references as holes in it.
-
-    variables: of lambda functions around it, which the text names.
-    """
+    """SQL text that has no structure for us: Spark's to evaluate, references as holes in it."""
 
     pieces: tuple[Piece, ...]
     span: Span = field(compare=False)
-    variables: tuple[LambdaVariable, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +197,7 @@ class Operation:
         object.__setattr__(self, "pieces", set_apart(pieces))
 
     def of_operands(self, change: Callable[[Scalar], Scalar]) -> Operation:
-        """The same operation of changed operands."""
+        """The operation with changed operands."""
         parts = (part if isinstance(part, str) else change(part) for part in self.parts)
         return replace(self, parts=tuple(parts))
 
@@ -305,7 +289,7 @@ def subexpressions(scalar: Scalar) -> Iterator[Scalar]:
 
 
 def with_semantics(reference: Reference, semantics: Semantics) -> Reference:
-    """The same reference, seen with running or final semantics."""
+    """The reference as it is seen with running or final semantics."""
     match reference:
         case ColumnReference(navigation=navigation) | Classifier(navigation=navigation):
             return replace(reference, navigation=replace(navigation, semantics=semantics))
@@ -316,7 +300,7 @@ def with_semantics(reference: Reference, semantics: Semantics) -> Reference:
 
 
 def with_references(scalar: Scalar, change: Callable[[Reference], Piece]) -> Scalar:
-    """The same expression with every reference changed, or with text in its place."""
+    """The expression with every reference changed, or with text in its place."""
     if isinstance(scalar, Operation):
         return scalar.of_operands(lambda operand: with_references(operand, change))
     pieces = (piece if isinstance(piece, str) else change(piece) for piece in scalar.pieces)
@@ -324,7 +308,7 @@ def with_references(scalar: Scalar, change: Callable[[Reference], Piece]) -> Sca
 
 
 def with_final_semantics(scalar: Scalar) -> Scalar:
-    """The same expression with every reference seen with final semantics."""
+    """The expression with every reference seen with final semantics."""
     return with_references(scalar, lambda one: with_semantics(one, Semantics.FINAL))
 
 
@@ -388,7 +372,7 @@ def around(operands: Sequence[Scalar], write: Callable[[Span], str], span: Span)
 
 
 def enclosed(inner: Scalar, write: Callable[[Span], str], span: Span) -> Scalar:
-    """The same expression with the text around it, such as parentheses."""
+    """The expression with the text around it, such as parentheses."""
     before = write(Span(span.start, inner.span.start))
     after = write(Span(inner.span.end, span.end))
     if isinstance(inner, Operation):

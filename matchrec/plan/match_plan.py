@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from matchrec.dataclass import dataclass
 from matchrec.plan.clauses import (
     Absence,
     AfterMatchSkip,

@@ -6,11 +6,10 @@ Equality ignores spans, so a printed and parsed pattern equals the original.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 from typing_extensions import assert_never
 
-from matchrec.dataclass import dataclass
 from matchrec.plan.text import RESERVED
 from matchrec.source import Span
 
@@ -182,7 +181,7 @@ def children(pattern: RowPattern) -> tuple[RowPattern, ...]:
 
 
 def replace_children(pattern: RowPattern, change: Callable[[RowPattern], RowPattern]) -> RowPattern:
-    """The same node over changed parts."""
+    """The node with changed parts."""
     match pattern:
         case Concatenation(parts) | Alternation(parts) | Permutation(parts):
             return replace(pattern, parts=tuple(map(change, parts)))

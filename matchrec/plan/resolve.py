@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Set
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-from matchrec.dataclass import dataclass
 from matchrec.errors.sql.expression import changing_measure, doubtful_column
 from matchrec.plan.clauses import Measure, RowExpression
 from matchrec.plan.expression import (

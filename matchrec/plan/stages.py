@@ -9,9 +9,9 @@ Source: Flink CEP, "The Pattern API", contiguity of individual and of looping pa
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import Enum
 
-from matchrec.dataclass import dataclass
 from matchrec.plan.clauses import SkipTo
 from matchrec.plan.expression import Scalar
 from matchrec.plan.pattern import Quantified, RowPattern, Variable, concatenation

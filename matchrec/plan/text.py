@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeVar
 
-from matchrec.dataclass import dataclass
 from matchrec.source import Span
 
 # SQL text with holes for DataFrames.
@@ -232,7 +231,7 @@ def amount(text: str) -> Amount | None:
 
 
 def interval_amount(text: str) -> Amount | None:
-    """The same of what stands after INTERVAL."""
+    """The amount of what stands after INTERVAL."""
     if text.startswith("'") and text.endswith("'"):
         text = text[1:-1]
     amounts = list(AN_AMOUNT.finditer(text))

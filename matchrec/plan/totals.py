@@ -6,7 +6,8 @@ partition may be searched in parts.
 
 from __future__ import annotations
 
-from matchrec.dataclass import dataclass
+from dataclasses import dataclass
+
 from matchrec.plan.clauses import Grouping
 
 FUNCTIONS = ("count", "sum", "avg", "min", "max")

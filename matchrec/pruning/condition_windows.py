@@ -12,7 +12,7 @@ is a distance is compared as one, and is never added to a value of the order, wh
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
 from math import ceil, floor, nextafter
@@ -20,7 +20,6 @@ from math import ceil, floor, nextafter
 from matchrec.conditions.row_column import OrderType
 from matchrec.conditions.split import ConditionSplitter, is_bare
 from matchrec.conditions.types import DOUBLE, TIMES, Family, is_wide_decimal
-from matchrec.dataclass import dataclass
 from matchrec.nfa.closure import FollowSets
 from matchrec.plan.clauses import (
     Definition,

@@ -13,10 +13,10 @@ what it is not proven for runs without it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from matchrec.dataclass import dataclass
 from matchrec.nfa.closure import FollowSets
 from matchrec.plan import clauses, expression, pattern
 from matchrec.plan.match_plan import MatchPlan

@@ -14,6 +14,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass
 from threading import Event, Thread, current_thread, main_thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any, cast
@@ -23,7 +24,6 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from matchrec.arguments import SESSION, checked
-from matchrec.dataclass import dataclass
 from matchrec.spark.session import is_connect
 
 if TYPE_CHECKING:

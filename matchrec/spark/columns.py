@@ -25,7 +25,7 @@ column that marks the first row of a partition.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeGuard
 
 from pyspark.sql.types import StructField, StructType
@@ -34,7 +34,6 @@ from typing_extensions import Self
 from matchrec.compile.columns import Computed
 from matchrec.compile.path import Draft
 from matchrec.conditions.row_column import Framed, RowColumn, Shifted, texts_in
-from matchrec.dataclass import dataclass
 from matchrec.errors.run.origins import SqlOrigin, with_origin
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.show import show_frame

@@ -8,7 +8,7 @@ counters none of this is in the plan.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from threading import TIMEOUT_MAX, Thread
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -16,7 +16,6 @@ from uuid import uuid4
 from pyspark.sql import types as spark_types
 
 from matchrec.arguments import ArgumentKind, checked, is_number
-from matchrec.dataclass import dataclass
 from matchrec.engine.kernels import layout
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import nothing_counted
@@ -209,7 +208,7 @@ class Counters:
             observed.write.format("noop").mode("overwrite").save()
 
     def of_query(self, result: DataFrame) -> DataFrame:
-        """The same result, of a query whose clauses are observed.
+        """The result of a query whose clauses are observed.
 
         An action of the result of SQL text finds no observation under the names of its views. In
         Classic, one of a projection of it does. A client of Connect does not, but the result knows

@@ -6,13 +6,12 @@ Builds everything at once, so that every user error surfaces, and runs no job.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from matchrec.compile.executable import Executable, Output
 from matchrec.compile.path import Draft
 from matchrec.conditions.row_column import show_column
-from matchrec.dataclass import dataclass
 from matchrec.errors.run.origins import commented, with_origin
 from matchrec.output.pieces import Piece
 from matchrec.output.reads import ReadFact, show_read
@@ -99,7 +98,7 @@ def key_tests(plan: MatchPlan, columns: InputColumns, use: Use) -> tuple[str, ..
 
 
 def drop_unused_columns(found: ClauseResult, prepared: Prepared[Draft]) -> ClauseResult:
-    """The same result without columns that nobody uses."""
+    """The result without columns that nobody uses."""
     question, drafted = prepared.question, prepared.demand.draft
     reads = question.use.reads
     used = tuple(one for one in drafted.outputs if reads(one.name)) or drafted.outputs[:1]

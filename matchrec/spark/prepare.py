@@ -10,7 +10,7 @@ keys, the forms of conditions and their types tell, before anything is linked.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -23,7 +23,6 @@ from matchrec.conditions.row_column import RowColumn
 from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import ValueType
 from matchrec.conditions.typing.typer import IN_UTC
-from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import times_without_workers, worker_cannot_sort
 from matchrec.plan.match_plan import MatchPlan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, get_args
 
@@ -13,10 +13,10 @@ from matchrec.arguments import (
     AfterError,
     ArgumentKind,
     Engine,
-    OneOf,
     Sort,
     Transport,
     is_whole,
+    one_of,
 )
 from matchrec.compile.path import Draft, draft
 from matchrec.compile.rule_set import Version
@@ -24,7 +24,6 @@ from matchrec.conditions.functions.calendar import has_one_offset
 from matchrec.conditions.functions.function import Settings
 from matchrec.conditions.row_column import OrderType, check_order
 from matchrec.conditions.split import RowScope
-from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeError, MatchRecognizeUnsupportedError
 from matchrec.errors.calls import option_of_others, steps_of_event_selection
 from matchrec.errors.conditions import nested_too_deep_to_plan
@@ -101,7 +100,7 @@ class Options:
 
     def __post_init__(self) -> None:
         for name, kind in OPTIONS.items():
-            kind.check("Options", name, getattr(self, name))
+            kind.check("`Options`", name, getattr(self, name))
 
     def check_unused(self, call: str, *names: str) -> None:
         """Raises MatchRecognizePlanError where one of these options is set, which a call has not.
@@ -113,13 +112,13 @@ class Options:
                 raise option_of_others(name, call)
 
 
-OPTIONS: dict[str, ArgumentKind | OneOf] = {
-    "engine": OneOf(get_args(Engine)),
-    "sort": OneOf(get_args(Sort)),
-    "transport": OneOf(get_args(Transport)),
+OPTIONS: dict[str, ArgumentKind] = {
+    "engine": one_of(get_args(Engine)),
+    "sort": one_of(get_args(Sort)),
+    "transport": one_of(get_args(Transport)),
     "max_steps": MAX_STEPS,
     "counters": COUNTERS,
-    "on_error": OneOf(get_args(AfterError)),
+    "on_error": one_of(get_args(AfterError)),
     "event_columns": TEXTS.or_none(),
 }
 NO_OPTIONS = Options()

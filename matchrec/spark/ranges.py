@@ -19,6 +19,7 @@ Sources: Zhu, Huang, Chaudhuri, "High-Performance Row Pattern Recognition Using 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,6 @@ from py4j.protocol import Py4JError
 from pyspark.sql.types import DateType, IntegralType, LongType
 
 from matchrec.compile.executable import Executable
-from matchrec.dataclass import dataclass
 from matchrec.errors.calls import cannot_cut
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import MICROSECONDS, Amount, Template, View, amount, template

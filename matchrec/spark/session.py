@@ -12,7 +12,7 @@ import logging
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, wraps
 from threading import Lock
 from types import MethodType
@@ -29,7 +29,6 @@ from pyspark.errors import (
 from pyspark.sql.types import DataType
 
 from matchrec.conditions.functions.function import Settings
-from matchrec.dataclass import dataclass
 from matchrec.plan.text import Instead, Template, View, quoted, template
 from matchrec.source import Source
 from matchrec.spark.errors.users_terms import PYSPARK_LENGTH, Filled, in_users_terms
@@ -170,7 +169,6 @@ def settings_of(runner: Runner) -> Settings:
         runner.setting("spark.sql.timestampType"),
         runner.setting("spark.sql.parser.escapedStringLiterals") == "true",
         quotes,
-        runner.setting("spark.sql.legacy.followThreeValuedLogicInArrayExists") == "false",
     )
 
 

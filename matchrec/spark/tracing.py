@@ -8,7 +8,7 @@ the rows as Arrow's bytes, so that every type arrives as it is.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from functools import cached_property, partial
@@ -24,7 +24,6 @@ from matchrec.compile.executable import Executable
 from matchrec.compile.path import Draft
 from matchrec.conditions.row_column import RowColumn, row_column
 from matchrec.conditions.split import RowScope
-from matchrec.dataclass import dataclass
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import BoolArray, Partitions
 from matchrec.errors.run import failures as errors

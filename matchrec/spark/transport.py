@@ -11,6 +11,7 @@ from __future__ import annotations
 import pickle
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,6 @@ import pyarrow as pa
 from pyspark.sql import types as spark_types
 
 from matchrec.compile.executable import Executable
-from matchrec.dataclass import dataclass
 from matchrec.errors.calls import altered_by_pandas, altered_in_arrays
 from matchrec.output.reads import Read, ReadAggregate, ReadMatch, ReadMatchedRows
 from matchrec.plan.text import quoted

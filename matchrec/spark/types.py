@@ -5,7 +5,7 @@ which rows are ordered, as whole numbers.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,7 +26,6 @@ from pyspark.sql.types import (
 
 from matchrec.compile.executable import Executable
 from matchrec.conditions.types import SPARKS_OWN, VOID, Family, ValueType, nested
-from matchrec.dataclass import dataclass
 from matchrec.errors import totals as errors
 from matchrec.output.reads import (
     PointerField,

@@ -25,9 +25,9 @@ condition c holds; a further column takes over every 62 bits.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from matchrec.dataclass import dataclass
 from matchrec.shortcuts import taken
 
 ROW_NUMBER = "__n"

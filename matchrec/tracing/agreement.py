@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
-from matchrec.dataclass import dataclass
 from matchrec.engine.engines import Algorithm
 from matchrec.engine.interface import Task
 from matchrec.engine.matches import Matches, next_starts

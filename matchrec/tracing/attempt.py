@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
-
-from matchrec.dataclass import dataclass
 
 Mapped = tuple[tuple[int, int], ...]
 

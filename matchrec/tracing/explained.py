@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from matchrec.dataclass import dataclass
 from matchrec.engine.interface import Task
 from matchrec.engine.matches import Matches
 from matchrec.nfa.program import A_MATCH

@@ -10,11 +10,10 @@ Spark evaluates as it does all others, and gives as text.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from matchrec.conditions.residual import COMPARISONS
 from matchrec.conditions.split import is_bare
-from matchrec.dataclass import dataclass
 from matchrec.explanation.formulas import show_test
 from matchrec.plan.clauses import Definition, Measure
 from matchrec.plan.expression import (

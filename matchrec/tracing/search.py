@@ -9,9 +9,8 @@ Cost: as that of backtracking, in Python; an attempt ends after `most` trials.
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from matchrec.dataclass import dataclass
 from matchrec.engine.interface import Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.skipping import BLOCKED, STOPPED

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 
-from matchrec.dataclass import dataclass
 from matchrec.engine.interface import Task
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import MatchPlan

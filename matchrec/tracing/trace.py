@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from heapq import heappush, heappushpop
 
-from matchrec.dataclass import dataclass
 from matchrec.engine.engines import Algorithm
 from matchrec.engine.interface import Task
 from matchrec.engine.partitions import Partitions

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from matchrec.dataclass import dataclass
 from matchrec.pictures.html import folded, preformatted, wide
 from matchrec.source import printable
 from matchrec.tracing.picture import svg as draw

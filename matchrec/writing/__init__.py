@@ -1,8 +1,7 @@
-"""What a plan asks for as text of another language: SQL, SASE+ or calls of a Pattern.
+"""What SASE+ and a Pattern ask for as text of SQL.
 
-    read     text, or a Pattern → Reading: a plan, the text and the places of its parts
-    written  Reading → Conversion: text, and notes on what is lost
+    read     text, or a Pattern → ReadQuery: a plan, the text and the place of its row pattern
+    written  ReadQuery → Conversion: text, and notes on what is lost
 
-Each language writes the plan that all of them are read into, so n readers and n writers are enough.
-What was written is read again and compared with the plan: what a language cannot say is an error.
+What was written is read again and compared with the plan: what SQL cannot say is an error.
 """

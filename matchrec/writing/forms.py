@@ -1,4 +1,4 @@
-"""Whether two plans ask for the same, and other forms of a plan with the same matches.
+"""Whether two plans ask for the same, and preferred matches in place of all of them.
 
 The order of conditions joined by AND does not matter, nor do parentheses, blanks, and quotes
 around names of columns.
@@ -6,7 +6,7 @@ around names of columns.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 from matchrec.errors import MatchRecognizeError
@@ -15,8 +15,6 @@ from matchrec.plan.clauses import Absence, AfterMatchSkip, EventSelection, Match
 from matchrec.plan.expression import (
     Aggregate,
     ColumnReference,
-    End,
-    Navigation,
     Operation,
     Reference,
     Scalar,
@@ -27,20 +25,16 @@ from matchrec.plan.expression import (
     terms,
     variable_of,
 )
-from matchrec.plan.match_plan import MatchPlan, with_each
+from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import (
-    Alternation,
     Concatenation,
     Negation,
-    Permutation,
     Quantified,
     RowPattern,
     Variable,
     simplify,
-    top,
-    variable_names,
 )
-from matchrec.writing.names import plain, unwrapped
+from matchrec.writing.names import plain
 
 Shape = object
 """What of a part of a plan matters; equal and hashed by value."""
@@ -77,26 +71,15 @@ def shape_of(scalar: Scalar) -> Shape:
     match scalar:
         case Operation("AND"):
             return "AND", frozenset(conjunct_shapes(scalar))
-        case Operation("COALESCE", operands):
-            return "COALESCE", tuple(dict.fromkeys(_flat(map(shape_of, operands))))
         case Operation(operator, operands, words=words):
             return operator, tuple(shape_of(operand) for operand in operands), words
         case Term(pieces):
             return _of_pieces(tuple(map(_piece, pieces)))
 
 
-def _flat(shapes: Iterable[Shape]) -> Iterator[Shape]:
-    """The shapes, with those of a COALESCE among them in its place."""
-    for shape in shapes:
-        if isinstance(shape, tuple) and len(shape) == 2 and shape[0] == "COALESCE":
-            yield from shape[1]
-        else:
-            yield shape
-
-
 def _of_pieces(pieces: tuple[Shape, ...]) -> Shape:
     if all(isinstance(piece, str) for piece in pieces):
-        return unwrapped("".join(map(str, pieces)))
+        return "".join(map(str, pieces)).strip(" ()")
     kept = tuple(one for one in pieces if not isinstance(one, str) or one.strip(" ()"))
     return kept[0] if len(kept) == 1 else pieces
 
@@ -118,9 +101,8 @@ def _piece(piece: str | Reference) -> Shape:
 def _parts(plan: MatchPlan) -> Iterator[tuple[str, Shape]]:
     """The parts of a plan but for its conditions, by their names in messages."""
     used = set(variables_read(plan))
-    pattern = simplify(plan.pattern)
     exclusive = plan.output is MatchOutput.PREFERRED
-    yield "PATTERN", pattern if exclusive else without_preference(pattern)
+    yield "PATTERN", simplify(plan.pattern)
     yield "PARTITION BY", frozenset(plain(key.text) for key in plan.keys)
     yield (
         "ORDER BY",
@@ -135,7 +117,7 @@ def _parts(plan: MatchPlan) -> Iterator[tuple[str, Shape]]:
         "SUBSET",
         frozenset((s.name, frozenset(s.members)) for s in plan.subsets if s.name in used),
     )
-    yield "event selection", None if isinstance(pattern, Variable) else plan.selection
+    yield "event selection", plan.selection
     yield "the output of matches", (plan.output, plan.after_match if exclusive else None)
     yield "FIRST k MATCHES", plan.first_matches
     yield "negation", frozenset(_absence(one, plan) for one in plan.absences)
@@ -149,20 +131,6 @@ def _absence(absence: Absence, plan: MatchPlan) -> Shape:
         names and frozenset(one for name in names for one in plan.members(name))
         for names in (absence.after, absence.before)
     )
-
-
-def without_preference(pattern: RowPattern) -> RowPattern:
-    """The row pattern where all matches come out: `A+?` is `A+`, and `(A+)?` is `A*`."""
-    match pattern:
-        case Concatenation(parts) | Alternation(parts) | Permutation(parts):
-            return replace(pattern, parts=tuple(map(without_preference, parts)))
-        case Quantified(part, least, most):
-            inner = without_preference(part)
-            if (least, most) == (0, 1) and isinstance(inner, Quantified) and inner.least <= 1:
-                return replace(inner, least=0)
-            return Quantified(inner, least, most)
-        case _:
-            return pattern
 
 
 def variables_read(plan: MatchPlan) -> Iterator[str]:
@@ -193,82 +161,11 @@ def reads_whole_rows(value: Scalar) -> bool:
     )
 
 
-# Other forms of a plan with the same matches, for languages that say a thing in one way only.
-
-_OUTPUT = {
-    SkipTo.NEXT_ROW: MatchOutput.ALL,
-    SkipTo.PAST_LAST_ROW: MatchOutput.NON_OVERLAPPING,
+_SKIP = {
+    MatchOutput.ALL: SkipTo.NEXT_ROW,
+    MatchOutput.NON_OVERLAPPING: SkipTo.PAST_LAST_ROW,
 }
-_SKIP = {output: skip for skip, output in _OUTPUT.items()}
-
-
-def with_named_rows(plan: MatchPlan) -> MatchPlan:
-    """Each reference to a row by the variable to which it is certainly mapped.
-
-    In the condition of B, `price`, `B.price` and the last row of a union that has B are the same;
-    of a variable with one row, so are its first and its last.
-    """
-    single = single_rows(plan.pattern)
-    return with_each(plan, lambda each, own: _named(each, own, plan, single))
-
-
-def single_rows(pattern: RowPattern) -> frozenset[str]:
-    """The variables to which one row of every match is mapped, and no more."""
-    parts = top(pattern)
-    names = [part.name for part in parts if isinstance(part, Variable)]
-    elsewhere = [name for part in parts for name in variable_names(part)]
-    return frozenset(name for name in names if elsewhere.count(name) == 1)
-
-
-def _named(
-    reference: Reference, own: str | None, plan: MatchPlan, single: frozenset[str]
-) -> Reference:
-    """The same row by the name of a primary variable where that is known."""
-    if not isinstance(reference, ColumnReference):
-        return reference
-    navigation = reference.navigation
-    if navigation.logical_offset:
-        return reference
-    if own is not None and navigation.end is End.LAST and _includes(plan, navigation.variable, own):
-        return replace(reference, navigation=replace(navigation, variable=own))
-    found = _end_of_match(navigation, plan) if own is None else navigation.variable
-    if found in single and navigation.end is End.FIRST:
-        navigation = replace(navigation, end=End.LAST)
-    return replace(reference, navigation=replace(navigation, variable=found))
-
-
-def _includes(plan: MatchPlan, name: str | None, own: str) -> bool:
-    return name in (None, own) or plan.ids.get(own) in plan.members(name)
-
-
-def _end_of_match(navigation: Navigation, plan: MatchPlan) -> str | None:
-    """The variable, primary or union, that certainly has the first, or last, row of a match."""
-    if navigation.variable is not None:
-        return navigation.variable
-    parts = top(plan.pattern)
-    match parts[0 if navigation.end is End.FIRST else -1]:
-        case Variable(name):
-            return name
-        case Quantified(Variable(name), least) if least > 0:
-            return name
-    if navigation.end is End.FIRST:
-        return None
-    last = {name for part in parts[-2:] for name in variable_names(part)}
-    certain = len(parts) > 1 and isinstance(parts[-2], Variable)
-    unions = (one.name for one in plan.subsets if certain and set(one.members) == last)
-    return next(unions, None)
-
-
-def as_all_matches(plan: MatchPlan) -> MatchPlan:
-    """All matches in place of preferred ones, where each row starts one match at most.
-
-    Then to go on at the next row gives all matches; past the last row, those that do not overlap.
-    """
-    output = _OUTPUT.get(plan.after_match.to)
-    preferred = plan.output is MatchOutput.PREFERRED
-    if not preferred or output is None or not starts_one(plan):
-        return plan
-    return replace(plan, output=output, after_match=AfterMatchSkip())
+"""Where to go on for the same matches, of those with one match at most at each row."""
 
 
 def as_preferred(plan: MatchPlan) -> MatchPlan:

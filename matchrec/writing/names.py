@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from matchrec.plan.clauses import Absence, Gap, Subset
+from matchrec.plan.clauses import Absence, Subset
 from matchrec.plan.expression import (
     Aggregate,
     Classifier,
@@ -62,40 +62,11 @@ def column(name: str) -> str:
     return name if WORD.fullmatch(name) and not is_reserved(name) else quoted(name)
 
 
-# Parentheses that a part of a condition no longer needs once it stands by itself.
-
-_STRING_OR_PARENTHESIS = re.compile(r"""'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.)*"|`[^`]*`|[()]""")
-
-
-def unwrapped(text: str) -> str:
-    """The text without the parentheses that stand around all of it.
-
-    >>> unwrapped("((x > 1))"), unwrapped("(x) > (y)"), unwrapped("(x = ')')")
-    ('x > 1', '(x) > (y)', "x = ')'")
-    """
-    text = text.strip()
-    return unwrapped(text[1:-1]) if text.startswith("(") and _closes_at_end(text) else text
-
-
-def _closes_at_end(text: str) -> bool:
-    """Whether the first parenthesis is closed by the last character."""
-    depth = 0
-    for found in _STRING_OR_PARENTHESIS.finditer(text):
-        depth += {"(": 1, ")": -1}.get(found[0], 0)
-        if depth == 0 and found[0] == ")":
-            return found.end() == len(text)
-    return False
-
-
 def renamed(plan: MatchPlan, names: Mapping[str, str]) -> MatchPlan:
-    """The plan with other names for some variables, primary or union; its skip names none."""
+    """The plan with other names for some variables, which neither its skip nor its windows name."""
 
     def subset(one: Subset) -> Subset:
         return replace(one, name=new(one.name), members=tuple(map(new, one.members)))
-
-    def gap(one: Gap) -> Gap:
-        after, to = (None if name is None else new(name) for name in (one.after, one.to))
-        return replace(one, after=after, to=to)
 
     def absence(one: Absence) -> Absence:
         after, before = (names and tuple(map(new, names)) for names in (one.after, one.before))
@@ -109,7 +80,6 @@ def renamed(plan: MatchPlan, names: Mapping[str, str]) -> MatchPlan:
     return replace(
         changed,
         pattern=with_variables(plan.pattern, new),
-        gaps=tuple(map(gap, plan.gaps)),
         subsets=tuple(map(subset, plan.subsets)),
         definitions=tuple(definitions),
         absences=tuple(map(absence, plan.absences)),

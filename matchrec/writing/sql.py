@@ -1,4 +1,4 @@
-"""A plan as Spark SQL with a row for each match."""
+"""A plan of SASE+ or a Pattern as Spark SQL with a row for each match."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from matchrec.errors import calls as errors
 from matchrec.frontends.dialects.edits import Note
+from matchrec.frontends.lexing.tokens import find_frames, sqlglot_tokens
 from matchrec.frontends.sql.locate import parse
 from matchrec.frontends.sql.lower import lower
 from matchrec.plan.clauses import EventSelection, MatchOutput, RowExpression, SkipTo
@@ -24,22 +25,17 @@ from matchrec.plan.pattern import show, show_name
 from matchrec.plan.show import show_reference
 from matchrec.writing.forms import reads_whole_rows, variables_read
 from matchrec.writing.names import WORD, column, renamed, tidy, with_inner_references
-from matchrec.writing.reading import ReadQuery, frames_of, refuse_sase_only
+from matchrec.writing.reading import ReadQuery
 from matchrec.writing.stages import pattern_with_absences
 
 _ELEMENT = re.compile(r"(\w+)\[(1|i)\]")
-LANGUAGE = "MATCH_RECOGNIZE"
 
 
 def for_sql(reading: ReadQuery) -> tuple[MatchPlan, tuple[Note, ...]]:
     """The plan that SQL can say, and notes on what it cannot; refuses what changes the matches."""
-    refuse_sase_only(reading, LANGUAGE)
     plan = reading.plan
-    for definition in plan.definitions:
-        for one in references(definition.condition):
-            if isinstance(one, Aggregate) and one.so_far:
-                what = "an aggregate over the rows before: in DEFINE it includes the row itself"
-                raise errors.cannot_write(LANGUAGE, what, one.span)
+    refuse_absences(plan)
+    refuse_conditions(plan)
     kept = replace(
         plan,
         measures=tuple(one for one in plan.measures if not reads_whole_rows(one.value)),
@@ -49,6 +45,29 @@ def for_sql(reading: ReadQuery) -> tuple[MatchPlan, tuple[Note, ...]]:
     return renamed(kept, sql_names(kept)), tuple(_notes(reading))
 
 
+def refuse_absences(plan: MatchPlan) -> None:
+    """Negations of strict contiguity."""
+    for absence in plan.absences:
+        if plan.selection is EventSelection.STRICT_CONTIGUITY:
+            what = "a negation of SASE+ under strict contiguity"
+            hint = "between two events there is none: leave it out"
+            ends = absence.after is None or absence.before is None
+            raise errors.cannot_write(what, absence.span, None if ends else hint)
+
+
+def refuse_conditions(plan: MatchPlan) -> None:
+    """Conditions on whole matches, and aggregates without the row itself."""
+    for definition in plan.definitions:
+        if definition.variable == plan.closing:
+            what = "a condition on the whole match"
+            hint = "make it a column of RETURN, and test that after the match"
+            raise errors.cannot_write(what, definition.condition.span, hint)
+        for reference in references(definition.condition):
+            if isinstance(reference, Aggregate) and reference.so_far:
+                what = "an aggregate over the rows before: in DEFINE it includes the row itself"
+                raise errors.cannot_write(what, reference.span)
+
+
 def _notes(reading: ReadQuery) -> Iterator[Note]:
     plan = reading.plan
     for key in plan.equal:
@@ -56,7 +75,7 @@ def _notes(reading: ReadQuery) -> Iterator[Note]:
             yield Note(f"`{key.text.strip('`')}` becomes a column of the result", key.span)
     if any(reads_whole_rows(one.value) for one in plan.measures):
         message = "the events do not come out: MEASURES takes columns by name, as RETURN does"
-        yield Note(message, reading.places.pattern)
+        yield Note(message, reading.pattern)
 
 
 def sql_names(plan: MatchPlan) -> dict[str, str]:
@@ -79,7 +98,8 @@ def write_sql(plan: MatchPlan, table: str) -> str:
 
 def read_again(text: str) -> MatchPlan:
     """The plan of the text that was written."""
-    (site,) = parse(text, frames_of(text)).sites
+    frames = [name for name, _ in find_frames(sqlglot_tokens(text))]
+    (site,) = parse(text, frames).sites
     return lower(site.clause)
 
 
@@ -118,18 +138,13 @@ def _windows(plan: MatchPlan) -> Iterator[str]:
     if plan.within_rows is not None:
         yield f"{plan.within_rows} ROWS"
     for gap in plan.gaps:
-        if gap.after is None or gap.to is None:
-            yield f"{gap.interval.text} BETWEEN ROWS"
-        else:
-            yield f"{gap.interval.text} FROM {show_name(gap.after)} TO {show_name(gap.to)}"
+        yield f"{gap.interval.text} BETWEEN ROWS"
 
 
 def _selection(plan: MatchPlan) -> Iterator[str]:
-    """What stands behind the row pattern; nothing where it says what the standard does."""
-    preferred = plan.output is MatchOutput.PREFERRED
-    if not preferred or plan.selection is not EventSelection.STRICT_CONTIGUITY:
+    """What stands behind the row pattern; nothing of the preferred matches of the standard."""
+    if plan.output is not MatchOutput.PREFERRED:
         yield plan.selection.value
-    if not preferred:
         yield plan.output.value
     if plan.first_matches is not None:
         yield plan.first_matches.words

@@ -15,7 +15,6 @@ from dataclasses import replace
 
 from matchrec.errors import stages as errors
 from matchrec.frontends.pattern.builder import Pattern
-from matchrec.frontends.pattern.checks import windows
 from matchrec.frontends.pattern.lower import PatternQuery, lower_pattern
 from matchrec.frontends.pattern.tree import Duration, Stage, all_stages, named_stages
 from matchrec.frontends.sql.lower import take_out_negations
@@ -57,12 +56,6 @@ def place_of(absence: Absence, plan: MatchPlan, parts: tuple[RowPattern, ...]) -
         return len(parts)
     names = set(primary(absence.after, plan) or ())
     return max(n for n, part in enumerate(parts, 1) if names & set(variable_names(part)))
-
-
-def between_primary(absence: Absence, plan: MatchPlan) -> Absence:
-    """The absence without union variables."""
-    after, before = (primary(names, plan) for names in (absence.after, absence.before))
-    return replace(absence, after=after, before=before)
 
 
 def primary(names: tuple[str, ...] | None, plan: MatchPlan) -> tuple[str, ...] | None:
@@ -114,7 +107,7 @@ def obstacle_of(stage: Stage, stages: tuple[Stage, ...], contiguity: Contiguity)
 
 
 def obstacle_of_next(after: tuple[Stage, ...], contiguity: Contiguity) -> str | None:
-    """The same of a not_next. after: the stages of events after it."""
+    """What a clause cannot say of a not_next, or None. after: the stages of events after it."""
     if contiguity is not Contiguity.STRICT:
         return "is a not_next where events are skipped"
     if not after:
@@ -162,16 +155,6 @@ def gap_of(stages: Stages) -> tuple[Gap, ...]:
 def without_near(stages: Stages) -> Stages:
     """The stages without windows between neighbours."""
     return tuple(with_length(stage, None) for stage in stages)
-
-
-def with_near(pattern: Pattern, length: Duration) -> Pattern:
-    """The pattern with a window between all neighbours. Raises MatchRecognizePlanError."""
-    first, *others = pattern.stages
-    if needs_window(first, is_first=True):
-        first = with_length(first, length)
-    stages = (first, *(with_length(stage, length) for stage in others))
-    windows(stages)
-    return Pattern(stages)
 
 
 def with_length(stage: Stage, length: Duration | None) -> Stage:

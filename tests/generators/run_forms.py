@@ -117,9 +117,6 @@ FORMS: dict[str, list[str]] = {
         "size({xs})",
         "try_element_at({xs}, 1)",
         "round({i}, -1)",
-        "aggregate({xs}, {i}, (sum, a) -> sum + coalesce(a, {i}))",
-        "aggregate({names}, {i}, (most, b) -> greatest(most, length(b || {name})), c -> c - {i})",
-        "size(filter({xs}, (d, place) -> d > {i} OR place = 1))",
         "decode({i}, {i}, {i}, {i}, {i}, {i})",
     ],
     "l": [
@@ -136,7 +133,6 @@ FORMS: dict[str, list[str]] = {
         "(-{l})",
         "try_multiply({l}, {l})",
         "try_add({l}, {i})",
-        "aggregate({xs}, {l}, (sum, e) -> sum + e * {i})",
     ],
     "d": [
         "({d} + {i})",
@@ -162,8 +158,6 @@ FORMS: dict[str, list[str]] = {
         "try_divide({d}, {i})",
         "try_add({d}, {d})",
         "try_element_at({ds}, -1)",
-        "aggregate({ds}, {d}, (sum, f) -> sum + f / nullif({i}, 0))",
-        "aggregate({xs}, {d}, (sum, g) -> coalesce(sum, 0D) + sqrt(g) * {f})",
     ],
     "f": [
         "({f} + {f})",
@@ -208,25 +202,14 @@ FORMS: dict[str, list[str]] = {
         "arrays_overlap({ds}, {ds})",
         "equal_null({d}, {d})",
         "equal_null({p}, {p})",
-        "exists({xs}, h -> h > {i})",
-        "exists({xs}, i1 -> i1 + {i} > {l} AND {c})",
-        "exists({ds}, j -> j >= {d})",
-        "exists({names}, k1 -> k1 = {name} OR k1 LIKE {name} || '%')",
-        "exists({xs}, l1 -> CASE WHEN {c} THEN l1 <> {i} ELSE {b} END)",
-        "forall({xs}, n -> n BETWEEN {i} AND {i})",
-        "forall({names}, o1 -> levenshtein(o1, {name}) < {i})",
-        "exists({xs}, q -> exists({xs}, r -> r = q + {i}))",
     ],
     "e": ["({ts} - {ts})", "({e} + {e})", "({e} - {e})", "-({e})"],
     "xs": [
         "array_intersect({xs}, {xs})",
-        "filter({xs}, t1 -> t1 > {i})",
-        "transform({xs}, (u1, place1) -> u1 % 100 + {i} * place1)",
     ],
-    "ds": ["array_intersect({ds}, {ds})", "filter({ds}, t2 -> t2 > {d})"],
+    "ds": ["array_intersect({ds}, {ds})"],
     "names": [
-        "transform({names}, a2 -> a2 || {name})",
-        "filter({names}, b2 -> b2 > {name})",
+        "array_intersect({names}, {names})",
     ],
     "p": ["IF({c}, {p}, {p})", "coalesce({p}, {p})"],
     "mp": [
@@ -260,7 +243,6 @@ FORMS: dict[str, list[str]] = {
         "split_part({name}, ',', 1)",
         "CAST({l} AS STRING)",
         "CAST({w} AS STRING)",
-        "aggregate({names}, {name}, (text, i2) -> text || i2)",
     ],
 }
 AGGREGATES: dict[str, list[str]] = {

@@ -15,16 +15,11 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from griffe import Alias, Class, Extension, Function, Object
+from griffe import Class, Extension, Function, Object
 
 
 class Docstrings(Extension):
     """What mkdocstrings calls for every class and function."""
-
-    def on_alias_instance(self, *, alias: Alias, **_: Any) -> None:
-        """Has our `dataclass` known as the library's, whose parameters are shown."""
-        if alias.target_path == "matchrec.dataclass.dataclass":
-            alias.target_path = "dataclasses.dataclass"
 
     def on_object(self, *, obj: Object, **_: Any) -> None:
         """Puts Markdown in place of a docstring."""

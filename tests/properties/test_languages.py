@@ -1,108 +1,96 @@
-"""Random queries from one language to another and back: nothing gets lost on the way.
-
-What is converted is compared as text, so nothing is shared with the comparison of plans by which
-`convert` itself decides whether another language says the same.
-"""
+"""Random queries of SASE+ and random Patterns as SQL, which finds the rows that they do."""
 
 from __future__ import annotations
 
-import re
+from collections import Counter
 from random import Random
 from typing import Any
 
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
 import matchrec
-from matchrec.api.convert import conversion
-from tests.cases.pattern_notation import built
-from tests.generators.patterns import random_question
-from tests.generators.sase import random_query
-from tests.generators.sequences import random_sequence
+from tests.cases.pattern_notation import NAMES, SCHEMA, built, read_event
+from tests.generators import sase
+from tests.generators.patterns import random_question, random_stream
 from tests.quick.scale import SEED, examples
 
-ORDER = ["t", "n"]
+STREAMS = 30
+Rows = Counter[tuple[Any, ...]]
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::matchrec.warnings.MatchRecognizeWarning"
+)  # random queries
 
 
-def converted(query: Any, **arguments: Any) -> str | None:
-    """The text, or None where the other language cannot say it; there is no other error."""
-    asked: dict[str, Any] = {"read": "spark", "write": "spark", "table": "events"} | arguments
+def as_sql(query: Any, **arguments: Any) -> str | None:
+    """The text, or None where SQL cannot say it; there is no other error."""
     try:
-        return conversion(query, **asked).text
+        return matchrec.convert(query, table="random_rows", **arguments).text
     except matchrec.MatchRecognizeUnsupportedError:
         return None
 
 
-def pattern_of(code: str) -> matchrec.Pattern:
-    names: dict[str, Any] = {}
-    exec(code, names)
-    pattern = names["pattern"]
-    assert isinstance(pattern, matchrec.Pattern)
-    return pattern
+def rows(frame: DataFrame, columns: list[str]) -> Rows:
+    return Counter(map(tuple, frame.select(*columns).collect()))
 
 
-def as_pattern(sql: str, **arguments: Any) -> matchrec.Pattern | None:
-    code = converted(sql, write="pattern", **arguments)
-    return pattern_of(code) if code else None
-
-
-def test_sase_by_sql_and_back() -> None:
-    said = 0
-    for number in range(SEED, SEED + max(examples(100), 50)):
-        text = str(random_query(Random(number)))
-        sql = converted(text, read="sase", order_by=ORDER)
+@pytest.mark.slow
+def test_sase(spark: SparkSession) -> None:
+    random = Random(SEED)
+    streams = [sase.random_stream(random, number) for number in range(STREAMS)]
+    events = spark.createDataFrame(
+        [tuple(one[name] for name in sase.NAMES) for stream in streams for one in stream],
+        sase.SCHEMA,
+    )
+    events.createOrReplaceTempView("random_rows")
+    found, left = 0, examples(40)
+    while left:
+        text = str(sase.random_query(random))
+        told = {"order_by": ["t", "n"], "partition_by": "s"}
+        sql = as_sql(text, read="sase", **told)
         if sql is not None:
-            said += 1
-            keys = ["k"] if "PARTITION BY `k`" in sql else []
-            keys = ["k", "w"] if "PARTITION BY `k`, `w`" in sql else keys
-            back = converted(sql, write="sase")
-            again = converted(back, read="sase", order_by=ORDER, partition_by=keys)
-            assert plain(again) == plain(sql), text
-    assert said
+            left -= 1
+            expected = matchrec.sase(events, text, **told)
+            returned = sql.count(" AS ", 0, sql.index("PATTERN"))
+            columns = ["s", *expected.columns[-returned:]] if returned else ["s"]
+            ours = rows(matchrec.sql(spark, sql), columns)
+            assert ours == rows(expected, columns), text
+            found += ours.total()
+    assert found
 
 
-def test_patterns_by_sql_and_back() -> None:
-    """Parentheses and FIRST of a single row may go on the way; then the text stays as it is.
+@pytest.mark.slow
+def test_patterns(spark: SparkSession) -> None:
+    random = Random(SEED)
+    words = [(n, random_stream(random)) for n in range(STREAMS)]
+    events = [
+        {**read_event(word, number), "p": str(stream)}
+        for stream, written in words
+        for number, word in enumerate(written, 1)
+    ]
+    frame = spark.createDataFrame([tuple(one[name] for name in NAMES) for one in events], SCHEMA)
+    frame.createOrReplaceTempView("random_rows")
+    found, left = 0, examples(40)
+    while left:
+        pattern = built(random_question(random).calls, matchrec.Pattern)
+        told = {"order_by": "n", "partition_by": "p"}
+        sql = as_sql(pattern, **told)
+        if sql is not None:
+            left -= 1
+            columns = ["p", "start_time", "end_time"]
+            ours = rows(matchrec.sql(spark, sql), columns)
+            assert ours == rows(matchrec.detect(frame, pattern, **told), columns), repr(pattern)
+            found += ours.total()
+    assert found
 
-    One way in hundreds is refused: a window between the rows of a match of one row says nothing.
-    """
-    said = refused = 0
+
+def test_what_is_written_means_what_was_read() -> None:
+    """Each conversion compares the plans, and finds no difference but where SQL has no words."""
+    said = {"sase": 0, "pattern": 0}
     for number in range(SEED, SEED + max(examples(200), 50)):
+        text = str(sase.random_query(Random(number)))
         pattern = built(random_question(Random(number)).calls, matchrec.Pattern)
-        sql = converted(pattern, order_by=ORDER)
-        if sql is not None:
-            said += 1
-            again = as_pattern(sql)
-            if again is None:
-                refused += 1
-                continue
-            back = converted(again, order_by=ORDER)
-            assert back is not None, sql
-            assert converted(as_pattern(back), order_by=ORDER) == back
-    assert said > 100 * refused
-
-
-def test_sql_by_the_others_and_back() -> None:
-    """The first conversion may give another form to SQL; from then on it stays as it is."""
-    said = {"pattern": 0, "sase": 0}
-    for number in range(SEED, SEED + max(examples(100), 50)):
-        text = random_sequence(Random(number))
-        keys = ["k"] if "PARTITION BY" in text else []
-        pattern, sase = as_pattern(text), converted(text, write="sase")
-        if pattern is not None:
-            sql = converted(pattern, order_by=ORDER, partition_by=keys)
-            assert sql is not None, text
-            said["pattern"] += 1
-            assert converted(as_pattern(sql), order_by=ORDER, partition_by=keys) == sql
-        if sase is not None:
-            said["sase"] += 1
-            form = "non_overlapping" if "NON-OVERLAPPING" in text else "all"
-            there = {"read": "sase", "order_by": ORDER, "partition_by": keys, "form": form}
-            sql = converted(sase, **there)
-            back = converted(sql, write="sase")
-            assert plain(converted(back, **there)) == plain(sql), text
+        said["sase"] += as_sql(text, read="sase", order_by="t") is not None
+        said["pattern"] += as_sql(pattern, order_by="t") is not None
     assert all(said.values()), said
-
-
-def plain(text: str | None) -> str:
-    """A text without what may differ: quotes and parentheses, and the order of conditions."""
-    assert text is not None
-    bare = " ".join(re.sub(r"[`()']", "", text).split())
-    return "\n".join(sorted(re.split(r", | AND | (?=DEFINE )|(?<=DEFINE) ", bare)))

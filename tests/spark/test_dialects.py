@@ -124,11 +124,11 @@ def test_flink_goes_on_at_the_next_row(prices: DataFrame) -> None:
 
 
 def test_oracle_sorts_null_last(spark: SparkSession) -> None:
-    query = """SELECT n FROM (SELECT NULL AS n FROM dual UNION ALL SELECT 1 FROM dual)
+    query = """SELECT n FROM (SELECT NULL AS n UNION ALL SELECT 1)
         MATCH_RECOGNIZE (ORDER BY n MEASURES NVL(FIRST(n), 0) AS n PATTERN (A B)
         DEFINE B AS n IS NULL)"""
     assert rows(matchrec.sql(spark, query, dialect="oracle")) == ["1"]
-    assert rows(matchrec.sql(spark, query.replace("FROM dual", ""))) == []
+    assert rows(matchrec.sql(spark, query)) == []
 
 
 def test_bigquery_names_parameters_with_a_sign(spark: SparkSession, prices: DataFrame) -> None:
@@ -198,9 +198,8 @@ def test_the_dialect_of_a_clause_and_of_an_error_of_spark(spark: SparkSession) -
       MATCH_RECOGNIZE (ORDER BY x MEASURES x AS y PATTERN (A) DEFINE A AS x > 0)"""
     with pytest.raises(AnalysisException) as caught:
         matchrec.sql(spark, query)
-    cure = 'leave FROM dual out: SELECT without FROM gives one row, or pass dialect="oracle"'
+    cure = "leave FROM dual out: SELECT without FROM gives one row"
     assert str(caught.value).endswith(f"^^^^\n  {cure}")
-    assert matchrec.sql(spark, query, dialect="oracle").columns == ["y"]
     assert matchrec.sql(spark, query.replace(" FROM dual", "")).columns == ["y"]
 
 

@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec import MatchRecognizeError, MatchRecognizeUnsupportedError, Pattern
+from matchrec import MatchRecognizeUnsupportedError, Pattern
 from tests.quick.scale import some_of
 
 A = Pattern.begin("a").where("kind = 'a'")
@@ -103,15 +103,3 @@ def test_other_products_have_no_such_runs(write: str) -> None:
     query = f"SELECT * FROM events MATCH_RECOGNIZE ({clause})"
     with pytest.raises(MatchRecognizeUnsupportedError, match="no SHOW TIMEOUT MATCHES and SHOW UN"):
         matchrec.convert(query, write=write)
-
-
-@pytest.mark.parametrize("write", ["sase", "pattern"])
-def test_what_other_languages_lose_is_noted(write: str) -> None:
-    clause = SQL.replace("(A X* B)", "(A B) ALL MATCHES").replace("X AS kind <> 'b', ", "")
-    measures = clause[clause.index("MEASURES") : clause.index("ONE ROW")]
-    query = f"SELECT * FROM events MATCH_RECOGNIZE ({clause})"
-    found = matchrec.convert(query.replace(measures, ""), write=write)
-    assert any("SHOW TIMEOUT MATCHES" in note.message for note in found.notes)
-    if write == "sase":
-        with pytest.raises(MatchRecognizeError, match=r"MATCH_STATUS\(\)"):
-            matchrec.convert(query, write=write)

@@ -8,12 +8,12 @@ that it has twice is the first. Source: java.time.ZonedDateTime.ofLocal, which S
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone, tzinfo
 from functools import cache
 from zoneinfo import ZoneInfo, available_timezones
 
 from matchrec.conditions.functions.function import FunctionError
-from matchrec.dataclass import dataclass
 
 DAYS_OF_400_YEARS = 146_097
 DAYS_BEFORE_1970 = 719_468  # from 0000-03-01, with which a year ends with its leap day

@@ -7,6 +7,7 @@ together the text of a time of several rows. These casts are refused when the qu
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from functools import partial
@@ -35,7 +36,6 @@ from matchrec.conditions.functions.numerals import (
     wrap_floating,
 )
 from matchrec.conditions.types import FLOAT, STRING, Family, ValueType, is_wide_decimal, type_named
-from matchrec.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,17 +2,16 @@
 
 Values are Python's: bool, int, float, Decimal, str, bytes; NULL is None. A date is its day, a
 timestamp or an interval its microseconds, a time of day its nanoseconds, all since 1970 began or
-the day did. An array is a tuple of its elements, a struct of its fields, a map of pairs. A lambda
-function is a function of Python's.
+the day did. An array is a tuple of its elements, a struct of its fields, a map of pairs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from matchrec.conditions.types import Family, ValueType
-from matchrec.dataclass import dataclass
 
 Value = Any
 Meant = TypeVar("Meant")  # by a name
@@ -37,8 +36,7 @@ class Settings:
 
     time_zone: see `FunctionUse`. timestamp_type: of TIMESTAMP. legacy_statistics: see
     `AggregateUse`. keeps_escapes: whether a backslash in a string literal stands for itself.
-    quotes: those that a string literal may stand in. two_valued_exists: whether EXISTS is false
-    where it is unknown.
+    quotes: those that a string literal may stand in.
     """
 
     time_zone: str = "UTC"
@@ -46,7 +44,6 @@ class Settings:
     timestamp_type: str = "timestamp_ltz"
     keeps_escapes: bool = False
     quotes: str = "'\""
-    two_valued_exists: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +89,7 @@ class Function:
     computes it. least: how many arguments it takes at least; None: all of them.
     takes_nulls: whether it may give something for NULL; otherwise it is computed only where no
     argument is NULL. fails: whether it has no result for some values under ANSI; of casts their
-    types tell. repeats: whether further arguments are as the last one. variables: the types
-    of the variables of a lambda function, by those of the arguments before it; its value is what
-    computes its body from theirs, and its type that of the body.
+    types tell. repeats: whether further arguments are as the last one.
     """
 
     parameters: tuple[Parameter, ...]
@@ -103,7 +98,6 @@ class Function:
     least: int | None = None
     takes_nulls: bool = False
     repeats: bool = False
-    variables: Callable[[Sequence[ValueType]], Sequence[ValueType]] | None = None
     fails: bool = False
 
     def parameter(self, place: int) -> Parameter:

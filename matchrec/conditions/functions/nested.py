@@ -1,9 +1,8 @@
-"""Functions of arrays, and those that take a lambda function."""
+"""Functions of arrays."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import reduce
+from collections.abc import Iterable, Mapping, Sequence
 
 from matchrec.conditions.functions.comparisons import normalized
 from matchrec.conditions.functions.function import (
@@ -12,7 +11,6 @@ from matchrec.conditions.functions.function import (
     Function,
     FunctionError,
     FunctionUse,
-    Result,
     Value,
     by_name,
     function,
@@ -23,7 +21,6 @@ from matchrec.conditions.types import (
     INT,
     Family,
     ValueType,
-    array,
 )
 
 ARRAY, INTEGER = Family.ARRAY, Family.INTEGER
@@ -115,97 +112,6 @@ def size(use: FunctionUse) -> Compute:
     return lambda values: of_null if values is None else len(values)
 
 
-# Functions that take a lambda function: of arrays, of columns or collected of rows.
-#
-# exists(collect_list(A.x), x -> x > B.y)      aggregate(B.xs, 0, (sum, x) -> sum + x * A.y)
-#
-# Source: Spark's `higherOrderFunctions.scala`. Of its legacy settings, that of EXISTS counts.
-
-
-TWO_VALUED = "TWO-VALUED"
-"""The word of an EXISTS that is false where it is unknown."""
-
-PLACE_MAY_BE_ASKED = frozenset({"TRANSFORM", "FILTER"})
-"""Those whose lambda functions may have the place of an element as a second variable."""
-
-Types = Sequence[ValueType]
-
-
-def element_types(types: Types) -> Types:
-    return types[0].parts
-
-
-def types_with_place(types: Types) -> Types:
-    return (*types[0].parts, INT)
-
-
-def fold_types(types: Types) -> Types:
-    """Of AGGREGATE: what has been merged, and an element; of the second, what has been merged."""
-    return (types[1], *types[0].parts) if len(types) == 2 else (types[1],)
-
-
-def where_boolean(type_: Callable[[FunctionUse], ValueType | None]) -> Result:
-    """A type, where the lambda function says whether something is so."""
-    return lambda use: type_(use) if use.types[-1].family is Family.BOOLEAN else None
-
-
-def as_merged(use: FunctionUse) -> ValueType | None:
-    """Of AGGREGATE: merging keeps the type of what it begins with."""
-    return use.types[-1] if use.types[1] == use.types[2] else None
-
-
-def settled_by(decisive: bool) -> Callable[[FunctionUse], Compute]:
-    """EXISTS, which holds if it does for one, or FORALL, which fails if it does for one.
-
-    NULL where none decides and one is unknown.
-    """
-
-    def build(use: FunctionUse) -> Compute:
-        if_unknown = False if TWO_VALUED in use.words else None
-
-        def compute(values: Array, holds: Compute) -> bool | None:
-            unknown = False
-            for one in values:
-                found = holds(one)
-                if found is not None and bool(found) is decisive:
-                    return decisive
-                unknown = unknown or found is None
-            return if_unknown if unknown else not decisive
-
-        return compute
-
-    return build
-
-
-def quantifier(decisive: bool) -> Function:
-    """EXISTS or FORALL."""
-    returns = where_boolean(lambda _: BOOLEAN)
-    return Function((ARRAY, None), returns, settled_by(decisive), variables=element_types)
-
-
-def select(values: Array, holds: Compute) -> Array:
-    return tuple(one for place, one in enumerate(values) if holds(one, place))
-
-
-def transform(values: Array, change: Compute) -> Array:
-    return tuple(change(one, place) for place, one in enumerate(values))
-
-
-def aggregate(
-    values: Array | None, start: Value, merge: Compute, finish: Compute | None = None
-) -> Value:
-    """What begins may be NULL, the array may not."""
-    if values is None:
-        return None
-    found = reduce(merge, values, start)
-    return found if finish is None else finish(found)
-
-
-def over_array(returns: Result, compute: Compute) -> Function:
-    """A function of an array and a lambda function, which may have the places of elements."""
-    return Function((ARRAY, None), returns, lambda _: compute, variables=types_with_place)
-
-
 NESTED_FUNCTIONS: Mapping[str, Function] = by_name(
     {
         "SIZE CARDINALITY": Function((ARRAY,), INT, size, takes_nulls=True),
@@ -216,12 +122,5 @@ NESTED_FUNCTIONS: Mapping[str, Function] = by_name(
         "ELEMENT_AT": Function((ARRAY, INTEGER), counted_element_type, element_at, fails=True),
         "TRY_ELEMENT_AT": Function((ARRAY, INTEGER), counted_element_type, try_element_at),
         "[]": Function((ARRAY, INTEGER), element_type, subscript, fails=True),
-        "EXISTS": quantifier(True),
-        "FORALL": quantifier(False),
-        "FILTER": over_array(where_boolean(lambda use: use.types[0]), select),
-        "TRANSFORM": over_array(lambda use: array(use.types[1]), transform),
-        "AGGREGATE REDUCE": Function(
-            (ARRAY, None, None, None), as_merged, lambda _: aggregate, 3, True, variables=fold_types
-        ),
     }
 )

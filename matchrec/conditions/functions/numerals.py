@@ -145,7 +145,7 @@ def rescale(number: Decimal, precision: int, scale: int) -> Decimal:
 def floating_to_decimal(number: float, precision: int, scale: int) -> Decimal | None:
     """The text that Java gives the number, rescaled; NULL, also under ANSI, without digits.
 
-    What Java makes of a number with many digits depends on its version: see `certain`.
+    What Java makes of a number with many digits depends on its version: see `rescale_if_certain`.
     """
     if not math.isfinite(number):
         return None

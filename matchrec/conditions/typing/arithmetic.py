@@ -122,7 +122,7 @@ def type_trying(typer: Typer, step: TypedOperation) -> Typed:
 
 
 def trying(expression: RunExpression) -> RunExpression:
-    """The same operation, which is NULL where it would be an error."""
+    """The operation as one that is NULL where it would be an error."""
     match expression:
         case Arithmetic():
             return replace(expression, tries=True)

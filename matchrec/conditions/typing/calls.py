@@ -17,8 +17,6 @@ from matchrec.conditions.residual import (
     BASIC,
     COMPARISONS,
     LOGIC,
-    Combined,
-    Lambda,
     Typed,
     TypedOperation,
 )
@@ -27,7 +25,6 @@ from matchrec.conditions.run_condition import (
     ArithmeticOperator,
     Call,
     Choose,
-    LambdaFunction,
     ReadValue,
     Reduce,
     RunExpression,
@@ -107,7 +104,6 @@ def in_python(part: Typed) -> bool:
 def type_call(typer: Typer, step: TypedOperation) -> Typed:
     """A function that Python computes."""
     from matchrec.conditions.functions.casts import CASTS
-    from matchrec.conditions.functions.nested import TWO_VALUED
 
     name = step.operator
     function = functions()[name]
@@ -119,8 +115,6 @@ def type_call(typer: Typer, step: TypedOperation) -> Typed:
     words = step.words
     if name in CASTS:
         words = tuple(meant_type(typer, word) for word in words)
-    if name == "EXISTS" and typer.settings.two_valued_exists:
-        words = (TWO_VALUED,)
     use = FunctionUse(tuple(one.type for one in parts), words, typer.ansi, typer.settings.time_zone)
     if not function.takes(len(parts)):
         raise not_known_during_the_match(step.operator, step.span)
@@ -132,24 +126,6 @@ def type_call(typer: Typer, step: TypedOperation) -> Typed:
         raise cannot_combine(step.operator, ", ".join(names[:-1]), names[-1], step.span)
     check_zone(typer, step, (*use.types, type_))
     return Typed(Apply(name, tuple(part.expression for part in parts), use, type_), type_)
-
-
-def type_lambda(typer: Typer, step: Combined, part: Lambda, before: Sequence[Typed]) -> Typed:
-    """A lambda function after arguments of such types; its type is that of its body."""
-    from matchrec.conditions.functions.nested import PLACE_MAY_BE_ASKED
-
-    function = functions().get(step.operator)
-    known: Sequence[ValueType] = ()
-    enough = 2 if function is None else max(function.least or 0, 2)
-    if function is not None and function.variables is not None and len(before) + 1 >= enough:
-        known = function.variables([one.type for one in before])
-    least = len(known) - (step.operator in PLACE_MAY_BE_ASKED)
-    if not least <= len(part.variables) <= len(known) or not known:
-        raise not_known_during_the_match(step.operator, step.span)
-    typer.bound.update(zip(part.variables, known, strict=False))
-    body = typer.type_step(part.body)
-    found = LambdaFunction(part.variables, body.expression, body.type)
-    return replace(body, expression=found, value=None)
 
 
 def meant_type(typer: Typer, word: str) -> str:

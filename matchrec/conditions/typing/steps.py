@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from typing_extensions import assert_never
 
@@ -11,8 +11,6 @@ from matchrec.conditions.residual import (
     COMPARISONS,
     LOGIC,
     Combined,
-    Lambda,
-    LambdaRead,
     ListAggregate,
     NumberOfMatch,
     RunningAggregate,
@@ -30,7 +28,6 @@ from matchrec.conditions.run_condition import (
     Comparison,
     Constant,
     IsNull,
-    LambdaValue,
     Not,
     Or,
     ReadClassifier,
@@ -53,7 +50,7 @@ from matchrec.conditions.typing.arithmetic import (
     type_trying,
     with_floats,
 )
-from matchrec.conditions.typing.calls import needs_python, type_call, type_lambda
+from matchrec.conditions.typing.calls import needs_python, type_call
 from matchrec.conditions.typing.running_aggregates import type_list, type_running_aggregate
 from matchrec.conditions.typing.typer import (
     Typer,
@@ -63,8 +60,7 @@ from matchrec.conditions.typing.typer import (
     type_deferred,
     type_formula,
 )
-from matchrec.dataclass import dataclass
-from matchrec.errors.conditions import cannot_combine, not_known_during_the_match
+from matchrec.errors.conditions import cannot_combine
 
 
 @dataclass(frozen=True)
@@ -88,23 +84,14 @@ class StepTyper(Typer):
                 return type_list(self, step)
             case NumberOfMatch():
                 return Typed(TriedMatchNumber(), BIGINT)
-            case LambdaRead(variable):
-                type_ = self.bound[variable]
-                return Typed(LambdaValue(variable, type_), type_)
-            case Lambda() | Typed():
-                raise not_known_during_the_match("->", step.span)
+            case Typed():
+                return step
             case _:
                 assert_never(step)
 
     def with_typed_operands(self, step: Combined) -> TypedOperation:
-        """The operation; a lambda function is typed after the operands before it."""
-        operands: list[Typed] = []
-        for one in step.operands:
-            if isinstance(one, Lambda):
-                operands.append(type_lambda(self, step, one, operands))
-            else:
-                operands.append(self.type_step(one))
-        return TypedOperation(step.operator, tuple(operands), step.span, step.words)
+        operands = tuple(map(self.type_step, step.operands))
+        return TypedOperation(step.operator, operands, step.span, step.words)
 
     def type_operation(self, step: TypedOperation) -> Typed:
         size, depth = self.size_and_depth(step)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 from matchrec.conditions.functions import functions
 from matchrec.conditions.functions.function import Settings
@@ -51,7 +51,6 @@ from matchrec.conditions.types import (
     unnamed,
 )
 from matchrec.conditions.typing.numbers import common_nested, common_type, widen
-from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.errors.conditions import (
     cannot_combine,
@@ -59,7 +58,7 @@ from matchrec.errors.conditions import (
     operations_nested_too_deep,
     too_many_operations,
 )
-from matchrec.plan.expression import DEEPEST, LambdaVariable, Navigation
+from matchrec.plan.expression import DEEPEST, Navigation
 from matchrec.plan.text import Amount, amount, literal_text
 
 MOST_OPERATIONS = 200_000
@@ -79,7 +78,7 @@ def constant_of(step: Value, type_: ValueType) -> Typed | None:
 
 
 def as_held(written: Amount, type_: ValueType) -> int | None:
-    """The same as the number that holds a value of a type; None where there is none."""
+    """The number that holds a value of a type; None where there is none."""
     if is_wide_decimal(type_):
         return None
     if type_.family is Family.DECIMAL:
@@ -124,8 +123,7 @@ class Typer(ABC):
 
     types: of every column that the steps read. ansi: whether overflow is an error. settings: of the
     session. columns: those that conditions read. drafted: those of steps that have been typed, and
-    whether it is by their ranks; Spark may still cast one, or compute what they are of. bound: the
-    types of variables of lambda functions, whose bodies are typed.
+    whether it is by their ranks; Spark may still cast one, or compute what they are of.
     """
 
     types: Mapping[RowColumn, ValueType]
@@ -133,7 +131,6 @@ class Typer(ABC):
     settings: Settings = IN_UTC
     columns: RunColumns = field(default_factory=RunColumns)
     drafted: list[tuple[RowColumn, bool]] = field(default_factory=list)
-    bound: dict[LambdaVariable, ValueType] = field(default_factory=dict)
 
     @abstractmethod
     def type_step(self, step: Step) -> Typed:
@@ -164,7 +161,7 @@ class Typer(ABC):
         return typed.expression
 
     def placed(self, expression: RunExpression) -> RunExpression:
-        """The same, reading the columns that conditions read in place of those drafted."""
+        """The expression over the columns that conditions read, in place of those drafted."""
         match expression:
             case ReadValue(column=int(column)) | Reduce(column=int(column)):
                 return replace(expression, column=self.place(column, expression.kind))

@@ -16,9 +16,9 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from itertools import islice
 
-from matchrec.dataclass import dataclass
 from matchrec.errors.language import as_note
 from matchrec.source import Source, Span
 

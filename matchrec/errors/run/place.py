@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
-
-from matchrec.dataclass import dataclass
 
 LONGEST_VALUE = 200
 

@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import partial
 
-from matchrec.dataclass import dataclass
 from matchrec.errors.kinds import (
     MatchRecognizePlanError,
     nearest,

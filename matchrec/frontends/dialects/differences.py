@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 
-from matchrec.dataclass import dataclass
 from matchrec.frontends.dialects.products import Product
 from matchrec.frontends.lexing.tokens import TokenSequence
 from matchrec.source import Span, read_table

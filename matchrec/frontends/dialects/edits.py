@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
 
 from sqlglot import Token
 
-from matchrec.dataclass import dataclass
 from matchrec.source import Source, Span
 
 

@@ -7,7 +7,7 @@ dialect.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -16,16 +16,13 @@ from sqlglot import ErrorLevel, Token, TokenType, exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError, TokenError, UnsupportedError
 
-from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.errors.sql import window as errors
-from matchrec.errors.sql.foreign_names import lacks_argument
 from matchrec.frontends.dialects.edits import Edit, Edited, Note, edited, edits_between
 from matchrec.frontends.dialects.products import Product
 from matchrec.frontends.dialects.rules.of_products import rules_between
 from matchrec.frontends.dialects.rules.place import (
     VARIABLE,
-    AbsentError,
     Kinds,
     KnownColumns,
     Place,
@@ -36,7 +33,7 @@ from matchrec.frontends.dialects.rules.place import (
     no_tables,
 )
 from matchrec.frontends.expressions.analysis import reason_of, stopped_at
-from matchrec.frontends.lexing.tokens import SEMANTICS, TokenSequence, sequence_of, tokens_by
+from matchrec.frontends.lexing.tokens import SEMANTICS, sequence_of, tokens_by
 from matchrec.source import Span
 
 
@@ -106,9 +103,18 @@ def _parsed(text: str, product: Product) -> exp.Expr:
     trees = [tree for tree in found if tree is not None]
     if len(trees) != 1:
         raise ParseError("one statement or expression is expected")
-    if any(map(lacks_argument, trees[0].find_all(exp.Func))):
+    if any(map(_lacks_argument, trees[0].find_all(exp.Func))):
         raise ParseError("a function lacks an argument")
     return trees[0].copy()  # a part that its parser has put in two places is two
+
+
+def _lacks_argument(call: exp.Func) -> bool:
+    """Whether sqlglot has read a call without an argument that it needs, as it raises for none.
+
+    Its own `error_messages` raises in a process that has loaded unittest, in its oldest version.
+    """
+    needed = (name for name, is_needed in call.arg_types.items() if is_needed)
+    return any(call.args.get(name) in (None, []) for name in needed)
 
 
 def _generated(tree: exp.Expr, product: Product, place: Place) -> str:
@@ -259,11 +265,6 @@ class Fragments:
         rules = rules_between(self.read, self.write)
         text = self.text[span.start : span.end]
         tokens = sequence_of(tokens_in(text, self.read), text)
-        named = _place_of(error.words, tokens) if isinstance(error, AbsentError) else None
-        if named is not None:
-            return errors.without_equivalent(
-                self.write.title, None, str(error), named.shifted(span.start)
-            )
         calls = [index for index in range(len(tokens)) if tokens.is_call(index)]
         for start in sorted(calls, key=lambda index: tokens.pairs[index + 1] - index):
             call = tokens.span(start, tokens.pairs[start + 1] + 1)
@@ -277,13 +278,6 @@ class Fragments:
             except (ParseError, TokenError):
                 continue
         return errors.without_equivalent(self.write.title, None, str(error), span)
-
-
-def _place_of(words: str, tokens: TokenSequence) -> Span | None:
-    """Where words stand first."""
-    keys = words.upper().replace(".", " . ").split()
-    places = (at for at in range(len(tokens)) if tokens.says(at, *keys))
-    return next((tokens.span(at, at + len(keys)) for at in places), None)
 
 
 def _outermost(spans: Sequence[Span]) -> list[Span]:

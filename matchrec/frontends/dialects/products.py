@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from matchrec.dataclass import dataclass
 from matchrec.frontends.lexing.tokens import NAVIGATION
 from matchrec.plan.clauses import ColumnOrder, SkipTo
 
@@ -170,7 +169,7 @@ PRODUCTS = {
 SIGNS = {
     "azure": r"\bTIMESTAMP\s+BY\b | \bLIMIT\s+DURATION\b",
     "oracle": r"""
-        \bCONNECT\s+BY\b | \bFROM\s+dual\b | \w\# | \bNUMTO(DS|YM)INTERVAL\b | \bTRUNC\s*\(
+        \w\# | \bNUMTO(DS|YM)INTERVAL\b | \bTRUNC\s*\(
         | \bTO_(DS|YM)INTERVAL\b | \bTO_(CHAR|DATE|NUMBER)\s*\( | \bSYSDATE\b
         | interval\ day\ to\ second\ and\ \w+
         | INTERVAL\ DAY\ TO\ SECOND .* mismatch | mismatch .* \b(DATE|INTERVAL|TIMESTAMP)
@@ -193,7 +192,7 @@ SIGNS = {
 def products_shown(text: str) -> tuple[str, ...]:
     """The names of products whose spellings a query has, or what is said against it.
 
-    >>> products_shown("SELECT * FROM dual"), products_shown("SELECT 1")
+    >>> products_shown("SELECT TRUNC(d) FROM t"), products_shown("SELECT 1")
     (('oracle',), ())
     """
     flags = re.VERBOSE | re.IGNORECASE | re.DOTALL

@@ -7,7 +7,7 @@ every expression in a clause. Each is translated by itself, so all else stays as
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 
@@ -15,7 +15,6 @@ from sqlglot import Token as SqlglotToken
 from sqlglot import TokenType
 from sqlglot.errors import TokenError
 
-from matchrec.dataclass import dataclass
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.sql import window as errors
 from matchrec.errors.sql.clause import unexpected_token, unreadable_text

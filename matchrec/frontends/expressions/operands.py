@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from matchrec.dataclass import dataclass
 from matchrec.frontends.expressions.analysis import Analysis, with_holes
 from matchrec.frontends.expressions.references import Hole
 from matchrec.frontends.expressions.row_terms import with_field_name
@@ -22,8 +21,6 @@ from matchrec.frontends.lexing.tokens import (
     words,
 )
 from matchrec.plan.expression import (
-    LAMBDA,
-    LambdaVariable,
     Operation,
     Parts,
     Piece,
@@ -32,58 +29,6 @@ from matchrec.plan.expression import (
     around,
     enclosed,
 )
-
-# Lambda functions among the tokens of an expression, and where their variables stand.
-#
-# exists(A.xs, x -> x > B.y)      aggregate(A.xs, 0, (sum, x) -> sum + x)
-
-
-@dataclass(frozen=True, slots=True)
-class WrittenLambda:
-    """Tokens `start .. end`, of which those after `arrow` are the body.
-
-    names: where the names of its variables stand, before the arrow.
-    """
-
-    start: int
-    arrow: int
-    end: int
-    names: tuple[int, ...]
-
-
-def find_lambdas(text: TokenSequence) -> dict[int, WrittenLambda]:
-    """The lambda functions by their first tokens, outer ones before those inside."""
-    found = {}
-    for arrow, token in enumerate(text.tokens):
-        if token.key != "->":
-            continue
-        start = text.openings.get(arrow - 1, arrow - 1)
-        names = (start,) if start == arrow - 1 else tuple(range(start + 1, arrow - 1, 2))
-        if all(text[name].is_word for name in names):
-            body = text.level(arrow + 1, len(text))
-            ends = (at for at in body if text.key(at) == "," or text.key(at) in CLOSING)
-            found[start] = WrittenLambda(start, arrow, next(ends, len(text)), names)
-    return found
-
-
-def find_variables(
-    tokens: Sequence[Token], lambdas: Iterable[WrittenLambda]
-) -> dict[int, WrittenLambda]:
-    """By the place of each variable in a body, the lambda function whose variable it is."""
-    found: dict[int, WrittenLambda] = {}
-    for one in lambdas:
-        names = {tokens[name].text for name in one.names}
-        for place in range(one.arrow + 1, one.end):
-            if tokens[place].text in names and may_be_variable(tokens, place):
-                found[place] = one
-    named = {name for one in lambdas for name in one.names}
-    return {place: one for place, one in found.items() if place not in named}
-
-
-def may_be_variable(tokens: Sequence[Token], place: int) -> bool:
-    """Whether a word is neither a field, nor a function."""
-    after = tokens[place + 1].key if place + 1 < len(tokens) else ""
-    return tokens[place].is_word and tokens[place - 1].key != "." and after != "("
 
 
 class ExpressionCursor(Cursor):
@@ -95,11 +40,6 @@ class ExpressionCursor(Cursor):
         tokens = self._tokens(holes)
         self.pairs = pair_brackets(tokens)
         self.text = TokenSequence(analysis.text, tuple(tokens), self.pairs, offset=analysis.offset)
-        self.lambdas = find_lambdas(self.text)
-        self.variables = find_variables(tokens, self.lambdas.values())
-        self.names = {place: tokens[place].text for place in self.variables}
-        for place in self.variables:
-            tokens[place] = Token(TokenKind.REFERENCE, "", tokens[place].span)
         super().__init__(tokens)
 
     def _tokens(self, holes: tuple[Hole, ...]) -> list[Token]:
@@ -132,45 +72,7 @@ class ExpressionCursor(Cursor):
         return with_field_name(self.analysis, hole.start, hole.end, hole.read.pieces)
 
     def term(self, start: int, end: int) -> Term:
-        return Term(self.pieces(start, end), self.span(start, end), self._variables(start, end))
-
-    def _variables(self, start: int, end: int) -> tuple[LambdaVariable, ...]:
-        """Those that tokens `start .. end` name, of lambda functions around them."""
-        if not self.variables:
-            return ()
-        places = (place for place in range(start, end) if place in self.variables)
-        outer = (place for place in places if self.variables[place].start < start)
-        return tuple(dict.fromkeys(map(self._variable, outer)))
-
-    def _variable(self, place: int) -> LambdaVariable:
-        return LambdaVariable(
-            self.names[place], self.tokens[self.variables[place].start].span.start
-        )
-
-    def variables_of(self, written: WrittenLambda) -> tuple[Term, ...]:
-        """The variables of a lambda function."""
-        first = self.tokens[written.start].span.start
-        tokens = (self.tokens[place] for place in written.names)
-        return tuple(
-            Term((one.text,), one.span, (LambdaVariable(one.text, first),)) for one in tokens
-        )
-
-    def is_ambiguous(self, written: WrittenLambda) -> bool:
-        """Whether a word of the body may be meant as a variable, and may not.
-
-        It has other letters, is a variable of another lambda function, or stands in a navigation.
-        """
-        keys = {self.tokens[place].key for place in written.names}
-        for place in range(written.arrow + 1, written.end):
-            hole = self.holes.get(place)
-            if hole is None and self.key_at(place) in keys and may_be_variable(self.tokens, place):
-                return True
-            if hole is not None and any(
-                self.analysis.key(at) in keys and self.analysis.key(at - 1) != "."
-                for at in range(hole.start, hole.end)
-            ):
-                return True
-        return False
+        return Term(self.pieces(start, end), self.span(start, end))
 
     def column_name(self, start: int, end: int) -> str | None:
         """The last name of a column, if the expression's tokens `start .. end` are that."""
@@ -417,7 +319,7 @@ class OperandReader(ExpressionCursor, ABC):
         return tuple(self.argument(*one) for one in self.text.separated(start, end))
 
     def fields(self, start: int, end: int) -> Iterator[tuple[str, Scalar]]:
-        """The same expressions with the names that they have in a struct."""
+        """The expressions between commas, with the names that they have in a struct."""
         for number, (first, last) in enumerate(self.text.separated(start, end), 1):
             if self.key_at(last - 2) == "AS" and self.tokens[last - 1].is_name:
                 yield self.tokens[last - 1].text, self.argument(first, last - 2)
@@ -432,13 +334,10 @@ class OperandReader(ExpressionCursor, ABC):
         if end > start + 1:
             return None
         hole = self.holes.get(start)
-        return self.names.get(start) if hole is None else self.column_name(hole.start, hole.end)
+        return None if hole is None else self.column_name(hole.start, hole.end)
 
     def argument(self, start: int, end: int) -> Scalar:
-        """One expression or lambda; what only some function understands is not modelled."""
-        written = self.lambdas.get(start)
-        if written is not None and written.end == end:
-            return self.lambda_function(written)
+        """One expression; a lambda, and what only some function understands, are not modelled."""
         if any(self.key_at(at) in NOT_PLAIN for at in self.text.level(start, end)):
             raise NotModelled
         unit = self.kind_at(start) is TokenKind.WORD and self.key_at(start) not in CONSTANTS
@@ -448,14 +347,6 @@ class OperandReader(ExpressionCursor, ABC):
         if tree is None:
             raise NotModelled
         return tree
-
-    def lambda_function(self, written: WrittenLambda) -> Operation:
-        """`x -> body`: its variables, then its body."""
-        start, end = written.start, written.end
-        if self.is_ambiguous(written):
-            raise NotModelled
-        operands = *self.variables_of(written), self.argument(written.arrow + 1, end)
-        return Operation(LAMBDA, self.parts(start, end, operands), self.span(start, end))
 
     def primary(self) -> Scalar:
         start = self.position

@@ -8,9 +8,8 @@ Source: ISO/IEC 19075-5, row pattern navigation operations; running versus final
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from matchrec.dataclass import dataclass
 from matchrec.errors.sql import expression as expression_errors
 from matchrec.errors.sql import pattern as navigation_errors
 from matchrec.errors.sql import pattern as pattern_errors
@@ -407,7 +406,7 @@ def _hole_at(analysis: Analysis, index: int) -> Hole | None:
 
 
 def _spanned(term: Term, span: Span) -> Term:
-    """The same readings, all of them written at `span`."""
+    """The readings as if all of them were written at `span`."""
     pieces = (one if isinstance(one, str) else replace(one, span=span) for one in term.pieces)
     return Term(tuple(pieces), span)
 

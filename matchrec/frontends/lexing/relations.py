@@ -10,8 +10,8 @@ Source: Spark's SqlBaseParser.g4, relationPrimary, relationExtension, strictNonR
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from matchrec.dataclass import dataclass
 from matchrec.frontends.lexing.tokens import TokenSequence, words
 
 NO_ALIAS = words(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 
@@ -17,7 +17,6 @@ from sqlglot import TokenType
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import TokenError
 
-from matchrec.dataclass import dataclass
 from matchrec.errors.kinds import MatchRecognizeParseError
 from matchrec.errors.message import Message
 from matchrec.errors.sql import clause as errors

@@ -5,7 +5,7 @@ Source: Flink CEP, "The Pattern API".
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from matchrec.arguments import (
@@ -13,14 +13,13 @@ from matchrec.arguments import (
     FLAG,
     TEXT,
     ArgumentKind,
-    OneOf,
     all_of,
     checked,
     instance_of,
     is_column,
     is_whole,
+    one_of,
 )
-from matchrec.dataclass import dataclass
 from matchrec.errors import stages as errors
 from matchrec.frontends.pattern import checks
 from matchrec.frontends.pattern.tree import (
@@ -67,10 +66,10 @@ class AfterMatch:
     SKIP_PAST_LAST_EVENT: ClassVar[AfterMatch]
 
     def __post_init__(self) -> None:
-        TO.check("AfterMatch", "to", self.to)
+        TO.check("`AfterMatch`", "to", self.to)
         to_stage = self.to in (SkipTo.FIRST, SkipTo.LAST)
-        (TEXT if to_stage else NO_STAGE).check("AfterMatch", "stage", self.stage)
-        FLAG.check("AfterMatch", "throws", self.throws)
+        (TEXT if to_stage else NO_STAGE).check("`AfterMatch`", "stage", self.stage)
+        FLAG.check("`AfterMatch`", "throws", self.throws)
 
     @staticmethod
     @checked(stage=TEXT)
@@ -162,9 +161,9 @@ class Pattern:
     most_matches: int | None = None
 
     def __post_init__(self) -> None:
-        STAGES.check("Pattern", "stages", self.stages)
-        SKIP.check("Pattern", "skip", self.skip)
-        COUNT.or_none().check("Pattern", "most_matches", self.most_matches)
+        STAGES.check("`Pattern`", "stages", self.stages)
+        SKIP.check("`Pattern`", "skip", self.skip)
+        COUNT.or_none().check("`Pattern`", "most_matches", self.most_matches)
 
     @staticmethod
     @checked(content=CONTENT)
@@ -318,7 +317,7 @@ class Pattern:
         checks.may_have_inner(self._last, "allow_combinations")
         return self._with_last(inner=Contiguity.ANY)
 
-    @checked(window=DURATION, kind=OneOf(checks.KINDS))
+    @checked(window=DURATION, kind=one_of(checks.KINDS))
     def within(self, window: object, kind: str = "first_to_last") -> Pattern:
         """Less than this lies between events.
 

@@ -6,10 +6,9 @@ The conditions of a pattern stand one below the other in a text, so that errors 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from matchrec.dataclass import dataclass
 from matchrec.errors import stages as errors
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import PATTERN_CALLS

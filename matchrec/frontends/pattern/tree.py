@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from fractions import Fraction
 from typing import Any, TypeVar
 
 from matchrec.arguments import ArgumentKind, is_number, shown_column
-from matchrec.dataclass import dataclass
 from matchrec.errors import kinds
 from matchrec.errors import stages as errors
 from matchrec.plan.stages import Contiguity, ForbiddenEvent, RepeatedPart, Single, Steps, Until

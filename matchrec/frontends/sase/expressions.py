@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
 
-from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.sase import expression as expression_errors
 from matchrec.errors.sase import query as query_errors
@@ -185,7 +184,7 @@ def _check_arguments(where: Where, components: Components) -> None:
 #
 #     b.volume < 80%*a[a.LEN].volume      →      < (b.volume, * (0.8, LAST(a.volume)))
 #
-# What an identifier reads does not depend on where its conjunct is tested, see `placement`.
+# What an identifier reads does not depend on where its conjunct is tested, see `sase.lower`.
 
 OVER_EVENTS = ("avg", "sum", "min", "max", "count")
 RANGES = (Index.SO_FAR, Index.ALL)

@@ -7,10 +7,10 @@ equivalence tests finer partitions, and a negated component an absence.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain, product
 from math import prod
 
-from matchrec.dataclass import dataclass
 from matchrec.errors.rules import duplicate_measure
 from matchrec.errors.sase import expression as expression_errors
 from matchrec.errors.sase import query as errors
@@ -337,7 +337,7 @@ def conjuncts(condition: Scalar) -> tuple[Scalar, ...]:
 
 
 def clauses(condition: Scalar) -> tuple[Clause, ...]:
-    """The same, each as the parts of a disjunction."""
+    """The conjuncts, each as the parts of a disjunction."""
     match condition:
         case Operation("AND", operands):
             return tuple(chain.from_iterable(clauses(operand) for operand in operands))

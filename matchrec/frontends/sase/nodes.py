@@ -6,10 +6,10 @@ Source: Agrawal et al., "Efficient Pattern Matching over Event Streams", section
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from matchrec.dataclass import dataclass
 from matchrec.plan.clauses import FirstMatches, RowExpression
 from matchrec.plan.text import quoted, string_literal, unquoted
 from matchrec.source import Span

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NoReturn, TypeVar
 
-from matchrec.dataclass import dataclass
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import meant_keyword, shown_in
 from matchrec.errors.sql import clause as errors
@@ -403,7 +402,7 @@ def expression_at(clause: ClauseTokens, start: int, end: int) -> ExpressionText:
 
 
 def check_windows(found: tuple[WindowNode, ...]) -> tuple[WindowNode, ...]:
-    """The same windows. Raises unless each is of another kind or between other variables."""
+    """The windows as they are. Raises unless each is of another kind or between other variables."""
     first: dict[tuple[bool, str | None, str | None], WindowNode] = {}
     for one in found:
         other = first.setdefault((one.between_rows, one.after, one.to), one)

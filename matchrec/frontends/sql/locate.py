@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from sqlglot import TokenType
 
-from matchrec.dataclass import dataclass
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.sql import clause as errors
 from matchrec.frontends.lexing.relations import find_alias
@@ -407,7 +406,7 @@ def _pieces(text: str, span: Span, replaced: Replaced) -> Iterator[Piece]:
 
 
 def _joined(pieces: Template) -> Template:
-    """The same text in as few pieces as there can be."""
+    """The pieces joined to as few as there can be."""
     joined: list[Piece] = []
     for piece in pieces:
         if isinstance(piece, str) and joined and isinstance(joined[-1], str):

@@ -10,12 +10,11 @@ match is found. Measures and conditions are about the rows of P.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
 from types import MappingProxyType
 
-from matchrec.dataclass import dataclass
 from matchrec.errors.rules import duplicate_measure
 from matchrec.errors.sql import window as errors
 from matchrec.frontends.expressions.analysis import ClausePart, Scope

@@ -5,10 +5,9 @@ Clauses that differ in spans only are equal.
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import Enum
 
-from matchrec.dataclass import dataclass
 from matchrec.frontends.lexing.tokens import SPARK, Dialect
 from matchrec.plan.clauses import (
     AfterMatchSkip,

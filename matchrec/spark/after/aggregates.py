@@ -9,13 +9,13 @@ in any order, is left to aggregates of which `OF_GROUPS` says that the order doe
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import types
 
 from matchrec.compile.executable import Executable
-from matchrec.dataclass import dataclass
 from matchrec.errors.language import part
 from matchrec.errors.run.origins import origin, with_origin
 from matchrec.output.pieces import (

@@ -10,6 +10,7 @@ Source: Spark's `Sum`, `Average`, `MaxBy`, `ListAgg`, `CentralMomentAgg`, `Covar
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from pyspark.sql.types import (
@@ -21,8 +22,6 @@ from pyspark.sql.types import (
     StructType,
     YearMonthIntervalType,
 )
-
-from matchrec.dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from pyspark.errors import AnalysisException
 
-from matchrec.dataclass import dataclass
 from matchrec.errors.sql.expression import cure_of_typed_literal
 from matchrec.errors.sql.foreign_names import cure_of, cure_of_table
 from matchrec.plan.text import Instead, Template, View
@@ -143,7 +143,7 @@ class PlaceInText:
 
 
 def in_users_terms(error: AnalysisException, filled: Filled) -> AnalysisException:
-    """The same error, of the same class, in terms of the user's text and without the plan."""
+    """The error, of its class, in terms of the user's text and without the plan."""
     kind: Any = type(error)
     short: Any = kind.__new__(_kind(kind))
     short.__dict__.update(error.__dict__)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,6 @@ from matchrec.compile.rule_set import (
 )
 from matchrec.conditions.row_column import RowColumn, show_column
 from matchrec.conditions.types import SPARKS_OWN
-from matchrec.dataclass import dataclass
 from matchrec.errors.run.failures import (
     not_divided_by,
     taken_name,
@@ -192,7 +191,7 @@ def link_rule(
 
 
 def with_identities(prepared: Prepared[SharedDrafts], rule_set: RuleSet) -> RuleSet:
-    """The same rules with digests of all that their searches depend on; not on other rules."""
+    """The rules with digests of all that their searches depend on; not on other rules."""
     question, found = prepared.question, []
     for rule, linked in zip(question.rules, rule_set.rules, strict=True):
         drafted, conditions = prepared.demand.drafts[rule.name], prepared.conditions[rule.name]

@@ -16,7 +16,7 @@ slots of a type as the rule that reads most of it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
 import numpy as np
@@ -25,7 +25,6 @@ import pyarrow as pa
 from matchrec.arguments import AfterError
 from matchrec.compile.executable import Executable
 from matchrec.compile.rule_set import RuleSet, Version
-from matchrec.dataclass import dataclass
 from matchrec.engine.matches import Matches, Numbering
 from matchrec.engine.nearby import set_nearby_bits
 from matchrec.engine.partitions import BoolArray, Frontier, IntArray, Partitions, WordArray
@@ -342,7 +341,7 @@ def number_by(outer: IntArray, found: Iterable[Matches]) -> Iterator[Matches]:
 
 
 def constant(number: int, count: int) -> pa.Array:
-    """The same number so many times."""
+    """A number so many times."""
     return pa.array(np.full(count, number, np.int32))
 
 
@@ -363,7 +362,7 @@ def cast(values: pa.Array, kind: pa.DataType) -> pa.Array:
 
 
 def joined(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The same rows in larger batches."""
+    """The rows in larger batches."""
     waiting: list[pa.RecordBatch] = []
     rows = 0
     for batch in batches:

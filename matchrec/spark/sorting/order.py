@@ -12,13 +12,13 @@ numbers are all different, so NumPy's fastest sort keeps rows with equal words a
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from matchrec.dataclass import dataclass
 from matchrec.engine.partitions import BoolArray, IntArray, WordArray
 from matchrec.spark import wire
 from matchrec.spark.wire import SortColumn, Sorting
@@ -264,7 +264,7 @@ def of_partitions(values: pa.Array, order: Order) -> pa.Array:
 
 
 def with_begins(table: pa.Table, order: Order) -> pa.Table:
-    """The same rows; bit 0 of the first bits says which are the first of a partition."""
+    """The rows; bit 0 of the first bits says which are the first of a partition."""
     if wire.FIRST_BITS not in table.column_names:
         return table.append_column(wire.FIRST_BITS, arrow_of(order.begins.astype(np.int8)))
     place = table.column_names.index(wire.FIRST_BITS)

@@ -24,7 +24,7 @@ import errno
 import os
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import chain
 from tempfile import TemporaryFile
 from typing import IO
@@ -33,7 +33,6 @@ import numpy as np
 import pyarrow as pa
 
 from matchrec import memory
-from matchrec.dataclass import dataclass
 from matchrec.engine.partitions import IntArray
 from matchrec.errors.calls import no_room_on_disk
 from matchrec.shortcuts import taken

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from io import BytesIO
 from typing import Any
 
@@ -25,7 +25,6 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from matchrec.compile.rule_set import Version
-from matchrec.dataclass import dataclass
 from matchrec.engine.partitions import IntArray
 from matchrec.errors.streams import state_of_another_query
 from matchrec.spark import wire

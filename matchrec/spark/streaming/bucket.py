@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Generator, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Protocol
 
@@ -21,7 +22,6 @@ import pyarrow as pa
 from pyspark.sql.types import TimestampType
 
 from matchrec.compile.executable import Executable
-from matchrec.dataclass import dataclass
 from matchrec.engine.partitions import IntArray
 from matchrec.errors.streams import changed_in_the_past
 from matchrec.spark import wire
@@ -107,7 +107,7 @@ class Needs:
         return Needs(self.keys[places], take(self.states, places))
 
     def merged_with(self, others: Needs) -> Needs:
-        """The same with other keys, in their order."""
+        """What is needed of these keys and of others, in their order."""
         if not len(self.keys) or not len(others.keys):
             return self if len(self.keys) else others
         keys = np.append(self.keys, others.keys)

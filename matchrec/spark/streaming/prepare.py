@@ -13,7 +13,7 @@ a hundred times what the search of its few new events does.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -21,7 +21,6 @@ import pyarrow as pa
 from pyspark.sql import types as spark_types
 
 from matchrec.conditions.row_column import RowColumn
-from matchrec.dataclass import dataclass
 from matchrec.errors.streams import (
     altered_in_stream,
     frame_over_stream,

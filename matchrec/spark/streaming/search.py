@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Generator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -17,7 +17,6 @@ import pyarrow as pa
 
 from matchrec.compile.executable import Executable, Lookaround
 from matchrec.compile.rule_set import Version
-from matchrec.dataclass import dataclass
 from matchrec.engine.partitions import NO_EDGE, BoolArray, Frontier, IntArray, Partitions
 from matchrec.engine.records import compile_task
 from matchrec.output.reads import ReadFact

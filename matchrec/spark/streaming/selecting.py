@@ -7,13 +7,12 @@ not at all; everything else is done once for all of them.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
 
 from matchrec.compile.executable import Executable
-from matchrec.dataclass import dataclass
 from matchrec.engine.incremental import (
     Answer,
     SearchCall,

@@ -84,7 +84,7 @@ def offsets_of(offsets: IntArray) -> pa.Array:
 
 
 def numbers_or_zero(values: pa.Array) -> npt.NDArray:  # type: ignore[type-arg]
-    """The same as `numbers_of`, 0 where NULL."""
+    """The values that `numbers_of` gives, 0 where NULL."""
     numbers = numbers_of(values)
     return (
         np.where(validity(values), numbers, numbers.dtype.type(0)) if values.null_count else numbers

@@ -16,14 +16,13 @@ rows of that partition. Where there is no room for these, that is an error.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
 
 from matchrec import memory
 from matchrec.compile.executable import Lookaround
-from matchrec.dataclass import dataclass
 from matchrec.engine.partitions import NO_EDGE, BoolArray, Frontier, IntArray
 from matchrec.spark import wire
 from matchrec.spark.worker.arrays import column, numbers_of

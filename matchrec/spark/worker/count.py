@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import dataclass, field
 from time import perf_counter_ns
 from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
 
-from matchrec.dataclass import dataclass
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.totals import WAYS
 from matchrec.engine.matches import Matches

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import astuple, field, fields, replace
+from dataclasses import astuple, dataclass, field, fields, replace
 
 import numpy as np
 import pyarrow as pa
 
 from matchrec.compile.coverage import SUMS, CoverageTask, Figures
 from matchrec.compile.executable import Executable
-from matchrec.dataclass import dataclass
 from matchrec.engine.coverage import Counts, find_matches, note_starts
 from matchrec.engine.interface import NearbyCondition
 from matchrec.engine.kernels.counting import (

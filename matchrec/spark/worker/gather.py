@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from math import inf
@@ -14,7 +14,6 @@ import pyarrow as pa
 
 from matchrec.compile.executable import Executable
 from matchrec.conditions.row_column import show_column
-from matchrec.dataclass import dataclass
 from matchrec.engine.interface import Task, Total
 from matchrec.engine.kernels import totals
 from matchrec.engine.partitions import BoolArray, FloatArray, IntArray

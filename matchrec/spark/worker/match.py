@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
 from matchrec.compile.executable import Executable
-from matchrec.dataclass import dataclass
 from matchrec.engine.matches import FailureKind, Matches, RunFailure, no_matches
 from matchrec.engine.nearby import satisfy_nearby
 from matchrec.engine.partitions import NO_EDGE, IntArray, Partitions
@@ -118,7 +118,7 @@ def searching(executable: Executable, piece: Piece, partitions: Partitions) -> I
 
 
 def naming_partitions(executable: Executable, pieces: Iterator[Piece]) -> Iterator[Piece]:
-    """The same pieces. Raises MatchRecognizeRunError for a partition for which there is no room."""
+    """The pieces. Raises MatchRecognizeRunError for a partition for which there is no room."""
     try:
         yield from pieces
     except PartitionWithoutRoom as error:

@@ -6,11 +6,10 @@ What it takes to do so is loaded where they do it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from matchrec.compile.executable import Executable, Lookaround
-from matchrec.dataclass import dataclass
 from matchrec.shortcuts import taken
 from matchrec.spark.errors.failing import loading
 from matchrec.spark.wire import Sorting, Struct

@@ -8,11 +8,11 @@ is kept if some match may reach it, and a range may begin with one that none rea
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
-from matchrec.dataclass import dataclass
 from matchrec.engine.partitions import BoolArray, IntArray
 from matchrec.spark import wire
 from matchrec.spark.worker.arrays import arrow_of, column, numbers_of

@@ -26,15 +26,6 @@ def test_what_is_refused(spark: SparkSession, expression: str, message: str) -> 
         matchrec.sql(spark, query, dialect="bigquery")
 
 
-def test_an_error_after_a_pipe_points_at_the_query(spark: SparkSession) -> None:
-    query = "FROM (SELECT 1 AS x)\n|> MATCH_RECOGNIZE (ORDER BY x MEASURES MAX(y) AS m\n"
-    query += "PATTERN (a ( | a)) DEFINE a AS x > 0)"
-    with pytest.raises(
-        matchrec.MatchRecognizeError, match=r"unknown column `y`[^\n]*\n *line 2, column 45"
-    ):
-        matchrec.sql(spark, query, dialect="bigquery")
-
-
 def test_elements_of_arrays(spark: SparkSession) -> None:
     query = """SELECT xs, (SELECT SUM(s.x) FROM UNNEST(steps) AS s WHERE s.r < 3) AS first_two
         FROM UNNEST([1, 3, 2]) AS x MATCH_RECOGNIZE (ORDER BY x

@@ -60,11 +60,13 @@ OF_TWO = """
     concat_ws regexp_extract months_between add_months trunc date_trunc array_position array_join
     get array_union pmod
 """
-WITH_LAMBDAS = "zip_with map_filter transform_keys transform_values map_zip_with"
+WITH_LAMBDAS = """
+    aggregate exists filter forall map_filter map_zip_with reduce transform transform_keys
+    transform_values zip_with
+"""
 CALLS = {
     **dict.fromkeys(OF_ONE_ROW.split(), "{}(A.x || B.y)"),
     **dict.fromkeys(OF_TWO.split(), "{}(A.x, B.y)"),
-    **dict.fromkeys(WITH_LAMBDAS.split(), "{}(A.x || B.y, (k, v) -> k)"),
 }
 
 
@@ -76,6 +78,13 @@ def test_a_function_that_spark_alone_computes_is_refused_of_several_rows(name: s
         split(plan)
     assert caught.value.message.startswith(f"`{name.upper()}` in DEFINE combines several rows")
     assert caught.value.hint.startswith("write the function around each navigation by itself")
+
+
+@pytest.mark.parametrize("name", WITH_LAMBDAS.split())
+def test_a_function_that_takes_a_lambda_is_refused_of_several_rows(name: str) -> None:
+    plan = lower(parse_clause(f"PATTERN (A B) DEFINE B AS {name}(A.x, (k, v) -> k > B.y) IS NULL"))
+    with pytest.raises(MatchRecognizeUnsupportedError, match=f"^`{name}` with a lambda in DEFINE"):
+        split(plan)
 
 
 def test_of_one_row_spark_computes_it() -> None:

@@ -9,11 +9,11 @@ ARRAY_AGG(x) OVER w                      OVER behind the array that is made of i
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp, parse_one
 from sqlglot.errors import UnsupportedError
 
-from matchrec.dataclass import dataclass
 from matchrec.frontends.dialects.rules.place import Place, called, has_semantics, name_of
 from matchrec.frontends.lexing.tokens import SEMANTICS
 

@@ -30,7 +30,6 @@ from matchrec.frontends.dialects.rules.aggregates import (
     value_at_extreme,
 )
 from matchrec.frontends.dialects.rules.place import (
-    AbsentError,
     Kind,
     Place,
     Rule,
@@ -109,7 +108,7 @@ def time_of_event(node: exp.Expr, place: Place) -> exp.Expr:
     if not is_called or node.sql().upper().rstrip("()") != "SYSTEM.TIMESTAMP":
         return node
     if place.order is None:
-        raise AbsentError("System.Timestamp", "only in a clause, so name the time in MEASURES")
+        raise UnsupportedError("no System.Timestamp outside of a clause: name it in MEASURES")
     return exp.column(place.order)
 
 

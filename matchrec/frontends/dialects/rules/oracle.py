@@ -1,4 +1,4 @@
-"""Rules of Oracle: its times; rows of dual, by ROWNUM and by `(+)`; texts, of which '' is NULL.
+"""Rules of Oracle: its times, and texts that are joined, of which '' is NULL.
 
 Its DATE has a time of day, `-` of two gives days, `+` a number moves by days:
 
@@ -13,14 +13,12 @@ compared or computed with tells which one was meant; where nothing does, it is a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from enum import Enum
 
 from sqlglot import exp
 from sqlglot.dialects.oracle import Oracle
 from sqlglot.errors import UnsupportedError
 from sqlglot.time import format_time
-from sqlglot.transforms import eliminate_join_marks
 
 from matchrec.frontends.dialects.rules.aggregates import (
     over_each_aggregate,
@@ -29,7 +27,6 @@ from matchrec.frontends.dialects.rules.aggregates import (
 from matchrec.frontends.dialects.rules.place import (
     NUMBERS,
     TIMES,
-    AbsentError,
     Kind,
     Place,
     Rule,
@@ -40,7 +37,6 @@ from matchrec.frontends.dialects.rules.values import (
     bounded_text,
     days_between_dates,
     microseconds,
-    number_of_text,
 )
 from matchrec.frontends.lexing.tokens import words
 
@@ -146,7 +142,7 @@ def differences(node: exp.Expr, place: Place) -> exp.Expr:
 
 
 def _is_date(node: exp.Expr) -> bool:
-    """Whether it is a DATE, whatever Spark's type for it is: SYSDATE, TRUNC(...) or a cast."""
+    """Whether it is a DATE, whatever Spark's type for it is: SYSDATE or TRUNC(...)."""
     is_sysdate = isinstance(node, exp.CurrentTimestamp) and node.args.get("sysdate")
     return bool(is_sysdate or _is_trunc(node) or isinstance(node, exp.TimestampTrunc))
 
@@ -254,15 +250,6 @@ def _truncated_time(time: exp.Expr, kind: Kind | None, unit: exp.Expr | None) ->
     return exp.Anonymous(this="DATE_TRUNC", expressions=[exp.Literal.string(name), time])
 
 
-def date_with_time(node: exp.Expr, place: Place) -> exp.Expr:
-    """`CAST(x AS DATE)` keeps the time of day, but for fractions of a second."""
-    if not isinstance(node, exp.Cast) or not node.is_type("date"):
-        return node
-    if place.kind(node.this) in (Kind.DATE, Kind.TEXT):
-        return node
-    return exp.TimestampTrunc(this=exp.cast(node.this, "timestamp"), unit=exp.var("SECOND"))
-
-
 def _truncated_number(number: exp.Expr, places: exp.Expr | None) -> exp.Expr:
     """A number without its fraction, or without the digits after so many places."""
     if places is None:
@@ -289,19 +276,6 @@ def timestamp_literal(node: exp.Expr, _: Place) -> exp.Expr:
     if is_literal and node.args["format"].name == "%Y-%m-%d %H:%M:%S.%f":
         return exp.cast(node.this, "timestamp")
     return node
-
-
-def parsed_time(node: exp.Expr, place: Place) -> exp.Expr:
-    """`TO_DATE(x, 'yyyy-mm-dd')`, in whatever case; with a time of day where its format has one."""
-    if not isinstance(node, exp.StrToDate | exp.StrToTime):
-        return node
-    pattern = _format(node)
-    if not pattern or "RR" in pattern.upper():
-        raise UnsupportedError("a time without a format, or with RR: write YYYY")
-    marks = _marks(pattern, place)
-    has_time = isinstance(node, exp.StrToTime) or re.search("%[HIMSp]", marks)
-    parsed = exp.StrToTime if has_time else exp.StrToDate
-    return parsed(this=node.this, format=exp.Literal.string(marks))
 
 
 def formatted_time(node: exp.Expr, place: Place) -> exp.Expr:
@@ -373,185 +347,11 @@ def text_of_date(node: exp.Expr, place: Place) -> exp.Expr:
     return exp.Upper(this=exp.TimeToStr(this=node.this, format=exp.Literal.string("%d-%b-%y")))
 
 
-# Rows of dual, by ROWNUM and by `(+)`; texts.
-
-_COUNTERS = frozenset({"LEVEL", "ROWNUM"})
-_LISTS = frozenset({"odcinumberlist", "odcivarchar2list", "odcidatelist", "dbms_debug_vc2coll"})
-_MAY_BE_EMPTY = (exp.Substring, exp.Trim, exp.Replace, exp.Translate, exp.RegexpReplace)
-
-
-def row_generator(node: exp.Expr, place: Place) -> exp.Expr:
-    """`FROM dual CONNECT BY LEVEL <= n` is the numbers from 1 to n, as is ROWNUM in its place."""
-    connect = node.args.get("connect") if isinstance(node, exp.Select) else None
-    if connect is None:
-        return node
-    if not place.write.is_spark:
-        raise AbsentError("CONNECT BY", "write the rows as VALUES")
-    end = None if connect.args.get("start") else _end_of_numbers(connect.args["connect"])
-    if end is None or not _reads_dual(node):
-        raise AbsentError("CONNECT BY", "only of dual; write WITH RECURSIVE")
-    last = exp.cast(exp.paren(end), "bigint")
-    end = exp.Add(this=last, expression=exp.Literal.number(1))
-    numbers = exp.Anonymous(this="RANGE", expressions=[exp.Literal.number(1), end])
-    alias = exp.TableAlias(this=exp.to_identifier("dual"), columns=[exp.to_identifier("level")])
-    node.set("connect", None)
-    counters = _COUNTERS if node.args.get("where") is None else {"LEVEL"}
-    for column in [one for one in node.find_all(exp.Column) if one.name.upper() in counters]:
-        name = exp.column("level")
-        is_item = isinstance(column.parent, exp.Alias) or column.parent is node
-        column.replace(name if is_item else exp.cast(name, "int"))  # tells rules of dates the type
-    node.set("from_", exp.From(this=exp.Table(this=numbers, alias=alias)))
-    return node
-
-
-def _end_of_numbers(condition: exp.Expr) -> exp.Expr | None:
-    """The last of the numbers for which `LEVEL <= n` holds."""
-    if not isinstance(condition, (exp.GT, exp.GTE, exp.LT, exp.LTE)):
-        return None
-    counter, bound = condition.this, condition.expression
-    if isinstance(condition, (exp.GT, exp.GTE)):
-        counter, bound = bound, counter
-    if not isinstance(counter, exp.Column) or counter.name.upper() not in _COUNTERS:
-        return None
-    end: exp.Expr = bound.copy()
-    if isinstance(condition, (exp.GTE, exp.LTE)):
-        return end
-    return exp.Sub(this=exp.paren(end), expression=exp.Literal.number(1))
-
-
-def _reads_dual(query: exp.Expr) -> bool:
-    source = query.args.get("from_")
-    is_dual = source is None or source.this.name.upper() == "DUAL"
-    return is_dual and not query.args.get("joins")
-
-
-def no_dual(node: exp.Expr, _: Place) -> exp.Expr:
-    """`FROM dual` is nothing: a query without FROM has one row."""
-    if not isinstance(node, exp.Select):
-        return node
-    source = node.find(exp.From)
-    if source is None or source.parent is not node or node.args.get("joins"):
-        return node
-    if source.this.name.lower() == "dual" and source.arg_key:
-        node.set(source.arg_key, None)
-    return node
-
-
-def numbered_rows(node: exp.Expr, _: Place) -> exp.Expr:
-    """`SELECT ROWNUM, x FROM (SELECT ... ORDER BY x)` numbers rows in the order of the subquery."""
-    rows = _ordered_rows(node) if isinstance(node, exp.Select) else None
-    counters = [one for one in node.find_all(exp.Column, exp.Pseudocolumn) if _is_rownum(one)]
-    own = [one for one in counters if one.parent_select is node]
-    if rows is None or not own:
-        return node
-    for one in own:
-        number = exp.Window(this=exp.RowNumber(), order=rows.copy(), over="OVER")
-        one.replace(exp.alias_(number, "rownum") if one.parent is node else number)
-    if node.args.get("limit"):
-        node.set("order", rows.copy())
-    return node
-
-
-def _ordered_rows(query: exp.Select) -> exp.Order | None:
-    """The order of the subquery that is all that a query reads, by columns that it gives."""
-    source = query.args["from_"].this if query.args.get("from_") else None
-    inner = source.this if isinstance(source, exp.Subquery) else None
-    order = inner.args.get("order") if isinstance(inner, exp.Select) else None
-    parts = ("joins", "where", "group", "order", "connect")
-    if order is None or inner is None or any(map(query.args.get, parts)):
-        return None
-    found = exp.Order(expressions=[one.copy() for one in order.expressions])
-    for key in found.expressions:
-        name = _name_of_key(key.this, inner)
-        if name is None:  # a column that no one sees outside of the query
-            if query.is_star or inner.args.get("distinct") or inner.args.get("group"):
-                return None
-            name = f"key_{len(inner.expressions)}"
-            inner.append("expressions", exp.alias_(key.this.copy(), name))
-        key.set("this", exp.column(name))
-    return found
-
-
-def _name_of_key(key: exp.Expr, query: exp.Select) -> str | None:
-    """The name of the column that has what a query is ordered by."""
-    same = (one.alias_or_name for one in query.expressions if one.unalias() == key)
-    is_named = isinstance(key, exp.Column) and (query.is_star or key.name in query.named_selects)
-    return next(same, None) or (key.name if is_named else None)
-
-
-def _is_rownum(node: exp.Expr | None) -> bool:
-    is_column = isinstance(node, exp.Pseudocolumn | exp.Column) and not node.args.get("table")
-    return is_column and node is not None and node.name.upper() == "ROWNUM"
-
-
-def no_row_order(node: exp.Expr, _: Place) -> exp.Expr:
-    """Other `ROWNUM`, which Spark SQL has not."""
-    if _is_rownum(node):
-        raise AbsentError("ROWNUM", "write row_number() OVER (ORDER BY ...), or LIMIT")
-    return node
-
-
-def listed_values(node: exp.Expr, place: Place) -> exp.Expr:
-    """`TABLE(sys.odcinumberlist(1, 2))`, rows with a column_value each."""
-    calls = node.this.expressions if isinstance(node, exp.Table) and _is_table(node.this) else []
-    values = calls[0].find(exp.Anonymous) if calls else None
-    if values is None or values.name.lower() not in _LISTS:
-        return node
-    if not place.write.is_spark:
-        raise UnsupportedError("no list as a table: write the rows as VALUES")
-    rows = plain_call("EXPLODE", exp.Array(expressions=values.expressions))
-    alias = exp.to_identifier(node.alias or "listed_values")
-    names = [exp.to_identifier("column_value")]
-    return exp.Table(this=rows, alias=exp.TableAlias(this=alias, columns=names))
-
-
-def _is_table(call: exp.Expr) -> bool:
-    return function_name(call) == "TABLE" and len(call.expressions) == 1
-
-
-def no_join_marks(node: exp.Expr, _: Place) -> exp.Expr:
-    """`a.x = b.x(+)` is a LEFT JOIN of b."""
-    marked = isinstance(node, exp.Select) and any(
-        one.args.get("join_mark") for one in node.find_all(exp.Column) if one.parent_select is node
-    )
-    if not marked:
-        return node
-    found = eliminate_join_marks(node.copy())
-    found.set("joins", list(_by_what_they_read(found)))
-    return found
-
-
-def _by_what_they_read(select: exp.Expr) -> Iterator[exp.Join]:
-    """The joins of a query, each after those of the relations that its condition names."""
-    waiting: list[exp.Join] = list(select.args.get("joins") or ())
-    waiting.sort(key=lambda one: one.side == "LEFT")
-    known = {select.args["from_"].alias_or_name}
-    while waiting:
-        ready = (one for one in waiting if _names_in(one) <= known | {one.alias_or_name})
-        chosen = next(ready, waiting[0])
-        waiting.remove(chosen)
-        known.add(chosen.alias_or_name)
-        yield chosen
-
-
-def _names_in(join: exp.Join) -> set[str]:
-    condition = join.args.get("on")
-    return {one.table for one in condition.find_all(exp.Column)} - {""} if condition else set()
-
-
 def unusual_name(node: exp.Expr, _: Place) -> exp.Expr:
     """`page#` is a name that Spark wants in quotes."""
     if isinstance(node, exp.Identifier) and "#" in node.name:
         node.set("quoted", True)
     return node
-
-
-def nothing_is_null(node: exp.Expr, place: Place) -> exp.Expr:
-    """`SUBSTR(x, 9)` and the like in Oracle, NULL where the text that they give is empty."""
-    is_inside = isinstance(node.parent, exp.DPipe | exp.Concat)
-    if not isinstance(node, _MAY_BE_EMPTY) or is_inside or not place.write.is_spark:
-        return node
-    return exp.Nullif(this=node.copy(), expression=exp.Literal.string(""))
 
 
 def concatenation(node: exp.Expr, place: Place) -> exp.Expr:
@@ -582,23 +382,13 @@ def _joined(parts: list[exp.Expr], place: Place) -> exp.Expr:
 
 
 READS: tuple[Rule, ...] = (
-    no_join_marks,
-    nothing_is_null,
     over_each_aggregate,
     semantics_of_aggregates,
-    row_generator,
-    listed_values,
-    numbered_rows,
-    no_row_order,
     unusual_name,
     concatenation,
     timestamp_literal,
-    parsed_time,
     formatted_time,
-    number_of_text,
-    no_dual,
     bounded_text,
-    date_with_time,
     durations,
     differences,
     shifts,

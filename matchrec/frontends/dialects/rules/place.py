@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from sqlglot import Token, TokenType, exp
-from sqlglot.errors import UnsupportedError
 
-from matchrec.dataclass import dataclass
 from matchrec.frontends.dialects.edits import Edit, Note, edited
 from matchrec.frontends.dialects.products import Product
 from matchrec.frontends.expressions.analysis import ClausePart
@@ -353,14 +351,6 @@ def _qualifies(tokens: TokenSequence, index: int) -> bool:
 # The place of an expression: all that a rule may ask about it, and what rules say of it.
 
 
-class AbsentError(UnsupportedError):
-    """What a rule refuses by the words that a query has for it."""
-
-    def __init__(self, words: str, cure: str) -> None:
-        super().__init__(f"no {words}: {cure}")
-        self.words = words
-
-
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where an expression stands, and for which product it is written.
@@ -400,7 +390,7 @@ class Place:
         return keys[0].expression.text if keys else None
 
     def within(self, clause: MatchRecognize, part: ClausePart) -> Place:
-        """The same in a part of a clause, with no remarks yet."""
+        """The place of an expression in a part of a clause, with no remarks yet."""
         return replace(self, clause=clause, part=part, remarks=[])
 
     def kind(self, node: exp.Expr) -> Kind | None:

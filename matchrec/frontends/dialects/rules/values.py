@@ -154,12 +154,10 @@ def extremes(node: exp.Expr, place: Place) -> exp.Expr:
     return exp.Case(ifs=[exp.If(this=exp.and_(*known), true=node.copy())])
 
 
-def number_of_text(node: exp.Expr, place: Place) -> exp.Expr:
-    """`TO_NUMBER(x)`, without a format a whole number in Snowflake, and any in Oracle."""
+def number_of_text(node: exp.Expr, _: Place) -> exp.Expr:
+    """`TO_NUMBER(x)`, without a format a whole number in Snowflake."""
     if not isinstance(node, exp.ToNumber) or node.args.get("format"):
         return node
-    if place.read.name == "oracle":
-        return exp.cast(node.this, "double")
     precision, scale = (node.args.get(one) for one in ("precision", "scale"))
     sizes = [exp.DataTypeParam(this=one.copy()) for one in (precision, scale) if one]
     type_ = exp.DataType(this=exp.DType.DECIMAL, expressions=sizes)

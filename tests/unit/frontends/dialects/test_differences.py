@@ -27,7 +27,7 @@ def section(product: str) -> str:
 
 
 def line(row: Difference) -> str:
-    name = f"`{row.name}`"
+    name = f"`{row.name}`".replace("|", r"\|")
     if row.most == row.least:
         name += f" of {row.least} arguments"
     elif row.least:

@@ -94,9 +94,9 @@ def test_a_column_with_the_name_of_a_function_of_snowflake() -> None:
 
 
 REFUSED = [
-    ("oracle", "SELECT rownum FROM t", "rownum", "no ROWNUM: write row_number"),
+    ("oracle", "SELECT rownum FROM t", "rownum", r"write ROW_NUMBER\(\)"),
     ("oracle", "SELECT MAX(x) KEEP (DENSE_RANK FIRST ORDER BY y) FROM t", "KEEP", "write MAX_BY"),
-    ("oracle", "SELECT a FROM t, u CONNECT BY PRIOR a = b", "CONNECT BY", "no CONNECT BY: only"),
+    ("oracle", "SELECT a FROM t, u CONNECT BY PRIOR a = b", "CONNECT BY", "no CONNECT BY"),
     ("oracle", "SELECT a FROM t FETCH FIRST 5 PERCENT ROWS ONLY", "PERCENT", "write NTILE"),
     ("trino", "SELECT a FROM t FETCH FIRST 5 ROWS WITH TIES", "WITH TIES", r"write RANK\(\)"),
     (
@@ -110,7 +110,7 @@ REFUSED = [
     ("oracle", "SELECT a FROM t WHERE ROWNUM < 3 ORDER BY a", "ROWNUM", "no ROWNUM"),
     ("oracle", "SELECT a FROM t MODEL DIMENSION BY (a)", "DIMENSION", "cannot read this"),
     ("bigquery", "SELECT FORMAT_TIMESTAMP(x) FROM t", "SELECT", "a function lacks an argument"),
-    ("azure", "SELECT System.Timestamp() AS t FROM i", "System.Timestamp", "in MEASURES"),
+    ("azure", "SELECT System.Timestamp() AS t FROM i", "SELECT", "no System.Timestamp outside"),
     ("azure", "SELECT * FROM i TIMESTAMP BY t", "TIMESTAMP BY", "no MATCH_RECOGNIZE follows"),
     ("snowflake", "SELECT TO_CHAR(x, 'YYYY-MM-DD TZH') FROM t", "TO_CHAR(", "the format YYYY"),
     (

@@ -1,0 +1,68 @@
+"""What texts point at is there: each "see `name`" of the package, each path of a file anywhere."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "matchrec"
+MODULES = {path: path.relative_to(PACKAGE).with_suffix("").parts for path in PACKAGE.rglob("*.py")}
+PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "tests").rglob("README.md")]
+SEE = re.compile(r"\bsee\s+(?:#\s+)?`([\w.]+)`", re.IGNORECASE)
+FILE = re.compile(r"`((?:[a-z_.]+/)+[a-z_\d.]+\.(?:py|txt|lark|md|test))`")
+HISTORY = {"CHANGELOG.md"}  # which tells of what was there
+
+
+@cache
+def names_in(path: Path) -> frozenset[str]:
+    """What a module calls anything: modules, classes, functions, parameters, fields, values."""
+    return frozenset(_names(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+def _names(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.ClassDef(name=name) | ast.FunctionDef(name=name) | ast.arg(arg=name):
+                yield name
+            case ast.Name(id=name, ctx=ast.Store()) | ast.alias(name=name):
+                yield name
+
+
+def modules_named(name: tuple[str, ...]) -> Iterator[Path]:
+    """The modules and rooms whose dotted name ends so."""
+    for path, parts in MODULES.items():
+        own = parts[:-1] if parts[-1] == "__init__" else parts
+        if own and ("matchrec", *own)[-len(name) :] == name:
+            yield path
+
+
+def is_there(pointer: str, here: Path) -> bool:
+    """Whether a name is of this module, or of the module that stands before it."""
+    parts = tuple(pointer.split("."))
+    for length in range(len(parts), 0, -1):
+        for module in modules_named(parts[:length]):
+            if set(parts[length:]) <= names_in(module):
+                return True
+    defined = (path for path in MODULES if {*parts} <= names_in(path))
+    return {*parts} <= names_in(here) or (parts[0][0].isupper() and any(defined))
+
+
+@pytest.mark.parametrize("path", sorted(MODULES), ids=lambda path: str(path.relative_to(ROOT)))
+def test_what_a_module_says_to_see(path: Path) -> None:
+    pointers = SEE.findall(path.read_text(encoding="utf-8"))
+    assert [one for one in pointers if not is_there(one, path)] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_files_that_a_page_names(page: Path) -> None:
+    if page.name in HISTORY:
+        return
+    folders = ROOT, PACKAGE, ROOT / "tests", ROOT / "docs", page.parent
+    named = FILE.findall(page.read_text(encoding="utf-8"))
+    assert [one for one in named if not any((folder / one).exists() for folder in folders)] == []
