@@ -13,6 +13,7 @@ import pytest
 from hypothesis import settings
 from pyspark.sql import SparkSession
 
+from matchrec.spark.sail import start_sail
 from matchrec.spark.tuning import MAX_BYTES
 from tests.quick.scale import (
     FULL,
@@ -32,7 +33,12 @@ choose_settings_of_spark()
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update", action="store_true", help="rewrite expected messages of cases")
-    parser.addoption("--connect", action="store_true", help="run Spark's tests over Spark Connect")
+    parser.addoption(
+        "--on",
+        choices=("spark", "connect", "sail"),
+        default="spark",
+        help="run Spark's tests on Spark, over Spark Connect, or on Sail",
+    )
 
 
 @pytest.hookimpl(wrapper=True)
@@ -88,12 +94,14 @@ def has_larger_form(item: pytest.Item) -> bool:
     return asks and item.get_closest_marker("once") is None
 
 
-def small_session(*, connect: bool = False) -> SparkSession:
+def small_session(on: str = "spark") -> SparkSession:
     """A small local session; its Python workers run the interpreter of the tests."""
+    if on == "sail":
+        return start_sail(cores=2)
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     builder = SparkSession.builder.appName("matchrec tests")
-    if connect:
+    if on == "connect":
         builder = builder.remote("local[2]")
     else:
         builder = builder.master("local[2]").config("spark.ui.enabled", "false")
@@ -103,7 +111,7 @@ def small_session(*, connect: bool = False) -> SparkSession:
         .config("spark.sql.session.timeZone", "UTC")
         .getOrCreate()
     )
-    if not connect:
+    if on == "spark":
         session.sparkContext.setLogLevel("ERROR")
     return session
 
@@ -111,6 +119,6 @@ def small_session(*, connect: bool = False) -> SparkSession:
 @pytest.fixture(scope="session")
 def spark(request: pytest.FixtureRequest) -> Iterator[SparkSession]:
     """The one session of all tests."""
-    session = small_session(connect=bool(request.config.getoption("--connect")))
+    session = small_session(request.config.getoption("--on"))
     yield session
     session.stop()

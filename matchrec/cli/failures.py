@@ -90,10 +90,11 @@ def forget_output() -> None:
 
 def is_of_spark(error: Exception) -> bool:
     """Whether Spark has raised it. To start without PySpark, nothing asks before there is one."""
-    from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
 
-    return isinstance(error, PySparkException | Py4JJavaError)
+    from matchrec.spark.session import OF_JAVA
+
+    return isinstance(error, (PySparkException, *OF_JAVA))
 
 
 @contextmanager

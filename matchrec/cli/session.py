@@ -60,10 +60,10 @@ def local_session(settings: Settings = ()) -> Iterator[SparkSession]:
 
 def start(folder: Path, settings: Settings) -> SparkSession:
     """The session, with what it leaves behind in `folder`."""
-    from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
+    from matchrec.spark.session import OF_JAVA
     from matchrec.spark.tuning import tune
 
     builder = SparkSession.builder.master("local[*]").appName("matchrec")
@@ -74,7 +74,7 @@ def start(folder: Path, settings: Settings) -> SparkSession:
         spark = builder.getOrCreate()
         tune(spark)
         return spark
-    except (PySparkException, Py4JError) as error:
+    except (PySparkException, *OF_JAVA) as error:
         reason = last_line(folder / "spark.log") or str(error)
         raise errors.spark_did_not_start(reason) from error
 

@@ -438,6 +438,13 @@ stopped_session = refused(
     hint="start another, SparkSession.builder.getOrCreate(), and read its DataFrames anew",
 )
 
+# Sail has been asked by a PySpark that it does not take; the reason is its own.
+sail_refuses_client = refused(
+    "Sail does not run with PySpark {version}",
+    notes=("{reason}",),
+    hint="pip install 'matchrec[sail]', which brings a PySpark that fits, or run on Spark",
+)
+
 # The local session could not be made; the reason is what Spark wrote last.
 spark_did_not_start = refused("Spark did not start", notes=("{reason}",))
 

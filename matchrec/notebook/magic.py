@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
-from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException, PythonException
 
 import matchrec
@@ -32,7 +31,7 @@ from matchrec.frontends.sql.locate import may_have_clause
 from matchrec.pictures.html import paragraph, table
 from matchrec.source import counted
 from matchrec.spark.actions import Interrupted, cancelled_by_interrupt
-from matchrec.spark.session import quiet_analysis
+from matchrec.spark.session import OF_JAVA, quiet_analysis
 from matchrec.spark.tuning import tune
 
 if TYPE_CHECKING:
@@ -210,7 +209,7 @@ def say(notice: str) -> None:
 
 def show_failures(shell: InteractiveShell) -> None:
     """From now on the shell shows our errors, also those that Spark brings, shortly."""
-    kinds: tuple[type[BaseException], ...] = (MatchRecognizeError, PySparkException, Py4JError)
+    kinds: tuple[type[BaseException], ...] = (MatchRecognizeError, PySparkException, *OF_JAVA)
     shell.set_custom_exc((*kinds, Interrupted), show_failure)
 
 

@@ -14,7 +14,6 @@ from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from py4j.protocol import Py4JError
 from pyspark.sql.types import DataType, StructField
 
 from matchrec.compile.executable import Executable
@@ -29,7 +28,7 @@ from matchrec.errors.calls import times_without_workers, worker_cannot_sort
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.spark.columns import Preparation, Unsorted
 from matchrec.spark.question import Question, Rule
-from matchrec.spark.session import REFUSALS
+from matchrec.spark.session import OF_JAVA, REFUSALS
 from matchrec.spark.transport import Sent
 from matchrec.spark.types import sorts_exactly, value_type
 
@@ -239,7 +238,7 @@ def is_bucketed_by(rows: DataFrame, keys: Collection[str]) -> bool:
     try:
         leaves = plan.queryExecution().analyzed().collectLeaves()
         found = [columns_of_buckets(leaves.apply(place)) for place in range(leaves.size())]
-    except (Py4JError, TypeError):  # another version of Spark
+    except (*OF_JAVA, TypeError):  # another version of Spark
         return False
     names = {key.lower() for key in keys}
     return any(columns and columns <= names for columns in found)

@@ -22,7 +22,6 @@ from collections.abc import Iterator
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from py4j.protocol import Py4JError
 from pyspark.sql.types import DateType, IntegralType, LongType
 
 from matchrec.compile.executable import Executable
@@ -34,7 +33,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import MICROSECONDS, Amount, Template, View, amount, template
 from matchrec.spark import wire
 from matchrec.spark.environment import able_workers
-from matchrec.spark.session import Runner
+from matchrec.spark.session import OF_JAVA, Runner
 from matchrec.spark.transport import runner_in_worker
 from matchrec.spark.types import OrderTimes, struct_of
 
@@ -296,7 +295,7 @@ def size_of(rows: DataFrame) -> int | None:
         plan = frame.queryExecution().optimizedPlan()
         is_cheap = plan.deterministic() and names_of_nodes(plan) <= READS
         return int(str(plan.stats().sizeInBytes())) if is_cheap else None
-    except (Py4JError, TypeError):  # another version of Spark
+    except (*OF_JAVA, TypeError):  # another version of Spark
         return None
 
 

@@ -38,6 +38,14 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
+try:
+    from py4j.protocol import Py4JError
+except ModuleNotFoundError:  # a client of Connect has no Java to speak to
+    OF_JAVA: tuple[type[Exception], ...] = ()
+else:
+    OF_JAVA = (Py4JError,)
+"""What is raised where Java has failed, if there is any."""
+
 REPLACED = "_matchrec_replaced"
 REFUSALS = (AnalysisException, ArithmeticException, IllegalArgumentException, NumberFormatException)
 """What Spark raises for a query text that it cannot make sense of, some of it from its parser."""
