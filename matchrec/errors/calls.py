@@ -438,6 +438,19 @@ stopped_session = refused(
     hint="start another, SparkSession.builder.getOrCreate(), and read its DataFrames anew",
 )
 
+# A nested key with floating-point numbers, of which the engine tells 0.0 and -0.0 apart.
+nested_zeros = unsupported(
+    "{clause:part} by {type_name}: this session takes 0.0 and -0.0 in it for two values, which "
+    "are one",
+    hint="write a key without floating-point numbers, such as to_json(x), or run on Spark",
+)
+
+# A window of hours along dates, where the engine adds whole days only.
+hours_along_dates = unsupported(
+    "WITHIN {interval} along a date: this session adds whole days only to a date",
+    hint="write ORDER BY CAST(x AS TIMESTAMP), or run on Spark",
+)
+
 # Sail has been asked by a PySpark that it does not take; the reason is its own.
 sail_refuses_client = refused(
     "Sail does not run with PySpark {version}",

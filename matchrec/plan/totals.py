@@ -65,7 +65,7 @@ class Asking:
             return f"coalesce(sum({self.column(ROUGH_COUNT, measure)}), 0D)"
         if function == "avg":
             total, number = self.column("avg", measure), self.column("count", measure)
-            return f"try_divide(sum(CAST({total} AS DOUBLE)), sum(CAST({number} AS DOUBLE)))"
+            return f"(sum(CAST({total} AS DOUBLE)) / nullif(sum(CAST({number} AS DOUBLE)), 0D))"
         column = self.column(function, measure)
         if function in ("min", "max"):
             return f"{function}({column})"
@@ -76,7 +76,7 @@ class Asking:
         """SQL of an aggregate of one group."""
         if function == "avg":
             total, number = self.column("avg", measure), self.column("count", measure)
-            return f"try_divide(CAST({total} AS DOUBLE), CAST({number} AS DOUBLE))"
+            return f"(CAST({total} AS DOUBLE) / nullif(CAST({number} AS DOUBLE), 0D))"
         return self.column(function, measure)
 
     def totals(self, grouped: Grouping, keys: tuple[str, ...]) -> Totals:

@@ -27,6 +27,7 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import times_without_workers, worker_cannot_sort
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.spark.columns import Preparation, Unsorted
+from matchrec.spark.errors.unchecked import check_types
 from matchrec.spark.question import Question, Rule
 from matchrec.spark.session import OF_JAVA, REFUSALS
 from matchrec.spark.transport import Sent
@@ -191,6 +192,7 @@ def with_conditions(prepared: Prepared[D]) -> Prepared[D]:
             found[rule.name] = type_conditions(
                 drafted, prepared.types, ansi=question.ansi, session=settings, bits=bits
             )
+            check_types(rule.plan, question.relation)
     return replace(prepared, conditions=found)
 
 

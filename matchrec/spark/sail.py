@@ -1,19 +1,26 @@
 """Sail: a server of Spark Connect inside of this program, over Arrow and without Java.
 
 The only module that knows Sail. A session on it is a session of Connect like any other: what it
-runs and what not is found out by asking it. Workers are this program's own threads.
+takes and computes otherwise than Spark is found out by asking it, once, and not told by a version.
+Workers are threads of this program.
 """
 
 from __future__ import annotations
 
 import atexit
 import os
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import wraps
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from pyspark.errors import PySparkException
+from pyspark.sql.types import DateType
+
 from matchrec.errors import calls as errors
+from matchrec.spark.session import application, plain_sql, quiet_analysis
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -87,7 +94,6 @@ def check_client(address: str) -> None:
     Asked by a client of its own: a session would be PySpark's one from then on.
     """
     from pyspark import __version__
-    from pyspark.errors import PySparkException
     from pyspark.sql.connect.client import SparkConnectClient
 
     client: Any = SparkConnectClient(address)
@@ -103,3 +109,81 @@ def end(session: SparkSession, server: Any) -> None:
     """Ends a session and its server with the program."""
     session.stop()
     server.stop()
+
+
+# What a session does otherwise than Spark: each is asked of it once, by a query of one row.
+
+
+def asked_once(probe: Callable[[SparkSession], bool]) -> Callable[[SparkSession], bool]:
+    """The probe, whose answer is kept for all sessions of an application."""
+    known: dict[Hashable, bool] = {}
+
+    @wraps(probe)
+    def answer(spark: SparkSession) -> bool:
+        key = application(spark)
+        if key not in known:
+            with quiet_analysis():
+                known[key] = probe(spark)
+        return known[key]
+
+    return answer
+
+
+@asked_once
+def takes_any_condition(spark: SparkSession) -> bool:
+    """Whether CASE takes a number for a condition, which Spark's analysis refuses."""
+    try:
+        _ = plain_sql(spark)("SELECT CASE WHEN 1 THEN 1 END").schema
+    except PySparkException:
+        return False
+    return True
+
+
+@asked_once
+def analyses_late(spark: SparkSession) -> bool:
+    """Whether a query that cannot run has a schema all the same."""
+    try:
+        _ = plain_sql(spark)("SELECT NOT 1").schema
+    except PySparkException:
+        return False
+    return True
+
+
+@asked_once
+def drops_hours(spark: SparkSession) -> bool:
+    """Whether a date and an interval of hours make a date; Spark makes a timestamp of them."""
+    found = plain_sql(spark)("SELECT DATE'2000-01-01' + INTERVAL 1 HOUR AS at")
+    return isinstance(found.schema["at"].dataType, DateType)
+
+
+@asked_once
+def tells_zeros_apart(spark: SparkSession) -> bool:
+    """Whether 0.0 and -0.0 in a struct are two values, which are one to Spark."""
+    same = "SELECT named_struct('x', x) = named_struct('x', -x) FROM VALUES (0.0D) AS t(x)"
+    return not plain_sql(spark)(same).collect()[0][0]
+
+
+NAMED = r"(?:ObjectName\(\[(?P<parts>[^\]]*)\]\)|`?(?P<name>[\w.]+)`?)"
+SAID = {
+    rf"attribute {NAMED} is missing": "UNRESOLVED_COLUMN",
+    rf"ambiguous attribute: {NAMED}": "AMBIGUOUS_REFERENCE",
+    rf"unknown function: {NAMED}": "UNRESOLVED_ROUTINE",
+    rf"Table or view not found: {NAMED}": "TABLE_OR_VIEW_NOT_FOUND",
+}
+"""What Sail says of a name, and Spark's name for that."""
+
+
+def condition_of(said: str) -> tuple[str, str] | None:
+    """Spark's condition and the name that a refusal of Sail's is about; None of other text.
+
+    >>> condition_of('attribute ObjectName([Identifier("A"), Identifier("x")]) is missing from')
+    ('UNRESOLVED_COLUMN', 'A.x')
+    >>> condition_of("unknown function: uper")
+    ('UNRESOLVED_ROUTINE', 'uper')
+    """
+    for pattern, condition in SAID.items():
+        found = re.search(pattern, said)
+        if found is not None:
+            parts = re.findall(r'Identifier\("([^"]*)"\)', found["parts"] or "")
+            return condition, ".".join(parts) or found["name"]
+    return None

@@ -16,7 +16,7 @@ from dataclasses import field, replace
 from functools import cached_property, wraps
 from threading import Lock
 from types import MethodType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid4
 from weakref import ref
 
@@ -25,6 +25,8 @@ from pyspark.errors import (
     ArithmeticException,
     IllegalArgumentException,
     NumberFormatException,
+    SparkRuntimeException,
+    UnsupportedOperationException,
 )
 from pyspark.sql.types import DataType
 
@@ -47,8 +49,15 @@ else:
 """What is raised where Java has failed, if there is any."""
 
 REPLACED = "_matchrec_replaced"
-REFUSALS = (AnalysisException, ArithmeticException, IllegalArgumentException, NumberFormatException)
-"""What Spark raises for a query text that it cannot make sense of, some of it from its parser."""
+REFUSALS = (
+    AnalysisException,
+    ArithmeticException,
+    IllegalArgumentException,
+    NumberFormatException,
+    SparkRuntimeException,
+    UnsupportedOperationException,
+)
+"""What is raised for a query text that a session cannot make sense of, some of it by its parser."""
 
 SUBQUERY = re.compile(r"\(\s*(SELECT|WITH|FROM|VALUES|TABLE)\b", re.IGNORECASE)
 
@@ -147,9 +156,16 @@ class Runner:
         return self.having(matchrec_frame=frame).sql(self.in_scope(query))
 
     def analyse(self, frame: DataFrame) -> DataFrame:
-        """The same DataFrame, analysed now; over Connect that waits until something asks."""
+        """The same DataFrame, analysed now; over Connect that waits until something asks.
+
+        Some sessions find a mistake only where they plan how a query runs.
+        """
         if is_connect(self.spark):
+            from matchrec.spark.sail import analyses_late
+
             _ = frame.schema
+            if analyses_late(self.spark):
+                cast("Any", frame)._explain_string()
         return frame
 
     def without_views(self, frame: DataFrame) -> DataFrame:

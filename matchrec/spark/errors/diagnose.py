@@ -52,6 +52,7 @@ from matchrec.plan.resolve import InputColumns
 from matchrec.plan.show import call_of_aggregate, show_scalar
 from matchrec.plan.text import as_operand, marker_of
 from matchrec.source import Span
+from matchrec.spark.sail import condition_of
 from matchrec.spark.session import REFUSALS, SUBQUERY, Relation, quiet_analysis
 
 if TYPE_CHECKING:
@@ -258,9 +259,8 @@ def explain_refusal(
     unbound = unbound_name(refusal)
     if unbound is not None:
         return unbound_in(written, unbound, tuple(relation.runner.args or ()))
-    found = re.match(r"\[([A-Z_]+).*?((?:`[^`]*`\.?)+)", str(refusal), re.DOTALL)
-    name = found[2].replace("`", "").rstrip(".") if found else written.text
-    match found[1] if found else None:
+    condition, name = named_in(str(refusal)) or (None, written.text)
+    match condition:
         case "UNRESOLVED_COLUMN" if not SUBQUERY.search(written.text):
             here = written.span
             others = (m for m in plan.measures if here is None or not m.value.span.holds(here))
@@ -283,6 +283,12 @@ def explain_refusal(
         case "AMBIGUOUS_REFERENCE":
             return ambiguous_column(name, written.clause, written.span)
     return refused_by_spark(written.clause, first_line(refusal), written.span, function_of(refusal))
+
+
+def named_in(said: str) -> tuple[str, str] | None:
+    """The condition and the name that a refusal is about, if it is about one."""
+    found = re.match(r"\[([A-Z_]+).*?((?:`[^`]*`\.?)+)", said, re.DOTALL)
+    return (found[1], found[2].replace("`", "").rstrip(".")) if found else condition_of(said)
 
 
 def value_so_far(measure: Measure, plan: MatchPlan) -> str:
