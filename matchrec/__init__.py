@@ -1,5 +1,7 @@
 """SQL MATCH_RECOGNIZE, row pattern recognition, for Apache Spark.
 
+    matchrec.session()                         a session, where there is none: on Sail or Spark
+
     matchrec.sql(spark, query)                 a query text, as spark.sql takes it
     matchrec.match_recognize(df, clause)       the text between the parentheses, over a DataFrame
     matchrec.sase(df, text, order_by=...)      a SASE+ query over a DataFrame of events
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from matchrec.api.events import detect, sase, unwind
     from matchrec.api.query import Query
     from matchrec.api.rules import RuleMatches, match_rules
+    from matchrec.api.session import session
     from matchrec.api.sql import install, match_recognize, query, rows_of, sql, uninstall
     from matchrec.api.sweep import sweep
     from matchrec.charts.backtest import Backtest
@@ -68,6 +71,7 @@ _HOMES = {
     "matchrec.api.query": ("Query",),
     "matchrec.api.rules": ("RuleMatches", "match_rules"),
     "matchrec.api.sql": ("install", "match_recognize", "query", "rows_of", "sql", "uninstall"),
+    "matchrec.api.session": ("session",),
     "matchrec.api.sweep": ("sweep",),
     "matchrec.charts.backtest": ("Backtest",),
     "matchrec.charts.sweep": ("Sweep",),
@@ -114,6 +118,7 @@ __all__ = [
     "query",
     "rows_of",
     "sase",
+    "session",
     "sql",
     "sweep",
     "tune",

@@ -151,6 +151,12 @@ def tell(sentence: str) -> None:
     show(Text(printable(sentence)))
 
 
+def tell_at_terminal(sentence: str) -> None:
+    """A notice for somebody who looks: nothing in a file, nor to another program."""
+    if sys.stderr.isatty():
+        tell(sentence)
+
+
 def tell_failure(sentence: str) -> None:
     """Why there is no result; carets and the program's name in colour where there are colours."""
     from rich.text import Text

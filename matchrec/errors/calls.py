@@ -451,6 +451,29 @@ hours_along_dates = unsupported(
     hint="write ORDER BY CAST(x AS TIMESTAMP), or run on Spark",
 )
 
+# A session runs, and another engine, or more of the machine, is asked for.
+session_runs = plan_error(
+    "a session is running already, so {given} cannot be chosen",
+    hint="leave it out, or end that session with its stop() before",
+)
+
+# A setting of the machine that Spark runs on, for a session on another engine.
+setting_of_spark = refused(
+    "`{name}` is no setting of this session",
+    hint="leave it out, or run on Spark: {option[on=spark]}",
+)
+
+# Matches are counted while they are found, and the session tells nothing of that.
+nothing_observed = unsupported(
+    "counters of a query are not to be had in this session, which has no Observation",
+    hint="leave counters= out, or run on Spark",
+)
+
+# Rows of a stream wait for those before them, as the watermark says; the session has none.
+no_watermarks = unsupported(
+    "streams cannot be searched in this session, which has no watermarks", hint="run on Spark"
+)
+
 # Sail has been asked by a PySpark that it does not take; the reason is its own.
 sail_refuses_client = refused(
     "Sail does not run with PySpark {version}",

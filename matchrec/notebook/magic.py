@@ -32,7 +32,7 @@ from matchrec.pictures.html import paragraph, table
 from matchrec.source import counted
 from matchrec.spark.actions import Interrupted, cancelled_by_interrupt
 from matchrec.spark.session import OF_JAVA, quiet_analysis
-from matchrec.spark.tuning import tune
+from matchrec.spark.start import start
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -288,14 +288,8 @@ def running_session(variables: Mapping[str, Any]) -> SparkSession | None:
 
 
 def session_of(variables: Mapping[str, Any]) -> SparkSession:
-    """The running session, or a new one, which is tuned."""
-    from pyspark.sql import SparkSession
-
-    spark = running_session(variables)
-    if spark is None:
-        spark = SparkSession.builder.getOrCreate()
-        tune(spark)
-    return spark
+    """The running session, or a new one."""
+    return running_session(variables) or start()
 
 
 def frames_in(query: str, variables: Mapping[str, Any]) -> dict[str, Any]:

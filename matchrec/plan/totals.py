@@ -70,7 +70,8 @@ class Asking:
         if function in ("min", "max"):
             return f"{function}({column})"
         nothing = "CAST(0 AS DECIMAL(38, 0))" if function == "count" else "NULL"
-        return f"coalesce(sum({column}), if(count({column}) = 0, {nothing}, {_TOO_LARGE}))"
+        exact = f"coalesce(sum({column}), if(count({column}) = 0, {nothing}, {_TOO_LARGE}))"
+        return f"if(abs(sum(CAST({column} AS DOUBLE))) > 1e38D, {_TOO_LARGE}, {exact})"
 
     def of_group(self, function: str, measure: str | None) -> str:
         """SQL of an aggregate of one group."""

@@ -32,7 +32,12 @@ if TYPE_CHECKING:
 
 
 TIMES_A_SECOND = 2
-GONE = (*OF_JAVA, PySparkException, OSError, AttributeError)  # of a session that has ended
+GONE: tuple[type[Exception], ...] = (
+    *OF_JAVA,
+    PySparkException,
+    OSError,
+    AttributeError,
+)  # of a session that has ended
 
 
 @dataclass(frozen=True, slots=True)

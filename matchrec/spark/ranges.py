@@ -33,7 +33,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import MICROSECONDS, Amount, Template, View, amount, template
 from matchrec.spark import wire
 from matchrec.spark.environment import able_workers
-from matchrec.spark.session import OF_JAVA, Runner
+from matchrec.spark.session import OF_ANOTHER_SPARK, Runner
 from matchrec.spark.transport import runner_in_worker
 from matchrec.spark.types import OrderTimes, struct_of
 
@@ -118,12 +118,13 @@ class Ranges:
         span = f"CAST(max({lies}) AS DECIMAL(38, 0)) - min({lies})"
         least = -(-self.window // PARTS)
         return template(
-            f"{lies} DIV (SELECT map_from_entries(collect_list(struct(class, width))) FROM ("
+            f"{lies} DIV element_at("
+            "(SELECT map_from_entries(collect_list(struct(class, width))) FROM ("
             f"SELECT {wire.CLASS} AS class, count(*) AS size, sum(count(*)) OVER () AS total,"
             f" greatest({least}L, CAST(({span}) / {MOST_STRETCHES} AS BIGINT)) AS width FROM ",
             PLACED_ROWS,
             f" WHERE {lies} IS NOT NULL GROUP BY {wire.CLASS})",
-            f" WHERE size * {LARGE} >= total)[{wire.CLASS}]",
+            f" WHERE size * {LARGE} >= total), {wire.CLASS})",
         )
 
     def kept(self, in_stretches: DataFrame) -> DataFrame:
@@ -295,7 +296,7 @@ def size_of(rows: DataFrame) -> int | None:
         plan = frame.queryExecution().optimizedPlan()
         is_cheap = plan.deterministic() and names_of_nodes(plan) <= READS
         return int(str(plan.stats().sizeInBytes())) if is_cheap else None
-    except (*OF_JAVA, TypeError):  # another version of Spark
+    except OF_ANOTHER_SPARK:
         return None
 
 

@@ -13,7 +13,10 @@ import re
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
+from importlib.metadata import version
 from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from pyspark.errors import PySparkException
@@ -23,7 +26,9 @@ from matchrec.errors import calls as errors
 from matchrec.spark.session import application, plain_sql, quiet_analysis
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
+
+started: set[Hashable] = set()  # the applications whose servers run in this program
 
 EXTRA = ("pysail", "grpc", "grpc_status", "google.protobuf", "pyspark")
 
@@ -51,20 +56,33 @@ def start_sail(cores: int | None = None, memory: int | None = None) -> SparkSess
     from pysail.spark import SparkConnectServer
     from pyspark.sql import SparkSession
 
-    with environment(settings(cores, memory)):
+    folder = TemporaryDirectory(prefix="matchrec-")
+    with environment(settings(cores, memory, Path(folder.name))):
         server = SparkConnectServer()
         server.start()
     host, port = server.listening_address
     address = f"sc://{host}:{port}"
     check_client(address)
     session = SparkSession.builder.remote(address).getOrCreate()
-    atexit.register(end, session, server)
+    started.add(application(session))
+    atexit.register(end, session, server, folder)
     return session
 
 
-def settings(cores: int | None, memory: int | None) -> dict[str, str]:
-    """How the server is made, in its environment; it writes nothing of its own to the terminal."""
-    found = {"RUST_LOG": os.environ.get("RUST_LOG", "off")}
+def engine_here(session: SparkSession) -> str | None:
+    """Sail and its version, where it runs in this program; None of any other session."""
+    return f"Sail {version('pysail')}" if application(session) in started else None
+
+
+def settings(cores: int | None, memory: int | None, folder: Path) -> dict[str, str]:
+    """How the server is made, in its environment; it writes nothing of its own to the terminal.
+
+    folder: for what `checkpoint` and `localCheckpoint` keep.
+    """
+    found = {
+        "RUST_LOG": os.environ.get("RUST_LOG", "off"),
+        "SAIL_EXECUTION__CHECKPOINT__PATH": folder.as_uri(),
+    }
     if cores is not None:
         found["SAIL_EXECUTION__DEFAULT_PARALLELISM"] = str(cores)
     if memory is not None:
@@ -105,10 +123,11 @@ def check_client(address: str) -> None:
         client.close()
 
 
-def end(session: SparkSession, server: Any) -> None:
+def end(session: SparkSession, server: Any, folder: TemporaryDirectory[str]) -> None:
     """Ends a session and its server with the program."""
     session.stop()
     server.stop()
+    folder.cleanup()
 
 
 # What a session does otherwise than Spark: each is asked of it once, by a query of one row.
@@ -129,24 +148,40 @@ def asked_once(probe: Callable[[SparkSession], bool]) -> Callable[[SparkSession]
     return answer
 
 
-@asked_once
-def takes_any_condition(spark: SparkSession) -> bool:
-    """Whether CASE takes a number for a condition, which Spark's analysis refuses."""
+def accepts(frame: Callable[[], DataFrame]) -> bool:
+    """Whether the session makes a DataFrame of it, as far as it looks before it runs."""
     try:
-        _ = plain_sql(spark)("SELECT CASE WHEN 1 THEN 1 END").schema
+        _ = frame().schema
     except PySparkException:
         return False
     return True
+
+
+@asked_once
+def takes_any_condition(spark: SparkSession) -> bool:
+    """Whether CASE takes a number for a condition, which Spark's analysis refuses."""
+    return accepts(lambda: plain_sql(spark)("SELECT CASE WHEN 1 THEN 1 END"))
 
 
 @asked_once
 def analyses_late(spark: SparkSession) -> bool:
     """Whether a query that cannot run has a schema all the same."""
-    try:
-        _ = plain_sql(spark)("SELECT NOT 1").schema
-    except PySparkException:
-        return False
-    return True
+    return accepts(lambda: plain_sql(spark)("SELECT NOT 1"))
+
+
+@asked_once
+def can_observe(spark: SparkSession) -> bool:
+    """Whether a query tells what an Observation has seen."""
+    from pyspark.sql.functions import count, lit
+
+    return accepts(lambda: spark.range(1).observe("seen", count(lit(1)).alias("n")))
+
+
+@asked_once
+def has_watermarks(spark: SparkSession) -> bool:
+    """Whether streams have watermarks."""
+    rows = spark.readStream.format("rate").load
+    return accepts(lambda: rows().withWatermark("timestamp", "1 second"))
 
 
 @asked_once

@@ -48,6 +48,9 @@ else:
     OF_JAVA = (Py4JError,)
 """What is raised where Java has failed, if there is any."""
 
+OF_ANOTHER_SPARK: tuple[type[Exception], ...] = (*OF_JAVA, TypeError)
+"""What is raised where Spark's own plan is looked into, and is not as it was in another version."""
+
 REPLACED = "_matchrec_replaced"
 REFUSALS = (
     AnalysisException,

@@ -220,7 +220,7 @@ def refusal_of(texts: Sequence[str], relation: Relation) -> PySparkException | N
     """What Spark says against expressions over one row, or None."""
     try:
         relation.runner.analyse(relation.select(texts))
-    except REFUSALS as refusal:
+    except PySparkException as refusal:
         return refusal
     return None
 

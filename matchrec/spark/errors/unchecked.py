@@ -25,7 +25,7 @@ from matchrec.errors.conditions import not_boolean
 from matchrec.errors.sql.expression import not_sortable
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import template
-from matchrec.spark.errors.diagnose import conditions_over_one_row, is_sortable, keys
+from matchrec.spark.errors.diagnose import conditions_over_one_row, keys
 from matchrec.spark.sail import drops_hours, takes_any_condition, tells_zeros_apart
 from matchrec.spark.session import Relation
 
@@ -50,9 +50,7 @@ def mistakes(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeErro
             yield not_boolean(field.dataType.simpleString(), condition.span)
     for key in keys(plan):
         type_ = relation.type_of(key.text)
-        if any(isinstance(one, MapType) for one in parts_of(type_)) or not is_sortable(
-            key, relation
-        ):
+        if any(isinstance(one, MapType) for one in parts_of(type_)):
             yield not_sortable(key.clause, type_.simpleString(), key.span)
 
 

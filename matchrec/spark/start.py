@@ -1,0 +1,107 @@
+"""A session where nobody has given one: on which engine it runs, and how it starts.
+
+What somebody has said wins: `on`, a master or an address among the settings, SPARK_REMOTE, or the
+program that `spark-submit` runs in. Else it is Sail where that is installed, and Spark where not.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from matchrec.errors import MatchRecognizeError
+from matchrec.errors import calls as errors
+from matchrec.spark import sail
+from matchrec.spark.session import application, is_connect
+from matchrec.spark.tuning import tune
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SAIL, SPARK = "sail", "spark"
+ADDRESS = re.compile(r"sc://\S+")
+SIZE = re.compile(r"(\d+)([kmgt])b?", re.IGNORECASE)
+UNITS = {"k": 10, "m": 20, "g": 30, "t": 40}
+MASTER, REMOTE, MEMORY = "spark.master", "spark.remote", "spark.driver.memory"
+
+Settings = Mapping[str, str]
+
+
+def engine_for(on: str | None, settings: Settings) -> str:
+    """`sail`, `spark`, or the address of a server."""
+    remote = settings.get(REMOTE) or os.environ.get("SPARK_REMOTE")
+    if on is not None or remote:
+        return on or remote or SPARK
+    is_said = MASTER in settings or "PYSPARK_GATEWAY_PORT" in os.environ
+    return SAIL if sail.is_installed() and not is_said else SPARK
+
+
+def start(
+    on: str | None = None,
+    settings: Settings | None = None,
+    cores: int | None = None,
+    memory: str | None = None,
+) -> SparkSession:
+    """A new session, which is tuned. Arguments as of `matchrec.session`.
+
+    Where nobody has asked for Sail, and it does not take the PySpark that is installed, Spark does.
+    """
+    given = dict(settings or {})
+    engine = engine_for(on, given)
+    if engine != SAIL:
+        return tuned(start_spark(engine, given, cores, memory), {})
+    try:
+        session = sail.start_sail(cores, bytes_of(memory))
+    except MatchRecognizeError:
+        if on == SAIL or not sail.is_there("py4j"):
+            raise
+        return tuned(start_spark(SPARK, given, cores, memory), {})
+    return tuned(session, given)
+
+
+def start_spark(
+    engine: str, settings: Settings, cores: int | None, memory: str | None
+) -> SparkSession:
+    """A session of Spark in this program, or of the server at an address."""
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder
+    if engine != SPARK:
+        builder = builder.remote(engine)
+    elif MASTER not in settings and "PYSPARK_GATEWAY_PORT" not in os.environ:
+        builder = builder.master(f"local[{cores or '*'}]")
+    if memory is not None:
+        builder = builder.config(MEMORY, memory)
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def tuned(session: SparkSession, settings: Settings) -> SparkSession:
+    """The session with settings; raises MatchRecognizeError for one that it cannot have."""
+    for name, value in settings.items():
+        if not session.conf.isModifiable(name):
+            raise errors.setting_of_spark(name)
+        session.conf.set(name, value)
+    tune(session)
+    return session
+
+
+def engine_of(session: SparkSession) -> str:
+    """What a session runs on, as one says it."""
+    found = sail.engine_here(session)
+    if found is None and is_connect(session):
+        return f"the server at {application(session)}"
+    return f"{found or f'Spark {session.version}'}, in this program"
+
+
+def bytes_of(size: str | None) -> int | None:
+    """A size as Spark writes it, in bytes.
+
+    >>> bytes_of("2g"), bytes_of("512m"), bytes_of(None)
+    (2147483648, 536870912, None)
+    """
+    found = SIZE.fullmatch(size or "")
+    return int(found[1]) << UNITS[found[2].lower()] if found else None
