@@ -13,8 +13,9 @@ import pytest
 from hypothesis import settings
 from pyspark.sql import SparkSession
 
-from matchrec.spark.sail import start_sail
+from matchrec.spark.start import start
 from matchrec.spark.tuning import MAX_BYTES
+from tests.quick.both_engines import compare_engines
 from tests.quick.scale import (
     FULL,
     LONG_RUN,
@@ -97,7 +98,8 @@ def has_larger_form(item: pytest.Item) -> bool:
 def small_session(on: str = "spark") -> SparkSession:
     """A small local session; its Python workers run the interpreter of the tests."""
     if on == "sail":
-        return start_sail(cores=2)
+        compare_engines()  # its workers are threads of this program
+        return start(on, {"spark.sql.session.timeZone": "UTC"}, cores=2)
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     builder = SparkSession.builder.appName("matchrec tests")

@@ -114,9 +114,14 @@ def code_of(error: Exception) -> ExitCode:
     if isinstance(error, MatchRecognizeError):
         failed = isinstance(error, MatchRecognizeRunError)
         return ExitCode.FAILED if failed else ExitCode.REFUSED
-    from pyspark.errors import AnalysisException
+    from pyspark.errors import (
+        AnalysisException,
+        IllegalArgumentException,
+        UnsupportedOperationException,
+    )
 
-    return ExitCode.REFUSED if isinstance(error, AnalysisException) else ExitCode.FAILED
+    refusals = AnalysisException, IllegalArgumentException, UnsupportedOperationException
+    return ExitCode.REFUSED if isinstance(error, refusals) else ExitCode.FAILED
 
 
 def refusal_of_spark(error: Exception) -> str:
@@ -124,8 +129,9 @@ def refusal_of_spark(error: Exception) -> str:
     large how to have smaller ones.
     """
     said = sentence_of_spark(str(error))
-    about = error.getMessageParameters() if hasattr(error, "getMessageParameters") else None
-    cure = cure_of_table((about or {}).get("relationName", ""))
+    from matchrec.spark.errors.users_terms import parameters_of
+
+    cure = cure_of_table(parameters_of(error).get("relationName", ""))
     if TOO_LARGE in said:
         cure = SMALLER_BATCHES
     return said if cure is None or cure in said else f"{said}\n  {cure}"

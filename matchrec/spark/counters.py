@@ -22,7 +22,7 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import nothing_counted, nothing_observed
 from matchrec.pictures.html import preformatted, table
 from matchrec.spark import wire
-from matchrec.spark.sail import can_observe
+from matchrec.spark.sail.probes import can_observe
 from matchrec.spark.session import is_connect
 from matchrec.spark.types import struct_of
 from matchrec.spark.worker.count import (

@@ -29,7 +29,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.spark.columns import Preparation, Unsorted
 from matchrec.spark.errors.unchecked import check_types
 from matchrec.spark.question import Question, Rule
-from matchrec.spark.sail import has_watermarks
+from matchrec.spark.sail.probes import has_watermarks
 from matchrec.spark.session import OF_ANOTHER_SPARK, REFUSALS
 from matchrec.spark.transport import Sent
 from matchrec.spark.types import sorts_exactly, value_type

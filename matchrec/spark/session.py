@@ -62,6 +62,9 @@ REFUSALS = (
 )
 """What is raised for a query text that a session cannot make sense of, some of it by its parser."""
 
+OF_TEXTS = (AnalysisException, IllegalArgumentException, UnsupportedOperationException)
+"""Those of them that are about words of the text."""
+
 SUBQUERY = re.compile(r"\(\s*(SELECT|WITH|FROM|VALUES|TABLE)\b", re.IGNORECASE)
 
 
@@ -127,7 +130,7 @@ class Runner:
         with quiet_analysis():
             try:
                 return self.analyse(self._spark_sql(text, names))
-            except AnalysisException as error:
+            except OF_TEXTS as error:
                 raise in_users_terms(error, Filled(text, names, self.source)) from None
 
     def _spark_sql(self, text: Template, names: Mapping[str, str]) -> DataFrame:
@@ -164,7 +167,7 @@ class Runner:
         Some sessions find a mistake only where they plan how a query runs.
         """
         if is_connect(self.spark):
-            from matchrec.spark.sail import analyses_late
+            from matchrec.spark.sail.probes import analyses_late
 
             _ = frame.schema
             if analyses_late(self.spark):

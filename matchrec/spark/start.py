@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
-from matchrec.spark import sail
+from matchrec.spark.sail import server
 from matchrec.spark.session import application, is_connect
 from matchrec.spark.tuning import tune
 
@@ -35,7 +35,7 @@ def engine_for(on: str | None, settings: Settings) -> str:
     if on is not None or remote:
         return on or remote or SPARK
     is_said = MASTER in settings or "PYSPARK_GATEWAY_PORT" in os.environ
-    return SAIL if sail.is_installed() and not is_said else SPARK
+    return SAIL if server.is_installed() and not is_said else SPARK
 
 
 def start(
@@ -53,9 +53,9 @@ def start(
     if engine != SAIL:
         return tuned(start_spark(engine, given, cores, memory), {})
     try:
-        session = sail.start_sail(cores, bytes_of(memory))
+        session = server.start_sail(cores, bytes_of(memory))
     except MatchRecognizeError:
-        if on == SAIL or not sail.is_there("py4j"):
+        if on == SAIL or not server.is_there("py4j"):
             raise
         return tuned(start_spark(SPARK, given, cores, memory), {})
     return tuned(session, given)
@@ -91,7 +91,7 @@ def tuned(session: SparkSession, settings: Settings) -> SparkSession:
 
 def engine_of(session: SparkSession) -> str:
     """What a session runs on, as one says it."""
-    found = sail.engine_here(session)
+    found = server.engine_here(session)
     if found is None and is_connect(session):
         return f"the server at {application(session)}"
     return f"{found or f'Spark {session.version}'}, in this program"

@@ -52,7 +52,7 @@ from matchrec.plan.resolve import InputColumns
 from matchrec.plan.show import call_of_aggregate, show_scalar
 from matchrec.plan.text import as_operand, marker_of
 from matchrec.source import Span
-from matchrec.spark.sail import condition_of
+from matchrec.spark.sail.words import condition_of, sentence_of
 from matchrec.spark.session import REFUSALS, SUBQUERY, Relation, quiet_analysis
 
 if TYPE_CHECKING:
@@ -341,7 +341,7 @@ def function_of(refusal: PySparkException) -> str:
 
 def first_line(error: PySparkException) -> str:
     """Spark's sentence, without its condition name, SQLSTATE and query context."""
-    text = str(error).strip().split("\n")[0]
+    text = sentence_of(str(error)).strip().split("\n")[0]
     text = re.sub(r"^\[[A-Z0-9_.]+\]\s*", "", text)
     text = re.sub(r"\s*Please, refer to '[^']*' for a fix\.", "", text)
     return re.sub(r"\s*SQLSTATE: \w+.*$", "", text).rstrip(". ")

@@ -2,7 +2,7 @@
 
 Spark's analysis finds a condition that is not boolean and a key that has no order. Another engine
 that takes the same calls may not, and may round where Spark does not; then nobody would see that a
-result is wrong. Each session is asked once: see `matchrec.spark.sail`.
+result is wrong. Each session is asked once: see `matchrec.spark.sail.probes`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from matchrec.errors.sql.expression import not_sortable
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import template
 from matchrec.spark.errors.diagnose import conditions_over_one_row, keys
-from matchrec.spark.sail import drops_hours, takes_any_condition, tells_zeros_apart
+from matchrec.spark.sail.probes import drops_hours, takes_any_condition, tells_zeros_apart
 from matchrec.spark.session import Relation
 
 NESTED = (ArrayType, StructType, MapType)
