@@ -143,7 +143,9 @@ def sentence_of_spark(text: str) -> str:
     >>> sentence_of_spark("[X] no table `t`; line 1 pos 14;\\n'Project [*]\\n+- 'Relation")
     '[X] no table `t`; line 1 pos 14'
     """
-    return _PLAN_OR_STACK.sub("", _WORKER_STACK.sub("", text)).strip()
+    from matchrec.spark.sail.words import sentence_of
+
+    return sentence_of(_PLAN_OR_STACK.sub("", _WORKER_STACK.sub("", text)).strip())
 
 
 CARETS = re.compile(r"^ *\^[ ^]*$", re.MULTILINE)

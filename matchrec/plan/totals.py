@@ -71,8 +71,8 @@ class Asking:
             return f"{function}({column})"
         nothing = "CAST(0 AS DECIMAL(38, 0))" if function == "count" else "NULL"
         exact = f"coalesce(sum({column}), if(count({column}) = 0, {nothing}, {_TOO_LARGE}))"
-        roughly = f"abs(avg(CAST({column} AS DOUBLE))) * count({column})"
-        return f"if({roughly} > 1e38D, {_TOO_LARGE}, {exact})"  # a sum may wrap around
+        size = f"abs(avg(CAST({column} AS DOUBLE))) * count({column})"
+        return f"if({size} > 1e38D, {_TOO_LARGE}, {exact})"  # a sum may wrap around
 
     def of_group(self, function: str, measure: str | None) -> str:
         """SQL of an aggregate of one group."""

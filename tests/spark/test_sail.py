@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import matchrec
-from matchrec.spark import sail
+from matchrec.spark.sail import probes
 
 PROBES = {
     "takes_any_condition": True,
@@ -26,7 +26,7 @@ def test_a_session_is_asked(
     spark: SparkSession, request: pytest.FixtureRequest, probe: str
 ) -> None:
     on_sail = request.config.getoption("--on") == "sail"
-    asked: Callable[[SparkSession], bool] = getattr(sail, probe)
+    asked: Callable[[SparkSession], bool] = getattr(probes, probe)
     assert asked(spark) is (PROBES[probe] is on_sail)
 
 

@@ -315,7 +315,8 @@ def example_for(written: WrittenSql, relation: Relation, columns: InputColumns) 
 def unbound_name(refusal: PySparkException) -> str | None:
     """The parameter without a value, where Spark speaks of one."""
     found = re.search(r"\[UNBOUND_SQL_PARAMETER\].*?: `?(\w+)", str(refusal))
-    return found[1] if found else None
+    condition, name = condition_of(str(refusal)) or (None, None)
+    return found[1] if found else name if condition == "UNBOUND_SQL_PARAMETER" else None
 
 
 def unbound_in(written: WrittenSql, name: str, known: tuple[str, ...]) -> MatchRecognizeError:

@@ -6,12 +6,22 @@ import re
 
 NAMED = r"(?:ObjectName\(\[(?P<parts>[^\]]*)\]\)|`?(?P<name>[\w.]+)`?)"
 SAID = {
-    rf"attribute {NAMED} is missing": "UNRESOLVED_COLUMN",
-    rf"ambiguous attribute: {NAMED}": "AMBIGUOUS_REFERENCE",
-    rf"unknown function: {NAMED}": "UNRESOLVED_ROUTINE",
-    rf"Table or view not found: {NAMED}": "TABLE_OR_VIEW_NOT_FOUND",
+    rf"attribute {NAMED} is missing": ("UNRESOLVED_COLUMN", "there is no column {name}"),
+    rf"ambiguous attribute: {NAMED}": ("AMBIGUOUS_REFERENCE", "column {name} is ambiguous"),
+    rf"unknown function: {NAMED}": ("UNRESOLVED_ROUTINE", "there is no function {name}"),
+    rf"Table or view not found: {NAMED}": (
+        "TABLE_OR_VIEW_NOT_FOUND",
+        "there is no table or view {name}",
+    ),
+    rf"No value found for placeholder with name :{NAMED}": (
+        "UNBOUND_SQL_PARAMETER",
+        "parameter {name} has no value",
+    ),
 }
-"""What Sail says of a name, and Spark's name for that."""
+"""What Sail says of a name: Spark's condition, and the sentence."""
+
+SYNTAX = re.compile(r"found (?P<word>.+?) at (?P<start>\d+):(?P<end>\d+) expected .*", re.DOTALL)
+"""What its parser says: a word, its characters, and a long list of what might stand there."""
 
 
 def condition_of(said: str) -> tuple[str, str] | None:
@@ -22,16 +32,16 @@ def condition_of(said: str) -> tuple[str, str] | None:
     >>> condition_of("unknown function: uper")
     ('UNRESOLVED_ROUTINE', 'uper')
     """
-    for pattern, condition in SAID.items():
+    for pattern, (condition, _) in SAID.items():
         found = re.search(pattern, said)
         if found is not None:
-            parts = re.findall(r'Identifier\("([^"]*)"\)', found["parts"] or "")
-            return condition, ".".join(parts) or found["name"]
+            return condition, name_in(found)
     return None
 
 
-SYNTAX = re.compile(r"found (?P<word>.+?) at (?P<start>\d+):(?P<end>\d+) expected .*", re.DOTALL)
-"""What its parser says: a word, its characters, and a long list of what might stand there."""
+def name_in(found: re.Match[str]) -> str:
+    """The name that a text of Sail's is about."""
+    return ".".join(re.findall(r'Identifier\("([^"]*)"\)', found["parts"] or "")) or found["name"]
 
 
 def place_of(said: str) -> tuple[int, int] | None:
@@ -41,12 +51,18 @@ def place_of(said: str) -> tuple[int, int] | None:
 
 
 def sentence_of(said: str) -> str:
-    """A refusal as Spark would begin it; text that is none of Sail's as it is.
+    """A refusal in plain words; text that is none of Sail's as it is.
 
     >>> sentence_of("invalid argument: found FROM at 0:4 expected 'SELECT', or '('")
     "Syntax error at or near 'FROM'"
+    >>> sentence_of('ambiguous attribute: ObjectName([Identifier("x")])')
+    'column `x` is ambiguous'
     """
-    found = SYNTAX.search(said)
-    if found is not None:
-        return f"Syntax error at or near '{found['word']}'"
+    syntax = SYNTAX.search(said)
+    if syntax is not None:
+        return f"Syntax error at or near '{syntax['word']}'"
+    for pattern, (_, sentence) in SAID.items():
+        found = re.search(pattern, said)
+        if found is not None and not said.startswith("["):
+            return sentence.format(name=f"`{name_in(found)}`")
     return said.removeprefix("invalid argument: ")
