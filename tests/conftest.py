@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 
 from matchrec.spark.start import start
 from matchrec.spark.tuning import MAX_BYTES
+from tests.quick import on_sail
 from tests.quick.both_engines import compare_engines
 from tests.quick.scale import (
     FULL,
@@ -63,6 +64,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left = set(items) - set(in_this_run(items))
         config.hook.pytest_deselected(items=[*left])
         items[:] = [item for item in items if item not in left]
+    if config.getoption("--on") == "sail":
+        items[:] = on_sail.choose(items)
 
 
 def in_this_run(items: list[pytest.Item]) -> Iterator[pytest.Item]:

@@ -256,7 +256,7 @@ def write(frame: DataFrame, path: Path) -> int:
         if path.suffix.lower() in COMPRESSIONS:
             writer = writer.option("compression", COMPRESSIONS[path.suffix.lower()])
         writer.options(header=True).save(folder)
-        part = next(Path(folder).glob("part-*"))
+        part = next(one for one in Path(folder).iterdir() if one.name[0] not in "._")
         shutil.move(part, path)
     kept.unpersist()
     return count

@@ -86,6 +86,8 @@ class Runner:
 
     def sql(self, text: Template) -> DataFrame:
         """The DataFrame of a query text; analysed now, run later."""
+        if is_connect(self.spark) and not takes_frames(self.spark):
+            return self.stored(text)
         names: dict[str, str] = {}
         try:
             # other values are PySpark's to fill, as are all over Connect
@@ -98,7 +100,8 @@ class Runner:
     def stored(self, text: Template) -> DataFrame:
         """As `sql`, with views that stay in the session.
 
-        For text that Spark stores, as in CREATE TEMPORARY VIEW, and reads again later.
+        For text that Spark stores, as in CREATE TEMPORARY VIEW, and reads again later; and for a
+        client of Connect that cannot send DataFrames along.
         """
         names: dict[str, str] = {}
         try:
@@ -210,6 +213,12 @@ def plain_sql(spark: SparkSession) -> Callable[..., DataFrame]:
     original = original_of(getattr(found, "__func__", None))
     bound: Callable[..., DataFrame] = MethodType(original, found.__self__) if original else found
     return bound
+
+
+def takes_frames(spark: SparkSession) -> bool:
+    """Whether `sql` fills `{frame}` by its name, which the Connect of PySpark 3.5 does not."""
+    parameters = inspect.signature(plain_sql(spark)).parameters.values()
+    return any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters)
 
 
 def original_of(function: object) -> Callable[..., DataFrame] | None:

@@ -5,32 +5,34 @@ As another engine that takes PySpark's calls may, an old or a new Sail may diffe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from pyspark.errors import PySparkException
 from pyspark.sql.types import DateType
-
-from matchrec.spark.session import application, plain_sql, quiet_analysis
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
 def asked_once(probe: Callable[[SparkSession], bool]) -> Callable[[SparkSession], bool]:
-    """The probe, whose answer is kept for all sessions of an application."""
-    known: dict[Hashable, bool] = {}
+    """The probe, whose answer is kept as long as the session."""
+    known: WeakKeyDictionary[SparkSession, bool] = WeakKeyDictionary()
 
     @wraps(probe)
     def answer(spark: SparkSession) -> bool:
-        key = application(spark)
-        if key not in known:
-            with quiet_analysis():
-                known[key] = probe(spark)
-        return known[key]
+        if spark not in known:
+            known[spark] = probe(spark)
+        return known[spark]
 
     return answer
+
+
+def of_a_row(spark: SparkSession, expression: str) -> DataFrame:
+    """An expression over one row."""
+    return spark.range(1).selectExpr(expression)
 
 
 def accepts(frame: Callable[[], DataFrame]) -> bool:
@@ -45,13 +47,13 @@ def accepts(frame: Callable[[], DataFrame]) -> bool:
 @asked_once
 def takes_any_condition(spark: SparkSession) -> bool:
     """Whether CASE takes a number for a condition, which Spark's analysis refuses."""
-    return accepts(lambda: plain_sql(spark)("SELECT CASE WHEN 1 THEN 1 END"))
+    return accepts(lambda: of_a_row(spark, "CASE WHEN 1 THEN 1 END"))
 
 
 @asked_once
 def analyses_late(spark: SparkSession) -> bool:
     """Whether a query that cannot run has a schema all the same."""
-    return accepts(lambda: plain_sql(spark)("SELECT NOT 1"))
+    return accepts(lambda: of_a_row(spark, "NOT 1"))
 
 
 @asked_once
@@ -72,12 +74,12 @@ def has_watermarks(spark: SparkSession) -> bool:
 @asked_once
 def drops_hours(spark: SparkSession) -> bool:
     """Whether a date and an interval of hours make a date; Spark makes a timestamp of them."""
-    found = plain_sql(spark)("SELECT DATE'2000-01-01' + INTERVAL 1 HOUR AS at")
+    found = of_a_row(spark, "DATE'2000-01-01' + INTERVAL 1 HOUR AS at")
     return isinstance(found.schema["at"].dataType, DateType)
 
 
 @asked_once
 def tells_zeros_apart(spark: SparkSession) -> bool:
     """Whether 0.0 and -0.0 in a struct are two values, which are one to Spark."""
-    same = "SELECT named_struct('x', x) = named_struct('x', -x) FROM VALUES (0.0D) AS t(x)"
-    return not plain_sql(spark)(same).collect()[0][0]
+    same = "named_struct('x', 0D * id) = named_struct('x', -0D * id)"  # id is 0
+    return not of_a_row(spark, same).collect()[0][0]

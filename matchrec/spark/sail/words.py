@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 NAMED = r"(?:ObjectName\(\[(?P<parts>[^\]]*)\]\)|`?(?P<name>[\w.]+)`?)"
+UNBOUND = "UNBOUND_SQL_PARAMETER", "parameter {name} has no value"
 SAID = {
     rf"attribute {NAMED} is missing": ("UNRESOLVED_COLUMN", "there is no column {name}"),
     rf"ambiguous attribute: {NAMED}": ("AMBIGUOUS_REFERENCE", "column {name} is ambiguous"),
@@ -13,10 +14,9 @@ SAID = {
         "TABLE_OR_VIEW_NOT_FOUND",
         "there is no table or view {name}",
     ),
-    rf"No value found for placeholder with name :{NAMED}": (
-        "UNBOUND_SQL_PARAMETER",
-        "parameter {name} has no value",
-    ),
+    rf"No value found for placeholder with name :{NAMED}": UNBOUND,
+    rf"Placeholder ':{NAMED}' was not provided a value": UNBOUND,
+    rf"parameter {NAMED} has no value": UNBOUND,
 }
 """What Sail says of a name: Spark's condition, and the sentence."""
 
@@ -66,3 +66,12 @@ def sentence_of(said: str) -> str:
         if found is not None and not said.startswith("["):
             return sentence.format(name=f"`{name_in(found)}`")
     return said.removeprefix("invalid argument: ")
+
+
+def cause_of(said: str) -> str:
+    """Why a row could not be computed, without the steps that it has failed in.
+
+    >>> cause_of("Execution error: reading input failed: Arrow error: Divide by zero error")
+    'Divide by zero error'
+    """
+    return re.sub(r"^.*\b(?:Execution|Arrow) error: ", "", said, flags=re.DOTALL)
