@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from matchrec.api.events import detect, sase, unwind
     from matchrec.api.query import Query
     from matchrec.api.rules import RuleMatches, match_rules
-    from matchrec.api.session import session
     from matchrec.api.sql import install, match_recognize, query, rows_of, sql, uninstall
     from matchrec.api.sweep import sweep
     from matchrec.charts.backtest import Backtest
@@ -62,6 +61,7 @@ if TYPE_CHECKING:
     from matchrec.spark.actions import progress
     from matchrec.spark.counters import Counters
     from matchrec.spark.question import Options
+    from matchrec.spark.sail.start import session
     from matchrec.spark.tuning import tune
     from matchrec.tracing.why import Why
 
@@ -71,7 +71,7 @@ _HOMES = {
     "matchrec.api.query": ("Query",),
     "matchrec.api.rules": ("RuleMatches", "match_rules"),
     "matchrec.api.sql": ("install", "match_recognize", "query", "rows_of", "sql", "uninstall"),
-    "matchrec.api.session": ("session",),
+    "matchrec.spark.sail.start": ("session",),
     "matchrec.api.sweep": ("sweep",),
     "matchrec.charts.backtest": ("Backtest",),
     "matchrec.charts.sweep": ("Sweep",),

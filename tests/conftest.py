@@ -13,7 +13,7 @@ import pytest
 from hypothesis import settings
 from pyspark.sql import SparkSession
 
-from matchrec.spark.start import start
+from matchrec.spark.sail.start import start
 from matchrec.spark.tuning import MAX_BYTES
 from tests.quick import on_sail
 from tests.quick.both_engines import compare_engines

@@ -41,7 +41,7 @@ def local_session(settings: Settings = (), on: str | None = None) -> Iterator[Sp
     is no session to be had.
     """
     from matchrec.spark.actions import cancelled_by_interrupt
-    from matchrec.spark.start import engine_of
+    from matchrec.spark.sail.start import engine_of
 
     with tempfile.TemporaryDirectory(prefix="matchrec-") as name:
         try:
@@ -59,7 +59,7 @@ def local_session(settings: Settings = (), on: str | None = None) -> Iterator[Sp
 def opened(folder: Path, settings: dict[str, str], on: str | None) -> SparkSession:
     """The session; what Spark leaves behind is in `folder`."""
     from matchrec.spark.environment import check_java, use_own_interpreter
-    from matchrec.spark.start import SPARK, engine_for
+    from matchrec.spark.sail.start import SPARK, engine_for
 
     silence_query_log()
     if engine_for(on, settings) != SPARK:
@@ -75,8 +75,8 @@ def started(folder: Path, settings: dict[str, str], on: str | None) -> SparkSess
     """The session. Raises MatchRecognizeError with the reason where there is none."""
     from pyspark.errors import PySparkException
 
+    from matchrec.spark.sail.start import start
     from matchrec.spark.session import OF_JAVA
-    from matchrec.spark.start import start
 
     failures: tuple[type[Exception], ...] = (PySparkException, *OF_JAVA)
     try:

@@ -31,8 +31,8 @@ from matchrec.frontends.sql.locate import may_have_clause
 from matchrec.pictures.html import paragraph, table
 from matchrec.source import counted
 from matchrec.spark.actions import Interrupted, cancelled_by_interrupt
+from matchrec.spark.sail.start import start
 from matchrec.spark.session import OF_JAVA, quiet_analysis
-from matchrec.spark.start import start
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell

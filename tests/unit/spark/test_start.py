@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 
 import matchrec
 from matchrec.spark.sail import server
-from matchrec.spark.start import engine_for
+from matchrec.spark.sail.start import engine_for
 
 ADDRESS = "sc://there:15002"
 
