@@ -1,5 +1,7 @@
 """SQL MATCH_RECOGNIZE, row pattern recognition, for Apache Spark.
 
+    matchrec.session()                         a session, where there is none: on Sail or Spark
+
     matchrec.sql(spark, query)                 a query text, as spark.sql takes it
     matchrec.match_recognize(df, clause)       the text between the parentheses, over a DataFrame
     matchrec.sase(df, text, order_by=...)      a SASE+ query over a DataFrame of events
@@ -59,6 +61,7 @@ if TYPE_CHECKING:
     from matchrec.spark.actions import progress
     from matchrec.spark.counters import Counters
     from matchrec.spark.question import Options
+    from matchrec.spark.sail.start import session
     from matchrec.spark.tuning import tune
     from matchrec.tracing.why import Why
 
@@ -68,6 +71,7 @@ _HOMES = {
     "matchrec.api.query": ("Query",),
     "matchrec.api.rules": ("RuleMatches", "match_rules"),
     "matchrec.api.sql": ("install", "match_recognize", "query", "rows_of", "sql", "uninstall"),
+    "matchrec.spark.sail.start": ("session",),
     "matchrec.api.sweep": ("sweep",),
     "matchrec.charts.backtest": ("Backtest",),
     "matchrec.charts.sweep": ("Sweep",),
@@ -114,6 +118,7 @@ __all__ = [
     "query",
     "rows_of",
     "sase",
+    "session",
     "sql",
     "sweep",
     "tune",

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 OF_SPARK = ("pyspark", "py4j")
-NO_SPARK = "matchrec needs PySpark, 3.5 or newer: pip install 'pyspark>=3.5'"
+NO_SPARK = "matchrec needs PySpark, 3.5 or newer: pip install 'matchrec[sail]' or 'pyspark>=3.5'"
 
 
 @contextmanager
@@ -42,7 +42,7 @@ def naming_extra() -> Iterator[None]:
     ...     raise ModuleNotFoundError("No module named 'pyspark'", name="pyspark")
     Traceback (most recent call last):
     ...
-    ModuleNotFoundError: matchrec needs PySpark, 3.5 or newer: pip install 'pyspark>=3.5'
+    ModuleNotFoundError: matchrec needs PySpark, 3.5 or newer: pip install 'matchrec[sail]' or ...
     """
     try:
         yield

@@ -11,7 +11,10 @@ import pytest
 from hypothesis import settings
 from pyspark.sql import SparkSession
 
+from matchrec.spark.sail.start import start
 from matchrec.spark.tuning import MAX_BYTES
+from tests.quick import on_sail
+from tests.quick.both_engines import compare_engines
 from tests.quick.scale import (
     FULL,
     LONG_RUN,
@@ -30,7 +33,12 @@ choose_settings_of_spark()
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update", action="store_true", help="rewrite expected messages of cases")
-    parser.addoption("--connect", action="store_true", help="run Spark's tests over Spark Connect")
+    parser.addoption(
+        "--on",
+        choices=("spark", "connect", "sail"),
+        default="spark",
+        help="run Spark's tests on Spark, over Spark Connect, or on Sail",
+    )
 
 
 @pytest.hookimpl(wrapper=True)
@@ -54,6 +62,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left = set(items) - set(in_this_run(items))
         config.hook.pytest_deselected(items=[*left])
         items[:] = [item for item in items if item not in left]
+    if config.getoption("--on") == "sail":
+        items[:] = on_sail.choose(items)
 
 
 def in_this_run(items: list[pytest.Item]) -> Iterator[pytest.Item]:
@@ -84,12 +94,15 @@ def has_larger_form(item: pytest.Item) -> bool:
     return asks and item.get_closest_marker("once") is None
 
 
-def small_session(*, connect: bool = False) -> SparkSession:
+def small_session(on: str = "spark") -> SparkSession:
     """A small local session; its Python workers run the interpreter of the tests."""
+    if on == "sail":
+        compare_engines()  # its workers are threads of this program
+        return start(on, {"spark.sql.session.timeZone": "UTC"}, cores=2)
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     builder = SparkSession.builder.appName("matchrec tests")
-    if connect:
+    if on == "connect":
         builder = builder.remote("local[2]")
     else:
         builder = builder.master("local[2]").config("spark.ui.enabled", "false")
@@ -99,7 +112,7 @@ def small_session(*, connect: bool = False) -> SparkSession:
         .config("spark.sql.session.timeZone", "UTC")
         .getOrCreate()
     )
-    if not connect:
+    if on == "spark":
         session.sparkContext.setLogLevel("ERROR")
     return session
 
@@ -107,6 +120,6 @@ def small_session(*, connect: bool = False) -> SparkSession:
 @pytest.fixture(scope="session")
 def spark(request: pytest.FixtureRequest) -> Iterator[SparkSession]:
     """The one session of all tests."""
-    session = small_session(connect=bool(request.config.getoption("--connect")))
+    session = small_session(request.config.getoption("--on"))
     yield session
     session.stop()

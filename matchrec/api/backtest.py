@@ -201,7 +201,7 @@ class Attempts:
         """SQL of what ended an attempt, `best`."""
         reasons = len(self.words.because[0])
         texts = array(text for each in self.words.because for text in each)
-        why = f"{texts}[CAST(best.choice * {reasons} + best.reason AS INT)]"
+        why = f"get({texts}, CAST(best.choice * {reasons} + best.reason AS INT))"
         parts = array(self.words.parts[:NOTED_PARTS])
         false = f"filter({parts}, (p, i) -> p IS NOT NULL AND shiftright(best.parts, i) % 2 = 1)"
         return f"concat_ws(': ', {why}, nullif(array_join({false}, ', '), ''))"
@@ -209,7 +209,7 @@ class Attempts:
     @property
     def came_to(self) -> str:
         """SQL of the variable of the last row of an attempt."""
-        return f"{array(self.words.variables)}[CAST(best.choice AS INT)]"
+        return f"get({array(self.words.variables)}, CAST(best.choice AS INT))"
 
 
 def array(texts: Any) -> str:

@@ -47,6 +47,13 @@ def setting(argument: str) -> tuple[str, str]:
     return name, value
 
 
+def engine(argument: str) -> str:
+    """The name of an engine, or the address of a server."""
+    if argument not in ("sail", "spark") and not argument.startswith("sc://"):
+        raise errors.unknown_engine(argument)
+    return argument
+
+
 def distinct(ctx: click.Context, _: click.Parameter, given: tuple[Table, ...]) -> tuple[Table, ...]:
     """The tables, of which no two have one name, with what is said of all csv files."""
     written = CsvOptions(ctx.params.pop("delimiter", None), ctx.params.pop("header", True))
@@ -133,6 +140,12 @@ STREAM = together(
     click.option("--type-column", metavar="SQL", help="The type of an event [event_type]."),
 )
 FORMS = (*get_args(SaseForm), *get_args(PatternForm))
+ON = click.option(
+    "--on",
+    metavar="sail|spark|sc://HOST:PORT",
+    type=Parsed("ENGINE", engine),
+    help="The engine [Sail where it is installed, else Spark].",
+)
 SESSION = together(
     click.option(
         "--table",
@@ -155,6 +168,7 @@ SESSION = together(
         is_eager=True,
         help="Whether csv files begin with names [they do].",
     ),
+    ON,
     click.option(
         "--conf", multiple=True, type=SETTING, help="A setting of Spark. May be repeated."
     ),

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 import matchrec
-from matchrec.cli.arguments import FILE, tells_failures
+from matchrec.cli.arguments import FILE, ON, tells_failures
 from matchrec.cli.failures import busy
 from matchrec.cli.rows import SHOWN_ROWS, table_text
 from matchrec.cli.session import local_session
@@ -26,8 +26,9 @@ DATA = files("matchrec.cli") / "demo_data"
     metavar="FILE.png|svg",
     type=FILE,
 )
+@ON
 @tells_failures
-def demo(picture: Path) -> None:
+def demo(picture: Path, on: str | None) -> None:
     """Find V-shapes in share prices and draw them."""
     from matchrec.charts.plot import check_matplotlib
     from matchrec.cli.files import Table
@@ -37,7 +38,7 @@ def demo(picture: Path) -> None:
     query = (DATA / "v_shapes.sql").read_text(encoding="utf-8")
     print("Falls of at least three days that were won back day after day, by 4 % or more.")
     print(f"Daily closes of four shares, 2008 to 2010:\n\n{query}", flush=True)
-    with as_file(DATA / "stocks.csv") as path, local_session() as spark:
+    with as_file(DATA / "stocks.csv") as path, local_session(on=on) as spark:
         Table("stocks", (path,), "csv").register(spark)
         asked = matchrec.query(spark, query)
         with matchrec.progress(spark):

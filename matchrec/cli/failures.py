@@ -90,10 +90,11 @@ def forget_output() -> None:
 
 def is_of_spark(error: Exception) -> bool:
     """Whether Spark has raised it. To start without PySpark, nothing asks before there is one."""
-    from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
 
-    return isinstance(error, PySparkException | Py4JJavaError)
+    from matchrec.spark.session import OF_JAVA
+
+    return isinstance(error, (PySparkException, *OF_JAVA))
 
 
 @contextmanager
@@ -113,9 +114,14 @@ def code_of(error: Exception) -> ExitCode:
     if isinstance(error, MatchRecognizeError):
         failed = isinstance(error, MatchRecognizeRunError)
         return ExitCode.FAILED if failed else ExitCode.REFUSED
-    from pyspark.errors import AnalysisException
+    from pyspark.errors import (
+        AnalysisException,
+        IllegalArgumentException,
+        UnsupportedOperationException,
+    )
 
-    return ExitCode.REFUSED if isinstance(error, AnalysisException) else ExitCode.FAILED
+    refusals = AnalysisException, IllegalArgumentException, UnsupportedOperationException
+    return ExitCode.REFUSED if isinstance(error, refusals) else ExitCode.FAILED
 
 
 def refusal_of_spark(error: Exception) -> str:
@@ -123,8 +129,9 @@ def refusal_of_spark(error: Exception) -> str:
     large how to have smaller ones.
     """
     said = sentence_of_spark(str(error))
-    about = error.getMessageParameters() if hasattr(error, "getMessageParameters") else None
-    cure = cure_of_table((about or {}).get("relationName", ""))
+    from matchrec.spark.errors.users_terms import parameters_of
+
+    cure = cure_of_table(parameters_of(error).get("relationName", ""))
     if TOO_LARGE in said:
         cure = SMALLER_BATCHES
     return said if cure is None or cure in said else f"{said}\n  {cure}"
@@ -136,7 +143,9 @@ def sentence_of_spark(text: str) -> str:
     >>> sentence_of_spark("[X] no table `t`; line 1 pos 14;\\n'Project [*]\\n+- 'Relation")
     '[X] no table `t`; line 1 pos 14'
     """
-    return _PLAN_OR_STACK.sub("", _WORKER_STACK.sub("", text)).strip()
+    from matchrec.spark.sail.words import sentence_of
+
+    return sentence_of(_PLAN_OR_STACK.sub("", _WORKER_STACK.sub("", text)).strip())
 
 
 CARETS = re.compile(r"^ *\^[ ^]*$", re.MULTILINE)
@@ -148,6 +157,12 @@ def tell(sentence: str) -> None:
     from rich.text import Text
 
     show(Text(printable(sentence)))
+
+
+def tell_at_terminal(sentence: str) -> None:
+    """A notice for somebody who looks: nothing in a file, nor to another program."""
+    if sys.stderr.isatty():
+        tell(sentence)
 
 
 def tell_failure(sentence: str) -> None:

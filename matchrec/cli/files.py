@@ -74,7 +74,8 @@ class Table:
         frame = reader.load([literal(file) for file in self.files])
         if not frame.columns:
             raise errors.empty_table(self.name, str(self.files[0]))
-        frame.createOrReplaceTempView(f"`{self.name}`")
+        is_plain = self.name.isascii()  # Spark reads a name as SQL, others take it as it is
+        frame.createOrReplaceTempView(self.name if is_plain else f"`{self.name}`")
 
     def csv_options(self) -> dict[str, Any]:
         """Options of Spark's reader."""
@@ -255,7 +256,7 @@ def write(frame: DataFrame, path: Path) -> int:
         if path.suffix.lower() in COMPRESSIONS:
             writer = writer.option("compression", COMPRESSIONS[path.suffix.lower()])
         writer.options(header=True).save(folder)
-        part = next(Path(folder).glob("part-*"))
+        part = next(one for one in Path(folder).iterdir() if one.name[0] not in "._")
         shutil.move(part, path)
     kept.unpersist()
     return count

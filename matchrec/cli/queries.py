@@ -56,8 +56,8 @@ class QueryRequest:
     """What a command is asked. what: the query's text, or where a Pattern is. events: their table.
 
     options: those that were given, by the names that `matchrec.query` and `Options` have for them.
-    clause: which one a question is about, by its number or its alias. totals: the arguments of
-    `aggregate`, if that is asked for in place of matches.
+    on: the engine, if one was named. clause: which one a question is about, by its number or its
+    alias. totals: the arguments of `aggregate`, if that is asked for in place of matches.
     """
 
     language: str
@@ -66,6 +66,7 @@ class QueryRequest:
     options: dict[str, Any]
     tables: tuple[Table, ...]
     settings: Settings
+    on: str | None
     clause: int | str | None
     totals: dict[str, Any]
 
@@ -74,7 +75,7 @@ class QueryRequest:
         """The query, in a session in which the files are tables, and warnings are notices."""
         from matchrec.spark.session import quiet_analysis
 
-        with warnings_told(), local_session(self.settings) as spark, quiet_analysis():
+        with warnings_told(), local_session(self.settings, self.on) as spark, quiet_analysis():
             for table in self.tables:
                 table.register(spark)
             yield spark, self._query(spark)
@@ -123,7 +124,7 @@ def query_of(
     origin: QuerySource, tables: tuple[Table, ...], settings: Settings, options: dict[str, Any]
 ) -> QueryRequest:
     """The query that the arguments ask for. Raises click.UsageError for those that do not fit."""
-    language = options.pop("language") or origin.language
+    language, on = options.pop("language") or origin.language, options.pop("on")
     given = {name: value for name, value in options.items() if value not in (None, (), False)}
     for name in given.keys() - set(OPTIONS[language]):
         raise click.UsageError(f"{option_of(name)} is not for {NAMES[language]}")
@@ -138,7 +139,7 @@ def query_of(
     if totals:
         totals["aggregates"] = dict(totals.get("aggregates", [("matches", "count(*)")]))
     what = origin.read(language)
-    return QueryRequest(language, what, events, given, tables, settings, chosen, totals)
+    return QueryRequest(language, what, events, given, tables, settings, on, chosen, totals)
 
 
 def option_of(name: str) -> str:

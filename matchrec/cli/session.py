@@ -1,4 +1,4 @@
-"""The Spark session of the command line: embedded, quiet, on this program's interpreter."""
+"""The session of the command line; Spark's is embedded, quiet, on this program's interpreter."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from matchrec.cli.failures import ExitCode, busy, fail
+from matchrec.cli.failures import ExitCode, busy, fail, tell_at_terminal
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+LOG = "spark.log"
 SETTINGS = {
+    "spark.app.name": "matchrec",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "ERROR",
@@ -31,26 +33,22 @@ Settings = Sequence[tuple[str, str]]
 
 
 @contextmanager
-def local_session(settings: Settings = ()) -> Iterator[SparkSession]:
-    """A session with `local[*]`, stopped at the end; the user's settings come after ours.
+def local_session(settings: Settings = (), on: str | None = None) -> Iterator[SparkSession]:
+    """A session, stopped at the end: on the engine that is asked for, else as `matchrec.session`.
 
     What Java writes to stderr goes to a file as long as it lives: start-up warnings mean nothing to
     the user, and every error reaches Python as an exception as well. The program ends where there
     is no session to be had.
     """
     from matchrec.spark.actions import cancelled_by_interrupt
-    from matchrec.spark.environment import check_java, use_own_interpreter
+    from matchrec.spark.sail.start import engine_of
 
     with tempfile.TemporaryDirectory(prefix="matchrec-") as name:
-        folder = Path(name)
         try:
-            check_java()
-            silence_query_log()
-            use_own_interpreter()
-            with java_stderr_to(folder / "spark.log") as terminal, busy("Starting Spark", terminal):
-                spark = start(folder, settings)
+            spark = opened(Path(name), dict(settings), on)
         except MatchRecognizeError as error:
             fail(str(error), ExitCode.FAILED)
+        tell_at_terminal(f"running on {engine_of(spark)}")
         try:
             with cancelled_by_interrupt(spark):
                 yield spark
@@ -58,25 +56,33 @@ def local_session(settings: Settings = ()) -> Iterator[SparkSession]:
             spark.stop()
 
 
-def start(folder: Path, settings: Settings) -> SparkSession:
-    """The session, with what it leaves behind in `folder`."""
-    from py4j.protocol import Py4JError
+def opened(folder: Path, settings: dict[str, str], on: str | None) -> SparkSession:
+    """The session; what Spark leaves behind is in `folder`."""
+    from matchrec.spark.environment import check_java, use_own_interpreter
+    from matchrec.spark.sail.start import SPARK, engine_for
+
+    silence_query_log()
+    if engine_for(on, settings) != SPARK:
+        return started(folder, settings, on)
+    check_java()
+    use_own_interpreter()
+    ours = {**SETTINGS, "spark.sql.warehouse.dir": str(folder / "warehouse")}
+    with java_stderr_to(folder / LOG) as terminal, busy("Starting Spark", terminal):
+        return started(folder, ours | settings, SPARK)
+
+
+def started(folder: Path, settings: dict[str, str], on: str | None) -> SparkSession:
+    """The session. Raises MatchRecognizeError with the reason where there is none."""
     from pyspark.errors import PySparkException
-    from pyspark.sql import SparkSession
 
-    from matchrec.spark.tuning import tune
+    from matchrec.spark.sail.start import start
+    from matchrec.spark.session import OF_JAVA
 
-    builder = SparkSession.builder.master("local[*]").appName("matchrec")
-    builder = builder.config("spark.sql.warehouse.dir", str(folder / "warehouse"))
-    for name, value in (*SETTINGS.items(), *settings):
-        builder = builder.config(name, value)
+    failures: tuple[type[Exception], ...] = (PySparkException, *OF_JAVA)
     try:
-        spark = builder.getOrCreate()
-        tune(spark)
-        return spark
-    except (PySparkException, Py4JError) as error:
-        reason = last_line(folder / "spark.log") or str(error)
-        raise errors.spark_did_not_start(reason) from error
+        return start(on, settings)
+    except failures as error:
+        raise errors.spark_did_not_start(last_line(folder / LOG) or str(error)) from error
 
 
 def silence_query_log() -> None:
@@ -92,7 +98,9 @@ def silence_query_log() -> None:
 
 
 def last_line(log: Path) -> str:
-    """What a program wrote last."""
+    """What a program wrote last; nothing where none has run."""
+    if not log.exists():
+        return ""
     lines = log.read_text(encoding="utf-8", errors="replace").split("\n")
     return next((line.strip() for line in reversed(lines) if line.strip()), "")
 

@@ -426,6 +426,49 @@ stopped_session = refused(
     hint="start another, SparkSession.builder.getOrCreate(), and read its DataFrames anew",
 )
 
+# A nested key with floating-point numbers, of which the engine tells 0.0 and -0.0 apart.
+nested_zeros = unsupported(
+    "{clause:part} by {type_name}: this session takes 0.0 and -0.0 in it for two values, which "
+    "are one",
+    hint="write a key without floating-point numbers, such as to_json(x), or run on Spark",
+)
+
+# A window of hours along dates, where the engine adds whole days only.
+hours_along_dates = unsupported(
+    "WITHIN {interval} along a date: this session adds whole days only to a date",
+    hint="write ORDER BY CAST(x AS TIMESTAMP), or run on Spark",
+)
+
+# A session runs, and another engine, or more of the machine, is asked for.
+session_runs = plan_error(
+    "a session is running already, so {given} cannot be chosen",
+    hint="leave it out, or end that session with its stop() before",
+)
+
+# A setting of the machine that Spark runs on, for a session on another engine.
+setting_of_spark = refused(
+    "`{name}` is no setting of this session",
+    hint="leave it out, or run on Spark: {option[on=spark]}",
+)
+
+# Matches are counted while they are found, and the session tells nothing of that.
+nothing_observed = unsupported(
+    "counters of a query are not to be had in this session, which has no Observation",
+    hint="leave counters= out, or run on Spark",
+)
+
+# Rows of a stream wait for those before them, as the watermark says; the session has none.
+no_watermarks = unsupported(
+    "streams cannot be searched in this session, which has no watermarks", hint="run on Spark"
+)
+
+# Sail has been asked by a PySpark that it does not take; the reason is its own.
+sail_refuses_client = refused(
+    "Sail does not run with PySpark {version}",
+    notes=("{reason}",),
+    hint="pip install 'matchrec[sail]', which brings a PySpark that fits, or run on Spark",
+)
+
 # The local session could not be made; the reason is what Spark wrote last.
 spark_did_not_start = refused("Spark did not start", notes=("{reason}",))
 

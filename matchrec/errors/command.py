@@ -52,6 +52,12 @@ no_such_folder = refused("the folder of `{path}` does not exist", hint="make it 
 # A --conf or --param argument that is not NAME=VALUE.
 malformed_setting = refused("`{argument}` is not NAME=VALUE")
 
+# --on with a word that is no engine.
+unknown_engine = refused(
+    "`{argument}` is no engine",
+    hint="write sail, spark, or the address of a server, sc://HOST:PORT",
+)
+
 # Two columns of one name in a JSON object.
 repeated_column = refused(
     "two columns of the result are called `{name}`, and a JSON object has each name once",

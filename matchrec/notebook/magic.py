@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
-from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException, PythonException
 
 import matchrec
@@ -32,8 +31,8 @@ from matchrec.frontends.sql.locate import may_have_clause
 from matchrec.pictures.html import paragraph, table
 from matchrec.source import counted
 from matchrec.spark.actions import Interrupted, cancelled_by_interrupt
-from matchrec.spark.session import quiet_analysis
-from matchrec.spark.tuning import tune
+from matchrec.spark.sail.start import start
+from matchrec.spark.session import OF_JAVA, quiet_analysis
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -210,7 +209,7 @@ def say(notice: str) -> None:
 
 def show_failures(shell: InteractiveShell) -> None:
     """From now on the shell shows our errors, also those that Spark brings, shortly."""
-    kinds: tuple[type[BaseException], ...] = (MatchRecognizeError, PySparkException, Py4JError)
+    kinds: tuple[type[BaseException], ...] = (MatchRecognizeError, PySparkException, *OF_JAVA)
     shell.set_custom_exc((*kinds, Interrupted), show_failure)
 
 
@@ -289,14 +288,8 @@ def running_session(variables: Mapping[str, Any]) -> SparkSession | None:
 
 
 def session_of(variables: Mapping[str, Any]) -> SparkSession:
-    """The running session, or a new one, which is tuned."""
-    from pyspark.sql import SparkSession
-
-    spark = running_session(variables)
-    if spark is None:
-        spark = SparkSession.builder.getOrCreate()
-        tune(spark)
-    return spark
+    """The running session, or a new one."""
+    return running_session(variables) or start()
 
 
 def frames_in(query: str, variables: Mapping[str, Any]) -> dict[str, Any]:

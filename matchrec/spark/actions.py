@@ -20,11 +20,10 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid4
 
-from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from matchrec.arguments import SESSION, checked
-from matchrec.spark.session import is_connect
+from matchrec.spark.session import OF_JAVA, is_connect
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -33,7 +32,12 @@ if TYPE_CHECKING:
 
 
 TIMES_A_SECOND = 2
-GONE = (Py4JError, PySparkException, OSError, AttributeError)  # of a session that has ended
+GONE: tuple[type[Exception], ...] = (
+    *OF_JAVA,
+    PySparkException,
+    OSError,
+    AttributeError,
+)  # of a session that has ended
 
 
 @dataclass(frozen=True, slots=True)

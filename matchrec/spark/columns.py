@@ -24,11 +24,12 @@ column that marks the first row of a partition.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeGuard
 
-from pyspark.sql.types import StructField, StructType
+from pyspark.sql.functions import expr
+from pyspark.sql.types import DoubleType, FloatType, StructField, StructType
 from typing_extensions import Self
 
 from matchrec.compile.columns import Computed
@@ -46,7 +47,7 @@ from matchrec.spark.wire import SelectItem, SortColumn, Sorting, Struct, bit_col
 from matchrec.spark.worker.matching import Incoming
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
     from matchrec.spark.ranges import Ranges
 
@@ -262,11 +263,22 @@ class Preparation:
             SortColumn(name, one.descending, not one.puts_nulls_last) for name, one in items
         )
 
+    def in_one_form(self, names: ColumnNames, key: str) -> str:
+        """A key as SQL in which what is equal has the same bits: one NaN and one zero.
+
+        Spark takes care of that itself; other sessions may not.
+        """
+        name, type_ = names.inner[key], self.relation.type_of(key)
+        is_floating = isinstance(type_, FloatType | DoubleType)
+        return f"(nanvl({name}, sqrt(-1D)) + 0D)" if is_floating else name
+
     def window(self, names: ColumnNames) -> str:
         """The window that puts equal keys together and sorts them, as SQL."""
-        items = zip(self.order_names(names), self.plan.order_by, strict=True)
-        order = ", ".join(f"{name} {item.direction}" for name, item in items)
-        keys = ", ".join(self.key_names(names))
+        order = ", ".join(
+            f"{self.in_one_form(names, one.expression.text)} {one.direction}"
+            for one in self.plan.order_by
+        )
+        keys = ", ".join(self.in_one_form(names, part.text) for part in self.plan.keys)
         partition = f"PARTITION BY {keys} " if keys else ""
         return f"{partition}ORDER BY {order or '1'}"
 
@@ -306,8 +318,15 @@ class Unsorted(Preparation):
         if not isinstance(self.ranges, str):
             order = self.order_names(names)[0]
             rows = self.ranges.assign(self.relation.runner, rows, keys, order)
-            keys.append(wire.RANGE)
-        return rows.repartition(*keys) if keys else rows.repartition(1)
+        shuffled_by = tuple(self.shuffle_keys(names))
+        return rows.repartition(*shuffled_by) if shuffled_by else rows.repartition(1)
+
+    def shuffle_keys(self, names: ColumnNames) -> Iterator[Column]:
+        """What brings the rows of a partition, or of a range of it, together."""
+        for part in self.plan.keys:
+            yield expr(self.in_one_form(names, part.text))
+        if not isinstance(self.ranges, str):
+            yield expr(wire.RANGE)
 
     def fields(
         self, rows: DataFrame, columns: tuple[RowColumn, ...]

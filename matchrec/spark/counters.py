@@ -18,9 +18,10 @@ from pyspark.sql import types as spark_types
 from matchrec.arguments import ArgumentKind, checked, is_number
 from matchrec.engine.kernels import layout
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.calls import nothing_counted
+from matchrec.errors.calls import nothing_counted, nothing_observed
 from matchrec.pictures.html import preformatted, table
 from matchrec.spark import wire
+from matchrec.spark.sail.probes import can_observe
 from matchrec.spark.session import is_connect
 from matchrec.spark.types import struct_of
 from matchrec.spark.worker.count import (
@@ -186,6 +187,8 @@ class Counters:
 
         selects: whether the engine counts runs.
         """
+        if not can_observe(frame.sparkSession):
+            raise nothing_observed()
         name = f"matchrec_{uuid4().hex}"
         observation, expr = observing(frame, name)
         aggregates = [

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from py4j.protocol import Py4JError
 from pyspark.sql.types import DataType, StructField
 
 from matchrec.compile.executable import Executable
@@ -24,12 +23,14 @@ from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import ValueType
 from matchrec.conditions.typing.typer import IN_UTC
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.calls import times_without_workers, worker_cannot_sort
+from matchrec.errors.calls import no_watermarks, times_without_workers, worker_cannot_sort
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.shortcuts import taken
 from matchrec.spark.columns import Preparation, Unsorted
+from matchrec.spark.errors.unchecked import check_types
 from matchrec.spark.question import Question, Rule
-from matchrec.spark.session import REFUSALS
+from matchrec.spark.sail.probes import has_watermarks
+from matchrec.spark.session import OF_ANOTHER_SPARK, REFUSALS
 from matchrec.spark.transport import Sent
 from matchrec.spark.types import sorts_exactly, value_type
 
@@ -126,6 +127,8 @@ def prepare_stream(question: Question, demand: Callable[[ScopeOf], Demand[D]]) -
     from matchrec.spark.streaming.checks import check_options, check_plan
     from matchrec.spark.streaming.prepare import Events
 
+    if not has_watermarks(question.runner.spark):
+        raise no_watermarks()
     check_options(question.options)
     for rule in question.rules:
         with rule.naming():
@@ -192,6 +195,7 @@ def with_conditions(prepared: Prepared[D]) -> Prepared[D]:
             found[rule.name] = type_conditions(
                 drafted, prepared.types, ansi=question.ansi, session=settings, bits=bits
             )
+            check_types(rule.plan, question.relation)
     return replace(prepared, conditions=found)
 
 
@@ -239,7 +243,7 @@ def is_bucketed_by(rows: DataFrame, keys: Collection[str]) -> bool:
     try:
         leaves = plan.queryExecution().analyzed().collectLeaves()
         found = [columns_of_buckets(leaves.apply(place)) for place in range(leaves.size())]
-    except (Py4JError, TypeError):  # another version of Spark
+    except OF_ANOTHER_SPARK:
         return False
     names = {key.lower() for key in keys}
     return any(columns and columns <= names for columns in found)

@@ -23,7 +23,6 @@ from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from py4j.protocol import Py4JError
 from pyspark.sql.types import DateType, IntegralType, LongType
 
 from matchrec.compile.executable import Executable
@@ -34,7 +33,7 @@ from matchrec.pruning.locality import Shortcut, why_not
 from matchrec.shortcuts import taken
 from matchrec.spark import wire
 from matchrec.spark.environment import able_workers
-from matchrec.spark.session import Runner
+from matchrec.spark.session import OF_ANOTHER_SPARK, Runner
 from matchrec.spark.transport import runner_in_worker
 from matchrec.spark.types import OrderTimes, struct_of
 
@@ -116,12 +115,13 @@ class Ranges:
         span = f"CAST(max({lies}) AS DECIMAL(38, 0)) - min({lies})"
         least = -(-self.window // PARTS)
         return template(
-            f"{lies} DIV (SELECT map_from_entries(collect_list(struct(class, width))) FROM ("
+            f"{lies} DIV element_at("
+            "(SELECT map_from_entries(collect_list(struct(class, width))) FROM ("
             f"SELECT {wire.CLASS} AS class, count(*) AS size, sum(count(*)) OVER () AS total,"
             f" greatest({least}L, CAST(({span}) / {MOST_STRETCHES} AS BIGINT)) AS width FROM ",
             PLACED_ROWS,
             f" WHERE {lies} IS NOT NULL GROUP BY {wire.CLASS})",
-            f" WHERE size * {taken().large} >= total)[{wire.CLASS}]",
+            f" WHERE size * {taken().large} >= total), {wire.CLASS})",
         )
 
     def kept(self, in_stretches: DataFrame) -> DataFrame:
@@ -261,7 +261,7 @@ def size_of(rows: DataFrame) -> int | None:
         plan = frame.queryExecution().optimizedPlan()
         is_cheap = plan.deterministic() and names_of_nodes(plan) <= READS
         return int(str(plan.stats().sizeInBytes())) if is_cheap else None
-    except (Py4JError, TypeError):  # another version of Spark
+    except OF_ANOTHER_SPARK:
         return None
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, wraps
 from threading import Lock
 from types import MethodType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid4
 from weakref import ref
 
@@ -25,6 +25,8 @@ from pyspark.errors import (
     ArithmeticException,
     IllegalArgumentException,
     NumberFormatException,
+    SparkRuntimeException,
+    UnsupportedOperationException,
 )
 from pyspark.sql.types import DataType
 
@@ -37,9 +39,30 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
+try:
+    from py4j.protocol import Py4JError
+except ModuleNotFoundError:  # a client of Connect has no Java to speak to
+    OF_JAVA: tuple[type[Exception], ...] = ()
+else:
+    OF_JAVA = (Py4JError,)
+"""What is raised where Java has failed, if there is any."""
+
+OF_ANOTHER_SPARK: tuple[type[Exception], ...] = (*OF_JAVA, TypeError)
+"""What is raised where Spark's own plan is looked into, and is not as it was in another version."""
+
 REPLACED = "_matchrec_replaced"
-REFUSALS = (AnalysisException, ArithmeticException, IllegalArgumentException, NumberFormatException)
-"""What Spark raises for a query text that it cannot make sense of, some of it from its parser."""
+REFUSALS = (
+    AnalysisException,
+    ArithmeticException,
+    IllegalArgumentException,
+    NumberFormatException,
+    SparkRuntimeException,
+    UnsupportedOperationException,
+)
+"""What is raised for a query text that a session cannot make sense of, some of it by its parser."""
+
+OF_TEXTS = (AnalysisException, IllegalArgumentException, UnsupportedOperationException)
+"""Those of them that are about words of the text."""
 
 SUBQUERY = re.compile(r"\(\s*(SELECT|WITH|FROM|VALUES|TABLE)\b", re.IGNORECASE)
 
@@ -62,6 +85,8 @@ class Runner:
 
     def sql(self, text: Template) -> DataFrame:
         """The DataFrame of a query text; analysed now, run later."""
+        if is_connect(self.spark) and not takes_frames(self.spark):
+            return self.stored(text)
         names: dict[str, str] = {}
         try:
             # other values are PySpark's to fill, as are all over Connect
@@ -74,7 +99,8 @@ class Runner:
     def stored(self, text: Template) -> DataFrame:
         """As `sql`, with views that stay in the session.
 
-        For text that Spark stores, as in CREATE TEMPORARY VIEW, and reads again later.
+        For text that Spark stores, as in CREATE TEMPORARY VIEW, and reads again later; and for a
+        client of Connect that cannot send DataFrames along.
         """
         names: dict[str, str] = {}
         try:
@@ -106,7 +132,7 @@ class Runner:
         with quiet_analysis():
             try:
                 return self.analyse(self._spark_sql(text, names))
-            except AnalysisException as error:
+            except OF_TEXTS as error:
                 raise in_users_terms(error, Filled(text, names, self.source)) from None
 
     def _spark_sql(self, text: Template, names: Mapping[str, str]) -> DataFrame:
@@ -138,9 +164,16 @@ class Runner:
         return self.having(matchrec_frame=frame).sql(self.in_scope(query))
 
     def analyse(self, frame: DataFrame) -> DataFrame:
-        """The same DataFrame, analysed now; over Connect that waits until something asks."""
+        """The same DataFrame, analysed now; over Connect that waits until something asks.
+
+        Some sessions find a mistake only where they plan how a query runs.
+        """
         if is_connect(self.spark):
+            from matchrec.spark.sail.probes import analyses_late
+
             _ = frame.schema
+            if analyses_late(self.spark):
+                cast("Any", frame)._explain_string()
         return frame
 
     def without_views(self, frame: DataFrame) -> DataFrame:
@@ -178,6 +211,12 @@ def plain_sql(spark: SparkSession) -> Callable[..., DataFrame]:
     original = original_of(getattr(found, "__func__", None))
     bound: Callable[..., DataFrame] = MethodType(original, found.__self__) if original else found
     return bound
+
+
+def takes_frames(spark: SparkSession) -> bool:
+    """Whether `sql` fills `{frame}` by its name, which the Connect of PySpark 3.5 does not."""
+    parameters = inspect.signature(plain_sql(spark)).parameters.values()
+    return any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters)
 
 
 def original_of(function: object) -> Callable[..., DataFrame] | None:

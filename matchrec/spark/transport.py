@@ -104,12 +104,13 @@ def runner_in_worker(worker: Any) -> Callable[..., Iterator[Any]]:
     def run(*given: Any) -> Iterator[Any]:
         try:
             from matchrec.shortcuts import each_under
-            from matchrec.spark.errors.failing import report_errors, unpickle
+            from matchrec.spark.errors.failing import read, report_errors, unpickle
 
             def output() -> Iterator[Any]:
                 if not workers:
                     workers.append(unpickle(payload))
-                return workers[0].run(*given)  # type: ignore[no-any-return]
+                passed = (read(one) if isinstance(one, Iterator) else one for one in given)
+                return workers[0].run(*passed)  # type: ignore[no-any-return]
 
             yield from each_under(shortcuts, lambda: report_errors(output))
         except ModuleNotFoundError as missing:

@@ -228,7 +228,8 @@ def struct_of(fields: Mapping[str, DataType]) -> StructType:
 # Arrow has too.
 
 DURATIONS_CROSS = int(pyspark.__version__.split(".")[0]) >= 4
-SECONDS = (("DAY", 86_400), ("HOUR", 3_600), ("MINUTE", 60), ("SECOND", 1))
+SECONDS = (("DAY", "* 86400"), ("HOUR", "% 24 * 3600"), ("MINUTE", "% 60 * 60"), ("SECOND", "% 60"))
+"""What makes seconds of each unit; some sessions count the hours of the days in HOUR again."""
 
 Leaf = Callable[[str, spark.DataType], str]  # SQL of a value, and its type, as other SQL
 
@@ -331,7 +332,7 @@ def encode(value: str, type_: spark.DataType) -> str:
 def microseconds(value: str) -> str:
     """A day-time interval as SQL of a number."""
     full = f"CAST({value} AS INTERVAL DAY TO SECOND)"
-    units = (f"EXTRACT({unit} FROM {full}) * {seconds}" for unit, seconds in SECONDS)
+    units = (f"EXTRACT({unit} FROM {full}) {seconds}" for unit, seconds in SECONDS)
     return f"CAST(({' + '.join(units)}) * 1000000 AS BIGINT)"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -87,7 +88,14 @@ def error_parameters() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(("file", "record", "engine"), [*query_parameters()])
-def test_query(spark: SparkSession, file: CaseFile, record: QueryRecord, engine: str) -> None:
+def test_query(
+    spark: SparkSession,
+    request: pytest.FixtureRequest,
+    file: CaseFile,
+    record: QueryRecord,
+    engine: str,
+) -> None:
+    mark_other_engine(request, record)
     register_tables(spark, file)
     with warnings.catch_warnings():  # no DEFINE, no ORDER BY: allowed, with a warning
         warnings.simplefilter("ignore", UserWarning)
@@ -116,7 +124,23 @@ def test_error(
     if request.config.getoption("--update") and message != record.message:
         update(file.path, record, message)
         pytest.skip("message rewritten")
-    assert message == record.message
+    on = request.config.getoption("--on")
+    assert of_session(message, on) == of_session(record.message, on)
+
+
+def mark_other_engine(request: pytest.FixtureRequest, record: QueryRecord) -> None:
+    """A query that Sail computes otherwise, or not at all, fails there; once it does not, the note
+    has to go.
+    """
+    reason = record.head.note_of("sail")
+    if reason and request.config.getoption("--on") == "sail":
+        request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
+
+
+def of_session(message: str, on: str) -> str:
+    """A message as every session words it: Sail has its own words for what it refuses."""
+    found = re.match("Spark refuses an expression in", message)
+    return found[0] if found and on == "sail" else message
 
 
 def message_of(error: Exception) -> str:

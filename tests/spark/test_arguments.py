@@ -115,6 +115,9 @@ RIGHT_KINDS: dict[str, tuple[str, ...]] = {
     "timeout": ("3", "1.5"),
     "throws": ("True",),
     "to": ("None",),
+    "on": ("None",),
+    "cores": ("None", "3"),
+    "memory": ("None",),
     "stages": ("tuple",),
 }
 RIGHT_KINDS["skip_to_first.stage"] = RIGHT_KINDS["skip_to_last.stage"] = TEXTS

@@ -45,6 +45,9 @@ stage_is_first = run_error(
     hint="leave out throw_on_miss(), or skip to a later stage",
 )
 
+# The engine that prepares rows has failed at one; it says of which kind, and not where.
+row_not_computed = run_error("a row of the input cannot be computed: {reason}")
+
 # Integer arithmetic in a condition left its type.
 overflow_in_condition = run_error(
     "a number in the condition of `{variable}` is too large for its type",

@@ -233,19 +233,30 @@ def hole_in(written: str, view: View) -> Template:
     return " ", View(view.name, max(0, len(first) - len(" ") - (not last))), rest
 
 
-def written_into(blank: str, word: str) -> str:
-    """A word at the end of text that is blank otherwise; on the line before where that is full.
+def written_into(blank: str, *words: str) -> str:
+    """Words at the end of text that is blank otherwise; those that do not fit in its last line
+    stand in lines before it.
+
+    Raises ValueError where there is no room.
 
     >>> written_into("SELECT x FROM ", "FROM"), written_into("FROM\\n", "FROM")
     ('         FROM ', 'FROM\\n')
+    >>> written_into("SELECT\\n  x\\nFROM ", "SELECT", "*", "FROM")
+    'SELECT\\n  *\\nFROM '
     """
-    *before, last = (" " * len(line) for line in blank.split("\n"))
-    if len(last) < len(word) and before:
-        before[-1] = before[-1][: -len(word)] + word
-    else:
-        space = " " * (len(last) > len(word))
-        last = f"{word}{space}".rjust(len(last))
-    return "\n".join([*before, last])
+    lines = [" " * len(line) for line in blank.split("\n")]
+    index, end = len(lines) - 1, len(lines[-1])
+    for word in reversed(words):
+        while end < len(word):
+            if index == 0:
+                raise ValueError(f"no room for {word}")
+            index -= 1
+            end = len(lines[index])
+        is_last = end == len(lines[-1]) and index == len(lines) - 1
+        start = end - len(word) - (is_last and end > len(word))
+        lines[index] = f"{lines[index][:start]}{word}{lines[index][start + len(word) :]}"
+        end = start
+    return "\n".join(lines)
 
 
 Replaced = tuple[tuple[Span, Template], ...]
@@ -265,8 +276,8 @@ def outer(query: Query) -> Template:
 def rows_of(query: Query, site: Site) -> Template:
     """The query of all rows of one clause's relation, in which the user's text keeps its place.
 
-    `SELECT ... FROM t MATCH_RECOGNIZE (...)` becomes `           FROM t SELECT *`: in place of
-    FROM, JOIN or a comma there is always room for FROM, and not for SELECT.
+    `SELECT ... FROM t MATCH_RECOGNIZE (...)` becomes `   SELECT*FROM t`. A query that begins with
+    its FROM has no room for SELECT, and becomes `FROM t SELECT *`, as only Spark reads it anyway.
     """
     text, end = query.source.text, 0
     pieces: list[Piece] = []
@@ -278,8 +289,11 @@ def rows_of(query: Query, site: Site) -> Template:
     rows = tuple(_written(query, site.relation, site.index))
     if site.window is not None:
         return _joined((*pieces, *_select_all(query, site, end), *rows, closing))
-    pieces.append(written_into(text[end : site.relation.start], "FROM"))
-    return _joined((*pieces, *rows, " SELECT *", closing))
+    before = text[end : site.relation.start]
+    try:
+        return _joined((*pieces, written_into(before, "SELECT", "*", "FROM"), *rows, closing))
+    except ValueError:
+        return _joined((*pieces, written_into(before, "FROM"), *rows, " SELECT *", closing))
 
 
 def _select_all(query: Query, site: Site, end: int) -> Iterator[Piece]:

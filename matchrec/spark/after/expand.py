@@ -144,8 +144,8 @@ def unwind_graph(graph: DataFrame) -> DataFrame:
 def events(variable: str, states: Sequence[str]) -> str:
     """The array of a variable's events in one match."""
     names = ", ".join(string_literal(state) for state in states)
-    places = f"filter(__path, i -> __pointers[i].state IN ({names}))"
-    return f"transform({places}, i -> __pointers[i].event) AS {quoted(variable)}"
+    places = f"filter(__path, i -> get(__pointers, i).state IN ({names}))"
+    return f"transform({places}, i -> get(__pointers, i).event) AS {quoted(variable)}"
 
 
 def untyped_paths(pointers):  # type: ignore[no-untyped-def]

@@ -52,6 +52,7 @@ from matchrec.plan.resolve import InputColumns
 from matchrec.plan.show import call_of_aggregate, show_scalar
 from matchrec.plan.text import as_operand, marker_of
 from matchrec.source import Span
+from matchrec.spark.sail.words import condition_of, sentence_of
 from matchrec.spark.session import REFUSALS, SUBQUERY, Relation, quiet_analysis
 
 if TYPE_CHECKING:
@@ -219,7 +220,7 @@ def refusal_of(texts: Sequence[str], relation: Relation) -> PySparkException | N
     """What Spark says against expressions over one row, or None."""
     try:
         relation.runner.analyse(relation.select(texts))
-    except REFUSALS as refusal:
+    except PySparkException as refusal:
         return refusal
     return None
 
@@ -258,9 +259,8 @@ def explain_refusal(
     unbound = unbound_name(refusal)
     if unbound is not None:
         return unbound_in(written, unbound, tuple(relation.runner.args or ()))
-    found = re.match(r"\[([A-Z_]+).*?((?:`[^`]*`\.?)+)", str(refusal), re.DOTALL)
-    name = found[2].replace("`", "").rstrip(".") if found else written.text
-    match found[1] if found else None:
+    condition, name = named_in(str(refusal)) or (None, written.text)
+    match condition:
         case "UNRESOLVED_COLUMN" if not SUBQUERY.search(written.text):
             here = written.span
             others = (m for m in plan.measures if here is None or not m.value.span.holds(here))
@@ -283,6 +283,12 @@ def explain_refusal(
         case "AMBIGUOUS_REFERENCE":
             return ambiguous_column(name, written.clause, written.span)
     return refused_by_spark(written.clause, first_line(refusal), written.span, function_of(refusal))
+
+
+def named_in(said: str) -> tuple[str, str] | None:
+    """The condition and the name that a refusal is about, if it is about one."""
+    found = re.match(r"\[([A-Z_]+).*?((?:`[^`]*`\.?)+)", said, re.DOTALL)
+    return (found[1], found[2].replace("`", "").rstrip(".")) if found else condition_of(said)
 
 
 def value_so_far(measure: Measure, plan: MatchPlan) -> str:
@@ -309,7 +315,8 @@ def example_for(written: WrittenSql, relation: Relation, columns: InputColumns) 
 def unbound_name(refusal: PySparkException) -> str | None:
     """The parameter without a value, where Spark speaks of one."""
     found = re.search(r"\[UNBOUND_SQL_PARAMETER\].*?: `?(\w+)", str(refusal))
-    return found[1] if found else None
+    condition, name = condition_of(str(refusal)) or (None, None)
+    return found[1] if found else name if condition == "UNBOUND_SQL_PARAMETER" else None
 
 
 def unbound_in(written: WrittenSql, name: str, known: tuple[str, ...]) -> MatchRecognizeError:
@@ -335,7 +342,7 @@ def function_of(refusal: PySparkException) -> str:
 
 def first_line(error: Exception) -> str:
     """Spark's sentence, without its condition name, SQLSTATE and query context."""
-    text = str(error).strip().split("\n")[0]
+    text = sentence_of(str(error)).strip().split("\n")[0]
     text = re.sub(r"^\[[A-Z0-9_.]+\]\s*", "", text)
     text = re.sub(r"\s*Please, refer to '[^']*' for a fix\.", "", text)
     return re.sub(r"\s*SQLSTATE: \w+.*$", "", text).rstrip(". ")

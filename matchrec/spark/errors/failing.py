@@ -13,7 +13,9 @@ from typing import Any, TypeVar
 from matchrec import memory
 from matchrec.errors import MatchRecognizeRunError
 from matchrec.errors.calls import no_room_in_worker, no_room_on_machine
+from matchrec.errors.run.failures import row_not_computed
 from matchrec.loading import for_good, without_collector
+from matchrec.spark.sail.words import cause_of
 
 T = TypeVar("T")
 
@@ -31,6 +33,16 @@ def report_errors(output: Callable[[], Iterator[T]]) -> Iterator[T]:
         raise error.with_fields() from None
     except MemoryError as error:
         raise memory_error(error).with_fields() from None
+
+
+def read(batches: Iterator[T]) -> Iterator[T]:
+    """The input of a worker in the program of the engine, which raises what the engine cannot
+    compute; Spark fails before its rows reach a worker.
+    """
+    try:
+        yield from batches
+    except RuntimeError as error:
+        raise row_not_computed(cause_of(str(error))) from None
 
 
 def unpickle(payload: bytes) -> Any:

@@ -17,12 +17,13 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from pyspark.errors import AnalysisException
+from pyspark.errors import PySparkException
 
 from matchrec.errors.sql.expression import cure_of_typed_literal
 from matchrec.errors.sql.foreign_names import cure_of, cure_of_table
-from matchrec.plan.text import Instead, Template, View
+from matchrec.plan.text import Instead, Template, View, quoted
 from matchrec.source import Source, Span
+from matchrec.spark.sail.words import condition_of, place_of, sentence_of
 
 # The names that PySpark gives to views of its own, and the length of those over Spark Connect.
 PYSPARK_NAME = re.compile(r"_pyspark_(?:connect_temp_view_)?[0-9a-f]{32}")
@@ -142,18 +143,19 @@ class PlaceInText:
         return self.source.excerpt(self.span)
 
 
-def in_users_terms(error: AnalysisException, filled: Filled) -> AnalysisException:
+def in_users_terms(error: PySparkException, filled: Filled) -> PySparkException:
     """The error, of its class, in terms of the user's text and without the plan."""
     kind: Any = type(error)
     short: Any = kind.__new__(_kind(kind))
     short.__dict__.update(error.__dict__)
-    sentence, place = _parted(str(error))
+    sentence, place = _parted(sentence_of(str(error)))
     contexts = error.getQueryContext() if hasattr(error, "getQueryContext") else []
     places = [_placed(context, filled) or context for context in contexts]
     excerpts = [one.summary() for one in places if isinstance(one, PlaceInText)][:1]
-    if place is not None and not contexts:
-        excerpts = [filled.source.excerpt(span)] if (span := _word_at(place, filled)) else []
-    parameters = dict(error.getMessageParameters() or {})  # before Spark 4 a map of Java's
+    if not contexts:
+        span = _named(str(error), filled) if place is None else _word_at(place, filled)
+        excerpts = [filled.source.excerpt(span)] if span else []
+    parameters = parameters_of(error)
     short._shown = "\n".join([filled.shown(sentence), *excerpts])
     short._parameters = {name: filled.shown(str(value)) for name, value in parameters.items()}
     short._places = places
@@ -164,8 +166,24 @@ def in_users_terms(error: AnalysisException, filled: Filled) -> AnalysisExceptio
     )
     if cure is not None:
         short.add_cure(cure)
-    refusal: AnalysisException = short
+    refusal: PySparkException = short
     return refusal
+
+
+PARAMETERS = {
+    "TABLE_OR_VIEW_NOT_FOUND": "relationName",
+    "UNRESOLVED_ROUTINE": "routineName",
+    "UNRESOLVED_COLUMN": "objectName",
+}
+
+
+def parameters_of(error: Exception) -> dict[str, str]:
+    """What the sentence of a refusal was made with, by the names that Spark has for it."""
+    given = error.getMessageParameters() if hasattr(error, "getMessageParameters") else None
+    found = condition_of(str(error))
+    if found is not None and found[0] in PARAMETERS:
+        return {PARAMETERS[found[0]]: quoted(found[1])}
+    return dict(given or {})  # before Spark 4 a map of Java's
 
 
 @cache
@@ -202,6 +220,16 @@ def _word_at(place: tuple[int, int], filled: Filled) -> Span | None:
     start = sum(len(one) + 1 for one in text.split("\n")[: line - 1]) + column
     word = re.compile(r"[\w.`]+|.?").match(text, start)
     return filled.written(start, max(word.end(), start + 1)) if word else None
+
+
+def _named(said: str, filled: Filled) -> Span | None:
+    """What a refusal is about: the characters that it tells, or a name that is written once."""
+    place, found = place_of(said), condition_of(said)
+    if place is not None:
+        return filled.written(*place)
+    name = found[1] if found else ""
+    places = list(re.finditer(rf"(?<![\w.`]){re.escape(name)}(?![\w`])", filled.text))
+    return filled.written(*places[0].span()) if name and len(places) == 1 else None
 
 
 def _masked(text: str) -> str:

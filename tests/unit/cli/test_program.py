@@ -46,7 +46,7 @@ def test_what_needs_no_spark_loads_none(arguments: list[str]) -> None:
 
 def test_no_java(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAVA_HOME", str(files))
-    result = program(files, "run", "streaks.sql", "--table", "t=prices.csv")
+    result = program(files, "run", "streaks.sql", "--table", "t=prices.csv", "--on", "spark")
     assert (result.returncode, result.stdout) == (ExitCode.FAILED, "")
     assert "there is none in" in result.stderr
     assert "Traceback" not in result.stderr

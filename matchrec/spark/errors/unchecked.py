@@ -1,0 +1,92 @@
+"""What Spark would refuse or compute otherwise, and the session does not: refused before it runs.
+
+Spark's analysis finds a condition that is not boolean and a key that has no order. Another engine
+that takes the same calls may not, and may round where Spark does not; then nobody would see that a
+result is wrong. Each session is asked once: see `matchrec.spark.sail.probes`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pyspark.sql.types import (
+    ArrayType,
+    DataType,
+    DateType,
+    DoubleType,
+    FloatType,
+    MapType,
+    StructType,
+)
+
+from matchrec.errors import MatchRecognizeError
+from matchrec.errors import calls as errors
+from matchrec.errors.conditions import not_boolean
+from matchrec.errors.sql.expression import not_sortable
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.text import template
+from matchrec.spark.errors.diagnose import conditions_over_one_row, keys
+from matchrec.spark.sail.probes import drops_hours, takes_any_condition, tells_zeros_apart
+from matchrec.spark.session import Relation
+
+NESTED = (ArrayType, StructType, MapType)
+
+
+def check_types(plan: MatchPlan, relation: Relation) -> None:
+    """Raises MatchRecognizeError for what the session has not found, or would compute otherwise."""
+    if not takes_any_condition(relation.runner.spark):
+        return
+    found = next(mistakes(plan, relation), None) or next(differences(plan, relation), None)
+    if found is not None:
+        raise found
+
+
+def mistakes(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeError]:
+    """Conditions that are not boolean, and keys without an order."""
+    conditions = tuple(conditions_over_one_row(plan))
+    fields = relation.select([one.text for one in conditions]).schema.fields if conditions else ()
+    for condition, field in zip(conditions, fields, strict=True):
+        if field.dataType.typeName() != "boolean":
+            yield not_boolean(field.dataType.simpleString(), condition.span)
+    for key in keys(plan):
+        type_ = relation.type_of(key.text)
+        if any(isinstance(one, MapType) for one in parts_of(type_)):
+            yield not_sortable(key.clause, type_.simpleString(), key.span)
+
+
+def differences(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeError]:
+    """Keys and windows that the session takes for others than Spark does."""
+    spark = relation.runner.spark
+    for key in keys(plan):
+        type_ = relation.type_of(key.text)
+        floating = any(isinstance(one, FloatType | DoubleType) for one in parts_of(type_))
+        if floating and isinstance(type_, NESTED) and tells_zeros_apart(spark):
+            yield errors.nested_zeros(key.clause, type_.simpleString(), key.span)
+    order = plan.order_by[0].expression if plan.order_by else None
+    if order is None or not isinstance(relation.type_of(order.text), DateType):
+        return
+    for interval in plan.intervals:
+        if interval.text.strip() and drops_hours(spark) and has_hours(interval.text, relation):
+            yield errors.hours_along_dates(interval.text.strip(), interval.span)
+
+
+def has_hours(interval: str, relation: Relation) -> bool:
+    """Whether an interval is no whole number of days. Runs a query of one row."""
+    runner = relation.runner
+    day, at = "DATE'2000-01-01'", "TIMESTAMP'2000-01-01 00:00:00'"
+    text = runner.written(f"{at} + ({interval}) = CAST({day} + ({interval}) AS TIMESTAMP)")
+    return not runner.sql(template("SELECT ", text)).collect()[0][0]
+
+
+def parts_of(type_: DataType) -> Iterator[DataType]:
+    """A type, and the types in it."""
+    yield type_
+    match type_:
+        case ArrayType():
+            yield from parts_of(type_.elementType)
+        case MapType():
+            yield from parts_of(type_.keyType)
+            yield from parts_of(type_.valueType)
+        case StructType():
+            for field in type_.fields:
+                yield from parts_of(field.dataType)

@@ -1,0 +1,85 @@
+"""What a session does otherwise than Spark: each is asked of it once, by a query of one row.
+
+As another engine that takes PySpark's calls may, an old or a new Sail may differ in each of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from pyspark.errors import PySparkException
+from pyspark.sql.types import DateType
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def asked_once(probe: Callable[[SparkSession], bool]) -> Callable[[SparkSession], bool]:
+    """The probe, whose answer is kept as long as the session."""
+    known: WeakKeyDictionary[SparkSession, bool] = WeakKeyDictionary()
+
+    @wraps(probe)
+    def answer(spark: SparkSession) -> bool:
+        if spark not in known:
+            known[spark] = probe(spark)
+        return known[spark]
+
+    return answer
+
+
+def of_a_row(spark: SparkSession, expression: str) -> DataFrame:
+    """An expression over one row."""
+    return spark.range(1).selectExpr(expression)
+
+
+def accepts(frame: Callable[[], DataFrame]) -> bool:
+    """Whether the session makes a DataFrame of it, as far as it looks before it runs."""
+    try:
+        _ = frame().schema
+    except PySparkException:
+        return False
+    return True
+
+
+@asked_once
+def takes_any_condition(spark: SparkSession) -> bool:
+    """Whether CASE takes a number for a condition, which Spark's analysis refuses."""
+    return accepts(lambda: of_a_row(spark, "CASE WHEN 1 THEN 1 END"))
+
+
+@asked_once
+def analyses_late(spark: SparkSession) -> bool:
+    """Whether a query that cannot run has a schema all the same."""
+    return accepts(lambda: of_a_row(spark, "NOT 1"))
+
+
+@asked_once
+def can_observe(spark: SparkSession) -> bool:
+    """Whether a query tells what an Observation has seen."""
+    from pyspark.sql.functions import count, lit
+
+    return accepts(lambda: spark.range(1).observe("seen", count(lit(1)).alias("n")))
+
+
+@asked_once
+def has_watermarks(spark: SparkSession) -> bool:
+    """Whether streams have watermarks."""
+    rows = spark.readStream.format("rate").load
+    return accepts(lambda: rows().withWatermark("timestamp", "1 second"))
+
+
+@asked_once
+def drops_hours(spark: SparkSession) -> bool:
+    """Whether a date and an interval of hours make a date; Spark makes a timestamp of them."""
+    found = of_a_row(spark, "DATE'2000-01-01' + INTERVAL 1 HOUR AS at")
+    return isinstance(found.schema["at"].dataType, DateType)
+
+
+@asked_once
+def tells_zeros_apart(spark: SparkSession) -> bool:
+    """Whether 0.0 and -0.0 in a struct are two values, which are one to Spark."""
+    same = "named_struct('x', 0D * id) = named_struct('x', -0D * id)"  # id is 0
+    return not of_a_row(spark, same).collect()[0][0]

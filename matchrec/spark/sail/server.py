@@ -1,0 +1,125 @@
+"""Sail's server of Spark Connect inside of this program: over Arrow, without Java.
+
+Workers are threads of this program.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+from collections.abc import Hashable, Iterator, Mapping
+from contextlib import contextmanager
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from pyspark.errors import PySparkException
+
+from matchrec.errors import calls as errors
+from matchrec.spark.session import application
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+started: set[Hashable] = set()  # the applications whose servers run in this program
+
+EXTRA = ("pysail", "grpc", "grpc_status", "google.protobuf", "pyspark")
+
+
+def is_installed() -> bool:
+    """Whether the extra `sail` is there: the server, and what PySpark needs to speak to one."""
+    return all(map(is_there, EXTRA))
+
+
+def is_there(module: str) -> bool:
+    """Whether a module could be imported."""
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # the package around it is missing
+        return False
+
+
+def start_sail(cores: int | None = None, memory: int | None = None) -> SparkSession:
+    """A session on a server that starts here and ends with the program.
+
+    cores: into how many tasks a query is divided; all cores where nothing is said. memory: how many
+    bytes the engine itself takes at most; else as many as it needs.
+    Raises MatchRecognizeError where Sail does not take the PySpark that is installed.
+    """
+    from pysail.spark import SparkConnectServer
+    from pyspark.sql import SparkSession
+
+    folder = TemporaryDirectory(prefix="matchrec-")
+    with environment(settings(cores, memory, Path(folder.name))):
+        server = SparkConnectServer()
+        server.start()
+    host, port = server.listening_address
+    address = f"sc://{host}:{port}"
+    check_client(address)
+    session = SparkSession.builder.remote(address).getOrCreate()
+    started.add(application(session))
+    atexit.register(end, session, server, folder)
+    return session
+
+
+def engine_here(session: SparkSession) -> str | None:
+    """Sail and its version, where it runs in this program; None of any other session."""
+    return f"Sail {version('pysail')}" if application(session) in started else None
+
+
+def settings(cores: int | None, memory: int | None, folder: Path) -> dict[str, str]:
+    """How the server is made, in its environment; it writes nothing of its own to the terminal.
+
+    folder: for what `checkpoint` and `localCheckpoint` keep.
+    """
+    found = {
+        "RUST_LOG": os.environ.get("RUST_LOG", "off"),
+        "SAIL_EXECUTION__CHECKPOINT__PATH": folder.as_uri(),
+    }
+    if cores is not None:
+        found["SAIL_EXECUTION__DEFAULT_PARALLELISM"] = str(cores)
+    if memory is not None:
+        found["SAIL_RUNTIME__MEMORY_POOL__TYPE"] = "fair"
+        found["SAIL_RUNTIME__MEMORY_POOL__FAIR__MAX_SIZE"] = str(memory)
+    return found
+
+
+@contextmanager
+def environment(changed: Mapping[str, str]) -> Iterator[None]:
+    """Some variables of the environment, for as long as the server is made."""
+    before = {name: os.environ.get(name) for name in changed}
+    os.environ.update(changed)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def check_client(address: str) -> None:
+    """Raises where the server does not take this PySpark, as it says when it is first asked.
+
+    Asked by a client of its own: a session would be PySpark's one from then on.
+    """
+    from pyspark import __version__
+    from pyspark.sql.connect.client import SparkConnectClient
+
+    client: Any = SparkConnectClient(address)
+    try:
+        client.get_configs("spark.sql.session.timeZone")
+    except PySparkException as error:
+        raise errors.sail_refuses_client(__version__, str(error)) from error
+    finally:
+        client.close()
+
+
+def end(session: SparkSession, server: Any, folder: TemporaryDirectory[str]) -> None:
+    """Ends a session and its server with the program."""
+    session.stop()
+    server.stop()
+    folder.cleanup()

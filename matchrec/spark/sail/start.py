@@ -1,0 +1,157 @@
+"""A session where nobody has given one: on which engine it runs, and how it starts.
+
+What somebody has said wins: `on`, a master or an address among the settings, SPARK_REMOTE, or the
+program that `spark-submit` runs in. Else it is Sail where that is installed, and Spark where not.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from matchrec.arguments import ArgumentKind, checked
+from matchrec.errors import MatchRecognizeError
+from matchrec.errors import calls as errors
+from matchrec.spark.sail import server
+from matchrec.spark.session import application, is_connect
+from matchrec.spark.tuning import tune
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SAIL, SPARK = "sail", "spark"
+ADDRESS = re.compile(r"sc://\S+")
+SIZE = re.compile(r"(\d+)([kmgt])b?", re.IGNORECASE)
+UNITS = {"k": 10, "m": 20, "g": 30, "t": 40}
+MASTER, REMOTE, MEMORY = "spark.master", "spark.remote", "spark.driver.memory"
+
+Settings = Mapping[str, str]
+
+ENGINE = ArgumentKind(
+    "'sail', 'spark' or the address of a server",
+    lambda one: isinstance(one, str) and (one in (SAIL, SPARK) or bool(ADDRESS.fullmatch(one))),
+    "write {argument}='sail', {argument}='spark', or {argument}='sc://localhost:15002'",
+)
+CORES = ArgumentKind(
+    "a number of cores, 1 or more",
+    lambda one: isinstance(one, int) and not isinstance(one, bool) and one >= 1,
+    "write {argument}=4, or leave it out for all of them",
+)
+MEMORY_SIZE = ArgumentKind(
+    "a size, such as '4g'",
+    lambda one: isinstance(one, str) and bool(SIZE.fullmatch(one)),
+    "write {argument}='4g' or {argument}='512m', or leave it out",
+)
+
+
+@checked(on=ENGINE.or_none(), cores=CORES.or_none(), memory=MEMORY_SIZE.or_none())
+def session(
+    on: str | None = None, *, cores: int | None = None, memory: str | None = None
+) -> SparkSession:
+    """The session that runs, else a new one: on Sail where that is installed, else on Spark.
+
+    `pip install "matchrec[sail]"` brings Sail, an engine that takes PySpark's calls and SQL, runs
+    in this program without Java, and starts in a second (Spark and Sail: docs/reference).
+
+    on: the engine of a new session: `"sail"`, `"spark"`, or the address of a server of Spark
+    Connect, `"sc://host:port"`. Without it SPARK_REMOTE and `spark-submit` decide before what is
+    installed. cores: how many tasks run at once. memory: that the engine takes at most, `"4g"`.
+    On a server both are settled when it starts.
+
+    The session ends with the program, and is tuned as by `tune`. Raises MatchRecognizePlanError
+    where a session runs already and any of these is asked for.
+
+    >>> spark = matchrec.session()
+    >>> spark.range(3).count()
+    3
+    """
+    from pyspark.sql import SparkSession
+
+    running = SparkSession.getActiveSession()
+    if running is None:
+        return start(on, None, cores, memory)
+    asked = {"on": on, "cores": cores, "memory": memory}
+    given = [name for name, value in asked.items() if value is not None]
+    if given:
+        raise errors.session_runs(given)
+    return running
+
+
+def engine_for(on: str | None, settings: Settings) -> str:
+    """`sail`, `spark`, or the address of a server."""
+    remote = settings.get(REMOTE) or os.environ.get("SPARK_REMOTE")
+    if on is not None or remote:
+        return on or remote or SPARK
+    is_said = MASTER in settings or "PYSPARK_GATEWAY_PORT" in os.environ
+    return SAIL if server.is_installed() and not is_said else SPARK
+
+
+def start(
+    on: str | None = None,
+    settings: Settings | None = None,
+    cores: int | None = None,
+    memory: str | None = None,
+) -> SparkSession:
+    """A new session, which is tuned. Arguments as of `matchrec.session`.
+
+    Where nobody has asked for Sail, and it does not take the PySpark that is installed, Spark does.
+    """
+    given = dict(settings or {})
+    engine = engine_for(on, given)
+    if engine != SAIL:
+        return tuned(start_spark(engine, given, cores, memory), {})
+    try:
+        session = server.start_sail(cores, bytes_of(memory))
+    except MatchRecognizeError:
+        if on == SAIL or not server.is_there("py4j"):
+            raise
+        return tuned(start_spark(SPARK, given, cores, memory), {})
+    return tuned(session, given)
+
+
+def start_spark(
+    engine: str, settings: Settings, cores: int | None, memory: str | None
+) -> SparkSession:
+    """A session of Spark in this program, or of the server at an address."""
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder
+    if engine != SPARK:
+        builder = builder.remote(engine)
+    elif MASTER not in settings and "PYSPARK_GATEWAY_PORT" not in os.environ:
+        builder = builder.master(f"local[{cores or '*'}]")
+    if memory is not None:
+        builder = builder.config(MEMORY, memory)
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def tuned(session: SparkSession, settings: Settings) -> SparkSession:
+    """The session with settings; raises MatchRecognizeError for one that it cannot have."""
+    for name, value in settings.items():
+        if not session.conf.isModifiable(name):
+            raise errors.setting_of_spark(name)
+        session.conf.set(name, value)
+    tune(session)
+    return session
+
+
+def engine_of(session: SparkSession) -> str:
+    """What a session runs on, as one says it."""
+    found = server.engine_here(session)
+    if found is None and is_connect(session):
+        return f"the server at {application(session)}"
+    return f"{found or f'Spark {session.version}'}, in this program"
+
+
+def bytes_of(size: str | None) -> int | None:
+    """A size as Spark writes it, in bytes.
+
+    >>> bytes_of("2g"), bytes_of("512m"), bytes_of(None)
+    (2147483648, 536870912, None)
+    """
+    found = SIZE.fullmatch(size or "")
+    return int(found[1]) << UNITS[found[2].lower()] if found else None

@@ -1,0 +1,77 @@
+"""What Sail says against a query, in Spark's words: a name of the condition, a name, a place."""
+
+from __future__ import annotations
+
+import re
+
+NAMED = r"(?:ObjectName\(\[(?P<parts>[^\]]*)\]\)|`?(?P<name>[\w.]+)`?)"
+UNBOUND = "UNBOUND_SQL_PARAMETER", "parameter {name} has no value"
+SAID = {
+    rf"attribute {NAMED} is missing": ("UNRESOLVED_COLUMN", "there is no column {name}"),
+    rf"ambiguous attribute: {NAMED}": ("AMBIGUOUS_REFERENCE", "column {name} is ambiguous"),
+    rf"unknown function: {NAMED}": ("UNRESOLVED_ROUTINE", "there is no function {name}"),
+    rf"Table or view not found: {NAMED}": (
+        "TABLE_OR_VIEW_NOT_FOUND",
+        "there is no table or view {name}",
+    ),
+    rf"No value found for placeholder with name :{NAMED}": UNBOUND,
+    rf"Placeholder ':{NAMED}' was not provided a value": UNBOUND,
+    rf"parameter {NAMED} has no value": UNBOUND,
+}
+"""What Sail says of a name: Spark's condition, and the sentence."""
+
+SYNTAX = re.compile(r"found (?P<word>.+?) at (?P<start>\d+):(?P<end>\d+) expected .*", re.DOTALL)
+"""What its parser says: a word, its characters, and a long list of what might stand there."""
+
+
+def condition_of(said: str) -> tuple[str, str] | None:
+    """Spark's condition and the name that a refusal of Sail's is about; None of other text.
+
+    >>> condition_of('attribute ObjectName([Identifier("A"), Identifier("x")]) is missing from')
+    ('UNRESOLVED_COLUMN', 'A.x')
+    >>> condition_of("unknown function: uper")
+    ('UNRESOLVED_ROUTINE', 'uper')
+    """
+    for pattern, (condition, _) in SAID.items():
+        found = re.search(pattern, said)
+        if found is not None:
+            return condition, name_in(found)
+    return None
+
+
+def name_in(found: re.Match[str]) -> str:
+    """The name that a text of Sail's is about."""
+    return ".".join(re.findall(r'Identifier\("([^"]*)"\)', found["parts"] or "")) or found["name"]
+
+
+def place_of(said: str) -> tuple[int, int] | None:
+    """The characters of a text that Sail's parser stumbles over."""
+    found = SYNTAX.search(said)
+    return (int(found["start"]), int(found["end"])) if found else None
+
+
+def sentence_of(said: str) -> str:
+    """A refusal in plain words; text that is none of Sail's as it is.
+
+    >>> sentence_of("invalid argument: found FROM at 0:4 expected 'SELECT', or '('")
+    "Syntax error at or near 'FROM'"
+    >>> sentence_of('ambiguous attribute: ObjectName([Identifier("x")])')
+    'column `x` is ambiguous'
+    """
+    syntax = SYNTAX.search(said)
+    if syntax is not None:
+        return f"Syntax error at or near '{syntax['word']}'"
+    for pattern, (_, sentence) in SAID.items():
+        found = re.search(pattern, said)
+        if found is not None and not said.startswith("["):
+            return sentence.format(name=f"`{name_in(found)}`")
+    return said.removeprefix("invalid argument: ")
+
+
+def cause_of(said: str) -> str:
+    """Why a row could not be computed, without the steps that it has failed in.
+
+    >>> cause_of("Execution error: reading input failed: Arrow error: Divide by zero error")
+    'Divide by zero error'
+    """
+    return re.sub(r"^.*\b(?:Execution|Arrow) error: ", "", said, flags=re.DOTALL)

@@ -1,0 +1,55 @@
+"""What a session does otherwise than Spark is refused before it runs; on Spark nothing is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from pyspark.sql import SparkSession
+
+import matchrec
+from matchrec.spark.sail import probes
+
+PROBES = {
+    "takes_any_condition": True,
+    "analyses_late": True,
+    "drops_hours": True,
+    "tells_zeros_apart": True,
+    "can_observe": False,
+    "has_watermarks": False,
+}
+"""What a session on Sail answers, and one on Spark does not."""
+
+
+@pytest.mark.parametrize("probe", PROBES)
+def test_a_session_is_asked(
+    spark: SparkSession, request: pytest.FixtureRequest, probe: str
+) -> None:
+    on_sail = request.config.getoption("--on") == "sail"
+    asked: Callable[[SparkSession], bool] = getattr(probes, probe)
+    assert asked(spark) is (PROBES[probe] is on_sail)
+
+
+def test_keys_with_one_nan_and_one_zero(spark: SparkSession) -> None:
+    """As Spark compares them, whatever their bits are: sqrt(-1) has another sign than NaN."""
+    rows = """SELECT id, CASE id % 4 WHEN 0 THEN double('NaN') WHEN 1 THEN sqrt(-1D)
+        WHEN 2 THEN 0.0D ELSE -0.0D END AS k FROM range(0, 4000, 1, 4)"""
+    for sort in ("auto", "spark"):
+        found = matchrec.match_recognize(
+            spark.sql(rows),
+            "PARTITION BY k ORDER BY id MEASURES count(*) AS n PATTERN (A+) DEFINE A AS id >= 0",
+            options=matchrec.Options(sort=sort),  # type: ignore[arg-type]
+        )
+        assert sorted(row["n"] for row in found.collect()) == [2000, 2000]
+
+
+def test_orders_with_one_nan_and_one_zero(spark: SparkSession) -> None:
+    rows = "SELECT id, CASE id WHEN 0 THEN double('NaN') WHEN 1 THEN sqrt(-1D) WHEN 2 THEN 0.0D "
+    rows += "ELSE -0.0D END AS x FROM range(4)"
+    for sort in ("auto", "spark"):
+        found = matchrec.match_recognize(
+            spark.sql(rows),
+            "ORDER BY x, id MEASURES array_agg(id) AS ids PATTERN (A+) DEFINE A AS id >= 0",
+            options=matchrec.Options(sort=sort),  # type: ignore[arg-type]
+        )
+        assert found.collect()[0]["ids"] == [2, 3, 0, 1]

@@ -1,0 +1,56 @@
+"""Which engine a session runs on where nobody has given one."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.sql import SparkSession
+
+import matchrec
+from matchrec.spark.sail import server
+from matchrec.spark.sail.start import engine_for
+
+ADDRESS = "sc://there:15002"
+
+
+@pytest.fixture(params=["sail", "spark"])
+def comes_along(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """What runs if nothing is said, with Sail installed and without."""
+    monkeypatch.delenv("SPARK_REMOTE", raising=False)
+    monkeypatch.delenv("PYSPARK_GATEWAY_PORT", raising=False)
+    monkeypatch.setattr(server, "is_installed", lambda: request.param == "sail")
+    return str(request.param)
+
+
+def test_nothing_is_said(comes_along: str) -> None:
+    assert engine_for(None, {}) == comes_along
+    assert engine_for(None, {"spark.sql.shuffle.partitions": "3"}) == comes_along
+
+
+@pytest.mark.parametrize("on", ["sail", "spark", ADDRESS])
+def test_what_is_asked_for_wins(comes_along: str, on: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPARK_REMOTE", "sc://elsewhere")
+    assert engine_for(on, {"spark.master": "local"}) == on
+
+
+def test_an_address_wins(comes_along: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert engine_for(None, {"spark.remote": ADDRESS}) == ADDRESS
+    monkeypatch.setenv("SPARK_REMOTE", ADDRESS)
+    assert engine_for(None, {}) == ADDRESS
+
+
+def test_a_master_is_one_of_spark(comes_along: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert engine_for(None, {"spark.master": "local[2]"}) == "spark"
+    monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "4040")  # a program of spark-submit
+    assert engine_for(None, {}) == "spark"
+
+
+def test_a_session_that_runs_is_the_one(spark: SparkSession) -> None:
+    assert matchrec.session() is spark
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="on, cores cannot be chosen"):
+        matchrec.session("spark", cores=2)
+
+
+@pytest.mark.parametrize(("on", "memory"), [("duckdb", None), (None, "much")])
+def test_what_is_no_engine_and_no_size(on: str | None, memory: str | None) -> None:
+    with pytest.raises(matchrec.MatchRecognizePlanError):
+        matchrec.session(on, memory=memory)
