@@ -65,7 +65,7 @@ class ArgumentKind:
         """
         if not self.accepts(given):
             if self.words and isinstance(given, str):
-                raise unknown_word(argument, given, self.words)
+                raise unknown_word(call, argument, given, self.words)
             raise wrong_argument(
                 call, argument, given, self.wanted, self.cure.replace("{argument}", argument)
             )

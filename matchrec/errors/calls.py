@@ -336,11 +336,13 @@ def half_a_character(argument: str, text: str, place: int) -> MatchRecognizePlan
     )
 
 
-def unknown_word(argument: str, value: str, known: Sequence[str]) -> MatchRecognizePlanError:
+def unknown_word(
+    call: str, argument: str, value: str, known: Sequence[str]
+) -> MatchRecognizePlanError:
     """An argument that is one of a few words, and not this one."""
     near = nearest(value, known)
     return MatchRecognizePlanError(
-        f"unknown {argument} `{SHORT.repr(value)[1:-1]}`",
+        f"unknown {argument} `{SHORT.repr(value)[1:-1]}` of {call}",
         notes=(f"known: {listed(known)}",),
         hint=f"write {here().option(argument, near or known[0])}",
     )

@@ -241,7 +241,7 @@ def test_a_word_that_is_nearly_right(spark: SparkSession) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
         matchrec.Options(engine="backtraking")  # type: ignore[arg-type]
     assert str(refused.value) == (
-        "unknown engine `backtraking`\n"
+        "unknown engine `backtraking` of `Options`\n"
         "  known: auto, backtracking, breadth_first\n"
         '  write options=matchrec.Options(engine="backtracking")'
     )
