@@ -270,7 +270,7 @@ class Preparation:
         """
         name, type_ = names.inner[key], self.relation.type_of(key)
         is_floating = isinstance(type_, FloatType | DoubleType)
-        return f"(nanvl({name}, sqrt(-1D)) + 0D)" if is_floating else name
+        return f"(nanvl({name}, abs(sqrt(-1D))) + 0D)" if is_floating else name
 
     def window(self, names: ColumnNames) -> str:
         """The window that puts equal keys together and sorts them, as SQL."""

@@ -114,6 +114,7 @@ def test_query(
 def test_error(
     spark: SparkSession, request: pytest.FixtureRequest, file: CaseFile, record: ErrorRecord
 ) -> None:
+    mark_other_engine(request, record)
     register_tables(spark, file)
     expected = (matchrec.MatchRecognizeError, PythonException)
     with warnings.catch_warnings():
@@ -128,7 +129,7 @@ def test_error(
     assert of_session(message, on) == of_session(record.message, on)
 
 
-def mark_other_engine(request: pytest.FixtureRequest, record: QueryRecord) -> None:
+def mark_other_engine(request: pytest.FixtureRequest, record: QueryRecord | ErrorRecord) -> None:
     """A query that Sail computes otherwise, or not at all, fails there; once it does not, the note
     has to go.
     """

@@ -30,7 +30,7 @@ class Entry:
 def entries() -> list[Entry]:
     """The lines of the table."""
     lines = TABLE.read_text(encoding="utf-8").splitlines()
-    found = [re.fullmatch(r"(leave|fails) (.+?)  +(.+)", line) for line in lines if line[:1] > "#"]
+    found = [re.fullmatch(r"(leave|fails) (.+)  (.+)", line) for line in lines if line[:1] > "#"]
     return [Entry(*one.groups()) for one in found if one is not None]
 
 

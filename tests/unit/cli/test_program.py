@@ -84,7 +84,7 @@ MATCH_RECOGNIZE (ORDER BY id MEASURES COUNT(*) AS n PATTERN (A+) DEFINE A AS id 
 @pytest.mark.slow
 def test_ctrl_c_ends_a_query_with_one_line(files: Path) -> None:
     (files / "long.sql").write_text(LONG)
-    command = [sys.executable, "-m", "matchrec", "run", "long.sql", "--conf"]
+    command = [sys.executable, "-m", "matchrec", "run", "long.sql", "--on", "spark", "--conf"]
     command += ["spark.eventLog.enabled=true", "--conf", f"spark.eventLog.dir={files}", "--conf"]
     command += ["spark.eventLog.compress=false"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
