@@ -13,10 +13,11 @@ from pyspark.sql import SparkSession
 
 from matchrec.spark.sail.start import start
 from matchrec.spark.tuning import MAX_BYTES
-from tests.quick import on_sail
+from tests.quick import on_engines
 from tests.quick.both_engines import compare_engines
 from tests.quick.scale import (
     FULL,
+    INTERPRETED,
     LONG_RUN,
     batches,
     choose_settings_of_spark,
@@ -36,9 +37,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--on",
         choices=("spark", "connect", "sail"),
-        default="spark",
-        help="run Spark's tests on Spark, over Spark Connect, or on Sail",
+        default="sail",
+        help="the engine: Sail, Spark, or Spark over Connect",
     )
+    parser.addoption("--whole", action="store_true", help="on Spark all tests, and not only a part")
 
 
 @pytest.hookimpl(wrapper=True)
@@ -58,12 +60,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if any(map(item.get_closest_marker, ("slow", "one_of"))) or has_larger_form(item):
             item.add_marker(pytest.mark.larger)
+    chosen = items
     if not any("::" in argument for argument in config.args):  # else somebody wants this one
-        left = set(items) - set(in_this_run(items))
-        config.hook.pytest_deselected(items=[*left])
-        items[:] = [item for item in items if item not in left]
+        chosen = list(in_this_run(items))
+        if config.getoption("--on") == "spark" and not config.getoption("--whole"):
+            chosen = on_engines.for_spark(chosen)
     if config.getoption("--on") == "sail":
-        items[:] = on_sail.choose(items)
+        chosen = on_engines.for_sail(chosen)
+    config.hook.pytest_deselected(items=[*set(items).difference(chosen)])
+    items[:] = chosen
 
 
 def in_this_run(items: list[pytest.Item]) -> Iterator[pytest.Item]:
@@ -106,6 +111,9 @@ def small_session(on: str = "spark") -> SparkSession:
         builder = builder.remote("local[2]")
     else:
         builder = builder.master("local[2]").config("spark.ui.enabled", "false")
+    if INTERPRETED:
+        builder = builder.config("spark.sql.codegen.wholeStage", "false")
+        builder = builder.config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
     session = (
         builder.config("spark.sql.shuffle.partitions", "1")
         .config(MAX_BYTES, "64m")  # as Spark has it, but asked for: no test is warned of it

@@ -29,26 +29,9 @@ from tests.cases.case_file import (
 )
 from tests.quick.scale import OWN_SPARK
 
-pytestmark = pytest.mark.one_of(16)
-
 ENGINES = ("backtracking", "breadth_first")  # "auto" is one of them: tests/unit/engine
 FILES = case_files()
-SETTINGS = {  # over a few rows, compiling a query takes Spark longer than running it
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.sql.adaptive.enabled": "false",
-}
 registered: list[Path] = []  # the one file whose tables the session has now
-
-
-@pytest.fixture(scope="module", autouse=True)
-def without_compiling(spark: SparkSession) -> Iterator[None]:
-    before = {name: spark.conf.get(name) for name in SETTINGS}
-    for name, value in SETTINGS.items():
-        spark.conf.set(name, value)
-    yield
-    for name, value in before.items():
-        spark.conf.set(name, value)
 
 
 def place(file: CaseFile, record: QueryRecord | ErrorRecord) -> str:

@@ -4,7 +4,8 @@
     MATCHREC_EXAMPLES=20000 pytest FILE     a long run: so many random examples, others each time
     MATCHREC_SEED=1000                      batches of other random queries
 
-    MATCHREC_OWN_SPARK=1 pytest FILE        Spark with its own settings: it compiles queries
+    MATCHREC_OWN_SPARK=1 pytest FILE        Spark with its own settings
+    MATCHREC_INTERPRETED=1 pytest FILE      Spark that compiles no query
 
 By default a random test draws a part of its examples, the same each time; in a full run it draws
 all of them. Spark has the settings of tests/quick unless it is to have its own.
@@ -23,6 +24,7 @@ T = TypeVar("T")
 QUICK = Path(__file__).parent
 FULL = os.environ.get("MATCHREC_FULL", "0") != "0"
 OWN_SPARK = os.environ.get("MATCHREC_OWN_SPARK", "0") != "0"
+INTERPRETED = os.environ.get("MATCHREC_INTERPRETED", "0") != "0"
 SEED = int(os.environ.get("MATCHREC_SEED", "0"))
 LONG_RUN = os.environ.get("MATCHREC_EXAMPLES")  # how many examples, as text
 # Rows of the second size of random tests: tests/tasks/copies.py.

@@ -1,0 +1,75 @@
+"""Which tests run on which engine: most on Sail, which is quick, and what is Spark's own on Spark.
+
+    pytest                      on Sail, but for what tests/quick/on_sail.txt leaves to Spark
+    pytest --on spark           what that leaves to Spark, and a tenth of others with a session
+    pytest --on spark --whole   all of them
+
+    leave tests/spark/functions                      a folder, module or test that is Spark's own
+    fails tests/spark/test_x.py::test_y[a parameter] a test that fails on Sail, strictly
+
+Lines of the table go on with two blanks and the reason. Cases of SQL say it beside themselves:
+tests/cases.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.quick.scale import is_drawn
+
+TABLE = Path(__file__).with_name("on_sail.txt")
+PART = 10  # of tests that run on Sail, one of so many runs on Spark as well
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line of the table. begins: with which the names of the tests begin that it is about."""
+
+    word: str
+    begins: str
+    reason: str
+
+
+def entries() -> list[Entry]:
+    """The lines of the table."""
+    lines = TABLE.read_text(encoding="utf-8").splitlines()
+    found = [re.fullmatch(r"(leave|fails) (.+)  (.+)", line) for line in lines if line[:1] > "#"]
+    return [Entry(*one.groups()) for one in found if one is not None]
+
+
+def entry_of(item: pytest.Item, table: Sequence[Entry]) -> Entry | None:
+    """The line that is about a test."""
+    return next((one for one in table if item.nodeid.startswith(one.begins)), None)
+
+
+def for_sail(items: Sequence[pytest.Item]) -> list[pytest.Item]:
+    """The tests that run on Sail; those that fail are marked."""
+    table, chosen = entries(), []
+    for item in items:
+        entry = entry_of(item, table)
+        if entry is not None and entry.word == "leave":
+            continue
+        if entry is not None:
+            item.add_marker(pytest.mark.xfail(reason=entry.reason, strict=True))
+        chosen.append(item)
+    return chosen
+
+
+def for_spark(items: Sequence[pytest.Item]) -> list[pytest.Item]:
+    """What is Spark's own, and a part of all else that has a session."""
+    table = entries()
+    return [
+        item
+        for item in items
+        if entry_of(item, table) or (has_session(item) and is_drawn(item.nodeid, PART))
+    ]
+
+
+def has_session(item: pytest.Item) -> bool:
+    """Whether a test runs in the session of all tests."""
+    return "spark" in getattr(item, "fixturenames", ())
