@@ -51,6 +51,7 @@ from matchrec.plan.expression import (
     with_references,
 )
 from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.text import sum_or_null
 
 WITHOUT_DISTANCE = SPARKS_OWN | {Family.STRING, Family.BINARY, Family.BOOLEAN}
 
@@ -181,7 +182,7 @@ def type_window(
         return columns[:1]
     start, end = columns
     if order.family is not Family.FLOATING:
-        end = row_column(f"try_add({start.text}, {length_of(window.interval)})")
+        end = row_column(sum_or_null(start.text, length_of(window.interval)))
     return (start if order == bound else cast(start, bound.name)), end
 
 

@@ -58,6 +58,7 @@ from matchrec.plan.show import (
     show_navigation,
     show_semantics,
 )
+from matchrec.plan.text import SUM_OR_NULL
 from matchrec.plan.totals import AskedTotal
 
 if TYPE_CHECKING:
@@ -451,7 +452,7 @@ def ending_pieces(asked: EndingField, measures: MeasureReader) -> Pieces:
         end: Pieces = (measures.read(ReadAt(measures.place(window[1]), first)),)
     else:
         start = measures.read(ReadAt(measures.place(window[0]), first))
-        end = "try_add(", start, f", {length_of(within.interval)})"
+        end = f"{SUM_OR_NULL}(", start, f", {length_of(within.interval)})"
     return ("CASE ", kind, f" WHEN {TIMED_OUT} THEN ", *end, " END")
 
 

@@ -134,6 +134,19 @@ def as_operand(text: str) -> str:
     return text if _OPERAND.fullmatch(text) else f"({text})"
 
 
+SUM_OR_NULL = "try_add/* NULL beyond the type */"
+"""The function of a sum of ours, which tells it from one of the user's: a session may lack it."""
+
+
+def sum_or_null(left: str, right: str) -> str:
+    """A sum as SQL that is NULL where its type cannot hold it.
+
+    >>> sum_or_null("ts", "INTERVAL 1 DAY")
+    'try_add/* NULL beyond the type */(ts, INTERVAL 1 DAY)'
+    """
+    return f"{SUM_OR_NULL}({left}, {right})"
+
+
 def run_together(left: str, right: str) -> bool:
     """Whether the last word of one piece of SQL and the first of the next would become one.
 

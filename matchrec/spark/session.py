@@ -31,7 +31,7 @@ from pyspark.errors import (
 from pyspark.sql.types import DataType
 
 from matchrec.conditions.functions.function import Settings
-from matchrec.plan.text import Instead, Template, View, quoted, template
+from matchrec.plan.text import SUM_OR_NULL, Instead, Template, View, quoted, template
 from matchrec.source import Source
 from matchrec.spark.errors.users_terms import PYSPARK_LENGTH, Filled, in_users_terms
 
@@ -147,7 +147,7 @@ class Runner:
             for piece in text
         ]
         whole = "".join(formatted(piece, frames) if frames else str(piece) for piece in pieces)
-        found: DataFrame = plain_sql(self.spark)(whole, self.args, **frames)
+        found: DataFrame = plain_sql(self.spark)(self.readable(whole), self.args, **frames)
         return found
 
     def select(self, frame: DataFrame, items: Sequence[str]) -> DataFrame:
@@ -159,9 +159,17 @@ class Runner:
         select_list = self.written(text)
         plain = all(isinstance(piece, str) for piece in select_list)
         if plain and not self.args and not SUBQUERY.search(text):
-            return frame.selectExpr(*items)
+            return frame.selectExpr(*map(self.readable, items))
         query = template("SELECT ", select_list, " FROM ", View("matchrec_frame"))
         return self.having(matchrec_frame=frame).sql(self.in_scope(query))
+
+    def readable(self, text: str) -> str:
+        """SQL as the session reads it: sums of ours by `+` where it has no other."""
+        if SUM_OR_NULL not in text:
+            return text
+        from matchrec.spark.sail.probes import tries_to_add
+
+        return text if tries_to_add(self.spark) else text.replace(SUM_OR_NULL, "`+`")
 
     def analyse(self, frame: DataFrame) -> DataFrame:
         """The same DataFrame, analysed now; over Connect that waits until something asks.

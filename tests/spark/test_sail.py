@@ -15,6 +15,7 @@ PROBES = {
     "analyses_late": True,
     "drops_hours": True,
     "tells_zeros_apart": True,
+    "tries_to_add": False,
     "can_observe": False,
     "has_watermarks": False,
 }

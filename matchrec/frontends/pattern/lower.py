@@ -68,6 +68,7 @@ from matchrec.plan.stages import (
     Until,
     words,
 )
+from matchrec.plan.text import sum_or_null
 from matchrec.source import Source, Span
 
 # Conditions of stages as expressions: what reads the candidate, and what reads events before it.
@@ -187,7 +188,7 @@ def read(navigation: Navigation, column: str) -> Term:
 
 def later(order: str, window: str) -> str:
     """The time `window` after that of a row, NULL where there is no such time."""
-    return f"try_add({order}, {window}L)" if window.isdigit() else f"try_add({order}, {window})"
+    return sum_or_null(order, f"{window}L" if window.isdigit() else window)
 
 
 FINAL = Semantics.FINAL

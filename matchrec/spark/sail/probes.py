@@ -57,6 +57,12 @@ def analyses_late(spark: SparkSession) -> bool:
 
 
 @asked_once
+def tries_to_add(spark: SparkSession) -> bool:
+    """Whether `try_add` takes what `+` takes, such as a timestamp and an interval of months."""
+    return accepts(lambda: of_a_row(spark, "try_add(TIMESTAMP'2000-01-01', INTERVAL 1 MONTH)"))
+
+
+@asked_once
 def can_observe(spark: SparkSession) -> bool:
     """Whether a query tells what an Observation has seen."""
     from pyspark.sql.functions import count, lit

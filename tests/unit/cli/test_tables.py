@@ -15,7 +15,7 @@ from tests.quick.embedded import invoke
 pytestmark = pytest.mark.one_of(2)
 
 ROWS = pd.DataFrame({"k": ["a", "b"], "t": [1, 2], "v": [1.5, 2.5]})
-QUERY = "SELECT * FROM t ORDER BY ALL"
+QUERY = "SELECT * FROM t ORDER BY 1"
 PRINTED = ["k,t,v", "a,1,1.5", "b,2,2.5"]
 
 
