@@ -103,13 +103,6 @@ def levenshtein(one: str, other: str, limit: int | None = None) -> int:
     return distance if limit is None or distance <= limit else -1
 
 
-def levenshtein_within(one: str | None, other: str | None, *limits: int | None) -> int | None:
-    """With a limit or without; NULL as a limit is 0."""
-    if one is None or other is None:
-        return None
-    return levenshtein(one, other, *(limit or 0 for limit in limits))
-
-
 # Upper and lower case of letters, masks of them, and what a word sounds like.
 
 
@@ -217,9 +210,7 @@ TEXTS: Mapping[str, Function] = by_name(
         "ENDSWITH": function((TEXT, TEXT), BOOLEAN, str.endswith),
         "CONTAINS": function((TEXT, TEXT), BOOLEAN, lambda text, part: part in text),
         "SPLIT_PART": replace(function((TEXT, TEXT, INT), STRING, split_part), fails=True),
-        "LEVENSHTEIN": function(
-            (TEXT, TEXT, INT), INT, levenshtein_within, least=2, takes_nulls=True
-        ),
+        "LEVENSHTEIN": function((TEXT, TEXT, INT), INT, levenshtein, least=2),
         "LIKE": function((TEXT, TEXT, TEXT), BOOLEAN, is_like, least=2),
         "ILIKE": function((TEXT, TEXT, TEXT), BOOLEAN, is_like_in_any_case, least=2),
     }
