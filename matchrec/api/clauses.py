@@ -86,7 +86,7 @@ class Clause:
     def plan_searched(self, call: str) -> MatchPlan:
         """The plan that a question is about. Raises MatchRecognizeError for that of a window."""
         if self.is_window:
-            raise window_asked_about(call)
+            raise window_asked_about(call=call)
         return self.searched or self.plan
 
 

@@ -136,7 +136,7 @@ def warn_of(translation: Translation, product: Product) -> None:
     """Warns of what means something else in Spark."""
     source = Source(translation.edited.original)
     notes = (one.shown(source) for one in translation.notes if not one.is_met)
-    warn(*(other_in_product(product.title, note) for note in notes))
+    warn(*(other_in_product(title=product.title, message=note) for note in notes))
 
 
 # The dialect that reads a query, where the one that was passed does not.

@@ -116,7 +116,7 @@ def prepare(question: Question, demand: Callable[[ScopeOf], Demand[D]]) -> Prepa
     if isinstance(found, Prepared):
         return found
     if question.has_times:
-        raise times_without_workers(found.message)
+        raise times_without_workers(reason=found.message)
     if question.options.sort in ("worker", "ranges"):
         raise found
     return prepare_sorted(question, demand(lambda _: RowScope.NEIGHBOURS), found.message)
@@ -145,11 +145,11 @@ def prepare_unsorted(
     """What prepares rows that the workers sort; or why they do not."""
     reason = why_spark_sorts(question)
     if reason is not None:
-        return worker_cannot_sort(reason)
+        return worker_cannot_sort(reason=reason)
     wanted = demand(lambda _: RowScope.SORTED if taken().neighbours else RowScope.ROW)
     reason = next(unsortable(wanted, question), None)
     if reason is not None:
-        return worker_cannot_sort(reason)
+        return worker_cannot_sort(reason=reason)
     unsorted = Unsorted(question.relation, wanted.draft, wanted.tests, BY_WORKERS)
     prepared = with_fields(question, wanted, unsorted)
     try:

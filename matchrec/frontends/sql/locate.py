@@ -122,7 +122,7 @@ def _refuse_misspelt(text: str) -> None:
         written = text[tokens[first].span.start : tokens[opening].span.start]
         parts = (part_at(tokens, index) for index in tokens.level(opening + 1, closing))
         if _MISSPELT.fullmatch(written.strip()) and "PATTERN" in parts:
-            raise errors.misspelt_clause(written.strip(), tokens.span(first, opening))
+            raise errors.misspelt_clause(tokens.span(first, opening), text=written.strip())
 
 
 def _marks(tokens: TokenSequence, sites: tuple[Site, ...]) -> tuple[Span, ...]:
@@ -147,7 +147,7 @@ def _frames(
         if name in names:
             yield FrameHole(View(name), span)
         elif strict:
-            raise errors.unknown_frame(name, names, span)
+            raise errors.unknown_frame(span, name=name, frames=names)
 
 
 def _all_sites(
@@ -200,7 +200,7 @@ def _alias_after(tokens: TokenSequence, cut: Cut) -> str | None:
         return None
     token = tokens[place]
     if token.in_double_quotes:
-        raise errors.alias_in_double_quotes(token.text, token.span)
+        raise errors.alias_in_double_quotes(token.span, text=token.text)
     return None if token.is_word and is_reserved(token.text) else token.name
 
 

@@ -15,6 +15,7 @@ OF_A_LIMIT = {"limit", "mebibytes"}
 WAYS = {
     "bound_too_large": "{n,}",
     "nested_too_deep": "remove groups",
+    "no_room_for_matches": ".aggregate(...)",
     "no_room_for_search": "spark.executor.memoryOverhead",
     "no_room_in_worker": "spark.executor.pyspark.memory",
     "not_a_number_of_matches": "FIRST 10 MATCHES",
