@@ -14,7 +14,7 @@ from matchrec.errors.run.failures import rule_marker_without_value
 from matchrec.frontends.expressions.expression import keys, orders
 from matchrec.frontends.lexing.tokens import SPARK, Dialect
 from matchrec.frontends.sql.locate import fill_frames, named_parameters, places_of_parameters
-from matchrec.frontends.sql.nodes import Query
+from matchrec.frontends.sql.nodes import QueryNode
 from matchrec.plan.text import Template, View, parameter_name, quoted, template
 from matchrec.source import Origin, Source, Span
 from matchrec.spark.errors.diagnose import first_line, unbound_name
@@ -136,14 +136,14 @@ Arguments = dict[str, Any] | list[Any] | None
 
 
 def runner_for(
-    spark: SparkSession, query: Query, args: Arguments, frames: dict[str, Any]
+    spark: SparkSession, query: QueryNode, args: Arguments, frames: dict[str, Any]
 ) -> Runner:
     """What runs the pieces of a query; positional arguments get names, as its pieces are many."""
     refuse_other_tables(query, frames)
     return Runner(spark, name_values(query, args), frames, lambda text: fill_frames(text, frames))
 
 
-def name_values(query: Query, args: Arguments) -> dict[str, Any] | None:
+def name_values(query: QueryNode, args: Arguments) -> dict[str, Any] | None:
     """Values by the names of their markers. Raises unless each `?` has one."""
     if isinstance(args, list):
         if len(args) != len(query.markers):
@@ -199,7 +199,7 @@ def with_values(source: Source, values: Mapping[str, str]) -> Source:
     return Source(filled.text, Origin(source, filled.before))
 
 
-def refuse_other_tables(query: Query, frames: dict[str, Any]) -> None:
+def refuse_other_tables(query: QueryNode, frames: dict[str, Any]) -> None:
     """Raises where a clause's input is `{name}` and what was passed is no DataFrame."""
     relations = {site.relation.start for site in query.sites}
     for frame in query.frames:
@@ -210,7 +210,7 @@ def refuse_other_tables(query: Query, frames: dict[str, Any]) -> None:
             )
 
 
-def run_around(query: Query, runner: Runner, text: Template) -> DataFrame:
+def run_around(query: QueryNode, runner: Runner, text: Template) -> DataFrame:
     """The query around the clauses; a parameter without a value is an error with its place."""
     from pyspark.errors import AnalysisException
 
@@ -226,7 +226,7 @@ def run_around(query: Query, runner: Runner, text: Template) -> DataFrame:
 
 
 def unbound(
-    error: AnalysisException, query: Query, known: Collection[str]
+    error: AnalysisException, query: QueryNode, known: Collection[str]
 ) -> MatchRecognizeError | None:
     """The error of `:name` without a value, where this is what Spark says."""
     name = unbound_name(error)

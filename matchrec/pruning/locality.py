@@ -22,7 +22,7 @@ from matchrec.plan import clauses, expression, pattern
 from matchrec.plan.match_plan import MatchPlan
 
 
-class Look(Enum):
+class Beyond(Enum):
     """What is looked at beside the values of a match's own rows, as what is said of a part."""
 
     BETWEEN = "reads rows beside those of a match, between its first and its last row"
@@ -47,23 +47,23 @@ class Seen:
     """A part of a plan, as one would write it, and what it looks at."""
 
     part: str
-    look: Look
+    look: Beyond
 
     def __str__(self) -> str:
         return f"{self.part} {self.look.value}"
 
 
-Looks = tuple[Look, ...]
+Looks = tuple[Beyond, ...]
 Named = tuple[str, Looks]
 
 # What each choice, operator and reference looks at.
 
 OPERATORS: Mapping[type, Named] = {
     pattern.Empty: ("()", ()),
-    pattern.PartitionStart: ("^", (Look.EDGES,)),
-    pattern.PartitionEnd: ("$", (Look.EDGES,)),
+    pattern.PartitionStart: ("^", (Beyond.EDGES,)),
+    pattern.PartitionEnd: ("$", (Beyond.EDGES,)),
     pattern.Variable: ("a variable", ()),
-    pattern.Negation: ("NOT", (Look.BESIDE,)),
+    pattern.Negation: ("NOT", (Beyond.BESIDE,)),
     pattern.Concatenation: ("a concatenation", ()),
     pattern.Alternation: ("|", ()),
     pattern.Permutation: ("PERMUTE", ()),
@@ -74,14 +74,14 @@ ROWS_PER_MATCH: Mapping[clauses.RowsPerMatch, Looks] = {
     clauses.RowsPerMatch.ONE_ROW: (),
     clauses.RowsPerMatch.ALL_ROWS_SHOW_EMPTY: (),
     clauses.RowsPerMatch.ALL_ROWS_OMIT_EMPTY: (),
-    clauses.RowsPerMatch.ALL_ROWS_WITH_UNMATCHED: (Look.UNMATCHED,),
-    clauses.RowsPerMatch.EACH_ROW: (Look.UNMATCHED, Look.BESIDE),
+    clauses.RowsPerMatch.ALL_ROWS_WITH_UNMATCHED: (Beyond.UNMATCHED,),
+    clauses.RowsPerMatch.EACH_ROW: (Beyond.UNMATCHED, Beyond.BESIDE),
 }
 SKIPS: Mapping[clauses.SkipTo, Looks] = {
     clauses.SkipTo.NEXT_ROW: (),
-    clauses.SkipTo.PAST_LAST_ROW: (Look.OVERLAP,),
-    clauses.SkipTo.FIRST: (Look.OVERLAP,),
-    clauses.SkipTo.LAST: (Look.OVERLAP,),
+    clauses.SkipTo.PAST_LAST_ROW: (Beyond.OVERLAP,),
+    clauses.SkipTo.FIRST: (Beyond.OVERLAP,),
+    clauses.SkipTo.LAST: (Beyond.OVERLAP,),
 }
 SELECTIONS: Mapping[clauses.EventSelection, Looks] = {
     clauses.EventSelection.STRICT_CONTIGUITY: (),
@@ -92,10 +92,10 @@ OUTPUTS: Mapping[clauses.MatchOutput, Looks] = {
     clauses.MatchOutput.PREFERRED: (),
     clauses.MatchOutput.LONGEST: (),
     clauses.MatchOutput.ALL: (),
-    clauses.MatchOutput.NON_OVERLAPPING: (Look.OVERLAP,),
-    clauses.MatchOutput.GRAPH: (Look.PLACES,),
+    clauses.MatchOutput.NON_OVERLAPPING: (Beyond.OVERLAP,),
+    clauses.MatchOutput.GRAPH: (Beyond.PLACES,),
 }
-STEPS: Mapping[str, Looks] = {"RepeatedPart": (), "ForbiddenEvent": (Look.LATER,)}
+STEPS: Mapping[str, Looks] = {"RepeatedPart": (), "ForbiddenEvent": (Beyond.LATER,)}
 """By the name of their class: few plans have stages, so no other loads them."""
 GROUPINGS: Mapping[clauses.Grouping, Looks] = {
     clauses.Grouping.PARTITION: (),
@@ -128,7 +128,7 @@ class Where:
         own = None if self.variable is None else self.plan.ids.get(self.variable)
         is_current = own in self.plan.members(navigation.variable) and navigation.is_last
         is_inside = own in mapped - ends.get(offset, mapped)
-        return (Look.BETWEEN,) if is_current and is_inside else (Look.BESIDE,)
+        return (Beyond.BETWEEN,) if is_current and is_inside else (Beyond.BESIDE,)
 
 
 def of_column(reference: expression.ColumnReference, where: Where) -> Iterator[Seen]:
@@ -145,7 +145,7 @@ def of_classifier(reference: expression.Classifier, where: Where) -> Iterator[Se
 def of_aggregate(reference: expression.Aggregate, where: Where) -> Iterator[Seen]:
     """Rows of the match, or those of a frame around the current one."""
     if reference.frame is not None:
-        yield Seen(f"{reference.function} over a frame", Look.BESIDE)
+        yield Seen(f"{reference.function} over a frame", Beyond.BESIDE)
     for one in expression.inner_references(reference):
         yield from of_reference(one, where)
 
@@ -156,9 +156,9 @@ REFERENCES: Mapping[type, Reading] = {
     expression.ColumnReference: of_column,
     expression.Aggregate: of_aggregate,
     expression.Classifier: of_classifier,
-    expression.MatchNumber: lambda *_: [Seen("MATCH_NUMBER()", Look.EARLIER)],
+    expression.MatchNumber: lambda *_: [Seen("MATCH_NUMBER()", Beyond.EARLIER)],
     expression.Ending: lambda one, _: named(f"{one.asked.value}()", ()),
-    expression.RowNumber: lambda *_: [Seen("MATCH_ROW_NUMBER()", Look.DISTANCE)],
+    expression.RowNumber: lambda *_: [Seen("MATCH_ROW_NUMBER()", Beyond.DISTANCE)],
 }
 
 
@@ -185,7 +185,7 @@ def of_pattern(where: Where) -> Iterator[Seen]:
     for node in pattern.walk(where.plan.pattern):
         yield from named(*OPERATORS[type(node)])
     if where.follow.matches_empty:
-        yield Seen("PATTERN", Look.EMPTY)
+        yield Seen("PATTERN", Beyond.EMPTY)
 
 
 def of_measures(where: Where) -> Iterator[Seen]:
@@ -205,7 +205,7 @@ def of_rows_per_match(where: Where) -> Iterator[Seen]:
 
 def of_partial(where: Where) -> Iterator[Seen]:
     if where.plan.partial is not None:
-        yield from named(where.plan.partial.words, (Look.LIVE, Look.EDGES))
+        yield from named(where.plan.partial.words, (Beyond.LIVE, Beyond.EDGES))
 
 
 def of_after_match(where: Where) -> Iterator[Seen]:
@@ -214,12 +214,12 @@ def of_after_match(where: Where) -> Iterator[Seen]:
 
 def of_within_rows(where: Where) -> Iterator[Seen]:
     if where.plan.within_rows is not None:
-        yield Seen("WITHIN ... ROWS", Look.DISTANCE)
+        yield Seen("WITHIN ... ROWS", Beyond.DISTANCE)
 
 
 def of_gaps(where: Where) -> Iterator[Seen]:
     if where.plan.row_gap is not None:
-        yield Seen("WITHIN ... BETWEEN ROWS", Look.BETWEEN)
+        yield Seen("WITHIN ... BETWEEN ROWS", Beyond.BETWEEN)
 
 
 def of_selection(where: Where) -> Iterator[Seen]:
@@ -232,14 +232,14 @@ def of_output(where: Where) -> Iterator[Seen]:
 
 def of_first_matches(where: Where) -> Iterator[Seen]:
     if where.plan.first_matches is not None:
-        yield Seen(where.plan.first_matches.words, Look.EARLIER)
+        yield Seen(where.plan.first_matches.words, Beyond.EARLIER)
 
 
 def of_absences(where: Where) -> Iterator[Seen]:
     for one in where.plan.absences:
-        look = Look.ABSENT_BETWEEN
-        look = Look.ABSENT_BEFORE if one.after is None else look
-        look = Look.ABSENT_AFTER if one.before is None else look
+        look = Beyond.ABSENT_BETWEEN
+        look = Beyond.ABSENT_BEFORE if one.after is None else look
+        look = Beyond.ABSENT_AFTER if one.before is None else look
         yield Seen(f"NOT {one.variable}", look)
 
 
@@ -252,9 +252,9 @@ def of_staging(where: Where) -> Iterator[Seen]:
     for step in stages.all_steps(staging.steps):
         yield from named("a NOT between stages", STEPS[type(step).__name__])
     if staging.skip is not None:
-        yield Seen("a skip strategy", Look.OVERLAP)
+        yield Seen("a skip strategy", Beyond.OVERLAP)
     if staging.timeouts is not None:
-        look = Look.TIMED_OUT if staging.skip is None else Look.LIVE
+        look = Beyond.TIMED_OUT if staging.skip is None else Beyond.LIVE
         yield Seen("a side output of timeouts", look)
 
 
@@ -326,72 +326,72 @@ class Shortcut(Enum):
     TOTALS = "totals"
 
 
-PROVEN: Mapping[Shortcut, frozenset[Look]] = {
+PROVEN: Mapping[Shortcut, frozenset[Beyond]] = {
     # All rows from where a match may begin to the end of its window are in one range.
     Shortcut.RANGES: frozenset(
         {
-            Look.BETWEEN,
-            Look.DISTANCE,
-            Look.ABSENT_BETWEEN,
-            Look.ABSENT_AFTER,
-            Look.EMPTY,
-            Look.OVERLAP,
+            Beyond.BETWEEN,
+            Beyond.DISTANCE,
+            Beyond.ABSENT_BETWEEN,
+            Beyond.ABSENT_AFTER,
+            Beyond.EMPTY,
+            Beyond.OVERLAP,
         }
     ),
     # A partition without a row that every match needs has no match, whatever the others have.
     Shortcut.PARTITIONS: frozenset(
         {
-            Look.BETWEEN,
-            Look.BESIDE,
-            Look.DISTANCE,
-            Look.PLACES,
-            Look.ABSENT_BEFORE,
-            Look.ABSENT_BETWEEN,
-            Look.ABSENT_AFTER,
-            Look.LATER,
-            Look.EDGES,
-            Look.OVERLAP,
-            Look.EARLIER,
+            Beyond.BETWEEN,
+            Beyond.BESIDE,
+            Beyond.DISTANCE,
+            Beyond.PLACES,
+            Beyond.ABSENT_BEFORE,
+            Beyond.ABSENT_BETWEEN,
+            Beyond.ABSENT_AFTER,
+            Beyond.LATER,
+            Beyond.EDGES,
+            Beyond.OVERLAP,
+            Beyond.EARLIER,
         }
     ),
     # Rows stay that satisfy any condition, those of rows that must be absent among them.
     Shortcut.ROWS: frozenset(
         {
-            Look.ABSENT_BEFORE,
-            Look.ABSENT_BETWEEN,
-            Look.ABSENT_AFTER,
-            Look.LATER,
-            Look.OVERLAP,
-            Look.EARLIER,
-            Look.TIMED_OUT,
+            Beyond.ABSENT_BEFORE,
+            Beyond.ABSENT_BETWEEN,
+            Beyond.ABSENT_AFTER,
+            Beyond.LATER,
+            Beyond.OVERLAP,
+            Beyond.EARLIER,
+            Beyond.TIMED_OUT,
         }
     ),
     # Rows before the first undecided starting row go, but for those that are looked at beside it.
     Shortcut.PIECES: frozenset(
         {
-            Look.BETWEEN,
-            Look.BESIDE,
-            Look.DISTANCE,
-            Look.EMPTY,
-            Look.EDGES,
-            Look.OVERLAP,
-            Look.EARLIER,
-            Look.UNMATCHED,
+            Beyond.BETWEEN,
+            Beyond.BESIDE,
+            Beyond.DISTANCE,
+            Beyond.EMPTY,
+            Beyond.EDGES,
+            Beyond.OVERLAP,
+            Beyond.EARLIER,
+            Beyond.UNMATCHED,
         }
     ),
     # Runs carry what is added up, and each match is told by its rows.
     Shortcut.TOTALS: frozenset(
         {
-            Look.BETWEEN,
-            Look.BESIDE,
-            Look.DISTANCE,
-            Look.ABSENT_BEFORE,
-            Look.ABSENT_BETWEEN,
-            Look.ABSENT_AFTER,
-            Look.LATER,
-            Look.EMPTY,
-            Look.EDGES,
-            Look.OVERLAP,
+            Beyond.BETWEEN,
+            Beyond.BESIDE,
+            Beyond.DISTANCE,
+            Beyond.ABSENT_BEFORE,
+            Beyond.ABSENT_BETWEEN,
+            Beyond.ABSENT_AFTER,
+            Beyond.LATER,
+            Beyond.EMPTY,
+            Beyond.EDGES,
+            Beyond.OVERLAP,
         }
     ),
 }
@@ -408,7 +408,7 @@ def show_table() -> str:
     names = [one.value for one in Shortcut]
     lines = [f"| what a part of a query says | {' | '.join(names)} |"]
     lines.append("|---|" + ":-:|" * len(names))
-    for look in Look:
+    for look in Beyond:
         marks = (" yes " if look in PROVEN[one] else " " for one in Shortcut)
         lines.append(f"| {look.value} |{'|'.join(marks)}|")
     return "\n".join(lines)

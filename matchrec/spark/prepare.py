@@ -125,7 +125,7 @@ def prepare(question: Question, demand: Callable[[ScopeOf], Demand[D]]) -> Prepa
 def prepare_stream(question: Question, demand: Callable[[ScopeOf], Demand[D]]) -> Prepared[D]:
     """What prepares events as they come. Raises for rules whose rows cannot."""
     from matchrec.spark.streaming.checks import check_options, check_plan
-    from matchrec.spark.streaming.prepare import Events
+    from matchrec.spark.streaming.prepare import EventPreparation
 
     if not has_watermarks(question.runner.spark):
         raise no_watermarks()
@@ -135,7 +135,7 @@ def prepare_stream(question: Question, demand: Callable[[ScopeOf], Demand[D]]) -
             check_plan(rule.plan)
     # a search of contiguous matches reads neighbours itself
     wanted = demand(lambda plan: RowScope.NEIGHBOURS if plan.selects else RowScope.ROW)
-    events = Events(question.relation, wanted.draft).with_draft(wanted.draft)
+    events = EventPreparation(question.relation, wanted.draft).with_draft(wanted.draft)
     return with_conditions(with_fields(question, wanted, events))
 
 

@@ -27,7 +27,7 @@ from matchrec.frontends.sase.nodes import (
     Index,
     Name,
     SaseQuery,
-    Where,
+    WhereNode,
     attribute_of,
     in_single_quotes,
     name_of,
@@ -160,7 +160,7 @@ def _refuse_open_negations(components: Components) -> None:
             )
 
 
-def _check_arguments(where: Where, components: Components) -> None:
+def _check_arguments(where: WhereNode, components: Components) -> None:
     """The strategy lists each positive component once; negated ones may be left out."""
     if where.arguments is None:
         return

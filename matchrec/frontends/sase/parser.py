@@ -24,7 +24,7 @@ from matchrec.frontends.sase.nodes import (
     ReturnItem,
     SaseQuery,
     Strategy,
-    Where,
+    WhereNode,
     in_single_quotes,
     name_of,
     span_of,
@@ -132,7 +132,7 @@ def _event_type(token: Token) -> EventType:
     return EventType(literal, span_of(token))
 
 
-def _where(tree: Expression) -> Where:
+def _where(tree: Expression) -> WhereNode:
     """WHERE, with a conjunction in braces or with its parts one after the other."""
     strategy, *predicates = tree.children
     listed = predicates.pop(0) if tree.data == "braced" else None
@@ -142,7 +142,7 @@ def _where(tree: Expression) -> Where:
         for name, brackets in [one.children]
     )
     found = strategy_named(strategy, span_of(strategy))
-    return Where(found, span_of(strategy), arguments, tuple(one for one in predicates if one))
+    return WhereNode(found, span_of(strategy), arguments, tuple(one for one in predicates if one))
 
 
 def _item(tree: Expression, text: str) -> ReturnItem:

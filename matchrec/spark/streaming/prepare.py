@@ -56,10 +56,10 @@ BUCKETS = 64  # the state depends on it; so many tasks at most have something to
 
 
 @dataclass(frozen=True)
-class Events(Preparation):
+class EventPreparation(Preparation):
     """Computes columns and bits of a stream's events for one draft."""
 
-    def with_draft(self, drafted: Draft) -> Events:
+    def with_draft(self, drafted: Draft) -> EventPreparation:
         """The same for another draft, without its tests of rows: any row moves the watermark."""
         return replace(self, drafted=replace(drafted, relevant=()))
 
