@@ -51,7 +51,7 @@ def aggregate(
     Raises MatchRecognizePlanError for what is no aggregate of a measure, and
     MatchRecognizeUnsupportedError for what a stream never knows.
     """
-    grouped, plan = Grouping(by), plan_of(clause)
+    grouped, plan = Grouping[by.upper()], plan_of(clause)
     if is_streaming(clause.relation.rows) and grouped is not Grouping.END:
         raise errors.unfinished_groups(by=by)
     keys = key_measures(plan, grouped)

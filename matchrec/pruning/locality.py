@@ -4,42 +4,27 @@
     PREV(A.x)           reads rows beside a match
     NOT N A B           looks for rows before a match
 
-Every field of a plan, every operator of a row pattern, every kind of reference and every choice of
-a clause has an entry, so that a new one without an entry fails where it is first looked up, and in
-a test before. A shortcut that leaves rows out, or searches a partition in parts, asks `why_not`:
-what it is not proven for runs without it.
+Every field of a plan, every operator of a row pattern and every kind of reference has an entry, and
+every choice of a clause says so itself in `plan.clauses`, so that a new one without an entry fails
+where it is first looked up, and in a test before. A shortcut that leaves rows out, or searches a
+partition in parts, asks `why_not`: what it is not proven for runs without it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from matchrec.nfa.closure import FollowSets
 from matchrec.plan import clauses, expression, pattern
+from matchrec.plan.clauses import Beyond
 from matchrec.plan.match_plan import MatchPlan
 
-
-class Beyond(Enum):
-    """What is looked at beside the values of a match's own rows, as what is said of a part."""
-
-    BETWEEN = "reads rows beside those of a match, between its first and its last row"
-    BESIDE = "reads rows beside a match"
-    DISTANCE = "counts the rows between those of a match"
-    PLACES = "says where in the partition rows stand"
-    ABSENT_BEFORE = "looks for rows before a match"
-    ABSENT_BETWEEN = "looks for rows between those of a match"
-    ABSENT_AFTER = "looks for rows after a match, in its window"
-    LATER = "has a match complete with a later row"
-    EMPTY = "may match no rows"
-    EDGES = "asks where the partition begins or ends"
-    OVERLAP = "depends on matches that share rows"
-    EARLIER = "depends on earlier matches of the partition"
-    UNMATCHED = "gives rows that no match has"
-    LIVE = "gives runs that are no match"
-    TIMED_OUT = "gives runs whose window has ended"
+if TYPE_CHECKING:
+    from matchrec.plan.stages import Staging
+    from matchrec.plan.totals import Totals
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +41,7 @@ class Seen:
 Looks = tuple[Beyond, ...]
 Named = tuple[str, Looks]
 
-# What each choice, operator and reference looks at.
+# What each operator and reference looks at; choices of a clause say so themselves.
 
 OPERATORS: Mapping[type, Named] = {
     pattern.Empty: ("()", ()),
@@ -70,38 +55,8 @@ OPERATORS: Mapping[type, Named] = {
     pattern.Quantified: ("a quantifier", ()),
     pattern.Exclusion: ("{- -}", ()),
 }
-ROWS_PER_MATCH: Mapping[clauses.RowsPerMatch, Looks] = {
-    clauses.RowsPerMatch.ONE_ROW: (),
-    clauses.RowsPerMatch.ALL_ROWS_SHOW_EMPTY: (),
-    clauses.RowsPerMatch.ALL_ROWS_OMIT_EMPTY: (),
-    clauses.RowsPerMatch.ALL_ROWS_WITH_UNMATCHED: (Beyond.UNMATCHED,),
-    clauses.RowsPerMatch.EACH_ROW: (Beyond.UNMATCHED, Beyond.BESIDE),
-}
-SKIPS: Mapping[clauses.SkipTo, Looks] = {
-    clauses.SkipTo.NEXT_ROW: (),
-    clauses.SkipTo.PAST_LAST_ROW: (Beyond.OVERLAP,),
-    clauses.SkipTo.FIRST: (Beyond.OVERLAP,),
-    clauses.SkipTo.LAST: (Beyond.OVERLAP,),
-}
-SELECTIONS: Mapping[clauses.EventSelection, Looks] = {
-    clauses.EventSelection.STRICT_CONTIGUITY: (),
-    clauses.EventSelection.SKIP_TILL_NEXT_MATCH: (),
-    clauses.EventSelection.SKIP_TILL_ANY_MATCH: (),
-}
-OUTPUTS: Mapping[clauses.MatchOutput, Looks] = {
-    clauses.MatchOutput.PREFERRED: (),
-    clauses.MatchOutput.LONGEST: (),
-    clauses.MatchOutput.ALL: (),
-    clauses.MatchOutput.NON_OVERLAPPING: (Beyond.OVERLAP,),
-    clauses.MatchOutput.GRAPH: (Beyond.PLACES,),
-}
 STEPS: Mapping[str, Looks] = {"RepeatedPart": (), "ForbiddenEvent": (Beyond.LATER,)}
 """By the name of their class: few plans have stages, so no other loads them."""
-GROUPINGS: Mapping[clauses.Grouping, Looks] = {
-    clauses.Grouping.PARTITION: (),
-    clauses.Grouping.START: (),
-    clauses.Grouping.END: (),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,70 +136,46 @@ def of_scalar(scalar: expression.Scalar, where: Where) -> Iterator[Seen]:
 # What each field of a plan looks at.
 
 
-def of_pattern(where: Where) -> Iterator[Seen]:
-    for node in pattern.walk(where.plan.pattern):
+def of_pattern(row_pattern: pattern.RowPattern, where: Where) -> Iterator[Seen]:
+    for node in pattern.walk(row_pattern):
         yield from named(*OPERATORS[type(node)])
     if where.follow.matches_empty:
         yield Seen("PATTERN", Beyond.EMPTY)
 
 
-def of_measures(where: Where) -> Iterator[Seen]:
-    for measure in where.plan.measures:
+def of_measures(measures: tuple[clauses.Measure, ...], where: Where) -> Iterator[Seen]:
+    for measure in measures:
         yield from of_scalar(measure.value, where)
 
 
-def of_definitions(where: Where) -> Iterator[Seen]:
-    for one in where.plan.definitions:
-        inside = Where(where.plan, where.follow, one.variable)
-        yield from of_scalar(one.condition, inside)
+def of_definitions(definitions: tuple[clauses.Definition, ...], where: Where) -> Iterator[Seen]:
+    for one in definitions:
+        yield from of_scalar(one.condition, replace(where, variable=one.variable))
 
 
-def of_rows_per_match(where: Where) -> Iterator[Seen]:
-    yield from named(where.plan.rows_per_match.value, ROWS_PER_MATCH[where.plan.rows_per_match])
+def of_option(option: clauses.Option | None, _: Where) -> Iterable[Seen]:
+    return named(option.words, option.beyond) if option else ()
 
 
-def of_partial(where: Where) -> Iterator[Seen]:
-    if where.plan.partial is not None:
-        yield from named(where.plan.partial.words, (Beyond.LIVE, Beyond.EDGES))
-
-
-def of_after_match(where: Where) -> Iterator[Seen]:
-    yield from named(where.plan.after_match.words, SKIPS[where.plan.after_match.to])
-
-
-def of_within_rows(where: Where) -> Iterator[Seen]:
-    if where.plan.within_rows is not None:
+def of_within_rows(rows: int | None, _: Where) -> Iterator[Seen]:
+    if rows is not None:
         yield Seen("WITHIN ... ROWS", Beyond.DISTANCE)
 
 
-def of_gaps(where: Where) -> Iterator[Seen]:
+def of_gaps(_: object, where: Where) -> Iterator[Seen]:
     if where.plan.row_gap is not None:
         yield Seen("WITHIN ... BETWEEN ROWS", Beyond.BETWEEN)
 
 
-def of_selection(where: Where) -> Iterator[Seen]:
-    yield from named(where.plan.selection.value, SELECTIONS[where.plan.selection])
-
-
-def of_output(where: Where) -> Iterator[Seen]:
-    yield from named(where.plan.output.value, OUTPUTS[where.plan.output])
-
-
-def of_first_matches(where: Where) -> Iterator[Seen]:
-    if where.plan.first_matches is not None:
-        yield Seen(where.plan.first_matches.words, Beyond.EARLIER)
-
-
-def of_absences(where: Where) -> Iterator[Seen]:
-    for one in where.plan.absences:
+def of_absences(absences: tuple[clauses.Absence, ...], _: Where) -> Iterator[Seen]:
+    for one in absences:
         look = Beyond.ABSENT_BETWEEN
         look = Beyond.ABSENT_BEFORE if one.after is None else look
         look = Beyond.ABSENT_AFTER if one.before is None else look
         yield Seen(f"NOT {one.variable}", look)
 
 
-def of_staging(where: Where) -> Iterator[Seen]:
-    staging = where.plan.staging
+def of_staging(staging: Staging | None, _: Where) -> Iterator[Seen]:
     if staging is None:
         return
     from matchrec.plan import stages
@@ -258,34 +189,33 @@ def of_staging(where: Where) -> Iterator[Seen]:
         yield Seen("a side output of timeouts", look)
 
 
-def of_totals(where: Where) -> Iterator[Seen]:
-    if where.plan.totals is not None:
-        yield from named("an aggregate over all matches", GROUPINGS[where.plan.totals.grouped])
+def of_totals(totals: Totals | None, _: Where) -> Iterable[Seen]:
+    return named("an aggregate over all matches", totals.grouped.beyond) if totals else ()
 
 
-def nothing(_: Where) -> Iterable[Seen]:
+def nothing(*_: object) -> Iterable[Seen]:
     """Of what says nothing but which rows of a match are, or what they are called."""
     return ()
 
 
-FIELDS: Mapping[str, Callable[[Where], Iterable[Seen]]] = {
+FIELDS: Mapping[str, Reading] = {
     "pattern": of_pattern,
     "partition_by": nothing,
     "order_by": nothing,
     "measures": of_measures,
-    "rows_per_match": of_rows_per_match,
-    "partial": of_partial,
+    "rows_per_match": of_option,
+    "partial": of_option,
     "columns": nothing,
-    "after_match": of_after_match,
+    "after_match": of_option,
     "within": nothing,
     "within_rows": of_within_rows,
     "gaps": of_gaps,
     "equal": nothing,
     "subsets": nothing,
     "definitions": of_definitions,
-    "selection": of_selection,
-    "output": of_output,
-    "first_matches": of_first_matches,
+    "selection": of_option,
+    "output": of_option,
+    "first_matches": of_option,
     "absences": of_absences,
     "closing": nothing,
     "staging": of_staging,
@@ -309,8 +239,8 @@ def looks_of(plan: MatchPlan, follow: FollowSets) -> Iterator[Seen]:
     PREV reads rows beside those of a match, between its first and its last row
     """
     where = Where(plan, follow)
-    for find in FIELDS.values():
-        yield from find(where)
+    for field, find in FIELDS.items():
+        yield from find(getattr(plan, field), where)
 
 
 # What each shortcut is proven for: it is taken where a plan looks at nothing else.

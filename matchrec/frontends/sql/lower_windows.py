@@ -423,13 +423,10 @@ def _called(measures: tuple[Measure, ...], window: RowPatternWindow) -> Iterator
 def _refuse_parts(clause: MatchRecognize) -> None:
     for window in clause.windows:
         raise errors.not_in_window(window.interval.span, what="WITHIN")
-    if clause.partial is not None:
-        raise errors.not_in_window(clause.partial.span or clause.span, what=clause.partial.words)
-    if clause.first_matches is not None:
-        raise errors.not_in_window(clause.first_matches.span, what=clause.first_matches.words)
-    for words in (clause.selection, clause.output):
-        if words is not None:
-            raise errors.not_in_window(clause.pattern_span, what=words.value)
+    for option in (clause.partial, clause.first_matches, clause.selection, clause.output):
+        if option is not None:
+            span = getattr(option, "span", clause.pattern_span)
+            raise errors.not_in_window(span or clause.span, what=option.words)
     for node in walk(clause.pattern):
         if isinstance(node, Negation):
             raise errors.not_in_window(node.span or clause.pattern_span, what="NOT in PATTERN")

@@ -11,25 +11,20 @@ import pytest
 from matchrec.frontends.sql.locate import parse
 from matchrec.frontends.sql.lower import lower
 from matchrec.nfa.compile import compile_pattern
-from matchrec.plan.clauses import EventSelection, Grouping, MatchOutput, RowsPerMatch, SkipTo
+from matchrec.plan.clauses import Beyond
 from matchrec.plan.expression import Reference
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import RowPattern
 from matchrec.plan.stages import ForbiddenEvent, RepeatedPart
 from matchrec.pruning import locality
-from matchrec.pruning.locality import PROVEN, Beyond, Shortcut, looks_of
+from matchrec.pruning.locality import PROVEN, Shortcut, looks_of
 from matchrec.shortcuts import Shortcuts
 
 TABLES: dict[str, tuple[Mapping[object, object], set[object]]] = {
     "fields": (locality.FIELDS, {one.name for one in dataclasses.fields(MatchPlan)}),
     "operators": (locality.OPERATORS, {*get_args(RowPattern)}),
     "references": (locality.REFERENCES, {*get_args(Reference)}),
-    "rows per match": (locality.ROWS_PER_MATCH, {*RowsPerMatch}),
-    "skips": (locality.SKIPS, {*SkipTo}),
-    "selections": (locality.SELECTIONS, {*EventSelection}),
-    "outputs": (locality.OUTPUTS, {*MatchOutput}),
     "steps": (locality.STEPS, {RepeatedPart.__name__, ForbiddenEvent.__name__}),
-    "groupings": (locality.GROUPINGS, {*Grouping}),
     "proven": (PROVEN, {*Shortcut}),
 }
 
