@@ -49,7 +49,7 @@ def against(
     plan = plan_of_matches(clause)
     for rows, what in ((clause.relation.rows, "those of the query"), (labels, "labels")):
         if is_streaming(rows):
-            raise errors.against_stream(what)
+            raise errors.against_stream(what=what)
     found = execute(plan, clause.relation, clause.alias, clause.options).dataframe
     labelled = Labels.of(labels, found, key, ends)
     options = Options(sort=clause.options.sort, max_steps=clause.options.max_steps)
@@ -125,7 +125,7 @@ class Labels:
                 column_of(frame, one, "key") for one in ([key] if isinstance(key, str) else key)
             ]
             if columns and len(columns) != len(names):
-                raise errors.other_number_of_keys(len(columns), names or ["nothing"])
+                raise errors.other_number_of_keys(count=len(columns), names=names or ["nothing"])
         begin, end = (
             column_of(frame, one, name) for one, name in zip(ends, ("start", "end"), strict=True)
         )
@@ -134,11 +134,13 @@ class Labels:
         for column, (name, kind) in wanted:
             if plain(own[column]) != plain(kind):
                 what = "the order of the query" if name == first[0] else f"`{name}` of the query"
-                raise errors.labels_do_not_compare(column, own[column], what, kind)
+                raise errors.labels_do_not_compare(
+                    name=column, kind=own[column], what=what, wanted=kind
+                )
         lower = {one.lower(): one for one in frame.columns}
         for name in ADDED:
             if name in lower:
-                raise errors.label_column_taken(lower[name])
+                raise errors.label_column_taken(name=lower[name])
         return Labels(frame, tuple(names), tuple(columns), (begin, end))
 
     @property
@@ -170,8 +172,8 @@ def column_of(frame: DataFrame, name: str, argument: str) -> str:
     if found is not None:
         return found
     if argument:
-        raise errors.no_label_column(argument, name, frame.columns)
-    raise errors.no_key_of_labels(name, frame.columns)
+        raise errors.no_label_column(argument=argument, name=name, columns=frame.columns)
+    raise errors.no_key_of_labels(name=name, columns=frame.columns)
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from matchrec.frontends.sql.locate import (
     select_from,
 )
 from matchrec.frontends.sql.lower import lower
-from matchrec.frontends.sql.nodes import Query, Site
+from matchrec.frontends.sql.nodes import QueryNode, Site
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
 from matchrec.plan.text import Template, parameter_name
 from matchrec.source import Source, Span
@@ -86,7 +86,7 @@ class Clause:
     def plan_searched(self, call: str) -> MatchPlan:
         """The plan that a question is about. Raises MatchRecognizeError for that of a window."""
         if self.is_window:
-            raise window_asked_about(call)
+            raise window_asked_about(call=call)
         return self.searched or self.plan
 
 
@@ -100,7 +100,7 @@ class QueryText:
 
     def __init__(
         self,
-        query: Query,
+        query: QueryNode,
         runner: Runner,
         options: Options,
         unchanged: Callable[[], DataFrame] | None = None,

@@ -28,7 +28,7 @@ from matchrec.errors.warnings import other_in_product
 from matchrec.frontends.dialects.products import PRODUCTS, SPARK, Product
 from matchrec.frontends.sql.grammar import parse_clause
 from matchrec.frontends.sql.locate import parse
-from matchrec.frontends.sql.nodes import MatchRecognize, Query
+from matchrec.frontends.sql.nodes import MatchRecognize, QueryNode
 from matchrec.source import Origin, Source
 from matchrec.spark.errors.users_terms import InUsersTerms
 from matchrec.spark.question import NO_OPTIONS
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 def parse_query(
     spark: SparkSession, text: str, args: Arguments, frames: dict[str, Any], dialect: str
-) -> Query:
+) -> QueryNode:
     """A query in the SQL of `dialect`. Spark is asked for types where these change its meaning."""
     product, quotes = PRODUCTS[dialect], dialect_of(spark, text)
     if product is SPARK:
@@ -50,7 +50,7 @@ def parse_query(
     values, tables = args if isinstance(args, dict) else {}, tables_of(spark)
     from matchrec.frontends.dialects.translate import Knowledge, translate_query
 
-    def read(kinds: Sequence[ClauseKinds]) -> tuple[Translation, Query]:
+    def read(kinds: Sequence[ClauseKinds]) -> tuple[Translation, QueryNode]:
         known = Knowledge(kinds, values, tables)
         translation = translate_query(text, product, SPARK, known)
         query = parse(translation.text, frames, quotes, origin_of(translation))
@@ -136,7 +136,7 @@ def warn_of(translation: Translation, product: Product) -> None:
     """Warns of what means something else in Spark."""
     source = Source(translation.edited.original)
     notes = (one.shown(source) for one in translation.notes if not one.is_met)
-    warn(*(other_in_product(product.title, note) for note in notes))
+    warn(*(other_in_product(title=product.title, message=note) for note in notes))
 
 
 # The dialect that reads a query, where the one that was passed does not.

@@ -279,7 +279,7 @@ def with_conditions(df: DataFrame, columns: dict[str, Any]) -> DataFrame:
         written = shown_column(column)
         type_name = type_of(df, column.alias(name), written)
         if type_name not in ("boolean", "void"):
-            raise column_is_no_condition(written, type_name)
+            raise column_is_no_condition(column=written, type_name=type_name)
     further = [column.alias(name) for name, column in columns.items()]
     return df.select("*", *further) if further else df
 
@@ -290,4 +290,4 @@ def type_of(df: DataFrame, column: Any, written: str) -> str:
         try:
             return df.select("*", column).schema.fields[-1].dataType.simpleString()
         except AnalysisException as error:
-            raise column_refused(written, first_line(error)) from None
+            raise column_refused(column=written, reason=first_line(error)) from None

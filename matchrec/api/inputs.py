@@ -14,7 +14,7 @@ from matchrec.errors.run.failures import rule_marker_without_value
 from matchrec.frontends.expressions.expression import keys, orders
 from matchrec.frontends.lexing.tokens import SPARK, Dialect
 from matchrec.frontends.sql.locate import fill_frames, named_parameters, places_of_parameters
-from matchrec.frontends.sql.nodes import Query
+from matchrec.frontends.sql.nodes import QueryNode
 from matchrec.plan.text import Template, View, parameter_name, quoted, template
 from matchrec.source import Origin, Source, Span
 from matchrec.spark.errors.diagnose import first_line, unbound_name
@@ -65,7 +65,7 @@ def texts_of(df: DataFrame, argument: str, terms: Terms) -> list[str]:
         written = shown_column(term).removeprefix("Column<'").removesuffix("'>")
         name = name_of_column(written, df.columns)
         if name is None:
-            raise errors.computed_column(argument, written)
+            raise errors.computed_column(argument=argument, written=written)
         found.append(quoted(name))
     return found
 
@@ -114,36 +114,36 @@ def as_dataframe(spark: SparkSession, name: str, given: object) -> object:
     if type(found).__name__ != "Table":
         check_pandas(name, found)
     elif spark.version.startswith("3."):
-        raise errors.no_arrow_tables(spark.version, name)
+        raise errors.no_arrow_tables(version=spark.version, name=name)
     else:
         found = with_signed_integers(found)
     try:
         return spark.createDataFrame(found)
     except (TypeError, ValueError) as error:
-        raise errors.no_dataframe_of(name, first_line(error)) from error
+        raise errors.no_dataframe_of(name=name, reason=first_line(error)) from error
 
 
 def check_pandas(name: str, frame: Any) -> None:
     """Raises MatchRecognizePlanError for a frame of pandas that Spark would not take as it is."""
     if frame.empty:
-        raise errors.no_rows_to_tell_types(name)
+        raise errors.no_rows_to_tell_types(name=name)
     for column, values in frame.items():
         if str(values.dtype).lower() == "uint64" and (values > 2**63 - 1).any():
-            raise errors.beyond_bigint(column, name)
+            raise errors.beyond_bigint(column=column, name=name)
 
 
 Arguments = dict[str, Any] | list[Any] | None
 
 
 def runner_for(
-    spark: SparkSession, query: Query, args: Arguments, frames: dict[str, Any]
+    spark: SparkSession, query: QueryNode, args: Arguments, frames: dict[str, Any]
 ) -> Runner:
     """What runs the pieces of a query; positional arguments get names, as its pieces are many."""
     refuse_other_tables(query, frames)
     return Runner(spark, name_values(query, args), frames, lambda text: fill_frames(text, frames))
 
 
-def name_values(query: Query, args: Arguments) -> dict[str, Any] | None:
+def name_values(query: QueryNode, args: Arguments) -> dict[str, Any] | None:
     """Values by the names of their markers. Raises unless each `?` has one."""
     if isinstance(args, list):
         if len(args) != len(query.markers):
@@ -177,7 +177,7 @@ def check_names(text: str, names: Iterable[str]) -> None:
     known = {name for name, _ in markers(text)}
     for name in names:
         if name not in known:
-            raise errors.no_such_marker(name)
+            raise errors.no_such_marker(name=name)
 
 
 def with_values(source: Source, values: Mapping[str, str]) -> Source:
@@ -191,7 +191,7 @@ def with_values(source: Source, values: Mapping[str, str]) -> Source:
         found = list(markers(source.text))
         for name, span in found:
             if name not in values:
-                raise rule_marker_without_value(name, tuple(values), span)
+                raise rule_marker_without_value(span, name=name, known=tuple(values))
         check_names(source.text, values)
     if not found:
         return source
@@ -199,16 +199,18 @@ def with_values(source: Source, values: Mapping[str, str]) -> Source:
     return Source(filled.text, Origin(source, filled.before))
 
 
-def refuse_other_tables(query: Query, frames: dict[str, Any]) -> None:
+def refuse_other_tables(query: QueryNode, frames: dict[str, Any]) -> None:
     """Raises where a clause's input is `{name}` and what was passed is no DataFrame."""
     relations = {site.relation.start for site in query.sites}
     for frame in query.frames:
         if frame.span.start in relations and not is_dataframe(frames[frame.view.name]):
             name = frame.view.name
-            raise errors.no_table(name, shown(frames[name]), frame.span).located(query.source)
+            raise errors.no_table(frame.span, name=name, value=shown(frames[name])).located(
+                query.source
+            )
 
 
-def run_around(query: Query, runner: Runner, text: Template) -> DataFrame:
+def run_around(query: QueryNode, runner: Runner, text: Template) -> DataFrame:
     """The query around the clauses; a parameter without a value is an error with its place."""
     from pyspark.errors import AnalysisException
 
@@ -224,11 +226,11 @@ def run_around(query: Query, runner: Runner, text: Template) -> DataFrame:
 
 
 def unbound(
-    error: AnalysisException, query: Query, known: Collection[str]
+    error: AnalysisException, query: QueryNode, known: Collection[str]
 ) -> MatchRecognizeError | None:
     """The error of `:name` without a value, where this is what Spark says."""
     name = unbound_name(error)
     if name is None:
         return None
     place = named_parameters(query.source.text).get(name)
-    return errors.unbound_parameter(name, known, place).located(query.source)
+    return errors.unbound_parameter(place, name=name, known=known).located(query.source)

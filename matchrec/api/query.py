@@ -351,7 +351,7 @@ class Query:
         kept = dict(self._converted)
         form = kept.get("form", "")
         if form.endswith(AND_TIMEOUTS):
-            raise errors.unconverted_option(f'form="{form}"')
+            raise errors.unconverted_option(option=f'form="{form}"')
         if self.language == "a clause":
             text = f"SELECT * FROM {table} MATCH_RECOGNIZE ({self.text})"
             return conversion(text, self.dialect, dialect, table, **kept)

@@ -96,7 +96,7 @@ class WrittenRule:
             found = loads(self.parameters, parse_float=Number, parse_int=Number)
             return {name: as_sql(value) for name, value in found.items()}
         except (AttributeError, ValueError):
-            raise wrong_parameters(self.parameters) from None
+            raise wrong_parameters(text=self.parameters) from None
 
 
 class Number(str):
@@ -142,7 +142,7 @@ def check_names(names: Iterable[str]) -> None:
     for name in names:
         other = seen.setdefault(name.lower(), name)
         if other != name:
-            raise alike_but_for_case(other, name)
+            raise alike_but_for_case(first=other, second=name)
     if not seen:
         raise no_rules()
 
@@ -153,9 +153,9 @@ def times_of(relation: Relation, order: str) -> OrderTimes:
         try:
             found = OrderTimes(relation.type_of(order))
         except REFUSALS as error:
-            raise column_refused(order, first_line(error)) from None
+            raise column_refused(column=order, reason=first_line(error)) from None
     if found.kind is None:
-        raise no_times_of_order(order, found.type.simpleString())
+        raise no_times_of_order(order=order, type_name=found.type.simpleString())
     return found
 
 
@@ -176,7 +176,7 @@ def versions_in_dict(given: Mapping[str, Any], times: OrderTimes) -> Versions:
             for value, one in (versions if is_versions(versions) else {None: versions}).items():
                 since = None if value is None else times.number(value)
                 if since is None and value is not None:
-                    raise wrong_valid_from(name, value, times.counting.wanted)
+                    raise wrong_valid_from(name=name, value=value, wanted=times.counting.wanted)
                 yield name, one, None, since
 
     return by_rule(rows(), times)
@@ -188,7 +188,7 @@ def by_rule(rows: Iterable[Row], times: OrderTimes) -> Versions:
     for rule, one, parameters, since in rows:
         own = found.setdefault(rule, {})
         if since in own:
-            raise two_versions_at_once(rule, shown(since, times))
+            raise two_versions_at_once(name=rule, time=shown(since, times))
         own[since] = one, parameters
     return found
 
@@ -198,16 +198,20 @@ def versions_in_table(table: DataFrame, times: OrderTimes) -> Versions:
     fields = {one.name.lower(): one.dataType for one in table.schema.fields}
     for name in COLUMNS:
         if name not in fields:
-            raise rules_column_missing(name, table.columns)
+            raise rules_column_missing(name=name, known=table.columns)
     for name in ("rule", "text"):
         if not isinstance(fields[name], StringType | NullType):
-            raise rules_column_of_type(name, fields[name].simpleString(), "string")
+            raise rules_column_of_type(
+                name=name, given=fields[name].simpleString(), wanted="string"
+            )
     beside = fields.setdefault(PARAMETERS, NullType())
     if not isinstance(beside, StringType | NullType):
-        raise rules_column_of_type(PARAMETERS, beside.simpleString(), "string: see to_json")
+        raise rules_column_of_type(
+            name=PARAMETERS, given=beside.simpleString(), wanted="string: see to_json"
+        )
     if not times.is_alike(fields["valid_from"]):
         given = fields["valid_from"].simpleString()
-        raise rules_column_of_type("valid_from", given, times.type.simpleString())
+        raise rules_column_of_type(name="valid_from", given=given, wanted=times.type.simpleString())
     since = f"{times.number_of_column('valid_from')} AS since"
     parameters = "NULL" if isinstance(beside, NullType) else PARAMETERS
     rows = table.selectExpr("rule", "text", parameters, since).collect()

@@ -132,9 +132,9 @@ def known_columns(df: DataFrame, asked: str | Sequence[str] | None) -> tuple[str
     names = (asked,) if isinstance(asked, str) else df.columns if asked is None else asked
     for name in names:
         if name not in df.columns:
-            raise unknown_event_column(name, df.columns)
+            raise unknown_event_column(name=name, known=df.columns)
         if df.columns.count(name) > 1:
-            raise two_columns_of_one_name(name)
+            raise two_columns_of_one_name(name=name)
     return tuple(dict.fromkeys(names))
 
 
@@ -180,7 +180,7 @@ class RulesReader:
                     raise
                 refused[error.rule] = error
             else:
-                warn(*(refused_rule(str(one)) for one in refused.values()))
+                warn(*(refused_rule(error=str(one)) for one in refused.values()))
                 return RuleMatches(found._built, refused)
 
     def rules(self, asked: tuple[WrittenRule, ...]) -> tuple[tuple[Rule, ...], DataFrame]:
@@ -248,7 +248,9 @@ def refuse_streams(node: MatchRecognize) -> None:
     """Raises where a clause has partitions or an order of its own."""
     for clause, written in (("PARTITION BY", node.partition_by), ("ORDER BY", node.order_by)):
         if written:
-            raise clause_of_its_own(clause, clause.lower().replace(" ", "_"), written[0].span)
+            raise clause_of_its_own(
+                written[0].span, clause=clause, argument=clause.lower().replace(" ", "_")
+            )
 
 
 class RuleMatches:
@@ -356,7 +358,7 @@ class RuleMatches:
         +---+
         """
         if name not in self.rules:
-            raise unknown_rule(name, self.rules)
+            raise unknown_rule(name=name, known=self.rules)
         if name not in self._results:
             self._results[name] = result_of_versions(self._built, name)
         return self._results[name]
@@ -384,7 +386,7 @@ class RuleMatches:
         """
         missing = [name for name in self.rows.columns if name not in rows.columns]
         if missing:
-            raise rows_of_something_else(missing)
+            raise rows_of_something_else(missing=missing)
         return RuleMatches(self._built.over(rows), self._refused)
 
     def cache(self) -> Self:

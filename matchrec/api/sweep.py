@@ -79,7 +79,7 @@ def sweep(
     how.check_unused("sweep", "transport", "counters", "on_error", "event_columns")
     points = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
     if len(points) > MOST_POINTS:
-        raise errors.too_many_points(len(points), MOST_POINTS)
+        raise errors.too_many_points(count=len(points), limit=MOST_POINTS)
     check_names(clause, grid)
     check(df, rule_of(df, clause, points[0], "", dialect), points[0])
     rules, args = [], dict[str, Any]()

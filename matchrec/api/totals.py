@@ -51,9 +51,9 @@ def aggregate(
     Raises MatchRecognizePlanError for what is no aggregate of a measure, and
     MatchRecognizeUnsupportedError for what a stream never knows.
     """
-    grouped, plan = Grouping(by), plan_of(clause)
+    grouped, plan = Grouping[by.upper()], plan_of(clause)
     if is_streaming(clause.relation.rows) and grouped is not Grouping.END:
-        raise errors.unfinished_groups(by)
+        raise errors.unfinished_groups(by=by)
     keys = key_measures(plan, grouped)
     calls = {name: call_of(text, plan) for name, text in aggregates.items()}
     asked = dict.fromkeys(part for call in calls.values() for part in parts_of(call))
@@ -123,7 +123,7 @@ def check_names(columns: Iterable[str], groups: list[str]) -> None:
     taken = {name.lower() for name in groups}
     for name in columns:
         if name.lower() in taken:
-            raise duplicate_output_column(name, "aggregate")
+            raise duplicate_output_column(name=name, what="aggregate")
         taken.add(name.lower())
 
 
@@ -135,13 +135,13 @@ def call_of(text: str, plan: MatchPlan) -> AskedTotal:
     found = _CALL.fullmatch(call)
     function = "" if found is None else found[1].lower()
     if found is None or function not in (("count",) if found[2] else known):
-        raise errors.no_aggregate(text, sorted(names.values()))
+        raise errors.no_aggregate(text=text, measures=sorted(names.values()))
     _, star, word, name = found.groups()
     if star:
         return AskedTotal(function, None, cast)
     measure = word or name.replace("``", "`")
     if measure.lower() not in names:
-        raise errors.unknown_measure(measure, sorted(names.values()))
+        raise errors.unknown_measure(name=measure, measures=sorted(names.values()))
     return AskedTotal(function, names[measure.lower()], cast)
 
 
@@ -231,5 +231,5 @@ def key_measures(plan: MatchPlan, grouped: Grouping) -> dict[str, Measure]:
         if _PLAIN_NAME.fullmatch(text := one.expression.text) and text not in keys
     }
     if not found:
-        raise errors.no_column_of_order(grouped.value)
+        raise errors.no_column_of_order(by=grouped.value)
     return found

@@ -222,7 +222,7 @@ class Backtest:
         """Lane, ends and colour of incidents and of matches, of each at most 5,000."""
         kind = dict(self.alarms.dtypes)["match_start"]
         if not is_drawn(kind):
-            raise errors.no_line_of(kind)
+            raise errors.no_line_of(kind=kind)
         measured = "CAST({} AS DOUBLE)" if plain(kind) == "number" else "{}"
 
         def rows(frame: DataFrame, names: tuple[str, ...], ends: tuple[str, str], last: str) -> Any:

@@ -71,7 +71,7 @@ def find_column(frame: DataFrame, argument: str, name: str) -> str:
     """The column of that name as the DataFrame spells it; Spark does not heed case."""
     found = only_column(frame, name)
     if found is None:
-        raise errors.no_column(argument, name, frame.columns)
+        raise errors.no_column(argument=argument, name=name, known=frame.columns)
     return found
 
 
@@ -194,7 +194,7 @@ def over_rows(matches: DataFrame, named: Named, series: str | None, kind: str) -
     x = known_as.get(named.x.lower())
     if number is None or x is None:
         alike = [name for name, one in matches.dtypes if plain(one) == plain(kind)]
-        raise errors.no_places(named.x, alike)
+        raise errors.no_places(x=named.x, alike=alike)
     columns = f"{known(series)} AS series, {spelled(number)} AS number"
     rows = f"SELECT {columns}, CAST({spelled(x)} AS {kind}) AS x FROM {{matches}}"
     return f"SELECT series, min(x), max(x), collect_list(x) FROM ({rows}) GROUP BY series, number"
@@ -237,7 +237,7 @@ class Charted:
         """The type of x as it is drawn: instants as the clocks of the session show them."""
         kind = dict(self.data.dtypes)[find_column(self.data, "x", self.named.x)]
         if not is_drawn(kind):
-            raise errors.no_axis(self.named.x, kind)
+            raise errors.no_axis(name=self.named.x, kind=kind)
         return "timestamp_ntz" if kind == "timestamp" else kind
 
     @property
@@ -276,7 +276,7 @@ class Charted:
         names = self.names(matches) or self.names(rows)
         pages = max(1, -(-len(names) // size))
         if not 1 <= number <= pages:
-            raise errors.no_page(number, pages)
+            raise errors.no_page(given=number, pages=pages)
         chosen = names[(number - 1) * size : number * size]
         spans = list(self.spans(matches, chosen))
         series = self.thinned(rows, chosen)

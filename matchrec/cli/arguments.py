@@ -43,14 +43,14 @@ def setting(argument: str) -> tuple[str, str]:
     """The name and the value of NAME=VALUE."""
     name, equals, value = argument.partition("=")
     if not (name and equals):
-        raise errors.malformed_setting(argument)
+        raise errors.malformed_setting(argument=argument)
     return name, value
 
 
 def engine(argument: str) -> str:
     """The name of an engine, or the address of a server."""
     if argument not in ("sail", "spark") and not argument.startswith("sc://"):
-        raise errors.unknown_engine(argument)
+        raise errors.unknown_engine(argument=argument)
     return argument
 
 

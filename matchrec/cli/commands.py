@@ -29,7 +29,7 @@ def new_file(ctx: click.Context, _: click.Parameter, file: Path | None) -> Path 
     """The file. Raises click.BadParameter where it is there and is not to be replaced."""
     is_replaced = ctx.params.pop("overwrite", False)
     if file is not None and file.exists() and not is_replaced:
-        raise click.BadParameter(str(errors.file_exists(str(file))))
+        raise click.BadParameter(str(errors.file_exists(path=str(file))))
     return file
 
 

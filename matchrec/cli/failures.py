@@ -67,7 +67,7 @@ def failures_told() -> Iterator[None]:
         if error.errno not in NO_ROOM:
             raise
         forget_output()
-        fail(str(errors.cannot_write(os.strerror(error.errno))), ExitCode.FAILED)
+        fail(str(errors.cannot_write(reason=os.strerror(error.errno))), ExitCode.FAILED)
     except KeyboardInterrupt as interrupt:
         fail(str(interrupt) or "interrupted", ExitCode.INTERRUPTED)
     except MatchRecognizeError as error:

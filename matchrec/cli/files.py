@@ -73,7 +73,7 @@ class Table:
             reader = reader.options(multiLine=True)
         frame = reader.load([literal(file) for file in self.files])
         if not frame.columns:
-            raise errors.empty_table(self.name, str(self.files[0]))
+            raise errors.empty_table(name=self.name, path=str(self.files[0]))
         is_plain = self.name.isascii()  # Spark reads a name as SQL, others take it as it is
         frame.createOrReplaceTempView(self.name if is_plain else f"`{self.name}`")
 
@@ -90,12 +90,12 @@ class Table:
 def read_query(path: str) -> str:
     """The query's text, from a file or, for `-`, from standard input."""
     if path != "-" and not Path(path).is_file():
-        raise errors.no_such_file("the query", path)
+        raise errors.no_such_file(what="the query", path=path)
     content = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise errors.not_a_text_file(path) from error
+        raise errors.not_a_text_file(path=path) from error
 
 
 def different(tables: tuple[Table, ...]) -> tuple[Table, ...]:
@@ -103,7 +103,7 @@ def different(tables: tuple[Table, ...]) -> tuple[Table, ...]:
     names = [table.name.upper() for table in tables]
     for at, name in enumerate(names):
         if name in names[:at]:
-            raise errors.repeated_table(tables[at].name)
+            raise errors.repeated_table(name=tables[at].name)
     return tables
 
 
@@ -111,16 +111,16 @@ def table(argument: str) -> Table:
     """The table of a NAME=PATH argument, where PATH is a file, a folder, or a pattern of those."""
     name, equals, path = argument.partition("=")
     if not (equals and path and name.isidentifier()):
-        raise errors.malformed_table(argument)
+        raise errors.malformed_table(argument=argument)
     if Path(path).exists():
         return Table(name, (Path(path),), format_of_table(name, Path(path)))
     root, pattern = split_pattern(path)
     found = tuple(sorted(root.glob(pattern))) if pattern else ()
     if not found:
-        raise errors.no_such_file(f"the file of table `{name}`,", path)
+        raise errors.no_such_file(what=f"the file of table `{name}`,", path=path)
     formats = {format_of_table(name, one) for one in found}
     if len(formats) > 1:
-        raise errors.several_formats(path, sorted(formats))
+        raise errors.several_formats(pattern=path, formats=sorted(formats))
     return Table(name, found, formats.pop(), root)
 
 
@@ -129,7 +129,7 @@ def format_of_table(name: str, path: Path) -> str:
     if path.is_dir() and path.suffix.lower() not in FORMATS:
         inside = next(files_in(path), None)
         if inside is None:
-            raise errors.empty_folder(name, str(path))
+            raise errors.empty_folder(name=name, path=str(path))
         return format_of_table(name, inside)
     if start_of(path).startswith(PARQUET_STARTS):
         return "parquet"
@@ -144,7 +144,7 @@ def format_of(path: Path) -> str:
     """
     suffix = bare(path).suffix.lower()
     if suffix not in FORMATS:
-        raise errors.unknown_format(str(path), FORMATS)
+        raise errors.unknown_format(path=str(path), known=FORMATS)
     return FORMATS[suffix]
 
 
@@ -224,14 +224,14 @@ def delimiter(argument: str) -> str:
     if argument in TAB_NAMES:
         return "\t"
     if len(argument) != 1:
-        raise errors.malformed_delimiter(argument)
+        raise errors.malformed_delimiter(argument=argument)
     return argument
 
 
 def writable(path: str) -> Path:
     """The path of a file in a folder that is there."""
     if not Path(path).absolute().parent.is_dir():
-        raise errors.no_such_folder(path)
+        raise errors.no_such_folder(path=path)
     return Path(path)
 
 

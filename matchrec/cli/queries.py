@@ -197,9 +197,9 @@ def check_pattern(where: str) -> str:
     """The text as it is. Raises MatchRecognizeError where it cannot be the place of a Pattern."""
     place, name = place_of(where)
     if not place or not name.isidentifier():
-        raise errors.malformed_pattern(where)
+        raise errors.malformed_pattern(where=where)
     if place.endswith(".py") and not Path(place).is_file():
-        raise errors.no_such_file("the query", place)
+        raise errors.no_such_file(what="the query", path=place)
     return where
 
 
@@ -211,10 +211,10 @@ def load_pattern(where: str) -> matchrec.Pattern:
     try:
         names = runpy.run_path(place) if is_file else vars(resolve_name(place))
     except ModuleNotFoundError as error:
-        raise errors.no_such_module(place, str(error)) from error
+        raise errors.no_such_module(module=place, reason=str(error)) from error
     finally:
         sys.path.pop(0)
     if not isinstance(names.get(name), matchrec.Pattern):
         known = [one for one, value in names.items() if isinstance(value, matchrec.Pattern)]
-        raise errors.no_such_pattern(name, place, known)
+        raise errors.no_such_pattern(name=name, place=place, known=known)
     return names[name]  # type: ignore[no-any-return]

@@ -127,7 +127,7 @@ def as_json(frame: DataFrame) -> DataFrame:
 
     for at, name in enumerate(frame.columns):
         if name in frame.columns[:at]:
-            raise errors.repeated_column(name)
+            raise errors.repeated_column(name=name)
     columns = numbered(frame)
     named = (columns[f"c{at}"].alias(name) for at, name in enumerate(frame.columns))
     return columns.select(to_json(struct(*named), OF_JSON))

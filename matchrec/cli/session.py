@@ -82,7 +82,7 @@ def started(folder: Path, settings: dict[str, str], on: str | None) -> SparkSess
     try:
         return start(on, settings)
     except failures as error:
-        raise errors.spark_did_not_start(last_line(folder / LOG) or str(error)) from error
+        raise errors.spark_did_not_start(reason=last_line(folder / LOG) or str(error)) from error
 
 
 def silence_query_log() -> None:

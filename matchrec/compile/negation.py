@@ -53,7 +53,7 @@ class Restriction:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class KnownState:
     """A state, and what is known of the row after: that it is none of `absent`, or a `present`."""
 
     state: int
@@ -77,10 +77,10 @@ class Separation:
         """The folding with tests instead of NOTs."""
         if any(choice.guard & ~ANCHORS for choice in self.folding.choices[0]):
             raise negation_at_start(self.span)
-        places, choices = zip(*number_states([Place(0)], self.choices), strict=True)
+        places, choices = zip(*number_states([KnownState(0)], self.choices), strict=True)
         return Folding(choices, tuple(self.folding.states[one.state] for one in places))
 
-    def choices(self, place: Place) -> Iterator[tuple[Choice, Place | None]]:
+    def choices(self, place: KnownState) -> Iterator[tuple[Choice, KnownState | None]]:
         """The choices of a place, with tests, and where each leads."""
         for choice in self.possible(place):
             for target in self.targets(choice):
@@ -88,7 +88,7 @@ class Separation:
             if choice.target is None:
                 yield replace(choice, guard=choice.guard & ANCHORS), None
 
-    def possible(self, place: Place) -> Iterator[Choice]:
+    def possible(self, place: KnownState) -> Iterator[Choice]:
         """The choices of a state that the row after does not rule out."""
         accepts = False
         for choice in self.folding.choices[place.state]:
@@ -100,7 +100,7 @@ class Separation:
             elif choice.target is not None and not (place.present and place.present <= here):
                 yield choice
 
-    def targets(self, choice: Choice) -> Iterator[Place]:
+    def targets(self, choice: Choice) -> Iterator[KnownState]:
         """Where a choice leads to, by the row after."""
         if choice.target is None:
             return
@@ -112,14 +112,14 @@ class Separation:
         if len(ends) > 1:
             raise several_ends(self.span)
         if not ends:
-            yield Place(choice.target)
+            yield KnownState(choice.target)
             return
-        yield Place(choice.target, absent=next(iter(ends)))
-        other = Place(choice.target, present=next(iter(ends)))
+        yield KnownState(choice.target, absent=next(iter(ends)))
+        other = KnownState(choice.target, present=next(iter(ends)))
         if any(True for _ in self.possible(other)):
             yield other
 
-    def tested(self, choice: Choice, source: Place, target: Place) -> Choice:
+    def tested(self, choice: Choice, source: KnownState, target: KnownState) -> Choice:
         """The choice with the test that it needs, if it needs one."""
         assert choice.variable is not None
         here = forbidden_by(choice.guard) - source.absent

@@ -210,7 +210,7 @@ def type_nearby(nearby: Nearby, typer: Typer) -> RunExpression:
     calls = any(isinstance(part, Call | Mathematics) for part in parts_of(expression))
     wide = any(is_wide_decimal(one.type) for one in found)
     if calls or wide or any(part.type.family in NESTED for one in found for part in one.parts):
-        raise only_spark_computes(show_column(nearby.column), nearby.step.span)
+        raise only_spark_computes(nearby.step.span, condition=show_column(nearby.column))
     return expression
 
 

@@ -110,7 +110,7 @@ def check(aggregate: Aggregate, span: Span) -> None:
         raise aggregate_not_grown(name, INSTEAD.get(name), span)
     for place, argument in enumerate(aggregate.arguments):
         if place == function.constant and references(argument):
-            raise not_a_constant(place + 1, aggregate.function, argument.span)
+            raise not_a_constant(argument.span, place=place + 1, function=aggregate.function)
 
 
 def listed_columns(

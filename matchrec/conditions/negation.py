@@ -118,7 +118,9 @@ class Viewpoint:
         if navigation.variable == self.negated and navigation.logical_offset == 0:
             return self.candidate(navigation.physical_offset)
         hint = "read a row that the match has in any case, such as FIRST of its first variable"
-        raise reads_forbidden_row("FIRST of rows that may be missing", self.negated, span, hint)
+        raise reads_forbidden_row(
+            span, what="FIRST of rows that may be missing", name=self.negated, hint=hint
+        )
 
     def classifier(self, reference: Classifier) -> Piece:
         """The variable of a row of the match; that of the row itself is the negated one."""
@@ -128,7 +130,9 @@ class Viewpoint:
             return string_literal(self.negated)
         if navigation.physical_offset > 0:
             hint = "read the classifier of a row before, with PREV or LAST"
-            raise reads_forbidden_row("NEXT(CLASSIFIER())", self.negated, reference.span, hint)
+            raise reads_forbidden_row(
+                reference.span, what="NEXT(CLASSIFIER())", name=self.negated, hint=hint
+            )
         return replace(reference, navigation=self.classified(navigation, reference.span))
 
     def classified(self, navigation: Navigation, span: Span | None) -> Navigation:
@@ -145,7 +149,9 @@ class Viewpoint:
         inner = inner_references(aggregate)
         if is_candidate and (not is_mapped or any(isinstance(one, Classifier) for one in inner)):
             what, hint = f"{aggregate.function} over the row itself", "aggregate rows of variables"
-            raise reads_forbidden_row(what, self.negated, aggregate.span, f"{hint} of the match")
+            raise reads_forbidden_row(
+                aggregate.span, what=what, name=self.negated, hint=f"{hint} of the match"
+            )
         return replace(aggregate, so_far=True) if is_mapped and not is_candidate else aggregate
 
     def frame(self, frame: Frame) -> Frame:

@@ -413,10 +413,10 @@ def named(scalar: Scalar) -> str:
 def not_computed(scalar: Scalar) -> MatchRecognizeError:
     """Why an expression of several rows is refused."""
     if isinstance(scalar, Operation) and scalar.operator == LONG_CHAIN:
-        return operations_nested_too_deep(DEEPEST, scalar.span)
+        return operations_nested_too_deep(scalar.span, limit=DEEPEST)
     takes_lambda = named(scalar).upper() in OF_LAMBDAS
     refused = lambda_of_several_rows if takes_lambda else not_known_during_the_match
-    return refused(named(scalar), scalar.span)
+    return refused(scalar.span, what=named(scalar))
 
 
 def formula(scalar: Scalar, position: Navigation | None) -> Combined | None:

@@ -180,7 +180,7 @@ def choose(task: Task, name: str = "auto") -> tuple[Algorithm, str]:
     engine = ENGINES[find_fastest(task) if name == "auto" else name]
     obstacle = engine.supports(task)
     if obstacle is not None:
-        raise engine_cannot(engine.name, obstacle)
+        raise engine_cannot(name=engine.name, reason=obstacle)
     algorithm = engine.choose(task)
     return algorithm, find_reason(task, algorithm) if name == "auto" else "asked for"
 

@@ -34,7 +34,7 @@ only_spark_computes = unsupported(
 
 # `exists(A.xs, x -> x > B.y)` in DEFINE.
 lambda_of_several_rows = unsupported(
-    "`{function}` with a lambda in {part[DEFINE]} combines several {word.rows} of the match",
+    "`{what}` with a lambda in {part[DEFINE]} combines several {word.rows} of the match",
     notes=("a lambda is Spark's, which computes it of one row",),
     hint="compare what Spark makes of one row, array_max(A.xs) > B.y, or an aggregate, "
     "array_contains(collect_list(A.x), B.y); or name the value in {part[MEASURES]}, and filter the "

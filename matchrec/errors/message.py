@@ -1,7 +1,7 @@
 """Messages as records: what an error says, in words with fields, and what fills them.
 
     unclosed = parse_error("`{opening}` is not closed in PATTERN", hint="add `{closing}`")
-    raise unclosed("(", ")", span)
+    raise unclosed(span, opening="(", closing=")")
 
 The modules of this room are a catalogue of such records, by topic. What has to look at its values
 to find its words is a function beside them.
@@ -86,19 +86,18 @@ class Message(Generic[E]):
     culprit: str | None = None
     condition: str | None = None
 
-    def __call__(self, *values: object) -> E:
-        """The error of some values, in the order in which sentence, notes and hint name them, and
-        of spans, which stand where one likes.
+    def __call__(self, *places: Span | tuple[Span | None, ...] | None, **values: object) -> E:
+        """The error of the values of its fields, at those places that are known.
 
         One with the place of a row among its values is of that row.
         """
-        spans = [span for one in values if _is_place(one) for span in _spans(one)]
-        plain = [_kept(one) for one in values if not _is_place(one)]
-        named = dict(zip(self.fields, plain, strict=True))
+        assert values.keys() == set(self.fields), (self.sentence, *values)
+        named = {name: _kept(values[name]) for name in self.fields}
+        spans = [span for one in places for span in (one if isinstance(one, tuple) else (one,))]
         hint = self._hint(named)
         error = self.kind(
             _filled(self.sentence, named),
-            *spans,
+            *(span for span in spans if span is not None),
             notes=tuple(_filled(note, named) for note in self.notes if _has_names(note, named)),
             hint=None if hint is None else _filled(hint, named),
         )
@@ -106,7 +105,7 @@ class Message(Generic[E]):
             error.culprit = str(named[self.culprit])
         if isinstance(error, MatchRecognizeError):
             error.condition = self.condition
-        for place in plain:
+        for place in named.values():
             if isinstance(error, MatchRecognizeRunError) and isinstance(place, RowPlace):
                 error.at(place)
         return error
@@ -148,18 +147,6 @@ def _kept(value: object) -> object:
     if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
         return value
     return tuple(value)
-
-
-def _is_place(value: object) -> bool:
-    """Whether a value is where something was written: a span, several, or None for no text."""
-    several = value if isinstance(value, tuple) and value else (value,)
-    return all(one is None or isinstance(one, Span) for one in several)
-
-
-def _spans(place: object) -> list[Span]:
-    """The spans of a place."""
-    several = place if isinstance(place, tuple) else (place,)
-    return [one for one in several if isinstance(one, Span)]
 
 
 def worded(template: str) -> str:

@@ -60,7 +60,7 @@ total_too_large = run_error(
 
 def too_large_together(type_name: str, asked: str) -> str:
     """The message of an error of Spark's: the rows of several groups come to too much."""
-    error = total_too_large(type_name, asked, "together")
+    error = total_too_large(type_name=type_name, asked=asked, place="together")
     return f"{error.message}: {asked}; {error.hint}"
 
 

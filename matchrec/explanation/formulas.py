@@ -154,32 +154,17 @@ def sources_in_stages(program: Program, state: StateId) -> Iterator[Branching]:
 
 # Event selection, the window, and what must not be there.
 
-SKIPPED = {
-    EventSelection.STRICT_CONTIGUITY: "no row of a partition may be skipped; theta_ignore = false",
-    EventSelection.SKIP_TILL_NEXT_MATCH: (
-        "a row that could be mapped may not be skipped; theta_ignore = not take, or else not begin"
-    ),
-    EventSelection.SKIP_TILL_ANY_MATCH: "any row may be skipped; theta_ignore = true",
-}
-COME_OUT = {
-    MatchOutput.PREFERRED: "the preferred match at each starting row that AFTER MATCH SKIP leaves",
-    MatchOutput.LONGEST: "of the matches at each starting row the one with the most rows",
-    MatchOutput.ALL: "every match, once",
-    MatchOutput.NON_OVERLAPPING: "the match that is complete first, then on behind it",
-    MatchOutput.GRAPH: "the shared buffer of every match, a row per pointer",
-}
-
 
 def selection_lines(plan: MatchPlan) -> Iterator[str]:
     """The strategy and the matches that come out, where they are not those of plain SQL."""
     if plan.staging is not None:
         yield from stage_lines(plan.staging)
     elif plan.selects:
-        yield f"{plan.selection.value}: {SKIPPED[plan.selection]}"
+        yield f"{plan.selection.words}: {plan.selection.meaning}"
     if plan.selects or plan.output is MatchOutput.LONGEST:
-        yield f"{plan.output.value}: {COME_OUT[plan.output]}"
+        yield f"{plan.output.words}: {plan.output.meaning}"
     if plan.first_matches is not None:
-        yield f"{plan.first_matches.words}: of a partition, which is not searched any further"
+        yield f"{plan.first_matches.words}: {plan.first_matches.meaning}"
 
 
 def window_lines(plan: MatchPlan) -> Iterator[str]:

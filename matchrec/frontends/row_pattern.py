@@ -99,9 +99,11 @@ class _Parser(Cursor):
             case "":
                 return tree
             case ",":
-                raise errors.stray_character(",", self.token.span)
+                raise errors.stray_character(self.token.span, text=",")
             case closing:
-                raise errors.unopened_bracket(closing, _PAIRS[closing], self.token.span)
+                raise errors.unopened_bracket(
+                    self.token.span, closing=closing, opening=_PAIRS[closing]
+                )
 
     def alternatives(self) -> RowPattern:
         start = self.position
@@ -150,7 +152,7 @@ class _Parser(Cursor):
         self.quantifier()
         spans = [self.span(start, end) for start, end in ((first, second), (second, self.position))]
         texts = [self.text[span.start : span.end] for span in spans]
-        raise errors.two_quantifiers(texts[0], texts[1], spans[0].to(spans[1]))
+        raise errors.two_quantifiers(spans[0].to(spans[1]), first=texts[0], second=texts[1])
 
     def quantifier(self) -> tuple[Bound, Bound]:
         token = self.advance()
@@ -174,7 +176,7 @@ class _Parser(Cursor):
         token = self.advance()
         number = whole_number(token.text)
         if number is None:
-            raise errors.bound_too_large(MOST, token.span)
+            raise errors.bound_too_large(token.span, limit=MOST)
         return number
 
     def parameter(self, mark: Token) -> Parameter:
@@ -182,7 +184,7 @@ class _Parser(Cursor):
         if mark.key == "?":
             return Parameter(parameter_name(mark.span), mark.key, mark.span)
         if self.token.kind is not TokenKind.WORD:
-            raise errors.parameter_without_name(mark.text, mark.span)
+            raise errors.parameter_without_name(mark.span, mark=mark.text)
         name = self.advance()
         return Parameter(name.text, mark.key, mark.span.to(name.span))
 
@@ -200,7 +202,7 @@ class _Parser(Cursor):
                 raise errors.group_of_regular_expressions(before.span.to(self.token.span))
             self.quantifier()
             span = self.span_from(start)
-            raise errors.nothing_to_repeat(self.text[span.start : span.end], span)
+            raise errors.nothing_to_repeat(span, quantifier=self.text[span.start : span.end])
         token = self.advance()
         match token.key:
             case "(":
@@ -217,7 +219,7 @@ class _Parser(Cursor):
         if not token.is_name:
             is_number = token.kind is TokenKind.NUMBER
             stray = errors.stray_number if is_number else errors.stray_character
-            raise stray(token.text, token.span)
+            raise stray(token.span, text=token.text)
         if token.key == "PERMUTE" and self.key == "(":
             return self.permutation(token)
         if token.kind is TokenKind.WORD and token.key == "NOT":
@@ -261,7 +263,7 @@ class _Parser(Cursor):
     def enter(self, opening: Token) -> None:
         self.open.append(opening)
         if len(self.open) > DEEPEST:
-            raise errors.nested_too_deep(DEEPEST, opening.span)
+            raise errors.nested_too_deep(opening.span, limit=DEEPEST)
 
     def leave(self, closing: str) -> None:
         opening = self.open.pop()
@@ -269,12 +271,14 @@ class _Parser(Cursor):
             case found if found == closing:
                 self.advance()
             case "":
-                raise errors.unclosed_bracket(opening.text, closing, opening.span)
+                raise errors.unclosed_bracket(opening.span, opening=opening.text, closing=closing)
             case ",":
-                raise errors.stray_character(",", self.token.span)
+                raise errors.stray_character(self.token.span, text=",")
             case found:
                 spans = opening.span, self.token.span
-                raise errors.wrong_bracket(_PAIRS[closing], found, closing, spans)
+                raise errors.wrong_bracket(
+                    spans, opening=_PAIRS[closing], found=found, closing=closing
+                )
 
 
 _TOKEN = re.compile(
@@ -325,7 +329,7 @@ def pattern_tokens(text: str, span: Span) -> tuple[Token, ...]:
 def _unreadable(character: str, span: Span) -> MatchRecognizeError:
     if character in '`"':
         return errors.unclosed_name(span)
-    return errors.stray_character(character, span)
+    return errors.stray_character(span, text=character)
 
 
 def _comment_end(text: str, opening: Span, end: int) -> int:
@@ -378,17 +382,17 @@ def value_of(parameter: Parameter, values: Values) -> int:
     """The value of a parameter, a whole number that may be a bound."""
     span = parameter.span
     if parameter.mark == "@":
-        raise errors.foreign_parameter(parameter.name, span)
+        raise errors.foreign_parameter(span, name=parameter.name)
     if parameter.name not in values:
         marker = marker_of(parameter.name)
         if marker is not None:
             raise marker_without_value(marker)
-        raise unbound_parameter(parameter.name, tuple(values), span)
+        raise unbound_parameter(span, name=parameter.name, known=tuple(values))
     value = values[parameter.name]
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise errors.value_is_no_bound(parameter.written, value, span)
     if value > MOST:
-        raise errors.bound_too_large(MOST, span)
+        raise errors.bound_too_large(span, limit=MOST)
     return value
 
 
@@ -397,4 +401,4 @@ def check_bounds(least: int, most: int | None, span: Span | None) -> None:
     if most == 0:
         raise errors.bound_is_zero(span)
     if most is not None and least > most:
-        raise errors.bounds_reversed(least, most, span)
+        raise errors.bounds_reversed(span, least=least, most=most)

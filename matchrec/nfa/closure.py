@@ -142,7 +142,7 @@ def limit_choices(
     for state, choices in found:
         size += len(choices)
         if size > MOST_CHOICES:
-            raise pattern_too_large(MOST_CHOICES, "choices", span)
+            raise pattern_too_large(span, limit=MOST_CHOICES, what="choices")
         yield state, choices
 
 

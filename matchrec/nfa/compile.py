@@ -133,7 +133,7 @@ class _PatternCompiler:
     def add_state(self, *edges: Edge) -> StateId:
         """A new state, which must not outgrow the limit."""
         if len(self.states) >= MOST_STATES:
-            raise pattern_too_large(MOST_STATES, "states", self.pattern.span)
+            raise pattern_too_large(self.pattern.span, limit=MOST_STATES, what="states")
         self.states.append(State(edges))
         return len(self.states) - 1
 

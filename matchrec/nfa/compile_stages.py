@@ -217,7 +217,7 @@ class _StageCompiler:
         """The state made for `key`, which has these edges once it is filled."""
         if key not in self.made:
             if len(self.states) >= MOST_STATES:
-                raise pattern_too_large(MOST_STATES, "states", None)
+                raise pattern_too_large(None, limit=MOST_STATES, what="states")
             self.made[key] = len(self.states)
             self.states.append(State())
             self.names.append(name)

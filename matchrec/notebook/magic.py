@@ -78,9 +78,9 @@ class MatchrecMagics(Magics):
         try:
             asked = parse_argstring(self.matchrec, line)
         except UsageError as error:
-            raise errors.wrong_arguments(str(error)) from None
+            raise errors.wrong_arguments(sentence=str(error)) from None
         if asked.limit < 1:
-            raise errors.wrong_limit(asked.limit)
+            raise errors.wrong_limit(given=asked.limit)
         assert self.shell is not None, "IPython has registered it"
         variables = self.shell.user_ns
         try:
@@ -139,7 +139,7 @@ def query_of(
     """What a cell asks. Raises MatchRecognizeError for events that are none."""
     source: Any = spark if asked.events is None else variables.get(asked.events)
     if asked.events and not is_dataframe(source):
-        raise errors.no_events(asked.events)
+        raise errors.no_events(given=asked.events)
     query: Any = variables.get(text.strip()) if asked.events else text
     if not isinstance(query, matchrec.Pattern):
         query = text
@@ -152,7 +152,9 @@ def query_of(
     for name in given:
         if (name == "dialect") is of_events:
             option = f"--{name.replace('_', '-')}"
-            raise errors.unfit_in_cell(option, "SASE+ and Patterns" if of_events else "SQL")
+            raise errors.unfit_in_cell(
+                option=option, what="SASE+ and Patterns" if of_events else "SQL"
+            )
     if of_events and asked.order_by is None:
         raise errors.no_order_in_cell()
     frames = {} if asked.events else frames_in(text, variables)
@@ -166,7 +168,7 @@ def partition_of(given: Sequence[str]) -> dict[str, object] | None:
     """The values of the key columns, by name."""
     for one in given:
         if "=" not in one:
-            raise errors.wrong_partition(one)
+            raise errors.wrong_partition(given=one)
     named = (one.split("=", 1) for one in given)
     return {name: plain_value_of(value) for name, value in named} or None
 

@@ -141,7 +141,7 @@ def check_names(found: list[OutputColumn], columns: InputColumns) -> None:
 def two_of_one_name(first: OutputColumn, second: OutputColumn) -> MatchRecognizeError:
     """The error of two measures, or of a measure and a column of the input."""
     if isinstance(first, Measure) and isinstance(second, Measure):
-        return duplicate_measure(second.name, (first.span, second.span))
+        return duplicate_measure((first.span, second.span), name=second.name)
     named = [one for one in (first, second) if isinstance(one, Measure | RowOutput) and one.span]
     what = "measure" if not named or isinstance(named[-1], Measure) else "partition column"
-    return duplicate_output_column(second.name, what, named[-1].span if named else None)
+    return duplicate_output_column(named[-1].span if named else None, name=second.name, what=what)

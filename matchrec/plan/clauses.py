@@ -1,10 +1,16 @@
-"""The small parts of a match plan: sorting, rows per match, where to go on, union variables."""
+"""The small parts of a match plan: sorting, rows per match, where to go on, union variables.
+
+An option is declared here once: its words, what it looks at, and what it means, as `explain` says.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sized
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import ClassVar
+
+from typing_extensions import Self
 
 from matchrec.plan.expression import End, Scalar
 from matchrec.plan.pattern import Parameter
@@ -48,17 +54,55 @@ class SortItem:
         return self.descending if self.nulls_first is None else not self.nulls_first
 
 
-class RowsPerMatch(Enum):
+class Beyond(Enum):
+    """What is looked at beside the values of a match's own rows, as what is said of a part."""
+
+    BETWEEN = "reads rows beside those of a match, between its first and its last row"
+    BESIDE = "reads rows beside a match"
+    DISTANCE = "counts the rows between those of a match"
+    PLACES = "says where in the partition rows stand"
+    ABSENT_BEFORE = "looks for rows before a match"
+    ABSENT_BETWEEN = "looks for rows between those of a match"
+    ABSENT_AFTER = "looks for rows after a match, in its window"
+    LATER = "has a match complete with a later row"
+    EMPTY = "may match no rows"
+    EDGES = "asks where the partition begins or ends"
+    OVERLAP = "depends on matches that share rows"
+    EARLIER = "depends on earlier matches of the partition"
+    UNMATCHED = "gives rows that no match has"
+    LIVE = "gives runs that are no match"
+    TIMED_OUT = "gives runs whose window has ended"
+
+
+class OptionChoice(Enum):
+    """One of several that an option may be: its words, what it looks at, what it means."""
+
+    _value_: str
+    beyond: tuple[Beyond, ...]
+    meaning: str
+
+    def __new__(cls, words: str, beyond: tuple[Beyond, ...], meaning: str = "") -> Self:
+        member = object.__new__(cls)
+        member._value_, member.beyond, member.meaning = words, beyond, meaning
+        return member
+
+    @property
+    def words(self) -> str:
+        """As one writes it."""
+        return self._value_
+
+
+class RowsPerMatch(OptionChoice):
     """Which rows come out for a match, an empty match and an unmatched row.
 
     EACH_ROW, of a row pattern window: each row of the input once, with the match that begins there.
     """
 
-    ONE_ROW = "ONE ROW PER MATCH"
-    ALL_ROWS_SHOW_EMPTY = "ALL ROWS PER MATCH SHOW EMPTY MATCHES"
-    ALL_ROWS_OMIT_EMPTY = "ALL ROWS PER MATCH OMIT EMPTY MATCHES"
-    ALL_ROWS_WITH_UNMATCHED = "ALL ROWS PER MATCH WITH UNMATCHED ROWS"
-    EACH_ROW = "EACH ROW, WITH THE MATCH THAT BEGINS THERE"
+    ONE_ROW = "ONE ROW PER MATCH", ()
+    ALL_ROWS_SHOW_EMPTY = "ALL ROWS PER MATCH SHOW EMPTY MATCHES", ()
+    ALL_ROWS_OMIT_EMPTY = "ALL ROWS PER MATCH OMIT EMPTY MATCHES", ()
+    ALL_ROWS_WITH_UNMATCHED = "ALL ROWS PER MATCH WITH UNMATCHED ROWS", (Beyond.UNMATCHED,)
+    EACH_ROW = "EACH ROW, WITH THE MATCH THAT BEGINS THERE", (Beyond.UNMATCHED, Beyond.BESIDE)
 
     @property
     def is_one_row(self) -> bool:
@@ -82,6 +126,8 @@ class PartialMatches:
     timed_out: those that are live where their window ends. unfinished: of those that are live where
     their partition ends, within their window, the longest. span: of what is written.
     """
+
+    beyond: ClassVar = (Beyond.LIVE, Beyond.EDGES)
 
     timed_out: bool = False
     unfinished: bool = False
@@ -108,18 +154,19 @@ class SkipTo(Enum):
     those mapped to a variable. The engine knows no more of a strategy, see `engine.matches`.
     """
 
-    NEXT_ROW = "TO NEXT ROW", End.FIRST, 1
-    PAST_LAST_ROW = "PAST LAST ROW", End.LAST, 1
-    FIRST = "TO FIRST", End.FIRST, 0
-    LAST = "TO LAST", End.LAST, 0
+    NEXT_ROW = "TO NEXT ROW", End.FIRST, 1, ()
+    PAST_LAST_ROW = "PAST LAST ROW", End.LAST, 1, (Beyond.OVERLAP,)
+    FIRST = "TO FIRST", End.FIRST, 0, (Beyond.OVERLAP,)
+    LAST = "TO LAST", End.LAST, 0, (Beyond.OVERLAP,)
 
     _value_: str
     end: End
     past: int
+    beyond: tuple[Beyond, ...]
 
-    def __new__(cls, words: str, end: End, past: int) -> SkipTo:
+    def __new__(cls, words: str, end: End, past: int, beyond: tuple[Beyond, ...]) -> Self:
         member = object.__new__(cls)
-        member._value_, member.end, member.past = words, end, past
+        member._value_, member.end, member.past, member.beyond = words, end, past, beyond
         return member
 
 
@@ -139,20 +186,33 @@ class AfterMatchSkip:
         """As one writes it."""
         return f"AFTER MATCH SKIP {self.to.value} {self.variable or ''}".rstrip()
 
+    @property
+    def beyond(self) -> tuple[Beyond, ...]:
+        """What it looks at."""
+        return self.to.beyond
 
-class EventSelection(Enum):
+
+class EventSelection(OptionChoice):
     """Which rows a run may skip between two rows of a match.
 
     Source: SASE+, "Event selection strategies". Partition contiguity is strict contiguity within
     finer partitions.
     """
 
-    STRICT_CONTIGUITY = "STRICT CONTIGUITY"
-    SKIP_TILL_NEXT_MATCH = "SKIP TILL NEXT MATCH"
-    SKIP_TILL_ANY_MATCH = "SKIP TILL ANY MATCH"
+    STRICT_CONTIGUITY = (
+        "STRICT CONTIGUITY",
+        (),
+        "no row of a partition may be skipped; theta_ignore = false",
+    )
+    SKIP_TILL_NEXT_MATCH = (
+        "SKIP TILL NEXT MATCH",
+        (),
+        "a row that could be mapped may not be skipped; theta_ignore = not take, or else not begin",
+    )
+    SKIP_TILL_ANY_MATCH = "SKIP TILL ANY MATCH", (), "any row may be skipped; theta_ignore = true"
 
 
-class MatchOutput(Enum):
+class MatchOutput(OptionChoice):
     """Which matches come out.
 
     PREFERRED: the preferred one at each starting row, and AFTER MATCH SKIP says which row starts.
@@ -164,11 +224,19 @@ class MatchOutput(Enum):
     GRAPH: all matches as the shared buffer that holds them, one pointer a row.
     """
 
-    PREFERRED = "PREFERRED MATCHES"
-    LONGEST = "LONGEST MATCH"
-    ALL = "ALL MATCHES"
-    NON_OVERLAPPING = "NON-OVERLAPPING MATCHES"
-    GRAPH = "MATCH GRAPH"
+    PREFERRED = (
+        "PREFERRED MATCHES",
+        (),
+        "the preferred match at each starting row that AFTER MATCH SKIP leaves",
+    )
+    LONGEST = "LONGEST MATCH", (), "of the matches at each starting row the one with the most rows"
+    ALL = "ALL MATCHES", (), "every match, once"
+    NON_OVERLAPPING = (
+        "NON-OVERLAPPING MATCHES",
+        (Beyond.OVERLAP,),
+        "the match that is complete first, then on behind it",
+    )
+    GRAPH = "MATCH GRAPH", (Beyond.PLACES,), "the shared buffer of every match, a row per pointer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +246,9 @@ class FirstMatches:
     parameter: what takes the place of `count`; no plan has one.
     """
 
+    beyond: ClassVar = (Beyond.EARLIER,)
+    meaning: ClassVar = "of a partition, which is not searched any further"
+
     count: int
     span: Span | None = field(default=None, compare=False)
     parameter: Parameter | None = None
@@ -186,6 +257,10 @@ class FirstMatches:
     def words(self) -> str:
         """As it is written."""
         return f"FIRST {self.parameter.written if self.parameter else self.count} MATCHES"
+
+
+Option = OptionChoice | PartialMatches | AfterMatchSkip | FirstMatches
+"""What a clause may ask for beside its row pattern, conditions and measures."""
 
 
 ONE_OF_A_ROW = (MatchOutput.PREFERRED, MatchOutput.LONGEST)
@@ -204,12 +279,12 @@ def goes_beyond_preferred(
     )
 
 
-class Grouping(Enum):
+class Grouping(OptionChoice):
     """By what matches are put together that are counted and not built: see `totals.Totals`."""
 
-    PARTITION = "partition"
-    START = "start"
-    END = "end"
+    PARTITION = "partition", ()
+    START = "start", ()
+    END = "end", ()
 
 
 class Form(Enum):

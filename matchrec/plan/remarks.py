@@ -144,7 +144,7 @@ def physical_navigation(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
         for one in references(definition.condition):
             if isinstance(one, ColumnReference) and reads_row_before(one, definition, plan):
                 argument = without_backticks(one.argument)
-                yield skipped_row(plan.selection.value, argument, one.span)
+                yield skipped_row(one.span, selection=plan.selection.value, argument=argument)
 
 
 def reads_row_before(one: ColumnReference, definition: Definition, plan: MatchPlan) -> bool:
@@ -181,7 +181,7 @@ def ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
     is_preferred = plan.output is MatchOutput.PREFERRED
     prefers = prefers_empty(plan.pattern) and is_preferred
     if prefers or not variable_names(plan.pattern):
-        yield empty_matches(show(plan.pattern), plan.pattern.span)
+        yield empty_matches(plan.pattern.span, written=show(plan.pattern))
         return
     defined = {definition.variable for definition in plan.definitions}
     windows = (plan.within, plan.within_rows, plan.row_gap)
@@ -190,7 +190,7 @@ def ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
         if not loop.greedy and is_preferred:
             yield reluctant_end(show(loop), loop.least, instead_of(loop), loop.span)
         elif loop.greedy and defined and not has_window and takes_any_row(loop, defined):
-            yield any_rows(show(loop), show(loop.part), loop.span)
+            yield any_rows(loop.span, written=show(loop), variable=show(loop.part))
 
 
 def prefers_empty(pattern: RowPattern) -> bool:
@@ -270,7 +270,7 @@ def conditions(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
     """No DEFINE."""
     names = variable_names(plan.pattern)
     if names and not plan.definitions:
-        yield no_conditions(names[0], plan.pattern.span)
+        yield no_conditions(plan.pattern.span, variable=names[0])
 
 
 RULES: tuple[Rule, ...] = (comparisons, physical_navigation)

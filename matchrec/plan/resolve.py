@@ -123,7 +123,7 @@ def refuse_doubtful(plan: MatchPlan, names: Set[str]) -> None:
         for piece in scalar.pieces:
             for word in WORD.findall(without_quotes(piece)) if isinstance(piece, str) else ():
                 if word.upper() in names:
-                    raise doubtful_column(word, clause, scalar.span)
+                    raise doubtful_column(scalar.span, name=word, clause=clause)
 
 
 # Measures that read earlier ones, by their names alone, where no column has the name.
@@ -151,7 +151,7 @@ def with_earlier_measures(
             return (piece,)
         for function in CALL.findall(sql_of(found.value)):
             if function.upper() in NONDETERMINISTIC:
-                raise changing_measure(name, function, piece.span)
+                raise changing_measure(piece.span, name=name, function=function)
         return ("(", *found.value.pieces, ")")
 
     def with_values(scalar: Scalar) -> Scalar:

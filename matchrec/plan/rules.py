@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from matchrec.errors import MatchRecognizeError
+from matchrec.errors import MatchRecognizePlanError
 from matchrec.errors import rules as errors
+from matchrec.errors.message import Message
 from matchrec.errors.sql import pattern as negation
 from matchrec.errors.sql.expression import unknown_variable
 from matchrec.plan.clauses import ONE_OF_A_ROW, EventSelection, MatchOutput, RowsPerMatch
@@ -41,7 +42,7 @@ def subset_names_are_new(plan: MatchPlan) -> None:
     """A union variable is neither a primary variable nor defined twice."""
     for subset in plan.subsets:
         if subset.name in plan.ids:
-            raise errors.subset_is_primary(subset.name, subset.span)
+            raise errors.subset_is_primary(subset.span, name=subset.name)
     refuse_repeated([(one.name, one.span) for one in plan.subsets], errors.duplicate_subset)
 
 
@@ -51,9 +52,11 @@ def subset_members_are_primary(plan: MatchPlan) -> None:
         spans = subset.member_spans or (subset.span,) * len(subset.members)
         for member, span in zip(subset.members, spans, strict=True):
             if member in plan.unions:
-                raise errors.union_in_subset(member, subset.name, span)
+                raise errors.union_in_subset(span, member=member, name=subset.name)
             if member not in plan.ids:
-                raise unknown_variable(member, "SUBSET", plan.variables, (), span)
+                raise unknown_variable(
+                    span, name=member, clause="SUBSET", primary=plan.variables, unions=()
+                )
 
 
 def negated_variables_have_no_rows(plan: MatchPlan) -> None:
@@ -68,7 +71,7 @@ def negated_variables_have_no_rows(plan: MatchPlan) -> None:
         found += [(name, "MEASURES", span) for name, span in rows_read(measure.value)]
     for name, clause, span in found:
         if name is not None and name in plan.forbidden:
-            raise negation.negated_variable(name, clause, span)
+            raise negation.negated_variable(span, name=name, clause=clause)
 
 
 def rows_read(scalar: Scalar) -> Iterator[tuple[str | None, Span | None]]:
@@ -81,10 +84,10 @@ def definitions_are_of_primary_variables(plan: MatchPlan) -> None:
     """A condition belongs to a variable of the pattern."""
     for definition in plan.definitions:
         if definition.variable in plan.unions:
-            raise errors.definition_of_union(definition.variable, definition.span)
+            raise errors.definition_of_union(definition.span, name=definition.variable)
         if definition.variable not in plan.ids:
             raise errors.definition_not_in_pattern(
-                definition.variable, plan.variables, definition.span
+                definition.span, name=definition.variable, known=plan.variables
             )
 
 
@@ -96,13 +99,13 @@ def definitions_are_unique(plan: MatchPlan) -> None:
 
 def refuse_repeated(
     names: Iterable[tuple[str, Span | None]],
-    error: Callable[[str, tuple[Span | None, Span | None]], MatchRecognizeError],
+    error: Message[MatchRecognizePlanError],
 ) -> None:
     """Raises the error of a name that is there twice, with both places."""
     seen: dict[str, Span | None] = {}
     for name, span in names:
         if name in seen:
-            raise error(name, (seen[name], span))
+            raise error((seen[name], span), name=name)
         seen[name] = span
 
 
@@ -112,8 +115,10 @@ def skip_target_is_known(plan: MatchPlan) -> None:
     if target is not None and target not in (*plan.variables, *plan.unions):
         span = plan.after_match.span
         if target in ("NEXT", "PAST", "FIRST", "LAST", "ROW"):
-            raise errors.incomplete_skip(target, span)
-        raise unknown_variable(target, "AFTER MATCH SKIP", plan.variables, plan.unions, span)
+            raise errors.incomplete_skip(span, word=target)
+        raise unknown_variable(
+            span, name=target, clause="AFTER MATCH SKIP", primary=plan.variables, unions=plan.unions
+        )
 
 
 def exclusion_has_no_unmatched_rows(plan: MatchPlan) -> None:
@@ -141,10 +146,12 @@ def gaps_are_between_two_variables(plan: MatchPlan) -> None:
     for gap in plan.gaps:
         for name in (gap.after, gap.to):
             if name is not None and name not in (*plan.variables, *plan.unions):
-                raise unknown_variable(name, "WITHIN", plan.variables, plan.unions, gap.span)
+                raise unknown_variable(
+                    gap.span, name=name, clause="WITHIN", primary=plan.variables, unions=plan.unions
+                )
         both = plan.members(gap.after) & plan.members(gap.to)
         if gap.to is not None and both:
-            raise errors.gap_of_one_variable(plan.variables[min(both)], gap.span)
+            raise errors.gap_of_one_variable(gap.span, name=plan.variables[min(both)])
 
 
 def classifiers_are_of_selected_rows(plan: MatchPlan) -> None:
@@ -154,13 +161,15 @@ def classifiers_are_of_selected_rows(plan: MatchPlan) -> None:
     for definition in plan.definitions:
         for reference in references(definition.condition):
             if isinstance(reference, Classifier) and reference.navigation.physical_offset:
-                raise errors.classifier_of_skipped_row(plan.selection.value, reference.span)
+                raise errors.classifier_of_skipped_row(
+                    reference.span, selection=plan.selection.value
+                )
 
 
 def longest_matches_are_contiguous(plan: MatchPlan) -> None:
     """Where rows may be skipped, the longest match is not sought."""
     if plan.output is MatchOutput.LONGEST and plan.selects:
-        raise errors.longest_that_skips_rows(plan.selection.value, plan.pattern.span)
+        raise errors.longest_that_skips_rows(plan.pattern.span, selection=plan.selection.value)
 
 
 def conditions_know_the_match_number(plan: MatchPlan) -> None:
@@ -194,7 +203,9 @@ def conditions_look_back_as_far_as_is_kept(plan: MatchPlan) -> None:
             if isinstance(reference, ColumnReference | Classifier):
                 function, rows = rows_back(reference)
                 if rows > MOST_ROWS_BACK:
-                    raise errors.too_far_back(function, rows, MOST_ROWS_BACK, reference.span)
+                    raise errors.too_far_back(
+                        reference.span, function=function, rows=rows, limit=MOST_ROWS_BACK
+                    )
 
 
 def rows_back(reference: ColumnReference | Classifier) -> tuple[str, int]:
@@ -215,18 +226,18 @@ def partial_matches_can_be_told(plan: MatchPlan) -> None:
         return
     words, span = partial.words, partial.span
     if plan.within_rows is not None:
-        raise errors.partial_within_rows(words, span)
+        raise errors.partial_within_rows(span, words=words)
     if partial.timed_out and plan.within is None:
         raise errors.timeouts_without_within(span)
     if plan.rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED:
-        raise errors.partial_with_unmatched_rows(words, span)
+        raise errors.partial_with_unmatched_rows(span, words=words)
     among_all = plan.output is MatchOutput.ALL and not partial.unfinished
     if plan.output not in ONE_OF_A_ROW and not among_all:
-        raise errors.partial_of_other_matches(words, plan.output.value, span)
+        raise errors.partial_of_other_matches(span, words=words, output=plan.output.value)
     if plan.absences or negations(plan.pattern):
-        raise errors.partial_with_negation(words, span)
+        raise errors.partial_with_negation(span, words=words)
     if plan.gaps:
-        raise errors.partial_with_gaps(words, span)
+        raise errors.partial_with_gaps(span, words=words)
 
 
 def first_matches_are_counted(plan: MatchPlan) -> None:
@@ -235,11 +246,13 @@ def first_matches_are_counted(plan: MatchPlan) -> None:
     if first is None:
         return
     if plan.partial is not None:
-        raise errors.partial_with_first_matches(plan.partial.words, first.words, plan.partial.span)
+        raise errors.partial_with_first_matches(
+            plan.partial.span, words=plan.partial.words, first=first.words
+        )
     if plan.output is MatchOutput.GRAPH:
-        raise errors.first_matches_of_form(first.words, 'form="compressed"', first.span)
+        raise errors.first_matches_of_form(first.span, first=first.words, form='form="compressed"')
     if staging is not None and staging.timeouts is not None:
-        raise errors.first_matches_of_form("first_matches", "a form with timeouts", None)
+        raise errors.first_matches_of_form(None, first="first_matches", form="a form with timeouts")
 
 
 def endings_differ(plan: MatchPlan) -> None:
@@ -249,7 +262,7 @@ def endings_differ(plan: MatchPlan) -> None:
     for measure in plan.measures:
         for reference in references(measure.value):
             if isinstance(reference, Ending):
-                raise errors.ending_of_matches_only(reference.asked.value, reference.span)
+                raise errors.ending_of_matches_only(reference.span, function=reference.asked.value)
 
 
 RULES: tuple[Rule, ...] = (

@@ -4,42 +4,27 @@
     PREV(A.x)           reads rows beside a match
     NOT N A B           looks for rows before a match
 
-Every field of a plan, every operator of a row pattern, every kind of reference and every choice of
-a clause has an entry, so that a new one without an entry fails where it is first looked up, and in
-a test before. A shortcut that leaves rows out, or searches a partition in parts, asks `why_not`:
-what it is not proven for runs without it.
+Every field of a plan, every operator of a row pattern and every kind of reference has an entry, and
+every choice of a clause says so itself in `plan.clauses`, so that a new one without an entry fails
+where it is first looked up, and in a test before. A shortcut that leaves rows out, or searches a
+partition in parts, asks `why_not`: what it is not proven for runs without it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from matchrec.nfa.closure import FollowSets
 from matchrec.plan import clauses, expression, pattern
+from matchrec.plan.clauses import Beyond
 from matchrec.plan.match_plan import MatchPlan
 
-
-class Look(Enum):
-    """What is looked at beside the values of a match's own rows, as what is said of a part."""
-
-    BETWEEN = "reads rows beside those of a match, between its first and its last row"
-    BESIDE = "reads rows beside a match"
-    DISTANCE = "counts the rows between those of a match"
-    PLACES = "says where in the partition rows stand"
-    ABSENT_BEFORE = "looks for rows before a match"
-    ABSENT_BETWEEN = "looks for rows between those of a match"
-    ABSENT_AFTER = "looks for rows after a match, in its window"
-    LATER = "has a match complete with a later row"
-    EMPTY = "may match no rows"
-    EDGES = "asks where the partition begins or ends"
-    OVERLAP = "depends on matches that share rows"
-    EARLIER = "depends on earlier matches of the partition"
-    UNMATCHED = "gives rows that no match has"
-    LIVE = "gives runs that are no match"
-    TIMED_OUT = "gives runs whose window has ended"
+if TYPE_CHECKING:
+    from matchrec.plan.stages import Staging
+    from matchrec.plan.totals import Totals
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,61 +32,31 @@ class Seen:
     """A part of a plan, as one would write it, and what it looks at."""
 
     part: str
-    look: Look
+    look: Beyond
 
     def __str__(self) -> str:
         return f"{self.part} {self.look.value}"
 
 
-Looks = tuple[Look, ...]
+Looks = tuple[Beyond, ...]
 Named = tuple[str, Looks]
 
-# What each choice, operator and reference looks at.
+# What each operator and reference looks at; choices of a clause say so themselves.
 
 OPERATORS: Mapping[type, Named] = {
     pattern.Empty: ("()", ()),
-    pattern.PartitionStart: ("^", (Look.EDGES,)),
-    pattern.PartitionEnd: ("$", (Look.EDGES,)),
+    pattern.PartitionStart: ("^", (Beyond.EDGES,)),
+    pattern.PartitionEnd: ("$", (Beyond.EDGES,)),
     pattern.Variable: ("a variable", ()),
-    pattern.Negation: ("NOT", (Look.BESIDE,)),
+    pattern.Negation: ("NOT", (Beyond.BESIDE,)),
     pattern.Concatenation: ("a concatenation", ()),
     pattern.Alternation: ("|", ()),
     pattern.Permutation: ("PERMUTE", ()),
     pattern.Quantified: ("a quantifier", ()),
     pattern.Exclusion: ("{- -}", ()),
 }
-ROWS_PER_MATCH: Mapping[clauses.RowsPerMatch, Looks] = {
-    clauses.RowsPerMatch.ONE_ROW: (),
-    clauses.RowsPerMatch.ALL_ROWS_SHOW_EMPTY: (),
-    clauses.RowsPerMatch.ALL_ROWS_OMIT_EMPTY: (),
-    clauses.RowsPerMatch.ALL_ROWS_WITH_UNMATCHED: (Look.UNMATCHED,),
-    clauses.RowsPerMatch.EACH_ROW: (Look.UNMATCHED, Look.BESIDE),
-}
-SKIPS: Mapping[clauses.SkipTo, Looks] = {
-    clauses.SkipTo.NEXT_ROW: (),
-    clauses.SkipTo.PAST_LAST_ROW: (Look.OVERLAP,),
-    clauses.SkipTo.FIRST: (Look.OVERLAP,),
-    clauses.SkipTo.LAST: (Look.OVERLAP,),
-}
-SELECTIONS: Mapping[clauses.EventSelection, Looks] = {
-    clauses.EventSelection.STRICT_CONTIGUITY: (),
-    clauses.EventSelection.SKIP_TILL_NEXT_MATCH: (),
-    clauses.EventSelection.SKIP_TILL_ANY_MATCH: (),
-}
-OUTPUTS: Mapping[clauses.MatchOutput, Looks] = {
-    clauses.MatchOutput.PREFERRED: (),
-    clauses.MatchOutput.LONGEST: (),
-    clauses.MatchOutput.ALL: (),
-    clauses.MatchOutput.NON_OVERLAPPING: (Look.OVERLAP,),
-    clauses.MatchOutput.GRAPH: (Look.PLACES,),
-}
-STEPS: Mapping[str, Looks] = {"RepeatedPart": (), "ForbiddenEvent": (Look.LATER,)}
+STEPS: Mapping[str, Looks] = {"RepeatedPart": (), "ForbiddenEvent": (Beyond.LATER,)}
 """By the name of their class: few plans have stages, so no other loads them."""
-GROUPINGS: Mapping[clauses.Grouping, Looks] = {
-    clauses.Grouping.PARTITION: (),
-    clauses.Grouping.START: (),
-    clauses.Grouping.END: (),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +83,7 @@ class Where:
         own = None if self.variable is None else self.plan.ids.get(self.variable)
         is_current = own in self.plan.members(navigation.variable) and navigation.is_last
         is_inside = own in mapped - ends.get(offset, mapped)
-        return (Look.BETWEEN,) if is_current and is_inside else (Look.BESIDE,)
+        return (Beyond.BETWEEN,) if is_current and is_inside else (Beyond.BESIDE,)
 
 
 def of_column(reference: expression.ColumnReference, where: Where) -> Iterator[Seen]:
@@ -145,7 +100,7 @@ def of_classifier(reference: expression.Classifier, where: Where) -> Iterator[Se
 def of_aggregate(reference: expression.Aggregate, where: Where) -> Iterator[Seen]:
     """Rows of the match, or those of a frame around the current one."""
     if reference.frame is not None:
-        yield Seen(f"{reference.function} over a frame", Look.BESIDE)
+        yield Seen(f"{reference.function} over a frame", Beyond.BESIDE)
     for one in expression.inner_references(reference):
         yield from of_reference(one, where)
 
@@ -156,9 +111,9 @@ REFERENCES: Mapping[type, Reading] = {
     expression.ColumnReference: of_column,
     expression.Aggregate: of_aggregate,
     expression.Classifier: of_classifier,
-    expression.MatchNumber: lambda *_: [Seen("MATCH_NUMBER()", Look.EARLIER)],
+    expression.MatchNumber: lambda *_: [Seen("MATCH_NUMBER()", Beyond.EARLIER)],
     expression.Ending: lambda one, _: named(f"{one.asked.value}()", ()),
-    expression.RowNumber: lambda *_: [Seen("MATCH_ROW_NUMBER()", Look.DISTANCE)],
+    expression.RowNumber: lambda *_: [Seen("MATCH_ROW_NUMBER()", Beyond.DISTANCE)],
 }
 
 
@@ -181,70 +136,46 @@ def of_scalar(scalar: expression.Scalar, where: Where) -> Iterator[Seen]:
 # What each field of a plan looks at.
 
 
-def of_pattern(where: Where) -> Iterator[Seen]:
-    for node in pattern.walk(where.plan.pattern):
+def of_pattern(row_pattern: pattern.RowPattern, where: Where) -> Iterator[Seen]:
+    for node in pattern.walk(row_pattern):
         yield from named(*OPERATORS[type(node)])
     if where.follow.matches_empty:
-        yield Seen("PATTERN", Look.EMPTY)
+        yield Seen("PATTERN", Beyond.EMPTY)
 
 
-def of_measures(where: Where) -> Iterator[Seen]:
-    for measure in where.plan.measures:
+def of_measures(measures: tuple[clauses.Measure, ...], where: Where) -> Iterator[Seen]:
+    for measure in measures:
         yield from of_scalar(measure.value, where)
 
 
-def of_definitions(where: Where) -> Iterator[Seen]:
-    for one in where.plan.definitions:
-        inside = Where(where.plan, where.follow, one.variable)
-        yield from of_scalar(one.condition, inside)
+def of_definitions(definitions: tuple[clauses.Definition, ...], where: Where) -> Iterator[Seen]:
+    for one in definitions:
+        yield from of_scalar(one.condition, replace(where, variable=one.variable))
 
 
-def of_rows_per_match(where: Where) -> Iterator[Seen]:
-    yield from named(where.plan.rows_per_match.value, ROWS_PER_MATCH[where.plan.rows_per_match])
+def of_option(option: clauses.Option | None, _: Where) -> Iterable[Seen]:
+    return named(option.words, option.beyond) if option else ()
 
 
-def of_partial(where: Where) -> Iterator[Seen]:
-    if where.plan.partial is not None:
-        yield from named(where.plan.partial.words, (Look.LIVE, Look.EDGES))
+def of_within_rows(rows: int | None, _: Where) -> Iterator[Seen]:
+    if rows is not None:
+        yield Seen("WITHIN ... ROWS", Beyond.DISTANCE)
 
 
-def of_after_match(where: Where) -> Iterator[Seen]:
-    yield from named(where.plan.after_match.words, SKIPS[where.plan.after_match.to])
-
-
-def of_within_rows(where: Where) -> Iterator[Seen]:
-    if where.plan.within_rows is not None:
-        yield Seen("WITHIN ... ROWS", Look.DISTANCE)
-
-
-def of_gaps(where: Where) -> Iterator[Seen]:
+def of_gaps(_: object, where: Where) -> Iterator[Seen]:
     if where.plan.row_gap is not None:
-        yield Seen("WITHIN ... BETWEEN ROWS", Look.BETWEEN)
+        yield Seen("WITHIN ... BETWEEN ROWS", Beyond.BETWEEN)
 
 
-def of_selection(where: Where) -> Iterator[Seen]:
-    yield from named(where.plan.selection.value, SELECTIONS[where.plan.selection])
-
-
-def of_output(where: Where) -> Iterator[Seen]:
-    yield from named(where.plan.output.value, OUTPUTS[where.plan.output])
-
-
-def of_first_matches(where: Where) -> Iterator[Seen]:
-    if where.plan.first_matches is not None:
-        yield Seen(where.plan.first_matches.words, Look.EARLIER)
-
-
-def of_absences(where: Where) -> Iterator[Seen]:
-    for one in where.plan.absences:
-        look = Look.ABSENT_BETWEEN
-        look = Look.ABSENT_BEFORE if one.after is None else look
-        look = Look.ABSENT_AFTER if one.before is None else look
+def of_absences(absences: tuple[clauses.Absence, ...], _: Where) -> Iterator[Seen]:
+    for one in absences:
+        look = Beyond.ABSENT_BETWEEN
+        look = Beyond.ABSENT_BEFORE if one.after is None else look
+        look = Beyond.ABSENT_AFTER if one.before is None else look
         yield Seen(f"NOT {one.variable}", look)
 
 
-def of_staging(where: Where) -> Iterator[Seen]:
-    staging = where.plan.staging
+def of_staging(staging: Staging | None, _: Where) -> Iterator[Seen]:
     if staging is None:
         return
     from matchrec.plan import stages
@@ -252,40 +183,39 @@ def of_staging(where: Where) -> Iterator[Seen]:
     for step in stages.all_steps(staging.steps):
         yield from named("a NOT between stages", STEPS[type(step).__name__])
     if staging.skip is not None:
-        yield Seen("a skip strategy", Look.OVERLAP)
+        yield Seen("a skip strategy", Beyond.OVERLAP)
     if staging.timeouts is not None:
-        look = Look.TIMED_OUT if staging.skip is None else Look.LIVE
+        look = Beyond.TIMED_OUT if staging.skip is None else Beyond.LIVE
         yield Seen("a side output of timeouts", look)
 
 
-def of_totals(where: Where) -> Iterator[Seen]:
-    if where.plan.totals is not None:
-        yield from named("an aggregate over all matches", GROUPINGS[where.plan.totals.grouped])
+def of_totals(totals: Totals | None, _: Where) -> Iterable[Seen]:
+    return named("an aggregate over all matches", totals.grouped.beyond) if totals else ()
 
 
-def nothing(_: Where) -> Iterable[Seen]:
+def nothing(*_: object) -> Iterable[Seen]:
     """Of what says nothing but which rows of a match are, or what they are called."""
     return ()
 
 
-FIELDS: Mapping[str, Callable[[Where], Iterable[Seen]]] = {
+FIELDS: Mapping[str, Reading] = {
     "pattern": of_pattern,
     "partition_by": nothing,
     "order_by": nothing,
     "measures": of_measures,
-    "rows_per_match": of_rows_per_match,
-    "partial": of_partial,
+    "rows_per_match": of_option,
+    "partial": of_option,
     "columns": nothing,
-    "after_match": of_after_match,
+    "after_match": of_option,
     "within": nothing,
     "within_rows": of_within_rows,
     "gaps": of_gaps,
     "equal": nothing,
     "subsets": nothing,
     "definitions": of_definitions,
-    "selection": of_selection,
-    "output": of_output,
-    "first_matches": of_first_matches,
+    "selection": of_option,
+    "output": of_option,
+    "first_matches": of_option,
     "absences": of_absences,
     "closing": nothing,
     "staging": of_staging,
@@ -309,8 +239,8 @@ def looks_of(plan: MatchPlan, follow: FollowSets) -> Iterator[Seen]:
     PREV reads rows beside those of a match, between its first and its last row
     """
     where = Where(plan, follow)
-    for find in FIELDS.values():
-        yield from find(where)
+    for field, find in FIELDS.items():
+        yield from find(getattr(plan, field), where)
 
 
 # What each shortcut is proven for: it is taken where a plan looks at nothing else.
@@ -326,72 +256,72 @@ class Shortcut(Enum):
     TOTALS = "totals"
 
 
-PROVEN: Mapping[Shortcut, frozenset[Look]] = {
+PROVEN: Mapping[Shortcut, frozenset[Beyond]] = {
     # All rows from where a match may begin to the end of its window are in one range.
     Shortcut.RANGES: frozenset(
         {
-            Look.BETWEEN,
-            Look.DISTANCE,
-            Look.ABSENT_BETWEEN,
-            Look.ABSENT_AFTER,
-            Look.EMPTY,
-            Look.OVERLAP,
+            Beyond.BETWEEN,
+            Beyond.DISTANCE,
+            Beyond.ABSENT_BETWEEN,
+            Beyond.ABSENT_AFTER,
+            Beyond.EMPTY,
+            Beyond.OVERLAP,
         }
     ),
     # A partition without a row that every match needs has no match, whatever the others have.
     Shortcut.PARTITIONS: frozenset(
         {
-            Look.BETWEEN,
-            Look.BESIDE,
-            Look.DISTANCE,
-            Look.PLACES,
-            Look.ABSENT_BEFORE,
-            Look.ABSENT_BETWEEN,
-            Look.ABSENT_AFTER,
-            Look.LATER,
-            Look.EDGES,
-            Look.OVERLAP,
-            Look.EARLIER,
+            Beyond.BETWEEN,
+            Beyond.BESIDE,
+            Beyond.DISTANCE,
+            Beyond.PLACES,
+            Beyond.ABSENT_BEFORE,
+            Beyond.ABSENT_BETWEEN,
+            Beyond.ABSENT_AFTER,
+            Beyond.LATER,
+            Beyond.EDGES,
+            Beyond.OVERLAP,
+            Beyond.EARLIER,
         }
     ),
     # Rows stay that satisfy any condition, those of rows that must be absent among them.
     Shortcut.ROWS: frozenset(
         {
-            Look.ABSENT_BEFORE,
-            Look.ABSENT_BETWEEN,
-            Look.ABSENT_AFTER,
-            Look.LATER,
-            Look.OVERLAP,
-            Look.EARLIER,
-            Look.TIMED_OUT,
+            Beyond.ABSENT_BEFORE,
+            Beyond.ABSENT_BETWEEN,
+            Beyond.ABSENT_AFTER,
+            Beyond.LATER,
+            Beyond.OVERLAP,
+            Beyond.EARLIER,
+            Beyond.TIMED_OUT,
         }
     ),
     # Rows before the first undecided starting row go, but for those that are looked at beside it.
     Shortcut.PIECES: frozenset(
         {
-            Look.BETWEEN,
-            Look.BESIDE,
-            Look.DISTANCE,
-            Look.EMPTY,
-            Look.EDGES,
-            Look.OVERLAP,
-            Look.EARLIER,
-            Look.UNMATCHED,
+            Beyond.BETWEEN,
+            Beyond.BESIDE,
+            Beyond.DISTANCE,
+            Beyond.EMPTY,
+            Beyond.EDGES,
+            Beyond.OVERLAP,
+            Beyond.EARLIER,
+            Beyond.UNMATCHED,
         }
     ),
     # Runs carry what is added up, and each match is told by its rows.
     Shortcut.TOTALS: frozenset(
         {
-            Look.BETWEEN,
-            Look.BESIDE,
-            Look.DISTANCE,
-            Look.ABSENT_BEFORE,
-            Look.ABSENT_BETWEEN,
-            Look.ABSENT_AFTER,
-            Look.LATER,
-            Look.EMPTY,
-            Look.EDGES,
-            Look.OVERLAP,
+            Beyond.BETWEEN,
+            Beyond.BESIDE,
+            Beyond.DISTANCE,
+            Beyond.ABSENT_BEFORE,
+            Beyond.ABSENT_BETWEEN,
+            Beyond.ABSENT_AFTER,
+            Beyond.LATER,
+            Beyond.EMPTY,
+            Beyond.EDGES,
+            Beyond.OVERLAP,
         }
     ),
 }
@@ -408,7 +338,7 @@ def show_table() -> str:
     names = [one.value for one in Shortcut]
     lines = [f"| what a part of a query says | {' | '.join(names)} |"]
     lines.append("|---|" + ":-:|" * len(names))
-    for look in Look:
+    for look in Beyond:
         marks = (" yes " if look in PROVEN[one] else " " for one in Shortcut)
         lines.append(f"| {look.value} |{'|'.join(marks)}|")
     return "\n".join(lines)

@@ -114,12 +114,18 @@ def obstacle_of(worker: str) -> MatchRecognizeError | None:
         return None
     report = report_of(path) if path is not None else None
     if path is None or report is None:
-        return errors.worker_not_found(worker, sys.executable)
+        return errors.worker_not_found(worker=worker, driver=sys.executable)
     found, missing = report
     own = f"{sys.version_info.major}.{sys.version_info.minor}"
     if found != own:
-        return errors.worker_version(path, found, own, "this program's interpreter")
-    return errors.worker_lacks(path, missing, sys.executable) if missing else None
+        return errors.worker_version(
+            worker=path, found=found, own=own, driver="this program's interpreter"
+        )
+    return (
+        errors.worker_lacks(worker=path, modules=missing, driver=sys.executable)
+        if missing
+        else None
+    )
 
 
 def report_of(python: str) -> tuple[str, tuple[str, ...]] | None:
@@ -143,7 +149,7 @@ def check_java() -> None:
     if java is None or found is None:
         raise errors.no_java(needed, java_home)
     if found < needed:
-        raise errors.java_too_old(needed, java, found)
+        raise errors.java_too_old(needed=needed, java=java, found=found)
 
 
 def least_java(pyspark_version: str) -> int:

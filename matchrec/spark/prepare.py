@@ -116,7 +116,7 @@ def prepare(question: Question, demand: Callable[[ScopeOf], Demand[D]]) -> Prepa
     if isinstance(found, Prepared):
         return found
     if question.has_times:
-        raise times_without_workers(found.message)
+        raise times_without_workers(reason=found.message)
     if question.options.sort in ("worker", "ranges"):
         raise found
     return prepare_sorted(question, demand(lambda _: RowScope.NEIGHBOURS), found.message)
@@ -125,7 +125,7 @@ def prepare(question: Question, demand: Callable[[ScopeOf], Demand[D]]) -> Prepa
 def prepare_stream(question: Question, demand: Callable[[ScopeOf], Demand[D]]) -> Prepared[D]:
     """What prepares events as they come. Raises for rules whose rows cannot."""
     from matchrec.spark.streaming.checks import check_options, check_plan
-    from matchrec.spark.streaming.prepare import Events
+    from matchrec.spark.streaming.prepare import EventPreparation
 
     if not has_watermarks(question.runner.spark):
         raise no_watermarks()
@@ -135,7 +135,7 @@ def prepare_stream(question: Question, demand: Callable[[ScopeOf], Demand[D]]) -
             check_plan(rule.plan)
     # a search of contiguous matches reads neighbours itself
     wanted = demand(lambda plan: RowScope.NEIGHBOURS if plan.selects else RowScope.ROW)
-    events = Events(question.relation, wanted.draft).with_draft(wanted.draft)
+    events = EventPreparation(question.relation, wanted.draft).with_draft(wanted.draft)
     return with_conditions(with_fields(question, wanted, events))
 
 
@@ -145,11 +145,11 @@ def prepare_unsorted(
     """What prepares rows that the workers sort; or why they do not."""
     reason = why_spark_sorts(question)
     if reason is not None:
-        return worker_cannot_sort(reason)
+        return worker_cannot_sort(reason=reason)
     wanted = demand(lambda _: RowScope.SORTED if taken().neighbours else RowScope.ROW)
     reason = next(unsortable(wanted, question), None)
     if reason is not None:
-        return worker_cannot_sort(reason)
+        return worker_cannot_sort(reason=reason)
     unsorted = Unsorted(question.relation, wanted.draft, wanted.tests, BY_WORKERS)
     prepared = with_fields(question, wanted, unsorted)
     try:

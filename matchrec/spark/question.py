@@ -109,7 +109,7 @@ class Options:
         """
         for name in names:
             if getattr(self, name) != getattr(NO_OPTIONS, name):
-                raise option_of_others(name, call)
+                raise option_of_others(name=name, call=call)
 
 
 OPTIONS: dict[str, ArgumentKind] = {

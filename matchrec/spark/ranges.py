@@ -167,7 +167,7 @@ def find_ranges(question: Question, plan: MatchPlan, executable: Executable) -> 
 def check_whole(question: Question, reason: str) -> None:
     """Raises MatchRecognizeUnsupportedError where partitions are to be cut and cannot be."""
     if question.options.sort == "ranges":
-        raise cannot_cut(reason)
+        raise cannot_cut(reason=reason)
 
 
 def cutting(question: Question, plan: MatchPlan, executable: Executable) -> Ranges | str:

@@ -176,7 +176,7 @@ class PartitionRequest:
         names = {folded(name): name for name in self.keys}
         known = {names.get(folded(name), name): name for name in wanted}
         if unknown := [one for name, one in known.items() if name not in self.keys]:
-            raise errors.unknown_partition_column(unknown[0], self.keys)
+            raise errors.unknown_partition_column(name=unknown[0], known=self.keys)
         if missing := [name for name in self.keys if name not in known]:
             raise errors.partition_column_missing(missing[0], self.keys)
         return {name: literal(wanted[one], "partition") for name, one in known.items()}
@@ -250,7 +250,7 @@ def literal(value: object, argument: str) -> str:
     item = getattr(value, "item", None)  # a number of NumPy's
     if item is not None and not isinstance(plain := item(), type(value)):
         return literal(plain, argument)
-    raise no_literal(argument, value)
+    raise no_literal(argument=argument, value=value)
 
 
 def timestamp(value: datetime) -> str:
@@ -270,7 +270,7 @@ def collect_table(rows: DataFrame, most: int = MOST_ROWS) -> pa.Table:
         return pa.table({wire.FIRST_BITS: pa.array([], pa.int64())})
     table = pa.concat_tables(tables).combine_chunks()
     if table.num_rows > most:
-        raise errors.partition_too_large(most)
+        raise errors.partition_too_large(limit=most)
     return table
 
 

@@ -263,9 +263,9 @@ def encoding_of(rows: DataFrame, executable: Executable) -> PandasEncoding:
     for place, (field, column) in enumerate(pairs):
         name, type_ = str(column.pieces[0]), field.dataType.simpleString()
         if arrow_type(field.dataType) is None:
-            raise altered_by_pandas(name, type_)
+            raise altered_by_pandas(column=name, type_name=type_)
         if place in in_arrays and isinstance(field.dataType, ALTERED_IN_ARRAYS):
-            raise altered_in_arrays(name, type_)
+            raise altered_in_arrays(column=name, type_name=type_)
     columns = (PandasColumn.of(field.name, field.name, field.dataType) for field in fields)
     return PandasEncoding(tuple(columns))
 

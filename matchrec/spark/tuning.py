@@ -156,7 +156,7 @@ def local_cores(spark: SparkSession) -> int | None:
 def untuned(spark: SparkSession) -> UntunedSessionWarning | None:
     """What to say of a session that `tune` would change."""
     names = [one.name for one in wanted_settings(spark) if one.is_new]
-    return untuned_session(" and ".join(names)) if names else None
+    return untuned_session(names=" and ".join(names)) if names else None
 
 
 def untuned_at_first(

@@ -200,7 +200,7 @@ def total_type(asked: AskedTotal, measure: DataType | None) -> DataType:
     widest = DecimalType(38, scale_of(own))
     wanted = None if own == DoubleType() else f"DECIMAL(38, {widest.scale})"
     if asked.cast != wanted:
-        raise errors.rounding_cast(asked, replace(asked, cast=wanted))
+        raise errors.rounding_cast(asked=asked, exact=replace(asked, cast=wanted))
     return widest
 
 

@@ -71,4 +71,4 @@ def check(reading: ReadQuery, plan: MatchPlan, text: str) -> None:
         definition = next(found, None)
         what = f"the condition of `{part}`" if definition else part
         span = definition.condition.span if definition else reading.pattern
-        raise errors.means_something_else(what, span)
+        raise errors.means_something_else(span, what=what)

@@ -54,9 +54,9 @@ def read_pattern(pattern: Pattern, streams: Streams) -> ReadQuery:
     query = PatternQuery(pattern, streams.order_by, streams.partition_by, ("*",))
     plan, source = as_clause(query)
     if pattern.most_matches is not None:  # numbered in another order
-        raise errors.unconverted_option(f"first_matches({pattern.most_matches})")
+        raise errors.unconverted_option(option=f"first_matches({pattern.most_matches})")
     if pattern.skip.to is SkipTo.PAST_LAST_ROW and starts_one(plan):
         plan = replace(plan, output=MatchOutput.NON_OVERLAPPING)
     elif pattern.skip.to is not None:
-        raise errors.unconverted_option(f"after_match({pattern.skip!r})")
+        raise errors.unconverted_option(option=f"after_match({pattern.skip!r})")
     return ReadQuery(plan, source)

@@ -82,7 +82,7 @@ def check_nots(stages: tuple[Stage, ...], contiguity: Contiguity) -> None:
         if stage.negated:
             obstacle = obstacle_of(stage, stages, contiguity)
             if obstacle is not None:
-                raise errors.not_in_sql(stage.label, obstacle)
+                raise errors.not_in_sql(what=stage.label, obstacle=obstacle)
 
 
 def obstacle_of(stage: Stage, stages: tuple[Stage, ...], contiguity: Contiguity) -> str | None:
@@ -148,7 +148,9 @@ def gap_of(stages: Stages) -> tuple[Gap, ...]:
     lengths = {stage.near for stage in asked}
     near = asked[0].near if asked else None
     if len(lengths) > 1 or near is None:
-        raise errors.not_in_sql("the pattern", "has a window between some neighbours only")
+        raise errors.not_in_sql(
+            what="the pattern", obstacle="has a window between some neighbours only"
+        )
     return (Gap(RowExpression(near.sql)),)
 
 
@@ -183,7 +185,7 @@ def as_clause(query: PatternQuery) -> tuple[MatchPlan, Source]:
     selection = strategy_of(stages)
     for stage in named_stages(stages):
         if not all(isinstance(test.expression, str) for test in stage.conditions):
-            raise errors.not_in_sql(stage.label, "has a Column as condition")
+            raise errors.not_in_sql(what=stage.label, obstacle="has a Column as condition")
     check_nots(stages, CONTIGUITY[selection])
     plan, source = lower_pattern(replace(query, pattern=Pattern(stages)))
     assert plan.staging is not None
@@ -225,9 +227,11 @@ def definitions(plan: MatchPlan) -> tuple[Definition, ...]:
         name = stage_of[one.variable]
         read = {variable_of(each) for each in references(one.condition)}
         if name in read:
-            raise errors.not_in_sql(f"stage `{name}`", "reads its own earlier events")
+            raise errors.not_in_sql(what=f"stage `{name}`", obstacle="reads its own earlier events")
         if name in earlier and not read <= {*earlier[name], one.variable}:
-            raise errors.not_in_sql(f"stage `{name}`", "is a NOT that reads events after it")
+            raise errors.not_in_sql(
+                what=f"stage `{name}`", obstacle="is a NOT that reads events after it"
+            )
         condition = with_references(
             one.condition, lambda each: of_variable(each, lambda test: stage_of.get(test, test))
         )
@@ -242,7 +246,7 @@ def strategy_of(stages: tuple[Stage, ...]) -> EventSelection:
     for stage in all_stages(stages):
         obstacle = unsayable(stage)
         if obstacle is not None:
-            raise errors.not_in_sql(stage.label, obstacle)
+            raise errors.not_in_sql(what=stage.label, obstacle=obstacle)
     for group in (stages, *(s.content for s in all_stages(stages) if isinstance(s.content, tuple))):
         found.update(dict.fromkeys(one.contiguity for one in group[1:] if not one.negated))
     for stage in all_stages(stages):
@@ -250,12 +254,14 @@ def strategy_of(stages: tuple[Stage, ...]) -> EventSelection:
             found[stage.inner or Contiguity.RELAXED] = None
     kinds = tuple(found) or (stages[-1].contiguity,)  # of one stage, and of NOTs after it
     if len(kinds) > 1:
-        raise errors.not_in_sql("the pattern", f"mixes {' and '.join(k.value for k in kinds)}")
+        raise errors.not_in_sql(
+            what="the pattern", obstacle=f"mixes {' and '.join(k.value for k in kinds)}"
+        )
     if kinds == (Contiguity.RELAXED,):
         for stage in all_stages(stages):
             if stage.quantified or stage.optional or stage.is_group:
                 what = "may be left otherwise than under SKIP TILL NEXT MATCH"
-                raise errors.not_in_sql(stage.label, what)
+                raise errors.not_in_sql(what=stage.label, obstacle=what)
     return SELECTION[kinds[0]]
 
 

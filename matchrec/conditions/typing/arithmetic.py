@@ -237,7 +237,7 @@ def type_mathematics(typer: Typer, step: TypedOperation) -> Typed:
     if function is MathFunction.LOG and len(step.operands) == 1:
         function = MathFunction.LN
     if len(step.operands) != (2 if function in TWO else 1):
-        raise not_known_during_the_match(step.operator, step.span)
+        raise not_known_during_the_match(step.span, what=step.operator)
     if function is None:
         return type_isnan(typer, step)
     if function in (MathFunction.FLOOR, MathFunction.CEILING):
@@ -309,7 +309,7 @@ def places_of(step: TypedOperation) -> int:
         text = written.column.text.replace(" ", "").strip("()")
         if text.removeprefix("-").isdigit() and abs(int(text)) <= MOST_PLACES:
             return int(text)
-    raise not_known_during_the_match(step.operator, step.span)
+    raise not_known_during_the_match(step.span, what=step.operator)
 
 
 def type_quotient(typer: Typer, step: TypedOperation) -> Typed:

@@ -117,7 +117,7 @@ def type_call(typer: Typer, step: TypedOperation) -> Typed:
         words = tuple(meant_type(typer, word) for word in words)
     use = FunctionUse(tuple(one.type for one in parts), words, typer.ansi, typer.settings.time_zone)
     if not function.takes(len(parts)):
-        raise not_known_during_the_match(step.operator, step.span)
+        raise not_known_during_the_match(step.span, what=step.operator)
     type_ = function.result(use)
     if type_ is None:
         names = [one.type.name for one in parts]
@@ -138,7 +138,7 @@ def check_zone(typer: Typer, step: TypedOperation, types: tuple[ValueType, ...])
     """Raises where local times of instants are asked for that Python does not know."""
     name = typer.settings.time_zone
     if any(one.family is Family.TIMESTAMP for one in types) and not is_known(name):
-        raise unknown_time_zone(step.operator, name, step.span)
+        raise unknown_time_zone(step.span, function=step.operator, name=name)
 
 
 def is_along_calendar(one: ValueType, other: ValueType, time_zone: str) -> bool:

@@ -84,7 +84,7 @@ def type_list(typer: Typer, step: ListAggregate) -> Typed:
     rows = tuple(tuple(collected(typer, one) for one in row) for row in step.columns)
     counts, *first = (one.type for one in rows[0])
     if counts.family is not Family.BOOLEAN and counts != VOID:
-        raise filter_not_boolean(step.function, counts.name, step.span)
+        raise filter_not_boolean(step.span, function=step.function, type_name=counts.name)
     use = AggregateUse(
         tuple(first),
         step.distinct,

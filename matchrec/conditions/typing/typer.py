@@ -145,9 +145,9 @@ class Typer(ABC):
         size = 1 + sum(one.size for one in step.operands)
         depth = 1 + max((one.depth for one in step.operands), default=0)
         if size > MOST_OPERATIONS:
-            raise too_many_operations(MOST_OPERATIONS, step.span)
+            raise too_many_operations(step.span, limit=MOST_OPERATIONS)
         if depth > DEEPEST:
-            raise operations_nested_too_deep(DEEPEST, step.span)
+            raise operations_nested_too_deep(step.span, limit=DEEPEST)
         return size, depth
 
     def condition(self, step: Step) -> RunExpression:

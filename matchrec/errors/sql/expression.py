@@ -71,7 +71,7 @@ matched_rows_of_unfinished_match = plan_error(
 def constant_key(text: str, clause: str, span: Span) -> MatchRecognizePlanError:
     """ORDER BY 1, PARTITION BY "sym"."""
     message = _NUMBER_AS_KEY if text.isdigit() else _CONSTANT_KEY
-    return (_STRING_AS_KEY if text.startswith('"') else message)(text, clause, span)
+    return (_STRING_AS_KEY if text.startswith('"') else message)(span, text=text, clause=clause)
 
 
 _KEY_OF_ALL = "`{text}` in {clause} is the same for every row"
@@ -329,32 +329,34 @@ def unknown_column(
     """A name that is neither a column of the input nor qualified by a pattern variable."""
     qualifier, _, column = name.rpartition(".")
     if qualifier and clause in BEFORE_THE_MATCH and qualifier.upper() in known.variables:
-        return _variable_before_the_match(qualifier, clause, column, span)
+        return _variable_before_the_match(span, qualifier=qualifier, clause=clause, column=column)
     if qualifier and qualifier.upper() in known.variables:
         not_there = _variable_over_window if known.over_window else _variable_not_read
-        return not_there(qualifier, span)
+        return not_there(span, qualifier=qualifier)
     if qualifier and column in known.columns:
-        return _unknown_qualifier(qualifier, clause, known.variables, column, span)
-    message, *cure = _no_column(name, clause, known)
-    return message(name, clause, known.columns, *cure, span)
+        return _unknown_qualifier(
+            span, name=qualifier, clause=clause, known=known.variables, column=column
+        )
+    message, cure = _no_column(name, clause, known)
+    return message(span, name=name, clause=clause, known=known.columns, **cure)
 
 
 def _no_column(
     name: str, clause: str, known: Names
-) -> tuple[Message[MatchRecognizePlanError]] | tuple[Message[MatchRecognizePlanError], str]:
-    """The message about a name that is no column, and the value of its cure, if it has one."""
+) -> tuple[Message[MatchRecognizePlanError], dict[str, str]]:
+    """The message about a name that is no column, and the values of its cure."""
     if name.upper() == "CLASSIFIER":
-        return _CALLED_OTHERWISE, or_dialect(f"write {name}()", "snowflake")
+        return _CALLED_OTHERWISE, {"cure": or_dialect(f"write {name}()", "snowflake")}
     if name.upper() in _CALLS:
-        return _CALLED_OTHERWISE, f"write {name}()"
+        return _CALLED_OTHERWISE, {"cure": f"write {name}()"}
     if name.upper() in known.variables:
-        return _VARIABLE, _instead_of_variable(name, known)
-    if name in known.measures and clause == "DEFINE":
-        so_far = known.measures[name]
-        return (_MEASURE_IN_CONDITION, so_far) if so_far else (_FINAL_MEASURE_IN_CONDITION,)
+        return _VARIABLE, {"cure": _instead_of_variable(name, known)}
+    so_far = known.measures.get(name)
+    if so_far and clause == "DEFINE":
+        return _MEASURE_IN_CONDITION, {"so_far": so_far}
     if name in known.measures:
-        return (_MEASURE,)
-    return (_KEY if name in known.keys else _NO_COLUMN,)
+        return (_FINAL_MEASURE_IN_CONDITION if clause == "DEFINE" else _MEASURE), {}
+    return (_KEY if name in known.keys else _NO_COLUMN), {}
 
 
 _unknown_column = partial(plan_error, "unknown column `{name}` in {clause:part}", culprit="name")
@@ -469,7 +471,7 @@ def unknown_function(
     near = nearest(name, (one for one in known if _similar(name, one)))
     own = f"if {name} is a function of your own, register it with spark.udf.register"
     cure = cure_of(name) or (f"write {near}" if near else own)
-    return _unknown_function(name, clause, cure, span)
+    return _unknown_function(span, name=name, clause=clause, cure=cure)
 
 
 _unknown_function = plan_error(

@@ -16,7 +16,7 @@ from matchrec.source import Span
 
 # A character that no row pattern holds.
 stray_character = parse_error(
-    "unexpected `{character}` in PATTERN",
+    "unexpected `{text}` in PATTERN",
     hint="PATTERN takes variables, ( ) | * + ? {n,m} ^ $ {- -} and PERMUTE(...)",
     hints={
         ",": "write A B for one after the other, PERMUTE(A, B) for any order",
@@ -38,7 +38,7 @@ stray_character = parse_error(
 
 # `A 2`.
 stray_number = parse_error(
-    "unexpected `{number}` in PATTERN",
+    "unexpected `{text}` in PATTERN",
     hint="a name starts with a letter; a number of repetitions follows its variable: A{2}",
 )
 

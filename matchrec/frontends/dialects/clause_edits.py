@@ -200,7 +200,7 @@ def exclusive_loop_edits(
     if not exits:
         return
     for span in repeated_variables(clause.pattern):
-        raise not_in("Flink SQL", "repeated variables in PATTERN", span)
+        raise not_in(span, product="Flink SQL", what="repeated variables in PATTERN")
     names = ", ".join(
         f"{one.union} = ({show_name(one.loop)}, {show_name(one.follower)})" for one in exits
     )
@@ -287,7 +287,7 @@ def clause_edits(
     read, write = fragments.read, fragments.write
     clause = read_clause(tokens)
     if read.name == "azure" and not clause.order_by:
-        raise errors.ordered_by_arrival(read.title, clause.span)
+        raise errors.ordered_by_arrival(clause.span, product=read.title)
     if read.defines_more and not write.defines_more:
         clause, unused = without_unused(tokens, clause)
         yield from (Edit(span, "") for span in unused)
@@ -340,7 +340,7 @@ def windows_between(tokens: TokenSequence, fragments: Fragments) -> tuple[FoundW
     windows = find_pattern_windows(tokens)
     for product in (fragments.read, fragments.write):
         if windows and not product.has_row_pattern_windows:
-            raise errors.no_windows(product.title, tokens[windows[0].opening].span)
+            raise errors.no_windows(tokens[windows[0].opening].span, product=product.title)
     return windows
 
 

@@ -249,13 +249,15 @@ class Fragments:
             stop = stopped_at(error, tokens_in(old, self.read))
             if stop is not None:
                 span = masked.before(Span(stop.start, stop.end + 1)).shifted(span.start)
-            raise errors.unreadable(self.read.title, reason_of(error), span) from error
+            raise errors.unreadable(
+                span, product=self.read.title, reason=reason_of(error)
+            ) from error
         except TokenError as error:
-            raise errors.unreadable(self.read.title, str(error), span) from error
+            raise errors.unreadable(span, product=self.read.title, reason=str(error)) from error
         except UnsupportedError as error:
             raise self._cannot_say(error, span, place) from error
         except ValueError:
-            raise errors.moved(self.write.title, span) from None
+            raise errors.moved(span, product=self.write.title) from None
         yield from found
 
     def _cannot_say(

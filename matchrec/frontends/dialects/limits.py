@@ -44,7 +44,7 @@ def check_limits(clause: MatchRecognize, read: Product, write: Product) -> None:
     for feature, span in features(clause, read):
         words, lacking = known[feature]
         if write.name in lacking.split():
-            raise not_in(write.title, words, span)
+            raise not_in(span, product=write.title, what=words)
 
 
 @cache

@@ -131,7 +131,7 @@ def _longest_match(
         text = "".join(one.text for one in clause.tokens[start + 2 : end])
         value = known.get(text, known.get(text.upper()))
         if clause.key(start) != _LONGEST or not isinstance(value, bool):
-            raise errors.unknown_option(clause.span(start, end), _LONGEST.lower())
+            raise errors.unknown_option(clause.span(start, end), known=_LONGEST.lower())
         longest = value
     return clause.span(index, closing + 1), "LONGEST MATCH" if longest else ""
 
@@ -176,7 +176,7 @@ def _order_edits(
     for key in tokens.separated(over + 1, cut.word) if over < cut.word else ():
         span = tokens.span(*key)
         if tokens.text_at(span).upper() not in names:
-            raise errors.own_time(tokens.text_at(span), span)
+            raise errors.own_time(span, key=tokens.text_at(span))
     order = tokens.span(time + 2, over)
     place = min(one.keyword.start for one in sections.values() if one is not divided)
     yield Edit(tokens.span(time, cut.word), "")

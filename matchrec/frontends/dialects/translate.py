@@ -90,7 +90,7 @@ def translate_query(
 
     def forms(tokens: TokenSequence) -> Iterator[Edit]:
         if not write.is_written:
-            raise errors.not_written(write.title, tokens[0].span)
+            raise errors.not_written(tokens[0].span, product=write.title)
         if read is SPARK:
             plans = _check(text, read)
             of_measures.extend(

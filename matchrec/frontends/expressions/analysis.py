@@ -150,7 +150,11 @@ def unknown_variable(analysis: Analysis, name: Token) -> MatchRecognizeError:
     """The error of a name that must be a pattern variable and is none."""
     scope = analysis.scope
     return errors.unknown_variable(
-        name.variable, analysis.clause, scope.primary, scope.unions, name.span
+        name.span,
+        name=name.variable,
+        clause=analysis.clause,
+        primary=scope.primary,
+        unions=scope.unions,
     )
 
 
@@ -159,7 +163,9 @@ def analyse(text: str, offset: int, scope: Scope) -> Analysis:
     where = part(scope.clause.value)
     tokens = with_names(read_tokens(text, scope.dialect, offset))
     if not tokens.tokens:
-        raise syntax_errors.missing_expression(where, Span(offset, offset + max(1, len(text))))
+        raise syntax_errors.missing_expression(
+            Span(offset, offset + max(1, len(text))), where=where
+        )
     columns: dict[int, WrittenColumn] = {}
     analysis = Analysis(
         text,
@@ -200,7 +206,9 @@ def _refuse_malformed(analysis: Analysis) -> None:
         _refuse_double_quotes(analysis, index)
     for index, token in enumerate(analysis.tokens):
         if token.key in OPENING and index not in closed:
-            raise syntax_errors.unclosed_bracket(token.text, analysis.clause, token.span)
+            raise syntax_errors.unclosed_bracket(
+                token.span, opening=token.text, where=analysis.clause
+            )
 
 
 def _is_split_shift(one: Token, other: Token) -> bool:
@@ -216,7 +224,7 @@ def _refuse_double_quotes(analysis: Analysis, index: int) -> None:
         return
     qualifies = analysis.key(index + 1) == "." and token.variable not in analysis.scope.variables
     if qualifies or analysis.key(index - 1) == ".":
-        raise errors.column_in_double_quotes(analysis.clause, written, token.span)
+        raise errors.column_in_double_quotes(token.span, clause=analysis.clause, text=written)
 
 
 def _is_in_call(analysis: Analysis, index: int) -> bool:
@@ -357,7 +365,7 @@ def find_columns(
     except ParseError as error:
         raise _unreadable(error, known, text, where) from error
     except RecursionError as error:
-        raise syntax_errors.expression_nested_too_deep(where, text.whole) from error
+        raise syntax_errors.expression_nested_too_deep(text.whole, where=where) from error
     semicolons = [one for one in known if one.token_type is TokenType.SEMICOLON]
     if semicolons or not trees or trees[0] is None:
         unexpected = (semicolons or known)[0]
@@ -375,7 +383,7 @@ def _refuse_bare_in(tree: exp.Expr, text: TokenSequence, where: str) -> None:
         if isinstance(value, exp.Column) and "start" in value.parts[0].meta:
             first, last = (value.parts[at].meta for at in (0, -1))
             span = Span(first["start"], last["end"] + 1).shifted(text.offset)
-            raise syntax_errors.in_without_parentheses(where, text.text_at(span), span)
+            raise syntax_errors.in_without_parentheses(span, where=where, value=text.text_at(span))
 
 
 def _renamed(text: TokenSequence, left_out: frozenset[int]) -> Iterator[SqlglotToken]:
@@ -456,8 +464,8 @@ def _unreadable(
     """The sqlglot parser's complaint, at the token where it gave up."""
     token = stopped_at(error, known)
     if token is None:
-        return syntax_errors.unreadable_expression(where, reason_of(error), text.whole)
+        return syntax_errors.unreadable_expression(text.whole, where=where, reason=reason_of(error))
     span = Span(token.start, token.end + 1).shifted(text.offset)
     if is_unexpected_token(error):
         return syntax_errors.unexpected_token(text.text_at(span), where, span)
-    return syntax_errors.unreadable_expression(where, reason_of(error), span)
+    return syntax_errors.unreadable_expression(span, where=where, reason=reason_of(error))

@@ -240,7 +240,9 @@ def parse_scalar(text: str, offset: int, scope: Scope) -> Scalar:
         return with_row_operations(analysis, reader.read(0, reader.end))
     except RecursionError as error:
         span = Span(offset, offset + len(text))
-        raise query_errors.expression_nested_too_deep(part(scope.clause.value), span) from error
+        raise query_errors.expression_nested_too_deep(
+            span, where=part(scope.clause.value)
+        ) from error
 
 
 def parse_row_expression(
@@ -298,7 +300,7 @@ def _row_expression(argument: str, text: str, clause: ClausePart, dialect: Diale
             span = error.span or Span(0, 0)
             unexpected = text[span.start : span.end].upper()
             if unexpected == ",":
-                raise calls_errors.several_in_one(argument, span) from None
+                raise calls_errors.several_in_one(span, argument=argument) from None
             if unexpected in _DIRECTIONS:
-                raise calls_errors.direction(unexpected, argument, span) from None
+                raise calls_errors.direction(span, word=unexpected, argument=argument) from None
             raise

@@ -90,13 +90,17 @@ def read_frame(analysis: Analysis, aggregate: Aggregate, index: int) -> tuple[Ag
         raise pattern_errors.no_frame(analysis.tokens[index].span)
     span = analysis.span(opening, closing + 1)
     if aggregate.variable is not None:
-        raise pattern_errors.frame_of_variable(aggregate.variable, aggregate.span or span)
+        raise pattern_errors.frame_of_variable(aggregate.span or span, name=aggregate.variable)
     if aggregate.distinct:
         raise pattern_errors.distinct_with_frame(aggregate.span or span)
     for reference in inner_references(aggregate):
         if isinstance(reference, MatchNumber) and reference.span is not None:
-            names = "MATCH_NUMBER", aggregate.function
-            raise expression_errors.called_inside(*names, analysis.clause, reference.span)
+            raise expression_errors.called_inside(
+                reference.span,
+                inner="MATCH_NUMBER",
+                function=aggregate.function,
+                clause=analysis.clause,
+            )
     frame = _frame(analysis, opening + 1, closing)
     if frame is None:
         raise pattern_errors.no_frame(span)
@@ -146,7 +150,11 @@ def read_aggregate(analysis: Analysis, index: int, semantics: Semantics) -> tupl
         arguments = ((arguments[0][0] + 1, arguments[0][1]), *arguments[1:])
     if not arguments and function == "count":
         raise navigation_errors.wrong_number_of_arguments(
-            "count", analysis.clause, "an argument", 0, analysis.span(index, closing + 1)
+            analysis.span(index, closing + 1),
+            function="count",
+            clause=analysis.clause,
+            expected="an argument",
+            given=0,
         )
     aggregate = Aggregate(function, None, (), semantics, distinct)
     aggregate, end = _with_suffix(analysis, index, aggregate, closing + 1)
@@ -173,7 +181,9 @@ def _argument(analysis: Analysis, index: int, argument: Range) -> Term | None:
     name = analysis.tokens[index].text
     whole = analysis.key(index + 2) not in ("DISTINCT", "ALL") and analysis.key(end) == ")"
     if analysis.key(index) != "COUNT" or not whole or start != index + 2:
-        raise expression_errors.star_outside_count(name, analysis.clause, analysis.span(start, end))
+        raise expression_errors.star_outside_count(
+            analysis.span(start, end), function=name, clause=analysis.clause
+        )
     if column is not None and analysis.variable(column) is None:
         qualifier = analysis.tokens[start]
         raise unknown_variable(analysis, qualifier)
@@ -229,7 +239,9 @@ def _refuse_kept_nulls(analysis: Analysis, index: int, end: int) -> None:
     for word in range(index, end - 1):
         if analysis.says(word, "RESPECT", "NULLS"):
             span = analysis.span(word, word + 2)
-            raise expression_errors.kept_nulls(analysis.tokens[index].text, analysis.clause, span)
+            raise expression_errors.kept_nulls(
+                span, function=analysis.tokens[index].text, clause=analysis.clause
+            )
 
 
 def _sort_item(analysis: Analysis, index: int, part: Range) -> tuple[Term, str]:
@@ -308,9 +320,9 @@ def _operand(analysis: Analysis, index: int, argument: Range, semantics: Semanti
     if not analysis.columns_in(start, end):
         only = analysis.tokens[start]
         if end == start + 1 and only.in_double_quotes:
-            raise column_in_double_quotes(analysis.clause, only.text, only.span)
+            raise column_in_double_quotes(only.span, clause=analysis.clause, text=only.text)
         call = analysis.call_span(index)
-        raise pattern_errors.no_column(analysis.key(index), analysis.clause, call)
+        raise pattern_errors.no_column(call, function=analysis.key(index), clause=analysis.clause)
     return Term((ColumnReference(navigation, analysis.row_text(start, end)),), span)
 
 
@@ -325,12 +337,18 @@ def _offset(analysis: Analysis, name: str, argument: Range, default: int) -> int
     token = analysis.tokens[start]
     rows = analysis[end - 1].text
     if token.key == "-" and end == start + 2 and rows.isdigit():
-        raise pattern_errors.negative_offset(name, analysis.clause, written, rows, span)
+        raise pattern_errors.negative_offset(
+            span, function=name, clause=analysis.clause, written=written, rows=rows
+        )
     if not (end == start + 1 and token.kind is TokenKind.NUMBER and token.text.isdigit()):
-        raise pattern_errors.bad_offset(name, analysis.clause, written, default, span)
+        raise pattern_errors.bad_offset(
+            span, function=name, clause=analysis.clause, written=written, default=default
+        )
     offset = whole_number(token.text)
     if offset is None:
-        raise pattern_errors.offset_too_large(name, analysis.clause, MOST, span)
+        raise pattern_errors.offset_too_large(
+            span, function=name, clause=analysis.clause, limit=MOST
+        )
     return offset
 
 
@@ -367,10 +385,12 @@ def refuse_references(analysis: Analysis) -> None:
             continue
         if token.key == "OVER" and analysis.key(index - 1) == ")":
             raise expression_errors.reads_rows_of_a_match(
-                "window function", analysis.clause, token.span
+                token.span, function="window function", clause=analysis.clause
             )
         if is_reading_call(analysis, index):
-            raise expression_errors.reads_rows_of_a_match(token.text, analysis.clause, token.span)
+            raise expression_errors.reads_rows_of_a_match(
+                token.span, function=token.text, clause=analysis.clause
+            )
 
 
 def _holes(analysis: Analysis) -> Iterator[Hole]:
@@ -396,9 +416,9 @@ def _hole_at(analysis: Analysis, index: int) -> Hole | None:
         return Hole(index, end, _spanned(read, analysis.span(index, end)))
     column = analysis.columns.get(index)
     if index == 0 and analysis.key(index) == "*":
-        raise expression_errors.bare_star(analysis.clause, analysis.span(index, index + 1))
+        raise expression_errors.bare_star(analysis.span(index, index + 1), clause=analysis.clause)
     if column is not None and column.star and not column.in_query:
-        raise expression_errors.bare_star(analysis.clause, column.span)
+        raise expression_errors.bare_star(column.span, clause=analysis.clause)
     reference = read_column(analysis, index)
     if column is None or reference is None:
         return None
@@ -443,7 +463,7 @@ def _refuse_semantics(analysis: Analysis, index: int) -> None:
             analysis.key(index), written, analysis.clause, span
         )
     if analysis.key(index) == "FINAL" and analysis.scope.clause is ClausePart.DEFINE:
-        raise expression_errors.final_in_define(function, span)
+        raise expression_errors.final_in_define(span, function=function)
 
 
 def _refuse_everywhere(analysis: Analysis) -> None:
@@ -454,17 +474,21 @@ def _refuse_everywhere(analysis: Analysis) -> None:
             _refuse_semantics(analysis, index)
         over = name == "OVER" and analysis.key(index - 1) in (")", "NULLS")
         if over and not _in_subquery(analysis, index) and not is_frame(analysis, index):
-            raise expression_errors.window(analysis.clause, token.span)
+            raise expression_errors.window(token.span, clause=analysis.clause)
         if not analysis.is_call(index) or _in_subquery(analysis, index):
             continue
         if name in WINDOW_ONLY:
-            raise expression_errors.window_function(token.text, analysis.clause, token.span)
+            raise expression_errors.window_function(
+                token.span, function=token.text, clause=analysis.clause
+            )
         if name in NONDETERMINISTIC and analysis.scope.clause is ClausePart.DEFINE:
-            raise expression_errors.nondeterministic(token.text.lower(), token.span)
+            raise expression_errors.nondeterministic(token.span, function=token.text.lower())
     for column in analysis.columns.values():
         variable = analysis.variable(column)
         if column.in_query and variable is not None:
-            raise expression_errors.correlated_subquery(analysis.clause, variable, column.span)
+            raise expression_errors.correlated_subquery(
+                column.span, clause=analysis.clause, name=variable
+            )
 
 
 def _in_subquery(analysis: Analysis, index: int) -> bool:

@@ -98,7 +98,7 @@ def variable_of_argument(analysis: Analysis, operand: Operand) -> str | None:
     for column in analysis.columns_in(operand.start, operand.end):
         if column.star and analysis.key(operand.function) == "COUNT":
             function = analysis.tokens[operand.function].text
-            raise errors.star_outside_count(function, analysis.clause, column.span)
+            raise errors.star_outside_count(column.span, function=function, clause=analysis.clause)
     return one_variable(analysis, operand)
 
 
@@ -158,15 +158,17 @@ def _refuse_call(analysis: Analysis, function: int, index: int, aggregate: bool)
         case "MATCH_ROW_NUMBER" if aggregate and of_measures:
             return
         case key if key in ENDINGS | {"MATCH_NUMBER", "MATCH_ROW_NUMBER"}:
-            raise errors.called_inside(key, name, clause, inner.span)
+            raise errors.called_inside(inner.span, inner=key, function=name, clause=clause)
         case "MATCHED_ROWS":
-            raise errors.aggregate_in(inner.key, name, clause, spans)
+            raise errors.aggregate_in(spans, aggregate=inner.key, outer=name, clause=clause)
         case key if key in NAVIGATION and aggregate:
-            raise errors.navigation_in_aggregate(key, name, clause, spans)
+            raise errors.navigation_in_aggregate(
+                spans, navigation=key, aggregate=name, clause=clause
+            )
         case key if key in NAVIGATION:
-            raise navigation_errors.wrong_nesting(key, name, clause, spans)
+            raise navigation_errors.wrong_nesting(spans, inner=key, outer=name, clause=clause)
         case key if key in AGGREGATES and analysis.key(index - 1) not in ("LIKE", "ILIKE"):
-            raise errors.aggregate_in(inner.text, name, clause, spans)
+            raise errors.aggregate_in(spans, aggregate=inner.text, outer=name, clause=clause)
 
 
 # Expressions over one row of a match: its columns, its classifier, its match's number.
@@ -220,7 +222,7 @@ def read_classifier(analysis: Analysis, index: int, semantics: Semantics) -> Cla
 def _read_matched_rows(analysis: Analysis, index: int, _: Semantics) -> Aggregate:
     span, variable = analysis.call_span(index), _variable(analysis, index)
     if analysis.scope.clause is not ClausePart.MEASURES:
-        raise errors.matched_rows_of_unfinished_match(analysis.clause, span)
+        raise errors.matched_rows_of_unfinished_match(span, clause=analysis.clause)
     row = Term((ColumnReference(Navigation(variable), MATCHED_ROW, span),), span)
     return Aggregate(MATCHED_ROWS, variable, (row,), Semantics.FINAL, span=span)
 
@@ -228,7 +230,7 @@ def _read_matched_rows(analysis: Analysis, index: int, _: Semantics) -> Aggregat
 def _read_ending(analysis: Analysis, index: int, _: Semantics) -> Ending:
     span = without_arguments(analysis, index)
     if analysis.scope.clause is ClausePart.DEFINE:
-        raise errors.ending_in_define(analysis.key(index), span)
+        raise errors.ending_in_define(span, function=analysis.key(index))
     return Ending(EndingField(analysis.key(index)), span)
 
 
@@ -254,7 +256,9 @@ def _variable(analysis: Analysis, index: int) -> str | None:
     token = analysis.tokens[start]
     if end - start != 1 or not token.can_name:
         span = analysis.span(start, end)
-        raise errors.expression_for_variable(analysis.key(index), analysis.clause, span)
+        raise errors.expression_for_variable(
+            span, function=analysis.key(index), clause=analysis.clause
+        )
     if token.variable not in analysis.scope.variables:
         raise unknown_variable(analysis, token)
     return token.variable
@@ -276,11 +280,11 @@ def checked_arguments(
     arguments = call_arguments(analysis, index)
     if len(arguments) not in wanted:
         raise navigation_errors.wrong_number_of_arguments(
-            analysis.key(index),
-            analysis.clause,
-            expected,
-            len(arguments),
             analysis.call_span(index),
+            function=analysis.key(index),
+            clause=analysis.clause,
+            expected=expected,
+            given=len(arguments),
         )
     return arguments
 

@@ -254,7 +254,7 @@ def _counted(number: str, refusal: Message[MatchRecognizeParseError], span: Span
     """A whole number from 1 on."""
     count = whole_number(number) if number.isdecimal() else None
     if not count:
-        raise refusal(number, MOST, span)
+        raise refusal(span, number=number, limit=MOST)
     return count
 
 

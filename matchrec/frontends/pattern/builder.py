@@ -98,7 +98,7 @@ class AfterMatch:
         AfterMatch.skip_to_first('b').throw_on_miss()
         """
         if self.stage is None:
-            raise errors.throws_without_stage(repr(self))
+            raise errors.throws_without_stage(strategy=repr(self))
         return replace(self, throws=True)
 
     def __repr__(self) -> str:
@@ -359,7 +359,7 @@ class Pattern:
     def _appended(self, content: str | Pattern, contiguity: Contiguity, call: str) -> Pattern:
         """The pattern with one more stage."""
         if isinstance(content, Pattern) and (whole := calls_of_whole(content)):
-            raise errors.call_of_group(call, ", ".join(whole))
+            raise errors.call_of_group(call=call, calls=", ".join(whole))
         added = content.stages if isinstance(content, Pattern) else content
         checks.new_content(self.stages, added, call)
         longer = replace(self, stages=(*self.stages, Stage(added, contiguity)))

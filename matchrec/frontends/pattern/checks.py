@@ -29,7 +29,7 @@ def new_content(stages: tuple[Stage, ...], content: str | tuple[Stage, ...], cal
         new_name(stages, content, call)
         return
     if not content:
-        raise errors.empty_group(call)
+        raise errors.empty_group(call=call)
     for stage in named_stages(content):
         assert isinstance(stage.content, str)
         new_name(stages, stage.content, call)
@@ -38,7 +38,7 @@ def new_content(stages: tuple[Stage, ...], content: str | tuple[Stage, ...], cal
 def new_name(stages: tuple[Stage, ...], name: str, call: str) -> None:
     """The name is one that a column can have, and no stage has it yet."""
     if not name.strip() or ":" in name or name == END_STATE:
-        raise errors.bad_name(call, name)
+        raise errors.bad_name(call=call, name=name)
     for stage in named_stages(stages):
         if str(stage.content).upper() == name.upper():
             raise errors.duplicate_name(name, str(stage.content))
@@ -54,41 +54,41 @@ def may_be_forbidden(stages: tuple[Stage, ...], name: object, call: str) -> None
     """A NOT is a single stage, and something is there before it in any case."""
     has_stages(stages)
     if not isinstance(name, str):
-        raise errors.group_forbidden(call)
+        raise errors.group_forbidden(call=call)
     new_name(stages, name, call)
     if stages[-1].may_be_missing:
-        raise errors.not_after_optional(call, name, stages[-1].label)
+        raise errors.not_after_optional(call=call, name=name, before=stages[-1].label)
 
 
 def condition(expression: Any, stage: Stage, call: str) -> Test:
     """A condition of a single stage."""
     if stage.is_group:
-        raise errors.condition_of_group(call, stage.label)
+        raise errors.condition_of_group(call=call, stage=stage.label)
     return test(expression, stage, call)
 
 
 def test(expression: Any, stage: Stage, call: str) -> Test:
     """A condition as SQL text or a Column; a text is not empty."""
     if isinstance(expression, str) and not expression.strip():
-        raise errors.empty_condition(call, stage.label)
+        raise errors.empty_condition(call=call, stage=stage.label)
     return Test(expression)
 
 
 def may_have_until(stage: Stage) -> None:
     """A condition that ends a loop needs one, and there is one of it."""
     if stage.negated or not stage.is_loop:
-        raise errors.until_without_loop(stage.label)
+        raise errors.until_without_loop(stage=stage.label)
     if stage.until is not None:
-        raise errors.until_twice(stage.label)
+        raise errors.until_twice(stage=stage.label)
 
 
 def bounds(stage: Stage, least: int, most: int | None) -> None:
     """How often is not less than none and not more than the most."""
     if max(least, most or 0) > MOST:
-        raise errors.too_many_times(stage.label, MOST)
+        raise errors.too_many_times(stage=stage.label, limit=MOST)
     lowest = 1 if most is None else 0
     if least < lowest:
-        raise errors.too_few_times(stage.label, least, lowest)
+        raise errors.too_few_times(stage=stage.label, least=least, lowest=lowest)
     if most is not None and (most < least or most < 1):
         raise errors.most_below_least(stage.label, least, most)
 
@@ -98,9 +98,9 @@ def may_be_quantified(stages: tuple[Stage, ...], call: str, *, optional: bool) -
     has_stages(stages)
     stage = stages[-1]
     if stage.negated:
-        raise errors.quantified_not(call, stage.label)
+        raise errors.quantified_not(call=call, stage=stage.label)
     if stage.quantified:
-        raise errors.two_quantifiers(call, stage.label)
+        raise errors.two_quantifiers(call=call, stage=stage.label)
     if optional:
         may_be_optional(stages)
 
@@ -110,36 +110,36 @@ def may_be_optional(stages: tuple[Stage, ...]) -> None:
     has_stages(stages)
     stage = stages[-1]
     if stage.negated:
-        raise errors.quantified_not("optional", stage.label)
+        raise errors.quantified_not(call="optional", stage=stage.label)
     if stage.optional:
-        raise errors.optional_twice(stage.label)
+        raise errors.optional_twice(stage=stage.label)
     if len(stages) > 1 and stages[-2].greedy:
-        raise errors.optional_after_greedy(stage.label, stages[-2].label)
+        raise errors.optional_after_greedy(stage=stage.label, before=stages[-2].label)
 
 
 def may_be_greedy(stage: Stage) -> None:
     """What is greedy is a repeated single stage that allows no combinations."""
     if stage.negated:
-        raise errors.quantified_not("greedy", stage.label)
+        raise errors.quantified_not(call="greedy", stage=stage.label)
     if stage.is_group:
-        raise errors.greedy_group(stage.label)
+        raise errors.greedy_group(stage=stage.label)
     if not stage.quantified:
-        raise errors.needs_quantifier("greedy", stage.label)
+        raise errors.needs_quantifier(call="greedy", stage=stage.label)
     if stage.inner is Contiguity.ANY:
-        raise errors.greedy_combinations(stage.label)
+        raise errors.greedy_combinations(stage=stage.label)
 
 
 def may_have_inner(stage: Stage, call: str) -> None:
     """Contiguity inside of a stage is said once, of a repeated one."""
     if stage.negated:
-        raise errors.quantified_not(call, stage.label)
+        raise errors.quantified_not(call=call, stage=stage.label)
     if not stage.quantified:
-        raise errors.needs_quantifier(call, stage.label)
+        raise errors.needs_quantifier(call=call, stage=stage.label)
     if stage.inner is not None:
         before = "consecutive" if stage.inner is Contiguity.STRICT else "allow_combinations"
-        raise errors.two_contiguities(call, stage.label, before)
+        raise errors.two_contiguities(call=call, stage=stage.label, before=before)
     if stage.greedy and call == "allow_combinations":
-        raise errors.greedy_combinations(stage.label)
+        raise errors.greedy_combinations(stage=stage.label)
 
 
 def may_be_near(stage: Stage) -> None:
@@ -157,7 +157,9 @@ def windows(stages: tuple[Stage, ...]) -> None:
         comparable(whole, stage.near)
         comparable(whole, stage.gap)
         if stage.near is not None and stage.near > whole:
-            raise errors.near_exceeds_whole(stage.label, str(stage.near), str(whole))
+            raise errors.near_exceeds_whole(
+                stage=stage.label, near=str(stage.near), whole=str(whole)
+            )
 
 
 def whole_window(stages: tuple[Stage, ...]) -> Duration | None:
@@ -171,7 +173,7 @@ def whole_window(stages: tuple[Stage, ...]) -> Duration | None:
 def comparable(one: Duration | None, other: Duration | None) -> None:
     """Two windows of one pattern are both times or both numbers."""
     if one is not None and other is not None and one.is_time != other.is_time:
-        raise errors.mixed_durations(str(one), str(other))
+        raise errors.mixed_durations(one=str(one), other=str(other))
 
 
 def complete(stages: tuple[Stage, ...]) -> None:
@@ -186,11 +188,11 @@ def complete(stages: tuple[Stage, ...]) -> None:
             raise errors.near_without_event(stage.label, is_group=False)
     ends = whole_window(stages) is not None or any(one.near is not None for one in trailing)
     if last.negated and last.contiguity is Contiguity.RELAXED and not ends:
-        raise errors.open_end(last.label)
+        raise errors.open_end(stage=last.label)
 
 
 def skip_target(stages: tuple[Stage, ...], name: str, call: str) -> None:
     """What is skipped to is a stage whose events are part of a match."""
     known = [str(stage.content) for stage in named_stages(stages) if not stage.negated]
     if name not in known:
-        raise errors.unknown_skip_target(call, name, known)
+        raise errors.unknown_skip_target(call=call, name=name, known=known)

@@ -116,7 +116,7 @@ def _read(piece: Piece, names: Mapping[str, str]) -> Piece:
         case Ending():
             raise AssertionError(piece)  # refused where it is read
         case Classifier() | MatchNumber() | RowNumber():
-            raise errors.not_of_an_event(CALLED[type(piece)], piece.span)
+            raise errors.not_of_an_event(piece.span, function=CALLED[type(piece)])
 
 
 def _navigation(navigation: Navigation, names: Mapping[str, str], span: Span | None) -> Navigation:
@@ -125,14 +125,14 @@ def _navigation(navigation: Navigation, names: Mapping[str, str], span: Span | N
     if navigation.variable is not None:
         return replace(navigation, variable=names[navigation.variable])
     if navigation.end is End.FIRST or navigation.logical_offset:
-        raise errors.of_no_stage(navigation.end.value.lower(), span)
+        raise errors.of_no_stage(span, function=navigation.end.value.lower())
     return replace(navigation, variable=_CANDIDATE)
 
 
 def _aggregate(aggregate: Aggregate, names: Mapping[str, str]) -> Aggregate:
     for one in inner_references(aggregate):
         if isinstance(one, MatchNumber):
-            raise errors.not_of_an_event(CALLED[MatchNumber], one.span)
+            raise errors.not_of_an_event(one.span, function=CALLED[MatchNumber])
     if aggregate.variable is not None:
         stage = names[aggregate.variable]
         arguments = tuple(_of_stage(one, stage) for one in aggregate.arguments)
@@ -140,7 +140,7 @@ def _aggregate(aggregate: Aggregate, names: Mapping[str, str]) -> Aggregate:
     counted = _text(aggregate.arguments[0]) if len(aggregate.arguments) == 1 else ""
     found = names.get(counted.replace("`", "")) or names.get(counted.upper())
     if aggregate.function != "count" or found is None:
-        raise errors.of_no_stage(aggregate.function, aggregate.span)
+        raise errors.of_no_stage(aggregate.span, function=aggregate.function)
     return replace(aggregate, variable=found, arguments=())
 
 

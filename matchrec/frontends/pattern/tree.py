@@ -62,11 +62,11 @@ def duration(value: object, call: str) -> Duration:
     """
     length = read(value, call)
     if length is None:
-        raise errors.not_a_duration(call, kinds.shown(value))
+        raise errors.not_a_duration(call=call, value=kinds.shown(value))
     if length.amount <= 0:
-        raise errors.not_a_positive_duration(call, value)
+        raise errors.not_a_positive_duration(call=call, value=value)
     if length.amount >= MOST:
-        raise errors.too_long_duration(call, value)
+        raise errors.too_long_duration(call=call, value=value)
     return length
 
 
@@ -91,7 +91,9 @@ def unit(name: str, call: str) -> int:
     """How many microseconds a unit has."""
     singular = name.upper().removesuffix("S")
     if singular not in MICROSECONDS:
-        raise errors.unknown_unit(call, name, [f"{one.lower()}s" for one in MICROSECONDS])
+        raise errors.unknown_unit(
+            call=call, name=name, known=[f"{one.lower()}s" for one in MICROSECONDS]
+        )
     return MICROSECONDS[singular]
 
 

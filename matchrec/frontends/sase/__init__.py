@@ -42,4 +42,6 @@ def compile_sase(
             read = parse(source.text, source.origin)
             return lower(read, order_by, partition_by, type_column, output)
         except RecursionError as error:
-            raise expression_nested_too_deep("the query", Span(0, len(source.text))) from error
+            raise expression_nested_too_deep(
+                Span(0, len(source.text)), where="the query"
+            ) from error

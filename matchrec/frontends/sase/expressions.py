@@ -27,7 +27,7 @@ from matchrec.frontends.sase.nodes import (
     Index,
     Name,
     SaseQuery,
-    Where,
+    WhereNode,
     attribute_of,
     in_single_quotes,
     name_of,
@@ -115,7 +115,7 @@ class Components:
     def unknown(self, name: Name, clause: str) -> MatchRecognizeError:
         """The error of a name that no component has."""
         known = {one.name.text: one.written for one in self.written}
-        return query_errors.unknown_component(name.text, clause, known, name.span)
+        return query_errors.unknown_component(name.span, name=name.text, clause=clause, known=known)
 
 
 def variables_of(component: Component) -> tuple[str, ...]:
@@ -143,7 +143,9 @@ def _names_are_unique(components: Components) -> None:
     for component in components.written:
         name = component.name
         if name.text.upper() in seen:
-            raise query_errors.duplicate_variable(name.text, (seen[name.text.upper()], name.span))
+            raise query_errors.duplicate_variable(
+                (seen[name.text.upper()], name.span), name=name.text
+            )
         seen[name.text.upper()] = name.span
 
 
@@ -151,12 +153,14 @@ def _refuse_open_negations(components: Components) -> None:
     for component in components.negated:
         after, before = components.neighbours(component)
         if after is None or before is None:
-            places = ("beginning", "before") if after is None else ("end", "after")
+            end, side = ("beginning", "before") if after is None else ("end", "after")
             span = component.event_type.span.to(component.name.span)
-            raise query_errors.negation_without_window(component.name.text, *places, span)
+            raise query_errors.negation_without_window(
+                span, name=component.name.text, end=end, side=side
+            )
 
 
-def _check_arguments(where: Where, components: Components) -> None:
+def _check_arguments(where: WhereNode, components: Components) -> None:
     """The strategy lists each positive component once; negated ones may be left out."""
     if where.arguments is None:
         return
@@ -169,10 +173,12 @@ def _check_arguments(where: Where, components: Components) -> None:
         if component.kleene != argument.kleene:
             what = "a Kleene plus" if component.kleene else "one event"
             raise query_errors.argument_written_otherwise(
-                name, what, component.written, argument.span
+                argument.span, name=name, what=what, written=component.written
             )
         if name in seen:
-            raise query_errors.argument_twice(component.written, (seen[name], argument.span))
+            raise query_errors.argument_twice(
+                (seen[name], argument.span), written=component.written
+            )
         seen[name] = argument.span
     missing = [one.written for one in components.positive if one.name.text not in seen]
     if missing:
@@ -212,7 +218,7 @@ class ExpressionReader:
             case "bare_name":
                 name = name_of(parts[0])
                 if self.components.named(name.text) is None:
-                    raise expression_errors.bare_name(name.text, self.clause, span)
+                    raise expression_errors.bare_name(span, name=name.text, clause=self.clause)
                 return self.identifier(Identifier(name, Index.ALONE, None, span))
             case "identifier" | "whole":
                 found = identifier_of(tree, self.text)
@@ -224,7 +230,7 @@ class ExpressionReader:
                 return self.call(tree)
             case "equivalence":
                 attributes_of(tree)
-                raise expression_errors.equivalence_inside(self.clause, span)
+                raise expression_errors.equivalence_inside(span, clause=self.clause)
         if is_literal(tree):
             return Term((in_single_quotes(self.written(span)),), span)
         return self.applied(operator_of(tree), operands_of(tree), span)
@@ -250,7 +256,7 @@ class ExpressionReader:
         if found is None:
             raise self.components.unknown(name, self.clause)
         if found.negated and self.clause == "RETURN":
-            raise expression_errors.negated_in_return(name.text, name.span)
+            raise expression_errors.negated_in_return(name.span, name=name.text)
         return found
 
     def identifier(self, node: Identifier) -> Term:
@@ -259,9 +265,11 @@ class ExpressionReader:
             written = node.index.of(node.name.text)
             if node.index in RANGES:
                 raise expression_errors.missing_attribute_of_several(
-                    written, self.clause, node.span
+                    node.span, written=written, clause=self.clause
                 )
-            raise expression_errors.missing_attribute(written, self.clause, node.span)
+            raise expression_errors.missing_attribute(
+                node.span, written=written, clause=self.clause
+            )
         return term_of(ColumnReference(navigation, node.attribute.sql, node.span), node.span)
 
     def navigation(self, node: Identifier) -> Navigation:
@@ -279,7 +287,7 @@ class ExpressionReader:
                 return Navigation(name, logical_offset=1)
             case _:
                 raise expression_errors.range_outside_aggregate(
-                    node.index.of(name), self.clause, name, node.span
+                    node.span, written=node.index.of(name), clause=self.clause, name=name
                 )
 
     def check_index(self, node: Identifier) -> None:
@@ -290,16 +298,20 @@ class ExpressionReader:
             attribute = node.attribute.names[0] if node.attribute else None
             raise expression_errors.kleene_without_index(name, attribute, self.clause, node.span)
         if not component.kleene and node.index is not Index.ALONE:
-            raise expression_errors.index_of_one_event(written, self.clause, name, node.span)
+            raise expression_errors.index_of_one_event(
+                node.span, written=written, clause=self.clause, name=name
+            )
         if node.index in ELEMENTS and self.clause == "RETURN":
-            raise expression_errors.element_in_return(written, name, node.span)
+            raise expression_errors.element_in_return(node.span, written=written, name=name)
 
     def length(self, node: Identifier) -> Term:
         name, span = node.name.text, node.span
         if not self.component(node.name).kleene:
-            raise expression_errors.length_of_one_event(name, self.clause, span)
+            raise expression_errors.length_of_one_event(span, name=name, clause=self.clause)
         if self.inside is not None:
-            raise expression_errors.nested_aggregate(f"{name}.LEN", self.clause, span)
+            raise expression_errors.nested_aggregate(
+                span, function=f"{name}.LEN", clause=self.clause
+            )
         return term_of(Aggregate("count", name, (), span=span), span)
 
     # Functions
@@ -311,9 +323,11 @@ class ExpressionReader:
         if name.lower() in OVER_EVENTS:
             return self.aggregate(name.lower(), arguments, span)
         if name.upper() in AGGREGATES | OF_THE_MATCH | WINDOW_ONLY:
-            raise expression_errors.unknown_aggregate(name, self.clause, OVER_EVENTS, place)
+            raise expression_errors.unknown_aggregate(
+                place, function=name, clause=self.clause, known=OVER_EVENTS
+            )
         if name.upper() in NONDETERMINISTIC and self.clause == "WHERE":
-            raise nondeterministic(name, place)
+            raise nondeterministic(place, function=name)
         if name.upper() in NAMING and self.clause == "RETURN":
             fields = [self.field(name.upper(), *one) for one in enumerate(arguments, 1)]
             return Term(self.woven(span, fields), span)
@@ -331,7 +345,7 @@ class ExpressionReader:
     def aggregate(self, function: str, arguments: list[Expression], span: Span) -> Term:
         """One of the five over `a[..i-1]`, the events so far, or `a[]`, all of them."""
         if self.inside is not None:
-            raise expression_errors.nested_aggregate(function, self.clause, span)
+            raise expression_errors.nested_aggregate(span, function=function, clause=self.clause)
         if len(arguments) != 1:
             raise expression_errors.wrong_number_of_arguments(function, len(arguments), span)
         (argument,) = arguments
@@ -350,16 +364,20 @@ class ExpressionReader:
         for one in found:
             self.component(one.name)
             if one.index not in RANGES:
-                raise expression_errors.aggregate_of_one_event(function, self.clause, one.span)
+                raise expression_errors.aggregate_of_one_event(
+                    one.span, function=function, clause=self.clause
+                )
             self.check_index(one)
         if not found:
-            raise expression_errors.aggregate_of_one_event(function, self.clause, span)
+            raise expression_errors.aggregate_of_one_event(
+                span, function=function, clause=self.clause
+            )
         first = found[0]
         for other in found[1:]:
             if (other.name.text, other.index) != (first.name.text, first.index):
                 ranges = (first.index.of(first.name.text), other.index.of(other.name.text))
                 raise expression_errors.two_ranges(
-                    function, self.clause, ranges, (first.span, other.span)
+                    (first.span, other.span), function=function, clause=self.clause, ranges=ranges
                 )
         return first
 
@@ -461,7 +479,7 @@ def _index_of(name: Name, tree: Expression, text: str) -> Index:
     known = INDICES | {f"{name.text}.LEN": Index.LAST, f"..{name.text}.LEN": Index.ALL}
     if key not in known:
         span = span_of(tree)
-        raise expression_errors.unknown_index(name.text, _written(span, text), span)
+        raise expression_errors.unknown_index(span, name=name.text, written=_written(span, text))
     return known[key]
 
 

@@ -157,7 +157,7 @@ def measures(query: SaseQuery, components: Components) -> Iterator[Measure]:
     seen: dict[str, Span] = {}
     for item in query.items:
         if item.name in seen:
-            raise duplicate_measure(item.name, (seen[item.name], item.name_span))
+            raise duplicate_measure((seen[item.name], item.name_span), name=item.name)
         seen[item.name] = item.name_span
         value = with_final_semantics(reader.scalar(item.expression))
         yield Measure(item.name, value, item.name_span)
@@ -192,7 +192,9 @@ def check_equivalences(
         variable, *attribute = test.names
         if attribute and components.named(variable) is not None:
             written = ".".join(attribute)
-            raise expression_errors.equivalence_of_variable(variable, written, test.span)
+            raise expression_errors.equivalence_of_variable(
+                test.span, variable=variable, attribute=written
+            )
     where = query.where
     if where is not None and where.strategy is Strategy.PARTITION_CONTIGUITY and not tests:
         raise errors.nothing_to_partition_by(where.strategy_span)
@@ -279,7 +281,7 @@ def place(conjunct: Scalar, components: Components) -> str:
     for other in negated[1:]:
         if other.variable != negated[0].variable:
             variables = (negated[0].variable, other.variable)
-            raise expression_errors.two_negated(variables, (negated[0].span, other.span))
+            raise expression_errors.two_negated((negated[0].span, other.span), names=variables)
     order = components.order
     last = negated[0] if negated else None
     if last is None:
@@ -288,7 +290,7 @@ def place(conjunct: Scalar, components: Components) -> str:
         return components.places[0]
     for one in found:
         if one.element and one.place != last.place:
-            raise expression_errors.element_elsewhere(one.variable, (one.span, last.span))
+            raise expression_errors.element_elsewhere((one.span, last.span), name=one.variable)
     return last.place
 
 

@@ -126,7 +126,7 @@ class ListedComponent:
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
+class WhereNode:
     """A strategy, the components that it lists (None: it has no list) and the predicates."""
 
     strategy: Strategy
@@ -162,7 +162,7 @@ class SaseQuery:
     text: str
     components: tuple[Component, ...]
     sequence_span: Span
-    where: Where | None = None
+    where: WhereNode | None = None
     window: RowExpression | EventWindow | None = None
     items: tuple[ReturnItem, ...] = ()
     first_matches: FirstMatches | None = None

@@ -24,7 +24,7 @@ from matchrec.frontends.sase.nodes import (
     ReturnItem,
     SaseQuery,
     Strategy,
-    Where,
+    WhereNode,
     in_single_quotes,
     name_of,
     span_of,
@@ -112,12 +112,12 @@ def _component(tree: Expression, text: str) -> Component:
     if tree.data == "absent":
         found = _component(tree.children[0], text)
         if found.kleene:
-            raise errors.negated_kleene(found.name.text, span)
+            raise errors.negated_kleene(span, variable=found.name.text)
         return replace(found, negated=True)
     event_type, plus, name, brackets = tree.children
     if bool(plus) != (brackets is not None):
         written = text[event_type.meta.start_pos : event_type.meta.end_pos]
-        raise errors.half_kleene(str(name), written, span)
+        raise errors.half_kleene(span, variable=str(name), event_type=written)
     return Component(_event_type(event_type.children[0]), name_of(name), kleene=bool(plus))
 
 
@@ -132,7 +132,7 @@ def _event_type(token: Token) -> EventType:
     return EventType(literal, span_of(token))
 
 
-def _where(tree: Expression) -> Where:
+def _where(tree: Expression) -> WhereNode:
     """WHERE, with a conjunction in braces or with its parts one after the other."""
     strategy, *predicates = tree.children
     listed = predicates.pop(0) if tree.data == "braced" else None
@@ -142,7 +142,7 @@ def _where(tree: Expression) -> Where:
         for name, brackets in [one.children]
     )
     found = strategy_named(strategy, span_of(strategy))
-    return Where(found, span_of(strategy), arguments, tuple(one for one in predicates if one))
+    return WhereNode(found, span_of(strategy), arguments, tuple(one for one in predicates if one))
 
 
 def _item(tree: Expression, text: str) -> ReturnItem:
@@ -166,7 +166,7 @@ def strategy_named(written: str, span: Span) -> Strategy:
     known = {strategy.value: strategy for strategy in Strategy}
     found = known.get(written.lower().replace("-", "_"))
     if found is None:
-        raise errors.unknown_strategy(written, list(known), span)
+        raise errors.unknown_strategy(span, name=written, known=list(known))
     return found
 
 
@@ -188,9 +188,9 @@ def _window(tree: Expression, text: str) -> RowExpression | EventWindow:
     if not others and unit is not None and singular(unit) == "EVENT":
         events = whole_number(number.text) if number.text.isdigit() else 0
         if events is None:
-            raise errors.too_many_events(MOST, number.span)
+            raise errors.too_many_events(number.span, limit=MOST)
         if events == 0:
-            raise errors.not_a_number_of_events(number.text, number.span)
+            raise errors.not_a_number_of_events(number.span, number=number.text)
         return EventWindow(events, span)
     parts = [f"{one.text} {unit_of(one, other)}" for one, other in amounts]
     return RowExpression(f"INTERVAL {' '.join(parts)}", span)
@@ -199,17 +199,17 @@ def _window(tree: Expression, text: str) -> RowExpression | EventWindow:
 def unit_of(number: Name, unit: Name | None) -> str:
     """The interval unit after a number."""
     if unit is None:
-        raise errors.missing_unit(number.text, number.span)
+        raise errors.missing_unit(number.span, number=number.text)
     found = singular(unit)
     if found in CALENDAR:
-        raise errors.calendar_unit(unit.text, unit.span)
+        raise errors.calendar_unit(unit.span, unit=unit.text)
     if found == "EVENT":
         raise errors.mixed_units(unit.span)
     if found not in MICROSECONDS:
         known = [f"{one.lower()}s" for one in (*MICROSECONDS, "EVENT")]
-        raise errors.unknown_unit(unit.text, known, unit.span)
+        raise errors.unknown_unit(unit.span, name=unit.text, known=known)
     if not number.text.isdigit() and found != "SECOND":
-        raise errors.fraction_of_unit(number.text, unit.text, number.span.to(unit.span))
+        raise errors.fraction_of_unit(number.span.to(unit.span), number=number.text, unit=unit.text)
     return found
 
 

@@ -77,7 +77,7 @@ def pattern_outside(tokens: TokenSequence, word: int, wrong: int) -> MatchRecogn
     ):
         end = tokens.past(end)
     text = tokens.text_at(tokens.span(word + 1, end))
-    return errors.pattern_goes_on(tokens[wrong].text, text, tokens[wrong].span)
+    return errors.pattern_goes_on(tokens[wrong].span, written=tokens[wrong].text, text=text)
 
 
 _ORDER = tuple(ClausePart)
@@ -205,7 +205,7 @@ def _starts(clause: ClauseTokens) -> Iterator[tuple[ClausePart, int]]:
         if part is ClausePart.PATTERN:
             closing = clause.pairs.get(index + 1, -1)
             if closing < 0:
-                raise errors.parenthesis_not_closed("PATTERN", clause[index + 1].span)
+                raise errors.parenthesis_not_closed(clause[index + 1].span, part="PATTERN")
             pattern_end = read_words_after_pattern(clause, closing)[1] - 1
         index = clause.past(index)
 
@@ -334,13 +334,13 @@ def _check_order(clause: ClauseTokens, starts: Sequence[tuple[ClausePart, int]])
     for part, index in starts:
         keyword = _keyword(clause, part, index)
         if part is ClausePart.ROWS_PER_MATCH and clause.in_window:
-            raise window_errors.not_in_window(names[part], keyword)
+            raise window_errors.not_in_window(keyword, what=names[part])
         if part in before:
-            raise errors.written_twice(part.value, (before[part], keyword))
+            raise errors.written_twice((before[part], keyword), part=part.value)
         later = next((one for one in before if _ORDER.index(one) > _ORDER.index(part)), None)
         if later:
             order = [names[one] for one in _ORDER if one in names]
-            raise errors.out_of_order(names[part], names[later], order, keyword)
+            raise errors.out_of_order(keyword, earlier=names[part], later=names[later], order=order)
         before[part] = keyword
 
 
@@ -376,7 +376,7 @@ def _refuse_without_pattern(clause: ClauseTokens, written: dict[ClausePart, Sect
             raise _without_parentheses(clause, index)
         misspelt = token.key != "PATTERN" and meant_keyword(token.key) == "PATTERN"
         if misspelt and clause.key(index + 1) == "(":
-            raise errors.misspelt_pattern(token.text, token.span)
+            raise errors.misspelt_pattern(token.span, text=token.text)
     after = [section for part, section in written.items() if part in _AFTER_PATTERN]
     last = clause[-1].span
     closing = Span(clause.inside.end, clause.inside.end + 1)
@@ -387,12 +387,12 @@ def _refuse_without_pattern(clause: ClauseTokens, written: dict[ClausePart, Sect
 def items_of(clause: ClauseTokens, section: Section) -> tuple[tuple[int, int], ...]:
     """The index ranges between the commas of a section, none of them empty."""
     if section.start == section.end:
-        raise errors.nothing_in(section.part.value, section.keyword)
+        raise errors.nothing_in(section.keyword, part=section.part.value)
     parts = clause.separated(section.start, section.end)
     for start, end in parts:
         if start == end:
             comma = end if end < section.end else end - 1
-            raise errors.nothing_beside_comma(section.part.value, clause[comma].span)
+            raise errors.nothing_beside_comma(clause[comma].span, part=section.part.value)
     return parts
 
 
@@ -424,10 +424,10 @@ def _window(clause: ClauseTokens, start: int, end: int) -> WindowNode:
     pair = end - start > 4 and (clause.key(end - 4), clause.key(end - 2)) == ("FROM", "TO")
     stop = end - 2 if between else end - 4 if pair else end
     if stop == start:
-        raise errors.nothing_in("WITHIN", span)
+        raise errors.nothing_in(span, part="WITHIN")
     written = expression_at(clause, start, stop)
     if is_time(clause, start):
-        raise errors.distance_without_interval(written.text, written.span)
+        raise errors.distance_without_interval(written.span, text=written.text)
     if not pair:
         return WindowNode(written, span, between)
     after, to = clause[end - 3], clause[end - 1]
@@ -483,7 +483,7 @@ def _pattern(clause: ClauseTokens, section: Section, end: int) -> RowPattern:
     for index in range(opening, closing):
         if clause.key(index) == "DEFINE" and clause.key(index + 2) == "AS":
             spans = clause[opening].span, clause[index].span
-            raise errors.not_closed_before("(", "DEFINE", spans)
+            raise errors.not_closed_before(spans, opening="(", keyword="DEFINE")
     if end < section.end:
         token = clause[end]
         if token.key in ("PARTITION", "SKIP", "STRICT", "ALL", "NON", "LONGEST", "FIRST"):
@@ -507,9 +507,9 @@ def _name_after_as(clause: ClauseTokens, item: Range, what: str, where: str) -> 
         return None
     name = clause[end - 1]
     if name.in_double_quotes:
-        raise column_in_double_quotes(where, name.text, name.span)
+        raise column_in_double_quotes(name.span, clause=where, text=name.text)
     if name.is_string:
-        raise errors.string_as_name(what, where, name.text, name.span)
+        raise errors.string_as_name(name.span, what=what, clause=where, text=name.text)
     return name if name.is_name else None
 
 
@@ -548,8 +548,8 @@ def _refuse_second_name(clause: ClauseTokens, start: int, end: int) -> None:
 def _without_name(clause: ClauseTokens, start: int, end: int) -> MatchRecognizeError:
     expression = expression_at(clause, start, end)
     if clause.key(end - 1) == "*" and (end - start == 1 or clause.key(end - 2) == "."):
-        return errors.star_as_measure(expression.text, expression.span)
-    return errors.measure_without_name(expression.text, expression.span)
+        return errors.star_as_measure(expression.span, text=expression.text)
+    return errors.measure_without_name(expression.span, text=expression.text)
 
 
 _ROWS_PER_MATCH = {rows.value: rows for rows in OF_CLAUSES} | {
@@ -592,7 +592,7 @@ def _after_match(clause: ClauseTokens, section: Section) -> AfterMatchSkip:
         return AfterMatchSkip(to, None, span)
     to = _SKIPS.get(_words(clause, start, end - 1))
     if to is None or to in _TO_ROWS or not target.can_name:
-        raise errors.malformed_skip(clause.text_at(span), span)
+        raise errors.malformed_skip(span, text=clause.text_at(span))
     _refuse_reserved(target, "AFTER MATCH SKIP")
     return AfterMatchSkip(to, target.variable, target.span)
 
@@ -616,7 +616,7 @@ def _frame(clause: ClauseTokens, section: Section) -> FrameEnd:
             if bound.text.isdigit():
                 return FrameEnd(whole_number(bound.text), span)  # beyond all numbers: no limit
             return FrameEnd(bound, span)
-    raise window_errors.wrong_frame(" ".join(clause.text_at(span).split()), span)
+    raise window_errors.wrong_frame(span, text=" ".join(clause.text_at(span).split()))
 
 
 def _subset(clause: ClauseTokens, start: int, end: int) -> Subset:
@@ -632,7 +632,7 @@ def _subset(clause: ClauseTokens, start: int, end: int) -> Subset:
     parts = clause.separated(opening + 1, end - 1) if well_formed else ()
     if not parts or any(stop - first != 1 or not clause.can_name(first) for first, stop in parts):
         written = expression_at(clause, start, end)
-        raise errors.malformed_subset(written.text, written.span)
+        raise errors.malformed_subset(written.span, text=written.text)
     members = tuple(clause[first] for first, _ in parts)
     for token in (name, *members):
         _refuse_reserved(token, "SUBSET")

@@ -24,7 +24,7 @@ from matchrec.frontends.lexing.tokens import (
 )
 from matchrec.frontends.row_pattern import parameters_in
 from matchrec.frontends.sql.grammar import cut_out_tokens, read_clause
-from matchrec.frontends.sql.nodes import Block, FrameHole, Query, Site, view_name
+from matchrec.frontends.sql.nodes import Block, FrameHole, QueryNode, Site, view_name
 from matchrec.frontends.sql.relation import (
     Cut,
     WithClause,
@@ -65,7 +65,7 @@ def parse(
     frames: Collection[str] = (),
     dialect: Dialect = SPARK,
     origin: Origin | None = None,
-) -> Query:
+) -> QueryNode:
     """The clauses of a query; frames: the names that `{name}` may have.
 
     origin: what the text was translated from, if it was.
@@ -79,7 +79,7 @@ def parse(
         if _MISSPELT.search(text):
             _refuse_misspelt(text)
         if not frames and not may_have_clause(text):
-            return Query(source)
+            return QueryNode(source)
         tokens = read_tokens(text, dialect)
         refuse_unbalanced(tokens)
         clauses = find_clauses(tokens)
@@ -90,14 +90,14 @@ def parse(
         )
         passed = tuple(_frames(tokens, frames, inside, bool(clauses or windows)))
         if not clauses and not windows:
-            return Query(source, (), passed, keeps_text=keeps_text(tokens))
+            return QueryNode(source, (), passed, keeps_text=keeps_text(tokens))
         read: tuple[ReadBlock, ...] = ()
         if windows:
             from matchrec.frontends.sql.pattern_windows import read_blocks
 
             read = read_blocks(tokens, windows, clauses)
         sites, blocks = _all_sites(tokens, clauses, read)
-        return Query(source, sites, passed, _marks(tokens, sites), keeps_text(tokens), blocks)
+        return QueryNode(source, sites, passed, _marks(tokens, sites), keeps_text(tokens), blocks)
 
 
 def _windows(tokens: TokenSequence) -> tuple[FoundWindow, ...]:
@@ -122,7 +122,7 @@ def _refuse_misspelt(text: str) -> None:
         written = text[tokens[first].span.start : tokens[opening].span.start]
         parts = (part_at(tokens, index) for index in tokens.level(opening + 1, closing))
         if _MISSPELT.fullmatch(written.strip()) and "PATTERN" in parts:
-            raise errors.misspelt_clause(written.strip(), tokens.span(first, opening))
+            raise errors.misspelt_clause(tokens.span(first, opening), text=written.strip())
 
 
 def _marks(tokens: TokenSequence, sites: tuple[Site, ...]) -> tuple[Span, ...]:
@@ -147,7 +147,7 @@ def _frames(
         if name in names:
             yield FrameHole(View(name), span)
         elif strict:
-            raise errors.unknown_frame(name, names, span)
+            raise errors.unknown_frame(span, name=name, frames=names)
 
 
 def _all_sites(
@@ -200,7 +200,7 @@ def _alias_after(tokens: TokenSequence, cut: Cut) -> str | None:
         return None
     token = tokens[place]
     if token.in_double_quotes:
-        raise errors.alias_in_double_quotes(token.text, token.span)
+        raise errors.alias_in_double_quotes(token.span, text=token.text)
     return None if token.is_word and is_reserved(token.text) else token.name
 
 
@@ -263,7 +263,7 @@ Replaced = tuple[tuple[Span, Template], ...]
 Piece = str | View | Instead
 
 
-def outer(query: Query) -> Template:
+def outer(query: QueryNode) -> Template:
     """The query with a hole for each clause that stands in no other one's relation.
 
     All else keeps its line and column. The clause's alias and column list stay, because they
@@ -273,7 +273,7 @@ def outer(query: Query) -> Template:
     return _joined(tuple(_written(query, whole, len(query.sites))))
 
 
-def rows_of(query: Query, site: Site) -> Template:
+def rows_of(query: QueryNode, site: Site) -> Template:
     """The query of all rows of one clause's relation, in which the user's text keeps its place.
 
     `SELECT ... FROM t MATCH_RECOGNIZE (...)` becomes `   SELECT*FROM t`. A query that begins with
@@ -296,7 +296,7 @@ def rows_of(query: Query, site: Site) -> Template:
         return _joined((*pieces, written_into(before, "FROM"), *rows, " SELECT *", closing))
 
 
-def _select_all(query: Query, site: Site, end: int) -> Iterator[Piece]:
+def _select_all(query: QueryNode, site: Site, end: int) -> Iterator[Piece]:
     """`SELECT * FROM` in the place of a SELECT with windows, for its rows."""
     text = query.source.text
     block = _block_of(query, site)
@@ -308,17 +308,17 @@ def _select_all(query: Query, site: Site, end: int) -> Iterator[Piece]:
     yield between
 
 
-def markers_of_outer(query: Query) -> tuple[Span, ...]:
+def markers_of_outer(query: QueryNode) -> tuple[Span, ...]:
     """The `?` that `outer` keeps, left to right."""
     return _markers(query, len(query.sites), Span(0, len(query.source.text)))
 
 
-def markers_of_rows(query: Query, site: Site) -> tuple[Span, ...]:
+def markers_of_rows(query: QueryNode, site: Site) -> tuple[Span, ...]:
     """The `?` that `rows_of` keeps, left to right."""
     return _markers(query, site.index, *site.with_clauses, site.relation)
 
 
-def _markers(query: Query, before: int, *spans: Span) -> tuple[Span, ...]:
+def _markers(query: QueryNode, before: int, *spans: Span) -> tuple[Span, ...]:
     """The `?` in these spans that are not in what is replaced there."""
     replaced = [span for span, _ in _replaced(query, before)]
     return tuple(
@@ -330,7 +330,7 @@ def _markers(query: Query, before: int, *spans: Span) -> tuple[Span, ...]:
     )
 
 
-def _replaced(query: Query, before: int) -> Iterator[tuple[Span, Template]]:
+def _replaced(query: QueryNode, before: int) -> Iterator[tuple[Span, Template]]:
     """What stands in the places of evaluated sites, of calls over windows, of windows, of `*` and
     of frames; holes are as large as what stood there.
 
@@ -351,7 +351,7 @@ def _replaced(query: Query, before: int) -> Iterator[tuple[Span, Template]]:
         yield frame.span, (View(frame.view.name, frame.span.end - frame.span.start),)
 
 
-def _block_of(query: Query, site: Site) -> Block:
+def _block_of(query: QueryNode, site: Site) -> Block:
     """The SELECT that a window stands in."""
     return next(one for one in query.blocks if one.rows == site.relation)
 
@@ -361,7 +361,7 @@ def _alias(block: Block) -> str:
     return "" if block.alias is None else f" AS {quoted(block.alias)}"
 
 
-def select_from(query: Query, site: Site, select_list: Template) -> Template:
+def select_from(query: QueryNode, site: Site, select_list: Template) -> Template:
     """`[WITH ...] SELECT select_list FROM relation`, for the relation of one clause.
 
     WITH clauses keep their nesting, `WITH a AS (...) (WITH b AS (...) SELECT ...)`, so that a name
@@ -374,7 +374,7 @@ def select_from(query: Query, site: Site, select_list: Template) -> Template:
     return in_scope(query, site, template("SELECT ", select_list, " FROM ", before))
 
 
-def in_scope(query: Query, site: Site, text: Template) -> Template:
+def in_scope(query: QueryNode, site: Site, text: Template) -> Template:
     """A query text of ours after the WITH clauses that are visible at one clause."""
     for depth, visible in reversed(tuple(enumerate(site.with_clauses))):
         text = template(_cut_out(query, visible, site.index), " ", text)
@@ -393,7 +393,7 @@ def fill_frames(text: str, frames: Collection[str]) -> Template:
     return _joined(tuple(_pieces(text, Span(0, len(text)), holes)))
 
 
-def _cut_out(query: Query, span: Span, before: int) -> Template:
+def _cut_out(query: QueryNode, span: Span, before: int) -> Template:
     """The text at `span` with holes: the outermost clauses in it, frames, and names for `?`.
 
     before: the index of the first site that is not yet evaluated.
@@ -408,7 +408,7 @@ def _without_layout(pieces: Template) -> Template:
     return tuple(one for one in texts if not isinstance(one, str) or one.strip()) or ("",)
 
 
-def _written(query: Query, span: Span, before: int) -> Iterator[Piece]:
+def _written(query: QueryNode, span: Span, before: int) -> Iterator[Piece]:
     """The text at `span` with holes as large as what stood there, and `?` as they are."""
     return _pieces(query.source.text, span, tuple(_replaced(query, before)))
 

@@ -103,7 +103,7 @@ def take_out_negations(
     for one in found:
         for name in one.names:
             if name in mapped:
-                raise errors.negated_and_mapped(name, one.span)
+                raise errors.negated_and_mapped(one.span, name=name)
     return rest, tuple(_absences(parts, windowed=windowed))
 
 
@@ -118,11 +118,11 @@ def _absences(parts: Parts, *, windowed: bool) -> Iterator[Absence]:
             before, after = tuple(_of_rows(parts[:place])), tuple(_of_rows(parts[place:]))
             if not windowed and not (before and after):
                 end = "end" if before else "beginning"
-                raise errors.negation_without_window(part.names[0], end, part.span)
+                raise errors.negation_without_window(part.span, name=part.names[0], end=end)
             names = _beside(before[::-1], "before", part), _beside(after, "after", part)
             for name in names[0] or ():
                 if name in variable_names(concatenation(after)):
-                    raise errors.variable_on_both_sides(name, part.span)
+                    raise errors.variable_on_both_sides(part.span, name=name)
             yield from (Absence(name, *names, part.span) for name in part.names)
 
 
@@ -135,7 +135,7 @@ def _beside(parts: Parts, side: str, negation: Negation) -> tuple[str, ...] | No
         names.update(dict.fromkeys(variable_names(part)))
         if not may_be_empty(part):
             return tuple(names)
-    raise errors.negation_beside_optional(side, negation.span)
+    raise errors.negation_beside_optional(negation.span, side=side)
 
 
 def of_forbidden_row(condition: Scalar, name: str, pattern: RowPattern) -> Scalar:
@@ -162,7 +162,9 @@ def check_absent_rows(plan: MatchPlan) -> None:
         for reference in references(one.condition) if one.variable in absent else ():
             what = _unread(reference, one.variable)
             if what is not None:
-                raise errors.reads_forbidden_row(what, one.variable, reference.span, hint)
+                raise errors.reads_forbidden_row(
+                    reference.span, what=what, name=one.variable, hint=hint
+                )
 
 
 def _unread(reference: Reference, name: str) -> str | None:
@@ -259,9 +261,9 @@ def _scope(clause: MatchRecognize, part: ClausePart, pattern: RowPattern) -> Sco
 def _check_words(clause: MatchRecognize) -> None:
     """Raises MatchRecognizeError for words that do not go together."""
     if clause.search:
-        raise search_outside_window(clause.search.value, clause.search_span or clause.span)
+        raise search_outside_window(clause.search_span or clause.span, word=clause.search.value)
     if clause.output not in (None, *ONE_OF_A_ROW) and clause.after_match is not None:
-        raise skip_among_all(clause.output.value, clause.after_match.span or clause.span)
+        raise skip_among_all(clause.after_match.span or clause.span, output=clause.output.value)
 
 
 def _row(node: ExpressionText, clause: ClausePart, dialect: Dialect) -> RowExpression:

@@ -207,7 +207,7 @@ class WithinFrame:
                 has_row = self.has_row(navigation.physical_offset, scalar.span)
                 parts = "(CASE WHEN ", has_row, " THEN ", scalar, " END)"
                 return Operation("CASE", parts, scalar.span)
-        raise errors.rows_beyond_frame("NEXT", leaves[0].span)
+        raise errors.rows_beyond_frame(leaves[0].span, function="NEXT")
 
     def moved_back(self, reference: Reference, candidate: str) -> Reference:
         """PREV where it may leave the frame: the row before is then no row of the run."""
@@ -220,7 +220,7 @@ class WithinFrame:
         if distance <= 0 or self.least_before(navigation, candidate) >= distance:
             return reference
         if not self.is_candidate(navigation, candidate):
-            raise errors.rows_beyond_frame("PREV", reference.span)
+            raise errors.rows_beyond_frame(reference.span, function="PREV")
         back = Navigation(None, End.LAST, distance, 0, navigation.semantics)
         return replace(reference, navigation=back)
 
@@ -232,7 +232,7 @@ class WithinFrame:
         if navigation.physical_offset <= 0:
             return False
         if not self.is_candidate(navigation, candidate):
-            raise errors.rows_beyond_frame("NEXT", reference.span)
+            raise errors.rows_beyond_frame(reference.span, function="NEXT")
         rows = self.frame.rows if isinstance(self.frame.rows, int) else 0
         return self.before[candidate][1] + navigation.physical_offset > rows
 
@@ -282,7 +282,7 @@ def read_function(call: WindowCall, dialect: Dialect) -> Measure:
     if value is None:
         words = " ".join(written.text.split())
         is_call = tokens.key(1) == "(" and tokens.pairs.get(1) == len(tokens) - 1
-        raise errors.not_over_rows(tokens[0].text if is_call else words, written.span)
+        raise errors.not_over_rows(written.span, name=tokens[0].text if is_call else words)
     return Measure(call.column, value, written.span, over_rows=True)
 
 
@@ -351,14 +351,14 @@ def check_skip(plan: MatchPlan) -> None:
     names = (plan.variables[one] for one in plan.members(target))
     if any(before[name][0] == 0 for name in names):
         words = f"AFTER MATCH SKIP TO {target}, which may be the match's first row,"
-        raise errors.not_with_seek(words, plan.after_match.span)
+        raise errors.not_with_seek(plan.after_match.span, what=words)
 
 
 def check_names(plan: MatchPlan) -> None:
     """Two names are ours."""
     for name in (*plan.variables, *plan.unions):
         if name in (PASSED, MATCHED):
-            raise errors.not_with_seek(f"a variable called `{name}`", plan.pattern.span)
+            raise errors.not_with_seek(plan.pattern.span, what=f"a variable called `{name}`")
 
 
 def of_match(reference: Reference) -> Reference:
@@ -366,13 +366,13 @@ def of_match(reference: Reference) -> Reference:
     match reference:
         case Aggregate(variable=variable):
             if any(isinstance(one, RowNumber) for one in inner_references(reference)):
-                raise errors.not_with_seek("MATCH_ROW_NUMBER()", reference.span)
+                raise errors.not_with_seek(reference.span, what="MATCH_ROW_NUMBER()")
             return replace(reference, variable=variable or MATCHED)
         case ColumnReference(navigation):
             return replace(reference, navigation=rows_of_match(navigation))
         case Classifier(navigation):
             if navigation.physical_offset:
-                raise errors.not_with_seek("PREV or NEXT of CLASSIFIER()", reference.span)
+                raise errors.not_with_seek(reference.span, what="PREV or NEXT of CLASSIFIER()")
             return replace(reference, navigation=rows_of_match(navigation))
         case MatchNumber() | RowNumber() | Ending():
             return reference
@@ -413,7 +413,7 @@ def _called(measures: tuple[Measure, ...], window: RowPatternWindow) -> Iterator
     for measure in measures:
         other = by_name.setdefault(measure.name.lower(), measure)
         if other is not measure:
-            raise duplicate_measure(measure.name, (other.span, measure.span))
+            raise duplicate_measure((other.span, measure.span), name=measure.name)
     columns = {one.measure.lower(): one.column for one in window.calls if one.measure}
     for name, measure in by_name.items():
         column = columns.get(name, uncalled(measure.name))
@@ -422,20 +422,17 @@ def _called(measures: tuple[Measure, ...], window: RowPatternWindow) -> Iterator
 
 def _refuse_parts(clause: MatchRecognize) -> None:
     for window in clause.windows:
-        raise errors.not_in_window("WITHIN", window.interval.span)
-    if clause.partial is not None:
-        raise errors.not_in_window(clause.partial.words, clause.partial.span or clause.span)
-    if clause.first_matches is not None:
-        raise errors.not_in_window(clause.first_matches.words, clause.first_matches.span)
-    for words in (clause.selection, clause.output):
-        if words is not None:
-            raise errors.not_in_window(words.value, clause.pattern_span)
+        raise errors.not_in_window(window.interval.span, what="WITHIN")
+    for option in (clause.partial, clause.first_matches, clause.selection, clause.output):
+        if option is not None:
+            span = getattr(option, "span", clause.pattern_span)
+            raise errors.not_in_window(span or clause.span, what=option.words)
     for node in walk(clause.pattern):
         if isinstance(node, Negation):
-            raise errors.not_in_window("NOT in PATTERN", node.span or clause.pattern_span)
+            raise errors.not_in_window(node.span or clause.pattern_span, what="NOT in PATTERN")
         if isinstance(node, PartitionStart | PartitionEnd):
             sign = "^" if isinstance(node, PartitionStart) else "$"
-            raise errors.not_in_window(sign, node.span or clause.pattern_span)
+            raise errors.not_in_window(node.span or clause.pattern_span, what=sign)
 
 
 def _refuse_next(measures: tuple[Measure, ...]) -> None:
@@ -452,6 +449,6 @@ def _refuse_in_plan(plan: MatchPlan) -> None:
         for reference in all_references(scalar):
             span = reference.span or Span(0, 0)
             if isinstance(reference, MatchNumber):
-                raise errors.not_in_window("MATCH_NUMBER()", span)
+                raise errors.not_in_window(span, what="MATCH_NUMBER()")
             if isinstance(reference, Aggregate) and reference.function == MATCHED_ROWS:
-                raise errors.not_in_window("MATCHED_ROWS()", span)
+                raise errors.not_in_window(span, what="MATCHED_ROWS()")

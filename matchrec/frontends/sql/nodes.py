@@ -187,7 +187,7 @@ class FrameHole:
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class QueryNode:
     """sites: in the order of evaluation. frames: outside clauses, left to right.
 
     markers: every `?` of a query with sites, left to right; pieces of the query name the marker at

@@ -116,7 +116,7 @@ def _select(
     for index in after:
         if tokens.key(index) in _GROUPING:
             word = "GROUP BY" if tokens.key(index) == "GROUP" else tokens.key(index)
-            raise errors.grouped_rows(word, tokens[index].span)
+            raise errors.grouped_rows(tokens[index].span, word=word)
     ends = [*after[1:], end]
     starts = {tokens.key(one): (one, ends[place]) for place, one in enumerate(after)}
     windows = _items(tokens, starts["WINDOW"]) if "WINDOW" in starts else ()
@@ -166,10 +166,10 @@ def _definitions(tokens: TokenSequence, items: Sequence[Range]) -> dict[str, Ran
     for start, end in items:
         if tokens.says(start + 1, "AS", "("):
             if start + 2 not in tokens.pairs:
-                raise unclosed_bracket("(", "the query", tokens[start + 2].span)
+                raise unclosed_bracket(tokens[start + 2].span, opening="(", where="the query")
             name = tokens[start].name.lower()
             if name in found:
-                raise errors.duplicate_window(tokens[start].text, tokens[start].span)
+                raise errors.duplicate_window(tokens[start].span, name=tokens[start].text)
             found[name] = start + 2, end
     return found
 
@@ -282,7 +282,7 @@ def _refuse_measure(tokens: TokenSequence, over: int) -> None:
     named = named and tokens.key(over + 1) != "FROM"  # there it is an alias
     is_item = tokens.key(over - 2) in (",", "SELECT", "BY", "(")
     if named and is_item and tokens[over - 1].is_name:
-        raise errors.measure_of_plain_window(tokens[over - 1].text, tokens[over - 1].span)
+        raise errors.measure_of_plain_window(tokens[over - 1].span, name=tokens[over - 1].text)
 
 
 def _window_of(tokens: TokenSequence, over: int, windows: set[int]) -> tuple[int, int] | None:
@@ -329,7 +329,7 @@ def _refuse_derived(tokens: TokenSequence, select: Select, window: int) -> None:
     name = tokens[window - 2].name.lower()
     for place in select.copies:
         if tokens[place].name.lower() == name:
-            raise errors.derived_window(tokens[place].text, tokens[place].span)
+            raise errors.derived_window(tokens[place].span, name=tokens[place].text)
     places = [(opening, tokens.pairs[opening]) for opening, _ in select.definitions.values()]
     places += [
         (opening, closing)
@@ -341,7 +341,7 @@ def _refuse_derived(tokens: TokenSequence, select: Select, window: int) -> None:
         is_base = closing > first and tokens[first].is_name and tokens[first].name.lower() == name
         extended = closing - first > 1 and tokens.key(first + 1) != "BY"
         if is_base and (extended or tokens.key(opening - 1) == "AS"):
-            raise errors.derived_window(tokens[first].text, tokens[first].span)
+            raise errors.derived_window(tokens[first].span, name=tokens[first].text)
 
 
 Calls = tuple[tuple["CallTokens", WindowCall], ...]
@@ -392,7 +392,7 @@ def _base(tokens: TokenSequence, window: FoundWindow) -> tuple[Range, int]:
         return (first, first), first
     known = window.select.definitions
     if name.name.lower() not in known:
-        raise errors.unknown_base(name.text, list(known), name.span)
+        raise errors.unknown_base(name.span, name=name.text, known=list(known))
     opening, _ = known[name.name.lower()]
     base = opening + 1, tokens.pairs[opening]
     _check_base(tokens, base, (first + 1, window.closing), name)
@@ -411,13 +411,15 @@ def _check_base(tokens: TokenSequence, base: Range, own: Range, name: Token) -> 
         is_column = tokens.key(index - 1) in ("BY", ",", ".")
         is_frame = tokens.key(index) in UNITS_OF_FRAMES and not is_column
         if is_frame or tokens.key(index) == "PATTERN":
-            raise errors.base_with_frame(name.text, name.span)
+            raise errors.base_with_frame(name.span, name=name.text)
     for index in tokens.level(*own):
         key = tokens.key(index)
         if tokens.key(index + 1) == "BY" and (
             key == "PARTITION" or (key == "ORDER" and key in inside)
         ):
-            raise errors.second_keys(f"{key} BY", name.text, tokens.span(index, index + 2))
+            raise errors.second_keys(
+                tokens.span(index, index + 2), part=f"{key} BY", name=name.text
+            )
 
 
 Edit = tuple[Span, str]
@@ -452,7 +454,7 @@ def _star_at(tokens: TokenSequence, index: int, alias: str | None) -> Iterator[S
         return
     if tokens.key(index + 1) in _CHANGES:
         word = tokens.key(index + 1)
-        raise errors.star_with_changes(word, tokens.span(index, index + 2))
+        raise errors.star_with_changes(tokens.span(index, index + 2), word=word)
     if before != ".":
         yield tokens[index].span
     elif _qualifies(tokens, index - 2, alias):
@@ -569,11 +571,11 @@ def _called(tokens: TokenSequence, call: CallTokens, read: ReadWindow, label: st
         return WindowCall(f"{text} OVER {label}", written, None)
     name = tokens[call.start].name
     if call.over - call.start > 1:
-        raise errors.qualified_measure(text, text.rpartition(".")[2], span)
+        raise errors.qualified_measure(span, name=text, measure=text.rpartition(".")[2])
     known = [measure.name for measure in read.clause.measures]
     own = next((one for one in known if one.lower() == name.lower()), None)
     if own is None:
-        raise errors.unknown_measure(name, label, known, span)
+        raise errors.unknown_measure(span, name=name, window=label, known=known)
     return WindowCall(f"{own} OVER {label}", written, name)
 
 

@@ -139,14 +139,16 @@ def _not_closed(tokens: TokenSequence, word: int) -> MatchRecognizeError:
             for inner in tokens.level(index + 1, closing):
                 if part := part_at(tokens, inner):
                     spans = tokens[index].span, tokens[inner].span
-                    return clause_errors.not_closed_before(tokens.key(index), part, spans)
+                    return clause_errors.not_closed_before(
+                        spans, opening=tokens.key(index), keyword=part
+                    )
         index += 1
     whole = tokens.span(word, word + 2)
     closing = max(tokens.openings, default=word)
     opening = tokens.openings.get(closing, word)
     if opening > word + 1 and _stands_alone(tokens, opening, closing):
         return clause_errors.last_closes_another(tokens[opening].span, whole)
-    return clause_errors.parenthesis_not_closed("MATCH_RECOGNIZE", whole)
+    return clause_errors.parenthesis_not_closed(whole, part="MATCH_RECOGNIZE")
 
 
 def _stands_alone(tokens: TokenSequence, opening: int, closing: int) -> bool:
@@ -174,8 +176,8 @@ def _refuse_early_end(tokens: TokenSequence, opening: int) -> None:
 def _outside(tokens: TokenSequence, closing: int, index: int, part: str) -> MatchRecognizeError:
     """The error of a part after the clause: one `)` is too many, or all are where they belong."""
     if any(tokens.key(at) == ")" and at not in tokens.openings for at in range(len(tokens))):
-        return clause_errors.closed_before(part, (tokens[closing].span, tokens[index].span))
-    return clause_errors.outside_parentheses(part, tokens[index].span)
+        return clause_errors.closed_before((tokens[closing].span, tokens[index].span), keyword=part)
+    return clause_errors.outside_parentheses(tokens[index].span, part=part)
 
 
 def _refuse_stray(tokens: TokenSequence) -> None:
@@ -185,7 +187,7 @@ def _refuse_stray(tokens: TokenSequence) -> None:
             raise errors.unexpected_token(")", "the query", token.span)
     for index, token in enumerate(tokens.tokens):
         if token.key == "(" and index not in tokens.pairs:
-            raise errors.unclosed_bracket("(", "the query", token.span)
+            raise errors.unclosed_bracket(token.span, opening="(", where="the query")
 
 
 _BEFORE_KIND = words("CREATE ALTER OR REPLACE GLOBAL TEMP TEMPORARY MATERIALIZED STREAMING REFRESH")
@@ -215,9 +217,9 @@ def refuse_stored_text(tokens: TokenSequence, cut: Cut) -> None:
     if tokens.key(kind) == "VIEW" and "GLOBAL" in head:
         raise errors.global_view(tokens.span(0, kind + 1))
     if tokens.key(kind) == "VIEW" and kind and not temporary:
-        raise errors.stored_text("a permanent view", tokens.span(0, kind + 1))
+        raise errors.stored_text(tokens.span(0, kind + 1), kind="a permanent view")
     if tokens.key(kind) == "FUNCTION" and kind:
-        raise errors.stored_text("a function", tokens.span(0, kind + 1))
+        raise errors.stored_text(tokens.span(0, kind + 1), kind="a function")
 
 
 # The relation of a clause: where it starts, and which WITH clauses it sees.
@@ -312,7 +314,7 @@ def _refuse_recursion(tokens: TokenSequence, clause: WithClause, start: int) -> 
             name = tokens[item.name]
             body = tokens.tokens[item.opening + 1 : item.closing]
             if any(token.is_name and token.variable == name.variable for token in body):
-                raise errors.recursive_relation(name.text, tokens[start].span)
+                raise errors.recursive_relation(tokens[start].span, name=name.text)
 
 
 def find_relation(tokens: TokenSequence, cut: Cut) -> WrittenRelation:
@@ -334,7 +336,7 @@ def find_start(tokens: TokenSequence, cut: Cut) -> int:
     if start == cut.word:
         raise errors.clause_without_relation(tokens[cut.word].span)
     if tokens.key(0) in ("DELETE", "UPDATE") and start == 2:
-        raise errors.changed_relation(tokens.key(0), tokens[cut.word].span)
+        raise errors.changed_relation(tokens[cut.word].span, word=tokens.key(0))
     if tokens.key(start) == "LATERAL" and start + 1 < cut.word and tokens.key(start + 1) != ".":
         raise errors.lateral_relation(tokens[start].span)
     return start
@@ -419,7 +421,7 @@ def _refuse_correlation(tokens: TokenSequence, start: int, end: int) -> None:
             while tokens.key(last + 1) == ".":
                 last += 2
             span = tokens.span(index, last + 1)
-            raise errors.correlated_relation(tokens.text_at(span), span)
+            raise errors.correlated_relation(span, name=tokens.text_at(span))
 
 
 def _names_around(tokens: TokenSequence, start: int) -> Iterator[str]:

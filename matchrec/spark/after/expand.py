@@ -75,8 +75,11 @@ def of_row(field: StructField) -> str:
 def of_both(of_match: StructField, of_row_: StructField) -> str:
     """A column that match and row have, as SQL that fails where they differ."""
     if of_match.dataType != of_row_.dataType:
-        types = of_match.dataType.simpleString(), of_row_.dataType.simpleString()
-        raise column_of_other_type(of_match.name, *types)
+        raise column_of_other_type(
+            name=of_match.name,
+            of_match=of_match.dataType.simpleString(),
+            of_row=of_row_.dataType.simpleString(),
+        )
     value, error = of_row(of_row_), string_literal(other_value(of_match.name))
     return f"IF({quoted(of_match.name)} <=> {value}, {value}, raise_error({error}))"
 
@@ -91,7 +94,7 @@ def column_of_rows(schema: StructType, names: InputColumns, column: str | None) 
     if not found:
         raise no_rows(column, names.names, [one.name for one in structs])
     if len(found) > 1:
-        raise several_rows([one.name for one in found])
+        raise several_rows(columns=[one.name for one in found])
     return found[0]
 
 
@@ -123,7 +126,7 @@ def mark_graph(graph: DataFrame, plan: MatchPlan) -> DataFrame:
 def unwind_graph(graph: DataFrame) -> DataFrame:
     """The matches that a graph holds. Raises MatchRecognizePlanError for any other DataFrame."""
     if "state" not in graph.columns or STATES not in graph.schema["state"].metadata:
-        raise no_match_graph(graph.columns)
+        raise no_match_graph(columns=graph.columns)
     variables = graph.schema["state"].metadata[STATES]
     shown = graph.schema["state"].metadata[KEYS]
     keys = [quoted(name) for name in graph.columns[: graph.columns.index("state")]]

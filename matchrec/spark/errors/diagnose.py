@@ -281,7 +281,7 @@ def explain_refusal(
             functions = [str(row[0]) for row in relation.runner.sql(("SHOW FUNCTIONS",)).collect()]
             return unknown_function(name, written.clause, functions, written.span)
         case "AMBIGUOUS_REFERENCE":
-            return ambiguous_column(name, written.clause, written.span)
+            return ambiguous_column(written.span, name=name, clause=written.clause)
     return refused_by_spark(written.clause, first_line(refusal), written.span, function_of(refusal))
 
 
@@ -324,7 +324,7 @@ def unbound_in(written: WrittenSql, name: str, known: tuple[str, ...]) -> MatchR
     marker = marker_of(name)
     if marker is not None:
         return marker_without_value(marker)
-    return unbound_parameter(name, known, written.span).under(f":{name}")
+    return unbound_parameter(written.span, name=name, known=known).under(f":{name}")
 
 
 def is_sortable(key: WrittenSql, relation: Relation) -> bool:
@@ -358,9 +358,9 @@ def check_type_column(df: DataFrame, name: str, plan: MatchPlan) -> None:
             plain = name in df.columns
             read = df.schema[name] if plain else df.selectExpr(name).schema.fields[0]
         except REFUSALS as error:
-            raise unknown_type_column(name, df.columns) from error
+            raise unknown_type_column(name=name, known=df.columns) from error
     if not isinstance(read.dataType, StringType):
-        raise type_column_without_texts(read.dataType.simpleString(), name)
+        raise type_column_without_texts(type_name=read.dataType.simpleString(), name=name)
 
 
 def _tests_type(condition: Scalar, column: str) -> bool:

@@ -42,7 +42,7 @@ def read(batches: Iterator[T]) -> Iterator[T]:
     try:
         yield from batches
     except RuntimeError as error:
-        raise row_not_computed(cause_of(str(error))) from None
+        raise row_not_computed(reason=cause_of(str(error))) from None
 
 
 def unpickle(payload: bytes) -> Any:
@@ -68,4 +68,4 @@ def memory_error(error: Exception) -> MatchRecognizeRunError:
     most = memory.limit()
     if most is None and not isinstance(error, MemoryError):
         raise error
-    return no_room_on_machine() if most is None else no_room_in_worker(most >> 20)
+    return no_room_on_machine() if most is None else no_room_in_worker(mebibytes=most >> 20)

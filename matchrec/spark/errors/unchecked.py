@@ -61,13 +61,13 @@ def differences(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeE
         type_ = relation.type_of(key.text)
         floating = any(isinstance(one, FloatType | DoubleType) for one in parts_of(type_))
         if floating and isinstance(type_, NESTED) and tells_zeros_apart(spark):
-            yield errors.nested_zeros(key.clause, type_.simpleString(), key.span)
+            yield errors.nested_zeros(key.span, clause=key.clause, type_name=type_.simpleString())
     order = plan.order_by[0].expression if plan.order_by else None
     if order is None or not isinstance(relation.type_of(order.text), DateType):
         return
     for interval in plan.intervals:
         if interval.text.strip() and drops_hours(spark) and has_hours(interval.text, relation):
-            yield errors.hours_along_dates(interval.text.strip(), interval.span)
+            yield errors.hours_along_dates(interval.span, interval=interval.text.strip())
 
 
 def has_hours(interval: str, relation: Relation) -> bool:

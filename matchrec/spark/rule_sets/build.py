@@ -185,7 +185,7 @@ def link_rule(
     with prepared.question.asking(rule):
         for key in further_keys(plan):
             if prepared.types[key].family in SPARKS_OWN:
-                raise not_divided_by(show_column(key), prepared.types[key].name)
+                raise not_divided_by(column=show_column(key), type_name=prepared.types[key].name)
         found = prepared.link(rule, crossing)
         return replace(found, relevant=prepared.demand.asked.relevant)
 
@@ -220,7 +220,7 @@ def check_draft(drafted: Draft) -> None:
     """Raises MatchRecognizeError for a rule whose rows cannot come little by little."""
     check_one_row((*drafted.columns(), *drafted.row_conditions), drafted.plan)
     for key in further_keys(drafted.plan):
-        raise divided_over_stream(show_column(key))
+        raise divided_over_stream(column=show_column(key))
 
 
 VERSION = "rule_version"
@@ -299,11 +299,11 @@ def result_of_versions(built: BuiltRuleSet, name: str) -> DataFrame:
     numbers = [number for number, one in rules if one.version.rule == name]
     results = [result_of_rule(built, number) for number in numbers]
     if len(results) > 1 and results[0].isStreaming:
-        raise versions_over_stream(name)
+        raise versions_over_stream(name=name)
     types = list(dict.fromkeys(str(one.dtypes) for one in results))
     if len(types) > 1:
         shown = (", ".join(f"{name} {kind}" for name, kind in one.dtypes) for one in results)
-        raise versions_of_other_columns(name, list(dict.fromkeys(shown))[:2])
+        raise versions_of_other_columns(name=name, columns=list(dict.fromkeys(shown))[:2])
     return reduce(type(results[0]).unionAll, results)
 
 
@@ -341,7 +341,7 @@ def check_names(built: BuiltRuleSet) -> None:
     taken = (*NAMES, VERSION) if built.rule_set.has_versions else NAMES
     for name in key_names(built.shared.plan, built.question):
         if folded(name) in map(folded, taken):
-            raise taken_name("partition column", name)
+            raise taken_name(what="partition column", name=name)
     for name in built.shared.events:
         if folded(name) == folded(VARIABLE):
-            raise taken_name("column", name)
+            raise taken_name(what="column", name=name)

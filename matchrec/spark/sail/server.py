@@ -113,7 +113,7 @@ def check_client(address: str) -> None:
     try:
         client.get_configs("spark.sql.session.timeZone")
     except PySparkException as error:
-        raise errors.sail_refuses_client(__version__, str(error)) from error
+        raise errors.sail_refuses_client(version=__version__, reason=str(error)) from error
     finally:
         client.close()
 

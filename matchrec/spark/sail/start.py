@@ -75,7 +75,7 @@ def session(
     asked = {"on": on, "cores": cores, "memory": memory}
     given = [name for name, value in asked.items() if value is not None]
     if given:
-        raise errors.session_runs(given)
+        raise errors.session_runs(given=given)
     return running
 
 
@@ -133,7 +133,7 @@ def tuned(session: SparkSession, settings: Settings) -> SparkSession:
     """The session with settings; raises MatchRecognizeError for one that it cannot have."""
     for name, value in settings.items():
         if not session.conf.isModifiable(name):
-            raise errors.setting_of_spark(name)
+            raise errors.setting_of_spark(name=name)
         session.conf.set(name, value)
     tune(session)
     return session

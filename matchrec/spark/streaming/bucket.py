@@ -313,7 +313,7 @@ def check_versions(memory: Memory, versions: Mapping[str, KnownVersion]) -> None
         is_gone = now is None and known.until is not None and known.until <= memory.passed
         parts = (None if one is None else one.before(seen) for one in (before, now))
         if len(set(parts)) > 1 and not is_gone:
-            raise changed_in_the_past(known.name, OrderTimes(TimestampType()).shown(seen))
+            raise changed_in_the_past(name=known.name, time=OrderTimes(TimestampType()).shown(seen))
 
 
 def digest(*asked: object) -> str:

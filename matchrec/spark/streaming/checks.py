@@ -19,7 +19,7 @@ def check_plan(plan: MatchPlan) -> None:
         raise errors.no_time(plan.pattern.span)
     first = plan.order_by[0]
     if first.descending:
-        raise errors.backwards_in_time(first.expression.text, first.expression.span)
+        raise errors.backwards_in_time(first.expression.span, order=first.expression.text)
     if plan.rows_per_match is RowsPerMatch.EACH_ROW:
         raise errors.window_over_stream(plan.pattern.span)
     if plan.output is MatchOutput.GRAPH:
@@ -32,7 +32,7 @@ def check_plan(plan: MatchPlan) -> None:
 def check_ends(plan: MatchPlan) -> None:
     """Raises MatchRecognizeError for what only the last row of a partition decides."""
     if plan.partial is not None:
-        raise errors.partial_over_stream(plan.partial.words, plan.partial.span)
+        raise errors.partial_over_stream(plan.partial.span, words=plan.partial.words)
     if any(isinstance(one, PartitionEnd) for one in walk(plan.pattern)):
         raise errors.end_over_stream(plan.pattern.span)
     if negations(plan.pattern) and not plan.selects:
@@ -48,7 +48,7 @@ def check_options(options: Options) -> None:
     if options.counters is not None:
         raise errors.counters_over_stream()
     if options.sort != "auto":
-        raise errors.sort_over_stream(options.sort)
+        raise errors.sort_over_stream(sort=options.sort)
 
 
 def check_executable(executable: Executable) -> None:
@@ -59,7 +59,7 @@ def check_executable(executable: Executable) -> None:
     if not task.selects:
         return
     if executable.algorithm.engine != "breadth_first":
-        raise errors.engine_over_stream(executable.algorithm.engine)
+        raise errors.engine_over_stream(engine=executable.algorithm.engine)
     if task.keeps_lists:
         raise errors.list_over_stream()
     integers = enumerate(crossing.integers)

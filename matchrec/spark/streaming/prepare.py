@@ -56,10 +56,10 @@ BUCKETS = 64  # the state depends on it; so many tasks at most have something to
 
 
 @dataclass(frozen=True)
-class Events(Preparation):
+class EventPreparation(Preparation):
     """Computes columns and bits of a stream's events for one draft."""
 
-    def with_draft(self, drafted: Draft) -> Events:
+    def with_draft(self, drafted: Draft) -> EventPreparation:
         """The same for another draft, without its tests of rows: any row moves the watermark."""
         return replace(self, drafted=replace(drafted, relevant=()))
 
@@ -82,7 +82,7 @@ class Events(Preparation):
         frame = self.relation.over(self.source(names), map(str, items))
         if WATERMARK not in frame.schema[wire.EVENT_TIME].metadata:
             first_item = self.plan.order_by[0].expression
-            raise no_watermark(first_item.text, first_item.span)
+            raise no_watermark(first_item.span, order=first_item.text)
         return frame.filter(f"{wire.EVENT_TIME} IS NOT NULL")
 
     def send(
@@ -165,4 +165,4 @@ def arrow_kind(column: PandasColumn, texts: dict[str, str]) -> pa.DataType:
         return column.arrow()
     except ValueError as altered:
         text = texts.get(column.name, column.name)
-        raise altered_in_stream(text, str(altered)) from None
+        raise altered_in_stream(column=text, type_name=str(altered)) from None

@@ -50,18 +50,19 @@ from matchrec.spark.worker.count import ENCODING, GATHERING, WAITING, Tally
 from matchrec.spark.worker.encode import check_windows, partitions_of, value_at
 from matchrec.spark.worker.gather import MOST_BYTES, Gatherer, RowTooLarge, chain_matches
 
+# The message of what has ended a search, and the field that is the detail of the failure.
 WORDING = {
-    FailureKind.SKIP_TO_NO_ROW: skip_to_no_row,
-    FailureKind.SKIP_TO_FIRST_ROW: skip_to_first_row,
-    FailureKind.STAGE_MISSED: stage_missed,
-    FailureKind.STAGE_IS_FIRST: stage_is_first,
-    FailureKind.OVERFLOW: overflow_in_condition,
-    FailureKind.WINDOW_WRAPS: window_wraps,
-    FailureKind.WINDOW_WITHOUT_END: window_without_end,
-    FailureKind.DIVISION_BY_ZERO: division_by_zero,
-    FailureKind.TOO_MANY_STEPS: too_many_steps,
-    FailureKind.NO_ROOM: no_room_for_search,
-    FailureKind.NO_ROOM_FOR_MATCHES: no_room_for_matches,
+    FailureKind.SKIP_TO_NO_ROW: (skip_to_no_row, "variable"),
+    FailureKind.SKIP_TO_FIRST_ROW: (skip_to_first_row, "variable"),
+    FailureKind.STAGE_MISSED: (stage_missed, "stage"),
+    FailureKind.STAGE_IS_FIRST: (stage_is_first, "stage"),
+    FailureKind.OVERFLOW: (overflow_in_condition, "variable"),
+    FailureKind.WINDOW_WRAPS: (window_wraps, "variables"),
+    FailureKind.WINDOW_WITHOUT_END: (window_without_end, "words"),
+    FailureKind.DIVISION_BY_ZERO: (division_by_zero, "variable"),
+    FailureKind.TOO_MANY_STEPS: (too_many_steps, "limit"),
+    FailureKind.NO_ROOM: (no_room_for_search, "mebibytes"),
+    FailureKind.NO_ROOM_FOR_MATCHES: (no_room_for_matches, "mebibytes"),
 }
 OF_FUNCTIONS = {
     FailureKind.FUNCTION_FAILED: function_failed,
@@ -72,8 +73,10 @@ OF_FUNCTIONS = {
 def run_error(failure: RunFailure, place: RowPlace) -> MatchRecognizeError:
     """The error of a search that its rows have ended."""
     if failure.kind in OF_FUNCTIONS:
-        return OF_FUNCTIONS[failure.kind](failure.detail, failure.reason, place)
-    return WORDING[failure.kind](failure.detail, place)
+        message = OF_FUNCTIONS[failure.kind]
+        return message(variable=failure.detail, reason=failure.reason, place=place)
+    message, field = WORDING[failure.kind]
+    return message(place=place, **{field: failure.detail})
 
 
 @contextmanager
@@ -85,11 +88,15 @@ def naming_rows(place: Callable[[int], RowPlace]) -> Iterator[None]:
         raise run_error(failure, place(failure.row)) from failure
     except TotalOverflow as overflow:
         where = place(overflow.row)
-        raise total_too_large(overflow.type_name, overflow.asked, where) from overflow
+        raise total_too_large(
+            type_name=overflow.type_name, asked=overflow.asked, place=where
+        ) from overflow
     except SumOverflow as overflow:
-        raise sum_too_large(overflow.type_name, place(overflow.row)) from overflow
+        raise sum_too_large(type_name=overflow.type_name, place=place(overflow.row)) from overflow
     except RowTooLarge as large:
-        raise row_too_large(large.size >> 20, MOST_BYTES >> 20, place(large.row)) from large
+        raise row_too_large(
+            mebibytes=large.size >> 20, limit=MOST_BYTES >> 20, place=place(large.row)
+        ) from large
 
 
 def name_row(executable: Executable, table: pa.Table, row: int, number: int | None) -> RowPlace:
@@ -124,7 +131,7 @@ def naming_partitions(executable: Executable, pieces: Iterator[Piece]) -> Iterat
     except PartitionWithoutRoom as error:
         message = partition_without_room if error.whole else undecided_without_room
         place = name_row(executable, error.row, 0, None)
-        raise message(error.rows, error.size >> 20, place) from error
+        raise message(rows=error.rows, mebibytes=error.size >> 20, place=place) from error
 
 
 T = TypeVar("T")

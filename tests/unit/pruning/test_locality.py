@@ -11,25 +11,20 @@ import pytest
 from matchrec.frontends.sql.locate import parse
 from matchrec.frontends.sql.lower import lower
 from matchrec.nfa.compile import compile_pattern
-from matchrec.plan.clauses import EventSelection, Grouping, MatchOutput, RowsPerMatch, SkipTo
+from matchrec.plan.clauses import Beyond
 from matchrec.plan.expression import Reference
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import RowPattern
 from matchrec.plan.stages import ForbiddenEvent, RepeatedPart
 from matchrec.pruning import locality
-from matchrec.pruning.locality import PROVEN, Look, Shortcut, looks_of
+from matchrec.pruning.locality import PROVEN, Shortcut, looks_of
 from matchrec.shortcuts import Shortcuts
 
 TABLES: dict[str, tuple[Mapping[object, object], set[object]]] = {
     "fields": (locality.FIELDS, {one.name for one in dataclasses.fields(MatchPlan)}),
     "operators": (locality.OPERATORS, {*get_args(RowPattern)}),
     "references": (locality.REFERENCES, {*get_args(Reference)}),
-    "rows per match": (locality.ROWS_PER_MATCH, {*RowsPerMatch}),
-    "skips": (locality.SKIPS, {*SkipTo}),
-    "selections": (locality.SELECTIONS, {*EventSelection}),
-    "outputs": (locality.OUTPUTS, {*MatchOutput}),
     "steps": (locality.STEPS, {RepeatedPart.__name__, ForbiddenEvent.__name__}),
-    "groupings": (locality.GROUPINGS, {*Grouping}),
     "proven": (PROVEN, {*Shortcut}),
 }
 
@@ -46,19 +41,19 @@ def test_every_shortcut_has_a_switch() -> None:
 
 
 def test_every_look_but_one_is_proven_for_some_shortcut() -> None:
-    known = frozenset[Look]().union(*PROVEN.values())
-    assert {*Look} - known == {Look.LIVE}
+    known = frozenset[Beyond]().union(*PROVEN.values())
+    assert {*Beyond} - known == {Beyond.LIVE}
 
 
 LOOKS = {
-    "PATTERN (A B) DEFINE B AS x > PREV(x)": {Look.BETWEEN},
-    "PATTERN (A B) DEFINE A AS x > PREV(x)": {Look.BESIDE},
-    "PATTERN (A B) DEFINE B AS x > PREV(x, 2)": {Look.BESIDE},
-    "PATTERN (A B) DEFINE A AS x > NEXT(x)": {Look.BETWEEN},
-    "PATTERN (A B) DEFINE B AS x > NEXT(x)": {Look.BESIDE},
-    "PATTERN (A B) DEFINE B AS x > PREV(A.x)": {Look.BESIDE},
-    "PATTERN (A B) DEFINE B AS x > PREV(FIRST(x))": {Look.BESIDE},
-    "PATTERN (A B) DEFINE B AS sum(A.x) > MATCH_NUMBER()": {Look.EARLIER},
+    "PATTERN (A B) DEFINE B AS x > PREV(x)": {Beyond.BETWEEN},
+    "PATTERN (A B) DEFINE A AS x > PREV(x)": {Beyond.BESIDE},
+    "PATTERN (A B) DEFINE B AS x > PREV(x, 2)": {Beyond.BESIDE},
+    "PATTERN (A B) DEFINE A AS x > NEXT(x)": {Beyond.BETWEEN},
+    "PATTERN (A B) DEFINE B AS x > NEXT(x)": {Beyond.BESIDE},
+    "PATTERN (A B) DEFINE B AS x > PREV(A.x)": {Beyond.BESIDE},
+    "PATTERN (A B) DEFINE B AS x > PREV(FIRST(x))": {Beyond.BESIDE},
+    "PATTERN (A B) DEFINE B AS sum(A.x) > MATCH_NUMBER()": {Beyond.EARLIER},
     "PATTERN (A B) DEFINE B AS count(A.*) > 1 AND CLASSIFIER(A) = 'A'": set(),
 }
 

@@ -30,7 +30,7 @@ from matchrec.frontends.dialects.rules.aggregates import (
     value_at_extreme,
 )
 from matchrec.frontends.dialects.rules.place import (
-    Kind,
+    Domain,
     Place,
     Rule,
     called,
@@ -114,7 +114,7 @@ def time_of_event(node: exp.Expr, place: Place) -> exp.Expr:
 
 def joined_texts(node: exp.Expr, place: Place) -> exp.Expr:
     """`a + 'text'` is `a || 'text'`."""
-    if isinstance(node, exp.Add) and Kind.TEXT in map(place.kind, (node.this, node.expression)):
+    if isinstance(node, exp.Add) and Domain.TEXT in map(place.kind, (node.this, node.expression)):
         return exp.DPipe(this=node.this.copy(), expression=node.expression.copy())
     return node
 

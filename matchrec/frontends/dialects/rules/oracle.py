@@ -27,7 +27,7 @@ from matchrec.frontends.dialects.rules.aggregates import (
 from matchrec.frontends.dialects.rules.place import (
     NUMBERS,
     TIMES,
-    Kind,
+    Domain,
     Place,
     Rule,
     function_name,
@@ -82,7 +82,7 @@ _NAMES = ("MON", "MONTH", "DAY", "DY")
 _CASES = {(True, False): exp.Upper, (False, True): exp.Lower}  # by isupper() and islower()
 
 
-class Use(Enum):
+class Meant(Enum):
     """What a difference of times has to be, by what stands around it."""
 
     NUMBER = "a number of days"
@@ -128,13 +128,13 @@ def differences(node: exp.Expr, place: Place) -> exp.Expr:
         return node
     use = _use(node, place)
     operands = tuple(zip(_operands(node), of_both, strict=True))
-    if use is Use.EITHER and all(_is_date(one) or kind is Kind.DATE for one, kind in operands):
-        use = Use.NUMBER
-    if use is Use.INTERVAL:
+    if use is Meant.EITHER and all(_is_date(one) or kind is Domain.DATE for one, kind in operands):
+        use = Meant.NUMBER
+    if use is Meant.INTERVAL:
         return node
-    if kinds == {Kind.DATE}:
+    if kinds == {Domain.DATE}:
         return days_between_dates(node, place)
-    if use is Use.EITHER:
+    if use is Meant.EITHER:
         place.remark(_AMBIGUOUS)
         return node
     micros = (microseconds(one, kind) for one, kind in operands)
@@ -151,22 +151,22 @@ def _is_trunc(node: exp.Expr) -> bool:
     return isinstance(node, exp.DateTrunc) or function_name(node) == "TRUNC"
 
 
-def _use(node: exp.Expr, place: Place) -> Use:
+def _use(node: exp.Expr, place: Place) -> Meant:
     """What stands around a difference asks for."""
     above = node.parent
     if above is None or isinstance(above, (exp.Alias, exp.Select)):
-        return Use.EITHER
+        return Meant.EITHER
     if isinstance(above, (*_SIDES, exp.Extract)):
-        return Use.INTERVAL
+        return Meant.INTERVAL
     if isinstance(above, _OF_NUMBERS) or _is_trunc(above):
-        return Use.NUMBER
+        return Meant.NUMBER
     if isinstance(above, (exp.Add, exp.Sub, exp.Coalesce)):
         others = [one for one in above.iter_expressions() if one is not node]
         kinds = {place.kind(one) for one in others}
         if kinds & NUMBERS:
-            return Use.NUMBER
-        if kinds & {Kind.INTERVAL, *TIMES}:
-            return Use.INTERVAL
+            return Meant.NUMBER
+        if kinds & {Domain.INTERVAL, *TIMES}:
+            return Meant.INTERVAL
     return _use(above, place)
 
 
@@ -180,8 +180,8 @@ def shifts(node: exp.Expr, place: Place) -> exp.Expr:
         time, number, kinds = number, time, kinds[::-1]
     if kinds[0] not in TIMES or kinds[1] not in NUMBERS:
         return node
-    if kinds[0] is Kind.DATE:
-        if kinds[1] is Kind.INTEGER:
+    if kinds[0] is Domain.DATE:
+        if kinds[1] is Domain.INTEGER:
             return type(node)(this=time, expression=number)
         time = exp.cast(time, "timestamp")
     return type(node)(this=time, expression=days(number))
@@ -217,7 +217,7 @@ def truncated(node: exp.Expr, place: Place) -> exp.Expr:
         return node
     kind = place.kind(value)
     if kind is None and isinstance(second, exp.Literal | exp.Var) and not second.is_number:
-        kind = Kind.TIMESTAMP
+        kind = Domain.TIMESTAMP
     if kind in TIMES:
         return _truncated_time(value.copy(), kind, second)
     if kind not in NUMBERS:
@@ -239,13 +239,13 @@ def _truncation(node: exp.Expr) -> tuple[exp.Expr | None, exp.Expr | None]:
     return None, None
 
 
-def _truncated_time(time: exp.Expr, kind: Kind | None, unit: exp.Expr | None) -> exp.Expr:
+def _truncated_time(time: exp.Expr, kind: Domain | None, unit: exp.Expr | None) -> exp.Expr:
     name = "DAY" if unit is None else _UNITS.get(unit.name.upper())
     if unit is not None and unit.name.upper() in ("DAY", "DY", "D"):
         raise UnsupportedError(f"no TRUNC to {unit}, a week of the session's: write 'IW'")
     if name is None:
         raise UnsupportedError(f"no TRUNC to {unit}")
-    if kind is Kind.DATE and name == "DAY" and not isinstance(time, exp.Cast):
+    if kind is Domain.DATE and name == "DAY" and not isinstance(time, exp.Cast):
         return time
     return exp.Anonymous(this="DATE_TRUNC", expressions=[exp.Literal.string(name), time])
 
@@ -262,7 +262,7 @@ def _truncated_number(number: exp.Expr, places: exp.Expr | None) -> exp.Expr:
 def text_of_number(number: exp.Expr, place: Place) -> exp.Expr:
     """A number as Oracle writes it: neither `11.50` nor `0.5`, but `11.5` and `.5`."""
     text: exp.Expr = exp.cast(number.copy(), "text")
-    if place.kind(number) not in (Kind.DECIMAL, Kind.FRACTION) or not place.write.is_spark:
+    if place.kind(number) not in (Domain.DECIMAL, Domain.FRACTION) or not place.write.is_spark:
         return text
     for pattern, rest in ((r"\.0+$|(\.[0-9]*[1-9])0+$", "$1"), (r"^(-?)0\.", "$1.")):
         found = (exp.Literal.string(one) for one in (pattern, rest))
@@ -369,7 +369,7 @@ def concatenation(node: exp.Expr, place: Place) -> exp.Expr:
 
 def _written(part: exp.Expr, place: Place) -> exp.Expr:
     """A part as Oracle writes it."""
-    is_number = place.kind(part) in (Kind.DECIMAL, Kind.FRACTION)
+    is_number = place.kind(part) in (Domain.DECIMAL, Domain.FRACTION)
     return text_of_number(part, place) if is_number else part.copy()
 
 

@@ -24,11 +24,11 @@ from matchrec.frontends.sql.nodes import MatchRecognize
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.source import Span
 
-Columns = Callable[[exp.Column], "Kind | None"]
+Columns = Callable[[exp.Column], "Domain | None"]
 """The kind of a column where it stands, None where it is not known."""
 
 
-class Kind(Enum):
+class Domain(Enum):
     """What a value is; a difference is of two timestamps: an interval, or a number of days."""
 
     INTEGER = "integer"
@@ -43,23 +43,23 @@ class Kind(Enum):
     OTHER = "other"
 
 
-NUMBERS = frozenset({Kind.INTEGER, Kind.FRACTION, Kind.DECIMAL})
-_BY_WEIGHT = (Kind.FRACTION, Kind.DECIMAL, Kind.INTEGER)  # what a number and another one give
-TIMESTAMPS = frozenset({Kind.TIMESTAMP, Kind.TIMESTAMP_NTZ})
-TIMES = TIMESTAMPS | {Kind.DATE}
+NUMBERS = frozenset({Domain.INTEGER, Domain.FRACTION, Domain.DECIMAL})
+_BY_WEIGHT = (Domain.FRACTION, Domain.DECIMAL, Domain.INTEGER)  # what a number and another one give
+TIMESTAMPS = frozenset({Domain.TIMESTAMP, Domain.TIMESTAMP_NTZ})
+TIMES = TIMESTAMPS | {Domain.DATE}
 
 _GIVING = {
-    Kind.INTEGER: """
+    Domain.INTEGER: """
         Count CountIf Length Extract ApproxDistinct ArraySize DateDiff DatetimeDiff TimestampDiff
         TsOrDsDiff StrPosition Levenshtein Year Quarter Month Week Day DayOfMonth DayOfWeek
         DayOfWeekIso DayOfYear Hour Minute RowNumber MATCH_NUMBER ROW_NUMBER UNIX_DATE UNIX_MICROS
         DAY_OF_WEEK DAYOFWEEKISO MOD WEEKDAY
         """,
-    Kind.FRACTION: "Avg MonthsBetween Round",
-    Kind.INTERVAL: "Interval MAKE_DT_INTERVAL MAKE_YM_INTERVAL",
-    Kind.TIMESTAMP: "CurrentTimestamp Systimestamp StrToTime",
-    Kind.DATE: "CurrentDate StrToDate DateStrToDate LastDay",
-    Kind.TEXT: """
+    Domain.FRACTION: "Avg MonthsBetween Round",
+    Domain.INTERVAL: "Interval MAKE_DT_INTERVAL MAKE_YM_INTERVAL",
+    Domain.TIMESTAMP: "CurrentTimestamp Systimestamp StrToTime",
+    Domain.DATE: "CurrentDate StrToDate DateStrToDate LastDay",
+    Domain.TEXT: """
         DPipe Concat Lower Upper Substring Left Right Trim Replace SplitPart GroupConcat
         RegexpExtract RegexpReplace JSONExtract JSONExtractScalar ToChar TimeToStr CLASSIFIER
         GET_JSON_OBJECT MATCH_STATUS
@@ -78,31 +78,31 @@ _SAME_AS_OPERAND = words(
 _DECIMALS = {exp.DType.DECIMAL, exp.DType.BIGDECIMAL, exp.DType.MONEY, exp.DType.SMALLMONEY}
 _WITHOUT_ZONE = {exp.DType.TIMESTAMPNTZ, exp.DType.DATETIME}
 _OF_TYPES = (
-    (exp.DataType.INTEGER_TYPES, Kind.INTEGER),
-    (_DECIMALS, Kind.DECIMAL),
-    (exp.DataType.REAL_TYPES - _DECIMALS, Kind.FRACTION),
-    (exp.DataType.TEXT_TYPES, Kind.TEXT),
-    ({exp.DType.DATE}, Kind.DATE),
-    ({exp.DType.INTERVAL}, Kind.INTERVAL),
-    (_WITHOUT_ZONE, Kind.TIMESTAMP_NTZ),
-    (exp.DataType.TEMPORAL_TYPES - {exp.DType.TIME, exp.DType.TIMETZ}, Kind.TIMESTAMP),
+    (exp.DataType.INTEGER_TYPES, Domain.INTEGER),
+    (_DECIMALS, Domain.DECIMAL),
+    (exp.DataType.REAL_TYPES - _DECIMALS, Domain.FRACTION),
+    (exp.DataType.TEXT_TYPES, Domain.TEXT),
+    ({exp.DType.DATE}, Domain.DATE),
+    ({exp.DType.INTERVAL}, Domain.INTERVAL),
+    (_WITHOUT_ZONE, Domain.TIMESTAMP_NTZ),
+    (exp.DataType.TEMPORAL_TYPES - {exp.DType.TIME, exp.DType.TIMETZ}, Domain.TIMESTAMP),
 )
 
 
-def kind_of_type(type_: exp.DataType) -> Kind:
+def kind_of_type(type_: exp.DataType) -> Domain:
     """The kind of a type's values."""
     if isinstance(type_.this, exp.Interval):
-        return Kind.INTERVAL
-    return next((kind for types, kind in _OF_TYPES if type_.this in types), Kind.OTHER)
+        return Domain.INTERVAL
+    return next((kind for types, kind in _OF_TYPES if type_.this in types), Domain.OTHER)
 
 
-def kind_named(name: str) -> Kind:
+def kind_named(name: str) -> Domain:
     """The kind of a type by the name that Spark has for it."""
     word = re.split(r"\W", name, maxsplit=1)[0]
     return kind_of_type(exp.DataType.build(word, dialect="spark", udt=True))
 
 
-def kind_of(node: exp.Expr | None, columns: Columns) -> Kind | None:
+def kind_of(node: exp.Expr | None, columns: Columns) -> Domain | None:
     """The kind of an expression, None where it is not known."""
     match node:
         case exp.Column():
@@ -117,7 +117,7 @@ def kind_of(node: exp.Expr | None, columns: Columns) -> Kind | None:
             found = (kind_of(one, columns) for one in _results(node))
             return next(filter(None, found), None)
         case exp.Predicate():
-            return Kind.OTHER
+            return Domain.OTHER
         case exp.Anonymous():
             name, operand = name_of(node) or function_name(node), next(iter(node.expressions), None)
         case exp.Expr():
@@ -127,23 +127,23 @@ def kind_of(node: exp.Expr | None, columns: Columns) -> Kind | None:
     return kind_of(operand, columns) if name in _SAME_AS_OPERAND else _OF_CALLS.get(name)
 
 
-def _of_literal(node: exp.Literal) -> Kind:
+def _of_literal(node: exp.Literal) -> Domain:
     if node.is_string:
-        return Kind.TEXT
+        return Domain.TEXT
     if node.name.isdigit():
-        return Kind.INTEGER
-    return Kind.FRACTION if "E" in node.name.upper() else Kind.DECIMAL
+        return Domain.INTEGER
+    return Domain.FRACTION if "E" in node.name.upper() else Domain.DECIMAL
 
 
-def _of_arithmetic(node: exp.Expr, columns: Columns) -> Kind | None:
+def _of_arithmetic(node: exp.Expr, columns: Columns) -> Domain | None:
     """Of two numbers, a number; otherwise the kind of what is moved, or of what lies between."""
     left, right = kind_of(node.this, columns), kind_of(node.expression, columns)
     if left in NUMBERS and right in NUMBERS:
-        if {left, right} == {Kind.INTEGER} and isinstance(node, exp.Div):
-            return Kind.FRACTION
+        if {left, right} == {Domain.INTEGER} and isinstance(node, exp.Div):
+            return Domain.FRACTION
         return next(kind for kind in _BY_WEIGHT if kind in (left, right))
     if left in TIMES and right in TIMES:
-        return Kind.DIFFERENCE
+        return Domain.DIFFERENCE
     if left is None or right is None:
         return None
     return right if left in NUMBERS else left
@@ -160,10 +160,10 @@ def _results(node: exp.Expr) -> list[exp.Expr]:
     return [node.this, *node.expressions]
 
 
-Kinds = Mapping[str, Kind]
+Kinds = Mapping[str, Domain]
 """The kinds of columns by their names in lower case."""
 
-FoundColumn = tuple[bool | None, Kind | None]
+FoundColumn = tuple[bool | None, Domain | None]
 """Whether something has a column, and of which kind it is; None where that is not known."""
 
 Tables = Callable[[str], Kinds | None]
@@ -196,7 +196,7 @@ class KnownColumns:
     tables: Tables = no_tables
     missed: list[str] = field(default_factory=list)
 
-    def kind(self, column: exp.Column) -> Kind | None:
+    def kind(self, column: exp.Column) -> Domain | None:
         """The kind of a column; one that is not known is noted."""
         found = self._known(column)
         if found is None:
@@ -218,7 +218,7 @@ class KnownColumns:
             return None
         return self.tables(exp.table_name(relation, "spark", identify=True))
 
-    def _known(self, column: exp.Column) -> Kind | None:
+    def _known(self, column: exp.Column) -> Domain | None:
         if self.inputs is not None:
             return self.inputs().get(column.name.lower())
         select = column.find_ancestor(exp.Select)
@@ -393,7 +393,7 @@ class Place:
         """The place of an expression in a part of a clause, with no remarks yet."""
         return replace(self, clause=clause, part=part, remarks=[])
 
-    def kind(self, node: exp.Expr) -> Kind | None:
+    def kind(self, node: exp.Expr) -> Domain | None:
         """The kind of an expression; what is missing for it is noted."""
         return kind_of(node, self.columns.kind)
 

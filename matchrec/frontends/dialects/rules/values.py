@@ -21,7 +21,7 @@ from sqlglot import exp
 from sqlglot.dialects.tsql import TSQL
 from sqlglot.errors import UnsupportedError
 
-from matchrec.frontends.dialects.rules.place import TIMESTAMPS, Kind, Place, plain_call
+from matchrec.frontends.dialects.rules.place import TIMESTAMPS, Domain, Place, plain_call
 from matchrec.frontends.lexing.tokens import words
 
 _ROUNDING = frozenset({"oracle", "snowflake", "trino", "bigquery"})
@@ -44,7 +44,7 @@ def whole_number(node: exp.Expr, place: Place) -> exp.Expr:
             f"a cast to an integer {does} in {place.read.title}, and {other} in "
             f"{place.write.title}; the types of these columns are not known"
         )
-    if kind not in (Kind.FRACTION, Kind.DECIMAL):
+    if kind not in (Domain.FRACTION, Domain.DECIMAL):
         return node
     name = "ROUND" if rounds else _CUTTING.get(place.write.name, "TRUNC")
     node.set("this", plain_call(name, node.this))
@@ -71,9 +71,9 @@ def quotient(node: exp.Expr, place: Place) -> exp.Expr:
     if read.divides_integers == write.divides_integers or not isinstance(node, exp.Div):
         return node
     kinds = {place.kind(node.this), place.kind(node.expression)}
-    if kinds == {Kind.INTEGER} and read.divides_integers:
+    if kinds == {Domain.INTEGER} and read.divides_integers:
         return exp.IntDiv(this=node.this, expression=node.expression)
-    if kinds <= {Kind.INTEGER, None}:
+    if kinds <= {Domain.INTEGER, None}:
         drops, keeps = (read, write) if read.divides_integers else (write, read)
         place.remark(
             f"the quotient of two integers is an integer in {drops.title}, and has a fraction in "
@@ -84,14 +84,14 @@ def quotient(node: exp.Expr, place: Place) -> exp.Expr:
 
 def average_of_integers(node: exp.Expr, place: Place) -> exp.Expr:
     """`AVG` of integers, which Flink gives without a fraction and its documentation with one."""
-    if isinstance(node, exp.Avg) and place.kind(node.this) is Kind.INTEGER:
+    if isinstance(node, exp.Avg) and place.kind(node.this) is Domain.INTEGER:
         place.remark("AVG of integers keeps its fraction, which Flink SQL drops")
     return node
 
 
 def average_of_decimals(node: exp.Expr, place: Place) -> exp.Expr:
     """`AVG` of decimals, which has as many digits as they in Trino, and four more in Spark."""
-    if isinstance(node, exp.Avg) and place.kind(node.this) in (Kind.DECIMAL, None):
+    if isinstance(node, exp.Avg) and place.kind(node.this) in (Domain.DECIMAL, None):
         place.remark(
             "AVG of decimals has their number of digits in Trino, and four more in Spark SQL; for "
             "DECIMAL(10, 2) write CAST(AVG(x) AS DECIMAL(10, 2))"
@@ -104,7 +104,7 @@ def quotient_of_decimals(node: exp.Expr, place: Place) -> exp.Expr:
     if not isinstance(node, exp.Div) or place.write.name == "trino":
         return node
     kinds = {place.kind(node.this), place.kind(node.expression)}
-    if Kind.DECIMAL not in kinds or not kinds <= {Kind.DECIMAL, Kind.INTEGER, None}:
+    if Domain.DECIMAL not in kinds or not kinds <= {Domain.DECIMAL, Domain.INTEGER, None}:
         return node
     digits = _digits(node, place)
     if digits is not None and place.write.is_spark:
@@ -122,7 +122,7 @@ def _digits(node: exp.Expr, place: Place) -> int | None:
     match node:
         case exp.Literal() if not node.is_string:
             return len(node.name.partition(".")[2])
-        case exp.Cast() if place.kind(node) is Kind.DECIMAL:
+        case exp.Cast() if place.kind(node) is Domain.DECIMAL:
             parameters = node.to.expressions
             return int(parameters[1].name) if len(parameters) == 2 else 0
         case exp.Paren() | exp.Neg() | exp.Abs() | exp.Min() | exp.Max() | exp.Sum():
@@ -133,7 +133,7 @@ def _digits(node: exp.Expr, place: Place) -> int | None:
             if len(known) < len(found):
                 return None
             return sum(known) if isinstance(node, exp.Mul) else max(known)
-    return 0 if place.kind(node) is Kind.INTEGER else None
+    return 0 if place.kind(node) is Domain.INTEGER else None
 
 
 def extremes(node: exp.Expr, place: Place) -> exp.Expr:
@@ -256,9 +256,9 @@ def _whole_units(length: exp.Expr, unit: int) -> exp.Expr:
     return exp.paren(found, copy=False)
 
 
-def microseconds(time: exp.Expr, kind: Kind | None) -> exp.Expr:
+def microseconds(time: exp.Expr, kind: Domain | None) -> exp.Expr:
     """The number of a time of this kind, in microseconds."""
-    if kind is Kind.TIMESTAMP_NTZ:  # as if it were of UTC, so that no hour is missing or twice
+    if kind is Domain.TIMESTAMP_NTZ:  # as if it were of UTC, so that no hour is missing or twice
         text = exp.Concat(expressions=[exp.cast(time, "text"), exp.Literal.string("Z")])
         time = exp.cast(text, "timestamp")
     elif kind not in TIMESTAMPS:
@@ -271,7 +271,7 @@ def days_between_dates(node: exp.Expr, place: Place) -> exp.Expr:
     if not isinstance(node, exp.Sub) or not place.write.is_spark:
         return node
     dates = node.this, node.expression
-    if set(map(place.kind, dates)) != {Kind.DATE}:
+    if set(map(place.kind, dates)) != {Domain.DATE}:
         return node
     later, earlier = (plain_call("UNIX_DATE", one) for one in dates)
     return exp.paren(exp.Sub(this=later, expression=earlier), copy=False)
@@ -279,7 +279,7 @@ def days_between_dates(node: exp.Expr, place: Place) -> exp.Expr:
 
 def truncated_date(node: exp.Expr, place: Place) -> exp.Expr:
     """`date_trunc('week', d)` of a date is a date, where Spark makes a timestamp of it."""
-    is_date = isinstance(node, exp.TimestampTrunc) and place.kind(node.this) is Kind.DATE
+    is_date = isinstance(node, exp.TimestampTrunc) and place.kind(node.this) is Domain.DATE
     return exp.cast(node.copy(), "date") if is_date else node
 
 
@@ -289,7 +289,7 @@ def whole_second(node: exp.Expr, place: Place) -> exp.Expr:
     is_part = isinstance(node, exp.Extract) and unit_of(node.this.name) == "SECOND"
     if not is_part or not write.is_spark or read.has_functions_of_spark or read.name == "oracle":
         return node
-    if place.kind(node.expression) in (Kind.INTERVAL, Kind.DIFFERENCE):
+    if place.kind(node.expression) in (Domain.INTERVAL, Domain.DIFFERENCE):
         return node
     return exp.Anonymous(this="SECOND", expressions=[node.expression.copy()])
 
@@ -330,7 +330,7 @@ def text_of_value(node: exp.Expr, place: Place) -> exp.Expr:
     is_text = isinstance(node, exp.Cast) and node.is_type(*exp.DataType.TEXT_TYPES)
     if not is_text or node.args.get("format") or place.read.name == place.write.name:
         return node
-    others = {Kind.FRACTION} if place.read.name == "trino" else set()
+    others = {Domain.FRACTION} if place.read.name == "trino" else set()
     if place.kind(node.this) in TIMESTAMPS | others:
         place.remark(_TEXTS[place.read.name])
     return node

@@ -4,7 +4,7 @@ import pytest
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.frontends.dialects.products import PRODUCTS
-from matchrec.frontends.dialects.rules.place import ClauseKinds, Kind
+from matchrec.frontends.dialects.rules.place import ClauseKinds, Domain
 from matchrec.frontends.dialects.translate import Knowledge, translate_query
 
 SPARK = PRODUCTS["spark"]
@@ -80,7 +80,7 @@ def test_formats_of_snowflake() -> None:
 def test_kinds_of_columns_of_queries(query: str) -> None:
     """The difference of two dates is a number of days in Oracle."""
     text = "t MATCH_RECOGNIZE (MEASURES FIRST(d) AS f, LAST(d) AS l PATTERN (A))"
-    outputs = {"f": Kind.TIMESTAMP, "l": Kind.TIMESTAMP}
+    outputs = {"f": Domain.TIMESTAMP, "l": Domain.TIMESTAMP}
     given = query.format("ROUND((f - b) * 24) AS hours", clause=text)
     known = Knowledge([ClauseKinds({}, outputs)])
     found = translate_query(given, PRODUCTS["oracle"], SPARK, known)
@@ -159,7 +159,7 @@ def test_what_is_refused_shows_its_place(product: str, query: str, place: str, w
     ],
 )
 def test_a_query_over_a_table_is_translated_once(query: str, is_known: bool) -> None:
-    tables = {"`db`.`t`": {"d": Kind.DATE}}
+    tables = {"`db`.`t`": {"d": Domain.DATE}}
     text = query.format(t="db.t", c="MEASURES LAST(d) - FIRST(d) AS days PATTERN (A+)")
     found = translate_query(text, PRODUCTS["oracle"], SPARK, Knowledge(tables=tables.get))
     assert bool(found.missed) is not is_known

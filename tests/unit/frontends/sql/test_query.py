@@ -20,7 +20,7 @@ from matchrec.frontends.sql.locate import (
     select_from,
 )
 from matchrec.frontends.sql.lower import lower
-from matchrec.frontends.sql.nodes import Query
+from matchrec.frontends.sql.nodes import QueryNode
 from matchrec.plan.text import Template, View
 from tests.generators.clause_text import clause_text
 from tests.quick.scale import examples
@@ -81,7 +81,7 @@ def laid_out(template: Template) -> str:
     )
 
 
-def check_all_else_is_in_its_place(query: Query) -> None:
+def check_all_else_is_in_its_place(query: QueryNode) -> None:
     given_text, around = query.source.text, laid_out(outer(query))
     assert len(around) == len(given_text)
     holes = [one.whole for one in query.sites] + [one.span for one in query.frames]
@@ -144,7 +144,7 @@ def test_relations_use_only_clauses_already_evaluated(given_text: str) -> None:
 )
 def test_other_queries_are_left_alone(given_text: str) -> None:
     assert not parse(given_text).sites
-    assert parse(given_text) == Query(parse(given_text).source)
+    assert parse(given_text) == QueryNode(parse(given_text).source)
     assert outer(parse(given_text)) == ((given_text,) if given_text else ())
 
 

@@ -9,7 +9,7 @@ import pytest
 from matchrec.errors import MatchRecognizeError
 from matchrec.frontends.sql.locate import outer, parse, rows_of, select_from
 from matchrec.frontends.sql.lower_windows import lower_window
-from matchrec.frontends.sql.nodes import Query
+from matchrec.frontends.sql.nodes import QueryNode
 from matchrec.plan.expression import render
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show
@@ -43,7 +43,7 @@ def conditions(plan: MatchPlan) -> dict[str, str]:
     return {one.variable: render(one.condition, show_reference) for one in plan.definitions}
 
 
-def with_columns(query: Query, *names: str) -> Query:
+def with_columns(query: QueryNode, *names: str) -> QueryNode:
     return replace(query, blocks=tuple(replace(one, columns=names) for one in query.blocks))
 
 
