@@ -23,7 +23,7 @@ from matchrec.plan.expression import (
     Term,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.text import quoted, string_literal
+from matchrec.plan.text import AVERAGE_OR_NULL, quoted, string_literal
 from matchrec.plan.totals import DOUBLE, FUNCTIONS, AskedTotal, Totals
 from matchrec.source import Span
 from matchrec.spark.execute import ClauseResult, execute
@@ -66,7 +66,9 @@ def aggregate(
     names = [*rows.columns[: len(plan.partition_by)], *keys]
     check_names(calls, names)
     groups = named_sql(zip(names, map(quoted, rows.columns), strict=False))
-    columns = named_sql((name, sql_of(call, found, totals)) for name, call in calls.items())
+    readable = clause.relation.runner.readable
+    written = ((name, readable(sql_of(call, found, totals))) for name, call in calls.items())
+    columns = named_sql(written)
     if groups and not is_streaming(rows):  # of a stream a row is a group, no further one comes
         return found, rows.groupBy(*map(expr, groups)).agg(*map(expr, columns))
     return found, rows.selectExpr(*groups, *columns)
@@ -102,7 +104,7 @@ def sql_of(call: AskedTotal, found: ClauseResult, totals: Totals) -> str:
     if not found.prepared.question.is_stream:
         return over_groups(call, found.dataframe, totals.columns)
     parts = [quoted(totals.columns[one]) for one in parts_of(call)]
-    return f"try_divide({', '.join(parts)})" if call.function == "avg" else parts[0]
+    return quotient(*parts) if call.function == "avg" else parts[0]
 
 
 def parts_of(call: AskedTotal) -> tuple[AskedTotal, ...]:
@@ -162,7 +164,7 @@ def over_groups(call: AskedTotal, rows: DataFrame, columns: Mapping[AskedTotal, 
     """SQL of an aggregate over the rows of groups. columns: of the totals of a group."""
     first, *others = (quoted(columns[one]) for one in parts_of(call))
     if call.function == "avg":
-        return f"try_divide(sum({first}), sum({others[0]}))"
+        return quotient(f"sum({first})", f"sum({others[0]})")
     if call.function in ("min", "max"):
         return f"{call.function}({first})"
     type_ = rows.schema[columns[call]].dataType
@@ -186,9 +188,14 @@ def over_matches(call: AskedTotal, rows: DataFrame) -> str:
         case "sum" if call.cast is not None or isinstance(measure, NumericType):
             return added(call, argument, total_type(call, measure))
         case "avg":
-            return checked(call, f"try_avg({argument})", argument, "DECIMAL")
+            return checked(call, f"{AVERAGE_OR_NULL}({argument})", argument, "DECIMAL")
         case function:
             return f"{function}({argument})"
+
+
+def quotient(total: str, number: str) -> str:
+    """SQL of a double divided by another one, NULL where that is 0."""
+    return f"({total} / nullif({number}, 0D))"
 
 
 def added(call: AskedTotal, argument: str, type_: DataType) -> str:

@@ -136,6 +136,8 @@ def as_operand(text: str) -> str:
 
 SUM_OR_NULL = "try_add/* NULL beyond the type */"
 """The function of a sum of ours, which tells it from one of the user's: a session may lack it."""
+AVERAGE_OR_NULL = "try_avg/* NULL beyond the type */"
+"""The same of an average."""
 
 
 def sum_or_null(left: str, right: str) -> str:

@@ -31,7 +31,15 @@ from pyspark.errors import (
 from pyspark.sql.types import DataType
 
 from matchrec.conditions.functions.function import Settings
-from matchrec.plan.text import SUM_OR_NULL, Instead, Template, View, quoted, template
+from matchrec.plan.text import (
+    AVERAGE_OR_NULL,
+    SUM_OR_NULL,
+    Instead,
+    Template,
+    View,
+    quoted,
+    template,
+)
 from matchrec.source import Source
 from matchrec.spark.errors.users_terms import PYSPARK_LENGTH, Filled, in_users_terms
 
@@ -164,12 +172,16 @@ class Runner:
         return self.having(matchrec_frame=frame).sql(self.in_scope(query))
 
     def readable(self, text: str) -> str:
-        """SQL as the session reads it: sums of ours by `+` where it has no other."""
-        if SUM_OR_NULL not in text:
+        """SQL as the session reads it: sums and averages of ours by `+` and `avg` where it has no
+        others.
+        """
+        if SUM_OR_NULL not in text and AVERAGE_OR_NULL not in text:
             return text
         from matchrec.spark.sail.probes import tries_to_add
 
-        return text if tries_to_add(self.spark) else text.replace(SUM_OR_NULL, "`+`")
+        if tries_to_add(self.spark):
+            return text
+        return text.replace(SUM_OR_NULL, "`+`").replace(AVERAGE_OR_NULL, "avg")
 
     def analyse(self, frame: DataFrame) -> DataFrame:
         """The same DataFrame, analysed now; over Connect that waits until something asks.
