@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cache
 from graphlib import TopologicalSorter
@@ -225,6 +226,19 @@ def test_all_that_machine_code_is_made_from_tells_whether_it_is_still_right() ->
 def test_every_layer_is_known() -> None:
     known = {*MAY_IMPORT, "__init__", "__main__"}
     assert {layer(module) for module in MODULES} <= known
+
+
+def test_a_room_lists_modules_that_are_there() -> None:
+    """In its docstring, as lines of a name and what it is of; a block with `$` is an example."""
+    for room in (one.parent for one in MODULES if one.name == "__init__.py"):
+        text = (
+            ast.get_docstring(ast.parse((room / "__init__.py").read_text(encoding="utf-8"))) or ""
+        )
+        blocks = [one for one in text.split("\n\n") if "$ " not in one]
+        listed = {
+            name for one in blocks for name in re.findall(r"^ *([a-z_]+)  +\S", one, re.MULTILINE)
+        }
+        assert listed - {one.stem for one in room.iterdir()} == set(), room
 
 
 def test_modules_stay_small() -> None:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from matchrec.api.clauses import Clause
 from matchrec.compile.negation import negation_tests
 from matchrec.engine.matches import RunFailure
 from matchrec.errors.run.place import RowPlace
 from matchrec.explanation.coverage import ClauseCoverage, summarise
 from matchrec.nfa.compile import compile_pattern
-from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.expression import Scalar
-from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.match_plan import MatchPlan, search_only
 from matchrec.plan.show import show_scalar
 from matchrec.pruning.gaps import gaps_as_conditions
 from matchrec.spark.coverage import count_starting_rows
@@ -38,13 +35,7 @@ def trace(clause: Clause, target: Target, limit: int) -> Why:
     asked, engine = clause.plan_searched("why"), clause.options.engine
     tests = ((one.mapped, one.definition) for one in negation_tests(asked))
     parts = parts_of(with_gaps(asked), writing(clause, asked), tests)
-    plan = replace(
-        asked,
-        measures=parts.measures,
-        rows_per_match=RowsPerMatch.ONE_ROW,
-        partial=None,
-        first_matches=None,
-    )
+    plan = search_only(asked, parts.measures)
     found = collect_partition(plan, clause.relation, clause.alias, engine, target)
     task = found.executable.task
     search = TracedSearch(task, found.executable.algorithm, found.partitions)

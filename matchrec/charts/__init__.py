@@ -1,8 +1,8 @@
-"""Matches drawn over the series that they were found in.
+"""Charts: figures and matches go in, with their rows; pictures and tables for people come out.
 
-The matches of any query, and the rows they were found in, go in; a picture comes out. Of a long
-series Spark sends as much as a picture can show; of many series, a page.
+    series   the rows of a page, and the matches there   plot    a page of both
+    backtest labelled incidents beside matches           sweep   one clause with many values
 
-    columns   which columns say where a match lies     panels   the drawing
-    series    rows of a page, and the matches there    plot     a page of both
+Of a long series Spark sends as much as a picture can show, of many series a page; the rest is
+dropped.
 """

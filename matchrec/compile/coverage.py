@@ -34,9 +34,9 @@ from matchrec.errors.run.failures import (
 from matchrec.nfa.compile import CompiledPattern
 from matchrec.nfa.occurrences import Occurrences, compile_occurrences, occurrences_of_stages
 from matchrec.output.schema import RowOutput
-from matchrec.plan.clauses import MatchOutput, RowsPerMatch
+from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.expression import ColumnReference, Navigation, Scalar, Term, comparison, joined
-from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.match_plan import MatchPlan, search_only
 from matchrec.plan.pattern import negations, variable_names
 
 Test = RowColumn | Nearby  # one part of a condition that is known before the match
@@ -93,13 +93,7 @@ def check_coverable(plan: MatchPlan) -> None:
 
 def draft_coverage(drafted: Draft) -> CoverageDraft:
     """The draft without what only the output needs. Raises MatchRecognizePlanError."""
-    plan = replace(
-        drafted.plan,
-        measures=(),
-        rows_per_match=RowsPerMatch.ONE_ROW,
-        partial=None,
-        first_matches=None,
-    )
+    plan = search_only(drafted.plan, ())
     occurrences = occurrences_of(drafted.pattern, plan)
     orders = tuple(dict.fromkeys(item.expression.text for item in plan.order_by))
     tie = tie_of(orders, drafted)

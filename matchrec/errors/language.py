@@ -7,9 +7,12 @@ read; constructors ask for its words by what they mean.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +79,18 @@ _CURRENT: ContextVar[Language] = ContextVar("language of the query", default=SQL
 
 
 @contextmanager
-def reading(language: Language | None) -> Iterator[None]:
-    """Errors made inside are in the words of a language; with None, in those of the one around."""
-    token = _CURRENT.set(language or _CURRENT.get())
+def holding(variable: ContextVar[T], value: T) -> Iterator[None]:
+    """Inside, the variable has that value."""
+    token = variable.set(value)
     try:
         yield
     finally:
-        _CURRENT.reset(token)
+        variable.reset(token)
+
+
+def reading(language: Language | None) -> AbstractContextManager[None]:
+    """Errors made inside are in the words of a language; with None, in those of the one around."""
+    return holding(_CURRENT, language or _CURRENT.get())
 
 
 def current() -> Language:

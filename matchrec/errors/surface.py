@@ -6,11 +6,13 @@ door says which it is, by `shown_on`; the constructors of errors ask for the wor
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from json import dumps
+
+from matchrec.errors.language import holding
 
 OF_OPTIONS = ("engine", "sort", "transport", "max_steps")
 """What a call of Python has in `Options`."""
@@ -84,14 +86,9 @@ CELL = Surface(
 _CURRENT: ContextVar[Surface] = ContextVar("where errors are shown", default=PYTHON)
 
 
-@contextmanager
-def shown_on(surface: Surface) -> Iterator[None]:
+def shown_on(surface: Surface) -> AbstractContextManager[None]:
     """Errors made inside are in the words of a surface."""
-    token = _CURRENT.set(surface)
-    try:
-        yield
-    finally:
-        _CURRENT.reset(token)
+    return holding(_CURRENT, surface)
 
 
 def here() -> Surface:

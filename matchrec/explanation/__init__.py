@@ -1,11 +1,10 @@
-"""Explanation: what a query's clauses compile to, stage by stage, and which engine runs them.
+"""Explanation: an executed query goes in; text in the order of its stages comes out, and pictures.
 
-An executed clause goes in; text in the order of the stages comes out, and pictures.
+    explanation   all clauses of a query      formulas   of edges; nondeterminism, V and M
+    clause        the sections of one         program    the program as text
+    coverage      how far starting rows come
 
-    clause            the sections            selection        strategy, window, absences, switches
-    formulas          of the program's edges  vector           the computation state, V and M
-    nondeterminism    its sources, its cost   program          the program as text
-    explanation       all clauses of a query
+Dropped is what only an engine reads: layouts, places in arrays, bits.
 """
 
 from matchrec.explanation.clause import ExplainedClause

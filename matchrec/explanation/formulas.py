@@ -161,7 +161,7 @@ def selection_lines(plan: MatchPlan) -> Iterator[str]:
         yield from stage_lines(plan.staging)
     elif plan.selects:
         yield f"{plan.selection.words}: {plan.selection.meaning}"
-    if plan.selects or plan.output is MatchOutput.LONGEST:
+    if plan.selects or plan.output is not MatchOutput.PREFERRED:
         yield f"{plan.output.words}: {plan.output.meaning}"
     if plan.first_matches is not None:
         yield f"{plan.first_matches.words}: {plan.first_matches.meaning}"

@@ -211,6 +211,12 @@ class Use:
 EVERYTHING = Use()
 
 
+def search_only(plan: MatchPlan, measures: tuple[Measure, ...]) -> MatchPlan:
+    """The plan with a row for each match, without what is said of which of them come out."""
+    one_row = replace(plan, measures=measures, rows_per_match=RowsPerMatch.ONE_ROW)
+    return replace(one_row, partial=None, first_matches=None)
+
+
 def with_each(plan: MatchPlan, change: Callable[[Reference, str | None], Reference]) -> MatchPlan:
     """The plan with every reference changed: in the condition of a variable, or in a measure."""
 

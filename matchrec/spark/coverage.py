@@ -17,7 +17,7 @@ from matchrec.compile.coverage import (
     draft_coverage,
     link_coverage,
 )
-from matchrec.errors.run.failures import coverage_of_stream
+from matchrec.errors.run.failures import asked_of_stream
 from matchrec.plan.match_plan import MatchPlan, Use
 from matchrec.spark import wire
 from matchrec.spark.execute import demand_of
@@ -43,7 +43,7 @@ def count_starting_rows(
     """
     check_coverable(plan)
     if is_streaming(relation.rows):
-        raise coverage_of_stream()
+        raise asked_of_stream(asked="coverage")
     question = Question.of_query(plan, relation, alias, options, use)
     asked, task, rows = count(question)
     found = rows.collect()

@@ -93,7 +93,7 @@ def collect_partition(
 ) -> CollectedPartition:
     """The partition that is asked for. Runs a job; raises MatchRecognizeError."""
     if is_streaming(relation.rows):
-        raise errors.trace_of_stream()
+        raise errors.asked_of_stream(asked="`why`")
     question = Question.of_query(plan, relation, alias, Options(engine))
     (rule,) = question.rules
     with quiet_analysis(), question.asking(rule):

@@ -1,7 +1,10 @@
 """What SASE+ and a Pattern ask for as text of SQL.
 
-    read     text, or a Pattern → ReadQuery: a plan, the text and the place of its row pattern
-    written  ReadQuery → Conversion: text, and notes on what is lost
+    reading   text, or a Pattern → ReadQuery: a plan, the text and the place of its row pattern
+    stages    a pattern of stages → the same as one row pattern
+    sql       plan → Spark SQL; names, forms: what of a plan its text may change
+    convert   ReadQuery → Conversion: text, and notes on what is lost
 
-What was written is read again and compared with the plan: what SQL cannot say is an error.
+What was written is read again and compared with the plan: what SQL cannot say is an error, and no
+part is dropped without a note.
 """

@@ -315,11 +315,10 @@ no_literal = plan_error(
 
 
 # Why, and coverage, over a streaming DataFrame.
-_of_stream = partial(
-    unsupported, hint="ask about the same rows as a table: spark.read in place of spark.readStream"
+asked_of_stream = unsupported(
+    "{asked} over a stream: its rows come little by little",
+    hint="ask about the same rows as a table: spark.read in place of spark.readStream",
 )
-trace_of_stream = _of_stream("`why` over a stream: its rows come little by little")
-coverage_of_stream = _of_stream("coverage over a stream: its rows come little by little")
 
 # A query without MATCH_RECOGNIZE.
 no_clause = plan_error(

@@ -13,13 +13,12 @@ carets. So what SQL was made lately is kept here.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import islice
 
-from matchrec.errors.language import as_note
+from matchrec.errors.language import as_note, holding
 from matchrec.source import Source, Span
 
 KEPT = 4096  # texts of SQL, of a line or a few each
@@ -64,14 +63,9 @@ class Failure:
 _KEPT: dict[str, SqlOrigin] = {}
 
 
-@contextmanager
-def reading(source: Source) -> Iterator[None]:
+def reading(source: Source) -> AbstractContextManager[None]:
     """Origins made inside are in this text."""
-    token = _READ.set(source)
-    try:
-        yield
-    finally:
-        _READ.reset(token)
+    return holding(_READ, source)
 
 
 def origin(what: str, label: str, span: Span | None) -> SqlOrigin:

@@ -1,6 +1,6 @@
 """SASE+: the language of event patterns; query text in, `MatchPlan` out.
 
-    parse    text → SaseQuery: its clauses, whose expressions are lark's trees
+    parser   text → SaseQuery: its clauses, whose expressions are lark's trees
     lower    SaseQuery → MatchPlan: components become variables, predicates their conditions
 
     PATTERN SEQ(Stock+ a[], Stock b)                          a[1] a[i]* b
