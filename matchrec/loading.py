@@ -12,9 +12,13 @@ import gc
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Event
 
 OF_SPARK = ("pyspark", "py4j")
 NO_SPARK = "matchrec needs PySpark, 3.5 or newer: pip install 'matchrec[sail]' or 'pyspark>=3.5'"
+
+makes_queries = Event()
+"""Set where queries are made: in a user's program, of which workers may be threads."""
 
 
 @contextmanager
@@ -56,12 +60,12 @@ def naming_extra() -> Iterator[None]:
 def for_good() -> Iterator[None]:
     """Where modules are loaded meanwhile, Python never again looks through all that there is then.
 
-    For workers alone: garbage of that moment stays, too, which may be much in a user's process. And
-    only where modules are loaded, as each task has some garbage.
+    For processes of workers alone: garbage of that moment stays, too, which may be much in a user's
+    program. And only where modules are loaded, as each task has some garbage.
     """
     loaded = len(sys.modules)
     try:
         yield
     finally:
-        if len(sys.modules) > loaded:
+        if len(sys.modules) > loaded and not makes_queries.is_set():
             gc.freeze()

@@ -15,6 +15,7 @@ from types import FunctionType
 from typing import Any
 
 from matchrec.jit.kept import (
+    ONE_THREAD,
     Files,
     announce_compiling,
     digest_of_sources,
@@ -41,7 +42,8 @@ def pointer_to(function: Function) -> Any:
 
     Of the same type as a callback: of another one, kernels would be compiled again.
     """
-    return _POINTER(compiled(function).address)
+    with ONE_THREAD:
+        return _POINTER(compiled(function).address)
 
 
 @lru_cache

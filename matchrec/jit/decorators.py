@@ -1,9 +1,10 @@
 """Which functions are compiled, and how: numba as it comes, with few options.
 
 No kernel allocates, so nothing needs to be counted: numba would count each array at each call,
-which makes a search three to ten times as slow (`_nrt`). Functions that only kernels call have no
-entry for Python or C, which would be a quarter of what they cost to compile. And a division by zero
-raises no error: kernels look before they divide.
+which makes a search three to ten times as slow (`_nrt`). None touches Python's objects, so other
+threads run meanwhile: tasks in one program, and the program itself (`nogil`). Functions that only
+kernels call have no entry for Python or C, which would be a quarter of what they cost to compile.
+And a division by zero raises no error: kernels look before they divide.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from matchrec.jit.kept import KeptFunction, KernelPart
 
 _F = TypeVar("_F", bound=Callable[..., object])
 
-_OPTIONS = {"error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
+_OPTIONS = {"error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True, "nogil": True}
 _PART = _OPTIONS | {"no_cpython_wrapper": True}
 _SPLICED: set[CodeType] = set()
 
@@ -34,7 +35,7 @@ def allocating(function: _F) -> _F:
 
     It writes to no argument: of arrays that may be written to it would be compiled again.
     """
-    kept = _kept(function, {})
+    kept = _kept(function, {"nogil": True})
 
     @wraps(function)
     def call(*arguments: Any) -> Any:

@@ -27,6 +27,7 @@ from functools import lru_cache
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
+from threading import RLock
 from types import FunctionType
 from typing import Any
 from uuid import uuid4
@@ -182,11 +183,11 @@ def put_parts_in(function: FunctionType) -> None:
             names[name] = part.dispatcher
 
 
-# One process compiles a function, the others on the machine wait for what it keeps.
+# One thread of one process compiles a function, the others on the machine wait for what it keeps.
 #
 # Spark starts as many workers as there are cores, and on a machine without compiled functions all
 # of them need the same ones at once. Each would compile them, and would damage what another one
-# keeps.
+# keeps. Locks of files are those of a process, so its threads have one of their own.
 
 try:
     import fcntl
@@ -195,6 +196,9 @@ except ImportError:  # Windows
 
 LOCKS = "compiling.lock"
 """The file beside the compiled functions, of which each name locks a byte."""
+
+ONE_THREAD = RLock()
+"""Held by the thread that compiles; numba has one do so at a time as well."""
 
 
 @contextmanager
@@ -248,15 +252,18 @@ class KeptFunction:
     def __call__(self, *arguments: Any) -> Any:
         types = tuple(map(type_of, arguments))
         compiled = self.compiled.get(types)
-        if compiled is not None:
-            return compiled(*arguments)
-        try:
-            with without_collector():
-                compiled = self.kept_as(self.name(types), arguments)
-        except OSError:  # there is no room to keep it
-            compiled = dispatcher_of(self.function, self.options)
-        self.compiled[types] = compiled
+        if compiled is None:
+            with ONE_THREAD, without_collector():
+                compiled = self.compiled.get(types) or self.compiled_for(types, arguments)
+                self.compiled[types] = compiled
         return compiled(*arguments)
+
+    def compiled_for(self, types: tuple[Any, ...], arguments: tuple[Any, ...]) -> Any:
+        """The function, compiled for arguments of some types."""
+        try:
+            return self.kept_as(self.name(types), arguments)
+        except OSError:  # there is no room to keep it
+            return dispatcher_of(self.function, self.options)
 
     def name(self, types: tuple[Any, ...]) -> str:
         """What the files are called that hold the code for some types."""

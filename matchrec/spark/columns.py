@@ -40,6 +40,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.show import show_frame
 from matchrec.plan.text import Template, struct_fields, template, unquoted
 from matchrec.spark import wire
+from matchrec.spark.sail.probes import tasks_at_once
 from matchrec.spark.session import Relation
 from matchrec.spark.transport import Sent
 from matchrec.spark.types import encode_columns
@@ -319,7 +320,10 @@ class Unsorted(Preparation):
             order = self.order_names(names)[0]
             rows = self.ranges.assign(self.relation.runner, rows, keys, order)
         shuffled_by = tuple(self.shuffle_keys(names))
-        return rows.repartition(*shuffled_by) if shuffled_by else rows.repartition(1)
+        tasks = tasks_at_once(self.relation.runner.spark) if shuffled_by else 1
+        if tasks is None:
+            return rows.repartition(*shuffled_by)
+        return rows.repartition(tasks, *shuffled_by)
 
     def shuffle_keys(self, names: ColumnNames) -> Iterator[Column]:
         """What brings the rows of a partition, or of a range of it, together."""
@@ -342,7 +346,8 @@ class Unsorted(Preparation):
         names = self.names_of_parts(columns)
         keys = self.key_names(names) + [wire.RANGE] * (not isinstance(self.ranges, str))
         sorting = Sorting(tuple(keys), self.sort_columns(names))
-        return Incoming(sorting, self.structs(columns))
+        tasks = tasks_at_once(self.relation.runner.spark) or 1
+        return Incoming(sorting, self.structs(columns), tasks)
 
     def show_ranges(self) -> str:
         if not isinstance(self.ranges, str):

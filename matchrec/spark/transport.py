@@ -22,6 +22,7 @@ from pyspark.sql import types as spark_types
 
 from matchrec.compile.executable import Executable
 from matchrec.errors.calls import altered_by_pandas, altered_in_arrays
+from matchrec.loading import makes_queries
 from matchrec.output.reads import Read, ReadAggregate, ReadMatch, ReadMatchedRows
 from matchrec.plan.text import quoted
 from matchrec.shortcuts import taken
@@ -98,6 +99,7 @@ def runner_in_worker(worker: Any) -> Callable[..., Iterator[Any]]:
 
     It travels as bytes: read with the function, it would fail before a word of ours.
     """
+    makes_queries.set()
     payload, shortcuts = pickle.dumps(worker), taken()
     workers: list[Any] = []
 

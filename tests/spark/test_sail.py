@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from pyspark.sql import SparkSession
+from pyspark.sql.functions import spark_partition_id
 
 import matchrec
 from matchrec.spark.sail import probes
@@ -54,3 +55,20 @@ def test_orders_with_one_nan_and_one_zero(spark: SparkSession) -> None:
             options=matchrec.Options(sort=sort),  # type: ignore[arg-type]
         )
         assert found.collect()[0]["ids"] == [2, 3, 0, 1]
+
+
+def test_a_query_is_divided_as_the_session_is(
+    spark: SparkSession, request: pytest.FixtureRequest
+) -> None:
+    """Also where its input is not: on Sail, a shuffle by itself keeps the tasks before it."""
+    on_sail = request.config.getoption("--on") == "sail"
+    assert probes.tasks_at_once(spark) == (2 if on_sail else None)
+    counted = (
+        matchrec.match_recognize(
+            spark.range(0, 1000, 1, 1),
+            "PARTITION BY id MEASURES count(*) AS n PATTERN (A) DEFINE A AS id >= 0",
+        )
+        .groupBy(spark_partition_id())
+        .count()
+    )
+    assert (counted.count() > 1) is on_sail

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import gc
 import sys
+from threading import Event
 from types import ModuleType
 
 import pytest
 
-from matchrec.loading import for_good
+from matchrec import loading
 
 
 @pytest.mark.parametrize("loads", [True, False])
-def test_only_where_modules_are_loaded(loads: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("makes_queries", [True, False])
+def test_only_where_modules_are_loaded_and_no_user_is(
+    loads: bool, makes_queries: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     frozen: list[bool] = []
     monkeypatch.setattr(gc, "freeze", lambda: frozen.append(True))
-    with for_good():
+    monkeypatch.setattr(loading, "makes_queries", Event())
+    if makes_queries:
+        loading.makes_queries.set()
+    with loading.for_good():
         if loads:
             monkeypatch.setitem(sys.modules, "loaded_meanwhile", ModuleType("loaded_meanwhile"))
-    assert frozen == [True] * loads
+    assert frozen == [True] * (loads and not makes_queries)

@@ -5,24 +5,32 @@ As another engine that takes PySpark's calls may, an old or a new Sail may diffe
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from pyspark.errors import PySparkException
 from pyspark.sql.types import DateType
 
+from matchrec.spark.session import is_connect
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+T = TypeVar("T")
+GROUPED = "AggregateExec"
+DIVIDED = re.compile(r"RepartitionExec: partitioning=Hash\(\[[^]]*\], (\d+)\)")
+"""What a plan of Sail's says of groups, and of the tasks that they are divided among."""
 
-def asked_once(probe: Callable[[SparkSession], bool]) -> Callable[[SparkSession], bool]:
+
+def asked_once(probe: Callable[[SparkSession], T]) -> Callable[[SparkSession], T]:
     """The probe, whose answer is kept as long as the session."""
-    known: WeakKeyDictionary[SparkSession, bool] = WeakKeyDictionary()
+    known: WeakKeyDictionary[SparkSession, T] = WeakKeyDictionary()
 
     @wraps(probe)
-    def answer(spark: SparkSession) -> bool:
+    def answer(spark: SparkSession) -> T:
         if spark not in known:
             known[spark] = probe(spark)
         return known[spark]
@@ -89,3 +97,20 @@ def tells_zeros_apart(spark: SparkSession) -> bool:
     """Whether 0.0 and -0.0 in a struct are two values, which are one to Spark."""
     same = "named_struct('x', 0D * id) = named_struct('x', -0D * id)"  # id is 0
     return not of_a_row(spark, same).collect()[0][0]
+
+
+@asked_once
+def tasks_at_once(spark: SparkSession) -> int | None:
+    """How many tasks of a query run at once, all in one process.
+
+    None of Spark, which has a process for each, and knows by itself how to divide what it shuffles;
+    else a `repartition` without a number keeps the tasks of what comes before it.
+    """
+    if not is_connect(spark):
+        return None
+    groups: Any = spark.range(0, 1000, 1, 1).groupBy("id").count()
+    plan = groups._explain_string()
+    if GROUPED not in plan:
+        return None
+    divided = DIVIDED.search(plan)
+    return int(divided[1]) if divided else 1

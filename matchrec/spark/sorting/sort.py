@@ -55,16 +55,17 @@ def sorted_batches(
     sorting: Sorting,
     budget: int | None = None,
     rows_a_batch: int = ROWS_A_BATCH,
+    tasks: int = 1,
 ) -> Iterator[pa.RecordBatch]:
     """The rows in order, at most so many at a time; bit 0 of the first bits marks partitions, which
     are added where no row has any.
 
     Rows that are equal in all columns of `sorting` stay in the order in which they have come.
     budget: bytes of rows that are held before they are spilled, less than 2 GiB; None for those
-    that there is room for.
+    that there is room for beside the other tasks of this process. tasks: how many it has.
     """
     budget = taken().sort_bytes if budget is None else budget
-    budget = budget_of(memory.room()) if budget is None else budget
+    budget = budget_of(memory.room() // tasks) if budget is None else budget
     with closing(sorted_tables(batches, sorting, budget)) as tables:
         for table in tables:
             most = min(rows_a_batch, rows_in(BYTES_A_CALL, table))

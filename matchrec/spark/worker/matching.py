@@ -26,11 +26,13 @@ class Incoming:
     """How rows come. Picklable.
 
     sorting: how they are to be sorted; None of rows that Spark has sorted. structs: columns that
-    cross in parts. rows_a_call: how many rows are worth a call of the engine.
+    cross in parts. tasks: how many share the memory of a process. rows_a_call: how many rows are
+    worth a call of the engine.
     """
 
     sorting: Sorting | None = None
     structs: tuple[Struct, ...] = ()
+    tasks: int = 1
     rows_a_call: int = field(default_factory=lambda: taken().rows_a_call)
 
     def needing(self, conditions: tuple[int, ...]) -> Incoming:
@@ -49,7 +51,7 @@ class Incoming:
             from matchrec.spark.worker.batches import PartitionWithoutRoom, pieces
 
         if self.sorting is not None:
-            batches = sorted_batches(batches, self.sorting)
+            batches = sorted_batches(batches, self.sorting, tasks=self.tasks)
         try:
             for piece in pieces(batches, lookaround, rows_a_call=self.rows_a_call):
                 piece.table = with_structs(piece.table, self.structs)

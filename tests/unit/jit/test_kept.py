@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,13 @@ def test_a_function_is_compiled_once(place: Place, compiled: list[str]) -> None:
     assert compiled == ["added"] * 2
     assert set(first) < set(place()), "the other types have files of their own"
     assert len(place()) == 2 * len(first)
+
+
+def test_threads_compile_a_function_once(place: Place, compiled: list[str]) -> None:
+    function = kernel(added)
+    with ThreadPoolExecutor(4) as threads:
+        assert [*threads.map(function, [THREE] * 4)] == [18] * 4
+    assert compiled == ["added"]
 
 
 def test_code_made_from_other_sources_is_not_used(

@@ -192,7 +192,7 @@ def told_by(
         for place, name in enumerate(names_of(task))
     }
     table = pa.table(columns | {wire.FIRST_BITS: pa.array(bits, pa.int32())})
-    worker = CoverageWorker(task, SCHEMA, Incoming(sorting, (), rows_a_call))
+    worker = CoverageWorker(task, SCHEMA, Incoming(sorting, rows_a_call=rows_a_call))
     (batch,) = worker.run(table.to_batches(max_chunksize=3))
     (row,) = batch.to_pylist()
     figures, counts = add_up(task, [row[wire.COUNTERS]])
