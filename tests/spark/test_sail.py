@@ -66,7 +66,7 @@ def test_a_query_is_divided_as_the_session_is(
     counted = (
         matchrec.match_recognize(
             spark.range(0, 1000, 1, 1),
-            "PARTITION BY id MEASURES count(*) AS n PATTERN (A) DEFINE A AS id >= 0",
+            "PARTITION BY id ORDER BY id MEASURES count(*) AS n PATTERN (A) DEFINE A AS id >= 0",
         )
         .groupBy(spark_partition_id())
         .count()
