@@ -40,7 +40,6 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.show import show_frame
 from matchrec.plan.text import Template, struct_fields, template, unquoted
 from matchrec.spark import wire
-from matchrec.spark.sail.probes import tasks_at_once
 from matchrec.spark.session import Relation
 from matchrec.spark.transport import Sent
 from matchrec.spark.types import encode_columns
@@ -320,7 +319,7 @@ class Unsorted(Preparation):
             order = self.order_names(names)[0]
             rows = self.ranges.assign(self.relation.runner, rows, keys, order)
         shuffled_by = tuple(self.shuffle_keys(names))
-        tasks = tasks_at_once(self.relation.runner.spark) if shuffled_by else 1
+        tasks = self.relation.runner.tasks if shuffled_by else 1
         if tasks is None:
             return rows.repartition(*shuffled_by)
         return rows.repartition(tasks, *shuffled_by)
@@ -346,7 +345,7 @@ class Unsorted(Preparation):
         names = self.names_of_parts(columns)
         keys = self.key_names(names) + [wire.RANGE] * (not isinstance(self.ranges, str))
         sorting = Sorting(tuple(keys), self.sort_columns(names))
-        tasks = tasks_at_once(self.relation.runner.spark) or 1
+        tasks = self.relation.runner.tasks or 1
         return Incoming(sorting, self.structs(columns), tasks)
 
     def show_ranges(self) -> str:

@@ -196,6 +196,15 @@ class Runner:
                 cast("Any", frame)._explain_string()
         return frame
 
+    @property
+    def tasks(self) -> int | None:
+        """How many tasks run at once in one process; None of Spark: see `tasks_at_once`."""
+        if not is_connect(self.spark):
+            return None
+        from matchrec.spark.sail.probes import tasks_at_once
+
+        return tasks_at_once(self.spark)
+
     def without_views(self, frame: DataFrame) -> DataFrame:
         """The same rows, from a plan in which no view is named.
 

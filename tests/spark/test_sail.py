@@ -10,6 +10,7 @@ from pyspark.sql.functions import spark_partition_id
 
 import matchrec
 from matchrec.spark.sail import probes
+from matchrec.spark.session import Runner
 
 PROBES = {
     "takes_any_condition": True,
@@ -62,11 +63,11 @@ def test_a_query_is_divided_as_the_session_is(
 ) -> None:
     """Also where its input is not: on Sail, a shuffle by itself keeps the tasks before it."""
     on_sail = request.config.getoption("--on") == "sail"
-    assert probes.tasks_at_once(spark) == (2 if on_sail else None)
+    assert Runner(spark).tasks == (2 if on_sail else None)
     counted = (
         matchrec.match_recognize(
             spark.range(0, 1000, 1, 1),
-            "PARTITION BY id MEASURES count(*) AS n PATTERN (A) DEFINE A AS id >= 0",
+            "PARTITION BY id ORDER BY id MEASURES count(*) AS n PATTERN (A) DEFINE A AS id >= 0",
         )
         .groupBy(spark_partition_id())
         .count()

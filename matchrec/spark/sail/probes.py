@@ -14,8 +14,6 @@ from weakref import WeakKeyDictionary
 from pyspark.errors import PySparkException
 from pyspark.sql.types import DateType
 
-from matchrec.spark.session import is_connect
-
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
@@ -106,8 +104,6 @@ def tasks_at_once(spark: SparkSession) -> int | None:
     None of Spark, which has a process for each, and knows by itself how to divide what it shuffles;
     else a `repartition` without a number keeps the tasks of what comes before it.
     """
-    if not is_connect(spark):
-        return None
     groups: Any = spark.range(0, 1000, 1, 1).groupBy("id").count()
     plan = groups._explain_string()
     if GROUPED not in plan:
