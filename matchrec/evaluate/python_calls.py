@@ -78,7 +78,7 @@ def is_kept_as_it_is(one: ListedValue) -> bool:
 
 
 class Lists:
-    """All lists that live runs have. forms: of their rows, see `meanings.Listed`.
+    """All lists that live runs have. forms: of their rows, see `registers.Listed`.
 
     match_number: of the match that is tried. A row of which a value cannot be computed has the
     error instead, which is raised by who looks at the row.

@@ -2,7 +2,7 @@
 
 The values are those of `conditions.run_condition`, which kernels compute run by run. An operation
 is evaluated for all rows, also for those on which AND, OR or CASE would not come to it; whether it
-fails is asked of the others only. Of two values, `mathematics.arithmetic` is the same.
+fails is asked of the others only. Of two values, `kernels.arithmetic` is the same.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ class Vectors:
         return found.values & found.valid & asked
 
     def blocks(self) -> Iterator[Vectors]:
-        """The same for a few rows at a time, whose values stay in the processor's cache."""
+        """Evaluators of a few rows at a time, whose values stay in the processor's cache."""
         for begin in range(self.begin, self.end, ROWS_A_BLOCK):
             yield replace(self, begin=begin, end=min(begin + ROWS_A_BLOCK, self.end))
 
@@ -222,7 +222,7 @@ class Vectors:
 
     def read(self, column: int, kind: Kind, distance: int) -> NullableValues:
         """A column, so far from each row; NULL beyond the border of its partition."""
-        values, valid = (one[column] for one in self.columns[kind])
+        values, valid = (array[column] for array in self.columns[kind])
         if not distance:
             return NullableValues(values[self.begin : self.end], valid[self.begin : self.end])
         if distance not in self.inside:

@@ -72,7 +72,7 @@ def counts_before(mask: BoolArray) -> IntArray:
 
 
 def mapped_of_chains(mask: BoolArray, chains: Chains, navigation: Navigation) -> IntArray:
-    """The same of matches that share their rows; the logical step has no offset."""
+    """int64[m], what a logical step without an offset finds in matches that share their rows."""
     if not len(mask):
         return chains.first
     found = find_marked(mask, chains.following, navigation.end is End.FIRST)
@@ -124,7 +124,7 @@ class Reader:
     frame: Frame | None = None
 
     def between(self, begin: int, end: int) -> Reader:
-        """The same for output rows that follow each other."""
+        """What reads for output rows begin .. end - 1 alone."""
         part = slice(begin, end)
         matches, chains = self.matches, self.matches.chains
         if chains is not None:

@@ -94,7 +94,7 @@ def columns_of_totals(
     plan: MatchPlan, totals: Totals, found: list[OutputColumn]
 ) -> Iterator[OutputColumn]:
     """The columns of groups, then those of totals. found: the columns of matches."""
-    measures = {one.name: one for one in plan.measures}
+    measures = {measure.name: measure for measure in plan.measures}
     for one in found:
         if not isinstance(one, Measure) or one.name in totals.keys:
             yield one
@@ -124,7 +124,7 @@ def table_columns(
     orders = dict.fromkeys(item.expression.text for item in plan.order_by)
     names = {text: columns.name(text) for text in orders if text not in texts}
     sorting = [RowOutput(text, name) for text, name in names.items() if name is not None]
-    taken = {*texts, *(one.text for one in sorting)}
+    taken = {*texts, *(key.text for key in sorting)}
     others = (RowOutput(quoted(name), name) for name in columns.names if quoted(name) not in taken)
     return [*keys, *sorting, *plan.measures, *others]
 
@@ -142,6 +142,8 @@ def two_of_one_name(first: OutputColumn, second: OutputColumn) -> MatchRecognize
     """The error of two measures, or of a measure and a column of the input."""
     if isinstance(first, Measure) and isinstance(second, Measure):
         return duplicate_measure(second.name, (first.span, second.span))
-    named = [one for one in (first, second) if isinstance(one, Measure | RowOutput) and one.span]
+    named = [
+        node for node in (first, second) if isinstance(node, Measure | RowOutput) and node.span
+    ]
     what = "measure" if not named or isinstance(named[-1], Measure) else "partition column"
     return duplicate_output_column(second.name, what, named[-1].span if named else None)
