@@ -98,13 +98,12 @@ def partitions_of(
 
 def as_added(values: pa.Array, reads: TotalledBy) -> IntArray:
     """int64[n], what totals read of a column: a float as its bits, or numbers in its order."""
-    by_order = reads is TotalledBy.ORDER
     if reads is TotalledBy.PRESENCE:
         return np.zeros(len(values), np.int64)
-    if pa.types.is_floating(values.type):
-        floats = as_floats(values)
-        return rising_floats(floats) if by_order else floats.view(np.int64)
-    return np.asarray(sort_keys(values) if by_order else as_integers(values), np.int64)
+    if reads is TotalledBy.ORDER:
+        return sort_keys(values)
+    is_floating = pa.types.is_floating(values.type)
+    return as_floats(values).view(np.int64) if is_floating else as_integers(values)
 
 
 def ends_of(executable: Executable, table: pa.Table) -> IntArray | None:
@@ -262,10 +261,7 @@ def ends_at_gaps(order: pa.Array, bound: pa.Array, starts: IntArray) -> IntArray
     """
     order, bound = of_one_kind(order, bound)
     known = validity(order)[1:] & validity(bound)[:-1]
-    if pa.types.is_floating(order.type):
-        near = rising_floats(as_floats(order))[1:] < rising_floats(as_floats(bound))[:-1]
-    else:
-        near = as_integers(order)[1:] < as_integers(bound)[:-1]
+    near = sort_keys(order)[1:] < sort_keys(bound)[:-1]
     rows = len(order)
     first = np.append(np.flatnonzero(~(near & known)) + 1, starts)  # of what follows no gap
     borders = np.unique(first)
@@ -281,7 +277,7 @@ def of_one_kind(order: pa.Array, bound: pa.Array) -> tuple[pa.Array, pa.Array]:
 
 
 def window_of_match(executable: Executable, table: pa.Table, starts: IntArray) -> IntArray | None:
-    """The same of the window of a whole match."""
+    """For each row the first row outside of the window of a whole match; None without one."""
     if executable.window_rows is not None:
         return ends_after(starts, executable.window_rows)
     if not executable.crossing.window:
@@ -301,7 +297,7 @@ def window_of_match(executable: Executable, table: pa.Table, starts: IntArray) -
 def ends_of_condition_window(
     window: ConditionWindow, order: pa.Array, starts: IntArray
 ) -> IntArray:
-    """The same of a window that conditions say."""
+    """For each row the first row outside of a window that conditions say."""
     valid = validity(order)
     if not pa.types.is_floating(order.type):
         keys = as_integers(order).view(np.uint64) ^ SIGN  # a difference of these does not overflow
