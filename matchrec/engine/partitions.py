@@ -133,12 +133,9 @@ class Partitions:
         )
 
 
-Keys = npt.NDArray[np.int64] | npt.NDArray[np.float64]
-
-
 @allocating
 def window_ends(
-    starts: IntArray, keys: Keys, valid: BoolArray, bounds: Keys, bounds_valid: BoolArray
+    starts: IntArray, keys: IntArray, valid: BoolArray, bounds: IntArray, bounds_valid: BoolArray
 ) -> IntArray:
     """int64[n], for each row the first row of its partition whose key is not below its bound.
 

@@ -286,11 +286,8 @@ def window_of_match(executable: Executable, table: pa.Table, starts: IntArray) -
     if executable.crossing.condition_window is not None:
         return ends_of_condition_window(executable.crossing.condition_window, order, starts)
     (bound,) = rest
-    if pa.types.is_floating(order.type):
-        keys, bounds = as_floats(order), as_floats(bound)
-        return window_ends(starts, keys, validity(order), bounds, validity(bound))
     order, bound = of_one_kind(order, bound)
-    ends = as_integers(order), validity(order), as_integers(bound), validity(bound)
+    ends = sort_keys(order), validity(order), sort_keys(bound), validity(bound)
     return window_ends(starts, *ends)
 
 
