@@ -161,8 +161,8 @@ class SelectionCoverage(CoverageSearch):
     @property
     def keeps_states(self) -> bool:
         """Not where an absence depends on the run: then runs differ by where their rows are."""
-        between = [one for one in self.task.absent if one.after is not None]
-        between = [one for one in between if one.before is not None]
+        between = [absence for absence in self.task.absent if absence.after is not None]
+        between = [absence for absence in between if absence.before is not None]
         return len(between) == len(self.decided_when_mapped().absent)
 
     @property
@@ -188,7 +188,8 @@ def new_counting(coverable: Coverable, counts: Counts, program: IntArray) -> Sta
     nearer = [choice for each in coverable.nearer for choice in each]
     first = np.cumsum([0, *map(len, coverable.nearer)])
     remaining, nearer_first, ways, taken = (
-        np.array(one, np.int64) for one in (coverable.remaining, first, nearer, coverable.taken)
+        np.array(values, np.int64)
+        for values in (coverable.remaining, first, nearer, coverable.taken)
     )
     parts_first, parts = parts_of(coverable)
     nothing = np.empty((0, 0), np.int64)

@@ -78,7 +78,7 @@ def new_state(registers: int, columns: int = layout.NODE_SIZE) -> SearchState:
     return SearchState(0, 0, none, live, np.zeros((0, 2), np.int64), no_matches())
 
 
-HELD = tuple(one.name for one in fields(Matches) if getattr(no_matches(), one.name) is not None)
+HELD = tuple(f.name for f in fields(Matches) if getattr(no_matches(), f.name) is not None)
 
 
 def arrays_of(state: SearchState) -> dict[str, Array]:
@@ -179,7 +179,7 @@ def search_further(task: Task, state: SearchState, call: SearchCall) -> Answer:
 
 
 def tell_windows_apart(arrays: SearchInput, call: SearchCall) -> SearchInput:
-    """The same, of whose totals no two starting rows are put together that have windows.
+    """Arrays of whose totals no two starting rows are put together that have windows.
 
     Windows that end with the rows that are here may end apart from each other further on.
     """
@@ -282,14 +282,14 @@ def resume(task: Task, arrays: SearchInput, live: LiveRuns, rows: tuple[int, int
     """A search that goes on with live runs. rows: where it goes on, and where it stops."""
     search = (RunsSearch if task.totals is None else TotalsSearch)(task, arrays, ROOM)
     search.restore(live)
-    search.progress[[layout.START, layout.STOP]] = rows
+    search.progress.start, search.progress.stop = rows
     return search
 
 
 def row_registers(compiled: CompiledTask) -> IntArray:
     """The registers that hold rows."""
     meanings = compiled.linked.meanings if compiled.linked else ()
-    held = [number for number, one in meanings if isinstance(one, RowOf)]
+    held = [number for number, meaning in meanings if isinstance(meaning, RowOf)]
     return np.array(held, np.int64)
 
 
@@ -346,6 +346,6 @@ def keeps_values(task: Task, columns: frozenset[int]) -> bool:
     linked = compile_task(task, 1 + max(columns)).linked
     kept = [meaning for _, meaning in linked.meanings] if linked else []
     return any(
-        isinstance(one, Reduced) and one.kind is Kind.INTEGER and one.column in columns
-        for one in kept
+        isinstance(meaning, Reduced) and meaning.kind is Kind.INTEGER and meaning.column in columns
+        for meaning in kept
     )

@@ -32,7 +32,7 @@ def satisfy_nearby(partitions: Partitions, conditions: tuple[NearbyCondition, ..
     if not conditions:
         return partitions
     known = partitions.satisfied
-    bits = max(one.bit for one in conditions) + 1
+    bits = max(condition.bit for condition in conditions) + 1
     satisfied = np.zeros((partitions.rows, -(-bits // 64)), np.uint64)
     satisfied[:, : known.shape[1]] = known
     wider = replace(partitions, satisfied=satisfied)

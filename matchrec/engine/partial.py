@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from matchrec.engine.interface import Room, Task
-from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import Wanted
 from matchrec.engine.kernels.skipping import search_live_runs
 from matchrec.engine.matches import Matches, next_starts
@@ -46,8 +45,8 @@ def find_starts(task: Task, partitions: Partitions, begun: IntArray, until: IntA
     before = np.cumsum(here) - here
     number = before[row] - before[starts[partition]]
     live = np.array(live_states(task.pattern.folding.choices), np.int64)
-    found = (one[wanted] for one in (partition, row, end, number, kind))
-    return Wanted(*(np.ascontiguousarray(one, np.int64) for one in (*found, live)))
+    found = (column[wanted] for column in (partition, row, end, number, kind))
+    return Wanted(*(np.ascontiguousarray(column, np.int64) for column in (*found, live)))
 
 
 def with_runs(
@@ -83,7 +82,8 @@ class PartialSearch(PathSearch):
     def find_runs(self, starts: Wanted) -> Iterator[Matches]:
         """The runs from some starting rows, in chunks, without numbers. Raises RunFailure."""
         self.starts = starts
-        self.progress[[layout.WANTED, layout.MATCHES, layout.MAPPED]] = 0
+        progress = self.progress
+        progress.wanted = progress.matches = progress.mapped = 0
         for found in self.find_matches():
             yield replace(found, number=np.full(found.count, -1))
 

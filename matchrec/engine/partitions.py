@@ -57,7 +57,7 @@ class Frontier:
         """
         count = len(starts) - 1
         own = [starts[:-1], starts[1:], np.full(count, NO_EDGE), np.zeros(count), np.zeros(count)]
-        found = Frontier(*(one.astype(np.int64) for one in own))
+        found = Frontier(*(column.astype(np.int64) for column in own))
         if count:
             found.start[0], found.number[0], found.steps[0] = start, number, steps
             found.edge[-1] = edge

@@ -45,13 +45,13 @@ def negation_of(
     absent = np.zeros((count, layout.ABSENT_SIZE), np.int64)
     members = np.zeros((count, 2, len(task.variables)), np.bool_)
     following = np.full((count, rows + 1), rows, np.int64)
-    for place, one in enumerate(task.absent):
-        kind = layout.AT_THE_END if one.before is None else layout.IN_THE_MIDDLE
-        kind = layout.AT_THE_BEGINNING if one.after is None else kind
-        absent[place] = kind, *code_of(one.variable, compiled)
-        for side, ids in enumerate((one.after, one.before)):
+    for place, absence in enumerate(task.absent):
+        kind = layout.AT_THE_END if absence.before is None else layout.IN_THE_MIDDLE
+        kind = layout.AT_THE_BEGINNING if absence.after is None else kind
+        absent[place] = kind, *code_of(absence.variable, compiled)
+        for side, ids in enumerate((absence.after, absence.before)):
             members[place, side, list(ids or ())] = True
-        word, mask = word_and_mask(task.conditions[one.variable])
+        word, mask = word_and_mask(task.conditions[absence.variable])
         here = np.where(satisfied[:, word] & mask == mask, np.arange(rows), rows)
         following[place, :rows] = np.minimum.accumulate(here[::-1])[::-1]
     closing = np.zeros((0 if task.closing is None else 1, layout.CLOSING_SIZE), np.int64)
@@ -102,9 +102,9 @@ class SearchInput:
             return
         progress = work().progress
         self.python.registers = lambda: work().registers
-        self.python.match_number = lambda: int(progress[layout.NUMBER]) + 1
+        self.python.match_number = lambda: int(progress.number) + 1
         if not self.selects:
-            self.python.begins = lambda: (progress[layout.PARTITION], progress[layout.START])
+            self.python.begins = lambda: (progress.partition, progress.start)
 
 
 def prepare_input(task: Task, partitions: Partitions, *, selects: bool = True) -> SearchInput:
@@ -147,11 +147,11 @@ def totals_of(
     assert partitions.totalled_valid is not None
     members = np.zeros((len(asked), len(task.variables)), np.bool_)
     codes = np.zeros((len(asked), ASKED_SIZE), np.int64)
-    for place, one in enumerate(asked):
-        members[place, list(one.members)] = True
-        codes[place] = CODES[one.over], CODES[one.inside], number_of(one.values), one.floats
+    for place, total in enumerate(asked):
+        members[place, list(total.members)] = True
+        codes[place] = CODES[total.over], CODES[total.inside], number_of(total.values), total.floats
     groups = len(partitions.starts) - 1 if grouped is Grouping.PARTITION else partitions.rows
-    by_start = grouped is Grouping.START or any(one.after is None for one in task.absent)
+    by_start = grouped is Grouping.START or any(absence.after is None for absence in task.absent)
     apart = np.arange(partitions.rows) if by_start else window_end
     return layout.TotalArrays(
         asked=codes,

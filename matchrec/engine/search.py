@@ -73,7 +73,7 @@ class KernelSearch(ABC):
         self.make_room()
 
     @property
-    def progress(self) -> IntArray:
+    def progress(self) -> layout.Progress:
         """See `kernels.layout`."""
         return self.work.progress
 
@@ -96,16 +96,16 @@ class KernelSearch(ABC):
             matches, rows = max(matches, self.room.matches), max(rows, self.room.rows)
             output = self.output(matches, rows)
             output.found[layout.FOUND_OFFSET, 0] = 0
-            progress[[layout.MATCHES, layout.MAPPED]] = 0
+            progress.matches = progress.mapped = 0
             status = self.advance(output)
             while layout.OUTPUT_FULL < status < layout.SKIP_TO_NO_ROW:
                 self.grow(status)
                 status = self.advance(output)
             self.raise_failure(status)
-            if progress[layout.MATCHES]:
+            if progress.matches:
                 yield self.matches(output)
             elif status == layout.OUTPUT_FULL:
-                matches, rows = 2 * matches, max(2 * rows, int(progress[layout.NEEDED]))
+                matches, rows = 2 * matches, max(2 * rows, int(progress.needed))
         self.finish()
 
     def advance(self, output: layout.FoundArrays) -> int:
@@ -136,7 +136,7 @@ class KernelSearch(ABC):
         if memory.has_room(size):
             with suppress(MemoryError):
                 return make(shape, dtype)
-        partition, row = self.progress[[layout.PARTITION, layout.START]]
+        partition, row = self.progress.partition, self.progress.start
         detail = str(size >> 20)
         builds_all = self.task.output is MatchOutput.ALL and self.task.totals is None
         kind = FailureKind.NO_ROOM_FOR_MATCHES if builds_all else FailureKind.NO_ROOM
@@ -148,12 +148,12 @@ class KernelSearch(ABC):
         What must be found out again is no more than what fitted.
         """
         size = 2 * self.sizes[status]
-        while status == layout.MEMO_FULL and size < self.progress[layout.NEEDED]:
+        while status == layout.MEMO_FULL and size < self.progress.needed:
             size *= 2
         self.sizes[status] = size
         self.make_room()
         if status == layout.MEMO_FULL:
-            self.progress[layout.MEMO_TO] = self.progress[layout.START]
+            self.progress.memo_to = self.progress.start
 
     def output(self, matches: int, rows: int) -> layout.FoundArrays:
         """An empty output for so many matches and mapped rows."""
@@ -164,7 +164,7 @@ class KernelSearch(ABC):
 
     def matches(self, output: layout.FoundArrays) -> Matches:
         """The matches in an output; with event selection, without numbers."""
-        count, mapped = self.progress[[layout.MATCHES, layout.MAPPED]]
+        count, mapped = self.progress.matches, self.progress.mapped
         found = output.found[:, :count]
         matches = Matches(
             partition=found[layout.FOUND_PARTITION],
@@ -204,10 +204,10 @@ class KernelSearch(ABC):
         progress, task = self.progress, self.task
         detail = task.after_match.variable or ""
         if status in CONDITION_FAILURES:
-            detail = task.variables[self.rules.program[progress[layout.CHOICE], layout.TEST]]
-        partition, row = progress[[layout.PARTITION, layout.ROW]]
+            detail = task.variables[self.rules.program[progress.choice, layout.TEST]]
+        partition, row = progress.partition, progress.row
         if kind is FailureKind.TOO_MANY_STEPS:
-            row, detail = progress[layout.START], str(task.max_steps)
+            row, detail = progress.start, str(task.max_steps)
         reason = ""
         if kind is FailureKind.FUNCTION_FAILED:
             assert self.arrays.python is not None
@@ -250,13 +250,13 @@ def initial_work(task: Task, arrays: SearchInput) -> layout.Work:
     stack = arrays.python.stack if arrays.python else None
     if arrays.selects and stack is None:
         stack = np.zeros((2, 1), np.int64)
-    progress = np.zeros(layout.PROGRESS_SIZE, np.int64)
-    progress[[layout.START, layout.MEMO_FROM, layout.MEMO_TO]] = arrays.rows.starts[0]
-    progress[[layout.BEST_START, layout.MEMO_WINDOW, layout.STOP, layout.UNFINISHED_IN]] = -1
-    progress[layout.PARTITION] = -1
-    progress[layout.MATCH_KIND] = A_MATCH
-    progress[layout.MATCH_LIMIT] = most_found(task)
-    progress[layout.STEP_LIMIT] = min(task.max_steps or layout.NO_LIMIT, layout.NO_LIMIT)
+    progress = layout.new_progress()
+    progress.start = progress.memo_from = progress.memo_to = arrays.rows.starts[0]
+    progress.best_start = progress.memo_window = progress.stop = progress.unfinished_in = -1
+    progress.partition = -1
+    progress.match_kind = A_MATCH
+    progress.match_limit = most_found(task)
+    progress.step_limit = min(task.max_steps or layout.NO_LIMIT, layout.NO_LIMIT)
     return layout.Work(
         progress=progress,
         stack=stack,
@@ -284,7 +284,7 @@ def needs_release_times(task: Task) -> bool:
 
 
 def by_first_end(matches: Matches, ends: IntArray) -> Matches:
-    """The same, each run that timed out by the first window of those that end at that time.
+    """Matches, each run that timed out by the first window of those that end at that time.
 
     So that a run which waited in several places is the same where it timed out at the same time.
     """
@@ -358,7 +358,7 @@ class BufferSearch(KernelSearch):
 
     def prune(self) -> None:
         """Drop the nodes to which no run leads; called between two rows."""
-        work, row = self.work, int(self.progress[layout.START]) - 1
+        work, row = self.work, int(self.progress.start) - 1
         compact(row, *self.windows, work.runs, work.nodes, work.moved, work.progress)
 
     def grow(self, status: int) -> None:
@@ -367,9 +367,9 @@ class BufferSearch(KernelSearch):
         A small room is doubled at once, so that few searches have to compile what drops nodes.
         """
         size, progress = self.sizes[status], self.progress
-        if status == layout.NODES_FULL and MANY_NODES <= size < 2 * progress[layout.NODES]:
+        if status == layout.NODES_FULL and MANY_NODES <= size < 2 * progress.nodes:
             self.prune()
-            if 4 * progress[layout.NODES] <= size:
+            if 4 * progress.nodes <= size:
                 return
         super().grow(status)
 
@@ -451,7 +451,7 @@ class ChainedSearch(KernelSearch):
         return super().output(matches, 0)._replace(taken=nodes)
 
     def matches(self, output: layout.FoundArrays) -> Matches:
-        nodes = output.taken[:, : self.progress[layout.MAPPED]]
+        nodes = output.taken[:, : self.progress.mapped]
         found = super().matches(output._replace(taken=nodes[chained.CHAIN_CHOICE]))
         return replace(
             found,

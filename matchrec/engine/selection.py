@@ -95,13 +95,15 @@ def take_matches(matches: Matches, order: IntArray) -> Matches:
         return matches
     lengths = np.diff(matches.offsets)[order]
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    taken: dict[str, Any] = {name: one[order] for name, one in columns_of(matches, OF_MATCHES)}
+    taken: dict[str, Any] = {
+        name: column[order] for name, column in columns_of(matches, OF_MATCHES)
+    }
     if matches.chains is not None:
         taken["chains"] = replace(matches.chains, first=matches.chains.first[order])
     else:
         before = np.repeat(matches.offsets[:-1][order] - offsets[:-1], lengths)
         places = np.arange(offsets[-1]) + before
-        taken |= {name: one[places] for name, one in columns_of(matches, OF_ROWS)}
+        taken |= {name: column[places] for name, column in columns_of(matches, OF_ROWS)}
     return replace(matches, offsets=offsets, **taken)
 
 
@@ -112,7 +114,7 @@ OF_ROWS = ("classifiers", "excluded", "rows")
 def columns_of(matches: Matches, names: Iterable[str]) -> Iterator[tuple[str, Any]]:
     """What is known of each match, or of each mapped row, by those of its names that there are."""
     found = ((name, getattr(matches, name)) for name in names)
-    return ((name, one) for name, one in found if one is not None)
+    return ((name, column) for name, column in found if column is not None)
 
 
 def number_chunks(task: Task, ordered: Iterator[Matches]) -> Iterator[Matches]:
@@ -259,7 +261,7 @@ class MatchSearch(PathSearch):
     ) -> None:
         super().__init__(task, arrays, room, counters)
         if task.output is MatchOutput.ALL:  # which it does not find in the order of their ends
-            self.progress[layout.MATCH_LIMIT] = layout.NO_LIMIT
+            self.progress.match_limit = layout.NO_LIMIT
 
     @property
     def extras(self) -> tuple[Any, ...]:
@@ -300,10 +302,10 @@ def skip_runs(
     if engine == "backtracking":
         search = MatchSearch(task, arrays, room, counters)
         return ReleasingSearch(search, (room, room)).find_matches()
-    soon, rarely = (at_most(room, one) for one in (ROOM, LARGE_ROOM))
+    soon, rarely = (at_most(room, most) for most in (ROOM, LARGE_ROOM))
     runs = RunsSearch(task, arrays, soon, counters)
     if not needs_release_times(task):
-        runs.progress[layout.ALONE] = READS_ALONE * arrays.rows.starts[-1]
+        runs.progress.alone = READS_ALONE * arrays.rows.starts[-1]
     return ReleasingSearch(runs, (soon, rarely)).find_matches()
 
 
@@ -318,7 +320,7 @@ def in_large_chunks(found: Iterator[Matches]) -> Iterator[Matches]:
     held: list[Matches] = []
     for matches in found:
         held.append(matches)
-        if sum(int(one.offsets[-1]) for one in held) >= LARGE_CHUNK:
+        if sum(int(chunk.offsets[-1]) for chunk in held) >= LARGE_CHUNK:
             yield concatenate(held)
             held = []
     if held:
@@ -400,9 +402,9 @@ class LiveRuns:
         held = registers[:, positions]
         held[held >= 0] = change(held[held >= 0])
         registers[:, positions] = held
-        for one in extremes:
-            known = one.held(nodes)
-            nodes[known, one.row] = change(nodes[known, one.row])
+        for extreme in extremes:
+            known = extreme.held(nodes)
+            nodes[known, extreme.row] = change(nodes[known, extreme.row])
         return LiveRuns(runs, registers, nodes)
 
 
@@ -421,7 +423,7 @@ class RunsSearch(BufferSearch):
         self, task: Task, arrays: SearchInput, room: Room, counters: IntArray | None = None
     ) -> None:
         super().__init__(task, arrays, room, counters)
-        self.progress[layout.PARTITION] = 0
+        self.progress.partition = 0
 
     @property
     def shapes(self) -> Shapes:
@@ -437,11 +439,11 @@ class RunsSearch(BufferSearch):
     def live_runs(self) -> LiveRuns:
         """A copy of the live runs, and of the nodes in the buffer."""
         work, progress = self.work, self.progress
-        bank, count = progress[[layout.BANK, layout.COUNT]].tolist()
+        bank, count = int(progress.bank), int(progress.count)
         return LiveRuns(
             work.runs[bank, :count].copy(),
             work.registers[1 + bank :: 2][:count].copy(),
-            work.nodes[: progress[layout.NODES]].copy(),
+            work.nodes[: progress.nodes].copy(),
         )
 
     def restore(self, live: LiveRuns) -> None:
@@ -453,18 +455,18 @@ class RunsSearch(BufferSearch):
             while self.sizes[status] < least:
                 self.sizes[status] *= 2
         self.make_room()
-        work, bank, count = self.work, self.progress[layout.BANK], len(live.runs)
+        work, bank, count = self.work, self.progress.bank, len(live.runs)
         work.runs[bank, :count] = live.runs
         work.registers[1 + bank :: 2][:count] = live.registers
         work.nodes[: len(live.nodes)] = live.nodes
-        work.progress[[layout.COUNT, layout.NODES]] = count, len(live.nodes)
+        work.progress.count, work.progress.nodes = count, len(live.nodes)
 
     def find_graph(self) -> Iterator[Matches]:
         """The pointers of all matches, each one as a match of one row. Raises RunFailure."""
         for _ in self.find_matches():
             pass  # no match is written out
         self.prune()
-        nodes = self.work.nodes[: self.work.progress[layout.NODES]]
+        nodes = self.work.nodes[: self.work.progress.nodes]
         row, choice = nodes[:, layout.NODE_ROW].copy(), nodes[:, layout.NODE_CHOICE]
         partition = np.searchsorted(self.arrays.rows.starts, row, side="right") - 1
         program = self.rules.program
@@ -501,9 +503,9 @@ def extremes_of(task: Task, begin: int = layout.NODE_SIZE) -> tuple[Extreme, ...
     asked = () if task.totals is None else task.totals.asked
     places = (begin + NUMBER + OF_A_TOTAL * number for number in range(len(asked)))
     return tuple(
-        Extreme(place + KNOWN + 2, place + VALUE, place + VALUE + ROW, one.values)
-        for place, one in zip(places, asked, strict=True)
-        if one.is_of_a_row and one.values is not None
+        Extreme(place + KNOWN + 2, place + VALUE, place + VALUE + ROW, total.values)
+        for place, total in zip(places, asked, strict=True)
+        if total.is_of_a_row and total.values is not None
     )
 
 
@@ -526,7 +528,7 @@ class TotalsSearch(RunsSearch):
         size = self.sizes[status]
         if status == layout.NODES_FULL:
             self.prune()
-            nodes, runs = self.progress[[layout.NODES, layout.COUNT]].tolist()
+            nodes, runs = int(self.progress.nodes), int(self.progress.count)
             assert self.arrays.totals is not None
             if 2 * nodes + 4 * self.arrays.totals.widest * (runs + self.rules.starts) <= size:
                 return
@@ -536,9 +538,11 @@ class TotalsSearch(RunsSearch):
         """Go on with these runs; extremes are compared as numbers that these rows have."""
         assert self.arrays.totals is not None
         nodes = live.nodes.copy()
-        for one in extremes_of(self.task):
-            held = one.held(nodes)
-            nodes[held, one.value] = self.arrays.totals.values[one.values, nodes[held, one.row]]
+        for extreme in extremes_of(self.task):
+            held = extreme.held(nodes)
+            nodes[held, extreme.value] = self.arrays.totals.values[
+                extreme.values, nodes[held, extreme.row]
+            ]
         super().restore(replace(live, nodes=nodes))
 
     def find_matches(self) -> Iterator[Matches]:
@@ -586,7 +590,7 @@ class ReleasingSearch:
     @property
     def is_alone(self) -> bool:
         """Whether the runs of one starting row are followed alone: few matches are left out."""
-        return bool(self.search.progress[layout.ALONE])
+        return bool(self.search.progress.alone)
 
     @property
     def is_strict(self) -> bool:
@@ -602,7 +606,7 @@ class ReleasingSearch:
         if runs is not None:
             runs.prune()
         position = SearchPosition(
-            int(search.progress[layout.START]),
+            int(search.progress.start),
             no_runs if runs is None else runs.live_runs().first_rows,
             search.work.last_live,
             self.start_bounds,

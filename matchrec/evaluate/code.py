@@ -141,8 +141,8 @@ class Coder:
         """All that an operation is of, of one kind; how many values that is."""
         operands = operands_of(expression)
         assert len(set(map(kind_of, operands))) == 1, expression
-        for one in operands:
-            self.add(one)
+        for operand in operands:
+            self.add(operand)
         return len(operands)
 
     def _constant(self, expression: Constant) -> None:

@@ -201,7 +201,7 @@ def computed(expression: Arithmetic | Narrow | Mathematics, operands: Sequence[H
     call = pointer_to(compute_arithmetic if is_arithmetic else compute)
 
     def value() -> Held:
-        bits = [one() for one in operands]
+        bits = [operand() for operand in operands]
         if None in bits:
             return None
         found: int = call(number, bits[0], bits[-1])
@@ -271,7 +271,7 @@ class Builder:
         if isinstance(expression, Call) or not is_calculated(expression):
             type_ = held_type(expression)
             return encoded_reader(type_, self.value(expression, type_, lazy=True))
-        operands = [self.held(one) for one in operands_of(expression)]
+        operands = [self.held(operand) for operand in operands_of(expression)]
         match expression:
             case Constant(value):
                 constant = encoded_reader(held_type(expression), lambda: value)()
@@ -303,10 +303,10 @@ def _null_in_null_out(compute: Compute, reads: Sequence[Evaluate]) -> Evaluate:
     def value() -> Value:
         values = []
         for read in reads:
-            one = read()
-            if one is None:
+            found = read()
+            if found is None:
                 return None
-            values.append(one)
+            values.append(found)
         return compute(*values)
 
     return value

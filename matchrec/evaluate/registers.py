@@ -161,7 +161,7 @@ class Registers:
         """The register that holds `meaning`; those that its steps read exist too."""
         waiting = [meaning]
         while waiting:
-            needed = [one for one in self._needed(waiting[-1]) if one not in self.numbers]
+            needed = [read for read in self._needed(waiting[-1]) if read not in self.numbers]
             if needed:
                 waiting += reversed(needed)
                 continue

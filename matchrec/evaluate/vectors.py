@@ -2,7 +2,7 @@
 
 The values are those of `conditions.run_condition`, which kernels compute run by run. An operation
 is evaluated for all rows, also for those on which AND, OR or CASE would not come to it; whether it
-fails is asked of the others only. Of two values, `mathematics.arithmetic` is the same.
+fails is asked of the others only. Of two values, `kernels.arithmetic` is the same.
 """
 
 from __future__ import annotations
@@ -221,7 +221,7 @@ class Vectors:
 
     def read(self, column: int, kind: Kind, distance: int) -> NullableValues:
         """A column, so far from each row; NULL beyond the border of its partition."""
-        values, valid = (one[column] for one in self.columns[kind])
+        values, valid = (array[column] for array in self.columns[kind])
         if not distance:
             return NullableValues(values[self.begin : self.end], valid[self.begin : self.end])
         if distance not in self.inside:

@@ -60,7 +60,7 @@ class Files:
 
     def digests(self) -> str:
         """What vouches for the files as they are: a line for each, as `sha256sum` writes it."""
-        digests = {one.name: hashlib.sha256(one.read_bytes()) for one in self.kept()}
+        digests = {file.name: hashlib.sha256(file.read_bytes()) for file in self.kept()}
         return "\n".join(f"{digest.hexdigest()}  {name}" for name, digest in digests.items())
 
     def are_sound(self) -> bool:
@@ -80,9 +80,9 @@ class Files:
 
     def remove(self) -> None:
         """Remove the files."""
-        for one in (self.voucher, *self.kept()):
+        for file in (self.voucher, *self.kept()):
             with suppress(OSError):
-                one.unlink()
+                file.unlink()
 
     def copy_from(self, place: Path) -> None:
         """Copy the files in another place, unless there are some here."""
@@ -90,8 +90,8 @@ class Files:
         if self.voucher.exists() or not there.voucher.exists():
             return
         with suppress(OSError):
-            for one in (*there.kept(), there.voucher):
-                write(self.place / one.name, one.read_bytes())
+            for file in (*there.kept(), there.voucher):
+                write(self.place / file.name, file.read_bytes())
 
 
 def write(path: Path, content: bytes) -> None:
@@ -310,6 +310,8 @@ def type_of(argument: Any) -> tuple[Any, ...]:
         return argument.dtype, argument.ndim, flags.c_contiguous, flags.writeable
     if isinstance(argument, tuple):
         return type(argument), *map(type_of, argument)
+    if isinstance(argument, np.void):  # a record
+        return (argument.dtype,)
     return (type(argument),)
 
 
@@ -349,15 +351,15 @@ def digest_of_sources() -> str:
 def sources_in(folder: Any) -> list[Any]:
     """The Python files in a folder and in those in it, in an order that is always the same."""
     found: list[Any] = []
-    for one in sorted(folder.iterdir(), key=lambda file: file.name):
-        if one.is_dir():
-            found += sources_in(one)
-        elif one.name.endswith(".py"):
-            found.append(one)
+    for place in sorted(folder.iterdir(), key=lambda file: file.name):
+        if place.is_dir():
+            found += sources_in(place)
+        elif place.name.endswith(".py"):
+            found.append(place)
     return found
 
 
 def places() -> list[Path]:
     """The folders in which there are compiled functions."""
-    found = {one.place() for one in ALL}
+    found = {function.place() for function in ALL}
     return sorted(place for place in found if place is not None and any(place.glob("*.nbi")))

@@ -109,7 +109,7 @@ def sum_decimals(words: IntArray, rows: IntArray, links: Links) -> IntArray:
 
 @allocating
 def find_extremes(
-    keys: IntArray | FloatArray,
+    keys: IntArray,
     rows: IntArray,
     links: Links,
     sign: int,
@@ -117,25 +117,19 @@ def find_extremes(
 ) -> IntArray:
     """int64[k], as `sum_floats`: the input row of the least counted key, or -1.
 
-    sign: 1 for the least, -1 for the greatest. NaN is greater than any other number; of equal keys
-    the one of the first row in the match counts, which shared rows come to last.
+    sign: 1 for the least, -1 for the greatest. Of equal keys the one of the first row in the match
+    counts, which shared rows come to last.
     """
     extremes = np.empty(len(rows), np.int64)
     for node in range(len(rows)):
         best = extremes[links[node]] if links[node] >= 0 else np.int64(-1)
         row = rows[node]
-        if rows[node] >= 0:
-            if best < 0:
-                best = row
-            else:
-                earlier, later = (row, best) if is_chained else (best, row)
-                one, other = (later, earlier) if sign > 0 else (earlier, later)
-                if keys[one] < keys[other] or (
-                    keys[other] != keys[other] and keys[one] == keys[one]
-                ):
-                    best = later
-                else:
-                    best = earlier
+        if best < 0:
+            best = row
+        elif row >= 0:
+            earlier, later = (row, best) if is_chained else (best, row)
+            less, other = (later, earlier) if sign > 0 else (earlier, later)
+            best = later if keys[less] < keys[other] else earlier
         extremes[node] = best
     return extremes
 
@@ -182,7 +176,7 @@ class AggregateReader:
         """int64[k, 2], low and high words of the sums of `words` int64[n, 2]."""
         return sum_decimals(words, self.counted, self.links)
 
-    def extremes(self, keys: IntArray | FloatArray, *, greatest: bool) -> IntArray:
+    def extremes(self, keys: IntArray, *, greatest: bool) -> IntArray:
         """int64[k], by mapped row the input row of the extreme, or -1."""
         sign, is_chained = -1 if greatest else 1, self.reader.matches.chains is not None
         return find_extremes(keys, self.counted, self.links, sign, is_chained)

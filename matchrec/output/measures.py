@@ -71,7 +71,7 @@ def counts_before(mask: BoolArray) -> IntArray:
 
 
 def mapped_of_chains(mask: BoolArray, chains: Chains, navigation: Navigation) -> IntArray:
-    """The same of matches that share their rows; the logical step has no offset."""
+    """int64[m], what a logical step without an offset finds in matches that share their rows."""
     if not len(mask):
         return chains.first
     found = find_marked(mask, chains.following, navigation.end is End.FIRST)

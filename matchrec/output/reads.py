@@ -226,7 +226,7 @@ def read_from_chains(reads: Iterable[Read], rows_per_match: RowsPerMatch) -> boo
 
 
 def is_chained(read: Read) -> bool:
-    """The same of one read."""
+    """Whether matches that share their rows are enough to answer a read, if sums are exact."""
     match read:
         case ReadRow() | ReadFact.MATCH_NUMBER | ReadFact.NOTHING:
             return True

@@ -94,7 +94,7 @@ def columns_of_totals(
     plan: MatchPlan, totals: Totals, found: list[OutputColumn]
 ) -> Iterator[OutputColumn]:
     """The columns of groups, then those of totals. found: the columns of matches."""
-    measures = {one.name: one for one in plan.measures}
+    measures = {measure.name: measure for measure in plan.measures}
     for one in found:
         if not isinstance(one, Measure) or one.name in totals.keys:
             yield one
@@ -124,7 +124,7 @@ def table_columns(
     orders = dict.fromkeys(item.expression.text for item in plan.order_by)
     names = {text: columns.name(text) for text in orders if text not in texts}
     sorting = [RowOutput(text, name) for text, name in names.items() if name is not None]
-    taken = {*texts, *(one.text for one in sorting)}
+    taken = {*texts, *(key.text for key in sorting)}
     others = (RowOutput(quoted(name), name) for name in columns.names if quoted(name) not in taken)
     return [*keys, *sorting, *plan.measures, *others]
 

@@ -30,8 +30,8 @@ class Questions(PathSearch):
 
     def begin(self, partition: int, number: int) -> None:
         """What follows is asked in this partition, after so many matches."""
-        self.work.progress[layout.PARTITION] = partition
-        self.work.progress[layout.NUMBER] = number
+        self.work.progress.partition = partition
+        self.work.progress.number = number
 
     def holds(self, choice: int, depth: int, row: int) -> bool:
         """Whether the condition of a choice holds of a row, after `depth` rows. Raises RunFailure.
@@ -63,6 +63,6 @@ class Questions(PathSearch):
         """An answer as a truth value. Raises RunFailure for an error."""
         if answer in (HOLDS, HOLDS_NOT):
             return answer == HOLDS
-        self.progress[layout.ROW], self.progress[layout.CHOICE] = row, choice
+        self.progress.row, self.progress.choice = row, choice
         self.raise_failure(layout.CONDITION_FAILED + answer)
         raise AssertionError(answer)

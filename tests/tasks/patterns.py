@@ -111,8 +111,8 @@ def computed(column: RowColumn, events: Sequence[Event]) -> pa.Array:
         return pa.array([{"e": event["e"]} for event in events], pa.struct([("e", pa.string())]))
     tree = sqlglot.parse_one(text, read="spark")
     values = [value(tree, event, {}) for event in events]
-    if text.startswith("CAST("):
-        return pa.array(values, pa.float64())
+    if isinstance(tree, sql.Cast):
+        return pa.array(values, pa.float64() if tree.is_type("double") else pa.int64())
     if isinstance(tree, sql.Add | sql.SafeAdd | sql.Literal) or text in (
         "`q`",
         "`n`",

@@ -26,6 +26,7 @@ from matchrec.engine.kernels.buffer import add_node
 from matchrec.engine.kernels.layout import (
     FoundArrays,
     NegationArrays,
+    Progress,
     RowArrays,
     Rules,
     TotalArrays,
@@ -68,51 +69,51 @@ def search(
     """Search from `progress` on until all is done or something is full; return the status."""
     progress, counters, nodes = work.progress, work.counters, work.nodes
     flushes, asked = int(rules.flushes), rules.output
-    while progress[layout.PARTITION] < rows.starts.shape[0] - 1:
+    while progress.partition < rows.starts.shape[0] - 1:
         partition = partition_at(rows, progress)
         on_run = on_run_of(partition, rules, rows, work)
-        end = partition.upper + flushes if progress[layout.STOP] < 0 else progress[layout.STOP]
-        most = progress[layout.MATCH_LIMIT]
+        end = partition.upper + flushes if progress.stop < 0 else progress.stop
+        most = progress.match_limit
         while True:
-            row, number = progress[layout.START], progress[layout.NUMBER]
+            row, number = progress.start, progress.number
             if row >= end or number >= most:
                 break
-            if progress[layout.COUNT] == 0 and asked != layout.GRAPH:
-                progress[layout.ALONE_FROM] = row
-                counters[layout.NODES_PRUNED] += progress[layout.NODES]
-                progress[layout.NODES] = 0
-            elif 2 * progress[layout.NODES] > nodes.shape[0]:
+            if progress.count == 0 and asked != layout.GRAPH:
+                progress.alone_from = row
+                counters[layout.NODES_PRUNED] += progress.nodes
+                progress.nodes = 0
+            elif 2 * progress.nodes > nodes.shape[0]:
                 return layout.NODES_FULL
             if totals is not None:  # a match that is added up is not left out again
-                most = totals.widest * (progress[layout.COUNT] + rules.starts)
+                most = totals.widest * (progress.count + rules.starts)
                 if most > work.runs.shape[1]:
                     return layout.RUNS_FULL
-                if progress[layout.NODES] + 2 * most > nodes.shape[0]:
+                if progress.nodes + 2 * most > nodes.shape[0]:
                     return layout.NODES_FULL
-            noted = progress[layout.NODES]
-            matches, mapped = progress[layout.MATCHES], progress[layout.MAPPED]
-            progress[layout.STAMP] += 1
-            progress[layout.COMPLETED] = row
+            noted = progress.nodes
+            matches, mapped = progress.matches, progress.mapped
+            progress.stamp += 1
+            progress.completed = row
             status = step(row, rules, rows, work, output, negation, totals, on_run)
-            progress[layout.BEST_START] = -1
+            progress.best_start = -1
             if status != layout.DONE:
-                progress[layout.NODES] = noted
-                progress[layout.NUMBER] = number
-                progress[layout.MATCHES] = matches
-                progress[layout.MAPPED] = mapped
+                progress.nodes = noted
+                progress.number = number
+                progress.matches = matches
+                progress.mapped = mapped
                 return status
-            progress[layout.BANK] = 1 - progress[layout.BANK]
-            progress[layout.COUNT] = progress[layout.RUNS]
-            progress[layout.START] = row + 1
-            if progress[layout.ALONE] != 0:
+            progress.bank = 1 - progress.bank
+            progress.count = progress.runs
+            progress.start = row + 1
+            if progress.alone != 0:
                 next_row_alone(end, matches, rules, work, output)
-        if progress[layout.STOP] >= 0:
+        if progress.stop >= 0:
             return layout.DONE
-        counters[layout.MATCHES_FOUND] += progress[layout.NUMBER]
-        progress[layout.PARTITION] += 1
-        progress[layout.NUMBER] = 0
-        progress[layout.START] = partition.upper
-        progress[layout.COUNT] = 0
+        counters[layout.MATCHES_FOUND] += progress.number
+        progress.partition += 1
+        progress.number = 0
+        progress.start = partition.upper
+        progress.count = 0
     return layout.DONE
 
 
@@ -132,10 +133,10 @@ def step(
     program, states, goes_on = rules.program, rules.first, rules.goes_on
     waits, ends, merging = rules.waits, rules.ends, merging_of(rules, work)
     satisfied, window_end, last_live = rows.satisfied, rows.window_end, work.last_live
-    bank, count, noted = progress[layout.BANK], progress[layout.COUNT], progress[layout.NODES]
+    bank, count, noted = progress.bank, progress.count, progress.nodes
     alive = offered = reads = forks = begun = np.int64(0)
     merges = are_told_apart(row, count, rules, progress, totals)
-    begins = row < on_run.given.upper and (count == 0 or progress[layout.ALONE] == 0)
+    begins = row < on_run.given.upper and (count == 0 or progress.alone == 0)
     for run in range(count + rules.starts if begins else count):
         state, node, start = run - count, -1, row
         place = np.int64(0)
@@ -158,7 +159,7 @@ def step(
                 return layout.RUNS_FULL
             after = 2 + 2 * alive - bank
             chosen, onward, is_match = node, -1, ended
-            progress[layout.MATCH_KIND] = kind if ended else A_MATCH
+            progress.match_kind = kind if ended else A_MATCH
             if choice == last and not ended and blocked == 0 and run < count:
                 onward = waits[state]
                 copy_registers(place, after, on_run.registers)
@@ -188,10 +189,10 @@ def step(
                     stopped |= onward == layout.STOPS
                     is_match = onward == layout.COMPLETES_HERE
                     if onward == layout.TIMES_OUT:
-                        progress[layout.MATCH_KIND], is_match = kind, kind != 0
+                        progress.match_kind, is_match = kind, kind != 0
             ways += onward >= 0
             if is_match:
-                progress[layout.ROW], progress[layout.CHOICE] = row, choice  # if it fails
+                progress.row, progress.choice = row, choice  # if it fails
                 at, last_row = place if ended else after, row - ended
                 arrived = Arrival(chosen, at, last_row)
                 status = accept(arrived, rules, rows, work, output, negation, totals, on_run)
@@ -211,14 +212,14 @@ def step(
 
 @spliced
 def are_told_apart(
-    row: int, count: int, rules: Rules, progress: IntArray, totals: TotalArrays | None
+    row: int, count: int, rules: Rules, progress: Progress, totals: TotalArrays | None
 ) -> bool:
     """Whether runs are told apart at a row, so that equal ones merge; those that carry totals are
     at each.
     """
     if totals is not None:
         return True
-    is_time = row & (ROWS_APART - 1) == 0 or count >= 2 * progress[layout.MERGED]
+    is_time = row & (ROWS_APART - 1) == 0 or count >= 2 * progress.merged
     return bool(rules.merge_runs and is_time)
 
 
@@ -229,7 +230,7 @@ def add_row(
     node: int,
     start: int,
     nodes: IntArray,
-    progress: IntArray,
+    progress: Progress,
     totals: TotalArrays | None,
 ) -> int:
     """The number of a new node for a row that is mapped after `node`, or -1 without room."""
@@ -258,14 +259,14 @@ def finish_step(
     nodes there were.
     """
     progress, counters = work.progress, work.counters
-    nodes, merged = progress[layout.NODES] - noted, offered - alive
+    nodes, merged = progress.nodes - noted, offered - alive
     if merges:
-        progress[layout.MERGED] = alive
-    if progress[layout.BEST_START] >= 0:
+        progress.merged = alive
+    if progress.best_start >= 0:
         if write_best(work.path, progress, output) != layout.DONE:
             return layout.OUTPUT_FULL
         alive = np.int64(0)  # the search goes on after the match
-    progress[layout.RUNS] = alive
+    progress.runs = alive
     counters[layout.READS] += reads
     if nodes + merged > 0:  # which is seldom so
         counters[layout.MERGES] += merged
@@ -310,7 +311,7 @@ def accept(
         answer = lacks_absent(0, 2, place, negation, program, window_end, path, on_run)
         if answer != HOLDS:
             return layout.DONE if answer == HOLDS_NOT else layout.CONDITION_FAILED + answer
-        group = row if totals.grouped == layout.BY_END else work.progress[layout.PARTITION]
+        group = row if totals.grouped == layout.BY_END else work.progress.partition
         if totals.grouped == layout.BY_START:
             group = start
         put_together(totals.groups[group], arrived[layout.NODE_SIZE :], totals)
@@ -335,12 +336,12 @@ def add_run(
     there is no room for nodes.
     """
     runs, nodes, progress = work.runs, work.nodes, work.progress
-    bank = 1 - progress[layout.BANK]
+    bank = 1 - progress.bank
     added = runs[bank, run]
     added[layout.RUN_STATE] = state
     added[layout.RUN_NODE] = node
     added[layout.RUN_START] = start
-    twin, stamp = NONE, progress[layout.STAMP]
+    twin, stamp = NONE, progress.stamp
     if merges:
         if totals is None:
             twin = find_twin(bank, run, state, merging, stamp, None)

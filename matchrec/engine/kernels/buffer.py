@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import Any
 
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.layout import RunArray
+from matchrec.engine.kernels.layout import Progress, RunArray
 from matchrec.engine.partitions import IntArray
 from matchrec.jit.decorators import inner, kernel, spliced
 
@@ -33,10 +33,10 @@ def add_node(
     other: int,
     start: int,
     nodes: IntArray,
-    progress: IntArray,
+    progress: Progress,
 ) -> int:
     """The number of a new node, or -1 where there is no room."""
-    node = progress[layout.NODES]
+    node = progress.nodes
     if node == nodes.shape[0]:
         return -1
     made = nodes[node]
@@ -45,7 +45,7 @@ def add_node(
     made[layout.NODE_BEFORE] = before
     made[layout.NODE_OTHER] = other
     made[layout.NODE_START] = start
-    progress[layout.NODES] = node + 1
+    progress.nodes = node + 1
     return int(node)
 
 
@@ -75,24 +75,24 @@ def compact(
     runs: IntArray,
     nodes: IntArray,
     moved: IntArray,
-    progress: IntArray,
+    progress: Progress,
 ) -> None:
     """Keep the nodes that a run still reaches inside its window, or a match that is kept.
 
     window_end, counters: None where one preferred match is sought; of that the best one so far is
     kept. One pass back marks and one pass forth slides. A join with one side left is that side.
     """
-    count, bank = progress[layout.NODES], progress[layout.BANK]
+    count, bank = progress.nodes, progress.bank
     for node in range(count):
         moved[node] = DEAD
         if window_end is not None:
             if nodes[node, layout.NODE_OTHER] == layout.COMPLETES:
                 moved[node] = 0
-    for run in range(progress[layout.COUNT]):
+    for run in range(progress.count):
         if runs[bank, run, layout.RUN_STATE] >= 0:
             moved[runs[bank, run, layout.RUN_NODE]] = 0
-    if progress[layout.BEST_START] >= 0 and progress[layout.BEST_NODE] >= 0:
-        moved[progress[layout.BEST_NODE]] = 0
+    if progress.best_start >= 0 and progress.best_node >= 0:
+        moved[progress.best_node] = 0
     for node in range(count - 1, -1, -1):
         if moved[node] != DEAD:
             before = nodes[node, layout.NODE_BEFORE]
@@ -126,14 +126,14 @@ def compact(
             nodes[kept, layout.NODE_OTHER] = other
         moved[node] = kept
         kept += 1
-    progress[layout.NODES] = kept
+    progress.nodes = kept
     if window_end is not None:
         counters[layout.NODES_PRUNED] += count - kept
-    for run in range(progress[layout.COUNT]):
+    for run in range(progress.count):
         if runs[bank, run, layout.RUN_STATE] >= 0:
             runs[bank, run, layout.RUN_NODE] = moved[runs[bank, run, layout.RUN_NODE]]
-    if progress[layout.BEST_START] >= 0 and progress[layout.BEST_NODE] >= 0:
-        progress[layout.BEST_NODE] = moved[progress[layout.BEST_NODE]]
+    if progress.best_start >= 0 and progress.best_node >= 0:
+        progress.best_node = moved[progress.best_node]
 
 
 @spliced

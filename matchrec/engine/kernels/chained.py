@@ -23,6 +23,7 @@ from matchrec.engine.kernels.layout import (
     ChoiceArray,
     FoundArrays,
     Partition,
+    Progress,
     RowArrays,
     Rules,
     Work,
@@ -41,7 +42,6 @@ from matchrec.engine.kernels.starts import (
     note,
     search_partitions,
 )
-from matchrec.engine.partitions import IntArray
 from matchrec.jit.decorators import inlined, inner, kernel, spliced
 
 # Rows of `nodes`: the choice that maps the row, the row, the next node of the match or NO_NODE,
@@ -65,7 +65,7 @@ FIRST_NODE = 3
 @kernel
 def search(rules: Rules, rows: RowArrays, work: Work, output: FoundArrays) -> int:
     """Search from `progress` on until all is done or something is full; return the status."""
-    work.progress[layout.MEMO_TO] = work.progress[layout.START]
+    work.progress.memo_to = work.progress.start
     return search_partitions(search_start, rules, rows, work, output, None, None)
 
 
@@ -79,7 +79,7 @@ def search_start(
     _registers: None,
     _counting: None,
 ) -> int:
-    """Write out the preferred match at progress[START], and go on to the next starting row."""
+    """Write out the preferred match at progress.start, and go on to the next starting row."""
     length = follow(partition, rules, rows, work)
     if length < 0:
         return go_on_without(length, work.progress)
@@ -93,13 +93,13 @@ def write_chain(length: int, rules: Rules, work: Work, output: FoundArrays) -> i
     DONE, OUTPUT_FULL or a failure.
     """
     found, nodes, progress = output.found, output.taken, work.progress
-    has_room = progress[layout.MATCHES] < found.shape[1] - 1
-    if not has_room or progress[layout.MAPPED] + length > nodes.shape[1]:
-        progress[layout.NEEDED] = length
+    has_room = progress.matches < found.shape[1] - 1
+    if not has_room or progress.mapped + length > nodes.shape[1]:
+        progress.needed = length
         return layout.OUTPUT_FULL
     node = chain(length, rules, work, nodes)
-    found[FOUND_FIRST, progress[layout.MATCHES]] = node
-    start = progress[layout.START]
+    found[FOUND_FIRST, progress.matches] = node
+    start = progress.start
     whole, row = np.int64(0), start + 1
     if node != NO_NODE:
         whole, distance = np.int64(nodes[CHAIN_LENGTH, node]), nodes[CHAIN_SKIP, node]
@@ -110,13 +110,13 @@ def write_chain(length: int, rules: Rules, work: Work, output: FoundArrays) -> i
 
 @inlined
 def follow(partition: Partition, rules: Rules, rows: RowArrays, work: Work) -> int:
-    """Go the preferred way from progress[START] on until it is known how it goes on.
+    """Go the preferred way from progress.start on until it is known how it goes on.
 
-    How many rows, whose choices are in `path`; then progress[KNOWN] is what is known there.
+    How many rows, whose choices are in `path`; then progress.known is what is known there.
     """
     first, program, satisfied = rules.first, rules.program, rows.satisfied
     known, path, progress = work.known, work.path, work.progress
-    start = progress[layout.START]
+    start = progress.start
     if start >= partition.edge:
         return UNDECIDED
     row = start
@@ -130,7 +130,7 @@ def follow(partition: Partition, rules: Rules, rows: RowArrays, work: Work) -> i
             guard = program[choice, layout.GUARD]
             if guard == 0 or is_anchored(guard, row, partition.lower, partition.upper):
                 if program[choice, layout.TARGET] == layout.ACCEPT:
-                    progress[layout.KNOWN] = ENDS
+                    progress.known = ENDS
                     return int(row - start)
                 if row == partition.edge:
                     return UNDECIDED
@@ -141,19 +141,19 @@ def follow(partition: Partition, rules: Rules, rows: RowArrays, work: Work) -> i
                 ):
                     bit = program[choice, layout.MEMO]
                     beyond = UNKNOWN
-                    if bit >= 0 and row + 1 < progress[layout.MEMO_TO]:
+                    if bit >= 0 and row + 1 < progress.memo_to:
                         beyond = known[(row + 1) & (known.shape[0] - 1), bit]
                     if beyond != FAILED:
                         break
             choice += 1
         if choice < last:
             if row + 1 - start == path.shape[0]:
-                progress[layout.NEEDED] = row + 2 - start
+                progress.needed = row + 2 - start
                 return NO_ROOM
             path[row - start] = choice
             row += 1
             if beyond != UNKNOWN:
-                progress[layout.KNOWN] = beyond
+                progress.known = beyond
                 return int(row - start)
             state = program[choice, layout.TARGET]
             choice = first[state]
@@ -174,12 +174,12 @@ def follow(partition: Partition, rules: Rules, rows: RowArrays, work: Work) -> i
 def chain(length: int, rules: Rules, work: Work, nodes: ChoiceArray) -> int:
     """Write out the rows that `follow` has gone, from the last one on; the first one's node."""
     program, known, path, progress = rules.program, work.known, work.path, work.progress
-    start = progress[layout.START]
-    beyond = progress[layout.KNOWN]
+    start = progress.start
+    beyond = progress.known
     for index in range(length - 1, -1, -1):
         choice = path[index]
         learn(known, progress, program[choice, layout.MEMO], start + index + 1, beyond)
-        node = progress[layout.MAPPED]
+        node = progress.mapped
         following = beyond - FIRST_NODE
         rest = 0
         distance = NO_ROW
@@ -192,13 +192,13 @@ def chain(length: int, rules: Rules, work: Work, nodes: ChoiceArray) -> int:
         nodes[CHAIN_NEXT, node] = following
         nodes[CHAIN_LENGTH, node] = rest + 1
         nodes[CHAIN_SKIP, node] = distance_to_next_start(rules.skip, is_target, distance)
-        progress[layout.MAPPED] = node + 1
+        progress.mapped = node + 1
         beyond = FIRST_NODE + node
     return int(beyond - FIRST_NODE)
 
 
 @inner
-def learn(known: ChoiceArray, progress: IntArray, bit: int, row: int, what: int) -> None:
+def learn(known: ChoiceArray, progress: Progress, bit: int, row: int, what: int) -> None:
     """Note how a run goes on from a row in the state with memo number `bit`, if it has one."""
     if bit >= 0:
         note(known, progress, bit, row, what)

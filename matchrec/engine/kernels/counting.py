@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.layout import ChoiceArray, RowArrays, Rules
+from matchrec.engine.kernels.layout import ChoiceArray, Progress, RowArrays, Rules
 from matchrec.engine.kernels.mapping import is_anchored
 from matchrec.engine.partitions import IntArray
 from matchrec.jit.decorators import inlined, inner, spliced
@@ -235,7 +235,7 @@ def count_start(
     end: int,
     rules: Rules,
     rows: RowArrays,
-    progress: IntArray,
+    progress: Progress,
     counting: StartCounting,
 ) -> None:
     """Count where the nearest run of a starting row ended, what ended it, and the parts of that.
@@ -243,7 +243,7 @@ def count_start(
     otherwise: the reason where no choice would have brought it nearer. upper: the row after the
     partition. end: the row before which runs of the starting row end.
     """
-    nearest, lower = counting.ends[0], rows.starts[progress[layout.PARTITION]]
+    nearest, lower = counting.ends[0], rows.starts[progress.partition]
     choice, state = nearest[END_CHOICE], nearest[END_STATE]
     run = NearestRun(choice, state, nearest[END_ROW], nearest[END_UNTIL])
     if choice != NO_CHOICE:
@@ -251,7 +251,7 @@ def count_start(
         remaining = counting.remaining[state]
         if remaining < counting.best[BEST_REMAINING]:
             counting.best[BEST_REMAINING] = remaining
-            counting.best[BEST_START] = progress[layout.START]
+            counting.best[BEST_START] = progress.start
     reason = np.int64(otherwise)
     for index in range(counting.nearer_first[state], counting.nearer_first[state + 1]):
         other = counting.nearer[index]
@@ -265,7 +265,7 @@ def count_start(
         reason = nearest[END_REASON]
     counting.ended[choice + 1, reason] += 1
     if counting.notes.shape[0] > 0:
-        note = counting.notes[progress[layout.START]]
+        note = counting.notes[progress.start]
         note[NOTE_REMAINING] = counting.remaining[state]
         note[NOTE_CHOICE] = choice + 1
         note[NOTE_REASON] = reason
@@ -279,14 +279,14 @@ def count_parts(
     until: int,
     rules: Rules,
     rows: RowArrays,
-    progress: IntArray,
+    progress: Progress,
     counting: StartCounting,
 ) -> None:
     """Count which parts of the condition of a choice were true of none of the rows before `until`.
 
     What depends on the run is to blame where all else was true of one of them.
     """
-    parts, start = counting.parts, progress[layout.START]
+    parts, start = counting.parts, progress.start
     place = 0 if run.choice == NO_CHOICE else counting.taken[run.choice] + 1
     asked = counting.asked[other]
     word, mask = rules.program[other, layout.WORD], rules.program[other, layout.MASK]

@@ -85,7 +85,7 @@ def search_start(
     registers: RunArray,
     counting: StartCounting | None,
 ) -> int:
-    """Write out the preferred match at progress[START], and go on to the next starting row."""
+    """Write out the preferred match at progress.start, and go on to the next starting row."""
     bound = begin_start(rows, partition, work.progress)
     length = find_match(bound, partition, rules, rows, work, registers, counting)
     if counting is not None:
@@ -111,14 +111,14 @@ def find_match(
     registers: RunArray,
     counting: StartCounting | None,
 ) -> int:
-    """Length of the preferred match at progress[START], NO_MATCH, or NO_MATCH - status.
+    """Length of the preferred match at progress.start, NO_MATCH, or NO_MATCH - status.
 
     One loop over choices, forward and back, so that all of it stays in machine registers. Where two
     `if` stand in place of one `and`, the first leaves out what is not counted.
     """
     first, program, satisfied = rules.first, rules.program, rows.satisfied
     path, memo, progress = work.path, work.memo, work.progress
-    start = progress[layout.START]
+    start = progress.start
     if start >= partition.edge:
         return UNDECIDED
     row = start
@@ -127,8 +127,8 @@ def find_match(
     tried_further = False  # whether the search has been beyond this pair of state and row
     if counting is not None:
         begin(np.int64(0), state, row, row, row + 1, counting)
-        progress[layout.STAMP] += 1
-        progress[layout.RUNS] = 0
+        progress.stamp += 1
+        progress.runs = 0
     while True:
         last = first[state + 1]
         while choice < last:
@@ -177,7 +177,7 @@ def find_match(
         bit = program[choice, layout.MEMO]
         if tried_further and bit >= 0:
             if not remember_failure(memo, progress, bit, row + 1):
-                progress[layout.NEEDED] = row + 2 - start
+                progress.needed = row + 2 - start
                 return NO_ROOM
             if counting is not None:
                 remember_nearest(row + 1 - start, bit, row + 1, counting)
@@ -205,7 +205,7 @@ def ask(
     before it. failed: whether it is known that no match follows: then an error is none.
     """
     progress, program = work.progress, rules.program
-    depth = row - progress[layout.START]
+    depth = row - progress.start
     if depth == work.path.shape[0]:
         return NO_MATCH - layout.PATH_FULL
     if takes_too_many_steps(progress):

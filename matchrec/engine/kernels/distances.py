@@ -19,7 +19,7 @@ Cost: rows x choices, and the rows of the matches; farthest, in windows, times t
 import numpy as np
 
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.layout import FoundArrays, Partition, RowArrays, Rules, Work
+from matchrec.engine.kernels.layout import FoundArrays, Partition, Progress, RowArrays, Rules, Work
 from matchrec.engine.kernels.mapping import is_anchored
 from matchrec.engine.kernels.starts import (
     NO_MATCH,
@@ -32,7 +32,6 @@ from matchrec.engine.kernels.starts import (
     search_partitions,
     write_path,
 )
-from matchrec.engine.partitions import IntArray
 from matchrec.jit.decorators import inlined, inner, kernel, spliced
 
 NEVER = 2**31 - 1  # no acceptance can be reached, of nearest ones
@@ -57,7 +56,7 @@ def search_start(
     _registers: None,
     _counting: None,
 ) -> int:
-    """Write out the match at progress[START], and go on to the next starting row."""
+    """Write out the match at progress.start, and go on to the next starting row."""
     goal = find_goal(partition, rules, rows, work)
     length = goal
     if goal >= 0:
@@ -74,16 +73,16 @@ def find_goal(partition: Partition, rules: Rules, rows: RowArrays, work: Work) -
     That is NO_MATCH, NO_ROOM, or UNDECIDED, where rows from `edge` on decide.
     """
     progress = work.progress
-    start = progress[layout.START]
+    start = progress.start
     if start >= partition.edge:
         return UNDECIDED
     if rules.output != layout.LONGEST:
         bound = rows.window_end[start]
-        if bound > progress[layout.HORIZON]:
+        if bound > progress.horizon:
             end = min(partition.upper, partition.edge)
-            progress[layout.HORIZON] = min(end, 2 * bound - start + 16)
+            progress.horizon = min(end, 2 * bound - start + 16)
         return int(bound)
-    progress[layout.HORIZON] = begin_start(rows, partition, progress)
+    progress.horizon = begin_start(rows, partition, progress)
     away = measure(0, start, partition, rules, rows, work)
     if away == NO_ROOM:
         return NO_ROOM
@@ -94,12 +93,12 @@ def find_goal(partition: Partition, rules: Rules, rows: RowArrays, work: Work) -
 
 @spliced
 def walk(goal: int, partition: Partition, rules: Rules, rows: RowArrays, work: Work) -> int:
-    """Length of the preferred match at progress[START] that ends at `goal`; nearest: or before it.
+    """Length of the preferred match at progress.start that ends at `goal`; nearest: or before it.
 
     Its choices are in `path`. NO_MATCH where there is none; NO_ROOM; UNDECIDED.
     """
     first, program, satisfied = rules.first, rules.program, rows.satisfied
-    path, start = work.path, work.progress[layout.START]
+    path, start = work.path, work.progress.start
     longest = rules.output == layout.LONGEST
     row = start
     state = np.int64(0)
@@ -152,7 +151,7 @@ def measure(
 def explore(
     state: int, row: int, partition: Partition, rules: Rules, rows: RowArrays, work: Work
 ) -> int:
-    """The same, where it is unknown.
+    """How many rows a run in `state` at `row` is away, where it is unknown; or NO_ROOM.
 
     Depth first, so that what comes later is known when a pair of state and row is left.
     """
@@ -160,7 +159,7 @@ def explore(
     path, before, progress = work.path, work.best_before, work.progress
     longest = rules.output == layout.LONGEST
     nothing = np.int64(NONE if longest else NEVER)
-    start = progress[layout.START]
+    start = progress.start
     begin = row
     choice = first[state]
     best = nothing
@@ -204,9 +203,9 @@ def explore(
 
 
 @inlined
-def no_room(row: int, progress: IntArray) -> int:
+def no_room(row: int, progress: Progress) -> int:
     """Say how many rows the arrays must hold."""
-    progress[layout.NEEDED] = row + 2 - progress[layout.START]
+    progress.needed = row + 2 - progress.start
     return NO_ROOM
 
 
@@ -222,13 +221,13 @@ def look(state: int, row: int, partition: Partition, rules: Rules, work: Work) -
     first, program = rules.first, rules.program
     known, progress = work.known, work.progress
     longest = rules.output == layout.LONGEST
-    if row < progress[layout.MEMO_TO]:
+    if row < progress.memo_to:
         away = known[row & (known.shape[0] - 1), state]
         if away >= 0 or (longest and away == NONE):
             return int(away)
-        if row - away + NONE_FROM_HERE == progress[layout.HORIZON]:
+        if row - away + NONE_FROM_HERE == progress.horizon:
             return TOO_FAR
-    ends_here = row == progress[layout.HORIZON]
+    ends_here = row == progress.horizon
     if longest and not ends_here and row < partition.edge:
         return UNKNOWN
     accepts = False
@@ -252,5 +251,5 @@ def look(state: int, row: int, partition: Partition, rules: Rules, work: Work) -
 def keep(state: int, row: int, away: int, work: Work) -> None:
     """Note what has been found out: a distance, or up to which row there is none."""
     progress = work.progress
-    kept = away if away != TOO_FAR else NONE_FROM_HERE - (progress[layout.HORIZON] - row)
+    kept = away if away != TOO_FAR else NONE_FROM_HERE - (progress.horizon - row)
     note(work.known, progress, state, row, kept)

@@ -12,7 +12,7 @@ on the run, a row of registers is empty; without a window, it ends with the part
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -151,6 +151,54 @@ class Wanted(NamedTuple):
     live: IntArray
 
 
+class Progress(Protocol):
+    """What a kernel keeps between calls: a record of int64, which `new_progress` makes."""
+
+    number: int  # matches found in the partition; conditions on the run read it
+    partition: int  # the partition being searched
+    start: int  # the next starting row
+    matches: int  # matches in the output
+    mapped: int  # rows in the output
+    needed: int  # rows that what is full must hold
+    row: int  # where a failure showed
+    choice: int  # of the condition that failed
+    memo_from: int  # remembered failures count from this row on
+    memo_to: int  # and before this one
+    memo_window: int  # the end of the window for which they are remembered
+    best_start: int  # the first row of the best match so far, or -1
+    best_end: int  # the row after its last one; with event selection its last one
+    best_node: int  # its last node
+    best_length: int  # how many rows it has
+    runs: int  # runs that go on to the next row, or computation states in a table
+    nodes: int  # nodes in the buffer
+    bank: int  # of the runs before the row
+    count: int  # of these runs; where matches are found in turn, 0 unless it is to go on with them
+    next_row: int  # then the row
+    merged: int  # how many runs went on from the last row that merged them
+    stamp: int  # a number of its own for each row of each search
+    horizon: int  # up to which row it is known where acceptances are
+    step_count: int  # how often conditions on the run were evaluated in the partition
+    step_limit: int  # and how often at most
+    match_limit: int  # how many matches of a partition are sought at most
+    known: int  # how the match goes on that is about to be written out, see `kernels.chained`
+    completed: int  # of the match to be written out next: see `found`
+    match_kind: int
+    stop: int  # the row to stop at as more may come, or -1: see `incremental`
+    alone: int  # up to how many reads runs of one starting row are followed alone
+    alone_from: int  # that row
+    wanted: int  # the place of the starting row among those that are searched: see `Wanted`
+    unfinished_in: int  # the last partition of which an unfinished run has come out
+
+
+PROGRESS = np.dtype((np.record, [(field, np.int64) for field in Progress.__annotations__]))
+
+
+def new_progress() -> Progress:
+    """All of it 0; a kernel writes to it."""
+    progress: Progress = np.zeros(1, PROGRESS)[0]
+    return progress
+
+
 class Work(NamedTuple):
     """What a search works in; None where it needs no such.
 
@@ -174,7 +222,7 @@ class Work(NamedTuple):
     row the last at which a run is live that began there, if that is needed.
     """
 
-    progress: IntArray
+    progress: Progress
     counters: RunArray = None
     registers: RunArray = None
     stack: RunArray = None
@@ -257,51 +305,14 @@ PATH_FULL = 2
 MEMO_FULL = 3
 RUNS_FULL = 4
 NODES_FULL = 5  # before a row
-SKIP_TO_NO_ROW = 6  # failures: at progress[PARTITION], progress[ROW]
+SKIP_TO_NO_ROW = 6  # failures: at progress.partition, progress.row
 SKIP_TO_FIRST_ROW = 7
 CONDITION_FAILED = 6  # added to what `evaluate.kernels.machine.holds` answers, which gives one of:
 OVERFLOW = 8
 DIVISION_BY_ZERO = 9
 FUNCTION_FAILED = 10
-MORE_ROWS = 11  # the search from progress[START] has come to the edge of the rows that are here
+MORE_ROWS = 11  # the search from progress.start has come to the edge of the rows that are here
 TOO_MANY_STEPS = 12  # conditions on the run were evaluated more often than allowed; as MORE_ROWS
-
-# What a kernel keeps between calls, indices of `progress`.
-NUMBER = 0  # matches found in the partition; conditions on the run read it
-PARTITION = 1  # the partition being searched
-START = 2  # the next starting row
-MATCHES = 3  # matches in the output
-MAPPED = 4  # rows in the output
-NEEDED = 5  # rows that what is full must hold
-ROW = 6  # where a failure showed
-MEMO_FROM = 7  # remembered failures count from this row on
-MEMO_TO = 8  # and before this one
-CHOICE = 9  # of the condition that failed
-BEST_START = 10  # the best match so far: first row or -1, row after the last (with event selection
-BEST_END = 11  # its last row), its last node, how many rows it has
-BEST_NODE = 12
-BEST_LENGTH = 13
-RUNS = 14  # runs that go on to the next row, or computation states in a table
-NODES = 15  # nodes in the buffer
-STAMP = 16  # a number of its own for each row of each search
-HORIZON = 17  # up to which row it is known where acceptances are
-MEMO_WINDOW = 18  # the end of the window for which failures are remembered
-STEP_COUNT = 19  # how often conditions on the run were evaluated in the partition
-STEP_LIMIT = 20  # and how often at most
-BANK = 21  # of the runs before the row
-COUNT = 22  # of these runs; of a search for one match after the other, if it is to go on with them
-NEXT_ROW = 23  # then the row
-KNOWN = 24  # how the match goes on that is about to be written out, see `kernels.chained`
-MERGED = 25  # how many runs went on from the last row that merged them
-COMPLETED = 26  # of the match to be written out next: see `found`
-MATCH_KIND = 27
-STOP = 28  # the row to stop at as more may come, or -1: see `incremental`
-ALONE = 29  # up to how many reads runs of one starting row are followed alone
-ALONE_FROM = 30  # that row
-WANTED = 31  # the place of the starting row among those that are searched: see `LiveRuns`
-UNFINISHED_IN = 32  # the last partition of which an unfinished run has come out
-MATCH_LIMIT = 33  # how many matches of a partition are sought at most
-PROGRESS_SIZE = 34
 
 # Rows of `frontier`, see `Frontier`.
 FRONTIER_START = 0

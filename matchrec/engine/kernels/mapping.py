@@ -11,7 +11,15 @@ from typing import NamedTuple
 import numpy as np
 
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.layout import ByteArray, Partition, RowArrays, Rules, RunArray, Work
+from matchrec.engine.kernels.layout import (
+    ByteArray,
+    Partition,
+    Progress,
+    RowArrays,
+    Rules,
+    RunArray,
+    Work,
+)
 from matchrec.engine.partitions import IntArray
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.evaluate.kernels.arithmetic import wrapped_product
@@ -56,10 +64,10 @@ def on_run_of(partition: Partition, rules: Rules, rows: RowArrays, work: Work) -
 
 
 @spliced
-def takes_too_many_steps(progress: IntArray) -> bool:
+def takes_too_many_steps(progress: Progress) -> bool:
     """Count one more evaluation of a condition on the run; whether that is more than allowed."""
-    progress[layout.STEP_COUNT] += 1
-    return bool(progress[layout.STEP_COUNT] > progress[layout.STEP_LIMIT])
+    progress.step_count += 1
+    return bool(progress.step_count > progress.step_limit)
 
 
 @spliced
@@ -122,7 +130,7 @@ def may_map(
 
 @spliced
 def ask_run(choice: int, places: RegisterPlaces, row: int, rules: Rules, on_run: OnRun) -> int:
-    """The same, of a row that satisfies what does not depend on the run.
+    """HOLDS, HOLDS_NOT or an error, of a row that satisfies what does not depend on the run.
 
     Of stages, the condition is evaluated on the registers from before the row is mapped. The loop
     says what comes first, so that either stands, and is compiled, in one place.
@@ -144,10 +152,10 @@ def ask_run(choice: int, places: RegisterPlaces, row: int, rules: Rules, on_run:
 
 
 @spliced
-def note_failure(answer: int, choice: int, row: int, progress: IntArray) -> int:
+def note_failure(answer: int, choice: int, row: int, progress: Progress) -> int:
     """Note in `progress` where a condition has failed; the status that says so."""
-    progress[layout.ROW] = row
-    progress[layout.CHOICE] = choice
+    progress.row = row
+    progress.choice = choice
     return layout.CONDITION_FAILED + answer
 
 
@@ -166,9 +174,9 @@ def is_anchored(guard: int, row: int, lower: int, upper: int) -> bool:
 
 
 @spliced
-def partition_at(rows: RowArrays, progress: IntArray) -> Partition:
+def partition_at(rows: RowArrays, progress: Progress) -> Partition:
     """The partition that is searched; one that may go on ends with none of the rows here."""
-    number = progress[layout.PARTITION]
+    number = progress.partition
     edge = rows.frontier[layout.FRONTIER_EDGE, number]
     until = rows.frontier[layout.FRONTIER_UNTIL, number]
     upper = rows.starts[number + 1]
@@ -191,41 +199,41 @@ def partition_at(rows: RowArrays, progress: IntArray) -> Partition:
 # compared.
 #
 #     seen: int64[t, 3 + r], t a power of two, a hash table with open addressing; an entry counts if
-#     its first column is progress[STAMP]. progress[RUNS] counts the entries, of which there is room
+#     its first column is progress.stamp. progress.runs counts the entries, of which there is room
 #     for half the table.
 #
 # Source: SASE+, "Merging equivalent runs".
 
 
 @spliced
-def has_failed(bits: ByteArray, progress: IntArray, bit: int, row: int) -> bool:
+def has_failed(bits: ByteArray, progress: Progress, bit: int, row: int) -> bool:
     """Whether the state with memo number `bit` is known to fail at `row`."""
-    if row >= progress[layout.MEMO_TO] or row < progress[layout.MEMO_FROM]:
+    if row >= progress.memo_to or row < progress.memo_from:
         return False
     return bool((bits[row & (bits.shape[0] - 1), bit >> 3] >> (bit & 7)) & 1)
 
 
 @spliced
-def remember_failure(bits: ByteArray, progress: IntArray, bit: int, row: int) -> bool:
+def remember_failure(bits: ByteArray, progress: Progress, bit: int, row: int) -> bool:
     """Note a failure; false when the ring is too small for the rows from the starting row on."""
     size, width = bits.shape
-    if row >= progress[layout.MEMO_TO]:
-        if row - progress[layout.START] >= size:
+    if row >= progress.memo_to:
+        if row - progress.start >= size:
             return False
-        start, end = progress[layout.START], progress[layout.MEMO_TO]
+        start, end = progress.start, progress.memo_to
         for new in range(end if end > start else start, row + 1):
             for byte in range(width):
                 bits[new & (size - 1), byte] = 0
-        progress[layout.MEMO_TO] = row + 1
+        progress.memo_to = row + 1
     bits[row & (size - 1), bit >> 3] |= 1 << (bit & 7)
     return True
 
 
 @spliced
-def forget(row: int, progress: IntArray) -> None:
+def forget(row: int, progress: Progress) -> None:
     """Remember failures from `row` on only."""
-    progress[layout.MEMO_FROM] = row
-    progress[layout.MEMO_TO] = row
+    progress.memo_from = row
+    progress.memo_to = row
 
 
 # Columns of `seen`; the last ones are the live registers.
@@ -246,7 +254,7 @@ def note_state(choice: int, row: int, depth: int, rules: Rules, work: Work) -> i
     if seen.shape[0] > 0:
         state = rules.program[choice, layout.TARGET]
         alive = rules.live[rules.live_first[state] : rules.live_first[state + 1]]
-        if 2 * progress[layout.RUNS] >= seen.shape[0]:
+        if 2 * progress.runs >= seen.shape[0]:
             answer = np.int64(-layout.RUNS_FULL)
         elif is_seen(state, row + 1, registers[depth + 1], alive, seen, progress):
             answer = np.int64(HOLDS_NOT)
@@ -255,14 +263,14 @@ def note_state(choice: int, row: int, depth: int, rules: Rules, work: Work) -> i
 
 @inner
 def is_seen(
-    state: int, row: int, registers: IntArray, live: IntArray, seen: IntArray, progress: IntArray
+    state: int, row: int, registers: IntArray, live: IntArray, seen: IntArray, progress: Progress
 ) -> bool:
     """Whether a run with the same live registers has come to a state and row; now one has.
 
     It came from the same starting row, earlier in preferment order, and has gone as far as it can.
     live: those of the state.
     """
-    stamp = progress[layout.STAMP]
+    stamp = progress.stamp
     code = wrapped_product(row ^ (state << 32), 0x2545F4914F6CDD1D)
     for register in live:
         code = wrapped_product(code ^ registers[register], 0x2545F4914F6CDD1D)
@@ -283,7 +291,7 @@ def is_seen(
     seen[slot, SEEN_ROW] = row
     for index in range(live.shape[0]):
         seen[slot, SEEN_REGISTERS + index] = registers[live[index]]
-    progress[layout.RUNS] += 1
+    progress.runs += 1
     return False
 
 

@@ -17,6 +17,7 @@ from matchrec.engine.kernels.buffer import is_expired
 from matchrec.engine.kernels.layout import (
     FoundArrays,
     NegationArrays,
+    Progress,
     RowArrays,
     Rules,
     Work,
@@ -151,13 +152,13 @@ def first_with_window(window_end: IntArray, begin: int, end: int, row: int) -> i
 
 
 @inner
-def keep_better(first: int, length: int, path: IntArray, progress: IntArray) -> None:
+def keep_better(first: int, length: int, path: IntArray, progress: Progress) -> None:
     """Make the match in `path` the best one, unless one is there whose rows come before its own."""
-    best_length = progress[layout.BEST_LENGTH]
-    if progress[layout.BEST_START] >= 0 and not comes_before(path, first, length, best_length):
+    best_length = progress.best_length
+    if progress.best_start >= 0 and not comes_before(path, first, length, best_length):
         return
-    progress[layout.BEST_START] = path[layout.PATH_ROWS, first]
-    progress[layout.BEST_LENGTH] = length
+    progress.best_start = path[layout.PATH_ROWS, first]
+    progress.best_length = length
     for index in range(length):
         path[layout.PATH_BEST_ROWS, index] = path[layout.PATH_ROWS, first + index]
         path[layout.PATH_BEST_CHOICES, index] = path[layout.PATH_CHOICES, first + index]
@@ -175,29 +176,29 @@ def comes_before(path: IntArray, first: int, length: int, best_length: int) -> b
 
 
 @spliced
-def write_path(length: int, path: IntArray, progress: IntArray, output: FoundArrays) -> int:
+def write_path(length: int, path: IntArray, progress: Progress, output: FoundArrays) -> int:
     """Add the match in `path` to the output; DONE or OUTPUT_FULL."""
     return write_match(layout.PATH_ROWS, np.int64(0), length, path, progress, output)
 
 
 @spliced
-def write_best(path: IntArray, progress: IntArray, output: FoundArrays) -> int:
+def write_best(path: IntArray, progress: Progress, output: FoundArrays) -> int:
     """Add the best match so far to the output; DONE or OUTPUT_FULL."""
-    length = progress[layout.BEST_LENGTH]
+    length = progress.best_length
     return write_match(layout.PATH_BEST_ROWS, np.int64(0), length, path, progress, output)
 
 
 @inner
 def write_match(
-    which: int, first: int, length: int, path: IntArray, progress: IntArray, output: FoundArrays
+    which: int, first: int, length: int, path: IntArray, progress: Progress, output: FoundArrays
 ) -> int:
     """Add a match to the output; DONE or OUTPUT_FULL.
 
     which: the row of `path` with its rows, before that with its choices. first: its first column.
     """
-    found, match, mapped = output.found, progress[layout.MATCHES], progress[layout.MAPPED]
+    found, match, mapped = output.found, progress.matches, progress.mapped
     if not has_room(found, output.taken, progress, length):
-        progress[layout.NEEDED] = mapped + length
+        progress.needed = mapped + length
         return layout.OUTPUT_FULL
     rows, choices = path[which, first : first + length], path[which + 1, first : first + length]
     to_rows = output.rows[mapped : mapped + length]
@@ -205,10 +206,10 @@ def write_match(
     for index in range(length):
         to_rows[index] = rows[index]
         to_choices[index] = choices[index]
-    add_match(found, progress, rows[0] if length > 0 else progress[layout.START], length)
-    found[layout.FOUND_COMPLETED, match] = progress[layout.COMPLETED]
-    found[layout.FOUND_KIND, match] = progress[layout.MATCH_KIND]
-    progress[layout.MAPPED] = mapped + length
+    add_match(found, progress, rows[0] if length > 0 else progress.start, length)
+    found[layout.FOUND_COMPLETED, match] = progress.completed
+    found[layout.FOUND_KIND, match] = progress.match_kind
+    progress.mapped = mapped + length
     return layout.DONE
 
 
@@ -307,11 +308,11 @@ def ask_whole(
 
 @spliced
 def complete(
-    kind: int, row: int, depth: int, path: IntArray, progress: IntArray, output: FoundArrays
+    kind: int, row: int, depth: int, path: IntArray, progress: Progress, output: FoundArrays
 ) -> int:
     """Write out the path as what `kind` says, complete at a row; DONE or OUTPUT_FULL."""
-    progress[layout.COMPLETED] = row
-    progress[layout.MATCH_KIND] = kind
+    progress.completed = row
+    progress.match_kind = kind
     return write_path(depth, path, progress, output)
 
 
@@ -339,10 +340,10 @@ def is_match(
         return HOLDS if rules.output == layout.PREFERRED else HOLDS_NOT
     if path[layout.PATH_ROWS, depth - 1] != row - 1 or window_end[path[layout.PATH_ROWS, 0]] < row:
         return HOLDS_NOT
-    if progress[layout.BEST_START] >= 0:
-        tie = row - 1 == progress[layout.BEST_END]
-        if row - 1 > progress[layout.BEST_END] or (
-            tie and path[layout.PATH_ROWS, 0] != progress[layout.BEST_START]
+    if progress.best_start >= 0:
+        tie = row - 1 == progress.best_end
+        if row - 1 > progress.best_end or (
+            tie and path[layout.PATH_ROWS, 0] != progress.best_start
         ):
             return HOLDS_NOT
     answer = closes(row - 1, depth, negation, rows.satisfied, on_run)
@@ -361,8 +362,8 @@ def keep_match(row: int, depth: int, rules: Rules, work: Work, output: FoundArra
     path, progress = work.path, work.progress
     if rules.output == layout.ALL:
         return complete(A_MATCH, row - 1, depth, path, progress, output)
-    if row - 1 != progress[layout.BEST_END]:
-        progress[layout.BEST_START] = -1
+    if row - 1 != progress.best_end:
+        progress.best_start = -1
     keep_better(0, depth, path, progress)
-    progress[layout.BEST_END] = row - 1
+    progress.best_end = row - 1
     return layout.DONE

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.layout import FoundArrays, Rules, Work
+from matchrec.engine.kernels.layout import FoundArrays, Progress, Rules, Work
 from matchrec.engine.kernels.starts import NO_ROW, next_start
 from matchrec.engine.partitions import BoolArray, IntArray
 from matchrec.jit.decorators import inner, kernel, spliced
@@ -189,21 +189,21 @@ def next_row_alone(end: int, matches: int, rules: Rules, work: Work, output: Fou
 
     matches: how many there were before the last row. end: of the rows.
     """
-    progress, start = work.progress, work.progress[layout.ALONE_FROM]
+    progress, start = work.progress, work.progress.alone_from
     onward = first_next_start(matches, rules.skip, rules.program, progress, output)
     if onward <= start:
-        if progress[layout.COUNT] > 0 and progress[layout.START] < end:
+        if progress.count > 0 and progress.start < end:
             return
         onward = start + 1
-        if work.counters[layout.READS] > progress[layout.ALONE]:
-            progress[layout.ALONE] = 0
-    progress[layout.COUNT] = 0
-    progress[layout.START] = onward
+        if work.counters[layout.READS] > progress.alone:
+            progress.alone = 0
+    progress.count = 0
+    progress.start = onward
 
 
 @inner
 def first_next_start(
-    matches: int, skip: layout.SkipRule, program: IntArray, progress: IntArray, output: FoundArrays
+    matches: int, skip: layout.SkipRule, program: IntArray, progress: Progress, output: FoundArrays
 ) -> int:
     """The next start of the first of some matches that has one behind its own; NO_ROW if none has.
 
@@ -215,7 +215,7 @@ def first_next_start(
     for last in range(2):
         if last == 1 and not differ:
             break
-        for match in range(matches, progress[layout.MATCHES]):
+        for match in range(matches, progress.matches):
             begin, end = offsets[match], offsets[match + 1]
             rows = output.rows[begin:end]
             row = np.int64(next_start(skip, is_target, choices[begin:end], rows[0], rows))

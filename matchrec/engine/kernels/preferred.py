@@ -38,6 +38,7 @@ from matchrec.engine.kernels.buffer import count_rows, unwind
 from matchrec.engine.kernels.layout import (
     FoundArrays,
     Partition,
+    Progress,
     RowArrays,
     Rules,
     RunArray,
@@ -110,11 +111,11 @@ def expand(
         if target == layout.ACCEPT:
             if not arrived:
                 continue
-            progress[layout.BEST_START] = run.start
-            progress[layout.BEST_END] = row
-            progress[layout.BEST_NODE] = run.node
-            if progress[layout.MEMO_FROM] <= row:
-                progress[layout.MEMO_FROM] = row + 1
+            progress.best_start = run.start
+            progress.best_end = row
+            progress.best_node = run.node
+            if progress.memo_from <= row:
+                progress.memo_from = row + 1
             return CUTS_OFF
         if row >= bound:
             continue
@@ -128,7 +129,7 @@ def expand(
             bit = layout.NOT_REMEMBERED
         if bit >= 0 and has_failed(work.memo, progress, bit, row + 1):
             continue
-        place = progress[layout.RUNS]
+        place = progress.runs
         if place == runs.shape[1]:
             return layout.RUNS_FULL
         if registers is not None:
@@ -141,7 +142,7 @@ def expand(
             if answer == HOLDS_NOT:
                 continue
             if answer != HOLDS:
-                progress[layout.ROW] = row
+                progress.row = row
                 failed = -(layout.CONDITION_FAILED + answer)
                 return wait(failed, choice, run.start, bank, runs, progress)
         if waits is not None:
@@ -150,18 +151,18 @@ def expand(
         runs[bank, place, layout.RUN_START] = run.start
         if has_twin(bank, row, bound, rules, rows, work, registers, waits):
             continue
-        remembered = bit < 0 or progress[layout.BEST_START] < 0
+        remembered = bit < 0 or progress.best_start < 0
         if not remembered and not remember_failure(work.memo, progress, bit, row + 1):
-            progress[layout.NEEDED] = row + 2 - progress[layout.START]
+            progress.needed = row + 2 - progress.start
             return layout.MEMO_FULL
-        node = progress[layout.NODES]
+        node = progress.nodes
         nodes[node, layout.NODE_CHOICE] = choice
         nodes[node, layout.NODE_BEFORE] = run.node
         if waits is not None:
             nodes[node, layout.NODE_ROW] = row
         runs[bank, place, layout.RUN_NODE] = node
-        progress[layout.NODES] += 1
-        progress[layout.RUNS] += 1
+        progress.nodes += 1
+        progress.runs += 1
     if waits is not None:
         if run.node >= 0 and row < bound and blocked == 0 and waits[run.state] >= 0:
             return skip_row(run, bank, bound, rules, rows, work, registers, waits)
@@ -181,7 +182,7 @@ def skip_row(
 ) -> int:
     """Add the run as it is to the runs in `bank`: GOES_ON or RUNS_FULL."""
     runs, progress = work.runs, work.progress
-    place = progress[layout.RUNS]
+    place = progress.runs
     if place == runs.shape[1]:
         return layout.RUNS_FULL
     copy_registers(run.place, 1 + 2 * place + bank, registers)
@@ -190,7 +191,7 @@ def skip_row(
     runs[bank, place, layout.RUN_START] = run.start
     last = work.nodes[run.node, layout.NODE_ROW]
     if not has_twin(bank, last, bound, rules, rows, work, registers, waits):
-        progress[layout.RUNS] += 1
+        progress.runs += 1
     return GOES_ON
 
 
@@ -210,7 +211,7 @@ def has_twin(
     row: that it has mapped last. bound: the end of its window.
     """
     runs, progress = work.runs, work.progress
-    place, stamp = progress[layout.RUNS], progress[layout.STAMP]
+    place, stamp = progress.runs, progress.stamp
     state = runs[bank, place, layout.RUN_STATE]
     if registers is None:
         return has_come(state, bound, work.table, stamp)
@@ -227,16 +228,16 @@ def has_twin(
 
 
 @spliced
-def note_longer(run: Run, row: int, progress: IntArray) -> None:
+def note_longer(run: Run, row: int, progress: Progress) -> None:
     """Make a run that accepts the best match, unless one is before it that is as long.
 
     Of the runs that are looked at, those of one starting row come one after the other, and none is
     of a later starting row than the best match.
     """
-    if progress[layout.BEST_START] != run.start or progress[layout.BEST_END] < row:
-        progress[layout.BEST_START] = run.start
-        progress[layout.BEST_END] = row
-        progress[layout.BEST_NODE] = run.node
+    if progress.best_start != run.start or progress.best_end < row:
+        progress.best_start = run.start
+        progress.best_end = row
+        progress.best_node = run.node
 
 
 @spliced
@@ -250,21 +251,21 @@ def has_come(state: int, bound: int, table: IntArray, stamp: int) -> bool:
 
 
 @inner
-def wait(state: int, choice: int, start: int, bank: int, runs: IntArray, progress: IntArray) -> int:
+def wait(state: int, choice: int, start: int, bank: int, runs: IntArray, progress: Progress) -> int:
     """Keep a run whose condition has failed after the runs preferred to it, or fail with the last.
 
-    It cuts off all runs after it, so only one is ever kept; progress[ROW] says where it has failed.
+    It cuts off all runs after it, so only one is ever kept; progress.row says where it has failed.
     """
-    run = progress[layout.RUNS]
+    run = progress.runs
     if run == 0:
-        progress[layout.CHOICE] = choice
+        progress.choice = choice
         return -state
     if run == runs.shape[1]:
         return layout.RUNS_FULL
     runs[bank, run, layout.RUN_STATE] = state
     runs[bank, run, layout.RUN_NODE] = choice
     runs[bank, run, layout.RUN_START] = start
-    progress[layout.RUNS] += 1
+    progress.runs += 1
     return CUTS_OFF
 
 
@@ -294,9 +295,9 @@ def search_start(
     registers: RunArray,
     waits: RunArray,
 ) -> int:
-    """Write out the first match from progress[START] on, and go on to the next starting row."""
+    """Write out the first match from progress.start on, and go on to the next starting row."""
     status = find_match(partition, rules, rows, work, registers, waits)
-    if status != layout.DONE or work.progress[layout.BEST_START] < 0:
+    if status != layout.DONE or work.progress.best_start < 0:
         return int(status)
     return write_best(rules, work, output, waits)
 
@@ -304,22 +305,22 @@ def search_start(
 @spliced
 def write_best(rules: Rules, work: Work, output: FoundArrays, waits: RunArray) -> int:
     """Write out the best match, as `finish_match`: DONE, OUTPUT_FULL or a failure."""
-    progress, nodes, node = work.progress, work.nodes, work.progress[layout.BEST_NODE]
-    start = progress[layout.BEST_START]
-    length = progress[layout.BEST_END] - start
-    found, taken, mapped = output.found, output.taken, progress[layout.MAPPED]
+    progress, nodes, node = work.progress, work.nodes, work.progress.best_node
+    start = progress.best_start
+    length = progress.best_end - start
+    found, taken, mapped = output.found, output.taken, progress.mapped
     if waits is not None:
         length = count_rows(nodes, node)
     if not has_room(found, taken, progress, length):
-        progress[layout.START] = start
-        progress[layout.NEEDED] = length
+        progress.start = start
+        progress.needed = length
         return layout.OUTPUT_FULL
     unwind(nodes, node, layout.NODE_CHOICE, taken, mapped, length)
     is_target = rules.program[:, layout.IS_TARGET]
     skip, forgets = rules.skip, rules.forgets
     if waits is not None:
         unwind(nodes, node, layout.NODE_ROW, output.rows, mapped, length)
-        found[layout.FOUND_KIND, progress[layout.MATCHES]] = A_MATCH
+        found[layout.FOUND_KIND, progress.matches] = A_MATCH
         work.counters[layout.MATCHES_FOUND] += 1
         rows = output.rows[mapped : mapped + length]
         return finish_match(skip, is_target, forgets, found, taken, progress, start, length, rows)
@@ -335,37 +336,37 @@ def find_match(
     registers: RunArray,
     waits: RunArray,
 ) -> int:
-    """Find the first match from progress[START] on that begins before `until`. DONE or a status.
+    """Find the first match from progress.start on that begins before `until`. DONE or a status.
 
-    It is progress[BEST_...]. Where there is none, progress[START] is the row after all starts.
+    It is progress.best_.... Where there is none, progress.start is the row after all starts.
     After NODES_FULL the search goes on where it was, after another status it begins again from the
     first starting row that lives.
     """
     runs, progress = work.runs, work.progress
     longest = rules.output == layout.LONGEST
-    bank, count, row = progress[layout.BANK], progress[layout.COUNT], progress[layout.NEXT_ROW]
-    progress[layout.COUNT] = 0
+    bank, count, row = progress.bank, progress.count, progress.next_row
+    progress.count = 0
     if count == 0:
-        row = progress[layout.START]
-        progress[layout.BEST_START] = -1
+        row = progress.start
+        progress.best_start = -1
     answer = np.int64(GOES_ON)
     while True:
-        wants_more = progress[layout.BEST_START] < 0
+        wants_more = progress.best_start < 0
         if count == 0 and not wants_more:
             return layout.DONE
         if count == 0:
-            progress[layout.NODES] = 0
-        if progress[layout.NODES] + runs.shape[1] > work.nodes.shape[0]:
-            progress[layout.BANK] = bank
-            progress[layout.COUNT] = count
-            progress[layout.NEXT_ROW] = row
+            progress.nodes = 0
+        if progress.nodes + runs.shape[1] > work.nodes.shape[0]:
+            progress.bank = bank
+            progress.count = count
+            progress.next_row = row
             return layout.NODES_FULL
         begins = int(wants_more and row < min(partition.until, partition.edge))
         if count + begins == 0:
-            progress[layout.START] = min(row, partition.edge)
+            progress.start = min(row, partition.edge)
             return int(layout.MORE_ROWS if row >= partition.edge else layout.DONE)
-        progress[layout.STAMP] += 1
-        progress[layout.RUNS] = 0
+        progress.stamp += 1
+        progress.runs = 0
         for index in range(count + begins):
             run = Run(np.int64(0), np.int64(-1), row, np.int64(0))
             if index < count:
@@ -375,7 +376,7 @@ def find_match(
                     runs[bank, index, layout.RUN_START],
                     1 + 2 * index + bank,
                 )
-            if longest and 0 <= progress[layout.BEST_START] < run.start:
+            if longest and 0 <= progress.best_start < run.start:
                 break
             if run.state < 0:
                 answer = np.int64(wait(run.state, run.node, run.start, 1 - bank, runs, progress))
@@ -390,29 +391,29 @@ def find_match(
         if answer > GOES_ON:
             break
         bank = 1 - bank
-        count = progress[layout.RUNS]
+        count = progress.runs
         row += 1
     begin_again(bank, count, row, runs, progress)
     return int(answer)
 
 
 @inner
-def count_step(reads: int, progress: IntArray, counters: IntArray) -> None:
+def count_step(reads: int, progress: Progress, counters: IntArray) -> None:
     """Count what was done on a row."""
     counters[layout.READS] += reads
-    counters[layout.RUNS_CREATED] += progress[layout.RUNS]
-    counters[layout.MOST_LIVE] = max(counters[layout.MOST_LIVE], progress[layout.RUNS])
+    counters[layout.RUNS_CREATED] += progress.runs
+    counters[layout.MOST_LIVE] = max(counters[layout.MOST_LIVE], progress.runs)
 
 
 @spliced
-def begin_again(bank: int, count: int, row: int, runs: IntArray, progress: IntArray) -> None:
+def begin_again(bank: int, count: int, row: int, runs: IntArray, progress: Progress) -> None:
     """Go back to the first starting row that lives, of a search that cannot look at `row`.
 
     What it has remembered of runs that still live is no failure yet.
     """
     if count > 0:
         row = runs[bank, 0, layout.RUN_START]
-    elif progress[layout.BEST_START] >= 0:
-        row = progress[layout.BEST_START]
-    progress[layout.START] = row
+    elif progress.best_start >= 0:
+        row = progress.best_start
+    progress.start = row
     forget(row, progress)

@@ -86,9 +86,9 @@ def search_from(
     counting: StartCounting | None,
     wanted: Wanted | None,
 ) -> int:
-    """Search from progress[START] and state `first` on: DONE, a status, or ACCEPTED if it is over.
+    """Search from progress.start and state `first` on: DONE, a status, or ACCEPTED if it is over.
 
-    Then progress[BEST_LENGTH] is how many rows the path has. It is over at the preferred match;
+    Then progress.best_length is how many rows the path has. It is over at the preferred match;
     with `counting` at any match, and without one the nearest run is kept; with `wanted` at the
     preferred run that is live at `end`, and no match is looked for. end: the row before which runs
     end.
@@ -99,7 +99,7 @@ def search_from(
     """
     program, path, progress = rules.program, work.path, work.progress
     states, goes_on, waits, ends = rules.first, rules.goes_on, rules.waits, rules.ends
-    start, last_live = progress[layout.START], work.last_live
+    start, last_live = progress.start, work.last_live
     row, state, depth = start, first, np.int64(0)
     choice = states[first]
     blocked = matches = reads = forks = deepest = np.int64(0)
@@ -112,15 +112,15 @@ def search_from(
         if wanted is None:
             if last_live.shape[0] > 0:
                 last_live[start] = max(last_live[start], row)
-            best = progress[layout.BEST_START]
+            best = progress.best_start
             if best >= 0:
                 # What completes earlier is better, or with the same start the least positions.
-                end = min(end, progress[layout.BEST_END] + int(best == start))
+                end = min(end, progress.best_end + int(best == start))
         at = Position(row, state, choice, depth, blocked, matches)
         tried = try_choices(at, end, rules, rows, work, output, negation, counting, wanted)
         choice, blocked, matches, status = tried.choice, tried.blocked, tried.matches, tried.status
         if status == ACCEPTED:
-            progress[layout.BEST_LENGTH] = depth
+            progress.best_length = depth
             break
         if status != layout.DONE:
             return status
@@ -141,7 +141,7 @@ def search_from(
             continue
         if counting is not None:
             if depth > 0 and row >= end and kind == A_MATCH:
-                progress[layout.BEST_LENGTH] = depth
+                progress.best_length = depth
                 status = np.int64(ACCEPTED)
                 break
             if ends_here(depth, counting):
@@ -379,7 +379,7 @@ def remember(choice: int, row: int, rules: Rules, work: Work) -> bool:
     bit, progress, memo = rules.program[choice, layout.MEMO], work.progress, work.memo
     if bit < 0 or remember_failure(memo, progress, bit, row + 1):
         return True
-    progress[layout.NEEDED] = row + 2 - progress[layout.START]
+    progress.needed = row + 2 - progress.start
     return False
 
 
@@ -444,16 +444,16 @@ def search_start(
     negation: NegationArrays | None,
     counting: StartCounting | None,
 ) -> int:
-    """Write out what is sought from progress[START] on, and go on to the next starting row.
+    """Write out what is sought from progress.start on, and go on to the next starting row.
 
     DONE, or a status: then nothing has been written.
     """
     progress = work.progress
-    start, end = progress[layout.START], begin_start(rows, partition, progress)
-    matches, mapped = progress[layout.MATCHES], progress[layout.MAPPED]
+    start, end = progress.start, begin_start(rows, partition, progress)
+    matches, mapped = progress.matches, progress.mapped
     if counting is not None:
-        progress[layout.STAMP] += 1
-        progress[layout.RUNS] = 0
+        progress.stamp += 1
+        progress.runs = 0
     status = np.int64(layout.DONE)
     for first in range(rules.starts):
         if status == layout.DONE:
@@ -466,7 +466,7 @@ def search_start(
             otherwise = counted.ANCHORED if remaining > 0 else counted.FORBIDDEN
             count_start(otherwise, partition.upper, end, rules, rows, progress, counting)
     if status == ACCEPTED:
-        length = progress[layout.BEST_LENGTH]
+        length = progress.best_length
         status = np.int64(write_path(length, work.path, progress, output))
         if counting is not None:
             if status == layout.DONE and length > 0:
@@ -477,11 +477,11 @@ def search_start(
             status = np.int64(
                 skip_match(rules.skip, is_target, forgets, choices, start, at, progress)
             )
-    if status == layout.DONE and progress[layout.START] == start:
+    if status == layout.DONE and progress.start == start:
         status = np.int64(go_on_after(start, partition, work, output))
     if status != layout.DONE:
-        progress[layout.MATCHES], progress[layout.MAPPED] = matches, mapped
-    work.counters[layout.MATCHES_FOUND] += progress[layout.MATCHES] - matches
+        progress.matches, progress.mapped = matches, mapped
+    work.counters[layout.MATCHES_FOUND] += progress.matches - matches
     return int(status)
 
 
@@ -492,16 +492,16 @@ def go_on_after(start: int, partition: Partition, work: Work, output: FoundArray
     A match is better that is complete earlier.
     """
     progress = work.progress
-    best_end = min(progress[layout.BEST_END], partition.upper - 1)
-    if progress[layout.BEST_START] < 0 or start < best_end:
-        progress[layout.START] = start + 1
+    best_end = min(progress.best_end, partition.upper - 1)
+    if progress.best_start < 0 or start < best_end:
+        progress.start = start + 1
         return layout.DONE
-    progress[layout.COMPLETED] = progress[layout.BEST_END]
+    progress.completed = progress.best_end
     status = write_best(work.path, progress, output)
     if status == layout.DONE:
-        forget(progress[layout.BEST_END] + 1, progress)
-        begin_at(progress[layout.BEST_END] + 1, progress)
-        progress[layout.BEST_START] = -1
+        forget(progress.best_end + 1, progress)
+        begin_at(progress.best_end + 1, progress)
+        progress.best_start = -1
     return status
 
 
@@ -509,20 +509,20 @@ def go_on_after(start: int, partition: Partition, work: Work, output: FoundArray
 def search_live_runs(
     rules: Rules, rows: RowArrays, work: Work, output: FoundArrays, wanted: Wanted
 ) -> int:
-    """Search from progress[WANTED] on until all is done or something is full; return the status."""
+    """Search from progress.wanted on until all is done or something is full; return the status."""
     progress = work.progress
-    while progress[layout.WANTED] < wanted.start.shape[0]:
-        go_to_start(progress[layout.WANTED], wanted, rules, work)
-        kind, end = progress[layout.MATCH_KIND], progress[layout.COMPLETED]
-        if kind != UNFINISHED or progress[layout.UNFINISHED_IN] != progress[layout.PARTITION]:
+    while progress.wanted < wanted.start.shape[0]:
+        go_to_start(progress.wanted, wanted, rules, work)
+        kind, end = progress.match_kind, progress.completed
+        if kind != UNFINISHED or progress.unfinished_in != progress.partition:
             status = search_from(0, end, rules, rows, work, output, None, None, wanted)
             if status == ACCEPTED:
-                status = write_path(progress[layout.BEST_LENGTH], work.path, progress, output)
+                status = write_path(progress.best_length, work.path, progress, output)
                 if status == layout.DONE and kind == UNFINISHED:
-                    progress[layout.UNFINISHED_IN] = progress[layout.PARTITION]
+                    progress.unfinished_in = progress.partition
             if status != layout.DONE:
                 return int(status)
-        progress[layout.WANTED] += 1
+        progress.wanted += 1
     return layout.DONE
 
 
@@ -531,15 +531,15 @@ def go_to_start(place: int, wanted: Wanted, rules: Rules, work: Work) -> None:
     """Go to a starting row; failures that hold for it no longer are forgotten."""
     progress = work.progress
     number, start = wanted.number[place], wanted.start[place]
-    other = wanted.partition[place] != progress[layout.PARTITION]
+    other = wanted.partition[place] != progress.partition
     if other:
-        progress[layout.STEP_COUNT] = 0
-    if other or (rules.forgets and number != progress[layout.NUMBER]):
+        progress.step_count = 0
+    if other or (rules.forgets and number != progress.number):
         forget(start, progress)
-    progress[layout.PARTITION] = wanted.partition[place]
-    progress[layout.START] = start
-    progress[layout.NUMBER] = number
-    progress[layout.COMPLETED] = wanted.end[place]
-    progress[layout.MATCH_KIND] = wanted.kind[place]
-    progress[layout.STAMP] += 1
-    progress[layout.RUNS] = 0
+    progress.partition = wanted.partition[place]
+    progress.start = start
+    progress.number = number
+    progress.completed = wanted.end[place]
+    progress.match_kind = wanted.kind[place]
+    progress.stamp += 1
+    progress.runs = 0

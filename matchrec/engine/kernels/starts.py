@@ -12,6 +12,7 @@ from matchrec.engine.kernels.layout import (
     ChoiceArray,
     FoundArrays,
     Partition,
+    Progress,
     RowArrays,
     Rules,
     RunArray,
@@ -44,17 +45,17 @@ def search_partitions(
 ) -> int:
     """Search from `progress` on until all is done or something is full; return the status.
 
-    search_start: a compiled function that searches from progress[START] on and either sets the next
+    search_start: a compiled function that searches from progress.start on and either sets the next
     starting row and answers DONE, or answers another status. given, hook: what it takes besides,
     which may be None.
     """
     progress = work.progress
     partitions = rows.starts.shape[0] - 1
-    while progress[layout.PARTITION] < partitions:
-        if progress[layout.PARTITION] >= 0:
+    while progress.partition < partitions:
+        if progress.partition >= 0:
             partition = partition_at(rows, progress)
             status = np.int64(layout.DONE)
-            while status == layout.DONE and progress[layout.START] < partition.until:
+            while status == layout.DONE and progress.start < partition.until:
                 status = np.int64(search_start(partition, rules, rows, work, output, given, hook))
             if status != layout.DONE and status != layout.MORE_ROWS:
                 return int(status)
@@ -63,44 +64,44 @@ def search_partitions(
 
 
 @inner
-def go_to_next_partition(frontier: IntArray, progress: IntArray) -> None:
+def go_to_next_partition(frontier: IntArray, progress: Progress) -> None:
     """Note how far the search of a partition has come, and go on to the next one, if any.
 
     A search that follows all runs at once counts the rows that it has looked at.
     """
-    number = progress[layout.PARTITION]
+    number = progress.partition
     if number >= 0:
-        start, until = progress[layout.START], frontier[layout.FRONTIER_UNTIL, number]
+        start, until = progress.start, frontier[layout.FRONTIER_UNTIL, number]
         frontier[layout.FRONTIER_START, number] = start if start < until else until
-        frontier[layout.FRONTIER_NUMBER, number] = progress[layout.NUMBER]
-        frontier[layout.FRONTIER_STEPS, number] = progress[layout.STEP_COUNT]
+        frontier[layout.FRONTIER_NUMBER, number] = progress.number
+        frontier[layout.FRONTIER_STEPS, number] = progress.step_count
     number += 1
-    progress[layout.PARTITION] = number
+    progress.partition = number
     if number == frontier.shape[1]:
         return
     start = frontier[layout.FRONTIER_START, number]
-    progress[layout.NUMBER] = frontier[layout.FRONTIER_NUMBER, number]
+    progress.number = frontier[layout.FRONTIER_NUMBER, number]
     begin_at(start, progress)
-    progress[layout.STEP_COUNT] = frontier[layout.FRONTIER_STEPS, number]
+    progress.step_count = frontier[layout.FRONTIER_STEPS, number]
     forget(start, progress)
-    progress[layout.HORIZON] = start
+    progress.horizon = start
 
 
 @spliced
-def begin_at(row: int, progress: IntArray) -> None:
+def begin_at(row: int, progress: Progress) -> None:
     """Set the next starting row; where as many matches are found as are sought, none is left.
 
     So that is asked once for each match, and not for each starting row.
     """
-    is_enough = progress[layout.NUMBER] >= progress[layout.MATCH_LIMIT]
-    progress[layout.START] = layout.NO_LIMIT if is_enough else row
+    is_enough = progress.number >= progress.match_limit
+    progress.start = layout.NO_LIMIT if is_enough else row
 
 
 @spliced
-def go_on_without(answer: int, progress: IntArray) -> int:
+def go_on_without(answer: int, progress: Progress) -> int:
     """Status of a search that answered less than a length; without a match, the next row starts."""
     if answer == NO_MATCH:
-        progress[layout.START] += 1
+        progress.start += 1
         return layout.DONE
     return NO_MATCH - answer
 
@@ -112,11 +113,11 @@ def write_path(length: int, rules: Rules, work: Work, output: FoundArrays) -> in
     DONE, OUTPUT_FULL or a failure.
     """
     path, taken, progress = work.path, output.taken, work.progress
-    start = progress[layout.START]
+    start = progress.start
     if not has_room(output.found, taken, progress, length):
-        progress[layout.NEEDED] = length
+        progress.needed = length
         return layout.OUTPUT_FULL
-    mapped = progress[layout.MAPPED]
+    mapped = progress.mapped
     for index in range(length):
         taken[mapped + index] = path[index]
     is_target = rules.program[:, layout.IS_TARGET]
@@ -125,11 +126,10 @@ def write_path(length: int, rules: Rules, work: Work, output: FoundArrays) -> in
 
 
 @spliced
-def has_room(found: IntArray, taken: ChoiceArray, progress: IntArray, length: int) -> bool:
+def has_room(found: IntArray, taken: ChoiceArray, progress: Progress, length: int) -> bool:
     """Whether one more match of `length` rows fits into the output."""
     return bool(
-        progress[layout.MATCHES] < found.shape[1] - 1
-        and progress[layout.MAPPED] + length <= taken.shape[0]
+        progress.matches < found.shape[1] - 1 and progress.mapped + length <= taken.shape[0]
     )
 
 
@@ -140,7 +140,7 @@ def finish_match(
     forgets: bool,
     found: IntArray,
     taken: ChoiceArray,
-    progress: IntArray,
+    progress: Progress,
     start: int,
     length: int,
     rows: RunArray,
@@ -149,48 +149,48 @@ def finish_match(
 
     rows: its positions, None where they follow each other. DONE or a failure.
     """
-    begin = progress[layout.MAPPED]
-    progress[layout.MAPPED] = begin + length
+    begin = progress.mapped
+    progress.mapped = begin + length
     add_match(found, progress, start, length)
     mapped = taken[begin : begin + length]
     return skip_match(skip, is_target, forgets, mapped, start, rows, progress)
 
 
 @spliced
-def add_match(found: IntArray, progress: IntArray, start: int, length: int) -> None:
+def add_match(found: IntArray, progress: Progress, start: int, length: int) -> None:
     """Add a match of `length` rows to those that are found."""
-    match = progress[layout.MATCHES]
-    progress[layout.NUMBER] += 1
-    found[layout.FOUND_PARTITION, match] = progress[layout.PARTITION]
-    found[layout.FOUND_NUMBER, match] = progress[layout.NUMBER]
+    match = progress.matches
+    progress.number += 1
+    found[layout.FOUND_PARTITION, match] = progress.partition
+    found[layout.FOUND_NUMBER, match] = progress.number
     found[layout.FOUND_START, match] = start
     found[layout.FOUND_OFFSET, match + 1] = found[layout.FOUND_OFFSET, match] + length
-    progress[layout.MATCHES] = match + 1
+    progress.matches = match + 1
 
 
 @inlined
-def note(known: ChoiceArray, progress: IntArray, state: int, row: int, what: int) -> None:
+def note(known: ChoiceArray, progress: Progress, state: int, row: int, what: int) -> None:
     """Note in a ring what a state and row lead to; rows that are new are unknown but for that."""
     size, states = known.shape
-    if row >= progress[layout.MEMO_TO]:
-        for new in range(max(progress[layout.MEMO_TO], progress[layout.START]), row + 1):
+    if row >= progress.memo_to:
+        for new in range(max(progress.memo_to, progress.start), row + 1):
             for other in range(states):
                 known[new & (size - 1), other] = UNKNOWN
-        progress[layout.MEMO_TO] = row + 1
+        progress.memo_to = row + 1
     known[row & (size - 1), state] = what
 
 
 @spliced
-def begin_start(rows: RowArrays, partition: Partition, progress: IntArray) -> int:
-    """The row before which a match ends that starts at progress[START].
+def begin_start(rows: RowArrays, partition: Partition, progress: Progress) -> int:
+    """The row before which a match ends that starts at progress.start.
 
     What has been found out in a window with another end is forgotten.
     """
-    start = progress[layout.START]
+    start = progress.start
     bound = end_of_window(rows.window_end, start, partition.upper)
-    if bound != progress[layout.MEMO_WINDOW]:
+    if bound != progress.memo_window:
         forget(start, progress)
-        progress[layout.MEMO_WINDOW] = bound
+        progress.memo_window = bound
     return bound
 
 
@@ -262,7 +262,7 @@ def skip_match(
     mapped: Any,
     start: int,
     rows: RunArray,
-    progress: IntArray,
+    progress: Progress,
 ) -> int:
     """AFTER MATCH SKIP: set the next starting row, arguments as of `next_start`. DONE or a failure.
 
@@ -275,12 +275,12 @@ def skip_match(
 
 
 @spliced
-def go_on_from(row: int, start: int, progress: IntArray) -> int:
+def go_on_from(row: int, start: int, progress: Progress) -> int:
     """Set the next starting row after the match that starts at `start`: DONE or a failure."""
     if row > start:
         begin_at(row, progress)
         return layout.DONE
-    progress[layout.ROW] = start
+    progress.row = start
     return layout.SKIP_TO_NO_ROW if row == NO_ROW else layout.SKIP_TO_FIRST_ROW
 
 

@@ -35,7 +35,7 @@ from matchrec.jit.decorators import inner
 
 def mathematics_of(linked: LinkedConditions) -> Any:
     """The pointer to the functions that conditions use; those of arithmetic compile fast."""
-    arithmetic = {one for one in linked.functions if one >= op.ARITHMETIC}
+    arithmetic = {function for function in linked.functions if function >= op.ARITHMETIC}
     if linked.functions - arithmetic:
         return pointer_to(compute)
     return pointer_to(compute_arithmetic) if arithmetic else NO_CALLBACK

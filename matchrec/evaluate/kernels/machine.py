@@ -31,7 +31,7 @@ class Input(NamedTuple):
 
     mathematics, python: functions that are called by a pointer, see `evaluate.kernels` and
     `evaluate.python_calls`. lower, upper: the rows of the partition, lower .. upper - 1.
-    matches_before: int64[k], whose first is how many matches come before the one that is tried.
+    progress: of the search, whose `number` is how many matches come before the one that is tried.
     """
 
     columns: IntArray
@@ -40,7 +40,7 @@ class Input(NamedTuple):
     python: Any
     lower: int
     upper: int
-    matches_before: IntArray
+    progress: Any
 
 
 @inlined
@@ -110,7 +110,7 @@ def holds(
             values[top] = bits_of(float(values[top]))
         elif operation == op.MATCH_NUMBER:
             top += 1
-            values[top] = given.matches_before[0] + 1
+            values[top] = given.progress.number + 1
             known[top] = 1
         elif operation <= op.COMPARE_FLOAT:
             top -= 1

@@ -19,19 +19,19 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from matchrec.conditions.types import MOST_DIGITS
 from matchrec.engine.partitions import BoolArray, IntArray, WordArray
 from matchrec.spark import wire
 from matchrec.spark.wire import SortColumn, Sorting
 from matchrec.spark.worker.arrays import (
     arrow_of,
-    as_floats,
     as_integers,
     column,
     decimal_words,
     is_text,
     numbers_of,
     ranks_of_repeated,
-    rising_floats,
+    sort_keys,
     validity,
 )
 
@@ -133,14 +133,12 @@ def code_of(values: IntArray, *, falling: bool, of_key: bool) -> SortCode:
 def parts_of(values: pa.Array) -> list[IntArray]:
     """int64[n] each, the first one decides; what they hold where a value is NULL has no meaning."""
     kind = values.type
-    if pa.types.is_floating(kind):
-        return [rising_floats(as_floats(values))]
-    if pa.types.is_decimal(kind) and kind.precision > 18:
+    if pa.types.is_decimal(kind) and kind.precision > MOST_DIGITS:
         words = decimal_words(values)
         return [np.ascontiguousarray(words[:, 1]), words[:, 0] ^ FIRST_BIT]
     if is_text(kind):
         return text_parts(values)
-    return [as_integers(values)]
+    return [sort_keys(values)]
 
 
 def text_parts(values: pa.Array) -> list[IntArray]:

@@ -99,13 +99,12 @@ def partitions_of(
 
 def as_added(values: pa.Array, reads: TotalledBy) -> IntArray:
     """int64[n], what totals read of a column: a float as its bits, or numbers in its order."""
-    by_order = reads is TotalledBy.ORDER
     if reads is TotalledBy.PRESENCE:
         return np.zeros(len(values), np.int64)
-    if pa.types.is_floating(values.type):
-        floats = as_floats(values)
-        return rising_floats(floats) if by_order else floats.view(np.int64)
-    return np.asarray(sort_keys(values) if by_order else as_integers(values), np.int64)
+    if reads is TotalledBy.ORDER:
+        return sort_keys(values)
+    is_floating = pa.types.is_floating(values.type)
+    return as_floats(values).view(np.int64) if is_floating else as_integers(values)
 
 
 def ends_of(executable: Executable, table: pa.Table) -> IntArray | None:
@@ -308,7 +307,7 @@ def of_one_kind(order: pa.Array, bound: pa.Array) -> tuple[pa.Array, pa.Array]:
 
 
 def window_of_match(executable: Executable, table: pa.Table, starts: IntArray) -> IntArray | None:
-    """The same of the window of a whole match."""
+    """For each row the first row outside of the window of a whole match; None without one."""
     if executable.window_rows is not None:
         return ends_after(starts, executable.window_rows)
     if not executable.crossing.window:

@@ -107,7 +107,7 @@ def name_row(executable: Executable, table: pa.Table, row: int, number: int | No
 
 
 def place_of(executable: Executable, row: int, piece: Piece, partitions: Partitions) -> RowPlace:
-    """The same of a row of a piece."""
+    """A row of a piece as its partition's keys and its number there."""
     number: int | None = None
     if piece.passed is not None:
         partition = int(np.searchsorted(partitions.starts, row, side="right")) - 1

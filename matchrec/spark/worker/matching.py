@@ -36,7 +36,7 @@ class Incoming:
     rows_a_call: int = field(default_factory=lambda: taken().rows_a_call)
 
     def needing(self, conditions: tuple[int, ...]) -> Incoming:
-        """The same, where a partition may be left out in which one of these holds of no row."""
+        """How rows come where a partition may be left out in which one of these holds of no row."""
         if self.sorting is None:
             return self
         return replace(self, sorting=replace(self.sorting, needed=conditions))

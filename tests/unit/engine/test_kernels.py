@@ -19,18 +19,18 @@ def callable_kernel(function):
 
 def test_a_ring_of_four_rows_remembers_the_four_from_the_starting_row_on() -> None:
     bits = np.zeros((4, 2), np.uint8)
-    progress = np.zeros(layout.PROGRESS_SIZE, np.int64)
+    progress = layout.new_progress()
     remember, failed = callable_kernel(remember_failure), callable_kernel(has_failed)
     assert remember(bits, progress, 9, 3)
     assert failed(bits, progress, 9, 3)
     assert not failed(bits, progress, 8, 3)
     assert not failed(bits, progress, 9, 7)
     assert not remember(bits, progress, 9, 4)
-    progress[layout.START] = 2
+    progress.start = 2
     assert remember(bits, progress, 0, 5)
     assert failed(bits, progress, 9, 3)
     assert not failed(bits, progress, 9, 4)
-    progress[layout.MEMO_FROM] = 4
+    progress.memo_from = 4
     assert not failed(bits, progress, 9, 3)
 
 
@@ -62,13 +62,13 @@ def test_a_finished_match_sets_the_next_starting_row() -> None:
     def finished(to: SkipTo, length: int = 4, variable: str | None = None) -> tuple[int, int]:
         targets = find_targets(variable, {"B": frozenset([1])}, np.arange(3)).astype(np.int64)
         found = np.zeros((4, 2), np.int64)
-        progress = np.zeros(layout.PROGRESS_SIZE, np.int64)
-        progress[layout.MATCH_LIMIT] = layout.NO_LIMIT
+        progress = layout.new_progress()
+        progress.match_limit = layout.NO_LIMIT
         finish = callable_kernel(finish_match)
         status = finish(skip_rule(to), targets, False, found, taken, progress, 10, length, None)
         assert found[:, 0].tolist()[:3] == [0, 1, 10]
         assert found[layout.FOUND_OFFSET, 1] == length
-        return status, int(progress[layout.START])
+        return status, int(progress.start)
 
     assert finished(SkipTo.NEXT_ROW) == (layout.DONE, 11)
     assert finished(SkipTo.PAST_LAST_ROW) == (layout.DONE, 14)
@@ -83,13 +83,13 @@ def test_compacting_keeps_what_runs_and_the_best_match_reach() -> None:
     runs = np.zeros((2, 2, layout.RUN_SIZE), np.int64)
     runs[0, 0] = 1, 4, 0
     runs[0, 1] = -8, 3, 0  # waits with a failed condition: its node is a choice
-    progress = np.zeros(layout.PROGRESS_SIZE, np.int64)
-    progress[[layout.NODES, layout.COUNT, layout.BEST_NODE]] = 5, 2, 2
+    progress = layout.new_progress()
+    progress.nodes, progress.count, progress.best_node = 5, 2, 2
     compact(0, None, None, runs, nodes, np.empty(5, np.int32), progress)
-    assert progress[layout.NODES] == 3
+    assert progress.nodes == 3
     assert nodes[:3].tolist() == [[7, -1], [9, 0], [6, 1]]
     assert runs[0, :, layout.RUN_NODE].tolist() == [2, 3]
-    assert progress[layout.BEST_NODE] == 1
+    assert progress.best_node == 1
     taken = np.zeros(4, np.int32)
     callable_kernel(unwind)(nodes, 2, layout.NODE_CHOICE, taken, 1, 3)
     assert taken.tolist() == [0, 7, 9, 6]

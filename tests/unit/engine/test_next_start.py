@@ -67,14 +67,14 @@ def test_many_matches_at_once() -> None:
 
 
 def test_a_search_that_does_not_get_on_has_failed() -> None:
-    progress = np.zeros(layout.PROGRESS_SIZE, np.int64)
-    progress[layout.MATCH_LIMIT] = 1
+    progress = layout.new_progress()
+    progress.match_limit = 1
     compiled = kernel(go_on_from.py_func)
     assert compiled(12, 10, progress) == layout.DONE
-    assert progress[layout.START] == 12
+    assert progress.start == 12
     assert compiled(NO_ROW, 10, progress) == layout.SKIP_TO_NO_ROW
     assert compiled(10, 10, progress) == layout.SKIP_TO_FIRST_ROW
-    assert (progress[layout.START], progress[layout.ROW]) == (12, 10)
-    progress[layout.NUMBER] = 1
+    assert (progress.start, progress.row) == (12, 10)
+    progress.number = 1
     assert compiled(12, 10, progress) == layout.DONE
-    assert progress[layout.START] == layout.NO_LIMIT  # as many matches as are sought
+    assert progress.start == layout.NO_LIMIT  # as many matches as are sought

@@ -17,6 +17,12 @@ class Record(NamedTuple):
     factor: int
 
 
+@kernel
+def counted(progress, numbers):
+    for _ in range(numbers.shape[0]):
+        progress.last += 1
+
+
 @inner
 def total_of(numbers):
     total = 0
@@ -56,6 +62,17 @@ def test_records_and_arrays_that_may_be_missing() -> None:
     record = Record(np.array([1, 2, 3, 4]), 5)
     assert multiplied(record, None) == 15
     assert multiplied(record, np.array([6])) == 6
+
+
+def test_a_record_with_named_fields_is_written_to() -> None:
+    function = cast("Any", counted).__wrapped__
+    (own,) = [one for one in kept.ALL if one.function is function]
+    for fields in (["first", "last"], ["last", "first"]):
+        progress = np.zeros(1, (np.record, [(field, np.int64) for field in fields]))[0]
+        counted(progress, np.array([7, 8]))
+        counted(progress, np.array([9]))
+        assert (progress.first, progress.last) == (0, 3)
+    assert len(own.compiled) == 2
 
 
 def test_arrays_that_may_be_written_to_are_no_other_ones() -> None:

@@ -18,6 +18,7 @@ from matchrec.output.reads import ReadAggregate, ReadAt, ReadFact, read_from_cha
 from matchrec.output.rows import output_rows
 from matchrec.plan.clauses import AfterMatchSkip, RowsPerMatch, SkipTo
 from matchrec.plan.expression import End, Navigation, Semantics
+from matchrec.spark.worker.arrays import rising_floats
 from tests.quick.scale import examples
 from tests.tasks.contiguous import Query, Rows, search
 
@@ -70,7 +71,7 @@ def test_chains_are_read_as_the_rows_written_out(
     integers = np.array(data.draw(st.lists(whole, min_size=rows, max_size=rows)), np.int64)
     words = np.stack([integers, integers[::-1]], axis=1)
     some = st.sampled_from(FLOATS)
-    floats = np.array(data.draw(st.lists(some, min_size=rows, max_size=rows)))
+    floats = rising_floats(np.array(data.draw(st.lists(some, min_size=rows, max_size=rows))))
 
     def asked(chunk: Matches) -> list[tuple]:
         read = Reader(chunk, output_rows(chunk, ONE_ROW), partitions, task.members, len(VARIABLES))

@@ -104,7 +104,7 @@ def test_aggregates() -> None:
     assert sums[read.index(RUNNING)[[0, 1, 3, 4]]].tolist() == [1.0, 7.0, 16.0, 16.0]
     assert read.counts(RUNNING).tolist() == [1, 3, 0, 1, 1]
     assert read.counts(FINAL).tolist() == [3, 3, 0, 1, 1]
-    greatest = read.extremes(values, greatest=True)
+    greatest = read.extremes(values.astype(np.int64), greatest=True)
     assert greatest.tolist() == [1, 2, 3, 5, 5]
 
 
