@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
+import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
-from pyspark.sql.functions import spark_partition_id
 
 import matchrec
 from matchrec.spark.sail import probes
@@ -66,7 +66,13 @@ def test_a_query_is_divided_as_the_session_is(
     assert Runner(spark).tasks == (2 if on_sail else None)
     found = matchrec.match_recognize(
         spark.range(0, 1000, 1, 1),
-        "PARTITION BY id ORDER BY id MEASURES count(*) AS n PATTERN (A) DEFINE A AS id >= 0",
+        "PARTITION BY id ORDER BY id MEASURES A.id AS n PATTERN (A) DEFINE A AS id >= 0",
     )
-    tasks = {row.task for row in found.withColumn("task", spark_partition_id()).collect()}
-    assert (len(tasks) > 1) is on_sail
+    tasks = found.mapInArrow(rows_of_a_task, "rows bigint").collect()
+    assert sum(task["rows"] for task in tasks) == 1000
+    assert len(tasks) == (2 if on_sail else 1)
+
+
+def rows_of_a_task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    rows = sum(batch.num_rows for batch in batches)
+    yield pa.RecordBatch.from_pydict({"rows": [rows]})

@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 
 started: set[Hashable] = set()  # the applications whose servers run in this program
 
+THREADS_A_CORE = 4
+"""Of the server. The end of a task waits in one of them for the search to end, also of a query that
+is interrupted: without others, the server would answer nobody meanwhile.
+"""
+
 EXTRA = ("pysail", "grpc", "grpc_status", "google.protobuf", "pyspark")
 
 
@@ -74,8 +79,10 @@ def settings(cores: int | None, memory: int | None, folder: Path) -> dict[str, s
 
     folder: for what `checkpoint` and `localCheckpoint` keep.
     """
+    threads = THREADS_A_CORE * (cores or os.cpu_count() or 1)
     found = {
         "RUST_LOG": os.environ.get("RUST_LOG", "off"),
+        "TOKIO_WORKER_THREADS": os.environ.get("TOKIO_WORKER_THREADS", str(threads)),
         "SAIL_EXECUTION__CHECKPOINT__PATH": folder.as_uri(),
     }
     if cores is not None:

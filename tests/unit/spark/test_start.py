@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from pyspark.sql import SparkSession
 
@@ -54,3 +56,12 @@ def test_a_session_that_runs_is_the_one(spark: SparkSession) -> None:
 def test_what_is_no_engine_and_no_size(on: str | None, memory: str | None) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError):
         matchrec.session(on, memory=memory)
+
+
+def test_a_server_has_threads_left_where_searches_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TOKIO_WORKER_THREADS", raising=False)
+    assert server.settings(3, None, tmp_path)["TOKIO_WORKER_THREADS"] == "12"
+    monkeypatch.setenv("TOKIO_WORKER_THREADS", "5")
+    assert server.settings(3, None, tmp_path)["TOKIO_WORKER_THREADS"] == "5"
