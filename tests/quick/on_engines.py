@@ -6,6 +6,7 @@
 
     leave tests/spark/functions                      a folder, module or test that is Spark's own
     fails tests/spark/test_x.py::test_y[a parameter] a test that fails on Sail, strictly
+    newest tests/spark/test_x.py                     needs a Spark newer than Sail's PySpark
 
 Lines of the table go on with two blanks and the reason. Cases of SQL say it beside themselves:
 tests/cases.
@@ -18,11 +19,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import pyspark
 import pytest
 
 from tests.quick.scale import is_drawn
 
 TABLE = Path(__file__).with_name("on_sail.txt")
+NEWEST = (4, 3)
 PART = 10  # of tests that run on Sail, one of so many runs on Spark as well
 
 
@@ -38,7 +41,9 @@ class Entry:
 def entries() -> list[Entry]:
     """The lines of the table."""
     lines = TABLE.read_text(encoding="utf-8").splitlines()
-    found = [re.fullmatch(r"(leave|fails) (.+)  (.+)", line) for line in lines if line[:1] > "#"]
+    found = [
+        re.fullmatch(r"(leave|fails|newest) (.+)  (.+)", line) for line in lines if line[:1] > "#"
+    ]
     return [Entry(*one.groups()) for one in found if one is not None]
 
 
@@ -47,12 +52,18 @@ def entry_of(item: pytest.Item, table: Sequence[Entry]) -> Entry | None:
     return next((one for one in table if item.nodeid.startswith(one.begins)), None)
 
 
+def is_newest() -> bool:
+    """Whether this is the newest Spark, for which the tests are written."""
+    release, minor = (int(one) for one in pyspark.__version__.split(".")[:2])
+    return (release, minor) >= NEWEST
+
+
 def for_sail(items: Sequence[pytest.Item]) -> list[pytest.Item]:
     """The tests that run on Sail; those that fail are marked."""
     table, chosen = entries(), []
     for item in items:
         entry = entry_of(item, table)
-        if entry is not None and entry.word == "leave":
+        if entry is not None and entry.word in ("leave", "newest"):
             continue
         if entry is not None:
             item.add_marker(pytest.mark.xfail(reason=entry.reason, strict=True))
@@ -62,12 +73,13 @@ def for_sail(items: Sequence[pytest.Item]) -> list[pytest.Item]:
 
 def for_spark(items: Sequence[pytest.Item]) -> list[pytest.Item]:
     """What is Spark's own, and a part of all else that has a session."""
-    table = entries()
-    return [
-        item
-        for item in items
-        if entry_of(item, table) or (has_session(item) and is_drawn(item.nodeid, PART))
-    ]
+    table, chosen, newest = entries(), [], is_newest()
+    for item in items:
+        entry = entry_of(item, table)
+        is_later = entry is not None and entry.word == "newest" and not newest
+        if not is_later and (entry or (has_session(item) and is_drawn(item.nodeid, PART))):
+            chosen.append(item)
+    return chosen
 
 
 def has_session(item: pytest.Item) -> bool:

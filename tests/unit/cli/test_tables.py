@@ -83,7 +83,7 @@ def test_folders_named_by_a_column(path: str, embedded: Path) -> None:
     for year in (2023, 2024):
         write_as(embedded / f"hive/year={year}/rows.parquet")
     one_year = "k,t,v,year", "a,1,1.5,2023", "a,1,1.5,2024", "b,2,2.5,2023", "b,2,2.5,2024"
-    assert rows(path) == list(one_year)
+    assert sorted(rows(path)) == sorted(one_year)
 
 
 def test_a_pattern_of_files(embedded: Path) -> None:
