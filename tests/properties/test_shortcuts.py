@@ -1,6 +1,6 @@
 """Whether a query gives the same with all shortcuts, with none, and with each alone left out.
 
-At two sizes: a few rows, and some hundred with all thresholds lowered, so that partitions are cut,
+At two sizes: a few rows, and a hundred with all thresholds lowered, so that partitions are cut,
 come in pieces and are spilled. A long run, in which each example is some 30 comparisons:
 
     MATCHREC_EXAMPLES=2000 pytest tests/properties/test_shortcuts.py
@@ -38,7 +38,7 @@ LOWERED = {
     "rows_a_call": 16,
     "sort_bytes": 1 << 10,
 }
-SIZES: dict[str, tuple[int, dict[str, int]]] = {"few rows": (24, {}), "many": (400, LOWERED)}
+SIZES: dict[str, tuple[int, dict[str, int]]] = {"few rows": (24, {}), "many": (120, LOWERED)}
 
 NO_ROOM = "has no room for the runs of a search"
 Answer = Counter[str] | str
