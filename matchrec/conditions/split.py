@@ -190,10 +190,10 @@ class ConditionSplitter:
         if is_bare(scalar) and isinstance(found[0], MatchNumber):
             return NumberOfMatch(scalar.span)
         position = one_position(scalar)
-        kinds = {type(one) for one in found}
-        if position is not None and kinds == {ColumnReference}:
+        if position is not None and reads_columns(scalar):
             return self.move_inside(scalar, position)
-        if position is not None and kinds == {Classifier} and is_truth(scalar):
+        is_of_variables = all(isinstance(reference, Classifier) for reference in found)
+        if position is not None and is_of_variables and is_truth(scalar):
             return by_classifier(scalar, position, self.plan.variables)
         if isinstance(scalar, Operation) and is_known(scalar.operator):
             return self.combined(scalar)
@@ -253,7 +253,10 @@ class ConditionSplitter:
         if self.is_fixed(scalar):
             return map(self.is_fixed, self.guards)
         position = one_position(scalar)
-        return (position is not None and one_position(one) == position for one in self.guards)
+        return (
+            position is not None and one_position(guard) == position and reads_columns(guard)
+            for guard in self.guards
+        )
 
     def step_of_row(self, variable: str, term: Scalar) -> Step:
         """What is made on a row, mapped to a variable, of what an aggregate evaluates."""
@@ -396,6 +399,11 @@ def variables_of_rows(plan: MatchPlan, aggregate: Aggregate) -> tuple[str, ...]:
     """By primary variable, itself; one of the aggregate's for those that it is not over."""
     members, names = plan.members(aggregate.variable), plan.variables
     return tuple(name if plan.ids[name] in members else names[min(members)] for name in names)
+
+
+def reads_columns(scalar: Scalar) -> bool:
+    """Whether an expression reads nothing but columns."""
+    return all(isinstance(reference, ColumnReference) for reference in references(scalar))
 
 
 def null_of_the_same_type(reference: Reference) -> str:
