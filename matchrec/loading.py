@@ -15,7 +15,10 @@ from contextlib import contextmanager
 from threading import Event
 
 OF_SPARK = ("pyspark", "py4j")
-NO_SPARK = "matchrec needs PySpark, 3.5 or newer: pip install 'matchrec[sail]' or 'pyspark>=3.5'"
+NO_SPARK = (
+    "matchrec needs PySpark, 3.5 or newer: pip install 'pyspark>=3.5', or matchrec with its extra"
+    " sail, which needs no Java"
+)
 
 makes_queries = Event()
 """Set where queries are made: in a user's program, of which workers may be threads."""
@@ -46,7 +49,7 @@ def naming_extra() -> Iterator[None]:
     ...     raise ModuleNotFoundError("No module named 'pyspark'", name="pyspark")
     Traceback (most recent call last):
     ...
-    ModuleNotFoundError: matchrec needs PySpark, 3.5 or newer: pip install 'matchrec[sail]' or ...
+    ModuleNotFoundError: matchrec needs PySpark, 3.5 or newer: pip install 'pyspark>=3.5', or ...
     """
     try:
         yield

@@ -29,15 +29,13 @@ from tests.pages.blocks import Block, blocks
 from tests.pages.tables import register_tables
 from tests.quick.embedded import commands_in, invoke
 
-pytestmark = pytest.mark.one_of(8)
-
 ROOT = Path(__file__).parent.parent
 BESIDE = ("README.md", "CONTRIBUTING.md", "tests/README.md")
 PAGES = [*(ROOT / name for name in BESIDE), *sorted((ROOT / "docs").glob("**/*.md"))]
 LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
 SET_UP = re.compile(
     r"python3 -m venv \.venv && \.venv/bin/pip install -q (-e )?'\.\[(demo|test)\]'"
-    r" && \.venv/bin/(matchrec demo|pytest -q -n 2)"
+    r" && \.venv/bin/(matchrec demo|pytest -q -n 2 && \.venv/bin/pytest -q -n 2 --on spark)"
 )
 
 
@@ -83,6 +81,7 @@ def run_command(line: str) -> str:
     return result.stdout
 
 
+@pytest.mark.one_of(8)
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_blocks_do_what_they_say(
     page: Path,
@@ -137,13 +136,22 @@ def test_nothing_speaks_of_a_release_that_there_is_not() -> None:
 def test_readme_has_the_two_lines_and_ci_runs_one_of_them() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
     lines = [line for line in readme if SET_UP.fullmatch(line)]
-    assert [line.split("/")[-1] for line in lines] == ["matchrec demo", "pytest -q -n 2"]
+    assert [line.split("/")[-1] for line in lines] == ["matchrec demo", "pytest -q -n 2 --on spark"]
     pattern = r"grep -E '(.+)' README\.md"
     taken = re.search(pattern, (ROOT / ".ci" / "run").read_text(encoding="utf-8"))
     assert taken is not None
     assert [line for line in readme if re.search(taken[1], line)] == [lines[1]]
 
 
+def test_readme_is_short_and_says_which_version_it_is_of() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    version = re.search(r'^version = "(.+)"$', project, re.M)
+    assert version is not None
+    assert f"Version {version[1]}," in readme
+    assert len(readme.split()) <= 600
+
+
 def test_ci_runs_in_full_what_has_a_larger_form() -> None:
-    lines = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
-    assert 'MATCHREC_FULL=1 .venv/bin/pytest -q -n 2 -m "larger and not bench"' in lines
+    text = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert 'MATCHREC_FULL=1 .venv/bin/pytest -q -n 2 -m "larger and not bench"' in text
