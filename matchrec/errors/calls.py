@@ -468,7 +468,7 @@ no_watermarks = unsupported(
 sail_refuses_client = refused(
     "Sail does not run with PySpark {version}",
     notes=("{reason}",),
-    hint="pip install 'matchrec[sail]', which brings a PySpark that fits, or run on Spark",
+    hint="install matchrec with its extra sail, which brings a PySpark that fits, or run on Spark",
 )
 
 # The local session could not be made; the reason is what Spark wrote last.

@@ -52,7 +52,7 @@ def session(
 ) -> SparkSession:
     """The session that runs, else a new one: on Sail where that is installed, else on Spark.
 
-    `pip install "matchrec[sail]"` brings Sail, an engine that takes PySpark's calls and SQL, runs
+    The extra `sail` brings Sail, an engine that takes PySpark's calls and SQL, runs
     in this program without Java, and starts in a second (Spark and Sail: docs/reference).
 
     on: the engine of a new session: `"sail"`, `"spark"`, or the address of a server of Spark
