@@ -16,8 +16,8 @@ from threading import Event
 
 OF_SPARK = ("pyspark", "py4j")
 NO_SPARK = (
-    "matchrec needs PySpark, 3.5 or newer: pip install 'pyspark>=3.5', or matchrec with its extra"
-    " sail, which needs no Java"
+    "matchrec needs PySpark, 3.5 or newer: its extra `sail` brings it with an engine, `spark` with"
+    " Spark; beside another one: pip install 'pyspark>=3.5'"
 )
 
 makes_queries = Event()
@@ -49,7 +49,7 @@ def naming_extra() -> Iterator[None]:
     ...     raise ModuleNotFoundError("No module named 'pyspark'", name="pyspark")
     Traceback (most recent call last):
     ...
-    ModuleNotFoundError: matchrec needs PySpark, 3.5 or newer: pip install 'pyspark>=3.5', or ...
+    ModuleNotFoundError: matchrec needs PySpark, 3.5 or newer: its extra `sail` brings it ...
     """
     try:
         yield

@@ -40,6 +40,7 @@ LOWERED = {
 }
 SIZES: dict[str, tuple[int, dict[str, int]]] = {"few rows": (24, {}), "many": (120, LOWERED)}
 
+RUN_ERROR = "MatchRecognizeRunError"
 NO_ROOM = "has no room for the runs of a search"
 Answer = Counter[str] | str
 
@@ -50,6 +51,7 @@ class Case:
 
     text: str
     ask: Callable[[matchrec.Options], DataFrame]
+    leaves_out: bool = False  # whether it asks for some partitions only
 
     @cached_property
     def is_cut(self) -> bool:
@@ -116,7 +118,7 @@ def of_query(random: Random, rows: DataFrame) -> Case:
         text = text.replace("SELECT *", "SELECT count(*) AS n")
     if clause.keys:
         text += " WHERE k = 'a'"
-    return of_text(text, rows)
+    return replace(of_text(text, rows), leaves_out=bool(clause.keys))
 
 
 def of_window(random: Random, rows: DataFrame) -> Case:
@@ -172,7 +174,11 @@ def compare(case: Case, lowered: dict[str, int]) -> tuple[int, bool]:
         found = case.answer(shortcuts)
         if NO_ROOM in str(expected) or NO_ROOM in str(found):
             break  # without what keeps the search from growing, so none can tell
+        if case.leaves_out and RUN_ERROR in expected:
+            break  # of a partition that may not be searched
         count += 1
+        if RUN_ERROR in expected and RUN_ERROR in found:
+            continue  # which partition fails first is chance
         assert found == expected, f"{case.text}\n{name}: {differences(found, expected)}"
     return count, not isinstance(expected, str)
 
