@@ -137,8 +137,8 @@ def windows(bench: Bench, charted: Charted) -> Iterator[str]:
 def backtracking(bench: Bench, charted: Charted) -> Iterator[str]:
     """Experiment 3."""
     yield "### 3. Basic and backtracking, all results\n"
-    yield "At W = 2000 the streams have 10 windows, because backtracking holds all matches to sort"
-    yield "them. Reads: how many runs read an event, plus one for the run that the event may begin.\n"
+    yield "At W = 2000 the streams have 10 windows, because backtracking holds all matches to"
+    yield "sort them. Reads: how many runs read an event, plus one for the run that it may begin.\n"
     rows = []
     engines = ("basic", "backtracking")
     for size in (SIZES[0], SIZES[-1]):
@@ -277,9 +277,9 @@ def other_streams(bench: Bench, _: Charted) -> Iterator[str]:
 def memory(_: Bench, __: Charted) -> Iterator[str]:
     """Live state over 10 and over 100 windows."""
     yield "### Memory: all results, W = 500, over 10 and over 100 windows of events a symbol\n"
-    yield "Room: how many nodes and runs fit into the buffer at the end. It starts at 16 nodes and 1"
-    yield "run, and doubles when live nodes or runs fill it. Nodes created: without pruning, all of"
-    yield "them would be live. Peak: the most memory of the process so far, including its code,"
+    yield "Room: how many nodes and runs fit into the buffer at the end. It starts at 16 nodes and"
+    yield "1 run, and doubles when live nodes or runs fill it. Nodes created: without pruning, all"
+    yield "of them would be live. Peak: the most memory of the process so far, including its code,"
     yield "events and output.\n"
     rows = []
     for key in EXPENSIVE:
