@@ -56,10 +56,10 @@ class Tasks:
 @checked(spark=SESSION)
 @contextmanager
 def progress(spark: SparkSession) -> Iterator[None]:
-    """Shows in a terminal (on stderr) or a notebook how far the queries in its block are.
+    """Show in a terminal (on stderr) or a notebook how far the queries that run inside are.
 
-    It shows the share of tasks that are done in the running stages, of all queries of the
-    application. It disappears at the end, and shows nothing if the output is a file.
+    The share of tasks that are done, of the stages that run, whichever query of the application
+    they are of. It is gone at the end, and shows nothing where nobody looks, as in a file.
 
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
     >>> found = matchrec.match_recognize(ticks, '''
