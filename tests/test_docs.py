@@ -132,7 +132,6 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert (page.parent / link).exists(), link
 
 
-@pytest.mark.one_of(1)
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_pages_are_in_plain_english(page: Path) -> None:
     prose = " ".join(CODE.sub("", page.read_text(encoding="utf-8")).split())
