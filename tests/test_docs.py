@@ -33,6 +33,14 @@ ROOT = Path(__file__).parent.parent
 BESIDE = ("README.md", "CONTRIBUTING.md", "tests/README.md")
 PAGES = [*(ROOT / name for name in BESIDE), *sorted((ROOT / "docs").glob("**/*.md"))]
 LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
+CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.M | re.S)
+NOT_PLAIN = re.compile(
+    r"\b(?:of which|of whom|which see|the former|the latter|aforementioned|said|told"
+    r"|which then is|which then are|that it is of|that they are of|of one of them each"
+    r"|reads as it says|as they are written where they stand|is in scope|of equal \w+ the same"
+    r"|what both cost)\b",
+    re.IGNORECASE,
+)
 SET_UP = re.compile(
     r"python3 -m venv \.venv && \.venv/bin/pip install -q (-e )?'\.\[(demo|test)\]'"
     r" && \.venv/bin/(matchrec demo|pytest -q -n 2 && \.venv/bin/pytest -q -n 2 --on spark)"
@@ -121,6 +129,13 @@ def stripped(text: str) -> list[str]:
 def test_links_lead_somewhere(page: Path) -> None:
     for link in LINK.findall(page.read_text(encoding="utf-8")):
         assert (page.parent / link).exists(), link
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_pages_are_in_plain_english(page: Path) -> None:
+    prose = " ".join(CODE.sub("", page.read_text(encoding="utf-8")).split())
+    found = [prose[max(one.start() - 60, 0) : one.end()] for one in NOT_PLAIN.finditer(prose)]
+    assert found == [], "say who does what: subject, verb, object"
 
 
 def test_nothing_speaks_of_a_release_that_there_is_not() -> None:

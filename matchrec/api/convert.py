@@ -36,12 +36,12 @@ def convert(  # noqa: PLR0913 -- public signature
 
     read, write: "spark", "databricks", "snowflake", "oracle", "trino", "flink", "bigquery", "azure"
     (read only), or "standard": Spark SQL without our extensions of the clause; read="sase" for
-    SASE+. From SQL to SQL, what need not change stays as it was written, comments and layout too.
-    Raises MatchRecognizeError for what cannot be read, and for what `write` cannot say.
+    SASE+. From SQL to SQL, text that need not change keeps its words, comments and layout.
+    Raises MatchRecognizeError if it cannot read the query, or cannot write a part of it.
 
-    table, order_by, partition_by, type_column: what SQL says of its rows and `sase` and `detect`
-    are passed; of use where SASE+ or a Pattern becomes SQL. Nothing here needs Spark; a `Query`,
-    which knows its rows and its form, is converted by `Query.to_sql`.
+    table, order_by, partition_by, type_column: the arguments of `sase` and `detect` that SQL needs
+    in its text, if SASE+ or a Pattern becomes SQL. `convert` needs no Spark. `Query.to_sql`
+    converts a `Query`, which knows its rows and its form.
 
     >>> print(matchrec.convert("SELECT * FROM t MATCH_RECOGNIZE (ORDER BY ts PATTERN (A B) "
     ...                        "DEFINE B AS x > PREV(x))", write="snowflake").text)

@@ -51,16 +51,16 @@ def sase(  # noqa: PLR0913 -- public signature
 ) -> DataFrame:
     """The matches of a SASE+ query over a DataFrame of events.
 
-    order_by: what the events are sorted by, the first of it is what WITHIN measures. partition_by:
-    what divides them into streams. Both are SQL over one row, or Columns of the DataFrame. args:
-    values of `:name` markers in the text. type_column: its value is an event's type.
+    order_by: sorts the events; WITHIN measures its first item. partition_by: divides the events
+    into streams. Both are SQL over one row, or Columns of the DataFrame. args: values of `:name`
+    markers in the text. type_column: its value is the type of an event.
 
-    form "all" or "non_overlapping": one row per match, the partition columns, then what RETURN
-    says, or else for each variable an array of its events. form "compressed": the shared buffer of
-    all matches, one row per pointer, for `unwind`. A worker gives matches in the order in which
-    they are complete, but rows of a DataFrame have no order: sort by what RETURN says.
+    form "all" or "non_overlapping": one row per match, with the partition columns, then the columns
+    of RETURN, or without RETURN an array of events for each variable. form "compressed": the shared
+    buffer of all matches, one row per pointer, for `unwind`. A worker gives matches in the order in
+    which they are complete, but rows of a DataFrame have no order: sort by columns of RETURN.
 
-    Otherwise as `sql`.
+    Everything else is as for `sql`.
 
     >>> events = spark.sql("VALUES (1, 'Login'), (2, 'Error'), (3, 'Error') AS e(at, event_type)")
     >>> matchrec.sase(events, '''
@@ -91,17 +91,17 @@ def detect(  # noqa: PLR0913 -- public signature
 ) -> DataFrame:
     """The matches of a pattern over a DataFrame of events.
 
-    order_by: what the events are sorted by, the first of it is time, which windows measure.
-    partition_by: what divides them into streams. Both are SQL over one row, or Columns of the
-    DataFrame. args: values of `:name` markers in conditions.
+    order_by: sorts the events; its first item is the time, which windows measure. partition_by:
+    divides the events into streams. Both are SQL over one row, or Columns of the DataFrame. args:
+    values of `:name` markers in conditions.
 
-    form "matches": one row per match, the partition columns, `match_number`, `start_time`,
-    `end_time`, then for each stage an array of its events, empty where it has none. form "events":
-    one row per event of each match, with `match_number` and `stage`. form "matches_and_timeouts"
-    and "events_and_timeouts": matches that were begun and whose window ended come out as well,
-    without a number; `timed_out_at` is when it did, NULL for a match.
+    form "matches": one row per match, with the partition columns, `match_number`, `start_time`,
+    `end_time`, then for each stage an array of its events, which may be empty. form "events": one
+    row per event of each match, with `match_number` and `stage`. form "matches_and_timeouts" and
+    "events_and_timeouts": the result also has runs that began a match and whose window ended. They
+    have no number, and `timed_out_at` is the end of the window; for a match it is NULL.
 
-    Otherwise as `sql`.
+    Everything else is as for `sql`.
 
     >>> events = spark.sql("VALUES (1, 'Login'), (2, 'Error'), (3, 'Error') AS e(at, event_type)")
     >>> pattern = (matchrec.Pattern.begin("login").where("event_type = 'Login'")
@@ -118,10 +118,10 @@ def detect(  # noqa: PLR0913 -- public signature
 
 @checked(graph=DATAFRAME)
 def unwind(graph: DataFrame) -> DataFrame:
-    """The matches that a DataFrame of `sase` in compressed form holds, a row for each of them.
+    """The matches in a DataFrame of `sase` in compressed form, a row for each match.
 
-    Rows of the graph may have been left out before, as long as each pointer that is left leads to
-    one that is there.
+    You may drop rows of the graph before, as long as each remaining pointer leads to a remaining
+    row.
 
     >>> events = spark.sql("VALUES (1, 'Login'), (2, 'Error'), (3, 'Error') AS e(at, event_type)")
     >>> graph = matchrec.sase(

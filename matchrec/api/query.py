@@ -37,12 +37,12 @@ MOST = 60  # characters of a text in a repr
 
 @dataclass(frozen=True, repr=False)
 class Query:
-    """A query over its rows, from `query`: nothing is read or run before one of its methods asks.
+    """A query over its rows, from `query`. It reads and runs nothing before you call a method.
 
-    text: as it was written, or the Pattern. language: "SQL", "a clause", "SASE+" or "a Pattern".
-    dialect: whose SQL it is. options: how it is run.
+    text: your text, or the Pattern. language: "SQL", "a clause", "SASE+" or "a Pattern".
+    dialect: the product whose SQL it is. options: how the query runs.
 
-    Methods raise MatchRecognizeError for what is wrong with a clause, and Spark's own errors for
+    Methods raise MatchRecognizeError for a mistake in a clause, and Spark's own errors for
     the rest of the query.
 
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
@@ -65,7 +65,7 @@ class Query:
     _converted: Mapping[str, Any] = field(repr=False)
 
     def dataframe(self) -> DataFrame:
-        """The result, as a DataFrame; runs no job. Warns of what is probably not meant.
+        """The result, as a DataFrame. Runs no job. Warns if you probably mean something else.
 
         >>> matchrec.query(spark, "SELECT 1 AS one").dataframe().collect()
         [Row(one=1)]
@@ -96,9 +96,9 @@ class Query:
     ) -> Explanation:
         """What its clauses compile to and which engine runs them.
 
-        analyze: the query also runs, its rows are dropped, and what it has counted is shown.
-        aggregates, by: those of `aggregate`, for what that runs in place of the query. clause: only
-        that one, where there are several.
+        analyze: also run the query, drop its rows, and show its counters. aggregates, by: the
+        arguments of `aggregate`, to explain that call in place of the query. clause: explain only
+        this clause, if there are several.
 
         >>> large = matchrec.Pattern.begin("large").where("id > 1")
         >>> print(matchrec.query(spark.range(3), large, order_by="id").explain())
@@ -142,14 +142,14 @@ class Query:
     ) -> Why:
         """Why a clause did not match, or how it did, in one partition.
 
-        partition: the values of the PARTITION BY columns, by name; it may be left out where there
-        is one partition. row: the value of the first ORDER BY column, or a tuple of the values of
-        several, of the rows from which the search is shown; without it, the partition's matches and
-        the attempts that came furthest without one. limit: how many attempts. clause: which one,
-        where there are several: its number, as `explain` counts them from 1, or the alias of its
-        result. Of SASE+, all matches are asked for; what of a Pattern has timed out is no match.
+        partition: the values of the PARTITION BY columns, by name; needed only if there are several
+        partitions. row: shows the search from this row: the value of the first ORDER BY column, or
+        a tuple with the values of several; without it, you see the partition's matches and the
+        failed attempts that came furthest. limit: how many attempts. clause: one of several, by the
+        alias of its result or by its number, which `explain` counts from 1. For SASE+, `why` looks
+        for all matches; a run of a Pattern that timed out is no match.
 
-        The rows of the partition, at most 100,000, come to the driver; runs jobs.
+        Runs jobs. The rows of the partition come to the driver, at most 100,000.
 
         >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
         >>> falls = matchrec.query(ticks, '''
@@ -176,7 +176,7 @@ class Query:
     def coverage(self, *, clause: int | str | None = None) -> Coverage:
         """How many starting rows came to each variable of PATTERN, and what ended the others.
 
-        clause: one of several, as of `why`; None for all. Of SASE+ and of a Pattern every event is
+        clause: one of several, as for `why`; None for all. With SASE+ and a Pattern, every event is
         a starting row. Runs a job for each clause, over all of its rows. Raises
         MatchRecognizeUnsupportedError for LONGEST MATCH, NOT in PATTERN and a stream.
 
@@ -215,15 +215,16 @@ class Query:
     ) -> Backtest:
         """The matches of a clause beside incidents that somebody has labelled: hits and misses.
 
-        labels: a row for each incident. start, end: the columns in which it begins and ends, of the
-        type of the first ORDER BY column; NULL for open. key: the columns with the values of
-        PARTITION BY, in its order, NULL among them; None for the same names, [] where an incident
-        is one of all partitions. clause: which one, where there are several.
+        labels: a row for each incident. start, end: the columns that say when an incident begins
+        and ends, of the type of the first ORDER BY column; NULL means open. key: the columns of the
+        labels with the values of PARTITION BY, in its order; None for columns of the same names, []
+        if an incident concerns all partitions. clause: one of several, as for `why`.
 
-        A match hits an incident where the two overlap: it ends when that begins or later, and
-        begins when that ends or earlier. What the query around the clause leaves out is a match all
-        the same. Runs no job before something is asked. Raises MatchRecognizePlanError for labels
-        that do not fit, and MatchRecognizeUnsupportedError for a stream.
+        A match hits an incident if the two overlap: the match ends when the incident begins or
+        later, and begins when the incident ends or earlier. Matches count even if the query around
+        the clause leaves them out. Runs no job before you read the result. Raises
+        MatchRecognizePlanError for labels that do not fit, and MatchRecognizeUnsupportedError for a
+        stream.
 
         >>> loads = spark.sql("VALUES (1, 5), (2, 9), (3, 9), (7, 9), (8, 5) AS t(at, load)")
         >>> labels = spark.sql("VALUES (1, 4), (6, 8) AS t(begins, ends)")
@@ -253,19 +254,19 @@ class Query:
         """How many matches there are, and aggregates of their measures, over all matches.
 
         aggregates: by the names of their columns `count(*)`, or count, sum, avg, min or max of a
-        measure; None for `{"matches": "count(*)"}`. by: a row comes out for each partition, for
-        each row with which matches start, or for each with which they end, named by what rows are
-        sorted by. clause: which one, where there are several.
+        measure; None for `{"matches": "count(*)"}`. by: "partition" gives a row for each partition,
+        "start" for each row that begins matches, and "end" for each row that ends matches; the
+        ORDER BY columns name these rows. clause: one of several, as for `why`.
 
-        Where all matches are asked for, none is built: there may be 2 to the power of the rows.
-        What the search cannot add up is added up over the matches, as in SQL around a clause;
-        `explain` says which it is, and why. Types are those of SQL in both cases: a count, and a
-        sum of whole numbers, is a BIGINT, a sum of DECIMAL(p, s) a DECIMAL(p + 10, s). A larger
-        number is an error in every mode. Ask for `CAST(count(*) AS DECIMAL(38, 0))` where all
-        digits are to be there, or `CAST(count(*) AS DOUBLE)`, and so of a sum.
+        With ALL MATCHES, n rows may have 2 to the power of n matches, so the search adds up and
+        builds no match. If it cannot add up, Spark adds up over the matches, as in SQL around a
+        clause; `explain` says which, and why. Types are those of SQL in both cases: a count, and a
+        sum of whole numbers, is a BIGINT; a sum of DECIMAL(p, s) is a DECIMAL(p + 10, s). A larger
+        number is an error in every mode. For larger counts and sums, write
+        `CAST(count(*) AS DECIMAL(38, 0))`, which has all digits, or `CAST(count(*) AS DOUBLE)`.
 
-        Over a stream only by="end" is final: a row comes out, once, for each row with which matches
-        end. Anything else is a MatchRecognizeUnsupportedError.
+        Over a stream only by="end" is final: one row comes out for each row that ends matches.
+        Anything else is a MatchRecognizeUnsupportedError.
 
         >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
         >>> falls = matchrec.query(ticks, '''
@@ -298,20 +299,20 @@ class Query:
         page: int = 1,
         panels: int = 6,
     ) -> Plot:
-        """Its matches drawn over the rows that they were found in, those of the last clause.
+        """A picture of the matches of the last clause, over the rows of its input.
 
-        x, y: columns of these rows; x is a date, an instant or a number, y a number, drawn as a
+        x, y: columns of these rows; x is a date, an instant or a number; y is a number, drawn as a
         line, or a text, drawn above a point. by: the column whose values are the series, each with
-        a panel; it is also one of the result, or of the events in its arrays.
+        a panel; the result must have it too, or the events in its arrays.
 
-        Where a match lies is told by arrays of events with x in them; or else by two columns of the
-        type of x with names such as first_day and last_day, start_time and end_time, from and to;
-        or else by x itself and a match number, of ALL ROWS PER MATCH. between: these two columns,
-        where their names do not tell. match: the column with the match number.
+        The first of these that is present says where a match lies: arrays of events with x in them;
+        two columns of the type of x with names such as first_day and last_day, start_time and
+        end_time, from and to; x itself and a match number, of ALL ROWS PER MATCH. between: the two
+        columns, if they have other names. match: the column with the match number.
 
-        Of a long series, each column of pixels shows the first, last, lowest and highest row. page:
-        of so many `panels`; series without matches have none. Runs a few jobs. Raises
-        MatchRecognizePlanError where columns are missing; needs matplotlib.
+        In a long series, each column of pixels shows the first, last, lowest and highest row. page:
+        the number of a page, with so many `panels`; series without matches have no panel. Runs a
+        few jobs. Raises MatchRecognizePlanError if columns are missing. Needs matplotlib.
 
         >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
         >>> falls = matchrec.query(ticks, '''
@@ -334,7 +335,7 @@ class Query:
 
     @checked(**ARGUMENTS)
     def to_sql(self, dialect: DialectName = "spark", *, table: str = "events") -> Conversion:
-        """The query in the SQL of a product; prints as text, with notes on what differs.
+        """The query in the SQL of a product. It prints as text, with notes on what differs.
 
         table: what SQL calls the rows of a query that has no FROM.
 

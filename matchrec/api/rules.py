@@ -84,21 +84,22 @@ def match_rules(  # noqa: PLR0913 -- public signature
     """The matches of many rules over a DataFrame, found in one pass over its rows.
 
     rules: by name, each a clause of SQL without PARTITION BY and ORDER BY, a SASE+ text, or a
-    Pattern. order_by, partition_by: as of `sase`, for all rules. type_column: of SASE+ texts.
-    dialect: of clauses.
+    Pattern. order_by, partition_by: as for `sase`, the same for all rules. type_column: the column
+    of types for SASE+ texts. dialect: the product whose SQL the clauses are.
 
-    A rule may change: in place of its text stands a dict of versions, by the value of the first
-    `order_by` column from which each is valid; None is the beginning, or the end of the rule. Or
-    all rules are a DataFrame of columns rule, text and valid_from, or a function that gives one;
-    a column parameters may have the values of `:name` markers, as JSON such as `{"fall": 5}`.
-    Each version is searched for over the rows of its time alone, and `matches` has `rule_version`.
-    Of a DataFrame, `on_error="keep"` leaves out what is no rule, and `refused` says why.
+    A rule may change: write a dict of versions in place of its text. Each key is the value of the
+    first `order_by` column from which a version is valid; the key None is the beginning, and a
+    version None ends the rule. The rules may also be a DataFrame with columns rule, text and
+    valid_from, or a function that gives one. Its column parameters may have the values of `:name`
+    markers, as JSON such as `{"fall": 5}`. A version sees only the rows of its time, and `matches`
+    has `rule_version`. With `on_error="keep"`, rows of the DataFrame that are no rules are left
+    out, and `refused` says why.
 
-    options: `on_error` and `event_columns` are of rules alone, `max_steps` is that of each rule;
-    `transport` and `counters` are of other functions.
+    options: `on_error` and `event_columns` are for rules alone, and `max_steps` holds for each
+    rule; `transport` and `counters` are errors here.
 
-    Over a stream the result is one, too: one query with one state for all rules.
-    Otherwise as `sql`. Raises MatchRecognizeError for what is wrong with a rule.
+    Over a stream the result is a stream, too: one query with one state for all rules.
+    Everything else is as for `sql`. Raises MatchRecognizeError for a mistake in a rule.
 
     >>> logins = spark.sql("VALUES (1, 'ok'), (2, 'bad'), (3, 'bad'), (4, 'ok') AS t(at, result)")
     >>> found = matchrec.match_rules(logins, {
@@ -256,9 +257,9 @@ def refuse_streams(node: MatchRecognize) -> None:
 class RuleMatches:
     """The matches of a set of rules, from `match_rules`.
 
-    Its DataFrames are views of one search: after `cache()` it runs once, for all of them together;
-    without, each action runs it anew. Over a stream each is a streaming DataFrame, and each query
-    that is started has a search of its own; one query for all views writes `rows`.
+    Its DataFrames are views of one search. After `cache()` the search runs once for all of them;
+    without it, each action searches again. Over a stream each view is a streaming DataFrame, and
+    each query that you start searches by itself; to get all views from one query, write `rows`.
 
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 95) AS t(day, price)")
     >>> found = matchrec.match_rules(ticks, {
@@ -300,7 +301,7 @@ class RuleMatches:
 
     @property
     def refused(self) -> dict[str, MatchRecognizeError]:
-        """What of a table of rules was left out with `on_error="keep"`, and why.
+        """The rules of a table that `on_error="keep"` has left out, and why.
 
         >>> table = spark.sql("VALUES ('large', 'PATTERN (A) DEFINE A AS id > 1', 3)"
         ...     " AS rules(rule, text, valid_from)")
@@ -345,8 +346,7 @@ class RuleMatches:
 
     @checked(name=TEXT)
     def rule(self, name: str) -> DataFrame:
-        """The result of one rule, in all of its versions, with the columns that its query has by
-        itself.
+        """The result of one rule, in all of its versions, with the columns of its own query.
 
         >>> rules = {"large": "MEASURES count(*) AS n PATTERN (A+) DEFINE A AS id > 0"}
         >>> found = matchrec.match_rules(spark.range(3), rules, order_by="id")
@@ -365,7 +365,7 @@ class RuleMatches:
 
     @property
     def rows(self) -> DataFrame:
-        """What all views are views of, to be written once and taken apart by `of`.
+        """The DataFrame under all views: write it once, and take it apart by `of`.
 
         >>> rules = {"large": "MEASURES A.id AS n PATTERN (A) DEFINE A AS id > 1"}
         >>> found = matchrec.match_rules(spark.range(3), rules, order_by="id")

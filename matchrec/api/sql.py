@@ -53,12 +53,12 @@ def sql(
     """The result of a Spark SQL query that may contain MATCH_RECOGNIZE clauses, anywhere.
 
     args: values of `:name` markers. frames: DataFrames that the query names as `{name}`, as in
-    `spark.sql`, or those of pandas, Polars and Arrow. dialect: whose SQL the query is written in:
+    `spark.sql`, or frames of pandas, Polars and Arrow. dialect: the product whose SQL the query is:
     "spark", "databricks", "snowflake", "oracle", "trino", "flink", "bigquery" or "azure". options:
-    how it is run.
+    how the query runs.
 
-    Runs no job; raises MatchRecognizeError for what is wrong with a clause, and Spark's own errors
-    for the rest of the query. The same as `query(...).dataframe()`.
+    Runs no job. Raises MatchRecognizeError for a mistake in a clause, and Spark's own errors
+    for the rest of the query. It is the same as `query(...).dataframe()`.
 
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
     >>> matchrec.sql(spark, '''
@@ -88,10 +88,10 @@ def match_recognize(
 ) -> DataFrame:
     """The rows of a MATCH_RECOGNIZE clause over a DataFrame.
 
-    clause: what would stand between the parentheses, from PARTITION BY to DEFINE. args: values of
+    clause: the text between the parentheses, from PARTITION BY to DEFINE. args: values of
     `:name` markers in it.
 
-    Otherwise as `sql`.
+    Everything else is as for `sql`.
 
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
     >>> matchrec.match_recognize(ticks, '''
@@ -111,11 +111,11 @@ def match_recognize(
 
 @checked(result=DATAFRAME, column=TEXT.or_none())
 def rows_of(result: DataFrame, column: str | None = None) -> DataFrame:
-    """The rows of matches that come as values, one row each, as ALL ROWS PER MATCH has them.
+    """The rows of matches that come as arrays, one row each, as ALL ROWS PER MATCH gives them.
 
-    column: the array of rows, as MATCHED_ROWS() in MEASURES makes it or `detect` for a stage; None
-    for the only one of MATCHED_ROWS(). First come the other columns of the result, then those of
-    the row that the result has not; an empty match has no row.
+    column: the array of rows, which MATCHED_ROWS() in MEASURES makes, or `detect` for a stage; None
+    for the only column of MATCHED_ROWS(). First come the other columns of the result, then the
+    columns of the row that the result lacks. An empty match has no row.
 
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
     >>> falls = matchrec.match_recognize(ticks, '''
@@ -246,7 +246,7 @@ def query(
 
 
 def query(source: Any, query: Any, *args: Any, **arguments: Any) -> Query:
-    """A query that nothing has run yet: ask for its DataFrame, its plan, or why rows match.
+    """A query that has not run yet: ask for its DataFrame, its plan, or why rows match.
 
     `source` and `query` take what one of four functions takes, with that function's arguments:
 
@@ -299,12 +299,12 @@ def install(
 ) -> None:
     """From now on `spark.sql` understands MATCH_RECOGNIZE, in every session of this application.
 
-    An application is a SparkContext, or the server of Spark Connect. Its sessions are also those of
-    `newSession` and, in Classic, of the DataFrames in `foreachBatch`; over Connect the function of
+    An application is a SparkContext, or the server of Spark Connect. Its sessions include those of
+    `newSession` and, in Classic, of the DataFrames in `foreachBatch`. Over Connect the function of
     `foreachBatch` runs in another process and must install by itself. dialect, options: as
-    of `sql`, but for counters, which are of one query.
+    for `sql`, but without counters, which belong to one query. If you install again, these change.
 
-    Every other query passes through untouched, whatever the dialect. Installing again changes them.
+    Every query without a clause passes through untouched, whatever the dialect.
 
     >>> matchrec.install(spark)
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
@@ -329,7 +329,7 @@ def install(
 
 @checked(**ARGUMENTS)
 def uninstall(spark: SparkSession) -> None:
-    """`spark.sql` is again what it was before `install`; nothing happens without one.
+    """Makes `spark.sql` again what it was before `install`. Without an `install`, does nothing.
 
     >>> matchrec.install(spark)
     >>> matchrec.uninstall(spark)

@@ -60,9 +60,9 @@ def sweep(
 ) -> Sweep:
     """How many matches a clause has for each combination of some values, found in one pass.
 
-    clause: as of `match_recognize`, with `:name` markers. grid: the values of each marker. options:
-    as of `match_rules`. Rows are read, shuffled and sorted once for all of up to 1,000
-    combinations. Runs a job. Raises MatchRecognizeError for what is wrong with the clause.
+    clause: as for `match_recognize`, with `:name` markers. grid: the values of each marker.
+    options: as for `match_rules`. Spark reads and shuffles the rows once for all of up to 1,000
+    combinations. Runs a job. Raises MatchRecognizeError for a mistake in the clause.
 
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95), (5, 90) AS t(day, price)")
     >>> print(matchrec.sweep(ticks, '''

@@ -38,8 +38,8 @@ MOST_LANES, MOST_DRAWN, MOST_REASONS = 30, 5000, 10
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How many incidents there are, of these hit, and hit by several matches; how many matches, of
-    these over an incident.
+    """How many incidents there are, how many are hit, and hit by several matches; how many matches
+    there are, and how many lie over an incident.
     """
 
     incidents: int
@@ -65,7 +65,7 @@ class Score:
 
     @property
     def precision(self) -> float | None:
-        """The share of matches that lie over an incident; None of none."""
+        """The share of matches that lie over an incident; None without matches."""
         return self.over_an_incident / self.matches if self.matches else None
 
     @property
@@ -91,9 +91,9 @@ class Backtest:
         attempt_start, attempt_end  the order of the first and the last row of this attempt
         needed, because             how many rows it still needed at least, and what ended it
 
-    alarms: a DataFrame of the places of matches: what divides the rows, match_start, match_end,
-    matches, how many lie there, and over how many incidents they lie, 0 of a false alarm.
-    names: what divides the rows. keys, ends: the columns of the labels. Each use runs jobs, but
+    alarms: a DataFrame of the places of matches: the partition columns, match_start, match_end,
+    matches, how many matches lie there, and incidents, over how many they lie, 0 for a false alarm.
+    names: the partition columns. keys, ends: the columns of the labels. Each use runs jobs, but
     figures are computed once.
 
     >>> errors = spark.sql("VALUES (1, 5), (2, 9), (3, 9), (7, 9), (8, 9) AS t(at, load)")
@@ -168,8 +168,8 @@ class Backtest:
         >>> rows = spark.sql("VALUES (1, 9), (2, 9) AS t(at, load)")
         >>> labels = spark.sql("VALUES (1, 4), (5, 6) AS t(start, end)")
         >>> found = matchrec.query(rows, "ORDER BY at PATTERN (A) DEFINE A AS load > 8")
-        >>> found.against(labels, start="start", end="end").to_pandas()["matches"].tolist()
-        [2, 0]
+        >>> sorted(found.against(labels, start="start", end="end").to_pandas()["matches"])
+        [0, 2]
         """
         found: pd.DataFrame = self.incidents.toPandas()
         return found

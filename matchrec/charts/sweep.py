@@ -18,9 +18,10 @@ FIGURES = ("matches", "partitions", "rows", "median_rows", "median_span")
 class Sweep:
     """The figures of each combination of values, from `sweep`; prints as a table.
 
-    names: of what is varied. rows: the values of each combination, then how many matches there are,
-    in how many partitions, of how many rows together, and the medians of a match's rows and of how
-    far its last row lies after its first one, along the first ORDER BY column.
+    names: the names of the markers. rows: the values of each combination, then its numbers of
+    matches, of partitions with a match, and of rows in all matches, then two medians over the
+    matches: of their rows, and of the distance from their first to their last row along the first
+    ORDER BY column.
 
     >>> clause = "ORDER BY id PATTERN (A+) DEFINE A AS id > :least"
     >>> matchrec.sweep(spark.range(5), clause, {"least": [1, 3]})

@@ -114,10 +114,10 @@ class MatchRecognizeUnsupportedError(MatchRecognizeError):
 class MatchRecognizeRunError(MatchRecognizeError):
     """Only the run could show it.
 
-    partition: the keys of the partition, by name; empty where it is the only one, or where it does
-    not matter. row_number: of the row in its partition, from 1, or None where that is not known.
+    partition: the keys of the partition, by name; empty if it is the only one, or does not matter.
+    row_number: the number of the row in its partition, from 1; None if it is not known.
 
-    Python workers raise it, so it reaches a program inside an error of Spark's: `from_exception`.
+    Python workers raise it, so a program gets it inside an error of Spark's: see `from_exception`.
     """
 
     partition: Mapping[str, object] = MappingProxyType({})
@@ -143,11 +143,11 @@ class MatchRecognizeRunError(MatchRecognizeError):
 
     @classmethod
     def from_exception(cls, error: BaseException) -> MatchRecognizeRunError | None:
-        """The error of this kind that Spark's one brings from a worker, or is one in the text of a
-        query of this process: a condition or measure that Spark computes; None of any other error.
+        """The error of this kind that is in an error of Spark's; None for any other error.
 
-        error: what an action raised, or what `StreamingQuery.exception()` gives; it becomes the
-        cause of the result. Values of keys that JSON does not have, such as dates, come as text.
+        A worker has raised it, or Spark has, in a condition or measure of a query of this process.
+        error: the exception of an action, or the result of `StreamingQuery.exception()`; it becomes
+        the cause of the result. Values of keys that JSON lacks, such as dates, come as text.
 
         >>> found = matchrec.match_recognize(spark.range(3), '''
         ...     ORDER BY id MEASURES COUNT(*) AS n PATTERN (A B+)

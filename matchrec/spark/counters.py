@@ -89,18 +89,18 @@ SECONDS_WAITED = ArgumentKind(
 class Counters:
     """What a query's matching has cost: events, runs, forks, merges, buffer nodes, matches, time.
 
-    Pass a new one as `counters=`. The values are there once an action on the result has finished,
-    and are those of the first action: of all that it has read, which `show` or `take` may stop
-    early. Over Connect, those of `sql` are there after `collect`, `toPandas` or `toArrow` of the
-    result itself.
+    Pass a new one as `counters=`. It has values once an action on the result has finished. They
+    belong to the first action, and count what it has read; `show` and `take` may stop early. Over
+    Connect, the values of `sql` are there after `collect`, `toPandas` or `toArrow` of the result
+    itself.
 
-    Events are the rows that reach the engine: `explain` says which ones stay behind. The most live
-    runs are those of one task at once; all else, also the seconds, is the sum over tasks. With the
-    backtracking engine they are the most rows of the one run, each of which may have postponed
-    another. Without event selection runs and buffer are not counted.
+    Events are the rows that reach the engine: `explain` says which rows stay behind. The most live
+    runs are those of one task at once; with the backtracking engine they are the most rows of its
+    one run, each of which may have postponed another. All other values, also the seconds, are sums
+    over tasks. Only event selection counts runs and buffer.
 
-    Seconds are those of the Python workers: of waiting for rows from Spark, and of sorting them
-    where the workers do that; of making arrays of them; of matching; of gathering what comes out.
+    Seconds are those of the Python workers: waiting for rows from Spark, with sorting if the
+    workers sort; making arrays; matching; gathering the results.
 
     >>> counters = matchrec.Counters()
     >>> events = spark.sql("VALUES (1, 'Login'), (2, 'Error'), (3, 'Error') AS e(at, event_type)")

@@ -64,24 +64,25 @@ def are_counters(given: object) -> bool:
 
 @dataclass(frozen=True)
 class Options:
-    """How a query is run, apart from what it says.
+    """How a query runs, apart from what it asks.
 
-    engine: which one seeks matches; "auto" takes the one expected to be fastest. sort: who sorts
-    each partition, "spark", the Python "worker", or "auto", which takes the worker where it can do
-    so; `explain` says who does and why. "ranges": the workers sort, and large partitions are cut
-    into ranges of their order, for several tasks, without rows that no match can have; a window
-    such as WITHIN must bound matches, and the input is read three times, so it must give the same
-    rows each time. "auto" does so with a large table without PARTITION BY. transport: how rows
-    reach the Python workers. max_steps: how often conditions that depend on the run may be asked in
-    one partition before the query ends with an error, None for no limit; the cost of all others is
-    bounded, as `explain` says. counters: see `Counters`.
+    engine: searches for matches; "auto" takes the engine that is expected to be fastest. sort: who
+    sorts each partition: "spark", the Python "worker", or "auto", which takes the worker if it can
+    sort; `explain` says who sorts and why. With "ranges" the workers sort, and large partitions are
+    cut into ranges of their order, for several tasks, without rows that no match can have. A window
+    such as WITHIN must bound matches, and the input must give the same rows each time, because it
+    is read three times. "auto" cuts a large table without PARTITION BY. transport: how rows reach
+    the Python workers. max_steps: how often the search may test conditions that depend on the run
+    in one partition before the query ends with an error, None for no limit; the cost of all other
+    conditions is bounded, as `explain` says. counters: see `Counters`.
 
-    Of `match_rules` alone. on_error: what becomes of a rule that fails in a partition, as by a sum
-    that is too large: "raise" ends the query and names the rule; "keep" goes on with all others,
-    and `errors` of the result says where it failed. event_columns: which columns of the input the
-    events of matches have, None for all; matches of many rows are cheaper with few of them.
+    Two options are for `match_rules` alone. on_error: what happens if a rule fails in a partition,
+    for instance by a sum that is too large: "raise" ends the query and names the rule; "keep" goes
+    on with all other rules, and `errors` of the result says where it failed. event_columns: the
+    columns of the input that events of matches have, None for all; few columns make matches of many
+    rows cheaper.
 
-    Raises MatchRecognizePlanError for what is none of these.
+    Raises MatchRecognizePlanError for any other value.
 
     >>> by_spark = matchrec.Options(sort="spark", max_steps=1_000_000)
     >>> matchrec.match_recognize(

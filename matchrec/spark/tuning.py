@@ -88,16 +88,16 @@ class Tuned:
 
 @checked(spark=SESSION)
 def tune(spark: SparkSession) -> Tuned:
-    """Set what makes the queries of a session faster; the result says what, and why.
+    """Sets what makes the queries of a session faster. The result says what it has set, and why.
 
-    `spark.sql.execution.arrow.maxBytesPerBatch` to no limit: a batch for Python then ends at 10,000
-    rows (`maxRecordsPerBatch`), however wide these are; where values of many kilobytes cross to
-    Python, set a limit before. `spark.sql.shuffle.partitions` to 8 for each core of a session on
-    one machine, if that is less than Spark's 200.
+    It sets `spark.sql.execution.arrow.maxBytesPerBatch` to no limit. A batch for Python then ends
+    at 10,000 rows (`maxRecordsPerBatch`), however wide they are; if queries send values of many
+    kilobytes to Python, set a limit before. It sets `spark.sql.shuffle.partitions` to 8 for each
+    core of a session on one machine, if that is less than Spark's 200.
 
-    What has been set before, in the program or in a file, stays as it is, and so does what the
-    session or its Spark has not. They hold for all queries of the session. Raises
-    MatchRecognizePlanError for a session that has been stopped.
+    A setting that was set before, in the program or in a file, stays as it is. So does a setting
+    that the session or its Spark lacks. The settings hold for all queries of the session. Raises
+    MatchRecognizePlanError for a stopped session.
 
     >>> tuned = matchrec.tune(spark)
     >>> print(tuned)

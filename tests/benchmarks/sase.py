@@ -137,8 +137,8 @@ def windows(bench: Bench, charted: Charted) -> Iterator[str]:
 def backtracking(bench: Bench, charted: Charted) -> Iterator[str]:
     """Experiment 3."""
     yield "### 3. Basic and backtracking, all results\n"
-    yield "At W = 2000 over streams of 10 windows, as backtracking holds all matches to sort them."
-    yield "Reads: how often an event is read by a run, one more for the run that it may begin.\n"
+    yield "At W = 2000 the streams have 10 windows, because backtracking holds all matches to"
+    yield "sort them. Reads: how many runs read an event, plus one for the run that it may begin.\n"
     rows = []
     engines = ("basic", "backtracking")
     for size in (SIZES[0], SIZES[-1]):
@@ -247,8 +247,9 @@ def merging_by_window(bench: Bench, charted: Charted) -> Iterator[str]:
 def other_streams(bench: Bench, _: Charted) -> Iterator[str]:
     """What the paper says of p = 0.55, and prices that stay in their range."""
     yield "### Other streams: all results, W = 500, events/s\n"
-    yield "Paper, of p = 0.55: p1 unchanged, p2 and p3 faster; basic gains less over backtracking,"
-    yield "merging more over basic. In 1..1000: a price of 1000 that rises becomes 1.\n"
+    yield "For p = 0.55 the paper says: p1 is unchanged, p2 and p3 are faster; basic gains less"
+    yield "over backtracking, and merging gains more over basic. `In 1..1000` means that a price of"
+    yield "1000 that rises becomes 1.\n"
     rows = []
     engines = ("basic", "merging", "backtracking")
     for name, rises, wrapped in (
@@ -276,10 +277,10 @@ def other_streams(bench: Bench, _: Charted) -> Iterator[str]:
 def memory(_: Bench, __: Charted) -> Iterator[str]:
     """Live state over 10 and over 100 windows."""
     yield "### Memory: all results, W = 500, over 10 and over 100 windows of events a symbol\n"
-    yield "Room: how many nodes of the buffer and how many runs there is room for at the end; it"
-    yield "starts at 16 and 1 and doubles when live ones fill it. Nodes created: without pruning"
-    yield "all would be live. Peak: most memory of the process so far, its code, events and output"
-    yield "included.\n"
+    yield "Room: how many nodes and runs fit into the buffer at the end. It starts at 16 nodes and"
+    yield "1 run, and doubles when live nodes or runs fill it. Nodes created: without pruning, all"
+    yield "of them would be live. Peak: the most memory of the process so far, including its code,"
+    yield "events and output.\n"
     rows = []
     for key in EXPENSIVE:
         for engine in ("basic", "merging"):

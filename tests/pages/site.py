@@ -1,11 +1,13 @@
 """What the site of the documentation has beside `docs`, for mkdocs.
 
 A page lies in the site where it lies in the project, and what is in `docs` a folder higher. Links
-are written for the project, so those that lead into `docs` or out of it are written anew.
+are written for the project, so those that lead into `docs` or out of it are written anew. A long
+signature has one parameter a line, if mkdocstrings finds a formatter.
 """
 
 from __future__ import annotations
 
+import html
 import posixpath
 import re
 from pathlib import Path
@@ -26,6 +28,9 @@ BESIDE = (
 )
 LINK = re.compile(r"(?<=\]\()(?!\w+:|#)([^)#\s]+)")
 BUILT_LINK = re.compile(r'\s(?:href|src)="(?!\w+:|/|#)([^"#?]+)')
+SIGNATURE = re.compile(r'<div class="[^"]*doc-signature[^"]*">(.*?)</div>', re.S)
+TAG = re.compile(r"<[^>]+>")
+WIDTH = 100
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -51,8 +56,17 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def on_post_build(config: MkDocsConfig) -> None:
-    """Raises where a page as built asks for a file that the site does not have."""
+    """Raises where a built page asks for a file that is not there, or has a long signature."""
     for page in Path(config.site_dir).glob("**/index.html"):
-        for link in set(BUILT_LINK.findall(page.read_text(encoding="utf-8"))):
+        text = page.read_text(encoding="utf-8")
+        for link in set(BUILT_LINK.findall(text)):
             if not (page.parent / link).exists():
                 raise PluginError(f"{page} asks for {link}, which is not there")
+        for signature in SIGNATURE.findall(text):
+            if longest_line(signature) > WIDTH:
+                raise PluginError(f"{page} has a signature in one line: install ruff or black")
+
+
+def longest_line(signature: str) -> int:
+    """How many characters a reader sees in the longest line of some HTML."""
+    return max(map(len, html.unescape(TAG.sub("", signature)).splitlines()), default=0)

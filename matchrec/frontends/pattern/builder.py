@@ -47,11 +47,11 @@ NO_STAGE = ArgumentKind(
 
 @dataclass(frozen=True, slots=True)
 class AfterMatch:
-    """An after-match skip strategy; matches come out in the order of their first events.
+    """An after-match skip strategy. Matches come out in the order of their first events.
 
-    NO_SKIP: all matches. SKIP_TO_NEXT: one for each first event. SKIP_PAST_LAST_EVENT: none that
-    starts before the last one has ended. skip_to_first(stage), skip_to_last(stage): none that
-    starts before the first, or last, event of that stage in the last one.
+    NO_SKIP: all matches. SKIP_TO_NEXT: one match for each first event. SKIP_PAST_LAST_EVENT: no
+    match that starts before the last match has ended. skip_to_first(stage), skip_to_last(stage): no
+    match that starts before the first, or last, event of that stage in the last match.
 
     >>> AfterMatch.skip_to_last("b").throw_on_miss()
     AfterMatch.skip_to_last('b').throw_on_miss()
@@ -74,7 +74,7 @@ class AfterMatch:
     @staticmethod
     @checked(stage=TEXT)
     def skip_to_first(stage: str) -> AfterMatch:
-        """Nothing that starts before the first event of a stage; without one, as NO_SKIP.
+        """No match that starts before the first event of a stage; without the event, as NO_SKIP.
 
         >>> AfterMatch.skip_to_first("b")
         AfterMatch.skip_to_first('b')
@@ -84,7 +84,7 @@ class AfterMatch:
     @staticmethod
     @checked(stage=TEXT)
     def skip_to_last(stage: str) -> AfterMatch:
-        """Nothing that starts before the last event of a stage; without one, as NO_SKIP.
+        """No match that starts before the last event of a stage; without the event, as NO_SKIP.
 
         >>> AfterMatch.skip_to_last("b")
         AfterMatch.skip_to_last('b')
@@ -149,8 +149,9 @@ class Pattern:
     """What events to look for, one stage after the other; calls change the last stage.
 
     A condition is SQL text over the columns of one event, or a Spark Column. SQL text may also read
-    the events accepted so far, without the one it is about: sum, count, avg, min, max, first and
-    last of `stage.column`, and `count(stage)`. Wrong calls raise MatchRecognizePlanError at once.
+    the events accepted so far, without the event that it tests: sum, count, avg, min, max, first
+    and last of `stage.column`, and `count(stage)`. Wrong calls raise MatchRecognizePlanError at
+    once.
 
     >>> Pattern.begin("a").where("x > 1").followed_by("b").one_or_more().within("10 minutes")
     Pattern.begin('a').where('x > 1').followed_by('b').one_or_more().within('10 minute')
@@ -186,7 +187,7 @@ class Pattern:
 
     @checked(content=CONTENT)
     def followed_by(self, content: str | Pattern) -> Pattern:
-        """Then this stage, events that do not satisfy it may be skipped: relaxed contiguity.
+        """Then this stage; a match may skip events that do not satisfy it: relaxed contiguity.
 
         >>> Pattern.begin("a").followed_by("b")
         Pattern.begin('a').followed_by('b')
@@ -195,7 +196,7 @@ class Pattern:
 
     @checked(content=CONTENT)
     def followed_by_any(self, content: str | Pattern) -> Pattern:
-        """Then this stage, any events may be skipped: non-deterministic relaxed contiguity.
+        """Then this stage; a match may skip any events: non-deterministic relaxed contiguity.
 
         >>> Pattern.begin("a").followed_by_any("b")
         Pattern.begin('a').followed_by_any('b')
@@ -233,7 +234,7 @@ class Pattern:
 
     @checked(condition=CONDITION)
     def or_where(self, condition: Any) -> Pattern:
-        """The stage's events satisfy this condition, or all that was said before.
+        """The stage's events satisfy this condition, or all conditions before it.
 
         >>> Pattern.begin("a").where("price > 10").or_where("volume > 100")
         Pattern.begin('a').where('price > 10').or_where('volume > 100')
@@ -282,7 +283,7 @@ class Pattern:
         return self._repeated("times_or_more", least, None, gap)
 
     def optional(self) -> Pattern:
-        """The stage may be left out.
+        """The stage may have no events.
 
         >>> Pattern.begin("a").followed_by("b").optional().next("c")
         Pattern.begin('a').followed_by('b').optional().next('c')
@@ -321,8 +322,9 @@ class Pattern:
     def within(self, window: object, kind: str = "first_to_last") -> Pattern:
         """Less than this lies between events.
 
-        kind "first_to_last": the first and the last of a match; of several windows the smallest
-        counts. kind "previous_to_current": the event accepted before and each one of this stage.
+        kind "first_to_last": the first and the last event of a match; if there are several windows,
+        the smallest counts. kind "previous_to_current": each event of this stage and the event
+        accepted before it.
 
         >>> Pattern.begin("a").followed_by("b").within("10 minutes", "previous_to_current")
         Pattern.begin('a').followed_by('b').within('10 minute', 'previous_to_current')
@@ -338,8 +340,8 @@ class Pattern:
 
     @checked(strategy=SKIP)
     def after_match(self, strategy: AfterMatch) -> Pattern:
-        """Where the search resumes after a match, which leaves out other matches; of the whole
-        pattern, not of a group.
+        """Where the search resumes after a match, which leaves out other matches. A call for the
+        whole pattern, not for a group.
 
         >>> Pattern.begin("a").next("b").after_match(AfterMatch.SKIP_TO_NEXT)
         Pattern.begin('a').next('b').after_match(AfterMatch.SKIP_TO_NEXT)
@@ -348,8 +350,8 @@ class Pattern:
 
     @checked(count=COUNT)
     def first_matches(self, count: int) -> Pattern:
-        """Of each stream only the matches with the numbers up to this come out, and its search ends
-        with the last of them; of the whole pattern, not of a group.
+        """Only the matches of each stream with numbers up to this; the search ends at the last of
+        them. A call for the whole pattern, not for a group.
 
         >>> Pattern.begin("a").next("b").first_matches(10)
         Pattern.begin('a').next('b').first_matches(10)

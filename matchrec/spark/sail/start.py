@@ -50,18 +50,18 @@ MEMORY_SIZE = ArgumentKind(
 def session(
     on: str | None = None, *, cores: int | None = None, memory: str | None = None
 ) -> SparkSession:
-    """The session that runs, else a new one: on Sail where that is installed, else on Spark.
+    """The session that runs, else a new session: on Sail if it is installed, else on Spark.
 
     The extra `sail` brings Sail, an engine that takes PySpark's calls and SQL, runs
     in this program without Java, and starts in a second (Spark and Sail: docs/reference).
 
     on: the engine of a new session: `"sail"`, `"spark"`, or the address of a server of Spark
-    Connect, `"sc://host:port"`. Without it SPARK_REMOTE and `spark-submit` decide before what is
-    installed. cores: how many tasks run at once. memory: that the engine takes at most, `"4g"`.
-    On a server both are settled when it starts.
+    Connect, `"sc://host:port"`. Without it, SPARK_REMOTE and `spark-submit` decide first, then what
+    is installed. cores: how many tasks run at once. memory: the most that the engine takes, `"4g"`.
+    A server settles both when it starts.
 
-    The session ends with the program, and is tuned as by `tune`. Raises MatchRecognizePlanError
-    where a session runs already and any of these is asked for.
+    The session ends with the program, and has the settings of `tune`. Raises
+    MatchRecognizePlanError if a session runs already and you pass any argument.
 
     >>> spark = matchrec.session()
     >>> spark.range(3).count()
