@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from matchrec.arguments import is_dataframe, is_frame, shown_column
@@ -12,10 +13,10 @@ from matchrec.errors.kinds import shown, shown_in
 from matchrec.errors.run.failures import rule_marker_without_value
 from matchrec.frontends.expressions.expression import keys, orders
 from matchrec.frontends.lexing.tokens import SPARK, Dialect
-from matchrec.frontends.sql.locate import fill_frames, markers, named_parameters
+from matchrec.frontends.sql.locate import fill_frames, named_parameters, places_of_parameters
 from matchrec.frontends.sql.nodes import QueryNode
 from matchrec.plan.text import Template, View, parameter_name, quoted, template
-from matchrec.source import Origin, Source
+from matchrec.source import Origin, Source, Span
 from matchrec.spark.errors.diagnose import first_line, unbound_name
 from matchrec.spark.session import Relation, Runner, is_connect
 from matchrec.spark.transport import with_signed_integers
@@ -154,6 +155,21 @@ def name_values(query: QueryNode, args: Arguments) -> dict[str, Any] | None:
         given = "has no values" if args is None else "is a dict"
         raise errors.no_values(given, len(query.markers), query.markers[0]).located(query.source)
     return args
+
+
+_NAME_BEFORE = re.compile(r"[\w`]$")
+
+
+def markers(text: str) -> Iterator[tuple[str, Span]]:
+    """Each `:name` of a clause that stands for a value, and where; the type of a field is none.
+
+    >>> [name for name, _ in markers("x > :low AND CAST(y AS STRUCT<a:INT, b: INT>).a < :high")]
+    ['low', 'high']
+    """
+    for name, span in places_of_parameters(text):
+        is_apart = text[span.start + 1 : span.end] != name
+        if not (is_apart or _NAME_BEFORE.search(text[: span.start])):
+            yield name, span
 
 
 def check_names(text: str, names: Iterable[str]) -> None:

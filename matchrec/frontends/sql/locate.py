@@ -486,18 +486,3 @@ def named_parameters(text: str) -> dict[str, Span]:
     for name, span in places_of_parameters(text):
         found.setdefault(name, span)
     return found
-
-
-_NAME_BEFORE = re.compile(r"[\w`]$")
-
-
-def markers(text: str) -> Iterator[tuple[str, Span]]:
-    """Each `:name` of a clause that stands for a value, and where; the type of a field is none.
-
-    >>> [name for name, _ in markers("x > :low AND CAST(y AS STRUCT<a:INT, b: INT>).a < :high")]
-    ['low', 'high']
-    """
-    for name, span in places_of_parameters(text):
-        is_apart = text[span.start + 1 : span.end] != name
-        if not (is_apart or _NAME_BEFORE.search(text[: span.start])):
-            yield name, span

@@ -28,7 +28,6 @@ from matchrec.errors.sql.expression import (
     unknown_function,
     unknown_type_column,
 )
-from matchrec.frontends.sql.locate import markers
 from matchrec.plan.clauses import Measure, RowExpression, RowsPerMatch
 from matchrec.plan.expression import (
     MATCHED_ROWS,
@@ -59,6 +58,10 @@ from matchrec.spark.session import REFUSALS, SUBQUERY, Relation, quiet_analysis
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+
+PARAMETER = re.compile(r"'[^']*'|(?<![\w`:\])]):([A-Za-z_]\w*)")
+"""A text, which has none, or `:name` that is no field of a value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,10 +262,10 @@ def explain_refusal(
 ) -> MatchRecognizeError:
     """One refusal in our words: unknown names by name, anything else in Spark's words."""
     relation, columns = known
-    known = tuple(relation.runner.args or ())
-    unbound = unbound_name(refusal) or next(without_values(written.text, known), None)
+    given = tuple(map(str, relation.runner.args or ()))
+    unbound = unbound_name(refusal) or next(without_values(written.text, given), None)
     if unbound is not None:
-        return unbound_in(written, unbound, known)
+        return unbound_in(written, unbound, given)
     condition, name = named_in(str(refusal)) or (None, written.text)
     match condition:
         case "UNRESOLVED_COLUMN" if not SUBQUERY.search(written.text):
@@ -325,8 +328,9 @@ def unbound_name(refusal: PySparkException) -> str | None:
 
 
 def without_values(text: str, known: Collection[str]) -> Iterator[str]:
-    """The parameters of a text that have no value, of which not each session speaks."""
-    return (name for name, _ in markers(text) if name not in known)
+    """The parameters of a refused text that have no value, of which not each session speaks."""
+    names = (found[1] for found in PARAMETER.finditer(text))
+    return (name for name in names if name and name not in known)
 
 
 def unbound_in(written: WrittenSql, name: str, known: tuple[str, ...]) -> MatchRecognizeError:

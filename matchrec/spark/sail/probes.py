@@ -14,8 +14,6 @@ from weakref import WeakKeyDictionary
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql.types import DateType
 
-from matchrec.spark.session import is_connect
-
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
@@ -58,8 +56,6 @@ def accepts(frame: Callable[[], DataFrame]) -> bool:
 @asked_once
 def engine_name(spark: SparkSession) -> str:
     """What a message calls the engine: Spark's own version is that which the session speaks."""
-    if not is_connect(spark):
-        return "Spark"
     own = of_a_row(spark, "version()").collect()[0][0]
     return "Spark" if own.startswith(spark.version) else "Sail"
 
