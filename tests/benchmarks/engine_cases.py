@@ -44,12 +44,14 @@ class Rows:
         return f"{self.number}_{self.keys}_{self.width}"
 
     def write(self, folder: Path) -> None:
-        """Writes them, in order of time over all keys."""
-        folder.mkdir()
+        """Writes them, in order of time over all keys; the folder has its name once it is whole."""
+        part = folder.with_suffix(".part")
+        part.mkdir(exist_ok=True)
         size = max(1, BYTES_OF_A_FILE // (BYTES_OF_A_ROW + self.width))
         for place, start in enumerate(range(0, self.number, size)):
             stop = min(start + size, self.number)
-            pq.write_table(self.table(start, stop), folder / f"{place:04}.parquet")
+            pq.write_table(self.table(start, stop), part / f"{place:04}.parquet")
+        part.rename(folder)
 
     def table(self, start: int, stop: int) -> pa.Table:
         """The rows of a range."""

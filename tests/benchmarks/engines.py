@@ -3,7 +3,7 @@
     python -m tests.benchmarks.engines [--parts compared,scale] [--on sail,spark] [--scale 0.1]
         [--only WORD] [--memory 4g] [--data FOLDER] [--write docs]
 
-`compared` is the table of docs/reference/spark_and_sail.md, `scale` that of
+`compared` is the table of docs/explanation/performance.md, `scale` that of
 docs/how-to/capacity.md; `--write docs` puts them there. Needs a PySpark that Sail takes, Sail and
 Java, and Linux, as it reads /proc. `--data` names a folder where the rows stay; without it they
 are made anew: 12 GB at full size.
@@ -40,7 +40,7 @@ matchrec.sql(spark, '''SELECT * FROM VALUES (1, 3), (2, 2), (3, 4) AS t(at, pric
     DEFINE B AS price < PREV(price))''').collect()
 """
 PARTS = {
-    "compared": ("reference/spark_and_sail.md", COMPARED),
+    "compared": ("explanation/performance.md", COMPARED),
     "scale": ("how-to/capacity.md", SCALE),
 }
 FIGURES = ("clock", "processor", "MB")
@@ -126,8 +126,7 @@ def to_begin(asked: Asked) -> Iterator[str]:
 def first_query(engine: str) -> float:
     """Seconds of a process from its start to its end, with a query of three rows."""
     command = [sys.executable, "-c", FIRST, engine]
-    run = lambda: subprocess.run(command, cwd=ROOT, capture_output=True, check=True)  # noqa: E731
-    return clocked(run)
+    return clocked(lambda: subprocess.run(command, cwd=ROOT, capture_output=True, check=True))
 
 
 def installed(engine: str) -> int:
