@@ -31,6 +31,7 @@ from matchrec.spark.environment import check_session
 from matchrec.spark.errors.diagnose import check_type_column, first_line
 from matchrec.spark.execute import ClauseResult
 from matchrec.spark.question import Options
+from matchrec.spark.sail.probes import engine_name
 from matchrec.spark.session import quiet_analysis
 
 if TYPE_CHECKING:
@@ -290,4 +291,5 @@ def type_of(df: DataFrame, column: Any, written: str) -> str:
         try:
             return df.select("*", column).schema.fields[-1].dataType.simpleString()
         except AnalysisException as error:
-            raise column_refused(column=written, reason=first_line(error)) from None
+            engine, reason = engine_name(df.sparkSession), first_line(error)
+            raise column_refused(engine=engine, column=written, reason=reason) from None

@@ -36,6 +36,7 @@ from matchrec.errors.run.failures import (
 from matchrec.frontends.pattern.builder import Pattern
 from matchrec.plan.text import string_literal
 from matchrec.spark.errors.diagnose import first_line
+from matchrec.spark.sail.probes import engine_name
 from matchrec.spark.session import REFUSALS, Relation, quiet_analysis
 from matchrec.spark.types import OrderTimes
 
@@ -153,7 +154,8 @@ def times_of(relation: Relation, order: str) -> OrderTimes:
         try:
             found = OrderTimes(relation.type_of(order))
         except REFUSALS as error:
-            raise column_refused(column=order, reason=first_line(error)) from None
+            engine = engine_name(relation.runner.spark)
+            raise column_refused(engine=engine, column=order, reason=first_line(error)) from None
     if found.kind is None:
         raise no_times_of_order(order=order, type_name=found.type.simpleString())
     return found

@@ -17,7 +17,7 @@ from matchrec.cli.arguments import (
     asks,
     tells_failures,
 )
-from matchrec.cli.failures import tell
+from matchrec.cli.failures import tell, while_it_runs
 from matchrec.cli.files import writable_table, write
 from matchrec.cli.queries import QueryRequest, QuerySource, load_pattern
 from matchrec.cli.rows import FORMATS, SHOWN_ROWS, print_rows
@@ -67,17 +67,22 @@ def run(asked: QueryRequest, form_of_rows: str, file: Path | None, limit: int | 
     """
     if asked.clause is not None and not asked.totals:
         raise click.UsageError("--clause is for --aggregate and --by")
+    from matchrec.spark.session import Runner
+
     with asked.running() as (spark, query):
         totals = asked.totals
         frame = query.aggregate(**totals, clause=asked.clause) if totals else query.dataframe()
+        Runner(spark).analyse(frame)
         watch = matchrec.progress(spark)
         if file:
-            with watch:
+            with watch, while_it_runs():
                 count = write(frame.limit(limit) if limit else frame, file)
             tell(f"{counted(count, 'row')} written to {file}")
             return
         most = limit or (SHOWN_ROWS if form_of_rows == "table" else None)
-        if print_rows(frame, form_of_rows, most, watch):
+        with while_it_runs():
+            has_more = print_rows(frame, form_of_rows, most, watch)
+        if has_more:
             rows = counted(most or 0, "row")
             tell(f"showing {rows}; --limit shows more, --output writes all")
 

@@ -124,6 +124,25 @@ def code_of(error: Exception) -> ExitCode:
     return ExitCode.REFUSED if isinstance(error, refusals) else ExitCode.FAILED
 
 
+@contextmanager
+def while_it_runs() -> Iterator[None]:
+    """A query runs inside. Raises MatchRecognizeRunError for what the engine says meanwhile: some
+    have one class for that and for what they refuse.
+    """
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error, MatchRecognizeError) or not is_of_spark(error):
+            raise
+        raise run_error_of(error) from error
+
+
+def run_error_of(error: Exception) -> MatchRecognizeRunError:
+    """What has failed in a worker, in our words, or else in the engine's."""
+    ours = MatchRecognizeRunError.from_exception(error)
+    return ours or MatchRecognizeRunError(refusal_of_spark(error))
+
+
 def refusal_of_spark(error: Exception) -> str:
     """What Spark says; of a table that is not there how to name its file, of a batch that is too
     large how to have smaller ones.

@@ -250,34 +250,35 @@ computed_column = plan_error(
 
 # A table of Arrow, or a frame of Polars, which is passed as one.
 no_arrow_tables = plan_error(
-    "Spark {version} makes no DataFrame of `{name}`, a table of Arrow",
+    "PySpark {version} makes no DataFrame of `{name}`, a table of Arrow",
     notes=("it does from version 4.0 on",),
     hint="pass {name}=spark.createDataFrame({name}.to_pandas())",
 )
 
 # A frame of pandas without rows, of whose columns Spark tells no types.
 no_rows_to_tell_types = plan_error(
-    "`{name}` is a frame of pandas without rows, and Spark tells types of columns by their values",
+    "`{name}` is a frame of pandas without rows, and PySpark tells types of columns by their "
+    "values",
     hint='pass {name}=spark.createDataFrame({name}, "symbol string, price double"), with its '
     "columns and their types",
 )
 
 # A column of type uint64 with values that only that type has.
 beyond_bigint = plan_error(
-    "column `{column}` of `{name}` is of type uint64 and has numbers beyond BIGINT, which Spark "
-    "would make negative",
+    "column `{column}` of `{name}` is of type uint64 and has numbers beyond BIGINT, which "
+    "PySpark would make negative",
     hint="pass {name}=pyarrow.Table.from_pandas({name}), where it is a DECIMAL(20, 0), or cast it",
 )
 
 # A table of Arrow with a column of which Spark has no type.
 no_dataframe_of = plan_error(
-    "Spark makes no DataFrame of `{name}`: {reason:note}",
+    "PySpark makes no DataFrame of `{name}`: {reason:note}",
     hint="cast such columns to other types before, or leave them out",
 )
 
-# A condition given as a Column that Spark cannot compute over an event.
+# A condition given as a Column that the engine cannot compute over an event.
 column_refused = plan_error(
-    "Spark refuses the condition {column}: {reason}",
+    "{engine} refuses the condition {column}: {reason}",
     notes=("a condition is about one event",),
     hint='write it over the columns of the DataFrame, or compute it before: df.withColumn("name", '
     '...), and where("name")',
@@ -407,7 +408,7 @@ no_room_in_worker = run_error(
 
 # There is no limit, and no memory.
 no_room_on_machine = run_error(
-    "a Python worker of Spark's has no room: its machine, or its container, has no more memory",
+    "a Python worker has no room: its machine, or its container, has no more memory",
     hint="set spark.executor.memoryOverhead to more, or run fewer tasks at a time on a machine, by "
     "spark.executor.cores",
 )

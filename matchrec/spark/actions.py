@@ -1,8 +1,9 @@
 """While an action runs: how far it is, and Ctrl-C.
 
 Spark says how many tasks are done: Classic is asked for it (`statusTracker`), a client of Connect
-is told (`registerProgressHandler`, from PySpark 4.0 on). A thread of rich's asks twice a second;
-the query waits for none of it.
+is told (`registerProgressHandler`, from PySpark 4.0 on). Sail tells nothing: its workers run in
+this program, and count the rows that they read. A thread of rich's asks twice a second; the query
+waits for none of it.
 
 On Ctrl-C PySpark is waiting for an answer of Java's. An exception in the middle of that leaves a
 broken connection, pages of tracebacks, and jobs that go on. So the signal only has another thread
@@ -23,6 +24,8 @@ from uuid import uuid4
 from pyspark.errors import PySparkException
 
 from matchrec.arguments import SESSION, checked
+from matchrec.source import counted
+from matchrec.spark.errors.failing import rows_read
 from matchrec.spark.session import OF_JAVA, is_connect
 
 if TYPE_CHECKING:
@@ -42,14 +45,18 @@ GONE: tuple[type[Exception], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Tasks:
-    """The tasks of the stages that are running, and how many of them are done."""
+    """The tasks of the stages that are running, and how many of them are done.
+
+    rows: that the workers have read, where they run in this program and nothing tells of tasks.
+    """
 
     done: int = 0
     all: int = 0
+    rows: int = 0
 
     def __str__(self) -> str:
         if not self.all:
-            return "no task yet"
+            return f"{counted(self.rows, 'row')} read" if self.rows else "no task yet"
         return f"{100 * self.done // self.all:3} % of {self.all:,} tasks"
 
 
@@ -59,7 +66,8 @@ def progress(spark: SparkSession) -> Iterator[None]:
     """Show in a terminal (on stderr) or a notebook how far the queries that run inside are.
 
     The share of tasks that are done, of the stages that run, whichever query of the application
-    they are of. It is gone at the end, and shows nothing where nobody looks, as in a file.
+    they are of; on Sail how many rows the search has read. It is gone at the end, and shows nothing
+    where nobody looks, as in a file.
 
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
     >>> found = matchrec.match_recognize(ticks, '''
@@ -154,6 +162,7 @@ class ReportedTasks:
 
     def __init__(self) -> None:
         self._last = Tasks()
+        self._before = rows_read.number
 
     def __call__(self, *, stages: Any, done: bool, **_: object) -> None:
         """Called by PySpark, with the stages so far of one query."""
@@ -164,7 +173,7 @@ class ReportedTasks:
 
     def tasks(self) -> Tasks:
         """How far that query is."""
-        return self._last
+        return self._last if self._last.all else Tasks(rows=rows_read.number - self._before)
 
 
 AGAIN = 0.3  # seconds: a job may start after others were cancelled

@@ -186,14 +186,14 @@ class Runner:
     def analyse(self, frame: DataFrame) -> DataFrame:
         """The same DataFrame, analysed now; over Connect that waits until something asks.
 
-        Some sessions find a mistake only where they plan how a query runs.
+        Some sessions find a mistake only where they plan how a query runs, and tell it as the plan.
         """
         if is_connect(self.spark):
-            from matchrec.spark.sail.probes import analyses_late
+            from matchrec.spark.sail.probes import analyses_late, check_plan
 
             _ = frame.schema
             if analyses_late(self.spark):
-                cast("Any", frame)._explain_string()
+                check_plan(cast("Any", frame)._explain_string())
         return frame
 
     @property

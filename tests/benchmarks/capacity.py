@@ -26,7 +26,7 @@ from tests.benchmarks.kinds_compared import view_of_drawn
 from tests.benchmarks.markdown import table, write_section
 from tests.benchmarks.measure import Taken, run, session
 from tests.benchmarks.options import Options
-from tests.benchmarks.processes import Peak, watched_workers
+from tests.benchmarks.processes import Peak, watched
 from tests.benchmarks.tables import MILLION
 from tests.benchmarks.workloads import Workload
 
@@ -72,7 +72,7 @@ def measured(spark: SparkSession, workload: Workload, rows: int) -> Cost:
     run(lambda: matchrec.sql(spark, workload.query))
     name = f"{workload.name}, {rows}"
     spark.sparkContext.setJobDescription(name)
-    with watched_workers() as worker:
+    with watched() as worker:
         taken = run(lambda: matchrec.sql(spark, workload.query))
     spark.sparkContext.setJobDescription("")
     return Cost(workload.name, rows, taken, worker)

@@ -21,7 +21,7 @@ from tests.benchmarks.fresh_copy import ROOT
 from tests.benchmarks.markdown import table, write_section
 from tests.benchmarks.measure import clocked, session
 from tests.benchmarks.options import Options
-from tests.benchmarks.processes import watched_workers
+from tests.benchmarks.processes import watched
 from tests.benchmarks.tables import ticks
 
 AIM = 2 << 30
@@ -38,7 +38,7 @@ def measured(path: str, form: str) -> tuple[int, float]:
     with session() as spark:
         frame = spark.read.parquet(path)
         found = matchrec.match_recognize(frame, CLAUSE.format(form=form))
-        with watched_workers() as peak:
+        with watched() as peak:
             seconds = clocked(lambda: found.write.format("noop").mode("overwrite").save())
     return peak.bytes, seconds
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 PROC = Path("/proc")
 TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
+PAGE = os.sysconf("SC_PAGE_SIZE")
 PARENT, OWN_TIMES, CHILDREN_TIMES = 1, slice(11, 13), slice(13, 15)  # after the name, see proc(5)
+RESIDENT = 21
 
 
 def status() -> dict[int, list[str]]:
@@ -53,6 +55,11 @@ def processor_seconds() -> float:
     return ticks / TICKS_A_SECOND
 
 
+def resident() -> int:
+    """Bytes of the family that are resident; what processes share counts for each."""
+    return sum(int(fields[RESIDENT]) for fields in family().values()) * PAGE
+
+
 def peak_of_workers() -> int:
     """Most bytes that one of the Python workers has had resident since it began."""
     peaks = [0]
@@ -71,19 +78,19 @@ class Peak:
 
 
 @contextmanager
-def watched_workers(every: float = 0.1) -> Iterator[Peak]:
-    """The peak of the Python workers, seen on the way, as a worker may have ended at the end."""
+def watched(figure: Callable[[], int] = peak_of_workers, every: float = 0.1) -> Iterator[Peak]:
+    """The most of a figure, seen on the way, as a worker may have ended at the end."""
     peak, ended = Peak(), threading.Event()
 
     def watch() -> None:
         while not ended.wait(every):
-            peak.bytes = max(peak.bytes, peak_of_workers())
+            peak.bytes = max(peak.bytes, figure())
 
     watching = threading.Thread(target=watch)
     watching.start()
     try:
         yield peak
     finally:
-        peak.bytes = max(peak.bytes, peak_of_workers())
+        peak.bytes = max(peak.bytes, figure())
         ended.set()
         watching.join()

@@ -123,8 +123,8 @@ def mark_other_engine(request: pytest.FixtureRequest, record: QueryRecord | Erro
 
 def of_session(message: str, on: str) -> str:
     """A message as every session words it: Sail has its own words for what it refuses."""
-    found = re.match("Spark refuses an expression in", message)
-    return found[0] if found and on == "sail" else message
+    found = re.match("(Spark|Sail)( refuses an expression in)", message)
+    return f"Sail{found[2]}" if found and on == "sail" else message
 
 
 def message_of(error: Exception) -> str:

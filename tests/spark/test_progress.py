@@ -69,6 +69,15 @@ def test_tasks_are_seen_while_they_run(spark: SparkSession) -> None:
     assert 0 <= most.done <= 2
 
 
+def test_rows_are_counted_where_workers_run_in_this_program(
+    spark: SparkSession, rows: DataFrame, request: pytest.FixtureRequest
+) -> None:
+    on_sail = request.config.getoption("--on") == "sail"
+    with watch_tasks(spark) as tasks:
+        matchrec.match_recognize(rows, CLAUSE).collect()
+        assert tasks().rows == (10 if on_sail else 0)
+
+
 def test_a_terminal_shows_them(spark: SparkSession) -> None:
     shown = StringIO()
     console = Console(file=shown, force_terminal=True, width=100)
@@ -88,6 +97,7 @@ def test_a_line_says_the_share_of_tasks() -> None:
     console.print(line(Tasks(37, 212), 61.4))
     printed = console.file.getvalue()  # type: ignore[attr-defined]
     assert printed.strip().endswith(" 17 % of 212 tasks, 61 s")
+    assert str(Tasks(rows=1200)) == "1,200 rows read"
 
 
 def test_a_server_tells_the_stages_of_a_query_until_it_is_done() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pyarrow as pa
 import pytest
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 import matchrec
@@ -31,6 +32,36 @@ def test_a_session_is_asked(
     on_sail = request.config.getoption("--on") == "sail"
     asked: Callable[[SparkSession], bool] = getattr(probes, probe)
     assert asked(spark) is (PROBES[probe] is on_sail)
+
+
+def test_a_session_is_named(spark: SparkSession, request: pytest.FixtureRequest) -> None:
+    on_sail = request.config.getoption("--on") == "sail"
+    name = "Sail" if on_sail else "Spark"
+    assert probes.engine_name(spark) == name
+    with pytest.raises(matchrec.MatchRecognizePlanError, match=f"{name} refuses an expression in"):
+        matchrec.match_recognize(
+            spark.range(3), "ORDER BY id MEASURES 1 AS n PATTERN (A) DEFINE A AS size(id) > 1"
+        )
+
+
+UNPLANNED = {
+    "SELECT id, 1 IN (SELECT 1) AS is_in FROM {t}": "write EXISTS",
+    "WITH w AS (FROM {t}) SELECT * FROM w": r"write SELECT \* FROM",
+    "FROM {t}": r"write SELECT \* FROM",
+}
+
+
+@pytest.mark.parametrize("query", UNPLANNED)
+def test_what_has_no_plan_is_refused_before_it_runs(
+    spark: SparkSession, request: pytest.FixtureRequest, query: str
+) -> None:
+    clause = "{rows} MATCH_RECOGNIZE (ORDER BY id MEASURES A.id AS id PATTERN (A) DEFINE A AS TRUE)"
+    text = query.format(t=f"(SELECT * FROM {clause})")
+    if request.config.getoption("--on") == "sail":
+        with pytest.raises(PySparkException, match=UNPLANNED[query]):
+            matchrec.sql(spark, text, rows=spark.range(1))
+    else:
+        assert matchrec.sql(spark, text, rows=spark.range(1)).collect()[0]["id"] == 0
 
 
 def test_keys_with_one_nan_and_one_zero(spark: SparkSession) -> None:

@@ -497,15 +497,15 @@ def not_sortable(clause: str, type_name: str, span: Span | None) -> MatchRecogni
     )
 
 
-def refused_by_spark(
-    clause: str, sentence: str, span: Span | None, function: str = ""
+def refused_by_engine(
+    engine: str, clause: str, sentence: str, span: Span | None, function: str = ""
 ) -> MatchRecognizePlanError:
-    """An expression that Spark's analyzer does not accept, in its own words.
+    """An expression that the engine's analyzer does not accept, in its own words.
 
     function: what it says it about, where that is the call of a function.
     """
     return MatchRecognizePlanError(
-        f"Spark refuses an expression in {part(clause)}: {sentence}",
+        f"{engine} refuses an expression in {part(clause)}: {sentence}",
         span,
         hint=cure_of_quotes(sentence) or _OF_WORDS.get(sentence) or cure_of_arguments(function),
     )

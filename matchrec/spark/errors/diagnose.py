@@ -7,7 +7,7 @@ first that Spark refuses is the culprit.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ from matchrec.errors.sql.expression import (
     Names,
     ambiguous_column,
     not_sortable,
-    refused_by_spark,
+    refused_by_engine,
     type_column_without_texts,
     unknown_column,
     unknown_function,
@@ -52,11 +52,16 @@ from matchrec.plan.resolve import InputColumns
 from matchrec.plan.show import call_of_aggregate, show_scalar
 from matchrec.plan.text import as_operand, marker_of
 from matchrec.source import Span
+from matchrec.spark.sail.probes import engine_name
 from matchrec.spark.sail.words import condition_of, sentence_of
 from matchrec.spark.session import REFUSALS, SUBQUERY, Relation, quiet_analysis
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+
+PARAMETER = re.compile(r"'[^']*'|(?<![\w`:\])]):([A-Za-z_]\w*)")
+"""A text, which has none, or `:name` that is no field of a value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +188,8 @@ def diagnose(
         if not is_sortable(key, relation):
             type_ = relation.select([key.text]).schema.fields[0].dataType
             return not_sortable(key.clause, type_.simpleString(), key.span)
-    return refused_by_spark("MATCH_RECOGNIZE", first_line(error), None)
+    engine = engine_name(relation.runner.spark)
+    return refused_by_engine(engine, "MATCH_RECOGNIZE", first_line(error), None)
 
 
 def mismatch_of_within(
@@ -256,9 +262,10 @@ def explain_refusal(
 ) -> MatchRecognizeError:
     """One refusal in our words: unknown names by name, anything else in Spark's words."""
     relation, columns = known
-    unbound = unbound_name(refusal)
+    given = tuple(map(str, relation.runner.args or ()))
+    unbound = unbound_name(refusal) or next(without_values(written.text, given), None)
     if unbound is not None:
-        return unbound_in(written, unbound, tuple(relation.runner.args or ()))
+        return unbound_in(written, unbound, given)
     condition, name = named_in(str(refusal)) or (None, written.text)
     match condition:
         case "UNRESOLVED_COLUMN" if not SUBQUERY.search(written.text):
@@ -282,7 +289,8 @@ def explain_refusal(
             return unknown_function(name, written.clause, functions, written.span)
         case "AMBIGUOUS_REFERENCE":
             return ambiguous_column(written.span, name=name, clause=written.clause)
-    return refused_by_spark(written.clause, first_line(refusal), written.span, function_of(refusal))
+    engine, sentence = engine_name(relation.runner.spark), first_line(refusal)
+    return refused_by_engine(engine, written.clause, sentence, written.span, function_of(refusal))
 
 
 def named_in(said: str) -> tuple[str, str] | None:
@@ -317,6 +325,12 @@ def unbound_name(refusal: PySparkException) -> str | None:
     found = re.search(r"\[UNBOUND_SQL_PARAMETER\].*?: `?(\w+)", str(refusal))
     condition, name = condition_of(str(refusal)) or (None, None)
     return found[1] if found else name if condition == "UNBOUND_SQL_PARAMETER" else None
+
+
+def without_values(text: str, known: Collection[str]) -> Iterator[str]:
+    """The parameters of a refused text that have no value, of which not each session speaks."""
+    names = (found[1] for found in PARAMETER.finditer(text))
+    return (name for name in names if name and name not in known)
 
 
 def unbound_in(written: WrittenSql, name: str, known: tuple[str, ...]) -> MatchRecognizeError:

@@ -6,8 +6,9 @@ Imported before the libraries that a worker needs, so that it can say that they 
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sized
 from contextlib import contextmanager
+from threading import Lock
 from typing import Any, TypeVar
 
 from matchrec import memory
@@ -18,6 +19,23 @@ from matchrec.loading import for_good, without_collector
 from matchrec.spark.sail.words import cause_of
 
 T = TypeVar("T")
+Rows = TypeVar("Rows", bound=Sized)
+
+
+class Count:
+    """A number that several workers count at once."""
+
+    def __init__(self) -> None:
+        self.number = 0
+        self._lock = Lock()
+
+    def add(self, number: int) -> None:
+        """Counts as many more."""
+        with self._lock:
+            self.number += number
+
+
+rows_read = Count()  # by the workers of this program, of all queries so far
 
 
 def report_errors(output: Callable[[], Iterator[T]]) -> Iterator[T]:
@@ -35,12 +53,14 @@ def report_errors(output: Callable[[], Iterator[T]]) -> Iterator[T]:
         raise memory_error(error).with_fields() from None
 
 
-def read(batches: Iterator[T]) -> Iterator[T]:
-    """The input of a worker in the program of the engine, which raises what the engine cannot
-    compute; Spark fails before its rows reach a worker.
+def read(batches: Iterator[Rows]) -> Iterator[Rows]:
+    """The input of a worker, whose rows are counted. In the program of the engine it raises what
+    the engine cannot compute; Spark fails before its rows reach a worker.
     """
     try:
-        yield from batches
+        for batch in batches:
+            rows_read.add(len(batch))
+            yield batch
     except RuntimeError as error:
         raise row_not_computed(reason=cause_of(str(error))) from None
 

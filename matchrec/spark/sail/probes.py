@@ -11,7 +11,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
-from pyspark.errors import PySparkException
+from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql.types import DateType
 
 if TYPE_CHECKING:
@@ -21,6 +21,9 @@ T = TypeVar("T")
 GROUPED = "AggregateExec"
 DIVIDED = re.compile(r"RepartitionExec: partitioning=Hash\(\[[^]]*\], (\d+)\)")
 """What a plan of Sail's says of groups, and of the tasks that they are divided among."""
+
+NO_PLAN = re.compile(r"^Physical plan error: (?:error in DataFusion: )?(?P<reason>.*)", re.M | re.S)
+"""What stands in its place where a query cannot run."""
 
 
 def asked_once(probe: Callable[[SparkSession], T]) -> Callable[[SparkSession], T]:
@@ -51,6 +54,13 @@ def accepts(frame: Callable[[], DataFrame]) -> bool:
 
 
 @asked_once
+def engine_name(spark: SparkSession) -> str:
+    """What a message calls the engine: Spark's own version is that which the session speaks."""
+    own = of_a_row(spark, "version()").collect()[0][0]
+    return "Spark" if own.startswith(spark.version) else "Sail"
+
+
+@asked_once
 def takes_any_condition(spark: SparkSession) -> bool:
     """Whether CASE takes a number for a condition, which Spark's analysis refuses."""
     return accepts(lambda: of_a_row(spark, "CASE WHEN 1 THEN 1 END"))
@@ -60,6 +70,13 @@ def takes_any_condition(spark: SparkSession) -> bool:
 def analyses_late(spark: SparkSession) -> bool:
     """Whether a query that cannot run has a schema all the same."""
     return accepts(lambda: of_a_row(spark, "NOT 1"))
+
+
+def check_plan(plan: str) -> None:
+    """Raises AnalysisException where a plan is the reason why there is none."""
+    found = NO_PLAN.search(plan)
+    if found is not None:
+        raise AnalysisException(found["reason"])
 
 
 @asked_once

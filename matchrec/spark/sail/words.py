@@ -20,8 +20,19 @@ SAID = {
 }
 """What Sail says of a name: Spark's condition, and the sentence."""
 
-SYNTAX = re.compile(r"found (?P<word>.+?) at (?P<start>\d+):(?P<end>\d+) expected .*", re.DOTALL)
+UNPLANNED = {
+    "logical expression InSubquery": "IN (SELECT ...) is taken as a condition of WHERE only; "
+    "write EXISTS (SELECT ...) elsewhere",
+}
+"""What it says of an expression that it knows, and cannot run at its place."""
+
+SYNTAX = re.compile(
+    r"found (?P<word>.+?) at (?P<start>\d+):(?P<end>\d+) expected (?P<list>.*)", re.DOTALL
+)
 """What its parser says: a word, its characters, and a long list of what might stand there."""
+
+FROM_FIRST = re.compile(r"FROM (?:query$|.*\bstatement\b)", re.IGNORECASE | re.DOTALL)
+"""The word and the list where a query begins with FROM, as Spark's own may."""
 
 
 def condition_of(said: str) -> tuple[str, str] | None:
@@ -57,15 +68,20 @@ def sentence_of(said: str) -> str:
     "Syntax error at or near 'FROM'"
     >>> sentence_of('ambiguous attribute: ObjectName([Identifier("x")])')
     'column `x` is ambiguous'
+    >>> sentence_of("found FROM at 11:15 expected query")
+    "Syntax error at or near 'FROM'; write SELECT * FROM"
     """
     syntax = SYNTAX.search(said)
     if syntax is not None:
-        return f"Syntax error at or near '{syntax['word']}'"
+        begins = FROM_FIRST.match(f"{syntax['word']} {syntax['list']}")
+        cure = "; write SELECT * FROM" if begins else ""
+        return f"Syntax error at or near '{syntax['word']}'{cure}"
     for pattern, (_, sentence) in SAID.items():
         found = re.search(pattern, said)
         if found is not None and not said.startswith("["):
             return sentence.format(name=f"`{name_in(found)}`")
-    return said.removeprefix("invalid argument: ")
+    unplanned = (sentence for words, sentence in UNPLANNED.items() if words in said)
+    return next(unplanned, said.removeprefix("invalid argument: "))
 
 
 def cause_of(said: str) -> str:

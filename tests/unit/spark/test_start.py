@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -50,6 +52,25 @@ def test_a_session_that_runs_is_the_one(spark: SparkSession) -> None:
     assert matchrec.session() is spark
     with pytest.raises(matchrec.MatchRecognizePlanError, match="on, cores cannot be chosen"):
         matchrec.session("spark", cores=2)
+
+
+AFTER_SAIL = """
+import matchrec
+matchrec.session("sail").stop()
+print(matchrec.session("spark").range(3).count())
+"""
+
+
+@pytest.mark.slow
+def test_spark_starts_where_a_session_on_sail_has_ended(
+    spark: SparkSession, request: pytest.FixtureRequest
+) -> None:
+    """In a process of its own, as PySpark leaves a mark on one that a session of Connect was in."""
+    if request.config.getoption("--on") != "sail" or not server.is_there("py4j"):
+        return  # what is installed is not for both
+    command = [sys.executable, "-c", AFTER_SAIL]
+    ran = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert ran.stdout == "3\n", ran.stderr
 
 
 @pytest.mark.parametrize(("on", "memory"), [("duckdb", None), (None, "much")])

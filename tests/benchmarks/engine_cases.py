@@ -1,0 +1,148 @@
+"""What is measured on Spark and on Sail: rows in files that both read, and what is done to them."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import SparkSession
+
+import matchrec
+from tests.benchmarks.cold import same
+from tests.benchmarks.measure import clocked
+from tests.benchmarks.tables import MILLION
+from tests.benchmarks.workloads import OF_TICKS, SHAPE, VSHAPE, clause, workloads
+
+BEGIN = 1_700_000_000_000_000  # microseconds
+BYTES_OF_A_FILE = 64 << 20
+BYTES_OF_A_ROW = 32
+WAITING, SECONDS = 32, 1.0  # tasks, more than any engine's threads here, and how long each takes
+
+TEXTS = "SELECT max(note) AS note FROM " + clause(
+    "ticks", f"{OF_TICKS} MEASURES LAST(UP.note) AS note {SHAPE}"
+).removeprefix("SELECT * FROM ")
+QUERIES = {one.name: one.query.replace("FROM half", "FROM ticks") for one in workloads()}
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Ticks in files. width: bytes of a text in each row, which compresses well."""
+
+    number: int
+    keys: int
+    width: int = 0
+
+    @property
+    def name(self) -> str:
+        """Of the folder."""
+        return f"{self.number}_{self.keys}_{self.width}"
+
+    def write(self, folder: Path) -> None:
+        """Writes them, in order of time over all keys; the folder has its name once it is whole."""
+        part = folder.with_suffix(".part")
+        part.mkdir(exist_ok=True)
+        size = max(1, BYTES_OF_A_FILE // (BYTES_OF_A_ROW + self.width))
+        for place, start in enumerate(range(0, self.number, size)):
+            stop = min(start + size, self.number)
+            pq.write_table(self.table(start, stop), part / f"{place:04}.parquet")
+        part.rename(folder)
+
+    def table(self, start: int, stop: int) -> pa.Table:
+        """The rows of a range."""
+        random, ids = np.random.default_rng(start), np.arange(start, stop)
+        symbols = pa.array([f"S{key:06}" for key in range(self.keys)])
+        columns = {
+            "symbol": symbols.take(pa.array(ids % self.keys)),
+            "ts": pa.array(BEGIN + ids // self.keys * MILLION, pa.timestamp("us", "UTC")),
+            "price": 100 + random.integers(0, 1000, len(ids)) / 10,
+            "volume": random.integers(0, 1000, len(ids)),
+        }
+        if self.width:
+            columns["note"] = pa.array([f"{one:0{self.width}}" for one in ids])
+        return pa.table(columns)
+
+    def scaled(self, scale: float) -> Rows:
+        """As many of them; partitions keep their length, if there are several."""
+        keys = self.keys if self.keys == 1 else max(1, round(self.keys * scale))
+        return Rows(max(keys, round(self.number * scale)), keys, self.width)
+
+
+def counted(query: str) -> Callable[[SparkSession], float]:
+    """Seconds of a query whose result is counted."""
+    return lambda spark: clocked(lambda: matchrec.sql(spark, query).count())
+
+
+def as_arrow(query: str) -> Callable[[SparkSession], float]:
+    """Seconds of a query whose result is an Arrow table."""
+    return lambda spark: clocked(lambda: matchrec.sql(spark, query).toArrow())
+
+
+def handed_over(spark: SparkSession) -> float:
+    """Seconds of a shuffle whose rows are handed to Python, which counts none of them."""
+    rows = spark.table("ticks")
+    return clocked(lambda: rows.repartition("symbol").mapInArrow(same, rows.schema).count())
+
+
+def waiting(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """A task that takes its time."""
+    time.sleep(SECONDS)
+    yield from batches
+
+
+def beside_long(spark: SparkSession) -> float:
+    """Seconds of a query of three rows that begins while another with many tasks runs."""
+    long = spark.range(0, WAITING, 1, WAITING).mapInArrow(waiting, "id bigint")
+    running = threading.Thread(target=long.count)
+    running.start()
+    time.sleep(SECONDS / 2)
+    seconds = clocked(lambda: spark.range(3).count())
+    running.join()
+    return seconds
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is done with some rows. rounds: how often, after once that does not count."""
+
+    name: str
+    rows: Rows
+    seconds: Callable[[SparkSession], float]
+    cores: int = 2
+    rounds: int = 5
+
+
+TWO_MILLION = Rows(2 * MILLION, 2_000)
+COMPARED = (
+    Case("shuffle and hand to Python", TWO_MILLION, handed_over),
+    Case("V-shape, as an Arrow table", TWO_MILLION, as_arrow(VSHAPE)),
+    Case("V-shape, counted", TWO_MILLION, counted(VSHAPE)),
+    Case(
+        "V-shape, 20,000,000 rows, counted", Rows(20 * MILLION, 20_000), counted(VSHAPE), rounds=1
+    ),
+    Case("three fixed rows", TWO_MILLION, counted(QUERIES["scan, few matches"])),
+    Case("overlapping matches", TWO_MILLION, counted(QUERIES["SKIP TO NEXT ROW, long overlaps"])),
+    Case("long quantifier", TWO_MILLION, counted(QUERIES["long greedy quantifier"])),
+)
+SCALE = (
+    Case("20,000,000 rows of 20,000 keys", Rows(20 * MILLION, 20_000), counted(VSHAPE), rounds=1),
+    Case(
+        "100,000,000 rows of 100,000 keys", Rows(100 * MILLION, 100_000), counted(VSHAPE), rounds=1
+    ),
+    Case("one key of 20,000,000 rows", Rows(20 * MILLION, 1), counted(VSHAPE), rounds=1),
+    Case("100,000 rows of 100 kB", Rows(100_000, 100, 100_000), counted(TEXTS), rounds=1),
+    Case("2,000,000 rows on one core", TWO_MILLION, counted(VSHAPE), cores=1),
+    Case("2,000,000 rows on two cores", TWO_MILLION, counted(VSHAPE)),
+    Case(
+        f"a small query beside {WAITING} tasks of {SECONDS:.0f} s",
+        Rows(1, 1),
+        beside_long,
+        rounds=1,
+    ),
+)
+CASES: Mapping[str, Case] = {one.name: one for one in (*COMPARED, *SCALE)}

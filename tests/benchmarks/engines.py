@@ -1,0 +1,180 @@
+"""Spark and Sail in one run: what a query takes on each, in a process of its own.
+
+    python -m tests.benchmarks.engines [--parts compared,scale] [--on sail,spark] [--scale 0.1]
+        [--only WORD] [--memory 4g] [--data FOLDER] [--write docs]
+
+`compared` is the table of docs/explanation/performance.md, `scale` that of
+docs/how-to/capacity.md; `--write docs` puts them there. Needs a PySpark that Sail takes, Sail and
+Java, and Linux, as it reads /proc. `--data` names a folder where the rows stay; without it they
+are made anew: 12 GB at full size.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import astuple, dataclass
+from importlib.metadata import files
+from pathlib import Path
+
+import matchrec
+from tests.benchmarks.engine_cases import CASES, COMPARED, SCALE, Case
+from tests.benchmarks.fresh_copy import ROOT
+from tests.benchmarks.machine import described, load
+from tests.benchmarks.markdown import table, write_section
+from tests.benchmarks.measure import clocked, median
+from tests.benchmarks.processes import processor_seconds, resident, watched
+
+ENGINES = ("spark", "sail")
+FIRST = """
+import sys
+import matchrec
+spark = matchrec.session(sys.argv[1])
+matchrec.sql(spark, '''SELECT * FROM VALUES (1, 3), (2, 2), (3, 4) AS t(at, price)
+    MATCH_RECOGNIZE (ORDER BY at MEASURES B.price AS low PATTERN (A B)
+    DEFINE B AS price < PREV(price))''').collect()
+"""
+PARTS = {
+    "compared": ("explanation/performance.md", COMPARED),
+    "scale": ("how-to/capacity.md", SCALE),
+}
+FIGURES = ("clock", "processor", "MB")
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Medians of seconds, and the most bytes that all processes have had resident."""
+
+    clock: float
+    processor: float
+    peak: int
+
+    def cells(self) -> list[str]:
+        """Three of a line."""
+        return [f"{self.clock:.2f}", f"{self.processor:.2f}", f"{self.peak / 2**20:,.0f}"]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """How all cases are measured. data: where rows are, and stay."""
+
+    engines: Sequence[str]
+    scale: float
+    only: str
+    memory: str
+    data: Path
+
+
+def measure(case: Case, engine: str, rows: Path, memory: str) -> Cost:
+    """The cost of a case in this process, which has no session yet."""
+    spark = matchrec.session(engine, cores=case.cores, memory=memory)
+    spark.read.parquet(str(rows)).createOrReplaceTempView("ticks")
+    clocks, processors = [], []
+    with watched(resident) as peak:
+        for _ in range(case.rounds + 1):
+            before = processor_seconds()
+            clocks.append(case.seconds(spark))
+            processors.append(processor_seconds() - before)
+    spark.stop()
+    return Cost(median(clocks[1:]), median(processors[1:]), peak.bytes)
+
+
+def in_process(case: Case, engine: str, asked: Asked) -> list[str]:
+    """The cells of a case on an engine, or the last line of what went wrong."""
+    rows = case.rows.scaled(asked.scale)
+    folder = asked.data / rows.name
+    if not folder.exists():
+        rows.write(folder)
+    arguments = ["--measure", case.name, engine, str(folder), "--memory", asked.memory]
+    command = [sys.executable, "-m", "tests.benchmarks.engines", *arguments]
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if ran.returncode != 0:
+        reason = ran.stderr.strip().splitlines() or [f"ended by {-ran.returncode}"]
+        return [f"fails: {reason[-1][:60]}", "", ""]
+    return Cost(*json.loads(ran.stdout.splitlines()[-1])).cells()
+
+
+def lines(cases: Iterable[Case], asked: Asked) -> Iterator[str]:
+    """The table of some cases."""
+    chosen = [case for case in cases if asked.only in case.name]
+    cells = [
+        [case.name, *(cell for one in asked.engines for cell in in_process(case, one, asked))]
+        for case in chosen
+    ]
+    head = [f"{engine} {figure}" for engine in asked.engines for figure in FIGURES]
+    size = "" if asked.scale == 1 else f"Rows times {asked.scale}. "
+    yield f"{size}Seconds on the clock and of processors; the most memory of all processes in MB."
+    yield ""
+    yield from table(["", *head], cells)
+
+
+def to_begin(asked: Asked) -> Iterator[str]:
+    """The lines of what comes before any rows: a start, and what is installed."""
+    head = ["", *asked.engines]
+    started = [f"{median([first_query(one) for _ in range(3)]):.1f} s" for one in asked.engines]
+    sizes = [f"{installed(engine) / 1e6:,.0f} MB" for engine in asked.engines]
+    yield ""
+    rows = [["start of a process to its first rows", *started], ["installed", *sizes]]
+    yield from table(head, rows)
+
+
+def first_query(engine: str) -> float:
+    """Seconds of a process from its start to its end, with a query of three rows."""
+    command = [sys.executable, "-c", FIRST, engine]
+    return clocked(lambda: subprocess.run(command, cwd=ROOT, capture_output=True, check=True))
+
+
+def installed(engine: str) -> int:
+    """Bytes of an engine's packages; Sail needs no jars of PySpark's, and Spark needs Java."""
+    if engine == "spark":
+        return sum(map(bytes_of, ("pyspark", "py4j")))
+    return bytes_of("pysail") + bytes_of("pyspark", without="/jars/")
+
+
+def bytes_of(package: str, without: str = "\0") -> int:
+    """Bytes of an installed package's files."""
+    found = (file for file in files(package) or () if without not in str(file))
+    return sum(Path(str(file.locate())).stat().st_size for file in found if file.locate().exists())
+
+
+def print_parts(parts: Sequence[str], asked: Asked, docs: Path | None) -> None:
+    """Measures, prints, writes."""
+    loads = [load()]
+    for part in parts:
+        page, cases = PARTS[part]
+        found = [*lines(cases, asked), *(to_begin(asked) if part == "compared" else ())]
+        found += ["", described([*loads, load()])]
+        print("\n".join(found), flush=True)
+        if docs is not None:
+            write_section(docs / page, f"engines {part}", ["", *found, ""])
+
+
+def main() -> None:
+    """Parses the arguments."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--parts", default=",".join(PARTS))
+    parser.add_argument("--on", default=",".join(ENGINES))
+    parser.add_argument("--scale", type=float, default=1.0)
+    parser.add_argument("--only", default="", metavar="WORD", help="cases with this word")
+    parser.add_argument("--memory", default="4g", help="Spark's heap, or of Sail's own operators")
+    parser.add_argument("--data", type=Path, metavar="FOLDER", help="where the rows stay")
+    parser.add_argument("--write", type=Path, metavar="FOLDER", help="where docs is")
+    parser.add_argument("--measure", nargs=3, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.measure:
+        name, engine, rows = given.measure
+        print(json.dumps(astuple(measure(CASES[name], engine, Path(rows), given.memory))))
+        return
+    with tempfile.TemporaryDirectory() if given.data is None else nullcontext(given.data) as data:
+        Path(data).mkdir(exist_ok=True)
+        asked = Asked(given.on.split(","), given.scale, given.only, given.memory, Path(data))
+        print_parts(given.parts.split(","), asked, given.write)
+
+
+if __name__ == "__main__":
+    main()
