@@ -22,7 +22,7 @@ from matchrec.frontends.sql.locate import (
     rows_of,
     select_from,
 )
-from matchrec.frontends.sql.lower import lower
+from matchrec.frontends.sql.lower import lower_site
 from matchrec.frontends.sql.nodes import QueryNode, Site
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
 from matchrec.plan.text import Template, parameter_name
@@ -168,12 +168,7 @@ class QueryText:
     def plan(self, site: Site) -> MatchPlan:
         """What a clause asks for."""
         values = self.runner.args
-        known = values if isinstance(values, dict) else {}
-        if site.window is not None:
-            from matchrec.frontends.sql.lower_windows import lower_window
-
-            return lower_window(site.clause, site.window, known)
-        return lower(site.clause, known)
+        return lower_site(site, values if isinstance(values, dict) else {})
 
     def name_columns(self, site: Site, columns: list[str]) -> None:
         """Says what `*` stands for around a window: the columns of its input."""
