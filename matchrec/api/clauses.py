@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
@@ -22,7 +22,7 @@ from matchrec.frontends.sql.locate import (
     rows_of,
     select_from,
 )
-from matchrec.frontends.sql.lower import lower_site
+from matchrec.frontends.sql.lower import lower
 from matchrec.frontends.sql.nodes import QueryNode, Site
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
 from matchrec.plan.text import Template, parameter_name
@@ -195,6 +195,15 @@ class QueryText:
         as_written = self.as_written(markers_of_rows(self.query, site))
         query = rows_of(self.query, site)
         return Relation(runner, select_list_from, lambda: as_written.sql(query))
+
+
+def lower_site(site: Site, values: Mapping[str, object]) -> MatchPlan:
+    """The plan of a clause of a query, which may be that of a window."""
+    if site.window is None:
+        return lower(site.clause, values)
+    from matchrec.frontends.sql.lower_windows import lower_window  # of no use elsewhere
+
+    return lower_window(site.clause, site.window, values)
 
 
 Reading = Clause | QueryText

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.errors import AnalysisException, PySparkException
 
-from matchrec.api.clauses import QueryText
+from matchrec.api.clauses import QueryText, lower_site
 from matchrec.api.inputs import Arguments, dialect_of, runner_for, with_values
 from matchrec.api.remarks import warn
 from matchrec.errors import MatchRecognizeError
@@ -29,7 +29,6 @@ from matchrec.errors.warnings import other_in_product
 from matchrec.frontends.dialects.products import PRODUCTS, SPARK, Product, products_shown
 from matchrec.frontends.sql.grammar import parse_clause
 from matchrec.frontends.sql.locate import parse
-from matchrec.frontends.sql.lower import lower_site
 from matchrec.frontends.sql.nodes import MatchRecognize, QueryNode
 from matchrec.source import Origin, Source
 from matchrec.spark.errors.users_terms import InUsersTerms

@@ -27,7 +27,6 @@ from matchrec.frontends.sql.nodes import (
     MatchRecognize,
     MeasureNode,
     PartitionKey,
-    Site,
     SortKey,
     WindowNode,
 )
@@ -228,15 +227,6 @@ def lower(clause: MatchRecognize, values: Values = MappingProxyType({})) -> Matc
     check_absent_rows(plan)
     check(plan)
     return plan
-
-
-def lower_site(site: Site, values: Values) -> MatchPlan:
-    """The plan of a clause of a query, which may be that of a window."""
-    if site.window is None:
-        return lower(site.clause, values)
-    from matchrec.frontends.sql.lower_windows import lower_window  # of no use elsewhere
-
-    return lower_window(site.clause, site.window, values)
 
 
 def _first_matches(asked: FirstMatches | None, values: Values) -> FirstMatches | None:
