@@ -174,6 +174,19 @@ distance_without_interval = parse_error(
     "WITHIN of a time without the word INTERVAL", hint="write WITHIN INTERVAL {text}"
 )
 
+# WITHIN INTERVAL :gap, and the value has no unit.
+interval_without_unit = plan_error(
+    "INTERVAL {parameter} in WITHIN has a number without a unit",
+    hint="write INTERVAL {parameter} MINUTE, or pass '10 minutes'",
+)
+
+# INTERVAL :gap MINUTE in a condition.
+interval_of_parameter = unsupported(
+    "INTERVAL {parameter} in {where}",
+    notes=("only WITHIN takes INTERVAL and a parameter",),
+    hint="write {parameter} alone, and pass a timedelta, such as timedelta(minutes=10)",
+)
+
 
 def malformed_rows_per_match(text: str, span: Span) -> MatchRecognizeParseError:
     """ONE ROW or ALL ROWS with a wrong continuation."""
