@@ -213,6 +213,14 @@ def shortened(text: str) -> str:
     return line if len(line) <= LONGEST else f"{line[:LONGEST].rstrip()}..."
 
 
+def library_of(value: object) -> str | None:
+    """The library of a frame that is no DataFrame of Spark, but may be called so."""
+    libraries = {"pandas": "pandas", "polars": "Polars", "pyarrow": "pyarrow"}
+    module = type(value).__module__
+    is_on_spark = module.startswith("pyspark.pandas.")
+    return "pandas-on-Spark" if is_on_spark else libraries.get(module.split(".")[0])
+
+
 PYTHONS_OWN = ("builtins", "datetime", "decimal")
 
 
@@ -226,6 +234,8 @@ def shown(value: object) -> str:
         return "None"
     if isinstance(value, type):
         return f"the class {value.__name__}"
+    if library := library_of(value):
+        return f"a {library} {type(value).__name__}"
     if type(value).__module__ not in PYTHONS_OWN or type(value) is object:
         return f"of type {type(value).__name__}"
     return f"{SHORT.repr(value)}, of type {type(value).__name__}"

@@ -15,11 +15,15 @@ _ORDER = (
     "AFTER MATCH SKIP, PATTERN, WITHIN, SUBSET, DEFINE"
 )
 
+_WHOLE_QUERY = (
+    "write the clause alone, from PARTITION BY to DEFINE, or pass a whole query to matchrec.sql"
+)
+
 
 def unexpected_start(text: str, span: Span) -> MatchRecognizeParseError:
     """The clause begins with none of its parts."""
     start = "MATCH_RECOGNIZE"
-    hint = meant_by(text, start)
+    hint = _WHOLE_QUERY if text in ("SELECT", "WITH", "FROM") else meant_by(text, start)
     return MatchRecognizeParseError(
         f"unexpected `{text}` in {start}", span, notes=(_ORDER,), hint=hint
     )
