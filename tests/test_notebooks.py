@@ -100,3 +100,29 @@ def test_an_interrupted_cell_is_one_line_and_leaves_no_job() -> None:
 def test_notebooks_are_kept_without_outputs(path: Path) -> None:
     cells = [one for one in nbformat.read(path, as_version=4).cells if one.cell_type == "code"]
     assert all(not cell.outputs and cell.execution_count is None for cell in cells)
+
+
+NEWCOMER = (
+    "%load_ext matchrec\nimport pandas as pd\npdf = pd.DataFrame({'t': [1, 2], 'v': [1, 9]})",
+    "%%matchrec --events pdf\nORDER BY t MEASURES LAST(t) AS b PATTERN (S U) DEFINE U AS v > 1",
+    """import time, matchrec
+with matchrec.progress(spark):
+    found = spark.sql("SELECT count(*) AS n FROM range(3)").collect()
+    time.sleep(1.5)
+found""",
+)
+
+
+@pytest.mark.slow
+def test_a_notebook_without_a_session_and_without_widgets() -> None:
+    cells = [nbformat.v4.new_code_cell(one) for one in NEWCOMER]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
+    _, over_pandas, counted = notebook.cells
+    assert "2</td>" in html(over_pandas)
+    said = "".join(one["text"] for one in over_pandas.outputs if one.output_type == "stream")
+    assert "in this program: `spark`" in said
+    assert "`pdf` is sent to the engine: 2 rows" in said
+    streams = [one for one in counted.outputs if one.output_type == "stream"]
+    assert {one["name"] for one in streams} == {"stdout"}  # neither a warning nor stage lines
+    assert "1 s" in "".join(one["text"] for one in streams)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
@@ -168,12 +168,7 @@ class QueryText:
     def plan(self, site: Site) -> MatchPlan:
         """What a clause asks for."""
         values = self.runner.args
-        known = values if isinstance(values, dict) else {}
-        if site.window is not None:
-            from matchrec.frontends.sql.lower_windows import lower_window
-
-            return lower_window(site.clause, site.window, known)
-        return lower(site.clause, known)
+        return lower_site(site, values if isinstance(values, dict) else {})
 
     def name_columns(self, site: Site, columns: list[str]) -> None:
         """Says what `*` stands for around a window: the columns of its input."""
@@ -200,6 +195,15 @@ class QueryText:
         as_written = self.as_written(markers_of_rows(self.query, site))
         query = rows_of(self.query, site)
         return Relation(runner, select_list_from, lambda: as_written.sql(query))
+
+
+def lower_site(site: Site, values: Mapping[str, object]) -> MatchPlan:
+    """The plan of a clause of a query, which may be that of a window."""
+    if site.window is None:
+        return lower(site.clause, values)
+    from matchrec.frontends.sql.lower_windows import lower_window  # of no use elsewhere
+
+    return lower_window(site.clause, site.window, values)
 
 
 Reading = Clause | QueryText

@@ -18,14 +18,15 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.errors import AnalysisException, PySparkException
 
-from matchrec.api.clauses import QueryText
+from matchrec.api.clauses import QueryText, lower_site
 from matchrec.api.inputs import Arguments, dialect_of, runner_for, with_values
 from matchrec.api.remarks import warn
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import shown_in
+from matchrec.errors.language import SASE
 from matchrec.errors.sql.foreign_names import or_dialect
 from matchrec.errors.warnings import other_in_product
-from matchrec.frontends.dialects.products import PRODUCTS, SPARK, Product
+from matchrec.frontends.dialects.products import PRODUCTS, SPARK, Product, products_shown
 from matchrec.frontends.sql.grammar import parse_clause
 from matchrec.frontends.sql.locate import parse
 from matchrec.frontends.sql.nodes import MatchRecognize, QueryNode
@@ -90,6 +91,50 @@ def parse_clause_of(
         source = with_values(source, values)
     clause = parse_clause(source.text, quotes, source.origin)
     return replace(clause, columns=product.columns), source
+
+
+# Mistakes that show before there is a session, which takes seconds to start.
+
+
+def check_query(text: str, language: str, values: Mapping[str, object]) -> None:
+    """Raises MatchRecognizeError for a mistake in a query that no session need be asked about.
+
+    language: a dialect, or "sase". values: of the parameters.
+    """
+    with said_alone(text):
+        if language == "sase":
+            from matchrec.frontends.sase.parser import parse as parse_sase
+
+            with shown_in(Source(text), SASE):
+                parse_sase(text)
+        elif PRODUCTS[language] is SPARK:
+            query = parse(text)
+            with shown_in(query.source):
+                for site in query.sites:
+                    lower_site(site, values)
+        else:
+            from matchrec.frontends.dialects.translate import Knowledge, translate_query
+
+            translate_query(text, PRODUCTS[language], SPARK, Knowledge(values=values))
+
+
+def check_clause(text: str) -> None:
+    """Raises MatchRecognizeError for a mistake in the syntax of a clause of Spark SQL."""
+    with said_alone(text):
+        parse_clause(text)
+
+
+@contextmanager
+def said_alone(text: str) -> Iterator[None]:
+    """What is wrong inside is said, unless a session says more of it.
+
+    It does where a setting says what double quotes are, and of a text that another product reads.
+    """
+    try:
+        yield
+    except MatchRecognizeError as error:
+        if '"' not in text and not products_shown(f"{text}\n{error}"):
+            raise
 
 
 def _known_kinds(reading: QueryText, turn: int) -> list[ClauseKinds]:
@@ -158,8 +203,6 @@ def naming_dialect(text: str, dialect: str, plan: Plan) -> Iterator[None]:
     except (MatchRecognizeError, AnalysisException) as error:
         shown = str(error)
         if NAMED not in shown:
-            from matchrec.frontends.dialects.products import products_shown
-
             others = (one for one in products_shown(f"{text}\n{shown}") if one != dialect)
             found = next((one for one in others if is_planned(plan, one)), None)
             if found is not None:

@@ -26,6 +26,7 @@ from matchrec.errors import calls as errors
 from matchrec.errors.kinds import shown_in
 from matchrec.frontends.sql.locate import may_have_clause
 from matchrec.frontends.sql.lower import lower
+from matchrec.source import Source, Span
 from matchrec.spark.after.expand import explode_rows
 from matchrec.spark.environment import check_session
 from matchrec.spark.question import NO_OPTIONS, OPTIONS, Options
@@ -36,8 +37,13 @@ if TYPE_CHECKING:
 
     from matchrec.frontends.pattern.builder import Pattern
 
-IS_SASE = re.compile(r"(\s|--[^\n]*\n|/\*([^*]|\*(?!/))*\*/)*PATTERN\s+SEQ\b", re.IGNORECASE)
+BLANKS = r"(\s|--[^\n]*\n|/\*([^*]|\*(?!/))*\*/)*"
+IS_SASE = re.compile(rf"{BLANKS}PATTERN\s+SEQ\b", re.IGNORECASE)
 """How a SASE+ text begins; in a clause of SQL a parenthesis follows PATTERN."""
+NO_QUERY = re.compile(
+    rf"{BLANKS}(?P<word>PARTITION\s+BY|ORDER\s+BY|MEASURES|PATTERN)\b", re.IGNORECASE
+)
+"""How a clause or a SASE+ text begins, and no statement of Spark."""
 
 
 @checked(query=TEXT, **ARGUMENTS)
@@ -162,6 +168,10 @@ def query_of(
     args, frames = values
 
     def read(product: str, how: Options) -> QueryText:
+        if no_query := NO_QUERY.match(text):
+            call = "sase" if IS_SASE.match(text) else "match_recognize"
+            span = Span(*no_query.span("word"))
+            raise errors.no_query(span, word=no_query["word"], call=call).located(Source(text))
         parsed = parse_query(spark, text, args, frames, product)
         if parsed.sites or parsed.source.text != text:
             return QueryText(parsed, runner_for(spark, parsed, args, frames), how)

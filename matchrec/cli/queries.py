@@ -75,17 +75,30 @@ class QueryRequest:
         """The query, in a session in which the files are tables, and warnings are notices."""
         from matchrec.spark.session import quiet_analysis
 
-        with warnings_told(), local_session(self.settings, self.on) as spark, quiet_analysis():
-            for table in self.tables:
-                table.register(spark)
-            yield spark, self._query(spark)
+        with warnings_told():
+            what = self._read()  # an engine takes seconds to start
+            with local_session(self.settings, self.on) as spark, quiet_analysis():
+                for table in self.tables:
+                    table.register(spark)
+                yield spark, self._query(spark, what)
 
-    def _query(self, spark: SparkSession) -> matchrec.Query:
+    def _read(self) -> Any:
+        """The text, in which no mistake shows, or the Pattern."""
+        if self.language == "pattern":
+            return load_pattern(self.what)
+        from matchrec.api.dialects import check_query
+
+        is_sql = self.language == "sql"
+        language = self.options.get("dialect", "spark") if is_sql else self.language
+        args = {name: plain_value_of(value) for name, value in self.options.get("args", ())}
+        check_query(self.what, language, args)
+        return self.what
+
+    def _query(self, spark: SparkSession, what: Any) -> matchrec.Query:
         given = {name: passed(name, value) for name, value in self.options.items()}
         how = {name: given.pop(name) for name in ("engine", "sort", "max_steps") if name in given}
         given["options"] = matchrec.Options(**how)
         source: Any = spark if self.language == "sql" else spark.table(self.events)
-        what: Any = load_pattern(self.what) if self.language == "pattern" else self.what
         return matchrec.query(source, what, given.pop("args", None), **given)
 
 

@@ -167,6 +167,10 @@ def sweep(
 
     QUERY is what stands between the parentheses of MATCH_RECOGNIZE.
     """
+    from matchrec.api.dialects import check_clause
+
+    if asked.options.get("dialect", "spark") == "spark":
+        check_clause(asked.what)
     grid = {name: [plain_value_of(one) for one in given.split(",")] for name, given in values}
     with asked.running() as (spark, query):
         told = matchrec.sweep(

@@ -10,6 +10,7 @@ from matchrec.errors.kinds import (
     MatchRecognizePlanError,
     MatchRecognizeRunError,
     MatchRecognizeUnsupportedError,
+    library_of,
     listed,
     nearest,
     shown,
@@ -189,6 +190,13 @@ def unused_name(name: str, known: Iterable[str], options: Iterable[str]) -> Matc
     )
 
 
+# What is no query of SQL, as its first word says.
+no_query = plan_error(
+    "a query of SQL does not begin with {word}",
+    hint="pass a clause or a text of SASE+ with its DataFrame, matchrec.{call}(df, ...), or write "
+    "SELECT * FROM t MATCH_RECOGNIZE (...) around a clause",
+)
+
 # An option of other functions than the one that is called.
 option_of_others = plan_error("`{name}` of Options is not for {call}", hint="leave {name} out")
 
@@ -317,10 +325,20 @@ pattern_as_text = plan_error(
 # Errors of arguments that are not of the kind that a function takes.
 
 
+_FRAMES = {
+    "pandas": "write spark.createDataFrame(pdf)",
+    "Polars": "write spark.createDataFrame(frame.to_pandas()), of a LazyFrame frame.collect()",
+    "pyarrow": "write spark.createDataFrame(table.to_pandas())",
+    "pandas-on-Spark": "write frame.to_spark()",
+}
+
+
 def wrong_argument(
     call: str, argument: str, value: object, wanted: str, cure: str
 ) -> MatchRecognizePlanError:
     """An argument of another kind. wanted: of which kind. cure: what to write."""
+    if "DataFrame" in wanted:
+        cure = _FRAMES.get(library_of(value) or "", cure)
     return MatchRecognizePlanError(
         f"`{argument}` of {call} is {shown(value)}", notes=(f"wanted: {wanted}",), hint=cure or None
     )

@@ -213,6 +213,17 @@ def shortened(text: str) -> str:
     return line if len(line) <= LONGEST else f"{line[:LONGEST].rstrip()}..."
 
 
+def library_of(value: object) -> str | None:
+    """The library of a frame that is no DataFrame of Spark, but may be called so."""
+    libraries = {"pandas": "pandas", "polars": "Polars", "pyarrow": "pyarrow"}
+    module = type(value).__module__
+    is_on_spark = module.startswith("pyspark.pandas.")
+    return "pandas-on-Spark" if is_on_spark else libraries.get(module.split(".")[0])
+
+
+PYTHONS_OWN = ("builtins", "datetime", "decimal")
+
+
 def shown(value: object) -> str:
     """A value in a message: short, and never by the `repr` of a class that is not Python's own.
 
@@ -223,7 +234,9 @@ def shown(value: object) -> str:
         return "None"
     if isinstance(value, type):
         return f"the class {value.__name__}"
-    if type(value).__module__ != "builtins" or type(value) is object:
+    if library := library_of(value):
+        return f"a {library} {type(value).__name__}"
+    if type(value).__module__ not in PYTHONS_OWN or type(value) is object:
         return f"of type {type(value).__name__}"
     return f"{SHORT.repr(value)}, of type {type(value).__name__}"
 
@@ -240,7 +253,7 @@ class _Short(Repr):
 
     def repr_instance(self, x: object, level: int) -> str:
         del level
-        plain = type(x).__module__ == "builtins" and type(x) is not object
+        plain = type(x).__module__ in PYTHONS_OWN and type(x) is not object
         return repr(x)[: self.maxother] if plain else f"<{type(x).__name__}>"
 
 

@@ -16,9 +16,10 @@ from IPython.core.magic_arguments import argument, magic_arguments, parse_argstr
 from pyspark.errors import PySparkException, PythonException
 
 import matchrec
+from matchrec.api.inputs import as_dataframe
 from matchrec.api.signatures import are_values, fills_hole
 from matchrec.api.sql import IS_SASE
-from matchrec.arguments import is_dataframe, is_session
+from matchrec.arguments import is_dataframe, is_frame, is_session
 from matchrec.cli.failures import sentence_of_spark, warnings_told
 from matchrec.cli.queries import plain_value_of
 from matchrec.cli.rows import SHOWN_ROWS, as_texts
@@ -31,7 +32,7 @@ from matchrec.frontends.sql.locate import may_have_clause
 from matchrec.pictures.html import paragraph, table
 from matchrec.source import counted
 from matchrec.spark.actions import Interrupted, cancelled_by_interrupt
-from matchrec.spark.sail.start import start
+from matchrec.spark.sail.start import engine_of, start
 from matchrec.spark.session import OF_JAVA, quiet_analysis
 
 if TYPE_CHECKING:
@@ -41,12 +42,23 @@ if TYPE_CHECKING:
     from matchrec.charts.plot import Plot
 
 
+def unquoted(text: str) -> str:
+    """An argument without the quotes around it, which IPython leaves.
+
+    >>> unquoted('"abs(x), y"'), unquoted("x")
+    ('abs(x), y', 'x')
+    """
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"" else text
+
+
 @magics_class
 class MatchrecMagics(Magics):
     """The magic of the extension."""
 
     @magic_arguments("matchrec")
-    @argument("-o", "--output", metavar="NAME", help="variable that gets the DataFrame")
+    @argument(
+        "-o", "--output", metavar="NAME", type=unquoted, help="variable that gets the DataFrame"
+    )
     @argument("-n", "--limit", type=int, default=SHOWN_ROWS, metavar="N", help="rows shown")
     @argument("--explain", action="store_true", help="how the query runs, in place of its rows")
     @argument("--why", action="store_true", help="why a partition has its matches, or has none")
@@ -56,12 +68,15 @@ class MatchrecMagics(Magics):
     @argument(
         "--plot",
         nargs="+",
+        type=unquoted,
         metavar="NAME",
         help="x y [by]: draw matches over the rows that they were found in",
     )
-    @argument("--events", metavar="NAME", help="DataFrame that the cell is over")
-    @argument("--order-by", nargs="+", metavar="SQL", help="what events are sorted by")
-    @argument("--partition-by", nargs="+", metavar="SQL", help="what divides events")
+    @argument("--events", metavar="NAME", type=unquoted, help="DataFrame that the cell is over")
+    @argument(
+        "--order-by", nargs="+", metavar="SQL", type=unquoted, help="what events are sorted by"
+    )
+    @argument("--partition-by", nargs="+", metavar="SQL", type=unquoted, help="what divides events")
     @argument("--dialect", choices=tuple(PRODUCTS), help="whose SQL it is")
     @argument("--engine", default="auto", help="auto, backtracking or breadth_first")
     @no_var_expand
@@ -117,6 +132,11 @@ def answer(asked: Namespace, query: str, spark: SparkSession, variables: dict[st
     return first_rows(frame, asked.limit, asks_for_matches=asks_for_matches)
 
 
+def value_of(text: str) -> object:
+    """A value; single quotes make it a text, as on the command line."""
+    return plain_value_of(unquoted(text) if text.startswith('"') else text)
+
+
 BEGINNING = re.compile(r"\b(SELECT|WITH|FROM|VALUES|PATTERN|PARTITION|ORDER)\s", re.IGNORECASE)
 
 
@@ -138,6 +158,9 @@ def query_of(
 ) -> matchrec.Query:
     """What a cell asks. Raises MatchRecognizeError for events that are none."""
     source: Any = spark if asked.events is None else variables.get(asked.events)
+    if is_frame(source):
+        source = as_dataframe(spark, asked.events, source)
+        say(f"`{asked.events}` is sent to the engine: {counted(source.count(), 'row')}")
     if asked.events and not is_dataframe(source):
         raise errors.no_events(given=asked.events)
     query: Any = variables.get(text.strip()) if asked.events else text
@@ -166,16 +189,17 @@ def query_of(
 
 def partition_of(given: Sequence[str]) -> dict[str, object] | None:
     """The values of the key columns, by name."""
-    for one in given:
+    texts = [unquoted(one) for one in given]
+    for one in texts:
         if "=" not in one:
             raise errors.wrong_partition(given=one)
-    named = (one.split("=", 1) for one in given)
-    return {name: plain_value_of(value) for name, value in named} or None
+    named = (one.split("=", 1) for one in texts)
+    return {name: value_of(value) for name, value in named} or None
 
 
 def row_of(given: Sequence[str] | None) -> tuple[object, ...] | None:
     """The values of a row's ORDER BY columns."""
-    return tuple(map(plain_value_of, given)) if given else None
+    return tuple(map(value_of, given)) if given else None
 
 
 def drawn(query: matchrec.Query, named: list[str]) -> Plot:
@@ -289,9 +313,15 @@ def running_session(variables: Mapping[str, Any]) -> SparkSession | None:
     return spark if is_session(spark) else SparkSession.getActiveSession()
 
 
-def session_of(variables: Mapping[str, Any]) -> SparkSession:
-    """The running session, or a new one."""
-    return running_session(variables) or start()
+def session_of(variables: dict[str, Any]) -> SparkSession:
+    """The running session, or a new one, which is called `spark` unless something else is."""
+    running = running_session(variables)
+    if running is not None:
+        return running
+    spark = start()
+    is_named = variables.setdefault("spark", spark) is spark
+    say(f"started {engine_of(spark)}: {'`spark`' if is_named else 'matchrec.session()'}")
+    return spark
 
 
 def frames_in(query: str, variables: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,8 +13,9 @@ cancel the jobs, by a tag that is theirs alone; then Java answers that they were
 from __future__ import annotations
 
 import signal
+import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from threading import Event, Thread, current_thread, main_thread
 from time import monotonic
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 
 TIMES_A_SECOND = 2
+WIDTH = 40  # of the line in a cell, which is written over
 GONE: tuple[type[Exception], ...] = (
     *OF_JAVA,
     PySparkException,
@@ -80,7 +82,13 @@ def progress(spark: SparkSession) -> Iterator[None]:
     1
     """
     console = find_console()
-    with draw_progress(spark, console) if console else nullcontext():
+    if console is None:
+        drawn: AbstractContextManager[None] = nullcontext()
+    elif console.is_jupyter:
+        drawn = write_progress(spark)
+    else:
+        drawn = draw_progress(spark, console)
+    with drawn:
         yield
 
 
@@ -112,6 +120,32 @@ def draw_progress(spark: SparkSession, console: Console) -> Iterator[None]:
             yield
 
 
+@contextmanager
+def write_progress(spark: SparkSession) -> Iterator[None]:
+    """The same as a line of text below a cell, which needs no widgets."""
+    began, ended = monotonic(), Event()
+    with watch_tasks(spark) as tasks:
+
+        def write() -> None:
+            while not ended.wait(1 / TIMES_A_SECOND):
+                sys.stdout.write(f"\r{in_words(tasks(), monotonic() - began):<{WIDTH}}\r")
+                sys.stdout.flush()
+
+        writer = Thread(target=write, daemon=True)
+        writer.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            writer.join()
+            sys.stdout.write(f"\r{'':<{WIDTH}}\r")
+
+
+def in_words(tasks: Tasks, seconds: float) -> str:
+    """How far the tasks are, and since when."""
+    return f"{tasks}, {seconds:.0f} s"
+
+
 def line(tasks: Tasks, seconds: float) -> Table:
     """One picture of the progress: a bar, and what it says in words."""
     from rich.progress_bar import ProgressBar
@@ -119,7 +153,7 @@ def line(tasks: Tasks, seconds: float) -> Table:
 
     grid = Table.grid(padding=(0, 1))
     bar = ProgressBar(total=max(tasks.all, 1), completed=tasks.done, width=30)
-    grid.add_row(bar, f"{tasks}, {seconds:.0f} s")
+    grid.add_row(bar, in_words(tasks, seconds))
     return grid
 
 
@@ -141,7 +175,13 @@ def watch_tasks(spark: SparkSession) -> Iterator[Callable[[], Tasks]]:
 
 
 def classic_tasks(spark: SparkSession) -> Callable[[], Tasks]:
-    """Asks Spark Classic. A session that has ended knows of no tasks."""
+    """Asks Spark Classic, which writes no lines of its own from now on.
+
+    A session that has ended knows of no tasks.
+    """
+    own: Any = cast("Any", spark.sparkContext)._jsc.sc().progressBar()
+    if own.isDefined():
+        own.get().stop()
     tracker = spark.sparkContext.statusTracker()
 
     def tasks() -> Tasks:

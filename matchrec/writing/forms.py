@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from matchrec.errors import MatchRecognizeError
-from matchrec.frontends.pattern.tree import duration
+from matchrec.frontends.durations import duration
 from matchrec.plan.clauses import Absence, AfterMatchSkip, EventSelection, MatchOutput, SkipTo
 from matchrec.plan.expression import (
     Aggregate,

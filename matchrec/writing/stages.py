@@ -14,9 +14,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from matchrec.errors import stages as errors
+from matchrec.frontends.durations import Duration
 from matchrec.frontends.pattern.builder import Pattern
 from matchrec.frontends.pattern.lower import PatternQuery, lower_pattern
-from matchrec.frontends.pattern.tree import Duration, Stage, all_stages, named_stages
+from matchrec.frontends.pattern.tree import Stage, all_stages, named_stages
 from matchrec.frontends.sql.lower import take_out_negations
 from matchrec.plan.clauses import (
     Absence,

@@ -13,6 +13,8 @@ from datetime import date, timedelta
 from functools import partial
 from typing import Any
 
+import pandas as pd
+import pyarrow as pa
 import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
@@ -273,7 +275,7 @@ def test_sessions_and_dataframes_are_told_by_what_they_can_do(spark: SparkSessio
     df: Any = Wrapper(spark.range(1))
     assert matchrec.sql(session, "SELECT 1 AS x").count() == 1
     assert matchrec.query(session, query, t=spark.range(1)).explain().clauses
-    with pytest.raises(MatchRecognizeError, match="is of type DataFrame"):
+    with pytest.raises(MatchRecognizeError, match="is a pandas DataFrame"):
         matchrec.match_recognize(df.toPandas(), clause)
     with pytest.raises(MatchRecognizeError, match="is the class"):
         matchrec.sql(SparkSession, query)  # type: ignore[arg-type]
@@ -301,3 +303,44 @@ def test_half_a_character(spark: SparkSession, function: Callable[..., object]) 
     assert lines[0] == "`query` has half a character: the surrogate U+D800"
     assert lines[1] == "  line 2, column 19"
     assert lines[3].index("^") == lines[2].index("\ufffd")
+
+
+FRAMES = {
+    "write spark.createDataFrame(pdf)": pd.DataFrame({"id": [1]}),
+    "write spark.createDataFrame(table.to_pandas())": pa.table({"id": [1]}),
+}
+
+
+@pytest.mark.parametrize("cure", FRAMES)
+def test_a_frame_of_another_library(spark: SparkSession, cure: str) -> None:
+    frame: Any = FRAMES[cure]
+    clause, df = "ORDER BY id PATTERN (A{:n}) DEFINE A AS id >= 0", spark.range(1)
+    calls = (
+        lambda: matchrec.match_recognize(frame, clause),
+        lambda: matchrec.query(frame, clause),
+        lambda: matchrec.sase(frame, "PATTERN SEQ(ANY a)", order_by="id"),
+        lambda: matchrec.sweep(frame, clause, {"n": [1]}),
+        lambda: matchrec.match_rules(df, frame, order_by="id"),
+        lambda: matchrec.query(df, clause).against(frame, start="a", end="b"),
+    )
+    for call in calls:
+        with pytest.raises(MatchRecognizeError) as caught:
+            call()
+        first, *_, last = str(caught.value).split("\n")
+        assert first.endswith(("is a pandas DataFrame", "is a pyarrow Table"))
+        assert last == f"  {cure}"
+
+
+def test_a_frame_of_pandas_on_spark() -> None:
+    frame = type("DataFrame", (), {"__module__": "pyspark.pandas.frame"})()
+    with pytest.raises(MatchRecognizeError, match=r"a pandas-on-Spark DataFrame\n.*\n.*to_spark"):
+        matchrec.rows_of(frame)
+
+
+def test_a_query_and_a_clause_taken_for_each_other(spark: SparkSession) -> None:
+    clause = "-- all\nORDER BY id MEASURES A.id AS x PATTERN (A) DEFINE A AS id >= 0"
+    with pytest.raises(MatchRecognizeError, match=r"pass a whole query to matchrec\.sql"):
+        matchrec.match_recognize(spark.range(1), f"SELECT * FROM t MATCH_RECOGNIZE ({clause})")
+    for text, call in ((clause, "match_recognize"), ("PATTERN SEQ(ANY a)", "sase")):
+        with pytest.raises(MatchRecognizeError, match=f"matchrec.{call}"):
+            matchrec.sql(spark, text)

@@ -6,13 +6,16 @@ import re
 import warnings
 from collections.abc import Iterator
 from html import unescape
+from typing import Any
 
+import pandas as pd
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from pyspark.sql import DataFrame, SparkSession
 from traitlets.config import Config
 
 import matchrec
+from matchrec.notebook import magic
 from tests.properties.test_queries import settings
 
 pytestmark = pytest.mark.one_of(2)
@@ -93,6 +96,44 @@ def test_a_cell_over_events(shell: InteractiveShell, capsys: pytest.CaptureFixtu
     for wrong in (f"{over} --dialect trino rises", f"{over} {' '.join(clause.split())}"):
         assert "of %%matchrec is not for" in printed(shell, f"%matchrec {wrong}", capsys)
     assert "is not the variable of" in printed(shell, "%matchrec --events none rises", capsys)
+
+
+def test_a_frame_of_pandas_is_sent(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shell.user_ns["pdf"] = pd.DataFrame({"t": [1, 2, 3], "v": [1, 9, 1]})
+    clause = "ORDER BY t MEASURES LAST(t) AS b PATTERN (S U+) DEFINE U AS v > PREV(v)"
+    assert shell.run_cell_magic("matchrec", "--events pdf", clause).rows == (("2",),)
+    assert capsys.readouterr().err == "`pdf` is sent to the engine: 3 rows\n"
+
+
+def test_quotes_are_around_an_argument(spark: SparkSession, shell: InteractiveShell) -> None:
+    days = [("2024-01-01", 1), ("2024-01-02", 3)]
+    shell.user_ns["days"] = spark.createDataFrame(days, "day string, v int")
+    query = RISES.replace("{steps}", "{days}").replace("ORDER BY t", "ORDER BY day")
+    query = query.replace("(t)", "(day)").replace("+ :least", "")
+    for row in ("2024-01-01", "'2024-01-01'", '"2024-01-01"'):
+        why = shell.run_cell_magic("matchrec", f"--why --row {row}", query)
+        assert "day = 2024-01-01" in why.text
+    sase = "PATTERN SEQ(ANY a, ANY b) WHERE strict_contiguity { b.v > a.v } RETURN a.day AS day"
+    for order in ("day", "\"concat(day, 'x')\""):
+        over = f"--events 'days' --order-by {order} -o 'found'"
+        assert shell.run_cell_magic("matchrec", over, sase).rows == (("2024-01-01",),)
+        assert shell.user_ns["found"].columns == ["day"]
+
+
+def test_a_new_session_has_a_name(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(magic, "running_session", lambda _: None)
+    monkeypatch.setattr(magic, "start", lambda: spark)
+    taken: dict[str, Any] = {"spark": 3}
+    assert magic.session_of(taken) is spark
+    assert taken == {"spark": 3}
+    assert capsys.readouterr().err.rstrip().endswith("in this program: matchrec.session()")
+    free: dict[str, Any] = {}
+    assert magic.session_of(free) is free["spark"]
+    assert capsys.readouterr().err.rstrip().endswith("in this program: `spark`")
 
 
 def test_a_cell_explains_itself(shell: InteractiveShell) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql.functions import expr
 
 import matchrec
 
@@ -299,6 +302,99 @@ def test_a_window_that_a_misplaced_parameter_says(spark: SparkSession) -> None:
     query = "SELECT * FROM range(3) MATCH_RECOGNIZE (ORDER BY id PATTERN (A)) WITHIN :w ROWS"
     with pytest.raises(matchrec.MatchRecognizeParseError, match="WITHIN stands after the closing"):
         matchrec.sql(spark, query, {"w": 3})
+
+
+@pytest.fixture(scope="module")
+def pings(spark: SparkSession) -> DataFrame:
+    """Rows 5, 15 and 10 minutes after each other."""
+    minutes = ", ".join(
+        f"(TIMESTAMP'2024-01-01 00:{m}:00', date_add(DATE'2024-01-01', {m}))" for m in MINUTES
+    )
+    return spark.sql(f"SELECT * FROM VALUES {minutes} AS t(at, day)")
+
+
+MINUTES = (10, 15, 30, 40)
+PINGS = "ORDER BY at MEASURES count(*) AS n PATTERN (A+) {} DEFINE A AS at IS NOT NULL"
+TEN_MINUTES = (timedelta(minutes=10), "10 MINUTES", "INTERVAL '10' MINUTE", "interval 10 minutes")
+LENGTHS = {
+    ":gap": TEN_MINUTES,
+    "INTERVAL :gap": TEN_MINUTES,
+    "INTERVAL :gap MINUTE": (*TEN_MINUTES, 10, "10", Decimal(10)),
+    "INTERVAL :gap SECONDS": (600, "600.0", 600.0),
+}
+
+
+@pytest.mark.parametrize("within", LENGTHS)
+def test_a_parameter_is_an_interval(spark: SparkSession, pings: DataFrame, within: str) -> None:
+    """A match ends less than ten minutes after it began: rows 1 and 2, 3, and 4."""
+    clause = PINGS.format(f"WITHIN {within}")
+    for gap in LENGTHS[within]:
+        found = matchrec.match_recognize(pings, clause, {"gap": gap})
+        assert [row.n for row in found.collect()] == [2, 1, 1], gap
+    query = f"SELECT n FROM {{pings}} MATCH_RECOGNIZE ({clause})"
+    found = matchrec.sql(spark, query, {"gap": LENGTHS[within][-1]}, pings=pings)
+    assert [row.n for row in found.collect()] == [2, 1, 1]
+    found = matchrec.sql(spark, query.replace(":gap", "?"), [LENGTHS[within][0]], pings=pings)
+    assert [row.n for row in found.collect()] == [2, 1, 1]
+    grid = {"gap": [LENGTHS[within][0], "INTERVAL 11 MINUTES"]}
+    if "MINUTE" not in within and "SECOND" not in within:
+        assert [row[1] for row in matchrec.sweep(pings, clause, grid).rows] == [3, 2]
+    assert within in matchrec.convert(query, write="spark").text
+
+
+@pytest.mark.parametrize("within", [":gap BETWEEN ROWS", "INTERVAL :gap DAYS FROM A TO B"])
+def test_a_parameter_is_an_interval_of_days(pings: DataFrame, within: str) -> None:
+    clause = f"ORDER BY day MEASURES count(*) AS n PATTERN (A B) WITHIN {within} DEFINE A AS true"
+    found = matchrec.match_recognize(pings, clause, {"gap": timedelta(days=11)})
+    assert [row.n for row in found.collect()] == [2, 2]
+    found = matchrec.match_recognize(pings, clause, {"gap": timedelta(days=6)})
+    assert [row.n for row in found.collect()] == [2]
+
+
+def test_a_column_is_an_interval(spark: SparkSession, pings: DataFrame) -> None:
+    clause = PINGS.format("WITHIN INTERVAL :gap")
+    found = matchrec.match_recognize(pings, clause, {"gap": expr("INTERVAL '10' MINUTE")})
+    assert [row.n for row in found.collect()] == [2, 1, 1]
+
+
+READ = 'write e.g. "10 minutes", "1 hour 30 minutes", timedelta(minutes=10), or a number in the '
+LONE = ("INTERVAL :gap", 10, "INTERVAL :gap in WITHIN has a number without a unit", "MINUTE")
+
+
+@pytest.mark.parametrize(
+    ("within", "gap", "message", "cure"),
+    [
+        (":gap", "ten", ":gap in WITHIN of 'ten', of type str, which is not a length", READ),
+        ("INTERVAL :gap", None, ":gap in WITHIN of None", READ),
+        (":gap", "10 minuts", ":gap in WITHIN: unknown unit `minuts`", "write minutes"),
+        (
+            ":gap",
+            timedelta(0),
+            ":gap in WITHIN of datetime.timedelta(0), of type timedelta",
+            "more than 0",
+        ),
+        LONE,
+        ("INTERVAL :gap DAY", True, ":gap in WITHIN of True, of type bool", READ),
+    ],
+)
+def test_a_parameter_that_is_no_interval(
+    pings: DataFrame, within: str, gap: Any, message: str, cure: str
+) -> None:
+    with pytest.raises(matchrec.MatchRecognizeError) as caught:
+        matchrec.match_recognize(pings, PINGS.format(f"WITHIN {within}"), {"gap": gap})
+    first, place, _, carets, *_, hint = str(caught.value).split("\n")
+    assert message in first
+    assert (place, carets.strip()) == ("  line 1, column 56", "^" * len(within))
+    assert cure in hint
+
+
+def test_an_interval_of_a_parameter_in_a_condition(pings: DataFrame) -> None:
+    clause = "ORDER BY at MEASURES count(*) AS n PATTERN (A B+) DEFINE B AS at < PREV(at) + {}"
+    gap = {"gap": timedelta(minutes=10)}
+    found = matchrec.match_recognize(pings, clause.format(":gap"), gap)
+    assert [row.n for row in found.collect()] == [2]
+    with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="write :gap alone, and pass"):
+        matchrec.match_recognize(pings, clause.format("INTERVAL :gap MINUTE"), gap)
 
 
 UNSIGNED = {"uint8": "smallint", "uint16": "int", "uint32": "bigint", "uint64": "decimal(20,0)"}

@@ -115,3 +115,14 @@ def test_a_server_tells_the_stages_of_a_query_until_it_is_done() -> None:
 def test_arguments_are_checked() -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError, match="progress"):
         matchrec.progress(1)  # type: ignore[arg-type]
+
+
+def test_a_cell_without_widgets_has_a_line(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("matchrec.spark.actions.find_console", lambda: Console(force_jupyter=True))
+    with matchrec.progress(spark):
+        spark.range(0, 2, 1, 2).mapInArrow(slowly(1.3), "id bigint").collect()
+    *lines, last, _ = capsys.readouterr().out.split("\r")
+    assert any(one.rstrip().endswith(", 1 s") for one in lines)
+    assert last.strip() == ""

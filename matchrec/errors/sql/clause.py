@@ -15,11 +15,15 @@ _ORDER = (
     "AFTER MATCH SKIP, PATTERN, WITHIN, SUBSET, DEFINE"
 )
 
+_WHOLE_QUERY = (
+    "write the clause alone, from PARTITION BY to DEFINE, or pass a whole query to matchrec.sql"
+)
+
 
 def unexpected_start(text: str, span: Span) -> MatchRecognizeParseError:
     """The clause begins with none of its parts."""
     start = "MATCH_RECOGNIZE"
-    hint = meant_by(text, start)
+    hint = _WHOLE_QUERY if text in ("SELECT", "WITH", "FROM") else meant_by(text, start)
     return MatchRecognizeParseError(
         f"unexpected `{text}` in {start}", span, notes=(_ORDER,), hint=hint
     )
@@ -172,6 +176,19 @@ not_a_number_of_matches = parse_error(
 # WITHIN 5 DAYS.
 distance_without_interval = parse_error(
     "WITHIN of a time without the word INTERVAL", hint="write WITHIN INTERVAL {text}"
+)
+
+# WITHIN INTERVAL :gap, and the value has no unit.
+interval_without_unit = plan_error(
+    "INTERVAL {parameter} in WITHIN has a number without a unit",
+    hint="write INTERVAL {parameter} MINUTE, or pass '10 minutes'",
+)
+
+# INTERVAL :gap MINUTE in a condition.
+interval_of_parameter = unsupported(
+    "INTERVAL {parameter} in {where}",
+    notes=("only WITHIN takes INTERVAL and a parameter",),
+    hint="write {parameter} alone, and pass a timedelta, such as timedelta(minutes=10)",
 )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from functools import partial
 from itertools import pairwise
 
@@ -43,6 +44,7 @@ from matchrec.frontends.row_pattern import parameters_in
 from matchrec.frontends.sql.grammar import all_tokens, cut_out_tokens
 from matchrec.frontends.sql.locate import parse
 from matchrec.frontends.sql.lower import lower
+from matchrec.frontends.sql.nodes import MatchRecognize
 from matchrec.frontends.sql.relation import find_clauses, find_start, refuse_unbalanced
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import reads_of_earlier_measures
@@ -145,7 +147,6 @@ def _check(text: str, product: Product) -> list[MatchPlan]:
 
     Raises MatchRecognizeParseError for what is no query, and what clauses in it get wrong.
     """
-    plans = []
     with shown_in(Source(text)):
         tokens = product_tokens(text, product)
         first = next((one for one in tokens.tokens if one.key != ";"), None)
@@ -156,10 +157,19 @@ def _check(text: str, product: Product) -> list[MatchPlan]:
     if product is SPARK:
         query = parse(text, [name for name, _ in find_frames(tokens.sqlglot)])
         with shown_in(query.source):
-            for site in query.sites:
-                bounds = {one.name: 1 for one in parameters_in(site.clause.pattern)}
-                plans.append(lower(site.clause, bounds))
-    return plans
+            return [lower(site.clause, stand_ins(site.clause)) for site in query.sites]
+    return []
+
+
+def stand_ins(clause: MatchRecognize) -> dict[str, object]:
+    """A value for each parameter that a clause has in the place of a number or an interval."""
+    numbers = [*parameters_in(clause.pattern)]
+    numbers += [one.parameter for one in (clause.first_matches,) if one and one.parameter]
+    found: dict[str, object] = {one.name: 1 for one in numbers}
+    for window in clause.windows:
+        if window.parameter:
+            found[window.parameter.name] = timedelta(1) if window.rows is None else 1
+    return found
 
 
 def _joined_signs(tokens: TokenSequence, read: Product) -> Iterator[Edit]:

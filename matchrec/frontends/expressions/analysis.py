@@ -203,12 +203,24 @@ def _refuse_malformed(analysis: Analysis) -> None:
             raise syntax_errors.unexpected_token(token.text, analysis.clause, token.span)
         if index and _is_split_shift(*analysis.tokens[index - 1 : index + 1]):
             raise syntax_errors.unexpected_token(token.text, analysis.clause, token.span)
+        if token.text.upper() == "INTERVAL":
+            _refuse_interval_of_parameter(analysis, index)
         _refuse_double_quotes(analysis, index)
     for index, token in enumerate(analysis.tokens):
         if token.key in OPENING and index not in closed:
             raise syntax_errors.unclosed_bracket(
                 token.span, opening=token.text, where=analysis.clause
             )
+
+
+def _refuse_interval_of_parameter(analysis: Analysis, index: int) -> None:
+    """`INTERVAL :gap MINUTE`: Spark reads literals there."""
+    marker = analysis.tokens[index + 1 : index + 3]
+    if marker and marker[0].key in (":", "?") and marker[0].span.start > analysis[index].span.end:
+        parameter = "?" if marker[0].key == "?" else "".join(one.text for one in marker)
+        raise syntax_errors.interval_of_parameter(
+            analysis[index].span, parameter=parameter, where=analysis.clause
+        )
 
 
 def _is_split_shift(one: Token, other: Token) -> bool:

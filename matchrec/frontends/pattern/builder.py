@@ -21,14 +21,9 @@ from matchrec.arguments import (
     one_of,
 )
 from matchrec.errors import stages as errors
+from matchrec.frontends.durations import DURATION, Duration, duration
 from matchrec.frontends.pattern import checks
-from matchrec.frontends.pattern.tree import (
-    DURATION,
-    Duration,
-    Stage,
-    duration,
-    shown,
-)
+from matchrec.frontends.pattern.tree import Stage, shown
 from matchrec.plan.clauses import SkipTo
 from matchrec.plan.stages import Contiguity
 

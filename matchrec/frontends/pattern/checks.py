@@ -9,9 +9,9 @@ from itertools import takewhile
 from typing import Any
 
 from matchrec.errors import stages as errors
+from matchrec.frontends.durations import Duration
 from matchrec.frontends.lexing.tokens import MOST
 from matchrec.frontends.pattern.tree import (
-    Duration,
     Stage,
     Test,
     all_stages,

@@ -15,6 +15,7 @@ from matchrec.errors.sql.expression import column_in_double_quotes
 from matchrec.frontends.expressions.analysis import ClausePart
 from matchrec.frontends.lexing.tokens import (
     SPARK,
+    UNITS_OF_TIME,
     Dialect,
     Range,
     Token,
@@ -428,10 +429,11 @@ def _window(clause: ClauseTokens, start: int, end: int) -> WindowNode:
     written = expression_at(clause, start, stop)
     if is_time(clause, start):
         raise errors.distance_without_interval(written.span, text=written.text)
-    if not pair:
-        return WindowNode(written, span, between)
-    after, to = clause[end - 3], clause[end - 1]
-    return WindowNode(written, span, False, after.variable, to.variable)
+    after, to = (clause[end - 3].variable, clause[end - 1].variable) if pair else (None, None)
+    last = clause.key(stop - 1) if clause.key(stop - 1) in UNITS_OF_TIME else ""
+    unit = last if clause.key(start) == "INTERVAL" else None
+    parameter = _parameter(clause, start + (unit is not None), stop - bool(unit))
+    return WindowNode(written, span, between, after, to, None, parameter, unit)
 
 
 T = TypeVar("T")

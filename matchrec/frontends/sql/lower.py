@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from types import MappingProxyType
 
-from matchrec.arguments import is_whole
+from matchrec.arguments import is_column, is_whole
 from matchrec.errors.kinds import shown
 from matchrec.errors.sql import pattern as errors
 from matchrec.errors.sql.clause import (
+    interval_without_unit,
     search_outside_window,
     skip_among_all,
 )
+from matchrec.frontends.durations import duration
 from matchrec.frontends.expressions.analysis import ClausePart, Scope
 from matchrec.frontends.expressions.expression import parse_row_expression, parse_scalar
 from matchrec.frontends.lexing.tokens import MOST, Dialect, first_matches, number_of_rows
@@ -198,7 +201,8 @@ def lower(clause: MatchRecognize, values: Values = MappingProxyType({})) -> Matc
     selection = clause.selection or EventSelection.STRICT_CONTIGUITY
     output = clause.output or MatchOutput.PREFERRED
     written = fill_bounds(clause.pattern, values)
-    windowed = clause.within is not None or clause.window_of_rows is not None
+    within = clause.window_of_time
+    windowed = within is not None or clause.window_of_rows is not None
     pattern, absences = take_out_negations(written, selection, output, windowed=windowed)
     dialect = clause.dialect
     define, measures = (
@@ -214,9 +218,9 @@ def lower(clause: MatchRecognize, values: Values = MappingProxyType({})) -> Matc
         partial=clause.partial,
         columns=clause.columns,
         after_match=clause.after_match or AfterMatchSkip(),
-        within=Within(_row(clause.within, ClausePart.WITHIN, dialect)) if clause.within else None,
+        within=Within(_interval(within, values, dialect)) if within else None,
         within_rows=_number_of_rows(clause.window_of_rows, values),
-        gaps=tuple(_gap(node, dialect) for node in clause.gaps),
+        gaps=tuple(_gap(node, values, dialect) for node in clause.gaps),
         selection=selection,
         output=output,
         first_matches=_first_matches(clause.first_matches, values),
@@ -245,10 +249,15 @@ def _number_of_rows(window: WindowNode | None, values: Values) -> int | None:
 
 def _number(parameter: Parameter, values: Values) -> str:
     """The value of a parameter as one would write it there; of what is no number its kind."""
-    name = parameter.name
-    given = values[name] if name in values else value_of(parameter, values)  # which raises
+    given = _value(parameter, values)
     is_short = is_whole(given) and abs(given) <= MOST
     return str(given) if is_short else shown(given)
+
+
+def _value(parameter: Parameter, values: Values) -> object:
+    """The value of a parameter. Raises MatchRecognizePlanError where it has none."""
+    name = parameter.name
+    return values[name] if name in values else value_of(parameter, values)  # which raises
 
 
 def _scope(clause: MatchRecognize, part: ClausePart, pattern: RowPattern) -> Scope:
@@ -270,8 +279,28 @@ def _row(node: ExpressionText, clause: ClausePart, dialect: Dialect) -> RowExpre
     return parse_row_expression(node.text, node.span.start, clause, dialect)
 
 
-def _gap(node: WindowNode, dialect: Dialect) -> Gap:
-    return Gap(_row(node.interval, ClausePart.WITHIN, dialect), node.after, node.to, node.span)
+def _gap(node: WindowNode, values: Values, dialect: Dialect) -> Gap:
+    return Gap(_interval(node, values, dialect), node.after, node.to, node.span)
+
+
+def _interval(node: WindowNode, values: Values, dialect: Dialect) -> RowExpression:
+    """The interval of a window, with the value of a parameter that is a length of time.
+
+    Other values are Spark's to fill in: a number in the unit of ORDER BY, or a Column.
+    """
+    given, written = node.parameter, node.interval
+    if given is None:
+        return _row(written, ClausePart.WITHIN, dialect)
+    value = values.get(given.name) if node.unit is None else _value(given, values)
+    if is_column(value) or (node.unit is None and not isinstance(value, str | timedelta)):
+        return _row(ExpressionText(given.written, written.span), ClausePart.WITHIN, dialect)
+    call = f"{given.written} in WITHIN"
+    length = duration(value, call, written.span)
+    if node.unit and not length.is_time:
+        length = duration(f"{value} {node.unit}", call, written.span)
+    if not (length.is_time or node.unit is None):
+        raise interval_without_unit(written.span, parameter=given.written)
+    return RowExpression(length.sql, written.span)
 
 
 def _scalar(node: ExpressionText, scope: Scope) -> Scalar:

@@ -75,7 +75,8 @@ class WindowNode:
     """How far rows may lie apart: the first and the last one, neighbours, or rows of variables.
 
     rows: how many rows of the partition a match spans at most; `interval` is their number then.
-    parameter: what takes the place of `rows`.
+    parameter: whose value that is, or the interval. unit: after INTERVAL and a parameter, empty
+    where none is.
     """
 
     interval: ExpressionText
@@ -85,6 +86,7 @@ class WindowNode:
     to: str | None = None
     rows: int | None = None
     parameter: Parameter | None = None
+    unit: str | None = None
 
     @property
     def is_gap(self) -> bool:
@@ -129,10 +131,15 @@ class MatchRecognize:
     span: Span = field(compare=False, default=Span(0, 0))
 
     @property
-    def within(self) -> ExpressionText | None:
+    def window_of_time(self) -> WindowNode | None:
         """How far the last row of a match may lie after the first one."""
-        whole = (one for one in self.windows if not one.is_gap and one.rows is None)
-        return next((one.interval for one in whole), None)
+        return next((one for one in self.windows if not one.is_gap and one.rows is None), None)
+
+    @property
+    def within(self) -> ExpressionText | None:
+        """That as it was written."""
+        window = self.window_of_time
+        return None if window is None else window.interval
 
     @property
     def window_of_rows(self) -> WindowNode | None:

@@ -125,6 +125,7 @@ def start_spark(
         builder = builder.remote(engine)
     elif MASTER not in settings and "PYSPARK_GATEWAY_PORT" not in os.environ:
         builder = builder.master(f"local[{cores or '*'}]")
+    builder = builder.config("spark.ui.showConsoleProgress", "false")  # `progress` shows more
     if memory is not None:
         builder = builder.config(MEMORY, memory)
     for name, value in settings.items():

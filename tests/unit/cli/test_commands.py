@@ -75,6 +75,22 @@ def test_a_parameter_is_a_bound_of_the_pattern(embedded: Path) -> None:
     assert result.stdout.splitlines() == ["sym,low,high,n", "X,10,12,3"]
 
 
+def test_a_parameter_is_an_interval(embedded: Path) -> None:
+    """Rows are a second after each other, and a match ends sooner than the interval says."""
+    clause = """ORDER BY at MEASURES COUNT(*) AS n PATTERN (A+) WITHIN {} DEFINE A AS ts > 0"""
+    rows = "(SELECT timestamp_seconds(ts) AS at, ts FROM t WHERE sym = 'X')"
+    query = f"SELECT * FROM {rows} MATCH_RECOGNIZE ({clause})"
+    asked = ("run", "-", *STOCKS, "--format", "csv", "--param")
+    for gap in ("2 SECONDS", "INTERVAL '2' SECOND", "interval 2 seconds"):
+        for within in (":gap", "INTERVAL :gap"):
+            result = invoke(*asked, f"gap={gap}", given=query.format(within))
+            assert result.stdout.splitlines() == ["n", "2", "1"], result.stderr
+    result = invoke(*asked, "gap=2", given=query.format("INTERVAL :gap SECOND"))
+    assert result.stdout.splitlines() == ["n", "2", "1"], result.stderr
+    query = f"SELECT * FROM {rows} MATCH_RECOGNIZE ({clause.replace('ts > 0', 'at < :gap')})"
+    assert "length of time" in refused(*asked, "gap=soon", given=query.format(":gap"), code=1)
+
+
 def test_explain_prints_what_it_counts_and_writes_the_automaton(embedded: Path) -> None:
     result = invoke("explain", "streaks.sql", *STOCKS, "--analyze", "--dot", "nfa.dot")
     assert result.exit_code == 0, result.stderr

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from matchrec.cli import queries
 from matchrec.cli.queries import value_of
 from tests.quick.embedded import invoke
 
@@ -41,8 +42,8 @@ def rows(*arguments: str) -> list[str]:
     return sorted(result.stdout.splitlines()[1:])
 
 
-def refused(*arguments: str, code: int = 2) -> str:
-    result = invoke(*arguments)
+def refused(*arguments: str, given: str | None = None, code: int = 2) -> str:
+    result = invoke(*arguments, given=given)
     assert (result.exit_code, result.stdout) == (code, "")
     return result.stderr
 
@@ -133,6 +134,51 @@ def test_arguments_that_do_not_fit_the_language(
 )
 def test_a_pattern_that_is_not_there(where: str, sentence: str, clicks: Path) -> None:
     assert sentence in refused("run", where, "--language", "pattern", *EVENTS, code=1)
+
+
+@pytest.fixture
+def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Has a command fail that starts an engine."""
+    monkeypatch.setattr(queries, "local_session", None)
+
+
+REPEATED = "ORDER BY ts PATTERN (A B{:n}) DEFINE B AS x > 1"
+QUERY = f"SELECT * FROM t MATCH_RECOGNIZE ({REPEATED})"
+
+
+@pytest.mark.usefixtures("no_engine")
+@pytest.mark.parametrize(
+    ("command", "query", "sentence"),
+    [
+        ("run", QUERY.replace("PATTERN (", "PATTERN (("), "`(` is not closed before DEFINE"),
+        (
+            "explain --param n=2",
+            QUERY.replace("DEFINE B", "DEFINE C"),
+            "DEFINE of `C`, which is not in PATTERN",
+        ),
+        ("why --param n=x", QUERY, "parameter `:n`, the bound of a quantifier in PATTERN, is 'x'"),
+        ("coverage --dialect trino --param n=2", QUERY.replace("ts PAT", "ts) PAT"), "`)`"),
+        (
+            "run --language sase --order-by ts --events t",
+            "PATTERN SEQ(A a",
+            "the query ends in PATTERN",
+        ),
+        ("sweep --events t --values n=1,2", REPEATED.replace("DEFINE B", "DEFINE"), "DEFINE"),
+    ],
+)
+def test_a_mistake_in_a_text_is_said_before_an_engine_starts(
+    command: str, query: str, sentence: str
+) -> None:
+    result = invoke(*command.split(), "-", given=query)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert sentence in result.stderr
+    assert "^" in result.stderr
+
+
+def test_a_session_says_whose_sql_a_query_is(embedded: Path) -> None:
+    query = QUERY.replace(":n", "@n").replace("x > 1", "price > 1")
+    asked = ("run", "-", "--table", "t=prices.csv", "--param", "n=2")
+    assert "pass --dialect bigquery" in refused(*asked, given=query, code=1)
 
 
 def test_a_table_of_events_that_is_not_there(clicks: Path) -> None:

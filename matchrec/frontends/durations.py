@@ -1,0 +1,100 @@
+"""Lengths of time that are values: of a window of a Pattern, and of a parameter after WITHIN."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+from fractions import Fraction
+
+from matchrec.arguments import ArgumentKind, is_number
+from matchrec.errors import kinds
+from matchrec.errors import stages as errors
+from matchrec.plan.text import MICROSECONDS
+from matchrec.source import Span
+
+# How long a window is: a time, or a number in the unit of the order column.
+#
+# 10 minutes    1 hour 30 minutes    INTERVAL '10' SECONDS    500    timedelta(minutes=10)
+
+NUMBER = r"\d{1,40}(?:\.\d{1,40})?"
+MOST = 2**63  # of microseconds, or of the column's own unit
+AMOUNT = re.compile(rf"\s*'?({NUMBER})'?\s*([A-Za-z]+)\s*")
+DURATION = ArgumentKind(
+    "a length of time, or a finite number in the unit of the order column",
+    lambda value: isinstance(value, str | timedelta) or is_number(value),
+    'write e.g. "10 minutes", timedelta(minutes=10), or 500',
+)
+ALONE = re.compile(rf"\s*({NUMBER})\s*")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Duration:
+    """A distance along the order column.
+
+    is_time: whether `amount` is in microseconds, and not in the column's own unit.
+    """
+
+    is_time: bool
+    amount: Fraction
+
+    @property
+    def sql(self) -> str:
+        """The distance as Spark SQL."""
+        if not self.is_time:
+            whole = self.amount.denominator == 1
+            return str(self.amount.numerator) if whole else repr(float(self.amount))
+        units = (name for name in MICROSECONDS if name != "WEEK")
+        unit = next(name for name in units if self.amount % MICROSECONDS[name] == 0)
+        return f"INTERVAL {self.amount / MICROSECONDS[unit]} {unit}"
+
+    def __str__(self) -> str:
+        return self.sql.removeprefix("INTERVAL ").lower()
+
+
+def duration(value: object, call: str, span: Span | None = None) -> Duration:
+    """The distance that an argument says. Raises MatchRecognizePlanError for what is none.
+
+    call: to which it was passed; span: where.
+
+    >>> duration("1 hour 30 minutes", "within").sql, duration(500, "within").sql
+    ('INTERVAL 90 MINUTE', '500')
+    """
+    length = read(value, call, span)
+    if length is None:
+        raise errors.not_a_duration(span, call=call, value=kinds.shown(value))
+    if length.amount <= 0:
+        raise errors.not_a_positive_duration(span, call=call, value=value)
+    if length.amount >= MOST:
+        raise errors.too_long_duration(span, call=call, value=value)
+    return length
+
+
+def read(value: object, call: str, span: Span | None) -> Duration | None:
+    """The distance, or None where there is none to be read."""
+    if isinstance(value, timedelta):
+        return Duration(True, Fraction(value // timedelta(microseconds=1)))
+    if is_number(value) or (isinstance(value, Decimal) and value.is_finite()):
+        return Duration(False, Fraction(str(value)))
+    if not isinstance(value, str):
+        return None
+    if alone := ALONE.fullmatch(value):
+        return Duration(False, Fraction(alone[1]))
+    text = re.sub(r"^\s*INTERVAL\b", "", value, flags=re.IGNORECASE).strip()
+    if text[:1] == text[-1:] == "'":
+        text = text[1:-1]
+    amounts = list(AMOUNT.finditer(text))
+    if not amounts or "".join(one[0] for one in amounts) != text:
+        return None
+    total = sum(Fraction(one[1]) * unit(one[2], call, span) for one in amounts)
+    return Duration(True, Fraction(total)) if Fraction(total).denominator == 1 else None
+
+
+def unit(name: str, call: str, span: Span | None) -> int:
+    """How many microseconds a unit has."""
+    singular = name.upper().removesuffix("S")
+    if singular not in MICROSECONDS:
+        known = [f"{one.lower()}s" for one in MICROSECONDS]
+        raise errors.unknown_unit(span, call=call, name=name, known=known)
+    return MICROSECONDS[singular]
