@@ -20,7 +20,7 @@ from itertools import compress
 
 from matchrec.conditions.aggregates import framed, split_aggregate
 from matchrec.conditions.functions import functions
-from matchrec.conditions.guards import guard, guards_of, holds_of_rows, is_partial, may_fail
+from matchrec.conditions.guards import guard, guards_of, holds_of_rows
 from matchrec.conditions.residual import (
     BASIC,
     COMPARISONS,
@@ -62,6 +62,7 @@ from matchrec.plan.expression import (
     render,
 )
 from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.operations import is_partial, may_fail
 from matchrec.plan.pattern import always_precedes
 from matchrec.plan.show import show_scalar
 from matchrec.plan.text import amount, as_operand, string_literal
@@ -160,7 +161,8 @@ class ConditionSplitter:
         """The column of an expression that reads rows at a fixed distance."""
         write = writing(scalar)
         column = RowColumn(tuple(self.fixed_piece(piece, write) for piece in scalar.pieces))
-        return row_column(column.text) if column.looks_at_one_row else column
+        found = row_column(column.text) if column.looks_at_one_row else column
+        return replace(found, may_fail=may_fail(scalar.operations))
 
     def fixed_piece(self, piece: str | Reference, write: Write) -> str | Shifted | Framed:
         match piece:
@@ -217,7 +219,7 @@ class ConditionSplitter:
 
     def defer(self, scalar: Scalar) -> Combined | None:
         """What may fail, as an operation, where other rows tell whether it is asked."""
-        if not isinstance(scalar, Operation) or not may_fail(scalar):
+        if not isinstance(scalar, Operation) or not may_fail(scalar.operations):
             return None
         if not is_known(scalar.operator):
             return None
@@ -235,7 +237,7 @@ class ConditionSplitter:
 
     def guarded(self, scalar: Scalar) -> Scalar:
         """What may fail, computed where the guards of the same row hold."""
-        if not may_fail(scalar):
+        if not may_fail(scalar.operations):
             return scalar
         same_row = compress(self.guards, self.read_same_row(scalar))
         return guard((*self.known(scalar), *same_row), scalar)
@@ -244,7 +246,7 @@ class ConditionSplitter:
         """What holds of the row, as it is mapped, at which the expression looks; none of others."""
         position = None if self.is_fixed(scalar) else one_position(scalar)
         is_mapped = position is not None and not position.physical_offset
-        if position is None or not is_mapped or not is_partial(render(scalar, argument_of)):
+        if position is None or not is_mapped or not is_partial(scalar.operations):
             return ()
         return tuple(filter(None, (holds_of_rows(self.plan, position.variable),)))
 

@@ -52,7 +52,6 @@ def template(*pieces: str | View | Instead | Template) -> Template:
 
 _PART = r"(?:\w+|`(?:[^`]|``)*`)"
 _OPERAND = re.compile(rf"{_PART}(?:\.{_PART})*|\{{\w+\}}")  # a name, or a hole
-_QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`""", re.DOTALL)
 _COLUMN = r"`(?:[^`]|``)+`"
 _STRUCT = re.compile(rf"struct\({_COLUMN}(?:, {_COLUMN})*\)")
 _LITERAL = re.compile(
@@ -114,15 +113,6 @@ def _unescaped(escape: re.Match[str]) -> str:
         return chr(int(code, 8))
     letter = escape["letter"]
     return f"\\{letter}" if letter in "%_" else _ESCAPED.get(letter, letter)
-
-
-def without_quotes(text: str) -> str:
-    """SQL with nothing left in its quotes.
-
-    >>> without_quotes("x = 'a / b' AND `y z` > 1")
-    "x = '' AND '' > 1"
-    """
-    return _QUOTED.sub("''", text)
 
 
 def as_operand(text: str) -> str:
