@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from operator import is_
 
 from matchrec.plan.operations import NO_OPERATIONS, UNREAD, Operations, named
 from matchrec.plan.text import run_together
@@ -173,9 +174,9 @@ class Term:
     operations: Operations = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        has_text = any(isinstance(piece, str) for piece in self.pieces)
-        read = (one.operations for one in self.pieces if isinstance(one, ColumnReference))
-        own = self.own if has_text else NO_OPERATIONS
+        texts = [piece for piece in self.pieces if isinstance(piece, str)]
+        read = [one.operations for one in self.pieces if isinstance(one, ColumnReference)]
+        own = self.own if texts else NO_OPERATIONS
         object.__setattr__(self, "own", own)
         object.__setattr__(self, "operations", own.union(*read))
 
@@ -217,12 +218,12 @@ class Operation:
         object.__setattr__(self, "operands", operands)
         object.__setattr__(self, "pieces", set_apart(pieces))
         object.__setattr__(self, "own", own)
-        object.__setattr__(self, "operations", own.union(*(one.operations for one in operands)))
+        object.__setattr__(self, "operations", own.union(*[one.operations for one in operands]))
 
     def of_operands(self, change: Callable[[Scalar], Scalar]) -> Operation:
-        """The operation with changed operands."""
-        parts = (part if isinstance(part, str) else change(part) for part in self.parts)
-        return replace(self, parts=tuple(parts))
+        """The operation with changed operands; itself where none is."""
+        parts = tuple(part if isinstance(part, str) else change(part) for part in self.parts)
+        return self if all(map(is_, parts, self.parts)) else replace(self, parts=parts)
 
 
 Scalar = Term | Operation
@@ -328,11 +329,14 @@ def with_semantics(reference: Reference, semantics: Semantics) -> Reference:
 
 
 def with_references(scalar: Scalar, change: Callable[[Reference], Piece]) -> Scalar:
-    """The expression with every reference changed, or with text in its place."""
+    """The expression with every reference changed, or with text in its place.
+
+    Itself where nothing changes.
+    """
     if isinstance(scalar, Operation):
         return scalar.of_operands(lambda operand: with_references(operand, change))
-    pieces = (piece if isinstance(piece, str) else change(piece) for piece in scalar.pieces)
-    return replace(scalar, pieces=tuple(pieces))
+    pieces = tuple(piece if isinstance(piece, str) else change(piece) for piece in scalar.pieces)
+    return scalar if all(map(is_, pieces, scalar.pieces)) else replace(scalar, pieces=pieces)
 
 
 def with_final_semantics(scalar: Scalar) -> Scalar:

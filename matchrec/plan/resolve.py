@@ -201,7 +201,8 @@ def resolve_scalar(scalar: Scalar, columns: InputColumns) -> Scalar:
     def resolve_reference(reference: Reference) -> Reference:
         match reference:
             case ColumnReference(argument=argument):
-                return replace(reference, argument=columns.canonical(argument))
+                found = columns.canonical(argument)
+                return reference if found == argument else replace(reference, argument=found)
             case Aggregate():
                 return with_terms(reference, lambda term: resolve_scalar(term, columns))
             case _:
