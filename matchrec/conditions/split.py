@@ -58,6 +58,7 @@ from matchrec.plan.expression import (
     Scalar,
     argument_of,
     conjuncts,
+    operand_of,
     references,
     render,
 )
@@ -65,7 +66,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.operations import is_partial, may_fail
 from matchrec.plan.pattern import always_precedes
 from matchrec.plan.show import show_scalar
-from matchrec.plan.text import amount, as_operand, string_literal
+from matchrec.plan.text import amount, string_literal
 from matchrec.source import Span
 
 
@@ -378,11 +379,7 @@ def is_null_on_null(scalar: Scalar) -> bool:
 
 def writing(scalar: Scalar) -> Write:
     """How to write what the column references of an expression read, in their places."""
-
-    def as_part(reference: Reference) -> str:
-        return as_operand(argument_of(reference))
-
-    return argument_of if is_bare(scalar) else as_part
+    return argument_of if is_bare(scalar) else operand_of
 
 
 def is_there(plan: MatchPlan, variable: str, position: Navigation) -> bool:

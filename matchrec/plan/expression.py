@@ -264,6 +264,12 @@ def argument_of(reference: Reference) -> str:
     return reference.argument
 
 
+def operand_of(reference: Reference) -> str:
+    """What a column reference reads, as it can stand beside any operator."""
+    assert isinstance(reference, ColumnReference), reference
+    return f"({reference.argument})" if reference.operations else reference.argument
+
+
 def references(scalar: Scalar) -> tuple[Reference, ...]:
     """The references of an expression in the order in which they are written, repeats included."""
     return tuple(piece for piece in scalar.pieces if not isinstance(piece, str))

@@ -11,6 +11,7 @@ from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from matchrec.plan.operations import FUNCTIONS, NEVER_FAILING
+from matchrec.spark.session import quiet_analysis
 from tests.quick.scale import some_of
 
 pytestmark = pytest.mark.larger  # asks for all functions
@@ -40,10 +41,12 @@ EDGES = {
 """Values of each type; there is a NULL, too."""
 
 TYPES = tuple(EDGES)
-OF_THREE = "int", "double", "string", "date", "timestamp", "array<int>", "boolean"
-"""Types of functions of three arguments."""
+OF_TWO = "int", "bigint", "double", "string", "date", "timestamp", "array<int>"
+OF_THREE = "int", "string", "date"
+"""Types that meet others in functions of two and of three arguments."""
 
 UNITS = "YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND", "nonsense"
+OF_UNITS = "DATEDIFF", "DATE_DIFF", "DATE_PART", "DATE_TRUNC", "TIMESTAMPDIFF", "TRUNC"
 FIELDS = *UNITS[:-1], "DAYOFWEEK", "DOY"
 TIMES = "date", "timestamp", "timestamp_ntz"
 LAMBDAS = (
@@ -72,7 +75,7 @@ def edges(spark: SparkSession) -> DataFrame:
     """Rows of values at the edges, drawn at random: three columns of each type."""
     drawn = random.Random(1)
     values = [EDGES[name].split(" ") for name in TYPES for _ in range(3)]
-    rows = (", ".join(drawn.choice([*some, "NULL"]) for some in values) for _ in range(400))
+    rows = (", ".join(drawn.choice([*some, "NULL"]) for some in values) for _ in range(200))
     names = ", ".join(f"c{number}" for number in range(len(values)))
     every = f"SELECT * FROM VALUES {', '.join(f'({row})' for row in rows)} AS t({names})"
     columns = (
@@ -80,7 +83,7 @@ def edges(spark: SparkSession) -> DataFrame:
         for place, name in enumerate(TYPES)
         for number in range(3)
     )
-    return spark.sql(f"SELECT {', '.join(columns)} FROM ({every})")
+    return spark.sql(f"SELECT {', '.join(columns)} FROM ({every})").localCheckpoint()
 
 
 def column(type_name: str, number: int = 0) -> str:
@@ -90,11 +93,11 @@ def column(type_name: str, number: int = 0) -> str:
 def calls(function: str) -> Iterator[str]:
     """A function on columns of all types, as far as it may take them."""
     yield f"{function}()"
-    for count, types in ((1, TYPES), (2, TYPES), (3, OF_THREE)):
-        for chosen in product(types, repeat=count):
-            arguments = (column(name, number) for number, name in enumerate(chosen))
-            yield f"{function}({', '.join(arguments)})"
-    for unit, name in product(UNITS, TYPES):
+    same = ((name,) * count for count in (1, 2, 3) for name in TYPES)
+    for chosen in (*same, *product(OF_TWO, repeat=2), *product(OF_THREE, repeat=3)):
+        arguments = (column(name, number) for number, name in enumerate(chosen))
+        yield f"{function}({', '.join(arguments)})"
+    for unit, name in product(UNITS, TIMES) if function in OF_UNITS else ():
         yield f"{function}('{unit}', {column(name)})"
         yield f"{function}({column(name)}, '{unit}')"
         yield f"{function}({unit}, {column(name)}, {column(name, 1)})"
@@ -106,7 +109,7 @@ def calls(function: str) -> Iterator[str]:
 def others() -> Iterator[str]:
     """What is no plain call."""
     for form in (*LAMBDAS, *OPERATORS):
-        for one, other in product(TYPES, repeat=2):
+        for one, other in (*product(OF_TWO, repeat=2), *zip(TYPES, TYPES, strict=True)):
             yield form.format(column(one), column(other, 1))
     for field, name in product(FIELDS, TIMES):
         yield f"extract({field} FROM {column(name)})"
@@ -117,7 +120,8 @@ def analysed(edges: DataFrame, expressions: Iterable[str]) -> Iterator[str]:
     texts = tuple(f"cast({column('string', number)}#" for number in range(3))
     for expression in dict.fromkeys(expressions):
         try:
-            found = edges.selectExpr(f"{expression} AS value")
+            with quiet_analysis():
+                found = edges.selectExpr(f"{expression} AS value")
         except AnalysisException:
             continue
         plan = found._jdf.queryExecution().analyzed().toString()

@@ -206,7 +206,9 @@ def test_what_may_fail_is_computed_where_its_guards_hold(condition: str, column:
         ("my.upper(name)", True),
         ("`upper`(name)", True),
         ("x + 1", True),
-        ("try_to_date(name)", False),
+        ("try_add(x, y) > 1", False),
+        ("try_element_at(xs, y) > 1", True),  # of the place 0
+        ("lpad(name, x)", True),
         ("parse_json(name)", True),
         ("x::int", True),
         ("x IN (SELECT max(y) FROM o)", False),
