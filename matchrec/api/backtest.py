@@ -21,7 +21,7 @@ from matchrec.errors import calls as errors
 from matchrec.explanation.coverage import EndingWords, words_of_endings
 from matchrec.nfa.closure import UNREACHABLE
 from matchrec.plan.clauses import MatchOutput, Measure, RowsPerMatch
-from matchrec.plan.expression import ColumnReference, End, Navigation, Semantics, Term
+from matchrec.plan.expression import End, Navigation, Semantics, column_term
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quoted, string_literal
 from matchrec.spark.coverage import attempts_of
@@ -77,15 +77,11 @@ def plan_of_matches(clause: Clause) -> MatchPlan:
     if not plan.order_by:
         raise errors.no_order_of_labels()
     first = plan.order_by[0].expression
+    ends = {"__first": End.FIRST, "__last": End.LAST}
+    rows = {name: Navigation(end=end, semantics=Semantics.FINAL) for name, end in ends.items()}
     measures = (
-        Measure(
-            name,
-            Term(
-                (ColumnReference(Navigation(end=end, semantics=Semantics.FINAL), first.text),),
-                first.place,
-            ),
-        )
-        for name, end in (("__first", End.FIRST), ("__last", End.LAST))
+        Measure(name, replace(column_term(row, first.text), span=first.place))
+        for name, row in rows.items()
     )
     keys = {key.text: key for key in reversed(plan.keys)}
     return replace(

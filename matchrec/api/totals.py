@@ -15,12 +15,12 @@ from matchrec.errors import totals as errors
 from matchrec.errors.conditions import duplicate_output_column
 from matchrec.plan.clauses import Grouping, MatchOutput, Measure, RowsPerMatch
 from matchrec.plan.expression import (
-    ColumnReference,
     End,
     MatchNumber,
     Navigation,
     Semantics,
     Term,
+    column_term,
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import AVERAGE_OR_NULL, quoted, string_literal
@@ -232,7 +232,7 @@ def key_measures(plan: MatchPlan, grouped: Grouping) -> dict[str, Measure]:
     keys = {one.text for one in plan.partition_by}
     found = {
         text.strip("`"): Measure(
-            f"__key_{number}", Term((ColumnReference(read, text),), one.expression.place)
+            f"__key_{number}", replace(column_term(read, text), span=one.expression.place)
         )
         for number, one in enumerate(plan.order_by)
         if _PLAIN_NAME.fullmatch(text := one.expression.text) and text not in keys

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from matchrec.compile.executable import Crossing
 from matchrec.conditions.aggregates import basic, framed
-from matchrec.conditions.guards import guard, holds_of_rows, is_partial, may_fail
+from matchrec.conditions.guards import guard, holds_of_rows
 from matchrec.conditions.residual import (
     Combined,
     ListAggregate,
@@ -51,6 +51,7 @@ from matchrec.plan.expression import (
     with_references,
 )
 from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.operations import is_partial, may_fail
 from matchrec.plan.text import sum_or_null
 
 WITHOUT_DISTANCE = SPARKS_OWN | {Family.STRING, Family.BINARY, Family.BOOLEAN}
@@ -233,7 +234,7 @@ def guard_reads(plan: MatchPlan) -> MatchPlan:
 def guard_column(plan: MatchPlan, reference: ColumnReference) -> ColumnReference:
     """What is read on a mapped row; a row at a distance from one may be mapped to no variable."""
     navigation, argument = reference.navigation, reference.argument
-    if navigation.physical_offset or not is_partial(argument):
+    if navigation.physical_offset or not is_partial(reference.operations):
         return reference
     known = holds_of_rows(plan, navigation.variable)
     if known is None:
@@ -249,9 +250,9 @@ def guard_aggregate(plan: MatchPlan, aggregate: Aggregate) -> Aggregate:
     passing = [] if condition is None or not looks_at_columns_only(condition) else [condition]
 
     def guarded(term: Scalar, others: list[Scalar]) -> Scalar:
-        if not looks_at_columns_only(term) or not references(term) or not may_fail(term):
+        if not looks_at_columns_only(term) or not references(term) or not may_fail(term.operations):
             return term
-        return guard([*(mapped if is_partial(row_text(term)) else ()), *others], term)
+        return guard([*(mapped if is_partial(term.operations) else ()), *others], term)
 
     return replace(
         aggregate,

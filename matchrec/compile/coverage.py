@@ -12,7 +12,6 @@ from itertools import chain
 
 from matchrec.compile.executable import Executable
 from matchrec.compile.path import Draft
-from matchrec.conditions.guards import text_may_fail
 from matchrec.conditions.residual import NOWHERE, Combined, Nearby, SplitCondition, Step, Value
 from matchrec.conditions.row_column import (
     EVERYWHERE,
@@ -35,7 +34,14 @@ from matchrec.nfa.compile import CompiledPattern
 from matchrec.nfa.occurrences import Occurrences, compile_occurrences, occurrences_of_stages
 from matchrec.output.schema import RowOutput
 from matchrec.plan.clauses import MatchOutput
-from matchrec.plan.expression import ColumnReference, Navigation, Scalar, Term, comparison, joined
+from matchrec.plan.expression import (
+    Navigation,
+    Scalar,
+    Term,
+    column_term,
+    comparison,
+    joined,
+)
 from matchrec.plan.match_plan import MatchPlan, search_only
 from matchrec.plan.pattern import negations, variable_names
 
@@ -129,7 +135,7 @@ def tie_of(orders: tuple[str, ...], drafted: Draft) -> Test | None:
 
 def value(text: str, row: Navigation) -> Term:
     """The value of a column on a row."""
-    return Term((ColumnReference(row, text),), NOWHERE)
+    return column_term(row, text)
 
 
 def link_coverage(asked: CoverageDraft, executable: Executable) -> CoverageTask:
@@ -182,15 +188,9 @@ def asked_tests(condition: SplitCondition) -> Sequence[Test]:
     """Its tests; one that may fail is asked where those before it hold, and is true elsewhere."""
     found: list[Test] = []
     for test in condition.tests:
-        others_first = bool(found) and may_fail(column_of(test))
+        others_first = bool(found) and column_of(test).may_fail
         found.append(asked_after(found, test) if others_first else test)
     return found
-
-
-def may_fail(column: RowColumn) -> bool:
-    """Whether it may have no result; to read a row at a distance does not fail."""
-    texts = (piece for piece in column.pieces if isinstance(piece, str))
-    return any(map(text_may_fail, (*texts, *column.arguments)))
 
 
 def asked_after(before: Sequence[Test], test: Test) -> Test:

@@ -21,12 +21,13 @@ from matchrec.plan.expression import (
     Reference,
     Scalar,
     looks_at_columns_only,
+    operand_of,
     references,
     render,
     row_text,
     terms,
 )
-from matchrec.plan.text import as_operand, string_literal
+from matchrec.plan.text import string_literal
 from matchrec.source import Span
 
 BASIC = by_name(
@@ -120,8 +121,8 @@ def listed_columns(
 
     def write(reference: Reference) -> str:
         match reference:
-            case ColumnReference(argument=argument):
-                return as_operand(argument)
+            case ColumnReference():
+                return operand_of(reference)
             case Classifier():
                 return string_literal(variable)
             case _:

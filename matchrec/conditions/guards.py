@@ -9,7 +9,6 @@ would not have come to it, or to which its variable is not mapped.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from matchrec.plan.expression import (
@@ -26,81 +25,7 @@ from matchrec.plan.expression import (
     row_text,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.text import without_quotes
-
-_SUM = re.compile(r"(?<!\d[eE])[-+*](?!>)|\b(?:ABS|NEGATIVE)\b", re.IGNORECASE)
-_PARTIAL = re.compile(
-    r"/(?!\s*[\d.]*[1-9])|%(?!\s*[\d.]*[1-9])|\[|::|\bDIV\b|\b(?:[IR]?LIKE|REGEXP)\b(?!\s*'')",
-    re.IGNORECASE,
-)
-"""A divisor that may be zero, an element, a cast, a pattern that is no literal."""
-
-_QUERY = re.compile(r"\bSELECT\b", re.IGNORECASE)
-_CALL = re.compile(r"(?:([\w.]+)|'')\s*\(")
-
-_KEYWORDS = """
-    ALL AND ANY AS BETWEEN BY CASE DISTINCT ELSE ESCAPE FALSE FROM ILIKE IN IS LIKE NOT NULL OF
-    OR OVER REGEXP RLIKE SOME THEN TRUE WHEN WHERE
-"""
-KEYWORDS = frozenset(_KEYWORDS.split())
-"""Words before a parenthesis that are no functions."""
-
-_TOTAL = """
-    ABS NEGATIVE BTRIM CHARACTER_LENGTH CHAR_LENGTH CONCAT CONCAT_WS CONTAINS ENDSWITH INITCAP
-    INSTR LCASE LEFT LEN LENGTH LEVENSHTEIN LOCATE LOWER LPAD LTRIM POSITION REPLACE REVERSE
-    RIGHT RPAD RTRIM SOUNDEX STARTSWITH SUBSTR SUBSTRING SUBSTRING_INDEX TRANSLATE TRIM UCASE
-    UPPER ASCII BASE64 BIT_LENGTH CRC32 HASH HEX MD5 OCTET_LENGTH SHA SHA1 SHA2 XXHASH64
-    COALESCE EQUAL_NULL GREATEST IF IFNULL ISNAN ISNOTNULL ISNULL LEAST NANVL NULLIF NULLIFZERO
-    NVL NVL2 ZEROIFNULL ACOS ACOSH ASIN ASINH ATAN ATAN2 ATANH CBRT CEIL CEILING COS COSH COT
-    CSC DEGREES EXP EXPM1 FLOOR HYPOT LN LOG LOG10 LOG1P LOG2 POW POWER RADIANS RINT SEC SIGN
-    SIGNUM SIN SINH SQRT TAN TANH DATEDIFF DATE_ADD DATE_DIFF DATE_PART DATE_SUB DATE_TRUNC DAY
-    DAYNAME DAYOFMONTH DAYOFWEEK DAYOFYEAR EXTRACT HOUR LAST_DAY MINUTE MONTH MONTHNAME
-    MONTHS_BETWEEN QUARTER SECOND TIMESTAMPDIFF TRUNC UNIX_DATE UNIX_MICROS UNIX_MILLIS
-    UNIX_SECONDS WEEKDAY WEEKOFYEAR YEAR ARRAY ARRAYS_OVERLAP ARRAY_CONTAINS ARRAY_DISTINCT
-    ARRAY_EXCEPT ARRAY_INTERSECT ARRAY_JOIN ARRAY_MAX ARRAY_MIN ARRAY_POSITION ARRAY_SIZE
-    ARRAY_UNION CARDINALITY FLATTEN GET MAP_CONTAINS_KEY MAP_KEYS MAP_VALUES NAMED_STRUCT SIZE
-    SORT_ARRAY STRUCT AGGREGATE EXISTS FILTER FORALL REDUCE TRANSFORM COUNT FIRST_VALUE
-    LAST_VALUE MAX MIN CURRENT_DATE CURRENT_TIMESTAMP LOCALTIMESTAMP NOW
-"""
-TOTAL = KEYWORDS | frozenset(_TOTAL.split())
-"""What has a result for all values of the types that it takes, but for sums that are too large.
-
-Any other function may fail: a cast, one that reads a text, one of the user's own.
-"""
-
-
-def may_fail(scalar: Scalar) -> bool:
-    """Whether an expression may have no result under ANSI, by its functions and operators."""
-    texts = (
-        piece.argument if isinstance(piece, ColumnReference) else piece
-        for piece in scalar.pieces
-        if isinstance(piece, str | ColumnReference)
-    )
-    return any(map(text_may_fail, texts))
-
-
-def text_may_fail(text: str) -> bool:
-    """Whether SQL over one row may have no result under ANSI."""
-    return is_partial(text) or _SUM.search(without_quotes(text)) is not None
-
-
-def is_partial(text: str) -> bool:
-    """Whether SQL over one row may fail but for its sums, which may be too large for their type."""
-    plain = without_quotes(text)
-    return _PARTIAL.search(plain) is not None or not all(map(is_total, _CALL.findall(plain)))
-
-
-def is_total(name: str) -> bool:
-    """Whether a function, by its name, or a word never fails; one in backticks has no name here."""
-    known = name.upper()
-    return known in TOTAL or known.startswith("TRY_")
-
-
-def takes_long(text: str) -> bool:
-    """Whether SQL over one row calls a function, which may be the user's own, or has a query."""
-    plain = without_quotes(text)
-    calls = any(name.upper() not in KEYWORDS for name in _CALL.findall(plain))
-    return calls or _QUERY.search(plain) is not None
+from matchrec.plan.operations import NO_OPERATIONS, takes_long
 
 
 def holds_of_rows(plan: MatchPlan, variable: str | None) -> Scalar | None:
@@ -115,10 +40,12 @@ def _row_condition(plan: MatchPlan, variable: str) -> Term | None:
     """What the condition of a variable asks of the row alone, but for what takes long to ask."""
     conditions = (one.condition for one in plan.definitions if one.variable == variable)
     parts = [part for condition in conditions for part in conjuncts(condition)]
-    texts = [row_text(part) for part in parts if _is_of_row(plan, variable, part)]
-    quick = [text for text in texts if not takes_long(text)]
-    text = quick[0] if len(quick) == 1 else " AND ".join(f"({one})" for one in quick)
-    return Term((text,), parts[0].span) if quick else None
+    own = (part for part in parts if _is_of_row(plan, variable, part))
+    quick = [part for part in own if not takes_long(part.operations)]
+    texts = [row_text(part) for part in quick]
+    text = texts[0] if len(quick) == 1 else " AND ".join(f"({one})" for one in texts)
+    operations = NO_OPERATIONS.union(*(part.operations for part in quick))
+    return Term((text,), parts[0].span, operations) if quick else None
 
 
 def _is_of_row(plan: MatchPlan, variable: str, part: Scalar) -> bool:

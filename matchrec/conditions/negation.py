@@ -29,10 +29,11 @@ from matchrec.plan.expression import (
     Reference,
     RowNumber,
     Scalar,
-    Term,
+    column_term,
     complement,
     inner_references,
     joined,
+    literal,
     with_references,
 )
 from matchrec.plan.match_plan import MatchPlan
@@ -68,11 +69,11 @@ class Viewpoint:
         asked = [with_references(one.condition, self.read) for one in definitions]
         if self.row is Forbidden.AFTER:
             asked = [self.has_next_row(), *asked]
-        return complement(all_of(asked)) if asked else Term(("FALSE",), NOWHERE)
+        return complement(all_of(asked)) if asked else literal("FALSE", NOWHERE)
 
     def has_next_row(self) -> Scalar:
         """Whether there is a row after the one that is mapped."""
-        return Term((ColumnReference(self.candidate(0), "TRUE"),), NOWHERE)
+        return column_term(self.candidate(0), "TRUE")
 
     def candidate(self, physical: int) -> Navigation:
         """The row that must not be there, or one so far from it."""

@@ -21,6 +21,8 @@ from matchrec.plan.expression import Navigation, Scalar
 from matchrec.source import Span
 
 NOWHERE = Span(0, 0)
+ZERO = row_column("0")
+"""The number zero in what a function is written as, which Spark is not asked about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +222,7 @@ class FormWriter:
             case int():
                 return self.parts[form]
             case "0":
-                return Value(row_column(form), None, None, self.span)
+                return Value(ZERO, None, None, self.span)
             case str():
                 return Combined(form, self.parts, self.span)
             case (operator, *forms):

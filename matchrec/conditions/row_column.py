@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from matchrec.conditions.guards import text_may_fail
 from matchrec.conditions.types import ValueType
 from matchrec.errors.conditions import within_needs_ascending_order
 from matchrec.plan.clauses import RowExpression
@@ -34,11 +33,14 @@ class Framed:
 class RowColumn:
     """SQL over one row and rows at a fixed distance from it; equal pieces are one column.
 
+    may_fail: whether it may have no result under ANSI.
+
     >>> RowColumn(("", Shifted("price", 0), " < ", Shifted("price", -1))).looks_at_one_row
     False
     """
 
     pieces: tuple[str | Shifted | Framed, ...]
+    may_fail: bool = field(default=True, compare=False, repr=False)
 
     @property
     def looks_at_one_row(self) -> bool:
@@ -91,7 +93,7 @@ def cast(column: RowColumn, type_name: str) -> RowColumn:
 def conjunction(columns: tuple[RowColumn, ...]) -> RowColumn:
     """True where every column is true; one over one row may fail where an earlier one is not."""
     rows = tuple(column for column in columns if column.looks_at_one_row)
-    if len(columns) > len(rows) and any(text_may_fail(column.text) for column in rows[1:]):
+    if len(columns) > len(rows) and any(column.may_fail for column in rows[1:]):
         others = (column for column in columns if not column.looks_at_one_row)
         columns = (conjunction(rows), *others)
     if len(columns) == 1:

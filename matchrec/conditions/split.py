@@ -20,7 +20,7 @@ from itertools import compress
 
 from matchrec.conditions.aggregates import framed, split_aggregate
 from matchrec.conditions.functions import functions
-from matchrec.conditions.guards import guard, guards_of, holds_of_rows, is_partial, may_fail
+from matchrec.conditions.guards import guard, guards_of, holds_of_rows
 from matchrec.conditions.residual import (
     BASIC,
     COMPARISONS,
@@ -58,13 +58,15 @@ from matchrec.plan.expression import (
     Scalar,
     argument_of,
     conjuncts,
+    operand_of,
     references,
     render,
 )
 from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.operations import is_partial, may_fail
 from matchrec.plan.pattern import always_precedes
 from matchrec.plan.show import show_scalar
-from matchrec.plan.text import amount, as_operand, string_literal
+from matchrec.plan.text import amount, string_literal
 from matchrec.source import Span
 
 
@@ -160,7 +162,8 @@ class ConditionSplitter:
         """The column of an expression that reads rows at a fixed distance."""
         write = writing(scalar)
         column = RowColumn(tuple(self.fixed_piece(piece, write) for piece in scalar.pieces))
-        return row_column(column.text) if column.looks_at_one_row else column
+        found = row_column(column.text) if column.looks_at_one_row else column
+        return replace(found, may_fail=may_fail(scalar.operations))
 
     def fixed_piece(self, piece: str | Reference, write: Write) -> str | Shifted | Framed:
         match piece:
@@ -217,7 +220,7 @@ class ConditionSplitter:
 
     def defer(self, scalar: Scalar) -> Combined | None:
         """What may fail, as an operation, where other rows tell whether it is asked."""
-        if not isinstance(scalar, Operation) or not may_fail(scalar):
+        if not isinstance(scalar, Operation) or not may_fail(scalar.operations):
             return None
         if not is_known(scalar.operator):
             return None
@@ -235,7 +238,7 @@ class ConditionSplitter:
 
     def guarded(self, scalar: Scalar) -> Scalar:
         """What may fail, computed where the guards of the same row hold."""
-        if not may_fail(scalar):
+        if not may_fail(scalar.operations):
             return scalar
         same_row = compress(self.guards, self.read_same_row(scalar))
         return guard((*self.known(scalar), *same_row), scalar)
@@ -244,7 +247,7 @@ class ConditionSplitter:
         """What holds of the row, as it is mapped, at which the expression looks; none of others."""
         position = None if self.is_fixed(scalar) else one_position(scalar)
         is_mapped = position is not None and not position.physical_offset
-        if position is None or not is_mapped or not is_partial(render(scalar, argument_of)):
+        if position is None or not is_mapped or not is_partial(scalar.operations):
             return ()
         return tuple(filter(None, (holds_of_rows(self.plan, position.variable),)))
 
@@ -376,11 +379,7 @@ def is_null_on_null(scalar: Scalar) -> bool:
 
 def writing(scalar: Scalar) -> Write:
     """How to write what the column references of an expression read, in their places."""
-
-    def as_part(reference: Reference) -> str:
-        return as_operand(argument_of(reference))
-
-    return argument_of if is_bare(scalar) else as_part
+    return argument_of if is_bare(scalar) else operand_of
 
 
 def is_there(plan: MatchPlan, variable: str, position: Navigation) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -178,7 +177,7 @@ NAMES = {one.name.upper(): one for one in (*NAMED, TIMESTAMP, TIMESTAMP_NTZ)} | 
     "REAL": FLOAT,
     "TIMESTAMP_LTZ": TIMESTAMP,
 }
-DECIMAL = re.compile(r"(?:DECIMAL|DEC|NUMERIC)(?:\((\d+)(?:,(-?\d+))?\))?")
+DECIMALS = frozenset({"DECIMAL", "DEC", "NUMERIC"})
 
 
 def type_named(name: str) -> ValueType | None:
@@ -187,8 +186,9 @@ def type_named(name: str) -> ValueType | None:
     >>> type_named("DEC(5,2)").name, type_named("MAP<INT,INT>")
     ('decimal(5,2)', None)
     """
-    found = DECIMAL.fullmatch(name)
-    if found is None:
+    kind, _, written = name.removesuffix(")").partition("(")
+    digits = written.split(",") if written else ["10"]
+    if kind not in DECIMALS or len(digits) > 2 or not all(map(str.isdecimal, digits)):
         return NAMES.get(name)
-    precision, scale = int(found[1] or 10), int(found[2] or 0)
-    return decimal(precision, scale) if 0 <= scale <= precision <= 38 else None
+    precision, scale = map(int, (*digits, "0")[:2])
+    return decimal(precision, scale) if scale <= precision <= 38 else None

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from operator import is_
 
+from matchrec.plan.operations import NO_OPERATIONS, UNREAD, Operations, named
 from matchrec.plan.text import run_together
 from matchrec.source import Span
 
@@ -67,11 +69,15 @@ class Navigation:
 
 @dataclass(frozen=True, slots=True)
 class ColumnReference:
-    """The value of `argument`, Spark SQL over one row, on the row that `navigation` finds."""
+    """The value of `argument`, Spark SQL over one row, on the row that `navigation` finds.
+
+    operations: of the argument.
+    """
 
     navigation: Navigation
     argument: str
     span: Span | None = field(default=None, compare=False)
+    operations: Operations = field(default=UNREAD, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,10 +163,22 @@ Piece = str | Reference
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """SQL text that has no structure for us: Spark's to evaluate, references as holes in it."""
+    """SQL text that has no structure for us: Spark's to evaluate, references as holes in it.
+
+    own: the operations of the text. operations: with those of the columns that it reads.
+    """
 
     pieces: tuple[Piece, ...]
     span: Span = field(compare=False)
+    own: Operations = field(default=UNREAD, compare=False, repr=False)
+    operations: Operations = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        texts = [piece for piece in self.pieces if isinstance(piece, str)]
+        read = [one.operations for one in self.pieces if isinstance(one, ColumnReference)]
+        own = self.own if texts else NO_OPERATIONS
+        object.__setattr__(self, "own", own)
+        object.__setattr__(self, "operations", own.union(*read))
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,15 +190,18 @@ class Operation:
     the expression itself with the parentheses in `parts`.
     parts: the exact text of the whole operation, with the operands in their places. words: what it
     takes that is no value, such as the type of a CAST or the unit of TIMESTAMPDIFF, in upper case.
-    operands, pieces: of the parts, the text with references as holes.
+    own: itself, as tables of operations list it. operands, pieces, operations: of the parts, the
+    text with references as holes.
     """
 
     operator: str
     parts: tuple[str | Scalar, ...]
     span: Span = field(compare=False)
     words: tuple[str, ...] = ()
+    own: Operations = field(default=NO_OPERATIONS, compare=False, repr=False)
     operands: tuple[Scalar, ...] = field(init=False, compare=False, repr=False)
     pieces: tuple[Piece, ...] = field(init=False, compare=False, repr=False)
+    operations: Operations = field(init=False, compare=False, repr=False)
 
     __match_args__ = ("operator", "operands")
 
@@ -193,13 +214,16 @@ class Operation:
                 else:
                     pieces.append(piece)
         operands = tuple(part for part in self.parts if not isinstance(part, str))
+        own = self.own or named(self.operator)
         object.__setattr__(self, "operands", operands)
         object.__setattr__(self, "pieces", set_apart(pieces))
+        object.__setattr__(self, "own", own)
+        object.__setattr__(self, "operations", own.union(*[one.operations for one in operands]))
 
     def of_operands(self, change: Callable[[Scalar], Scalar]) -> Operation:
-        """The operation with changed operands."""
-        parts = (part if isinstance(part, str) else change(part) for part in self.parts)
-        return replace(self, parts=tuple(parts))
+        """The operation with changed operands; itself where none is."""
+        parts = tuple(part if isinstance(part, str) else change(part) for part in self.parts)
+        return self if all(map(is_, parts, self.parts)) else replace(self, parts=parts)
 
 
 Scalar = Term | Operation
@@ -238,6 +262,12 @@ def argument_of(reference: Reference) -> str:
     """The SQL over one row that a column reference reads; no other reference has one."""
     assert isinstance(reference, ColumnReference), reference
     return reference.argument
+
+
+def operand_of(reference: Reference) -> str:
+    """What a column reference reads, as it can stand beside any operator."""
+    assert isinstance(reference, ColumnReference), reference
+    return f"({reference.argument})" if reference.operations else reference.argument
 
 
 def references(scalar: Scalar) -> tuple[Reference, ...]:
@@ -288,6 +318,11 @@ def subexpressions(scalar: Scalar) -> Iterator[Scalar]:
             yield from subexpressions(operand)
 
 
+def written_operations(scalar: Scalar) -> Operations:
+    """What an expression itself computes, without what it reads."""
+    return NO_OPERATIONS.union(*(part.own for part in subexpressions(scalar)))
+
+
 def with_semantics(reference: Reference, semantics: Semantics) -> Reference:
     """The reference as it is seen with running or final semantics."""
     match reference:
@@ -300,11 +335,14 @@ def with_semantics(reference: Reference, semantics: Semantics) -> Reference:
 
 
 def with_references(scalar: Scalar, change: Callable[[Reference], Piece]) -> Scalar:
-    """The expression with every reference changed, or with text in its place."""
+    """The expression with every reference changed, or with text in its place.
+
+    Itself where nothing changes.
+    """
     if isinstance(scalar, Operation):
         return scalar.of_operands(lambda operand: with_references(operand, change))
-    pieces = (piece if isinstance(piece, str) else change(piece) for piece in scalar.pieces)
-    return replace(scalar, pieces=tuple(pieces))
+    pieces = tuple(piece if isinstance(piece, str) else change(piece) for piece in scalar.pieces)
+    return scalar if all(map(is_, pieces, scalar.pieces)) else replace(scalar, pieces=pieces)
 
 
 def with_final_semantics(scalar: Scalar) -> Scalar:
@@ -313,6 +351,16 @@ def with_final_semantics(scalar: Scalar) -> Scalar:
 
 
 # Expressions that are put together of others, with the text that Spark evaluates.
+
+
+def literal(text: str, span: Span) -> Term:
+    """A number, a text, an interval or another constant."""
+    return Term((text,), span, NO_OPERATIONS)
+
+
+def column_term(navigation: Navigation, text: str, span: Span | None = None) -> Term:
+    """A column of the row that a navigation finds."""
+    return Term((ColumnReference(navigation, text, span, NO_OPERATIONS),), span or Span(0, 0))
 
 
 def joined(operator: str, parts: Sequence[Scalar], span: Span | None = None) -> Scalar:

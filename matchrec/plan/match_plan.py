@@ -29,11 +29,11 @@ from matchrec.plan.expression import (
     MATCHED_ROWS,
     Aggregate,
     Classifier,
-    ColumnReference,
     Navigation,
     Reference,
     Semantics,
     Term,
+    column_term,
     references,
     with_references,
 )
@@ -165,7 +165,7 @@ def as_graph(plan: MatchPlan) -> MatchPlan:
         return plan
     here, nowhere = Navigation(semantics=Semantics.FINAL), Span(0, 0)
     state = Term((Classifier(here),), nowhere)
-    event = Term((ColumnReference(here, "struct(*)"),), nowhere)
+    event = column_term(here, "struct(*)")
     measures = (Measure("state", state), Measure("event", event))
     return replace(plan, partition_by=plan.keys, equal=(), measures=measures)
 

@@ -5,7 +5,6 @@ A rule is one function, and one class of `errors.warnings`, whose sentence says 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -24,15 +23,20 @@ from matchrec.errors.warnings import (
 )
 from matchrec.plan.clauses import Definition, EventSelection, MatchOutput
 from matchrec.plan.expression import (
+    Aggregate,
     ColumnReference,
     End,
     Navigation,
     Operation,
     Piece,
+    Reference,
     Scalar,
     conjuncts,
     references,
+    render,
     subexpressions,
+    with_references,
+    with_terms,
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import (
@@ -54,11 +58,11 @@ from matchrec.plan.pattern import (
     walk,
 )
 from matchrec.plan.show import show_scalar
+from matchrec.plan.text import amount, unquoted
 
 # Remarks on comparisons in conditions, and on PREV where rows may be skipped.
 
 COMPARISONS = frozenset({"=", "==", "<>", "!=", "<", "<=", ">", ">=", "<=>"})
-_NUMBER = re.compile(r"\d{1,15}")
 
 
 def comparisons(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
@@ -81,7 +85,7 @@ def comparison(
     others = [operand for operand in one.operands if not is_null(operand)]
     if one.operator != "<=>" and len(others) == 1:
         operator = {"==": "=", "!=": "<>"}.get(one.operator, one.operator)
-        written = "x" if plan.staging else without_backticks(show_scalar(others[0]))
+        written = "x" if plan.staging else show_scalar(with_references(others[0], plainly))
         yield compared_with_null(operator, written, one.span)
 
 
@@ -111,17 +115,30 @@ def is_null(operand: Scalar) -> bool:
     return [str(one).strip().upper() for one in operand.pieces] == ["NULL"]
 
 
-def without_backticks(text: str) -> str:
-    """SQL in which plain names of columns stand without backticks, as one writes them."""
-    return re.sub(r"`([A-Za-z_]\w*)`", r"\1", text)
+def plain(text: str) -> str:
+    """SQL over one row, without the backticks that a column does not need."""
+    name = unquoted(text)
+    return name if name.isascii() and name.isidentifier() else text
+
+
+def plainly(reference: Reference) -> Reference:
+    """A reference whose columns are written plainly."""
+    match reference:
+        case ColumnReference(argument=argument):
+            return replace(reference, argument=plain(argument))
+        case Aggregate():
+            return with_terms(reference, lambda term: with_references(term, plainly))
+        case _:
+            return reference
 
 
 def is_false(one: Operation) -> bool:
-    """Whether a comparison of two whole numbers does not hold."""
-    texts = [str(operand.pieces[0]).strip() for operand in one.operands if len(operand.pieces) == 1]
-    if len(texts) != 2 or not all(map(_NUMBER.fullmatch, texts)):
+    """Whether a comparison of two numbers does not hold."""
+    found = [amount(render(operand, str)) for operand in one.operands if not references(operand)]
+    numbers = [each.value for each in found if each is not None and not each.is_time]
+    if len(numbers) != 2:
         return False
-    left, right = map(int, texts)
+    left, right = numbers
     holds = {
         "=": left == right,
         "<>": left != right,
@@ -143,7 +160,7 @@ def physical_navigation(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
             continue
         for one in references(definition.condition):
             if isinstance(one, ColumnReference) and reads_row_before(one, definition, plan):
-                argument = without_backticks(one.argument)
+                argument = plain(one.argument)
                 yield skipped_row(one.span, selection=plan.selection.value, argument=argument)
 
 

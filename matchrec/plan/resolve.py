@@ -22,8 +22,10 @@ from matchrec.plan.expression import (
     Reference,
     Scalar,
     references,
+    subexpressions,
     with_references,
     with_terms,
+    written_operations,
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import (
@@ -31,12 +33,9 @@ from matchrec.plan.text import (
     NONDETERMINISTIC,
     quoted,
     unquoted,
-    without_quotes,
 )
 
-WORD = re.compile(r"(?<![\w.])[\w.]+(?![\w.]|\s*\()")  # unless a call
 NAME = r"(?:[A-Za-z_][A-Za-z0-9_]*|`(?:[^`]|``)*`)"
-CALL = re.compile(r"(\w+)\s*\(")
 COLUMN = re.compile(rf"\s*(?:(?P<qualifier>{NAME})\s*\.\s*)?(?P<name>{NAME})\s*")
 
 
@@ -120,10 +119,9 @@ def refuse_doubtful(plan: MatchPlan, names: Set[str]) -> None:
     """
     values = [("MEASURES", one.value) for one in plan.measures]
     for clause, scalar in (*values, *(("DEFINE", one.condition) for one in plan.definitions)):
-        for piece in scalar.pieces:
-            for word in WORD.findall(without_quotes(piece)) if isinstance(piece, str) else ():
-                if word.upper() in names:
-                    raise doubtful_column(scalar.span, name=word, clause=clause)
+        for part in subexpressions(scalar):
+            for name in names & part.own:
+                raise doubtful_column(part.span, name=name.lower(), clause=clause)
 
 
 # Measures that read earlier ones, by their names alone, where no column has the name.
@@ -143,22 +141,28 @@ def with_earlier_measures(
     taken = {columns.folded(name) for name in columns.names}
     earlier: dict[str, Measure] = {}
 
-    def read(piece: Piece) -> tuple[Piece, ...]:
+    def value_of(piece: Piece) -> Scalar | None:
         if not isinstance(piece, ColumnReference) or (name := name_alone(piece)) is None:
-            return (piece,)
+            return None
         found = None if columns.folded(name) in taken else earlier.get(columns.folded(name))
         if found is None or is_known(piece.argument):
-            return (piece,)
-        for function in CALL.findall(sql_of(found.value)):
-            if function.upper() in NONDETERMINISTIC:
+            return None
+        for one in sorted(written_operations(found.value)):
+            if one.removesuffix("()") in NONDETERMINISTIC:
+                function = one.removesuffix("()").lower()
                 raise changing_measure(piece.span, name=name, function=function)
-        return ("(", *found.value.pieces, ")")
+        return found.value
 
     def with_values(scalar: Scalar) -> Scalar:
         if isinstance(scalar, Operation):
             return scalar.of_operands(with_values)
-        pieces = tuple(one for piece in scalar.pieces for one in read(piece))
-        return replace(scalar, pieces=pieces)
+        pieces: list[Piece] = []
+        own = scalar.own
+        for piece in scalar.pieces:
+            value = value_of(piece)
+            pieces += [piece] if value is None else ["(", *value.pieces, ")"]
+            own = own if value is None else own | written_operations(value)
+        return replace(scalar, pieces=tuple(pieces), own=own)
 
     measures = []
     for one in plan.measures:
@@ -187,11 +191,6 @@ def name_alone(reference: ColumnReference) -> str | None:
     return unquoted(found["name"]) if found and is_bare else None
 
 
-def sql_of(scalar: Scalar) -> str:
-    """The text of an expression without its references, and with nothing in its quotes."""
-    return without_quotes("".join(one for one in scalar.pieces if isinstance(one, str)))
-
-
 def resolve_row(part: RowExpression, columns: InputColumns) -> RowExpression:
     return replace(part, text=columns.canonical(part.text))
 
@@ -202,7 +201,8 @@ def resolve_scalar(scalar: Scalar, columns: InputColumns) -> Scalar:
     def resolve_reference(reference: Reference) -> Reference:
         match reference:
             case ColumnReference(argument=argument):
-                return replace(reference, argument=columns.canonical(argument))
+                found = columns.canonical(argument)
+                return reference if found == argument else replace(reference, argument=found)
             case Aggregate():
                 return with_terms(reference, lambda term: resolve_scalar(term, columns))
             case _:

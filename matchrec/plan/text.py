@@ -50,9 +50,6 @@ def template(*pieces: str | View | Instead | Template) -> Template:
 
 # Names and values as Spark SQL text.
 
-_PART = r"(?:\w+|`(?:[^`]|``)*`)"
-_OPERAND = re.compile(rf"{_PART}(?:\.{_PART})*|\{{\w+\}}")  # a name, or a hole
-_QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`""", re.DOTALL)
 _COLUMN = r"`(?:[^`]|``)+`"
 _STRUCT = re.compile(rf"struct\({_COLUMN}(?:, {_COLUMN})*\)")
 _LITERAL = re.compile(
@@ -114,24 +111,6 @@ def _unescaped(escape: re.Match[str]) -> str:
         return chr(int(code, 8))
     letter = escape["letter"]
     return f"\\{letter}" if letter in "%_" else _ESCAPED.get(letter, letter)
-
-
-def without_quotes(text: str) -> str:
-    """SQL with nothing left in its quotes.
-
-    >>> without_quotes("x = 'a / b' AND `y z` > 1")
-    "x = '' AND '' > 1"
-    """
-    return _QUOTED.sub("''", text)
-
-
-def as_operand(text: str) -> str:
-    """An expression as it can stand beside any operator: in parentheses but for a name or hole.
-
-    >>> as_operand("`a b`.c"), as_operand("x + y")
-    ('`a b`.c', '(x + y)')
-    """
-    return text if _OPERAND.fullmatch(text) else f"({text})"
 
 
 SUM_OR_NULL = "try_add/* NULL beyond the type */"

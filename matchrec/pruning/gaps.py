@@ -21,14 +21,15 @@ from matchrec.nfa.program import VariableId
 from matchrec.plan.clauses import Definition, Gap
 from matchrec.plan.expression import (
     Aggregate,
-    ColumnReference,
     Navigation,
     Operation,
     Scalar,
     Term,
+    column_term,
     comparison,
     differs_by_less,
     joined,
+    literal,
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import always_precedes, negated_names
@@ -91,8 +92,8 @@ def after_row_before(plan: MatchPlan, gap: Gap, *, is_first: bool) -> Scalar:
 def less_after(plan: MatchPlan, gap: Gap, row: Navigation) -> Scalar:
     """`ts < <ts of the row> + interval`, or `try_subtract(ts, <ts of the row>) < interval`."""
     order, span = plan.order_by[0].expression.text, gap.interval.place
-    here, there = (Term((ColumnReference(o, order, span),), span) for o in (Navigation(), row))
-    length = Term((gap.interval.text,), span)
+    here, there = (column_term(one, order, span) for one in (Navigation(), row))
+    length = literal(gap.interval.text, span)
     if gap.bits == BIGINT.bits:
         return differs_by_less(here, there, length)
     end = Operation("+", (there, " + ", length), span)
@@ -103,4 +104,4 @@ def count_is(variable: str | None, number: int, gap: Gap) -> Scalar:
     """`count(variable.*) = number`, with the current row. gap: whose place it has."""
     span = gap.interval.place
     count = Aggregate("count", variable, (), span=span)
-    return comparison("=", Term((count,), span), Term((str(number),), span))
+    return comparison("=", Term((count,), span), literal(str(number), span))

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from pyspark.sql.types import DataType, StructField
+from pyspark.sql.types import StructField
 
 from matchrec.compile.executable import Executable
 from matchrec.compile.path import Draft, RowBits, TypedConditions, link, type_conditions
@@ -195,7 +195,7 @@ def with_conditions(prepared: Prepared[D]) -> Prepared[D]:
             found[rule.name] = type_conditions(
                 drafted, prepared.types, ansi=question.ansi, session=settings, bits=bits
             )
-            check_types(rule.plan, question.relation)
+            check_types(drafted.written, question.relation)
     return replace(prepared, conditions=found)
 
 
@@ -224,10 +224,11 @@ def unsortable(wanted: Demand[D], question: Question) -> Iterator[str]:
     """
     yield from filter(None, (one.needs_spark for one in wanted.drafts.values()))
     plan = wanted.draft.plan
-    for one in (*plan.keys, *(item.expression for item in plan.order_by)):
-        kind: DataType = question.relation.type_of(one.text)
-        if not sorts_exactly(kind):
-            yield f"only Spark can sort by {one.text}, which is {kind.simpleString()}"
+    sorted_by = [*(one.text for one in plan.keys), *(one.expression.text for one in plan.order_by)]
+    for text, found in zip(sorted_by, question.relation.fields(sorted_by), strict=True):
+        if not sorts_exactly(found.dataType):
+            kind = found.dataType.simpleString()
+            yield f"only Spark can sort by {text}, which is {kind}"
 
 
 def is_bucketed_by(rows: DataFrame, keys: Collection[str]) -> bool:

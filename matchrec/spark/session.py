@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import logging
 import re
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -28,7 +29,7 @@ from pyspark.errors import (
     SparkRuntimeException,
     UnsupportedOperationException,
 )
-from pyspark.sql.types import DataType
+from pyspark.sql.types import DataType, StructField
 
 from matchrec.conditions.functions.function import Settings
 from matchrec.plan.text import (
@@ -344,17 +345,27 @@ class Relation:
         whole = template("SELECT ", self.runner.written(text), " FROM (", query, ")")
         return self.runner.sql(self.runner.in_scope(whole) if SUBQUERY.search(text) else whole)
 
+    @cached_property
+    def _known(self) -> dict[str, StructField]:
+        """The fields of expressions, by their texts; first those of the plain columns."""
+        names = Counter(one.name.lower() for one in self.rows.schema)
+        return {quoted(one.name): one for one in self.rows.schema if names[one.name.lower()] == 1}
+
+    def fields(self, texts: Iterable[str]) -> list[StructField]:
+        """The fields of expressions over the input. Spark is asked once for all that are new."""
+        wanted = tuple(texts)
+        new = tuple(dict.fromkeys(text for text in wanted if text not in self._known))
+        if new:
+            self._known.update(zip(new, self.select(new).schema, strict=True))
+        return [self._known[text] for text in wanted]
+
     def type_of(self, text: str) -> DataType:
-        """The type of an expression over the input; of a plain column the rows tell it."""
-        fields = self.rows.schema.fields
-        named = [one.dataType for one in fields if quoted(one.name).lower() == text.lower()]
-        if len(named) == 1:
-            return named[0]
-        return self.select([text]).schema[0].dataType
+        """The type of an expression over the input."""
+        return self.fields([text])[0].dataType
 
     def name_of(self, text: str) -> str:
         """The name that Spark gives to an expression over the input."""
-        return str(self.select([text]).columns[0])
+        return self.fields([text])[0].name
 
 
 # `SparkSession.sql` with another function in its place, for the sessions of some applications.

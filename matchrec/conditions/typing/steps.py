@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 
 from typing_extensions import assert_never
@@ -10,6 +9,7 @@ from typing_extensions import assert_never
 from matchrec.conditions.residual import (
     COMPARISONS,
     LOGIC,
+    ZERO,
     Combined,
     ListAggregate,
     NumberOfMatch,
@@ -107,10 +107,7 @@ class StepTyper(Typer):
         )
 
     def value(self, step: Value) -> Typed:
-        literal = step.column.text.strip("() ") if step.column.looks_at_one_row else ""
-        if step.navigation is None and re.fullmatch(r"[0-9]{1,9}", literal):
-            return Typed(Constant(int(literal), Kind.INTEGER), INT)
-        type_ = self.types[step.column]
+        type_ = INT if step.column == ZERO else self.types[step.column]
         found = constant_of(step, type_) or type_formula(self, step) or type_deferred(self, step)
         return found or Typed(self.read_value(step, type_), type_)
 

@@ -21,6 +21,7 @@ from matchrec.frontends.lexing.names import with_names
 from matchrec.frontends.lexing.tokens import (
     AGGREGATES,
     CLOSING,
+    NAVIGATION,
     OF_THE_MATCH,
     OPENING,
     SEMANTICS,
@@ -35,6 +36,14 @@ from matchrec.frontends.lexing.tokens import (
     words,
 )
 from matchrec.plan.expression import Piece, set_apart
+from matchrec.plan.operations import (
+    KEYWORDS,
+    NO_OPERATIONS,
+    UNREAD,
+    Operations,
+    named,
+    with_constant,
+)
 from matchrec.plan.text import in_place, parameter_name, quoted, spaced
 from matchrec.source import Span
 
@@ -89,6 +98,15 @@ class Analysis(TokenSequence):
     def respelt(self) -> tuple[tuple[Span, str], ...]:
         """What Spark is given for some tokens: a named parameter for `?`, backticks for quotes."""
         return tuple(_respelt(self))
+
+    @cached_property
+    def operations(self) -> tuple[Operations, ...]:
+        """What each token does: an operator, or the function that is called there."""
+        return operations_of(self)
+
+    def operations_in(self, start: int, end: int) -> Operations:
+        """What tokens `start .. end` do."""
+        return NO_OPERATIONS.union(*self.operations[start:end])
 
     def after(self, index: int, span: Span) -> int:
         """The first token from `index` on that starts after `span`."""
@@ -184,6 +202,59 @@ def analyse(text: str, offset: int, scope: Scope) -> Analysis:
     for place in find_columns(analysis, left_out, where):
         columns[analysis.index_at[place.span.start]] = place
     return analysis
+
+
+# What of an expression is computed: operators and functions, by the tokens that say so.
+
+_STRUCTURE = words("( ) , . ? : => { } ]")
+_BEFORE_NAMES = words(". : AS COLLATE")
+
+
+def operations_of(analysis: Analysis) -> tuple[Operations, ...]:
+    """For each token what it does; nothing for columns, literals, and what stands in a subquery."""
+    found = [NO_OPERATIONS] * len(analysis)
+    parameters = _lambda_parameters(analysis)
+    index = 0
+    while index < len(analysis):
+        column = analysis.columns.get(index)
+        if column is not None:
+            index = analysis.after(index, column.span)
+        elif analysis.is_subquery(index):
+            found[index] = frozenset({"SELECT"})
+            index = analysis.past(index)
+        elif analysis.is_call(index) and analysis.key(index) in OF_THE_MATCH:
+            is_navigation = analysis.key(index) in NAVIGATION
+            index = index + 1 if is_navigation else analysis.past(index + 1)
+        else:
+            if analysis[index].text not in parameters:
+                found[index] = _operation_at(analysis, index)
+            index += 1
+    return tuple(found)
+
+
+def _operation_at(analysis: Analysis, index: int) -> Operations:
+    token = analysis[index]
+    opens = analysis.key(index + 1) == "("
+    if token.is_name and opens and token.key not in KEYWORDS:
+        return named(token.key) if analysis.is_call(index) else UNREAD
+    is_name = token.kind is TokenKind.QUOTED or analysis.key(index - 1) in _BEFORE_NAMES
+    if not token.key or token.key in _STRUCTURE or is_name:
+        return NO_OPERATIONS
+    following = analysis[index + 1] if index + 1 < len(analysis) else None
+    written = following.text if following is not None and following.is_constant else ""
+    return frozenset({with_constant(token.key, written)})
+
+
+def _lambda_parameters(analysis: Analysis) -> frozenset[str]:
+    """The names before the arrows of lambdas."""
+    arrows = (index for index, token in enumerate(analysis.tokens) if token.key == "->")
+    starts = ((analysis.openings.get(index - 1, index - 1), index) for index in arrows)
+    return frozenset(
+        analysis[at].text
+        for first, last in starts
+        for at in range(first, last)
+        if analysis[at].is_name
+    )
 
 
 def _respelt(text: TokenSequence) -> Iterator[tuple[Span, str]]:

@@ -152,7 +152,7 @@ class OperationReader(OperandReader):
 
     def likeness(self, start: int, left: Scalar, negated: str) -> Scalar:
         """LIKE and its relatives; of several patterns they are opaque."""
-        operator = LIKENESSES[self.key]
+        operator, sign = LIKENESSES[self.key], self.position
         self.position += 1
         if self.key in ("ANY", "SOME", "ALL") and self.key_at(self.position + 1) == "(":
             self.position = self.pairs[self.position + 1] + 1
@@ -162,7 +162,7 @@ class OperationReader(OperandReader):
             escape = self.position
             self.skip(1)
             parts.append(self.term(escape, self.position))
-        return self.operation(f"{negated}{operator}", start, *parts)
+        return self.operation(f"{negated}{operator}", start, *parts, sign=sign)
 
     def test(self, start: int, left: Scalar) -> Operation:
         """What follows IS."""
@@ -182,13 +182,14 @@ class OperationReader(OperandReader):
         while (found := BINARY.get(self.symbol(), _LOOSEST))[0] >= level:
             if found[0] != tightness:
                 left, chained = self.chain(start, left, chained), 0
+            sign = self.position
             self.position += self.length(self.symbol())
             tightness, operator = found
             right = self.binary(tightness + 1)
             chained += 1
             if chained > DEEPEST:
                 continue
-            left = self.operation(operator, start, left, right)
+            left = self.operation(operator, start, left, right, sign=sign)
         return self.chain(start, left, chained)
 
     def symbol(self) -> str:

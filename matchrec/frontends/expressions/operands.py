@@ -29,6 +29,7 @@ from matchrec.plan.expression import (
     around,
     enclosed,
 )
+from matchrec.plan.operations import NO_OPERATIONS, Operations
 
 
 class ExpressionCursor(Cursor):
@@ -37,6 +38,7 @@ class ExpressionCursor(Cursor):
     def __init__(self, analysis: Analysis, holes: tuple[Hole, ...]) -> None:
         self.analysis = analysis
         self.holes: dict[int, Hole] = {}
+        self.operations: list[Operations] = []
         tokens = self._tokens(holes)
         self.pairs = pair_brackets(tokens)
         self.text = TokenSequence(analysis.text, tuple(tokens), self.pairs, offset=analysis.offset)
@@ -51,9 +53,11 @@ class ExpressionCursor(Cursor):
             hole = starts.get(index)
             if hole is None:
                 tokens.append(self.analysis[index])
+                self.operations.append(self.analysis.operations[index])
                 index += 1
             else:
                 self.holes[len(tokens)] = hole
+                self.operations.append(hole.read.own)
                 span = self.analysis.span(hole.start, hole.end)
                 tokens.append(Token(TokenKind.REFERENCE, "", span))
                 index = hole.end
@@ -72,7 +76,8 @@ class ExpressionCursor(Cursor):
         return with_field_name(self.analysis, hole.start, hole.end, hole.read.pieces)
 
     def term(self, start: int, end: int) -> Term:
-        return Term(self.pieces(start, end), self.span(start, end))
+        own = NO_OPERATIONS.union(*self.operations[start:end])
+        return Term(self.pieces(start, end), self.span(start, end), own)
 
     def column_name(self, start: int, end: int) -> str | None:
         """The last name of a column, if the expression's tokens `start .. end` are that."""
@@ -82,11 +87,20 @@ class ExpressionCursor(Cursor):
         return self.analysis[self.analysis.index_at[column.parts[-1].start]].text
 
     def operation(
-        self, operator: str, start: int, *operands: Scalar, words: tuple[str, ...] = ()
+        self,
+        operator: str,
+        start: int,
+        *operands: Scalar,
+        words: tuple[str, ...] = (),
+        sign: int | None = None,
     ) -> Operation:
-        """An operation over the tokens from `start` up to the current position."""
-        end = self.position
-        return Operation(operator, self.parts(start, end, operands), self.span(start, end), words)
+        """An operation over the tokens from `start` up to the current position.
+
+        sign: where its operator stands, if what follows that matters to the tables of operations.
+        """
+        parts, span = self.parts(start, self.position, operands), self.span(start, self.position)
+        own = NO_OPERATIONS if sign is None else self.operations[sign]
+        return Operation(operator, parts, span, words, own)
 
     def parts(self, start: int, end: int, operands: Sequence[Scalar]) -> Parts:
         """The exact text of tokens `start .. end`, with operands in their places."""

@@ -59,6 +59,7 @@ from matchrec.plan.expression import (
     inner_references,
     references,
 )
+from matchrec.plan.operations import NO_OPERATIONS, named
 from matchrec.plan.text import NONDETERMINISTIC
 from matchrec.source import Span
 
@@ -293,7 +294,7 @@ def read_navigation(analysis: Analysis, index: int, semantics: Semantics) -> Ter
             there = replace(piece.navigation, physical_offset=step)
         return replace(piece, navigation=there)
 
-    return Term(tuple(map(moved, read.pieces)), analysis.call_span(index))
+    return replace(read, pieces=tuple(map(moved, read.pieces)), span=analysis.call_span(index))
 
 
 def _operand(analysis: Analysis, index: int, argument: Range, semantics: Semantics) -> Term:
@@ -315,15 +316,17 @@ def _operand(analysis: Analysis, index: int, argument: Range, semantics: Semanti
     of_the_row = row_term(analysis, operand, semantics)
     navigation = Navigation(variable, semantics=semantics)
     if any(isinstance(one, Classifier) for one in references(of_the_row)):
-        exists = ColumnReference(navigation, "TRUE")
-        return Term(("IF(", exists, ", ", *of_the_row.pieces, ", NULL)"), span)
+        exists = ColumnReference(navigation, "TRUE", None, NO_OPERATIONS)
+        pieces = "IF(", exists, ", ", *of_the_row.pieces, ", NULL)"
+        return Term(pieces, span, of_the_row.own | named("IF"))
     if not analysis.columns_in(start, end):
         only = analysis.tokens[start]
         if end == start + 1 and only.in_double_quotes:
             raise column_in_double_quotes(only.span, clause=analysis.clause, text=only.text)
         call = analysis.call_span(index)
         raise pattern_errors.no_column(call, function=analysis.key(index), clause=analysis.clause)
-    return Term((ColumnReference(navigation, analysis.row_text(start, end)),), span)
+    text, operations = analysis.row_text(start, end), analysis.operations_in(start, end)
+    return Term((ColumnReference(navigation, text, None, operations),), span)
 
 
 def _is_whole_call(analysis: Analysis, index: int, end: int) -> bool:
@@ -428,7 +431,7 @@ def _hole_at(analysis: Analysis, index: int) -> Hole | None:
 def _spanned(term: Term, span: Span) -> Term:
     """The readings as if all of them were written at `span`."""
     pieces = (one if isinstance(one, str) else replace(one, span=span) for one in term.pieces)
-    return Term(tuple(pieces), span)
+    return replace(term, pieces=tuple(pieces), span=span)
 
 
 def is_reading_call(analysis: Analysis, index: int) -> bool:

@@ -30,7 +30,9 @@ from matchrec.plan.expression import (
     RowNumber,
     Semantics,
     Term,
+    column_term,
 )
+from matchrec.plan.operations import NO_OPERATIONS
 from matchrec.plan.text import quoted
 from matchrec.source import Span
 
@@ -188,7 +190,8 @@ def row_term(analysis: Analysis, operand: Operand, semantics: Semantics) -> Term
         if one is not None and one.span is not None:
             end = analysis.after(index, one.span)
             holes.append((one.span, with_field_name(analysis, index, end, (one,))))
-    return Term(with_holes(analysis.written, span, holes), span)
+    own = analysis.operations_in(operand.start, operand.end)
+    return Term(with_holes(analysis.written, span, holes), span, own)
 
 
 def _reading(analysis: Analysis, index: int, semantics: Semantics) -> Reference | None:
@@ -210,7 +213,7 @@ def read_column(
         return None
     text = analysis.row_text(index, analysis.after(index, column.span))
     navigation = Navigation(analysis.variable(column), semantics=semantics)
-    return ColumnReference(navigation, text, column.span)
+    return ColumnReference(navigation, text, column.span, NO_OPERATIONS)
 
 
 def read_classifier(analysis: Analysis, index: int, semantics: Semantics) -> Classifier:
@@ -223,7 +226,7 @@ def _read_matched_rows(analysis: Analysis, index: int, _: Semantics) -> Aggregat
     span, variable = analysis.call_span(index), _variable(analysis, index)
     if analysis.scope.clause is not ClausePart.MEASURES:
         raise errors.matched_rows_of_unfinished_match(span, clause=analysis.clause)
-    row = Term((ColumnReference(Navigation(variable), MATCHED_ROW, span),), span)
+    row = column_term(Navigation(variable), MATCHED_ROW, span)
     return Aggregate(MATCHED_ROWS, variable, (row,), Semantics.FINAL, span=span)
 
 

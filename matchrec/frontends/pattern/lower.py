@@ -51,14 +51,17 @@ from matchrec.plan.expression import (
     Scalar,
     Semantics,
     Term,
+    column_term,
     comparison,
     complement,
     differs_by_less,
     inner_references,
     joined,
+    literal,
     with_references,
 )
 from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.operations import named
 from matchrec.plan.rules import check
 from matchrec.plan.stages import (
     Skip,
@@ -101,7 +104,7 @@ def _zero_of_none(term: Term) -> Scalar:
     bare = all(not one.strip(" ()\t\r\n") for one in term.pieces if isinstance(one, str))
     if len(sums) != 1 or not bare:
         return term
-    zero = Term(("0",), term.span)
+    zero = literal("0", term.span)
     return Operation("COALESCE", ("coalesce(", term, ", ", zero, ")"), term.span)
 
 
@@ -175,15 +178,16 @@ def too_far(order: str, window: str) -> Operation:
     """That the candidate does not lie less than `window` after the event accepted last."""
     if window.isdigit():
         wide = f"({order}) + (0L)"  # a difference of these overflows where it is too large
-        here, there = read(Navigation(_CANDIDATE), wide), read(Navigation(), wide)
-        return complement(differs_by_less(here, there, Term((window,), NOWHERE)))
-    here, end = read(Navigation(_CANDIDATE), order), read(Navigation(), f"({order}) + ({window})")
+        here, there = (added(one, wide) for one in (Navigation(_CANDIDATE), Navigation()))
+        return complement(differs_by_less(here, there, literal(window, NOWHERE)))
+    here = column_term(Navigation(_CANDIDATE), order)
+    end = added(Navigation(), f"({order}) + ({window})")
     return complement(comparison("<", here, end))
 
 
-def read(navigation: Navigation, column: str) -> Term:
-    """SQL over one row, of the row that a navigation finds."""
-    return Term((ColumnReference(navigation, column),), NOWHERE)
+def added(navigation: Navigation, text: str) -> Term:
+    """A sum over one row, of the row that a navigation finds."""
+    return Term((ColumnReference(navigation, text, None, named("+")),), NOWHERE)
 
 
 def later(order: str, window: str) -> str:
@@ -211,7 +215,7 @@ def measure(name: str, reference: Reference) -> Measure:
 
 def end_of(end: End, order: str, window: str) -> Term:
     """When a window ends that begins at the first or at the last row of a match."""
-    return read(Navigation(end=end, semantics=FINAL), later(order, window))
+    return column_term(Navigation(end=end, semantics=FINAL), later(order, window))
 
 
 EVERYWHERE = "TRUE"
@@ -380,7 +384,7 @@ class TestDefinitions:
 
     def scalar(self, tests: tuple[Test, ...]) -> Scalar:
         """Conditions as one expression."""
-        return combined(tests, self.test, joined) if tests else Term((EVERYWHERE,), Span(0, 0))
+        return combined(tests, self.test, joined) if tests else literal(EVERYWHERE, NOWHERE)
 
     def test(self, test: Test) -> Scalar:
         """A condition as an expression."""

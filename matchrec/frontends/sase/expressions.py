@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
@@ -35,7 +35,6 @@ from matchrec.frontends.sase.nodes import (
 )
 from matchrec.plan.expression import (
     Aggregate,
-    ColumnReference,
     Navigation,
     Operation,
     Piece,
@@ -43,8 +42,11 @@ from matchrec.plan.expression import (
     Scalar,
     Term,
     around,
+    column_term,
     enclosed,
+    literal,
 )
+from matchrec.plan.operations import NO_OPERATIONS, UNREAD, Operations, named, with_constant
 from matchrec.plan.text import NONDETERMINISTIC
 from matchrec.source import Span
 
@@ -214,7 +216,7 @@ class ExpressionReader:
         match tree.data:
             case "percentage":
                 share = Decimal(parts[0].rstrip("%").strip()).scaleb(-2).normalize()
-                return Term((f"{share:f}",), span)
+                return literal(f"{share:f}", span)
             case "bare_name":
                 name = name_of(parts[0])
                 if self.components.named(name.text) is None:
@@ -232,7 +234,7 @@ class ExpressionReader:
                 attributes_of(tree)
                 raise expression_errors.equivalence_inside(span, clause=self.clause)
         if is_literal(tree):
-            return Term((in_single_quotes(self.written(span)),), span)
+            return literal(in_single_quotes(self.written(span)), span)
         return self.applied(operator_of(tree), operands_of(tree), span)
 
     def woven(self, span: Span, parts: Sequence[Scalar]) -> tuple[Piece, ...]:
@@ -242,11 +244,28 @@ class ExpressionReader:
     def written(self, span: Span) -> str:
         return self.text[span.start : span.end]
 
-    def applied(self, operator: str | None, operands: Iterable[Expression], span: Span) -> Scalar:
+    def applied(
+        self,
+        operator: str | None,
+        operands: Sequence[Expression],
+        span: Span,
+        own: Operations = UNREAD,
+    ) -> Scalar:
+        """An operation. own: of what is opaque, where there is no operator."""
         parts = tuple(self.scalar(operand) for operand in operands)
         if operator is None:
-            return Term(self.woven(span, parts), span)
-        return Operation(operator, around(parts, self.written, span), span)
+            every = own.union(*(part.operations for part in parts))
+            return Term(self.woven(span, parts), span, every)
+        own = self.before_constant(operator, operands)
+        return Operation(operator, around(parts, self.written, span), span, own=own)
+
+    def before_constant(self, operator: str, operands: Sequence[Expression]) -> Operations:
+        """The operation that stands before a number or text; nothing where none does."""
+        if len(operands) != 2 or not is_literal(operands[1]):
+            return NO_OPERATIONS
+        written = self.written(span_of(operands[1]))
+        found = with_constant(operator.removeprefix("NOT "), written)
+        return NO_OPERATIONS if found == operator else frozenset({found})
 
     # Identifiers
 
@@ -270,7 +289,7 @@ class ExpressionReader:
             raise expression_errors.missing_attribute(
                 node.span, written=written, clause=self.clause
             )
-        return term_of(ColumnReference(navigation, node.attribute.sql, node.span), node.span)
+        return column_term(navigation, node.attribute.sql, node.span)
 
     def navigation(self, node: Identifier) -> Navigation:
         """The row that an identifier reads, in an aggregate each of its rows."""
@@ -331,7 +350,8 @@ class ExpressionReader:
         if name.upper() in NAMING and self.clause == "RETURN":
             fields = [self.field(name.upper(), *one) for one in enumerate(arguments, 1)]
             return Term(self.woven(span, fields), span)
-        return self.applied(operation_of_call(name.upper(), len(arguments)), arguments, span)
+        operator = operation_of_call(name.upper(), len(arguments))
+        return self.applied(operator, arguments, span, named(name.upper()))
 
     def field(self, function: str, place: int, argument: Expression) -> Scalar:
         """An argument after which a field is named."""
@@ -354,7 +374,7 @@ class ExpressionReader:
         terms: tuple[Term, ...] = ()
         if over.span != span_of(argument) or over.attribute is not None or function != "count":
             value = replace(self, inside=name).scalar(argument)
-            terms = (Term(value.pieces, value.span),)
+            terms = (Term(value.pieces, value.span, value.operations),)
         so_far = over.index is Index.SO_FAR
         return term_of(Aggregate(function, name, terms, so_far=so_far, span=span), span)
 

@@ -20,7 +20,6 @@ from matchrec.frontends.sase.expressions import (
     ExpressionReader,
     attributes_of,
     declared,
-    term_of,
     variables_of,
 )
 from matchrec.frontends.sase.nodes import (
@@ -52,8 +51,10 @@ from matchrec.plan.expression import (
     Scalar,
     Semantics,
     Term,
+    column_term,
     comparison,
     joined,
+    literal,
     negation,
     references,
     with_final_semantics,
@@ -127,7 +128,7 @@ def event_arrays(components: Components) -> Iterator[Measure]:
     """For each positive component the array of its events, all columns of each."""
     for component in components.positive:
         name, span = component.name.text, component.name.span
-        event = Term((ColumnReference(Navigation(name), "struct(*)", span),), span)
+        event = column_term(Navigation(name), "struct(*)", span)
         events = Aggregate("collect_list", name, (event,), Semantics.FINAL, span=span)
         yield Measure(name, Term((events,), span), span)
 
@@ -240,7 +241,7 @@ class Conditions:
         event_type = component.event_type
         if event_type.literal is not None:
             here = reference(variable, self.type_column, event_type.span)
-            yield comparison("=", here, Term((event_type.literal,), event_type.span))
+            yield comparison("=", here, literal(event_type.literal, event_type.span))
         for test in self.tests:
             here = reference(variable, test.sql, test.span)
             if self.query.strategy is Strategy.STRICT_CONTIGUITY and variable != first:
@@ -251,7 +252,7 @@ class Conditions:
 
 def reference(variable: str, sql: str, span: Span) -> Term:
     """A column of the last row of a variable."""
-    return term_of(ColumnReference(Navigation(variable), sql, span), span)
+    return column_term(Navigation(variable), sql, span)
 
 
 # Where a conjunct is tested: at its last identifier, the one that is bound latest.

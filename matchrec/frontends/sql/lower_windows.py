@@ -55,6 +55,7 @@ from matchrec.plan.expression import (
     comparison,
     inner_references,
     joined,
+    literal,
     looks_at_columns_only,
     references,
     row_text,
@@ -253,9 +254,9 @@ class WithinFrame:
         rows = self.frame.rows
         counted = Term((Aggregate("count", None, (), span=span),), span)
         if not isinstance(rows, ExpressionText):
-            return comparison("<=", counted, Term((str((rows or 0) + 1 - distance),), span))
+            return comparison("<=", counted, literal(str((rows or 0) + 1 - distance), span))
         length = ColumnReference(Navigation(end=End.FIRST), length_of(rows.text), rows.span)
-        more = Operation("+", (counted, " + ", Term((str(distance - 1),), span)), span)
+        more = Operation("+", (counted, " + ", literal(str(distance - 1), span)), span)
         return comparison("<=", more, Term((length,), span))
 
 
@@ -321,7 +322,7 @@ def _row_value(tokens: TokenSequence) -> Scalar | None:
     if not number or not plain:
         return None
     navigation = Navigation(None, _ROW_VALUES[name], number - 1, 0, Semantics.FINAL)
-    return Term((ColumnReference(navigation, row_text(term), span),), span)
+    return Term((ColumnReference(navigation, row_text(term), span, term.operations),), span)
 
 
 PASSED = "before the match"

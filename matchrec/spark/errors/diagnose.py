@@ -41,6 +41,7 @@ from matchrec.plan.expression import (
     Semantics,
     Term,
     conjuncts,
+    operand_of,
     references,
     render,
     terms,
@@ -50,7 +51,7 @@ from matchrec.plan.expression import (
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
 from matchrec.plan.show import call_of_aggregate, show_scalar
-from matchrec.plan.text import as_operand, marker_of
+from matchrec.plan.text import marker_of
 from matchrec.source import Span
 from matchrec.spark.sail.probes import engine_name
 from matchrec.spark.sail.words import condition_of, sentence_of
@@ -161,8 +162,8 @@ def columns_of(term: Scalar) -> Iterator[ColumnReference]:
 def stand_in(reference: Reference) -> str:
     """Something of the reference's type over one row."""
     match reference:
-        case ColumnReference(argument=argument):
-            return as_operand(argument)
+        case ColumnReference():
+            return operand_of(reference)
         case Aggregate():
             raise AssertionError(reference)
         case _:
@@ -308,7 +309,9 @@ def value_so_far(measure: Measure, plan: MatchPlan) -> str:
         isinstance(one, Ending) or (isinstance(one, Aggregate) and one.function == MATCHED_ROWS)
         for one in references(value)
     )
-    return "" if is_final or any(of_the_match) else as_operand(show_scalar(so_far))
+    if is_final or any(of_the_match):
+        return ""
+    return f"({show_scalar(so_far)})" if so_far.operations else show_scalar(so_far)
 
 
 def example_for(written: WrittenSql, relation: Relation, columns: InputColumns) -> str:

@@ -43,12 +43,12 @@ def check_types(plan: MatchPlan, relation: Relation) -> None:
 
 def mistakes(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeError]:
     """Conditions that are not boolean, and keys without an order."""
-    conditions = tuple(conditions_over_one_row(plan))
-    fields = relation.select([one.text for one in conditions]).schema.fields if conditions else ()
-    for condition, field in zip(conditions, fields, strict=True):
+    conditions, sorted_by = tuple(conditions_over_one_row(plan)), tuple(keys(plan))
+    fields = relation.fields(one.text for one in (*conditions, *sorted_by))
+    for condition, field in zip(conditions, fields, strict=False):
         if field.dataType.typeName() != "boolean":
             yield not_boolean(field.dataType.simpleString(), condition.span)
-    for key in keys(plan):
+    for key in sorted_by:
         type_ = relation.type_of(key.text)
         if any(isinstance(one, MapType) for one in parts_of(type_)):
             yield not_sortable(key.clause, type_.simpleString(), key.span)

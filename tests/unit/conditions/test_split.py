@@ -3,7 +3,6 @@
 import pytest
 
 from matchrec.compile.columns import step_columns
-from matchrec.conditions.guards import text_may_fail
 from matchrec.conditions.residual import (
     Combined,
     RunningAggregate,
@@ -15,9 +14,12 @@ from matchrec.conditions.residual import (
 from matchrec.conditions.row_column import Shifted, show_column
 from matchrec.conditions.split import RowScope, split
 from matchrec.errors import MatchRecognizeUnsupportedError
+from matchrec.frontends.expressions.analysis import ClausePart, Scope
+from matchrec.frontends.expressions.expression import parse_scalar
 from matchrec.frontends.sql.grammar import parse_clause
 from matchrec.frontends.sql.lower import lower
-from matchrec.plan.expression import End, Navigation
+from matchrec.plan.expression import ColumnReference, End, Navigation, references
+from matchrec.plan.operations import may_fail
 
 UNION = "CASE WHEN (x > 0) OR ((x < 9) AND (z)) THEN 1 / x END"
 
@@ -204,14 +206,37 @@ def test_what_may_fail_is_computed_where_its_guards_hold(condition: str, column:
         ("my.upper(name)", True),
         ("`upper`(name)", True),
         ("x + 1", True),
-        ("try_to_date(name)", False),
+        ("try_add(x, y) > 1", False),
+        ("try_element_at(xs, y) > 1", True),  # of the place 0
+        ("lpad(name, x)", True),
         ("parse_json(name)", True),
         ("x::int", True),
         ("x IN (SELECT max(y) FROM o)", False),
+        ("new_in_spark(x)", True),
+        ("x / 2 > 1", False),
+        ("x / 2D > 1.5", False),
+        ("x / 0.0 > 1", True),
+        ("x / (2) > 1", True),
+        ("x % 2 = 1 OR x DIV 3 = 0", False),
+        ("x % y = 1", True),
+        ("name NOT LIKE r'a%' ESCAPE '!'", False),
+        ("name LIKE ANY ('a', 'b')", True),
+        ("xs[0] > 1", True),
+        ("exists(xs, v -> v > x)", False),
+        ("exists(xs, v -> 1 / v > x)", True),
+        ("struct(x AS a, y) IS NOT NULL", False),
+        ("CASE WHEN x IS DISTINCT FROM y THEN :p END BETWEEN 1 AND 3", False),
+        ("day + INTERVAL 1 DAY > CURRENT_DATE", True),
+        ("day > DATE '2024-01-01' OR EXTRACT(YEAR FROM day) = 2", False),
+        ("name COLLATE UNICODE = 'a'", False),
     ],
 )
-def test_a_function_that_is_not_known_may_fail(text: str, fails: bool) -> None:
-    assert text_may_fail(text) is fails
+def test_what_is_not_known_may_fail(text: str, fails: bool) -> None:
+    scope = Scope(ClausePart.DEFINE, ("A",))
+    assert may_fail(parse_scalar(text, 0, scope).operations) is fails
+    (of_one_row,) = references(parse_scalar(f"LAST(f(x, {text}))", 0, scope))
+    assert isinstance(of_one_row, ColumnReference)
+    assert may_fail(of_one_row.operations - {"F()"}) is fails
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from matchrec.conditions.run_condition import (
     parts_of,
 )
 from matchrec.conditions.split import split
-from matchrec.conditions.types import FLOAT, Family, Kind, ValueType
+from matchrec.conditions.types import FLOAT, INT, Family, Kind, ValueType
 from matchrec.conditions.typing.steps import StepTyper
 from matchrec.conditions.typing.typer import IN_UTC, Typer, constant_of, type_deferred
 from matchrec.errors import MatchRecognizeError
@@ -43,6 +43,7 @@ TYPES = {
     "local": ValueType(Family.TIMESTAMP_NTZ, "timestamp_ntz"),
     "'DAY'": ValueType(Family.STRING, "string"),
     "1.5": ValueType(Family.DECIMAL, "decimal(2,1)", 64, 2, 1),
+    **dict.fromkeys(map(str, range(10)), INT),
 }
 
 

@@ -1,0 +1,164 @@
+"""What is known not to fail, of all functions of Spark's catalogue, on values at the edges."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
+
+import pytest
+from pyspark.errors import AnalysisException, PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+from matchrec.plan.operations import FUNCTIONS, NEVER_FAILING
+from matchrec.spark.session import quiet_analysis
+from tests.quick.scale import some_of
+
+pytestmark = pytest.mark.larger  # asks for all functions
+
+EDGES = {
+    "tinyint": "-128Y 127Y 0Y",
+    "smallint": "-32768S 32767S 0S",
+    "int": "-2147483648 2147483647 0 -1",
+    "bigint": "-9223372036854775808L 9223372036854775807L 0L -1L",
+    "float": "float('NaN') float('-Infinity') float('Infinity') 3.4E38F -0.0F",
+    "double": "double('NaN') double('-Infinity') double('Infinity') 1.7E308D 4.9E-324D -0.0D",
+    "decimal(9,2)": "-9999999.99BD 9999999.99BD 0.00BD",
+    "string": "'' 'x' '%\\\\\\\\' 'é😀' '(' '\\\\0' repeat('ab',500) '2024-02-30'",
+    "binary": "X'' X'00FF80'",
+    "boolean": "TRUE FALSE",
+    "date": "DATE'0001-01-01' DATE'9999-12-31' DATE'2024-02-29'",
+    "timestamp": "TIMESTAMP'0001-01-02' TIMESTAMP'9999-12-30' TIMESTAMP'1970-01-01'",
+    "timestamp_ntz": "TIMESTAMP_NTZ'0001-01-01' TIMESTAMP_NTZ'9999-12-31'",
+    "interval day to second": "INTERVAL'106751991'DAY INTERVAL'-106751991'DAY INTERVAL'0'DAY",
+    "interval year to month": "INTERVAL'178956970'YEAR INTERVAL'-178956970'YEAR INTERVAL'0'YEAR",
+    "array<int>": "array() array(NULL) array(2147483647,-2147483648)",
+    "array<string>": "array() array('',NULL)",
+    "array<array<int>>": "array() array(NULL,array(1))",
+    "map<string,int>": "map() map('',2147483647)",
+    "struct<a:int>": "named_struct('a',2147483647)",
+}
+"""Values of each type; there is a NULL, too."""
+
+TYPES = tuple(EDGES)
+OF_TWO = "int", "bigint", "double", "string", "date", "timestamp", "array<int>"
+OF_THREE = "int", "string", "date"
+"""Types that meet others in functions of two and of three arguments."""
+
+UNITS = "YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND", "nonsense"
+OF_UNITS = "DATEDIFF", "DATE_DIFF", "DATE_PART", "DATE_TRUNC", "TIMESTAMPDIFF", "TRUNC"
+FIELDS = *UNITS[:-1], "DAYOFWEEK", "DOY"
+TIMES = "date", "timestamp", "timestamp_ntz"
+LAMBDAS = (
+    "aggregate({}, 0, (sum, one) -> one)",
+    "reduce({}, 0, (sum, one) -> one)",
+    "exists({}, one -> one IS NULL)",
+    "filter({}, one -> one IS NULL)",
+    "forall({}, one -> one IS NULL)",
+    "transform({}, (one, place) -> place)",
+)
+OPERATORS = (
+    "{} / 2", "{} % 3", "{} DIV 2", "2 < {}", "{0} = {1}", "{0} <=> {1}", "{0} <> {1}", "{0} < {1}",
+    "{0} <= {1}", "{0} > {1}", "{0} >= {1}", "{0} BETWEEN {1} AND {0}", "{0} IN ({1}, NULL)",
+    "{0} IS NULL", "{0} IS NOT DISTINCT FROM {1}", "CASE WHEN {0} = {1} THEN {0} ELSE {1} END",
+    "CASE {0} WHEN {1} THEN 1 END", "{0} & {1}", "{0} | {1}", "{0} ^ {1}", "~ {0}", "{0} << {1}",
+    "{0} >> {1}", "{0} || {1}", "{0} AND {1} OR NOT {0}", "{0} IS TRUE", "{0} IS NOT UNKNOWN",
+    "{0} LIKE 'a%_'", "{0} ILIKE '%b'", "{0} RLIKE '^(a|b)*$'", "{0} NOT LIKE 'a!%' ESCAPE '!'",
+    "{0} COLLATE UNICODE", "{0}.a", "try_cast({0} AS INT)", "try_cast({0} AS DATE)",
+    "try_cast({0} AS STRING)", "trim(LEADING {0} FROM {1})", "position({0} IN {1})", "current_date",
+    "current_timestamp", "localtimestamp", "struct({0} AS a, {1})",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def edges(spark: SparkSession) -> DataFrame:
+    """Rows of values at the edges, drawn at random: three columns of each type."""
+    drawn = random.Random(1)
+    values = [EDGES[name].split(" ") for name in TYPES for _ in range(3)]
+    rows = (", ".join(drawn.choice([*some, "NULL"]) for some in values) for _ in range(200))
+    names = ", ".join(f"c{number}" for number in range(len(values)))
+    every = f"SELECT * FROM VALUES {', '.join(f'({row})' for row in rows)} AS t({names})"
+    columns = (
+        f"CAST(c{3 * place + number} AS {name}) AS {column(name, number)}"
+        for place, name in enumerate(TYPES)
+        for number in range(3)
+    )
+    return spark.sql(f"SELECT {', '.join(columns)} FROM ({every})").localCheckpoint()
+
+
+def column(type_name: str, number: int = 0) -> str:
+    return f"c_{TYPES.index(type_name)}_{number}"
+
+
+def calls(function: str) -> Iterator[str]:
+    """A function on columns of all types, as far as it may take them."""
+    yield f"{function}()"
+    same = ((name,) * count for count in (1, 2, 3) for name in TYPES)
+    for chosen in (*same, *product(OF_TWO, repeat=2), *product(OF_THREE, repeat=3)):
+        arguments = (column(name, number) for number, name in enumerate(chosen))
+        yield f"{function}({', '.join(arguments)})"
+    for unit, name in product(UNITS, TIMES) if function in OF_UNITS else ():
+        yield f"{function}('{unit}', {column(name)})"
+        yield f"{function}({column(name)}, '{unit}')"
+        yield f"{function}({unit}, {column(name)}, {column(name, 1)})"
+    for name in TYPES:
+        yield f"{function}({column(name)}, -3)"
+        yield f"{function}('a', {column(name)}, 'b', {column(name, 1)})"
+
+
+def others() -> Iterator[str]:
+    """What is no plain call."""
+    for form in (*LAMBDAS, *OPERATORS):
+        for one, other in (*product(OF_TWO, repeat=2), *zip(TYPES, TYPES, strict=True)):
+            yield form.format(column(one), column(other, 1))
+    for field, name in product(FIELDS, TIMES):
+        yield f"extract({field} FROM {column(name)})"
+
+
+def analysed(edges: DataFrame, expressions: Iterable[str]) -> Iterator[str]:
+    """Those that Spark takes as they are, without reading a text as a number or a time."""
+    texts = tuple(f"cast({column('string', number)}#" for number in range(3))
+    for expression in dict.fromkeys(expressions):
+        try:
+            with quiet_analysis():
+                found = edges.selectExpr(f"{expression} AS value")
+        except AnalysisException:
+            continue
+        plan = found._jdf.queryExecution().analyzed().toString()
+        if not any(text in plan for text in texts):
+            yield expression
+
+
+def failing(edges: DataFrame, expressions: Sequence[str]) -> list[str]:
+    """Those that fail on some row."""
+    if not expressions:
+        return []
+    names = (f"{text} AS v{place}" for place, text in enumerate(expressions))
+    try:
+        edges.selectExpr(*names).write.format("noop").mode("overwrite").save()
+    except PySparkException as error:
+        if len(expressions) == 1:
+            return [f"{expressions[0]}: {error.getCondition()}"]
+        middle = len(expressions) // 2
+        return [*failing(edges, expressions[:middle]), *failing(edges, expressions[middle:])]
+    return []
+
+
+@pytest.mark.parametrize("function", some_of(sorted(FUNCTIONS)))
+def test_no_function_of_the_table_fails(edges: DataFrame, function: str) -> None:
+    taken = [*analysed(edges, calls(function))]
+    assert failing(edges, taken) == []
+    lambdas = any(form.startswith(f"{function.lower()}(") for form in (*LAMBDAS, *OPERATORS))
+    assert taken or lambdas or function in ("EXTRACT", "CAST"), "Spark takes none of the calls"
+
+
+def test_no_operator_of_the_table_fails(edges: DataFrame) -> None:
+    assert failing(edges, [*analysed(edges, some_of([*others()]))]) == []
+
+
+def test_what_is_new_in_spark_may_fail(spark: SparkSession) -> None:
+    known = {row["function"].upper() for row in spark.sql("SHOW SYSTEM FUNCTIONS").collect()}
+    assert known > {"RAISE_ERROR", "ASSERT_TRUE", "ELEMENT_AT", "TO_DATE", "PARSE_JSON"}
+    safe = {name for name in known if f"{name}()" in NEVER_FAILING}
+    assert not safe & {"RAISE_ERROR", "ASSERT_TRUE", "ELEMENT_AT", "TO_DATE", "PARSE_JSON"}
+    assert safe <= FUNCTIONS
