@@ -96,8 +96,8 @@ def find_tests_of_stages(
     pattern: CompiledPattern,
     conditions: tuple[SplitCondition, ...],
 ) -> tuple[RowColumn, ...]:
-    """The same of stages: a row that satisfies no test is skipped, if every run may skip it and
-    waits as before.
+    """Tests for a pattern of stages: a row that satisfies none is skipped, if every run may skip it
+    and waits as before.
 
     It may end a window; then the next row does, or the end of the data. That changes which matches
     are complete first if a NOT ends the pattern.
