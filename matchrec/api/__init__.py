@@ -1,1 +1,4 @@
-"""The functions that users call: each joins a front end, the compile path and Spark, no more."""
+"""A query or pattern and DataFrames go in, a DataFrame or what is asked of the query comes out.
+
+Each function that users call joins a front end, the compile path and Spark, no more.
+"""

@@ -44,7 +44,7 @@ from matchrec.frontends.sql.lower import lower
 from matchrec.frontends.sql.nodes import ExpressionText, MatchRecognize, PartitionKey, SortKey
 from matchrec.pictures.html import folded, paragraph, preformatted
 from matchrec.plan.clauses import MatchOutput, RowsPerMatch
-from matchrec.plan.expression import MatchNumber
+from matchrec.plan.expression import MATCH_NUMBER
 from matchrec.source import Source, Span
 from matchrec.spark.environment import check_session
 from matchrec.spark.question import (
@@ -210,7 +210,7 @@ class RulesReader:
             refuse_streams(node)
             plan = lower(self.with_streams(node))
         if plan.rows_per_match is RowsPerMatch.ONE_ROW and not (plan.measures or plan.partition_by):
-            number = measure("match_number", MatchNumber())  # a result has a column
+            number = measure("match_number", MATCH_NUMBER)  # a result has a column
             plan = replace(plan, measures=(number,))
         return Rule(name, plan, source)
 

@@ -19,7 +19,7 @@ from matchrec.frontends.dialects.edits import Edit, edited
 from matchrec.frontends.pattern.lower import measure
 from matchrec.frontends.sql.lower import lower
 from matchrec.plan.clauses import RowsPerMatch
-from matchrec.plan.expression import MatchNumber
+from matchrec.plan.expression import MATCH_NUMBER
 from matchrec.plan.pattern import without_exclusions
 from matchrec.spark.question import NO_OPTIONS, Options, Question, Rule, input_columns
 from matchrec.spark.rule_sets.build import all_matches, build_rule_set
@@ -111,7 +111,7 @@ def rule_of(df: DataFrame, text: str, args: dict[str, Any], name: str, dialect: 
     node, source = parse_clause_of(df, text, dialect)
     with shown_in(source):
         plan = lower(replace(node, measures=(), rows_per_match=RowsPerMatch.ONE_ROW), args)
-    measures = (measure("match_number", MatchNumber()),)
+    measures = (measure("match_number", MATCH_NUMBER),)
     counted = replace(plan, pattern=without_exclusions(plan.pattern), measures=measures)
     return Rule(name, counted, source)
 

@@ -14,14 +14,7 @@ from matchrec.api.inputs import expr
 from matchrec.errors import totals as errors
 from matchrec.errors.conditions import duplicate_output_column
 from matchrec.plan.clauses import Grouping, MatchOutput, Measure, RowsPerMatch
-from matchrec.plan.expression import (
-    End,
-    MatchNumber,
-    Navigation,
-    Semantics,
-    Term,
-    column_term,
-)
+from matchrec.plan.expression import MATCH_NUMBER, End, Navigation, Semantics, Term, column_term
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import AVERAGE_OR_NULL, quoted, string_literal
 from matchrec.plan.totals import DOUBLE, FUNCTIONS, AskedTotal, Totals
@@ -39,7 +32,7 @@ _CAST = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _PLAIN_NAME = re.compile(r"\w+|`(?:[^`]|``)+`")
-A_COLUMN = Measure("__match", Term((MatchNumber(),), Span(0, 0)))  # of matches that are counted
+A_COLUMN = Measure("__match", Term((MATCH_NUMBER,), Span(0, 0)))  # of matches that are counted
 
 
 def aggregate(

@@ -76,7 +76,7 @@ def find_column(frame: DataFrame, argument: str, name: str) -> str:
 
 
 def only_column(frame: DataFrame, name: str) -> str | None:
-    """The same, None where there is none, or more than one."""
+    """The column of that name; None where there is none, or more than one."""
     found = [column for column in frame.columns if column.lower() == name.lower()]
     return found[0] if len(found) == 1 else None
 

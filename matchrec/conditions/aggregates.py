@@ -14,10 +14,10 @@ from matchrec.conditions.residual import NOWHERE, ListAggregate, RunningAggregat
 from matchrec.conditions.row_column import Framed, RowColumn, Shifted, row_column
 from matchrec.errors.conditions import aggregate_not_grown, not_a_constant
 from matchrec.plan.expression import (
+    MATCH_NUMBER,
     Aggregate,
     Classifier,
     ColumnReference,
-    MatchNumber,
     Reference,
     Scalar,
     looks_at_columns_only,
@@ -129,7 +129,7 @@ def listed_columns(
                 raise aggregate_not_grown(aggregate.function, None, span)
 
     def listed(term: Scalar) -> Step:
-        if any(isinstance(one, MatchNumber) for one in references(term)):
+        if MATCH_NUMBER in references(term):
             return split(variable, term)
         return Value(row_column(render(term, write)), None, None, span)
 

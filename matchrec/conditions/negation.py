@@ -21,13 +21,11 @@ from matchrec.plan.expression import (
     Classifier,
     ColumnReference,
     End,
-    Ending,
     Frame,
-    MatchNumber,
+    MatchValue,
     Navigation,
     Piece,
     Reference,
-    RowNumber,
     Scalar,
     column_term,
     complement,
@@ -88,7 +86,7 @@ class Viewpoint:
                 return self.classifier(reference)
             case Aggregate():
                 return self.aggregate(reference)
-            case MatchNumber() | RowNumber() | Ending():
+            case MatchValue():
                 return reference
 
     def includes(self, variable: str | None) -> tuple[bool, bool]:

@@ -47,11 +47,11 @@ from matchrec.errors.conditions import (
 from matchrec.plan.expression import (
     DEEPEST,
     LONG_CHAIN,
+    MATCH_NUMBER,
     Aggregate,
     Classifier,
     ColumnReference,
     Frame,
-    MatchNumber,
     Navigation,
     Operation,
     Reference,
@@ -190,7 +190,7 @@ class ConditionSplitter:
         if is_bare(scalar) and isinstance(found[0], Aggregate):
             names = variables_of_rows(self.plan, found[0])
             return split_aggregate(found[0], names, self.step_of_row, scalar.span)
-        if is_bare(scalar) and isinstance(found[0], MatchNumber):
+        if found == (MATCH_NUMBER,) and is_bare(scalar):
             return NumberOfMatch(scalar.span)
         position = one_position(scalar)
         if position is not None and reads_columns(scalar):

@@ -33,17 +33,16 @@ from matchrec.output.pieces import (
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.expression import (
     MATCHED_ROWS,
+    OF_ENDINGS,
     Aggregate,
     Classifier,
     ColumnReference,
     End,
-    Ending,
-    EndingField,
-    MatchNumber,
+    MatchFunction,
+    MatchValue,
     Navigation,
     Piece,
     Reference,
-    RowNumber,
     Scalar,
     Semantics,
     looks_at_columns_only,
@@ -302,14 +301,12 @@ class MeasureReader:
                 return (self.read(ReadAt(self.place(row_column(argument)), navigation)),)
             case Classifier(navigation):
                 return (self.read(ReadClassifierAt(navigation)),)
-            case MatchNumber():
+            case MatchValue(MatchFunction.NUMBER):
                 return (self.read(ReadFact.MATCH_NUMBER),)
-            case Ending(asked=asked):
-                return ending_pieces(asked, self)
+            case MatchValue(function):
+                return ending_pieces(function, self)
             case Aggregate():
                 return self.aggregate(reference)
-            case RowNumber():
-                raise AssertionError(reference)
             case _:
                 assert_never(reference)
 
@@ -394,11 +391,11 @@ class MeasureReader:
                 return self.field(row_column(argument))
             case Classifier():
                 return RowVariable()
-            case MatchNumber():
+            case MatchValue(MatchFunction.NUMBER):
                 return self.read(ReadFact.MATCH_NUMBER)
-            case RowNumber():
+            case MatchValue(MatchFunction.ROW_NUMBER):
                 return RowPosition()
-            case Aggregate() | Ending():
+            case Aggregate() | MatchValue():
                 raise AssertionError(piece)
             case _:
                 assert_never(piece)
@@ -438,10 +435,11 @@ def timeout_pieces(timeouts: Timeouts, measures: MeasureReader) -> Pieces:
     return (*pieces, " END") if len(pieces) > 2 else ("NULL",)
 
 
-def ending_pieces(asked: EndingField, measures: MeasureReader) -> Pieces:
+def ending_pieces(asked: MatchFunction, measures: MeasureReader) -> Pieces:
     """MATCH_STATUS(), or MATCH_TIMEOUT(): when the window of a run ended that timed out."""
     kind = measures.read(ReadFact.KIND)
-    if asked is EndingField.STATUS:
+    assert asked in OF_ENDINGS, asked
+    if asked is MatchFunction.STATUS:
         names = f" WHEN {A_MATCH} THEN 'MATCHED' WHEN {TIMED_OUT} THEN 'TIMED OUT'"
         return ("CASE ", kind, f"{names} ELSE 'UNFINISHED' END")
     window = window_columns(measures.plan)

@@ -1,4 +1,4 @@
-"""The meaning of a row pattern query, whichever front end asked for it.
+"""What a query asks for goes in, a `MatchPlan` comes out, checked and resolved: what it means.
 
-In goes a front end's request, out comes a `MatchPlan`, checked and resolved; the syntax is dropped.
+Syntax is dropped, and with it which language the query was written in.
 """

@@ -124,40 +124,36 @@ class Classifier:
     span: Span | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class MatchNumber:
-    """MATCH_NUMBER(): counts the matches of a partition from 1, empty ones included."""
+class MatchFunction(Enum):
+    """What tells something of the match that is in no column, by its name.
 
-    span: Span | None = field(default=None, compare=False)
-
-
-class EndingField(Enum):
-    """What a measure says of the end of a run.
-
-    STATUS: whether it is a match, timed out or unfinished. TIMEOUT: of a run that timed out, when
-    its window ended.
+    NUMBER: counts the matches of a partition from 1, empty ones included. STATUS: whether a run is
+    a match, timed out or unfinished. TIMEOUT: of a run that timed out, when its window ended.
+    ROW_NUMBER: in an aggregate, the number of its row in the match, from 1.
     """
 
+    NUMBER = "MATCH_NUMBER"
     STATUS = "MATCH_STATUS"
     TIMEOUT = "MATCH_TIMEOUT"
+    ROW_NUMBER = "MATCH_ROW_NUMBER"
+
+
+OF_ENDINGS = (MatchFunction.STATUS, MatchFunction.TIMEOUT)
+"""Those whose value is known only when a run has ended."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
-    """MATCH_STATUS() or MATCH_TIMEOUT()."""
+class MatchValue:
+    """The value of a function of the match."""
 
-    asked: EndingField
+    function: MatchFunction
     span: Span | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class RowNumber:
-    """MATCH_ROW_NUMBER() in an aggregate: the number of its row in the match, from 1."""
-
-    span: Span | None = field(default=None, compare=False)
+MATCH_NUMBER = MatchValue(MatchFunction.NUMBER)
 
 
-Reference = ColumnReference | Aggregate | Classifier | MatchNumber | Ending | RowNumber
+Reference = ColumnReference | Aggregate | Classifier | MatchValue
 Piece = str | Reference
 
 
@@ -330,7 +326,7 @@ def with_semantics(reference: Reference, semantics: Semantics) -> Reference:
             return replace(reference, navigation=replace(navigation, semantics=semantics))
         case Aggregate():
             return replace(reference, semantics=semantics)
-        case MatchNumber() | Ending() | RowNumber():
+        case MatchValue():
             return reference
 
 

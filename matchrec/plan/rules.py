@@ -11,12 +11,13 @@ from matchrec.errors.sql import pattern as negation
 from matchrec.errors.sql.expression import unknown_variable
 from matchrec.plan.clauses import ONE_OF_A_ROW, EventSelection, MatchOutput, RowsPerMatch
 from matchrec.plan.expression import (
+    MATCH_NUMBER,
+    OF_ENDINGS,
     Aggregate,
     Classifier,
     ColumnReference,
     End,
-    Ending,
-    MatchNumber,
+    MatchValue,
     Reference,
     Scalar,
     inner_references,
@@ -178,7 +179,7 @@ def conditions_know_the_match_number(plan: MatchPlan) -> None:
         return
     for definition in plan.definitions:
         for reference in all_references(definition.condition):
-            if isinstance(reference, MatchNumber):
+            if reference == MATCH_NUMBER:
                 raise errors.match_number_of_all_matches(reference.span)
 
 
@@ -261,8 +262,9 @@ def endings_differ(plan: MatchPlan) -> None:
         return
     for measure in plan.measures:
         for reference in references(measure.value):
-            if isinstance(reference, Ending):
-                raise errors.ending_of_matches_only(reference.span, function=reference.asked.value)
+            if isinstance(reference, MatchValue) and reference.function in OF_ENDINGS:
+                name = reference.function.value
+                raise errors.ending_of_matches_only(reference.span, function=name)
 
 
 RULES: tuple[Rule, ...] = (

@@ -11,12 +11,10 @@ from matchrec.plan.expression import (
     Aggregate,
     Classifier,
     ColumnReference,
-    Ending,
     Frame,
-    MatchNumber,
+    MatchValue,
     Navigation,
     Reference,
-    RowNumber,
     Scalar,
     Semantics,
     render,
@@ -47,12 +45,8 @@ def show_reference(reference: Reference) -> str:
             so_far = " so far" if reference.so_far else ""
             over = f" OVER ({show_frame(reference.frame)})" if reference.frame else ""
             return f"{function}({written or f'{qualifier(variable)}*'}{so_far}){over}"
-        case MatchNumber():
-            return "MATCH_NUMBER()"
-        case Ending(asked=asked):
-            return f"{asked.value}()"
-        case RowNumber():
-            return "MATCH_ROW_NUMBER()"
+        case MatchValue(called):
+            return f"{called.value}()"
         case _:
             assert_never(reference)
 

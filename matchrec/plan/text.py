@@ -116,7 +116,7 @@ def _unescaped(escape: re.Match[str]) -> str:
 SUM_OR_NULL = "try_add/* NULL beyond the type */"
 """The function of a sum of ours, which tells it from one of the user's: a session may lack it."""
 AVERAGE_OR_NULL = "try_avg/* NULL beyond the type */"
-"""The same of an average."""
+"""The function of an average of ours, as `SUM_OR_NULL` is that of a sum."""
 
 
 def sum_or_null(left: str, right: str) -> str:

@@ -208,7 +208,7 @@ def limit_of(bound: Bound, order: OrderType) -> Limit | None:
 
 
 def limit_of_doubles(bound: Bound) -> Limit | None:
-    """The same of a DOUBLE."""
+    """The limit that a bound is along a DOUBLE; None where it is none, or not above zero."""
     if bound.amount.is_time or bound.form in (Form.DAYS, Form.TRIED):
         return None
     value, strict = float(bound.amount.value), bound.strict
@@ -238,7 +238,7 @@ def unit_of(bound: Bound, order: OrderType) -> Fraction | None:
 
 
 def unit_of_dates(form: Form, length: Amount) -> Fraction | None:
-    """The same of dates: they differ by intervals, and days are added to them."""
+    """The unit of dates, or None: they differ by intervals, and days are added to them."""
     if form is Form.DIFFERENCE or length.is_days:
         return Fraction(MICROSECONDS["DAY"]) if length.is_time else None
     is_whole = not length.is_time and length.value.denominator == 1

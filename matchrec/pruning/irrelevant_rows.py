@@ -22,15 +22,7 @@ from matchrec.nfa.closure import Choice, Folded, targets
 from matchrec.nfa.compile import CompiledPattern
 from matchrec.nfa.program import VariableId
 from matchrec.plan.clauses import EventSelection, MatchOutput, RowsPerMatch
-from matchrec.plan.expression import (
-    Aggregate,
-    Ending,
-    MatchNumber,
-    Reference,
-    RowNumber,
-    inner_references,
-    references,
-)
+from matchrec.plan.expression import Aggregate, MatchValue, Reference, inner_references, references
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.pruning.locality import Shortcut, why_not
 from matchrec.shortcuts import taken
@@ -96,8 +88,8 @@ def find_tests_of_stages(
     pattern: CompiledPattern,
     conditions: tuple[SplitCondition, ...],
 ) -> tuple[RowColumn, ...]:
-    """The same of stages: a row that satisfies no test is skipped, if every run may skip it and
-    waits as before.
+    """Tests for a pattern of stages: a row that satisfies none is skipped, if every run may skip it
+    and waits as before.
 
     It may end a window; then the next row does, or the end of the data. That changes which matches
     are complete first if a NOT ends the pattern.
@@ -215,7 +207,7 @@ def sees_none(
 
 
 def sees_no_row(plan: MatchPlan, reference: Reference, fillers: frozenset[VariableId]) -> bool:
-    if isinstance(reference, MatchNumber | Ending | RowNumber):
+    if isinstance(reference, MatchValue):
         return True
     if isinstance(reference, Aggregate):
         others = not plan.members(reference.variable) & fillers

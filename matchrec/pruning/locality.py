@@ -107,13 +107,18 @@ def of_aggregate(reference: expression.Aggregate, where: Where) -> Iterator[Seen
 
 Reading = Callable[[Any, Where], Iterable[Seen]]
 
+FUNCTIONS: Mapping[expression.MatchFunction, Looks] = {
+    expression.MatchFunction.NUMBER: (Beyond.EARLIER,),
+    expression.MatchFunction.STATUS: (),
+    expression.MatchFunction.TIMEOUT: (),
+    expression.MatchFunction.ROW_NUMBER: (Beyond.DISTANCE,),
+}
+
 REFERENCES: Mapping[type, Reading] = {
     expression.ColumnReference: of_column,
     expression.Aggregate: of_aggregate,
     expression.Classifier: of_classifier,
-    expression.MatchNumber: lambda *_: [Seen("MATCH_NUMBER()", Beyond.EARLIER)],
-    expression.Ending: lambda one, _: named(f"{one.asked.value}()", ()),
-    expression.RowNumber: lambda *_: [Seen("MATCH_ROW_NUMBER()", Beyond.DISTANCE)],
+    expression.MatchValue: lambda one, _: named(f"{one.function.value}()", FUNCTIONS[one.function]),
 }
 
 

@@ -102,7 +102,7 @@ def find_console() -> Console | None:
 
 @contextmanager
 def draw_progress(spark: SparkSession, console: Console) -> Iterator[None]:
-    """The same, on a console that somebody looks at."""
+    """Draw the progress of the jobs inside on a console that somebody looks at."""
     from rich.live import Live
 
     began = monotonic()

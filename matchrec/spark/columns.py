@@ -152,7 +152,7 @@ class Preparation:
         return self.drafted.plan
 
     def with_draft(self, drafted: Draft) -> Self:
-        """The same for another draft."""
+        """What prepares another draft over these rows."""
         return replace(self, drafted=drafted)
 
     def dataframe(self, columns: tuple[RowColumn, ...]) -> DataFrame:
@@ -257,7 +257,7 @@ class Preparation:
         return [names.inner[item.expression.text] for item in self.plan.order_by]
 
     def sort_columns(self, names: ColumnNames) -> tuple[SortColumn, ...]:
-        """The same as a worker sorts by them."""
+        """The columns by which a worker sorts a partition, and how."""
         items = zip(self.order_names(names), self.plan.order_by, strict=True)
         return tuple(
             SortColumn(name, one.descending, not one.puts_nulls_last) for name, one in items

@@ -119,7 +119,7 @@ def execute_prepared(prepared: Prepared[Draft]) -> ClauseResult:
 
 
 def cut(prepared: Prepared[Draft], executable: Executable) -> Prepared[Draft]:
-    """The same with partitions that are cut into ranges, if they are. Raises as `find_ranges`."""
+    """The query, its partitions cut into ranges where that is proven. Raises as `find_ranges`."""
     question, preparation = prepared.question, prepared.preparation
     if question.is_stream or not isinstance(preparation, Unsorted):
         check_whole(question, preparation.sorts)

@@ -80,7 +80,7 @@ class Prepared(Generic[D]):
         return {column: value_type(one.dataType) for column, one in self.fields.items()}
 
     def narrow(self, demand: Demand[D]) -> Prepared[D]:
-        """The same for less: for drafts of the same conditions, and columns of these."""
+        """What prepares less: drafts of the same conditions, and no other columns."""
         preparation = self.preparation.with_draft(demand.draft)
         return replace(self, demand=demand, preparation=preparation, rows=None)
 
@@ -183,7 +183,7 @@ def with_fields(question: Question, wanted: Demand[D], preparation: Preparation)
 
 
 def with_conditions(prepared: Prepared[D]) -> Prepared[D]:
-    """The same with the typed conditions of all rules. Raises MatchRecognizeError."""
+    """What is prepared, with the typed conditions of all rules. Raises MatchRecognizeError."""
     question, found = prepared.question, {}
     bits = RowBits.of(prepared.demand.draft.row_conditions)
     for rule in question.rules:

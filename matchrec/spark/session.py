@@ -185,7 +185,7 @@ class Runner:
         return text.replace(SUM_OR_NULL, "`+`").replace(AVERAGE_OR_NULL, "avg")
 
     def analyse(self, frame: DataFrame) -> DataFrame:
-        """The same DataFrame, analysed now; over Connect that waits until something asks.
+        """Analyse a DataFrame now, and return it; over Connect that waits until something asks.
 
         Some sessions find a mistake only where they plan how a query runs, and tell it as the plan.
         """
@@ -207,14 +207,14 @@ class Runner:
         return tasks_at_once(self.spark)
 
     def without_views(self, frame: DataFrame) -> DataFrame:
-        """The same rows, from a plan in which no view is named.
+        """The rows of a DataFrame, from a plan in which no view is named.
 
         `writeTo` and `mergeInto` analyse a DataFrame's text anew, when its views are gone.
         """
         return frame if is_connect(self.spark) else frame.select("*")
 
     def having(self, **frames: DataFrame) -> Runner:
-        """The same runner with more DataFrames."""
+        """A runner that knows these DataFrames as well."""
         return replace(self, frames={**self.frames, **frames})
 
     def setting(self, name: str) -> str:

@@ -319,7 +319,7 @@ SIGNED = {
 
 
 def with_signed_integers(table: pa.Table) -> pa.Table:
-    """The same numbers in types that Spark has."""
+    """The table, whose numbers have types that Spark has."""
     return table.cast(pa.schema([one.with_type(signed(one.type)) for one in table.schema]))
 
 

@@ -162,7 +162,7 @@ def untuned(spark: SparkSession) -> UntunedSessionWarning | None:
 def untuned_at_first(
     spark: SparkSession, types: Iterable[spark_types.DataType]
 ) -> UntunedSessionWarning | None:
-    """The same at an application's first query of which all values that cross are short.
+    """As `untuned`, at an application's first query of which all values that cross are short.
 
     types: of these values. A session is not asked again: over Connect that is a message each time.
     """

@@ -1,5 +1,5 @@
-"""A task and one partition → how the search went, trial by trial, for people to read.
+"""A task and one partition go in; how the search went comes out, trial by trial, for people.
 
-What goes in is what an engine is asked; what comes out are attempts, one for each starting row, and
-text, a table and a picture of them. Speed is dropped: one run at a time, and all is written down.
+There is an attempt for each starting row, as text, a table and a picture. Speed is dropped: one run
+at a time, and all is written down.
 """

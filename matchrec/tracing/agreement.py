@@ -69,8 +69,7 @@ def starting_rows(
         yield from (StartingRow(row, 0) for row in range(lower, upper))
         return
     found = {one.start: one for one in matches}
-    row = number = 0
-    row = lower
+    row, number = lower, 0
     while row < upper:
         match = found.get(row)
         yield StartingRow(row, number, match)

@@ -17,11 +17,13 @@ from matchrec.conditions.split import is_bare
 from matchrec.explanation.formulas import show_test
 from matchrec.plan.clauses import Definition, Measure
 from matchrec.plan.expression import (
+    MATCH_NUMBER,
     Aggregate,
     Classifier,
     ColumnReference,
     End,
-    MatchNumber,
+    MatchFunction,
+    MatchValue,
     Navigation,
     Operation,
     Piece,
@@ -95,7 +97,7 @@ def parts_of(
     write: an expression as its author wrote it. tests: further conditions of rows that are mapped
     to a variable, with its name.
     """
-    number = Term((MatchNumber(), f" DIV {MATCH_NUMBERS}"), NOWHERE)
+    number = Term((MATCH_NUMBER, f" DIV {MATCH_NUMBERS}"), NOWHERE)
     splitter = Splitter(plan.staging is not None, write, [Measure("__why0", number)])
     asked = [(one.variable, one) for one in plan.definitions]
     found = {one.variable: splitter.conjuncts(one, mapped) for mapped, one in (*asked, *tests)}
@@ -179,7 +181,7 @@ class Splitter:
         match piece:
             case str():
                 yield piece
-            case MatchNumber():
+            case MatchValue(MatchFunction.NUMBER):
                 yield from ("(", piece, f" % {MATCH_NUMBERS})")
             case Aggregate():
                 semantics = Semantics.RUNNING if self.looks_back(piece) else Semantics.FINAL
@@ -214,5 +216,4 @@ def is_measured(reference: Reference) -> bool:
     """Whether a measure reads what a condition does."""
     if not isinstance(reference, Aggregate):
         return True
-    pieces = (piece for term in terms(reference) for piece in term.pieces)
-    return not any(isinstance(one, MatchNumber) for one in pieces)
+    return all(MATCH_NUMBER not in term.pieces for term in terms(reference))

@@ -1,4 +1,4 @@
-"""What SASE+ and a Pattern ask for as text of SQL.
+"""A SASE+ query or a Pattern goes in, SQL text that asks for the same comes out.
 
     reading   text, or a Pattern → ReadQuery: a plan, the text and the place of its row pattern
     stages    a pattern of stages → the same as one row pattern

@@ -11,10 +11,8 @@ from matchrec.plan.expression import (
     Aggregate,
     Classifier,
     ColumnReference,
-    Ending,
-    MatchNumber,
+    MatchValue,
     Reference,
-    RowNumber,
     with_references,
     with_terms,
 )
@@ -100,7 +98,7 @@ def of_variable(reference: Reference, name: Callable[[str], str]) -> Reference:
             if inside.variable is None:
                 return inside
             return replace(inside, variable=name(inside.variable))
-        case MatchNumber() | Ending() | RowNumber():
+        case MatchValue():
             return reference
 
 

@@ -131,11 +131,6 @@ def _positive(stages: tuple[Stage, ...]) -> Iterator[Stage]:
 Stages = tuple[Stage, ...]
 
 
-def needs_window(stage: Stage, *, is_first: bool) -> bool:
-    """Whether an event of a stage may come after another one. is_first: of the whole pattern."""
-    return not is_first or stage.is_group or stage.quantified
-
-
 def gap_of(stages: Stages) -> tuple[Gap, ...]:
     """The window between rows that follow each other, if there is one.
 
@@ -143,9 +138,9 @@ def gap_of(stages: Stages) -> tuple[Gap, ...]:
     """
     if all(stage.near is None for stage in named_stages(stages)):
         return ()
-    first, *others = stages
-    asked = [*named_stages((first,))] if needs_window(first, is_first=True) else []
-    asked += named_stages(tuple(others))
+    first = stages[0]
+    follows = first.is_group or first.quantified  # an event of the first stage, another of its own
+    asked = list(named_stages(stages if follows else stages[1:]))
     lengths = {stage.near for stage in asked}
     near = asked[0].near if asked else None
     if len(lengths) > 1 or near is None:

@@ -133,7 +133,7 @@ class Benchmark:
         return [name, *ours, *theirs]
 
     def cells_of_flink(self, name: str, python: str, ours: int) -> list[str]:
-        """The same of Flink. ours: how many matches we have found."""
+        """What the table says of Flink. ours: how many matches we have found."""
         output, checkpoints = (self.folder / f"{what} of Flink {name}" for what in ("out", "state"))
         query = f"SELECT * FROM ticks MATCH_RECOGNIZE ({MEASURES_OF_FLINK} {QUERIES[name].flink})"
         job = {"file": str(self.csv()), "query": query, "output": str(output)}

@@ -43,7 +43,7 @@ TAME: Columns = COLUMNS | {
     "f": ("FLOAT", [0.0, 0.1, 0.35, -2.5]),
     "name": ("STRING", ["12", "7", "0", "3"]),
 }
-"""The same with values of which most operations have a result under ANSI."""
+"""COLUMNS with values of which most operations have a result under ANSI."""
 NUMBERS = ("i", "l", "d", "f", "m", "w")
 LITERALS = {
     "i": ["1", "-3", "2"],

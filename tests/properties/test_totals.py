@@ -178,7 +178,7 @@ def expected(
 def found_by_engine(
     asked: list[Asked], query: SelectionQuery, rows: WindowedRows, grouped: Grouping, room: Room
 ) -> dict[int, tuple[Value, ...]]:
-    """The same, as the engine says it."""
+    """The totals of each group, as the engine says them."""
     own = asking(asked, query, grouped)
     partitions = columns_of(asked, rows.rows, rows.partitions(query.variables))
     engine = Engine("breadth_first", room)
@@ -212,7 +212,7 @@ def row_of(asked: list[Asked], rows: Rows, matches: Matches, grouped: Grouping):
 
 
 def copied(rows: WindowedRows) -> WindowedRows:
-    """The same partitions many times."""
+    """The partitions, many times over."""
     own = rows.rows
     columns = {kind: tuple(one * COPIES for one in of) for kind, of in own.columns.items()}
     ends = None if rows.window_end is None else rows.window_end * COPIES

@@ -31,7 +31,7 @@ class Outcome:
     failure: RunFailure | None = None
 
     def collect(self, matches: Iterator[Matches]) -> Iterator[Matches]:
-        """The same matches, which are kept here; a failure too."""
+        """Pass the matches on, and keep them here; a failure too."""
         try:
             for chunk in matches:
                 self.matches.append(chunk)

@@ -470,7 +470,7 @@ class Reported:
 
 
 def reported(search: Search, ordered: Sequence[Match], skip: Skip) -> Reported:
-    """The same event by event, as computed (25), with the partial matches that time out.
+    """The matches event by event, as computed (25), and the partial matches that time out.
 
     A match is held back while a run is open that began earlier; a given match ends the runs that
     began before its bar. Raises MissError.

@@ -40,7 +40,7 @@ class Covered:
 
 
 def by_occurrence(partition: Partition) -> Partition:
-    """The same question, with a variable of its own for each occurrence of one in the pattern."""
+    """The question, with a variable of its own for each occurrence of one in the pattern."""
     tree, names = numbered(partition.query.pattern)
     words = tuple(
         frozenset(str(i) for i, name in enumerate(names) if name in word)

@@ -286,7 +286,7 @@ def may_of(query: Query, rows: Rows, number: int) -> May:
 
 
 def satisfies_of(query: Query, rows: Rows, number: int) -> May:
-    """The same, whether a row is in the window or not."""
+    """Whether a row satisfies a variable's condition, be it in the window or not."""
     partition, offset = rows.words[number], rows.offsets[number]
     columns = {
         kind: [list(column[offset : offset + len(partition)]) for column in columns]

@@ -9,7 +9,7 @@ from matchrec.plan.expression import (
     Aggregate,
     Classifier,
     ColumnReference,
-    MatchNumber,
+    MatchValue,
     Navigation,
     Operation,
     Reference,
@@ -43,7 +43,7 @@ def show_reference(reference: Reference) -> str:
             return f"[{show_navigation(navigation, argument)}]"
         case Classifier(navigation):
             return f"[{show_navigation(navigation, 'CLASSIFIER')}]"
-        case MatchNumber():
+        case MatchValue():
             return "[MATCH_NUMBER]"
         case Aggregate():
             return f"[{show_aggregate(reference)}]"

@@ -1,1 +1,1 @@
-"""Errors that depend on the data, and how they come back from a worker with their fields."""
+"""What went wrong on which rows goes in; an error comes out that crosses processes as it is."""

@@ -163,7 +163,7 @@ L = TypeVar("L", bound=Located)
 
 
 def of_rule(name: str, error: L) -> L:
-    """The same, which says of which rule it is."""
+    """The error, which now says of which rule it is."""
     said = f"rule `{name}`: "
     if not error.message.startswith(said):
         error.message = said + error.message

@@ -1,1 +1,8 @@
-"""Errors in SQL text: around the clause, in how it is put together, in PATTERN, in expressions."""
+"""A place in SQL text goes in, an error with its wording comes out.
+
+clause          in how the clause is put together
+pattern         in PATTERN, of navigation and frames
+expression      in MEASURES and DEFINE
+window          in a row pattern window
+foreign_names   functions of other products
+"""

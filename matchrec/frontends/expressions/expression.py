@@ -30,8 +30,8 @@ from matchrec.plan.clauses import RowExpression
 from matchrec.plan.expression import (
     DEEPEST,
     LONG_CHAIN,
+    MATCH_NUMBER,
     Aggregate,
-    MatchNumber,
     Operation,
     Reference,
     Scalar,
@@ -81,7 +81,7 @@ def _in_aggregate(analysis: Analysis, reference: Reference) -> Reference:
 def _read(analysis: Analysis, term: Scalar) -> Scalar:
     """The operations of a term, if MATCH_NUMBER() is in it."""
     found = references(term)
-    if not any(isinstance(one, MatchNumber) for one in found):
+    if MATCH_NUMBER not in found:
         return term
     reader = OperationReader(analysis, tuple(_hole(analysis, one) for one in found))
     places = [token.span.start for token in reader.tokens]

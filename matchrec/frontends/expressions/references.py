@@ -45,12 +45,12 @@ from matchrec.frontends.lexing.tokens import (
     whole_number,
 )
 from matchrec.plan.expression import (
+    MATCH_NUMBER,
     Aggregate,
     Classifier,
     ColumnReference,
     End,
     Frame,
-    MatchNumber,
     Navigation,
     Piece,
     Reference,
@@ -95,7 +95,7 @@ def read_frame(analysis: Analysis, aggregate: Aggregate, index: int) -> tuple[Ag
     if aggregate.distinct:
         raise pattern_errors.distinct_with_frame(aggregate.span or span)
     for reference in inner_references(aggregate):
-        if isinstance(reference, MatchNumber) and reference.span is not None:
+        if reference == MATCH_NUMBER and reference.span is not None:
             raise expression_errors.called_inside(
                 reference.span,
                 inner="MATCH_NUMBER",

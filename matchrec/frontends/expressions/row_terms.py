@@ -14,20 +14,19 @@ from matchrec.frontends.expressions.analysis import (
     unknown_variable,
     with_holes,
 )
-from matchrec.frontends.lexing.tokens import AGGREGATES, ENDINGS, NAVIGATION, Range
+from matchrec.frontends.lexing.tokens import AGGREGATES, MATCH_FUNCTIONS, NAVIGATION, Range
 from matchrec.plan.expression import (
     MATCHED_ROW,
     MATCHED_ROWS,
+    OF_ENDINGS,
     Aggregate,
     Classifier,
     ColumnReference,
-    Ending,
-    EndingField,
-    MatchNumber,
+    MatchFunction,
+    MatchValue,
     Navigation,
     Piece,
     Reference,
-    RowNumber,
     Semantics,
     Term,
     column_term,
@@ -159,7 +158,7 @@ def _refuse_call(analysis: Analysis, function: int, index: int, aggregate: bool)
             return
         case "MATCH_ROW_NUMBER" if aggregate and of_measures:
             return
-        case key if key in ENDINGS | {"MATCH_NUMBER", "MATCH_ROW_NUMBER"}:
+        case key if key in MATCH_FUNCTIONS:
             raise errors.called_inside(inner.span, inner=key, function=name, clause=clause)
         case "MATCHED_ROWS":
             raise errors.aggregate_in(spans, aggregate=inner.key, outer=name, clause=clause)
@@ -200,7 +199,7 @@ def _reading(analysis: Analysis, index: int, semantics: Semantics) -> Reference 
     if not analysis.is_call(index) or name not in READERS:
         return read_column(analysis, index, semantics)
     if name == "MATCH_ROW_NUMBER":
-        return RowNumber(without_arguments(analysis, index))
+        return _read_match_value(analysis, index, semantics)
     return READERS[name](analysis, index, semantics)
 
 
@@ -230,22 +229,20 @@ def _read_matched_rows(analysis: Analysis, index: int, _: Semantics) -> Aggregat
     return Aggregate(MATCHED_ROWS, variable, (row,), Semantics.FINAL, span=span)
 
 
-def _read_ending(analysis: Analysis, index: int, _: Semantics) -> Ending:
-    span = without_arguments(analysis, index)
-    if analysis.scope.clause is ClausePart.DEFINE:
-        raise errors.ending_in_define(span, function=analysis.key(index))
-    return Ending(EndingField(analysis.key(index)), span)
+def _read_match_value(analysis: Analysis, index: int, _: Semantics) -> MatchValue:
+    function, span = MatchFunction(analysis.key(index)), without_arguments(analysis, index)
+    if function in OF_ENDINGS and analysis.scope.clause is ClausePart.DEFINE:
+        raise errors.ending_in_define(span, function=function.value)
+    return MatchValue(function, span)
 
 
 READERS: Mapping[str, Callable[[Analysis, int, Semantics], Reference]] = {
     "CLASSIFIER": read_classifier,
-    "MATCH_NUMBER": lambda analysis, index, _: MatchNumber(without_arguments(analysis, index)),
+    **dict.fromkeys((function.value for function in MatchFunction), _read_match_value),
     "MATCH_ROW_NUMBER": lambda analysis, index, _: Aggregate(  # RUNNING count(*)
         "count", None, (), span=without_arguments(analysis, index)
     ),
     "MATCHED_ROWS": _read_matched_rows,
-    "MATCH_STATUS": _read_ending,
-    "MATCH_TIMEOUT": _read_ending,
 }
 """What reads a call, by its name; those of navigation and of aggregates are in `references`."""
 

@@ -21,6 +21,7 @@ from matchrec.errors.kinds import MatchRecognizeParseError
 from matchrec.errors.message import Message
 from matchrec.errors.sql import clause as errors
 from matchrec.plan.clauses import FirstMatches
+from matchrec.plan.expression import MatchFunction
 from matchrec.source import Span
 
 # What the names of Spark's functions say about an expression over a match.
@@ -35,10 +36,8 @@ PHYSICAL = frozenset({"PREV", "NEXT"})
 LOGICAL = frozenset({"FIRST", "LAST"})
 NAVIGATION = PHYSICAL | LOGICAL
 SEMANTICS = frozenset({"RUNNING", "FINAL"})
-ENDINGS = frozenset({"MATCH_STATUS", "MATCH_TIMEOUT"})
-OF_THE_MATCH = (
-    NAVIGATION | ENDINGS | {"CLASSIFIER", "MATCH_NUMBER", "MATCH_ROW_NUMBER", "MATCHED_ROWS"}
-)
+MATCH_FUNCTIONS = frozenset(function.value for function in MatchFunction)
+OF_THE_MATCH = NAVIGATION | MATCH_FUNCTIONS | {"CLASSIFIER", "MATCHED_ROWS"}
 
 AGGREGATES = words(
     """

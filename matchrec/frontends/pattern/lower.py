@@ -37,17 +37,16 @@ from matchrec.plan.clauses import (
     Within,
 )
 from matchrec.plan.expression import (
+    MATCH_NUMBER,
     Aggregate,
     Classifier,
     ColumnReference,
     End,
-    Ending,
-    MatchNumber,
+    MatchValue,
     Navigation,
     Operation,
     Piece,
     Reference,
-    RowNumber,
     Scalar,
     Semantics,
     Term,
@@ -78,8 +77,6 @@ from matchrec.source import Source, Span
 #
 # The candidate is not mapped yet when its condition is evaluated: a plain column is read through
 # the test's own name, and a stage is the events accepted for it so far.
-
-CALLED = {Classifier: "CLASSIFIER", MatchNumber: "MATCH_NUMBER", RowNumber: "MATCH_ROW_NUMBER"}
 
 CANDIDATE = "candidate"
 """Stands for the test's own name until that is known; no stage is called so with a colon."""
@@ -116,10 +113,10 @@ def _read(piece: Piece, names: Mapping[str, str]) -> Piece:
             return replace(piece, navigation=_navigation(navigation, names, piece.span))
         case Aggregate():
             return _aggregate(piece, names)
-        case Ending():
-            raise AssertionError(piece)  # refused where it is read
-        case Classifier() | MatchNumber() | RowNumber():
-            raise errors.not_of_an_event(piece.span, function=CALLED[type(piece)])
+        case Classifier():
+            raise errors.not_of_an_event(piece.span, function="CLASSIFIER")
+        case MatchValue(function):
+            raise errors.not_of_an_event(piece.span, function=function.value)
 
 
 def _navigation(navigation: Navigation, names: Mapping[str, str], span: Span | None) -> Navigation:
@@ -134,8 +131,8 @@ def _navigation(navigation: Navigation, names: Mapping[str, str], span: Span | N
 
 def _aggregate(aggregate: Aggregate, names: Mapping[str, str]) -> Aggregate:
     for one in inner_references(aggregate):
-        if isinstance(one, MatchNumber):
-            raise errors.not_of_an_event(one.span, function=CALLED[MatchNumber])
+        if one == MATCH_NUMBER:
+            raise errors.not_of_an_event(one.span, function="MATCH_NUMBER")
     if aggregate.variable is not None:
         stage = names[aggregate.variable]
         arguments = tuple(_of_stage(one, stage) for one in aggregate.arguments)
@@ -200,7 +197,7 @@ FINAL = Semantics.FINAL
 
 def match_measures(order: str, stages: Iterable[str], columns: Iterable[str]) -> Iterator[Measure]:
     """Number and times of a match, then for each stage the array of its events."""
-    yield measure("match_number", MatchNumber())
+    yield measure("match_number", MATCH_NUMBER)
     yield measure("start_time", ColumnReference(Navigation(end=End.FIRST, semantics=FINAL), order))
     yield measure("end_time", ColumnReference(Navigation(semantics=FINAL), order))
     event = f"struct({', '.join(columns)})"
@@ -285,7 +282,7 @@ def measures(query: PatternQuery) -> tuple[Measure, ...]:
     order = query.order_by[0]
     if query.rows is not RowsPerMatch.ONE_ROW:
         stage = measure("stage", Classifier(Navigation()))
-        return measure("match_number", MatchNumber()), stage
+        return measure("match_number", MATCH_NUMBER), stage
     names = [str(one.content) for one in named_stages(query.pattern.stages) if not one.negated]
     return tuple(match_measures(order, names, query.columns))
 

@@ -38,17 +38,17 @@ from matchrec.frontends.sql.nodes import (
 )
 from matchrec.plan.clauses import Definition, Measure, RowsPerMatch, Subset
 from matchrec.plan.expression import (
+    MATCH_NUMBER,
     MATCHED_ROWS,
     Aggregate,
     Classifier,
     ColumnReference,
     End,
-    Ending,
-    MatchNumber,
+    MatchFunction,
+    MatchValue,
     Navigation,
     Operation,
     Reference,
-    RowNumber,
     Scalar,
     Semantics,
     Term,
@@ -366,7 +366,7 @@ def of_match(reference: Reference) -> Reference:
     """The reference to rows of the match, not to those that were passed over."""
     match reference:
         case Aggregate(variable=variable):
-            if any(isinstance(one, RowNumber) for one in inner_references(reference)):
+            if MatchValue(MatchFunction.ROW_NUMBER) in inner_references(reference):
                 raise errors.not_with_seek(reference.span, what="MATCH_ROW_NUMBER()")
             return replace(reference, variable=variable or MATCHED)
         case ColumnReference(navigation):
@@ -375,7 +375,7 @@ def of_match(reference: Reference) -> Reference:
             if navigation.physical_offset:
                 raise errors.not_with_seek(reference.span, what="PREV or NEXT of CLASSIFIER()")
             return replace(reference, navigation=rows_of_match(navigation))
-        case MatchNumber() | RowNumber() | Ending():
+        case MatchValue():
             return reference
 
 
@@ -449,7 +449,7 @@ def _refuse_in_plan(plan: MatchPlan) -> None:
     for scalar in (*values, *(one.condition for one in plan.definitions)):
         for reference in all_references(scalar):
             span = reference.span or Span(0, 0)
-            if isinstance(reference, MatchNumber):
+            if reference == MATCH_NUMBER:
                 raise errors.not_in_window(span, what="MATCH_NUMBER()")
             if isinstance(reference, Aggregate) and reference.function == MATCHED_ROWS:
                 raise errors.not_in_window(span, what="MATCHED_ROWS()")

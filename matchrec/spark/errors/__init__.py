@@ -1,1 +1,1 @@
-"""What Spark and its workers say, in the user's terms."""
+"""An error of Spark or a worker goes in, one in the user's terms comes out; traces are dropped."""

@@ -31,10 +31,11 @@ from matchrec.errors.sql.expression import (
 from matchrec.plan.clauses import Measure, RowExpression, RowsPerMatch
 from matchrec.plan.expression import (
     MATCHED_ROWS,
+    OF_ENDINGS,
     Aggregate,
     Classifier,
     ColumnReference,
-    Ending,
+    MatchValue,
     Operation,
     Reference,
     Scalar,
@@ -306,7 +307,7 @@ def value_so_far(measure: Measure, plan: MatchPlan) -> str:
     so_far = with_references(value, lambda one: with_semantics(one, Semantics.RUNNING))
     is_final = so_far != value and not plan.rows_per_match.is_one_row
     of_the_match = (
-        isinstance(one, Ending) or (isinstance(one, Aggregate) and one.function == MATCHED_ROWS)
+        isinstance(one, MatchValue | Aggregate) and one.function in (*OF_ENDINGS, MATCHED_ROWS)
         for one in references(value)
     )
     if is_final or any(of_the_match):

@@ -125,7 +125,7 @@ class BuiltRuleSet:
         return OrderTimes(self.rows.schema[wire.FIRST].dataType)
 
     def over(self, rows: DataFrame) -> BuiltRuleSet:
-        """The same over rows of the workers that are elsewhere, in a session of their own."""
+        """The rule set over rows of the workers that are elsewhere, in a session of their own."""
         relation = self.question.relation
         runner = replace(relation.runner, spark=rows.sparkSession)
         question = replace(self.question, relation=replace(relation, runner=runner))

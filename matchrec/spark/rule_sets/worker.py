@@ -198,7 +198,7 @@ class SharedRows:
         return SharedRows(table, starts, words)
 
     def divide(self, places: tuple[int, ...]) -> SharedRows:
-        """The same with partitions divided by equal values of some columns.
+        """These rows, their partitions divided by equal values of some columns.
 
         Those of one partition come in the order of their first rows.
         """

@@ -64,7 +64,7 @@ class Word:
     of_keys: int
 
     def add(self, code: SortCode) -> Word:
-        """The same with a code that decides before the others."""
+        """The word with a further code, which decides before the others."""
         code.add_to(self.values, self.bits)
         of_keys = self.of_keys | (code.all_bits << self.bits if code.of_key else 0)
         return Word(self.values, self.bits + code.bits, of_keys)

@@ -1,1 +1,5 @@
-"""Matching over a streaming DataFrame: `applyInPandasWithState` around a search that goes on."""
+"""A streaming DataFrame goes in, a stream comes out of the matches that no later row can change.
+
+`applyInPandasWithState` keeps a search between two micro-batches; rows that it needs no more are
+dropped.
+"""

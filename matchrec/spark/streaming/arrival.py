@@ -230,7 +230,7 @@ class Arriving:
         )
 
     def adopt(self, memory: Memory) -> Memory:
-        """The same with the columns and bits of these rows; NULL and false those it has not."""
+        """A memory with the columns and bits of these rows; NULL and false those it has not."""
         if memory.meanings == self.meanings:
             return memory
         rows, names = memory.rows, {text: one for one, text in memory.meanings.columns.items()}

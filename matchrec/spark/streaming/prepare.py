@@ -60,7 +60,7 @@ class EventPreparation(Preparation):
     """Computes columns and bits of a stream's events for one draft."""
 
     def with_draft(self, drafted: Draft) -> EventPreparation:
-        """The same for another draft, without its tests of rows: any row moves the watermark."""
+        """What prepares another draft, without its tests of rows: any row moves the watermark."""
         return replace(self, drafted=replace(drafted, relevant=()))
 
     def dataframe(self, columns: tuple[RowColumn, ...]) -> DataFrame:

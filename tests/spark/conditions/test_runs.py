@@ -39,7 +39,7 @@ def rows_of_spark(spark: SparkSession, conditions: list[Both]) -> list[set[int]]
 
 
 def rows_of_matchrec(executable: Executable, prepared: Prepared) -> set[int] | str:
-    """The same as an engine says, or its error."""
+    """The last rows of the matches, as an engine says, or its error."""
     try:
         batches = Run(executable, prepared, None, 1 << 20).batches()
     except MatchRecognizeError as error:

@@ -189,7 +189,7 @@ def plain(value: Value) -> Value:
 
 
 def alike(one: Value, other: Value) -> bool:
-    """The same value of the same type, NaN and the sign of zero included."""
+    """Whether two values and their types are the same, NaN and the sign of zero included."""
     if isinstance(one, tuple) and isinstance(other, tuple):
         return len(one) == len(other) and all(map(alike, one, other))
     if isinstance(one, float) and isinstance(other, float):

@@ -30,6 +30,6 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def embedded(spark: SparkSession, files: Path) -> Iterator[Path]:
-    """The same, with commands that run in the session of the tests."""
+    """The folder of `files`, where commands run in the session of the tests."""
     with commands_in(spark):
         yield files

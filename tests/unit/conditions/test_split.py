@@ -78,7 +78,7 @@ def test_of_a_stream_spark_computes_the_row_alone() -> None:
 
 
 def sorted_split_b(condition: str) -> SplitCondition:
-    """The same where the worker sorts the rows."""
+    """The split condition of B where the worker sorts the rows."""
     text = f"ORDER BY t PATTERN (A+ B+) DEFINE B AS {condition}"
     (only,) = split(lower(parse_clause(text)), RowScope.SORTED)
     return only

@@ -166,7 +166,7 @@ def operators(scalar: Scalar) -> object:
 
 
 def parenthesised(first: list[str], rest: list[tuple[str, str]]) -> str:
-    """The same operators and operands, fully parenthesised by a textbook shunting yard."""
+    """Operators and operands, fully parenthesised by a textbook shunting yard."""
     level = {operator: i for i, row in enumerate(LOOSE_TO_TIGHT) for operator in row}
     output, waiting = list(first), []
 

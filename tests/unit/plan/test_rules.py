@@ -24,13 +24,13 @@ from matchrec.plan.clauses import (
     Within,
 )
 from matchrec.plan.expression import (
+    MATCH_NUMBER,
     MATCHED_ROWS,
     Aggregate,
     Classifier,
     ColumnReference,
-    Ending,
-    EndingField,
-    MatchNumber,
+    MatchFunction,
+    MatchValue,
     Navigation,
     Term,
 )
@@ -43,9 +43,9 @@ AB = Concatenation((A, B))
 TRUE = Term(("TRUE",), Span(0, 4))
 CLASSIFIER_BEFORE = Term((Classifier(Navigation(physical_offset=-1)), " = 'A'"), Span(0, 4))
 FAR_BACK = Term((ColumnReference(Navigation(logical_offset=1001), "x"), " > 1"), Span(0, 4))
-NUMBER = Term((MatchNumber(), " = 1"), Span(0, 4))
+NUMBER = Term((MATCH_NUMBER, " = 1"), Span(0, 4))
 ROWS = Term((Aggregate(MATCHED_ROWS, None, ()),), Span(0, 4))
-STATUS = Term((Ending(EndingField.STATUS),), Span(0, 4))
+STATUS = Term((MatchValue(MatchFunction.STATUS),), Span(0, 4))
 WITHIN = Within(RowExpression("3"))
 EXCLUDING = Concatenation((A, Quantified(Exclusion(B), 1, None)))
 

@@ -19,10 +19,11 @@ from matchrec.plan.clauses import (
     Within,
 )
 from matchrec.plan.expression import (
+    MATCH_NUMBER,
     Aggregate,
     ColumnReference,
     End,
-    MatchNumber,
+    MatchValue,
     Navigation,
     Operation,
     Semantics,
@@ -70,7 +71,7 @@ def test_every_part() -> None:
             SortItem(RowExpression("lower(x)")),
         ),
         measures=(
-            Measure("m", Term((MatchNumber(),), NOWHERE)),
+            Measure("m", Term((MATCH_NUMBER,), NOWHERE)),
             Measure("Total", Term((total,), NOWHERE)),
         ),
         rows_per_match=RowsPerMatch.ALL_ROWS_SHOW_EMPTY,
@@ -90,7 +91,7 @@ def semantics(clause: str) -> list[Semantics]:
                 match reference:
                     case Aggregate(semantics=seen):
                         found.append(seen)
-                    case MatchNumber():
+                    case MatchValue():
                         pass
                     case _:
                         found.append(reference.navigation.semantics)

@@ -41,7 +41,7 @@ def check(given_rows: Rows, found: list[pa.RecordBatch], most: int) -> None:
 
 
 def held(values: pa.ChunkedArray) -> pa.Array:
-    """The same, where NaN equals NaN and -0.0 differs from 0.0."""
+    """Values to compare, where NaN equals NaN and -0.0 differs from 0.0."""
     whole = values.combine_chunks()
     if not pa.types.is_floating(whole.type):
         return whole
