@@ -1,7 +1,7 @@
 """Which tests run on which engine: most on Sail, which is quick, and what is Spark's own on Spark.
 
     pytest                      on Sail, but for what tests/quick/on_sail.txt leaves to Spark
-    pytest --on spark           half of what is Spark's own, a twentieth of others with a session
+    pytest --on spark           a third of what is Spark's own, a twentieth of others
     pytest --on spark --whole   all of them
 
     leave tests/spark/functions                      a folder, module or test that is Spark's own
@@ -73,10 +73,10 @@ def for_sail(items: Sequence[pytest.Item]) -> list[pytest.Item]:
 
 
 def for_spark(items: Sequence[pytest.Item]) -> list[pytest.Item]:
-    """Half of what is Spark's own, and a part of all else that has a session.
+    """A part of what is Spark's own, and a smaller one of all else that has a session.
 
-    Of what is Spark's own in a module the newest Spark has every second test, an older one the
-    others, the first among them.
+    Of what is Spark's own in a module an older Spark has the first test of each three, the newest
+    Spark the others.
     """
     table, chosen, newest = entries(), [], is_newest()
     own: Counter[str] = Counter()  # how many tests of a module there have been
@@ -88,7 +88,7 @@ def for_spark(items: Sequence[pytest.Item]) -> list[pytest.Item]:
             now = newest
         else:
             own[module] += 1
-            now = (own[module] % 2 == 0) is newest
+            now = (own[module] % 3 != 1) is newest
         if now:
             chosen.append(item)
     return chosen
