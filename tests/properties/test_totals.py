@@ -219,7 +219,10 @@ def copied(rows: WindowedRows) -> WindowedRows:
     return WindowedRows(Rows(own.words * COPIES, columns), ends)
 
 
-@pytest.mark.parametrize("depends_on_run", [False, True])
+@pytest.mark.parametrize(
+    "depends_on_run",  # each compiles a search of its own
+    [pytest.param(False, marks=pytest.mark.slow), True],
+)
 @pytest.mark.parametrize("grouped", Grouping)
 @pytest.mark.parametrize("selection", EventSelection)
 def test_random_totals(selection: EventSelection, grouped: Grouping, depends_on_run: bool) -> None:

@@ -1,7 +1,7 @@
 """Which tests run on which engine: most on Sail, which is quick, and what is Spark's own on Spark.
 
     pytest                      on Sail, but for what tests/quick/on_sail.txt leaves to Spark
-    pytest --on spark           what that leaves to Spark, and a tenth of others with a session
+    pytest --on spark           a third of what is Spark's own, a twentieth of others
     pytest --on spark --whole   all of them
 
     leave tests/spark/functions                      a folder, module or test that is Spark's own
@@ -15,6 +15,7 @@ tests/cases.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +27,7 @@ from tests.quick.scale import is_drawn
 
 TABLE = Path(__file__).with_name("on_sail.txt")
 NEWEST = (4, 3)
-PART = 10  # of tests that run on Sail, one of so many runs on Spark as well
+PART = 20  # of tests that run on Sail, one of so many runs on Spark as well
 
 
 @dataclass(frozen=True)
@@ -72,12 +73,23 @@ def for_sail(items: Sequence[pytest.Item]) -> list[pytest.Item]:
 
 
 def for_spark(items: Sequence[pytest.Item]) -> list[pytest.Item]:
-    """What is Spark's own, and a part of all else that has a session."""
+    """A part of what is Spark's own, and a smaller one of all else that has a session.
+
+    Of what is Spark's own in a module an older Spark has the first test of each three, the newest
+    Spark the others.
+    """
     table, chosen, newest = entries(), [], is_newest()
+    own: Counter[str] = Counter()  # how many tests of a module there have been
     for item in items:
-        entry = entry_of(item, table)
-        is_later = entry is not None and entry.word == "newest" and not newest
-        if not is_later and (entry or (has_session(item) and is_drawn(item.nodeid, PART))):
+        entry, module = entry_of(item, table), item.nodeid.partition("::")[0]
+        if entry is None:
+            now = has_session(item) and is_drawn(item.nodeid, PART)
+        elif entry.word == "newest":
+            now = newest
+        else:
+            own[module] += 1
+            now = (own[module] % 3 != 1) is newest
+        if now:
             chosen.append(item)
     return chosen
 

@@ -39,12 +39,12 @@ def slowly(seconds: float) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.R
 
 
 @contextmanager
-def running(frame: DataFrame) -> Iterator[None]:
+def running(frame: DataFrame) -> Iterator[Thread]:
     """Runs a query in another thread."""
     thread = Thread(target=frame.collect)
     thread.start()
     try:
-        yield
+        yield thread
     finally:
         thread.join()
 
@@ -59,10 +59,9 @@ def test_tasks_are_seen_while_they_run(spark: SparkSession) -> None:
     frame = spark.range(0, 2, 1, 2).mapInArrow(slowly(seconds), "id bigint")
     with watch_tasks(spark) as tasks:
         assert tasks() == Tasks()
-        with running(frame):
+        with running(frame) as query:
             most = Tasks()
-            until = time.monotonic() + 30
-            while most.all == 0 and time.monotonic() < until:
+            while most.all == 0 and query.is_alive():
                 most = tasks()
                 time.sleep(0.02)
     assert most.all == 2

@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests import conftest
-from tests.quick import scale
+from tests.quick import on_engines, scale
 
 
 @pytest.mark.parametrize(
@@ -53,6 +53,19 @@ def test_a_slow_test_is_in_full_runs_whatever_its_number(
     ]
     found: Any = conftest.in_this_run(items)
     assert [one.number for one in found] == done
+
+
+@pytest.mark.parametrize(("newest", "done"), [(False, "ad"), (True, "bcf")])
+def test_two_versions_of_spark_share_what_is_its_own(
+    monkeypatch: pytest.MonkeyPatch, newest: bool, done: str
+) -> None:
+    table = [on_engines.Entry("leave", "own.py", ""), on_engines.Entry("fails", "some.py::d", "")]
+    table += [on_engines.Entry("newest", "own.py::f", "")]
+    monkeypatch.setattr(on_engines, "entries", lambda: table[::-1])
+    monkeypatch.setattr(on_engines, "is_newest", lambda: newest)
+    names = ("own.py::a", "own.py::b", "own.py::c", "some.py::d", "some.py::e", "own.py::f")
+    items: list[Any] = [SimpleNamespace(nodeid=one) for one in names]
+    assert "".join(one.nodeid[-1] for one in on_engines.for_spark(items)) == done
 
 
 def test_queries_are_compiled_as_by_users_spark(spark: SparkSession) -> None:
