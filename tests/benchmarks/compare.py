@@ -222,7 +222,7 @@ def view_of_written(
 ) -> None:
     """A view of this name on the frame's rows in a folder, to which they are written once."""
     path = folder / f"{name}.parquet"
-    if not (path / "_SUCCESS").exists():
+    if not any(path.glob("*.parquet")):
         frame().repartition(4).write.mode("overwrite").parquet(str(path))
     spark.read.parquet(str(path)).createOrReplaceTempView(name)
 

@@ -22,6 +22,7 @@ from matchrec.spark.session import application
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from pyspark.sql.connect.client import DefaultChannelBuilder
 
 started: set[Hashable] = set()  # the applications whose servers run in this program
 
@@ -72,17 +73,22 @@ def start_sail(cores: int | None = None, memory: int | None = None) -> SparkSess
 
 
 def session_at(address: str) -> SparkSession:
-    """A session whose answers come as they are: Sail would compress them for a client that takes it.
-
-    That takes a second of a processor for 40 MB, which stay in this program.
-    """
-    from pyspark.sql.connect.client import DefaultChannelBuilder
+    """A session of the server at an address of this program."""
     from pyspark.sql.connect.session import SparkSession as RemoteSession
 
     os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"  # as PySpark does where it makes the channel
-    channel = DefaultChannelBuilder(address, [UNCOMPRESSED])
-    session: Any = RemoteSession.builder.channelBuilder(channel).getOrCreate()
+    session: Any = RemoteSession.builder.channelBuilder(channel_to(address)).getOrCreate()
     return session  # type: ignore[no-any-return]
+
+
+def channel_to(address: str) -> DefaultChannelBuilder:
+    """What makes a channel on which answers come as they are: Sail compresses them where it may.
+
+    To compress 40 MB, which stay in this program, takes it a second.
+    """
+    from pyspark.sql.connect.client import DefaultChannelBuilder
+
+    return DefaultChannelBuilder(address, [UNCOMPRESSED])
 
 
 def engine_here(session: SparkSession) -> str | None:
