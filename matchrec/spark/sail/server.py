@@ -13,7 +13,7 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from pyspark.errors import PySparkException
 
@@ -77,8 +77,8 @@ def session_at(address: str) -> SparkSession:
     from pyspark.sql.connect.session import SparkSession as RemoteSession
 
     os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"  # as PySpark does where it makes the channel
-    session: Any = RemoteSession.builder.channelBuilder(channel_to(address)).getOrCreate()
-    return session  # type: ignore[no-any-return]
+    builder = RemoteSession.builder.channelBuilder(channel_to(address))
+    return cast("SparkSession", builder.getOrCreate())
 
 
 def channel_to(address: str) -> DefaultChannelBuilder:
@@ -86,9 +86,11 @@ def channel_to(address: str) -> DefaultChannelBuilder:
 
     To compress 40 MB, which stay in this program, takes it a second.
     """
-    from pyspark.sql.connect.client import DefaultChannelBuilder
+    from pyspark.sql.connect import client
 
-    return DefaultChannelBuilder(address, [UNCOMPRESSED])
+    builder: Any = getattr(client, "DefaultChannelBuilder", client.ChannelBuilder)  # of PySpark 3.5
+    channel: DefaultChannelBuilder = builder(address, [UNCOMPRESSED])
+    return channel
 
 
 def engine_here(session: SparkSession) -> str | None:
