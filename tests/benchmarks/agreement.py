@@ -19,7 +19,8 @@ class Digest:
 
 def digest(frame: DataFrame) -> Digest:
     """Reads the whole frame."""
-    hashed = frame.selectExpr("xxhash64(*) AS hash")
+    columns = ", ".join(f"`{name}`" for name in frame.columns)
+    hashed = frame.selectExpr(f"xxhash64({columns}) AS hash")
     total = "sum(CAST(hash AS DECIMAL(38, 0)))"
     found = hashed.selectExpr("count(*)", total, "bit_xor(hash)").first()
     assert found is not None

@@ -60,12 +60,13 @@ WHERE is_a AND is_b AND is_c"""
 # if there is one: so a purchase that has only such views matches if the previous one does not.
 FUNNEL = """
 WITH ahead AS (
-  SELECT *, last(CASE WHEN {e} = '{third}' THEN {t} END, TRUE) OVER back AS next_purchase
+  SELECT *,
+    last_value(CASE WHEN {e} = '{third}' THEN {t} END) IGNORE NULLS OVER back AS next_purchase
   FROM {table} WHERE {e} IN ('{first}', '{second}', '{third}')
   WINDOW back AS (PARTITION BY {k} ORDER BY {t} DESC ROWS UNBOUNDED PRECEDING)),
 carts AS (
-  SELECT *, last(CASE WHEN {e} = '{second}' THEN struct({t} AS at, next_purchase) END, TRUE)
-    OVER back AS cart
+  SELECT *, last_value(CASE WHEN {e} = '{second}' THEN struct({t} AS at, next_purchase) END)
+    IGNORE NULLS OVER back AS cart
   FROM ahead WINDOW back AS (PARTITION BY {k} ORDER BY {t} DESC ROWS UNBOUNDED PRECEDING)),
 found AS (
   SELECT {k}, {t} AS view_ts, cart.at AS cart_ts, cart.next_purchase AS purchase_ts FROM carts
@@ -74,7 +75,7 @@ before AS (
   SELECT *, nullif(lag(purchase_ts) OVER w, purchase_ts) AS other FROM found
   WINDOW w AS (PARTITION BY {k} ORDER BY view_ts)),
 marked AS (
-  SELECT *, last(other, TRUE) OVER w AS previous FROM before
+  SELECT *, last_value(other) IGNORE NULLS OVER w AS previous FROM before
   WINDOW w AS (PARTITION BY {k} ORDER BY view_ts ROWS UNBOUNDED PRECEDING)),
 purchases AS (
   SELECT {k}, purchase_ts, min(struct(view_ts, cart_ts)) AS first,
@@ -96,7 +97,7 @@ OVERLAPS = """
 SELECT symbol, ts AS s, coalesce(stop.e, last_ts) AS e, coalesce(stop.n, last_n + 1) - n AS n
 FROM (
   SELECT symbol, ts, n, is_a, first(ts) OVER back AS last_ts, first(n) OVER back AS last_n,
-    last(CASE WHEN NOT is_a THEN struct(before AS e, n) END, TRUE) OVER back AS stop
+    last_value(CASE WHEN NOT is_a THEN struct(before AS e, n) END) IGNORE NULLS OVER back AS stop
   FROM (
     SELECT symbol, ts, volume < 990 AS is_a, lag(ts) OVER w AS before, row_number() OVER w AS n
     FROM half WINDOW w AS (PARTITION BY symbol ORDER BY ts))

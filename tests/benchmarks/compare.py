@@ -49,6 +49,7 @@ class Compared:
     workload: Workload
     floor: Times
     entries: dict[str, Entry]
+    floor_name: str = FLOOR
 
     @property
     def ratios(self) -> dict[str, float]:
@@ -104,15 +105,29 @@ def compared(spark: SparkSession, workload: Workload, options: Options, folder: 
     times = measured(queries, options.rounds)
     rows = reference.digest.rows
     entries = {name: Entry(taken, rows) for name, taken in times.items() if name != FLOOR}
-    for engine in OTHER_ENGINES:
-        if engine.name in workload.elsewhere and engine.name in options.interpreters:
-            frame, question = spark.table(workload.table), workload.elsewhere[engine.name]
-            job = job_of(frame, workload.table, question, options.rounds, folder)
-            answer = engine.answer(options.interpreters[engine.name], job)
-            entries[engine.name] = elsewhere(spark, workload, reference, engine, answer)
+    entries |= by_others(spark, workload, options, reference, folder)
     if options.trino is not None and "WITHIN" not in workload.query:
         entries[trino.NAME] = by_trino(spark, workload, options, reference)
     return Compared(workload, times[FLOOR], entries)
+
+
+def by_others(
+    spark: SparkSession, workload: Workload, options: Options, reference: Reference, folder: Path
+) -> dict[str, Entry]:
+    """What the engines from elsewhere need that are asked. folder: where the table's files are.
+
+    Raises AssertionError where one gives other rows.
+    """
+    found = {}
+    for engine in OTHER_ENGINES:
+        if engine.name in workload.elsewhere and engine.name in options.interpreters:
+            frame, question = spark.table(workload.table), workload.elsewhere[engine.name]
+            source = folder / f"{workload.table}.{engine.suffix}"
+            with tempfile.TemporaryDirectory() as output:
+                job = job_of(frame, question, options.rounds, source, Path(output))
+                answer = engine.answer(options.interpreters[engine.name], job)
+                found[engine.name] = elsewhere(spark, workload, reference, engine, answer)
+    return found
 
 
 def by_trino(
@@ -151,13 +166,14 @@ def elsewhere(
     if question.ours is not None:
         reference = Reference.of(matchrec.sql(spark, question.ours))
         note += f". Not quite the same rows: {question.why}; asked so, matchrec gives the same"
-    reference.check(f"{workload.name}, {engine.name}", answer.rows(spark, reference.frame))
+    found = answer.rows(spark, reference.frame, engine.suffix)
+    reference.check(f"{workload.name}, {engine.name}", found)
     return Entry(answer.times, reference.digest.rows, note)
 
 
 def rows_of(one: Compared) -> Iterator[list[str]]:
     """The table's lines of a workload."""
-    yield [one.workload.name, FLOOR, *one.floor.cells(), "", "", ""]
+    yield [one.workload.name, one.floor_name, *one.floor.cells(), "", "", ""]
     for name, entry in one.entries.items():
         aim = f"{one.workload.aim:.2f}" if name == OURS else ""
         ratio = f"{one.ratios[name]:.2f}"
@@ -174,7 +190,8 @@ def in_short(found: list[Compared]) -> Iterator[str]:
     for one in found:
         cells = [short(one.floor), *(short_of(one, name) for name in names)]
         lines.append([one.workload.name, *cells, f"{one.ratios[OURS]:.2f}"])
-    yield from table(["seconds", FLOOR, *names, "ratio"], lines)
+    floor = found[0].floor_name if found else FLOOR
+    yield from table(["seconds", floor, *names, "ratio"], lines)
 
 
 def short_of(one: Compared, name: str) -> str:
@@ -205,7 +222,7 @@ def view_of_written(
 ) -> None:
     """A view of this name on the frame's rows in a folder, to which they are written once."""
     path = folder / f"{name}.parquet"
-    if not (path / "_SUCCESS").exists():
+    if not any(path.glob("*.parquet")):
         frame().repartition(4).write.mode("overwrite").parquet(str(path))
     spark.read.parquet(str(path)).createOrReplaceTempView(name)
 

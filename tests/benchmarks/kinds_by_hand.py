@@ -28,8 +28,8 @@ WHERE x1 > x0 + {jump} AND x2 > x1 + {jump} AND {x} < x2 - {jump}
 RUNS = """
 SELECT {k}, run.s, {t} AS e, n - run.n AS n, total - run.total AS total FROM (
   SELECT {k}, {t}, is_high, was_low, n, total,
-    last(CASE WHEN is_low AND NOT coalesce(was_low, FALSE)
-      THEN struct({t} AS s, n, total - amount AS total) END, TRUE) OVER so_far AS run
+    last_value(CASE WHEN is_low AND NOT coalesce(was_low, FALSE)
+      THEN struct({t} AS s, n, total - amount AS total) END) IGNORE NULLS OVER so_far AS run
   FROM (
     SELECT *, lag(is_low) OVER w AS was_low, row_number() OVER w AS n,
       sum(amount) OVER so_far AS total
@@ -43,11 +43,11 @@ WHERE is_high AND was_low"""
 # Backwards in time, the last row seen that is not LOW ends the run of a LOW.
 RUNS_ALL_ROWS = """
 SELECT {k}, {t}, CASE WHEN is_low THEN 'LOW' ELSE 'HIGH' END AS c, s, {x}, {y} FROM (
-  SELECT *, last(CASE WHEN is_low AND NOT coalesce(was_low, FALSE) THEN {t} END, TRUE) OVER (
-    PARTITION BY {k} ORDER BY {t} ROWS UNBOUNDED PRECEDING) AS s
+  SELECT *, last_value(CASE WHEN is_low AND NOT coalesce(was_low, FALSE) THEN {t} END)
+    IGNORE NULLS OVER (PARTITION BY {k} ORDER BY {t} ROWS UNBOUNDED PRECEDING) AS s
   FROM (
     SELECT *, lag(is_low) OVER (PARTITION BY {k} ORDER BY {t}) AS was_low FROM (
-      SELECT *, last(CASE WHEN NOT is_low THEN is_high END, TRUE) OVER (
+      SELECT *, last_value(CASE WHEN NOT is_low THEN is_high END) IGNORE NULLS OVER (
         PARTITION BY {k} ORDER BY {t} DESC ROWS UNBOUNDED PRECEDING) AS ends_high
       FROM (SELECT *, {x} < {low} AS is_low, {x} > {high} AS is_high FROM {table}))))
 WHERE ends_high AND (is_low OR was_low)"""

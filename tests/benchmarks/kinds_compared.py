@@ -29,13 +29,17 @@ from tests.benchmarks.workloads import Workload
 
 def view_of_drawn(
     spark: SparkSession, drawn: Drawn, name: str, options: Options, folder: Path
-) -> None:
-    """A view of a table of the seed, whose rows are in this folder or else in that of the data."""
+) -> Path:
+    """A view of a table of the seed, whose rows are in this folder or else in that of the data.
+
+    Returns the folder.
+    """
     if options.data is not None:
         rows = round(options.rows * options.scale)
         folder = options.data / f"seed{options.seed}-{rows}"
     made = drawn.tables[name]
     view_of_written(spark, name, lambda: made.frame(spark, options.scale), folder)
+    return folder
 
 
 def all_compared(
@@ -47,14 +51,14 @@ def all_compared(
             matchrec.tune(spark)
         for workload in workloads:
             if options.only in workload.name:
-                view_of_drawn(spark, drawn, workload.table, options, Path(name))
-                yield compared(spark, workload, options, Path(name))
+                folder = view_of_drawn(spark, drawn, workload.table, options, Path(name))
+                yield compared(spark, workload, options, folder)
 
 
 def lines(options: Options) -> Iterator[str]:
     """All kinds."""
     drawn = draw_tables(options.seed, options.rows)
-    yield from lines_of(options, drawn, workloads_of_kinds(drawn))
+    yield from lines_of(options, all_compared(options, drawn, workloads_of_kinds(drawn)))
 
 
 def tuned_lines(options: Options) -> Iterator[str]:
@@ -62,11 +66,11 @@ def tuned_lines(options: Options) -> Iterator[str]:
     yield from lines(replace(options, tuned=True))
 
 
-def lines_of(options: Options, drawn: Drawn, workloads: Iterable[Workload]) -> Iterator[str]:
+def lines_of(options: Options, compared: Iterable[Compared]) -> Iterator[str]:
     """What was drawn, the table, and how far ahead of the others matchrec is."""
     yield f"Seed {options.seed}, {round(options.rows * options.scale):,} rows."
     yield ""
-    found = list(shown(all_compared(options, drawn, workloads)))
+    found = list(shown(compared))
     yield from in_short(found)
     if all(len(one.entries) == 1 for one in found):
         return

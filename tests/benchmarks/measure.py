@@ -86,13 +86,28 @@ class Times:
 
 def run(query: Query) -> Taken:
     """One run, planning included; its rows are dropped."""
+    return timed(lambda: query().write.format("noop").mode("overwrite").save())
+
+
+def run_to_arrow(query: Query) -> Taken:
+    """One run, planning included; its rows become a table of Arrow's."""
+    return timed(lambda: query().toArrow())
+
+
+def timed(action: Callable[[], object]) -> Taken:
+    """What an action takes."""
     began, processor = time.perf_counter(), processor_seconds()
-    query().write.format("noop").mode("overwrite").save()
+    action()
     taken = time.perf_counter() - began
     return Taken(taken, processor_seconds() - processor)
 
 
-def measured(queries: Mapping[T, Query], rounds: int, warm: bool = False) -> dict[T, Times]:
+def measured(
+    queries: Mapping[T, Query],
+    rounds: int,
+    warm: bool = False,
+    run: Callable[[Query], Taken] = run,
+) -> dict[T, Times]:
     """All contenders in every round, so that a change of the machine's speed meets all of them.
 
     warm: whether all have run before; if not, a round before the first one is not counted.

@@ -1,7 +1,8 @@
 """Other engines that know MATCH_RECOGNIZE, each in an interpreter of its own.
 
 Their dependencies are not ours, so each is a small script in `elsewhere` that a virtual environment
-runs; it reads the workload's rows as CSV and gives its own rows back as CSV, to be compared.
+runs; it reads the workload's rows from files, of CSV or Parquet, and gives its own rows back as
+such files, to be compared.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from tests.benchmarks.measure import Taken, Times
 
 SCRIPTS = Path(__file__).parent / "elsewhere"
 TIMESTAMPS = "yyyy-MM-dd HH:mm:ss"
+PARQUET = "parquet"
 MOST_ROUNDS = 3  # one run of theirs may take minutes
 
 
@@ -40,9 +42,9 @@ class Question:
 
 @dataclass(frozen=True)
 class Job:
-    """What a script is asked. columns: names and Spark's types; folder: CSV files without header.
+    """What a script is asked. columns: names and Spark's types. output: a folder that it makes.
 
-    output: a folder that the script makes.
+    folder: of the table's files; those of CSV have no header.
     """
 
     table: str
@@ -62,19 +64,25 @@ class Answer:
     reading: float
     output: Path
 
-    def rows(self, spark: SparkSession, reference: DataFrame) -> DataFrame:
-        """What the engine has found, with the types of the reference."""
+    def rows(self, spark: SparkSession, reference: DataFrame, suffix: str) -> DataFrame:
+        """What the engine has found; from CSV it has the types of the reference.
+
+        suffix: of its files.
+        """
+        if suffix == PARQUET:
+            return spark.read.parquet(str(self.output))
         reader = spark.read.schema(reference.schema).option("enforceSchema", True)
         return reader.csv(str(self.output))
 
 
 @dataclass(frozen=True)
 class OtherEngine:
-    """Name, its script, and what its seconds are of."""
+    """Name, its script, and what its seconds are of. suffix: of the files it reads and writes."""
 
     name: str
     script: str
     note: str
+    suffix: str = "csv"
 
     def answer(self, python: str, job: Job) -> Answer:
         """Raises CalledProcessError where the engine fails."""
@@ -104,16 +112,22 @@ PANDAS = OtherEngine(
     "pandas-match-recognize", "run_pandas.py", "one process, the frame is in memory"
 )
 DUCKDB = OtherEngine(
-    "window SQL in DuckDB", "run_duckdb.py", "one process, all cores, the table is in memory"
+    "window SQL in DuckDB", "run_duckdb.py", "one process, two threads, reads Parquet", PARQUET
 )
 OTHER_ENGINES = (FLINK, PANDAS, DUCKDB)
 
 
-def job_of(table: DataFrame, name: str, question: Question, rounds: int, folder: Path) -> Job:
-    """Writes the rows of a table, unless they are there, and says where."""
-    source = folder / f"{name}.csv"
+def job_of(table: DataFrame, question: Question, rounds: int, source: Path, folder: Path) -> Job:
+    """Writes the rows of a table to `source`, unless they are there, and says where.
+
+    folder: where what the engine finds has a folder of its own.
+    """
+    name, suffix = source.stem, source.suffix.removeprefix(".")
     if not source.exists():
-        table.write.option("timestampFormat", TIMESTAMPS).csv(str(source))
+        writer = table.write.format(suffix)
+        (writer if suffix == PARQUET else writer.option("timestampFormat", TIMESTAMPS)).save(
+            str(source)
+        )
     output = folder / f"rows{len(list(folder.iterdir()))}"
     columns = [(field.name, field.dataType.simpleString()) for field in table.schema.fields]
     fewer = min(rounds, MOST_ROUNDS)

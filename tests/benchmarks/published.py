@@ -201,13 +201,15 @@ def of_lengths() -> Iterator[Shape]:
 def berlin_compared(options: Options) -> Iterator[str]:
     """The ten queries of Humboldt-Universität zu Berlin."""
     drawn = draw_crimes(options.seed, options.rows)
-    return lines_of(options, drawn, [one.workload() for one in BERLIN])
+    workloads = [one.workload() for one in BERLIN]
+    return lines_of(options, all_compared(options, drawn, workloads))
 
 
 def templates_compared(options: Options) -> Iterator[str]:
     """The eighteen templates of Zhu, Huang and Chaudhuri."""
     drawn = draw_crimes(options.seed, options.rows)
-    return lines_of(options, drawn, [one.workload() for one in templates(drawn)])
+    workloads = [one.workload() for one in templates(drawn)]
+    return lines_of(options, all_compared(options, drawn, workloads))
 
 
 def lengths_compared(options: Options) -> Iterator[str]:

@@ -7,10 +7,10 @@
 
 Prints Markdown. `--write docs` also puts every part's tables between its marks in
 `docs/explanation/performance.md`, and the picture in `docs/images`. The interpreters are those of
-virtual environments with `apache-flink`, `pandas-match-recognize` and `duckdb`. `--scale 0.01
---rounds 1` checks that all of it runs. `--seed` and `--rows` are of the kinds, and of the queries
-that others have published; `--sizes` of the growth; `--data` names a folder where their tables
-stay, to be read again. Needs Linux, as it reads /proc.
+virtual environments with `apache-flink`, `pandas-match-recognize`, and `duckdb` with `pyarrow`.
+`--scale 0.01 --rounds 1` checks that all of it runs. `--seed` and `--rows` are of the kinds, and of
+the queries that others have published; `--sizes` of the growth; `--data` names a folder where their
+tables stay, to be read again. `sail` runs on Sail, without Java. Needs Linux, as it reads /proc.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from tests.benchmarks import (
     growth,
     kinds_compared,
     memory,
+    on_sail,
     published,
     settings,
 )
@@ -40,6 +41,7 @@ Part = Callable[[Options], Iterator[str]]
 PARTS: dict[str, Part] = {
     "workloads": compare.lines,
     "kinds": kinds_compared.lines,
+    "sail": on_sail.lines,
     "berlin": published.berlin_compared,
     "templates": published.templates_compared,
     "lengths": published.lengths_compared,

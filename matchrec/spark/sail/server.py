@@ -13,7 +13,7 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from pyspark.errors import PySparkException
 
@@ -22,6 +22,7 @@ from matchrec.spark.session import application
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from pyspark.sql.connect.client import DefaultChannelBuilder
 
 started: set[Hashable] = set()  # the applications whose servers run in this program
 
@@ -29,6 +30,9 @@ THREADS_A_CORE = 4
 """Of the server. The end of a task waits in one of them for the search to end, also of a query that
 is interrupted: without others, the server would answer nobody meanwhile.
 """
+
+UNCOMPRESSED = ("grpc.compression_enabled_algorithms_bitset", 1)
+"""What a client takes: of the ways to compress only that of none, which is bit 0."""
 
 EXTRA = ("pysail", "grpc", "grpc_status", "google.protobuf", "pyspark")
 
@@ -54,7 +58,6 @@ def start_sail(cores: int | None = None, memory: int | None = None) -> SparkSess
     Raises MatchRecognizeError where Sail does not take the PySpark that is installed.
     """
     from pysail.spark import SparkConnectServer
-    from pyspark.sql import SparkSession
 
     folder = TemporaryDirectory(prefix="matchrec-")
     with environment(settings(cores, memory, Path(folder.name))):
@@ -63,10 +66,31 @@ def start_sail(cores: int | None = None, memory: int | None = None) -> SparkSess
     host, port = server.listening_address
     address = f"sc://{host}:{port}"
     check_client(address)
-    session = SparkSession.builder.remote(address).getOrCreate()
+    session = session_at(address)
     started.add(application(session))
     atexit.register(end, session, server, folder)
     return session
+
+
+def session_at(address: str) -> SparkSession:
+    """A session of the server at an address of this program."""
+    from pyspark.sql.connect.session import SparkSession as RemoteSession
+
+    os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"  # as PySpark does where it makes the channel
+    builder = RemoteSession.builder.channelBuilder(channel_to(address))
+    return cast("SparkSession", builder.getOrCreate())
+
+
+def channel_to(address: str) -> DefaultChannelBuilder:
+    """What makes a channel on which answers come as they are: Sail compresses them where it may.
+
+    To compress 40 MB, which stay in this program, takes it a second.
+    """
+    from pyspark.sql.connect import client
+
+    builder: Any = getattr(client, "DefaultChannelBuilder", client.ChannelBuilder)  # of PySpark 3.5
+    channel: DefaultChannelBuilder = builder(address, [UNCOMPRESSED])
+    return channel
 
 
 def engine_here(session: SparkSession) -> str | None:

@@ -38,6 +38,7 @@ from matchrec.spark.worker.arrays import (
 SHORT = 16  # bytes of texts that are sorted by their bytes
 LONG = 64  # bytes of those that are, if most texts differ; others are ranked
 SAMPLE = 1 << 14
+FAR = 1 << 44  # so that numbers and the places of their rows take a second sort
 BYTES = 8  # of a number
 OF_LENGTH = np.array([(1 << 64) - (1 << (64 - 8 * one)) for one in range(BYTES + 1)], np.uint64)
 FIRST_BIT = np.int64(np.iinfo(np.int64).min)
@@ -138,7 +139,15 @@ def parts_of(values: pa.Array) -> list[IntArray]:
         return [np.ascontiguousarray(words[:, 1]), words[:, 0] ^ FIRST_BIT]
     if is_text(kind):
         return text_parts(values)
-    return [sort_keys(values)]
+    return [narrowed(sort_keys(values))]
+
+
+def narrowed(numbers: IntArray) -> IntArray:
+    """The same or their ranks, where they lie far apart and are often equal, as hashes for keys."""
+    held = arrow_of(numbers)
+    if int(numbers.max()) - int(numbers.min()) < FAR or most_differ(held):
+        return numbers
+    return as_integers(ranks_of_repeated(held))
 
 
 def text_parts(values: pa.Array) -> list[IntArray]:
@@ -151,7 +160,7 @@ def text_parts(values: pa.Array) -> list[IntArray]:
 
 
 def most_differ(values: pa.Array) -> bool:
-    """Whether a quarter of the first texts or more differ, so that looking each up takes long."""
+    """Whether a quarter of the first values or more differ, so that looking each up takes long."""
     some = values.slice(0, SAMPLE)
     return 4 * len(pc.unique(some)) > len(some)
 

@@ -25,7 +25,7 @@ import os
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, pairwise
 from tempfile import TemporaryFile
 from typing import IO
 
@@ -40,7 +40,8 @@ from matchrec.spark import wire
 from matchrec.spark.sorting.needed import without_matchless
 from matchrec.spark.sorting.order import order_of, sort_table
 from matchrec.spark.wire import Sorting
-from matchrec.spark.worker.batches import BYTES_A_CALL, rows_in
+from matchrec.spark.worker.arrays import column
+from matchrec.spark.worker.batches import BYTES_A_CALL, rows_in, starts_in
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
 SPILLS_A_MERGE = 32
@@ -69,7 +70,29 @@ def sorted_batches(
     with closing(sorted_tables(batches, sorting, budget)) as tables:
         for table in tables:
             most = min(rows_a_batch, rows_in(BYTES_A_CALL, table))
-            yield from table.to_batches(max_chunksize=most)
+            starts = starts_in(column(table, wire.FIRST_BITS))
+            for begin, end in pairwise(cuts(starts, table.num_rows, most)):
+                yield from table.slice(begin, end - begin).to_batches()
+
+
+def cuts(starts: IntArray, rows: int, most: int) -> Iterator[int]:
+    """Where batches of at most so many rows begin, and where the last one ends: where a partition
+    starts if one does, so that no row of it has to wait for those of the next batch.
+
+    >>> list(cuts(np.array([0, 3, 5, 6]), rows=20, most=6))
+    [0, 6, 12, 18, 20]
+    >>> list(cuts(np.array([0, 3, 5, 9]), rows=12, most=6))
+    [0, 5, 9, 12]
+
+    starts: the first row may go on with a partition.
+    """
+    begin = 0
+    while begin < rows:
+        yield begin
+        before = int(np.searchsorted(starts, begin + most, side="right"))
+        last = int(starts[before - 1]) if before else 0
+        begin = last if begin < last and begin + most < rows else begin + most
+    yield rows
 
 
 def budget_of(room: int) -> int:

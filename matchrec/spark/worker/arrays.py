@@ -61,8 +61,9 @@ def numbers_of(values: pa.Array) -> npt.NDArray:  # type: ignore[type-arg]
     kind, end = values.type, values.offset + len(values)
     content = values.buffers()[1] or b""  # nothing where there are no rows
     if pa.types.is_boolean(kind):
-        bits = np.unpackbits(np.frombuffer(content, np.uint8), count=end, bitorder="little")
-        return bits[values.offset :].view(np.bool_)
+        known, begin = np.frombuffer(content, np.uint8), values.offset // 8
+        bits = np.unpackbits(known[begin:], count=end - 8 * begin, bitorder="little")
+        return bits[values.offset - 8 * begin :].view(np.bool_)
     letter = "f" if pa.types.is_floating(kind) else "i"
     numbers = np.frombuffer(content, np.dtype(f"{letter}{kind.bit_width // 8}"))
     return numbers[values.offset : end]

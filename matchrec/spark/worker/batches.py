@@ -81,6 +81,8 @@ def pieces(
     """
     waiting = Waiting(rows_a_call)
     for batch in batches:
+        if 2 * waiting.rows >= waiting.rows_a_call and starts_partition(batch):
+            yield waiting.complete(waiting.rows)  # to join them would copy both
         waiting.add(batch)
         waiting.rows_a_call = min(rows_a_call, rows_in(BYTES_A_CALL, batch))
         if waiting.border >= waiting.rows_a_call:
@@ -210,7 +212,12 @@ def rows_in(size: int, batch: pa.RecordBatch) -> int:
 
 def starts_in(bits: pa.Array) -> IntArray:
     """Row positions at which partitions start."""
-    return np.flatnonzero(numbers_of(bits) & 1)
+    return np.flatnonzero((numbers_of(bits) & 1).astype(np.bool_))
+
+
+def starts_partition(batch: pa.RecordBatch) -> bool:
+    """Whether its first row, if there is one, starts a partition."""
+    return len(starts_in(batch.column(wire.FIRST_BITS).slice(0, 1))) > 0
 
 
 def last_start(batch: pa.RecordBatch) -> int:

@@ -39,7 +39,7 @@ from matchrec.output.reads import (
     read_from_chains,
     show_read,
 )
-from matchrec.plan.expression import Semantics
+from matchrec.plan.expression import Navigation, Semantics
 from matchrec.spark import wire
 from matchrec.spark.worker.arrays import (
     BYTES_OF_A_NUMBER,
@@ -155,12 +155,16 @@ def list_of_structs(offsets: IntArray, values: list[pa.Array], names: list[str])
 
 @dataclass(frozen=True)
 class Gatherer:
-    """Fills the reads of an executable for output rows over one table. known: what is filled."""
+    """Fills the reads of an executable for output rows over one table.
+
+    known: what is filled. found: where navigations lead, as indices for `take`.
+    """
 
     executable: Executable
     table: pa.Table
     reader: Reader
     known: Mapping[Read, pa.Array] = field(default_factory=dict)
+    found: dict[Navigation, pa.Array] = field(default_factory=dict)
 
     def divide(self, events: Collection[int] = ()) -> Iterator[Gatherer]:
         """Gatherers for some output rows each, so that batches are of about BYTES_A_BATCH at most.
@@ -185,7 +189,7 @@ class Gatherer:
         begins = np.flatnonzero(np.diff(np.cumsum(sizes) // BYTES_A_BATCH, prepend=0))
         for begin, end in pairwise(np.unique([0, *begins, len(sizes)]).tolist()):
             own = {read: values.slice(begin, end - begin) for read, values in known.items()}
-            yield replace(self, reader=self.reader.between(begin, end), known=own)
+            yield replace(self, reader=self.reader.between(begin, end), known=own, found={})
 
     def is_wide(self, read: Read) -> bool:
         """Whether the values of a read differ in their bytes."""
@@ -252,7 +256,7 @@ class Gatherer:
             case ReadRow(place):
                 return self.take_values(place, self.reader.rows.row)
             case ReadAt(place, navigation):
-                return self.take_values(place, self.reader.positions(navigation))
+                return self.values(place).take(self.find(navigation))
             case ReadClassifierAt(navigation):
                 return self.name_variables(self.reader.classifiers(navigation))
             case ReadAggregate("collect_list", variable, int() as place, semantics):
@@ -281,6 +285,13 @@ class Gatherer:
                 return self.aggregate(read)
             case _:
                 raise AssertionError(read)
+
+    def find(self, navigation: Navigation) -> pa.Array:
+        """The row positions to which a navigation leads, NULL where it leads to none."""
+        if navigation not in self.found:
+            positions = self.reader.positions(navigation)
+            self.found[navigation] = arrow_of(positions, positions < 0)
+        return self.found[navigation]
 
     def take_values(self, place: int, positions: IntArray) -> pa.Array:
         """Take the values of a column at row positions, NULL at -1."""

@@ -48,6 +48,11 @@ def test_a_master_is_one_of_spark(comes_along: str, monkeypatch: pytest.MonkeyPa
     assert engine_for(None, {}) == "spark"
 
 
+def test_a_client_takes_no_compressed_answers() -> None:
+    channel = server.channel_to("sc://localhost:15002")
+    assert server.UNCOMPRESSED in channel._channel_options
+
+
 def test_a_session_that_runs_is_the_one(spark: SparkSession) -> None:
     assert matchrec.session() is spark
     with pytest.raises(matchrec.MatchRecognizePlanError, match="on, cores cannot be chosen"):
