@@ -333,12 +333,6 @@ def positions_of(bounds: IntArray, numbers: IntArray, shift: int) -> IntArray:
     return np.stack([bounds[:, 0] - shift, first], axis=1)
 
 
-def registers_of(task: Task, integers: int) -> int:
-    """How many registers a run has."""
-    linked = compile_task(task, integers).linked
-    return len(linked.initial) if linked else 0
-
-
 def keeps_values(task: Task, columns: frozenset[int]) -> bool:
     """Whether a run keeps values of some integer columns, apart from the rows that have them."""
     if not columns:

@@ -232,6 +232,11 @@ class CompiledTask:
         return tuple(code[code[:, 0] == READ, 3].tolist())
 
     @property
+    def registers(self) -> int:
+        """How many registers a run has."""
+        return len(self.linked.initial) if self.linked else 0
+
+    @property
     def counts_matches(self) -> bool:
         """Whether a condition reads how many matches there were before."""
         return self.rules.forgets

@@ -26,7 +26,6 @@ from matchrec.conditions.functions.function import AnsiError
 from matchrec.engine.interface import Room, Task
 from matchrec.engine.kernels import chained, depth_first, distances, layout, preferred
 from matchrec.engine.kernels.buffer import compact
-from matchrec.engine.kernels.mapping import SEEN_REGISTERS
 from matchrec.engine.kernels.starts import Values, look_up
 from matchrec.engine.matches import Chains, FailureKind, Matches, RunFailure
 from matchrec.engine.partitions import IntArray
@@ -232,10 +231,14 @@ class KernelSearch(ABC):
 
     def registers_of(self, runs: int) -> Shapes:
         """Registers before the first row of a run, then those of so many runs; or none at all."""
-        linked = self.arrays.compiled.linked
-        if linked is None and not self.arrays.selects:
+        if self.arrays.compiled.linked is None and not self.arrays.selects:
             return {}
-        return {"registers": ((runs + 1, len(linked.initial) if linked else 0), np.int64)}
+        return {"registers": ((runs + 1, self.arrays.compiled.registers), np.int64)}
+
+    def table_of(self, size: int) -> Shapes:
+        """The hash table of computation states, of which it may hold half as many."""
+        columns = layout.TABLE_REGISTERS + self.arrays.compiled.registers
+        return {"table": ((size, columns), np.int64)}
 
     @property
     def memo(self) -> Shapes:
@@ -332,9 +335,7 @@ class PathSearch(KernelSearch):
             path = {"path": ((layout.PATH_SIZE, size), np.int64)}
         shapes = path | self.memo | self.registers_of(size)
         if self.keeps_states is not None:
-            states = self.sizes[layout.RUNS_FULL] if self.keeps_states else 0
-            (_, registers), _ = shapes.get("registers", ((0, 0), np.int64))
-            shapes["seen"] = ((states, SEEN_REGISTERS + registers), np.int64)
+            shapes |= self.table_of(self.sizes[layout.RUNS_FULL] if self.keeps_states else 0)
         return shapes
 
 
@@ -344,12 +345,12 @@ class BufferSearch(KernelSearch):
     @property
     def shapes(self) -> Shapes:
         runs, nodes = self.sizes[layout.RUNS_FULL], self.sizes[layout.NODES_FULL]
-        return {
+        buffer: Shapes = {
             "runs": ((2, runs, layout.RUN_SIZE), np.int64),
-            "table": ((2 * runs, layout.TABLE_SIZE), np.int64),
             "nodes": ((nodes, layout.NODE_SIZE), np.int64),
             "moved": ((nodes,), np.int64),
-        } | self.registers_of(2 * runs)
+        }
+        return buffer | self.table_of(2 * runs) | self.registers_of(2 * runs)
 
     @property
     def windows(self) -> tuple[layout.RunArray, layout.RunArray]:
@@ -385,7 +386,7 @@ class BreadthFirstSearch(BufferSearch):
         nodes, states = self.sizes[layout.NODES_FULL], len(self.rules.first) - 1
         shapes = super().shapes | self.memo
         if "registers" not in shapes:
-            shapes["table"] = ((states, layout.TABLE_SIZE), np.int64)
+            shapes["table"] = ((states, layout.TABLE_STATE), np.int64)
         columns = layout.NODE_ROW + self.arrays.selects
         return shapes | {"nodes": ((nodes, columns), np.int32), "moved": ((nodes,), np.int32)}
 

@@ -15,11 +15,12 @@ from matchrec.compile.absences import decide_between
 from matchrec.compile.totals import find_each_once
 from matchrec.conditions.types import Kind
 from matchrec.engine.engines import Engine
-from matchrec.engine.incremental import SearchCall, new_state, registers_of, search_further
+from matchrec.engine.incremental import SearchCall, new_state, search_further
 from matchrec.engine.interface import Room, Task, TaskTotals, Total
 from matchrec.engine.kernels import totals as kernel
 from matchrec.engine.matches import Matches, RunFailure
 from matchrec.engine.partitions import IntArray, Partitions
+from matchrec.engine.records import compile_task
 from matchrec.engine.selection import node_size
 from matchrec.errors.totals import NotCarriedError
 from matchrec.plan.clauses import EventSelection, Grouping, MatchOutput
@@ -322,7 +323,8 @@ def found_in_pieces(
     found: dict[int, tuple[Value, ...]] = {}
     for partition, first in enumerate(partitions.starts[:-1].tolist()):
         whole = one_partition(partitions, partition)
-        state, come = new_state(registers_of(own, len(whole.integers)), node_size(own)), 0
+        registers = compile_task(own, len(whole.integers)).registers
+        state, come = new_state(registers, node_size(own)), 0
         for size, clock in (*pieces, (whole.rows, True)):
             come = min(whole.rows, come + size)
             numbers = np.concatenate([state.numbers, np.arange(state.done, come)])

@@ -34,13 +34,12 @@ from matchrec.engine.kernels.layout import (
 )
 from matchrec.engine.kernels.mapping import (
     NONE,
-    Merging,
     OnRun,
     RegisterPlaces,
     copy_registers,
-    find_twin,
+    find_equal,
+    live_in,
     may_map,
-    merging_of,
     note_failure,
     on_run_of,
     partition_at,
@@ -131,7 +130,7 @@ def step(
     """Give a row, or the end of the partition, to all runs and to new ones; DONE or a status."""
     progress, runs, nodes = work.progress, work.runs, work.nodes
     program, states, goes_on = rules.program, rules.first, rules.goes_on
-    waits, ends, merging = rules.waits, rules.ends, merging_of(rules, work)
+    waits, ends = rules.waits, rules.ends
     satisfied, window_end, last_live = rows.satisfied, rows.window_end, work.last_live
     bank, count, noted = progress.bank, progress.count, progress.nodes
     alive = offered = reads = forks = begun = np.int64(0)
@@ -202,7 +201,7 @@ def step(
                 break
             if onward >= 0 and (choice == last or goes_on[onward]):
                 offered += 1
-                alive = add_run(onward, chosen, start, merges, alive, merging, work, totals)
+                alive = add_run(onward, chosen, start, merges, alive, rules, work, totals)
                 if alive < 0:
                     return layout.NODES_FULL
         forks += ways - int(ways > 0)
@@ -326,7 +325,7 @@ def add_run(
     start: int,
     merges: bool,
     run: int,
-    merging: Merging,
+    rules: Rules,
     work: Work,
     totals: TotalArrays | None,
 ) -> int:
@@ -341,12 +340,13 @@ def add_run(
     added[layout.RUN_STATE] = state
     added[layout.RUN_NODE] = node
     added[layout.RUN_START] = start
-    twin, stamp = NONE, progress.stamp
+    twin = np.int64(NONE)
     if merges:
-        if totals is None:
-            twin = find_twin(bank, run, state, merging, stamp, None)
-        else:
-            twin = find_twin(bank, run, state, merging, stamp, totals.apart)
+        key = np.int64(0)
+        if totals is not None:
+            key = totals.apart[start]
+        own, live = work.registers[1 + 2 * run + bank], live_in(state, rules)
+        twin = np.int64(find_equal(state, key, own, live, run, progress.stamp, work.table))
     if twin == NONE:
         return run + 1
     other = runs[bank, twin]

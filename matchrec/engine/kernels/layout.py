@@ -208,18 +208,20 @@ class Work(NamedTuple):
     Of a search that goes back: path: int32[p], the choice taken at each row; with event selection
     int64[5, p], a match's rows and choices, those of the best match so far, and whether the row at
     a depth may be skipped and how many matches were before it. memo: uint8[r, b], remembered
-    failures, and seen, computation states: see `kernels.mapping`. known: int32[r, s], what is known
-    of states and rows: see `distances` and `chained`. best_before: int32[p], see `distances`.
+    failures: see `kernels.mapping`. known: int32[r, s], what is known of states and rows: see
+    `distances` and `chained`. best_before: int32[p], see `distances`.
 
     Of a search that follows all runs at once: runs: int64[2, r, 3], those before this row and those
     after it, in turn, in the order in which depth-first search would come to them; where all
-    matches are sought the start is the latest first row of the runs that one stands for. table:
-    int64[t, 2], hash table of runs. nodes: the shared buffer, int32[n, 2 or 3] for preferred
-    matches; for all of them int64[n, 5], a pointer from each selected row to the one before, for
-    every run that selects it; a join where runs have merged leads to the ends of both. moved:
-    int[n], scratch. come: int64[s, 2], columns as below. ways: int64[q, 2], joins whose other side
-    is still to be unwound, and how many rows come after them. last_live: int64[n or 0], for each
-    row the last at which a run is live that began there, if that is needed.
+    matches are sought the start is the latest first row of the runs that one stands for. nodes: the
+    shared buffer, int32[n, 2 or 3] for preferred matches; for all of them int64[n, 5], a pointer
+    from each selected row to the one before, for every run that selects it; a join where runs have
+    merged leads to the ends of both. moved: int[n], scratch. ways: int64[q, 2], joins whose other
+    side is still to be unwound, and how many rows come after them. last_live: int64[n or 0], for
+    each row the last at which a run is live that began there, if that is needed.
+
+    table: hash table of computation states: see `kernels.mapping`; where the state alone tells
+    them, int64[s, 2] by state.
     """
 
     progress: Progress
@@ -228,7 +230,6 @@ class Work(NamedTuple):
     stack: RunArray = None
     path: RunArray = None
     memo: RunArray = None
-    seen: RunArray = None
     known: RunArray = None
     best_before: RunArray = None
     runs: RunArray = None
@@ -328,10 +329,12 @@ RUN_NODE = 1
 RUN_START = 2
 RUN_SIZE = 3
 
-# Columns of `table`: an entry counts if its stamp is that of the row.
+# Columns of `table`: an entry counts if its stamp is that of the row, or of the starting row.
 TABLE_STAMP = 0
 TABLE_ENTRY = 1
-TABLE_SIZE = 2
+TABLE_STATE = 2
+TABLE_KEY = 3
+TABLE_REGISTERS = 4  # the live ones
 
 # Columns of `nodes`. Where one preferred match is sought there are two, with the row three.
 NODE_CHOICE = 0  # by which the row was mapped, JOIN for a join

@@ -17,14 +17,13 @@ from matchrec.engine.kernels.layout import (
     Progress,
     RowArrays,
     Rules,
-    RunArray,
     Work,
 )
 from matchrec.engine.partitions import IntArray
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.evaluate.kernels.arithmetic import wrapped_product
 from matchrec.evaluate.kernels.machine import Input, holds, update_registers
-from matchrec.jit.decorators import inner, spliced
+from matchrec.jit.decorators import inlined, spliced
 from matchrec.nfa.closure import GUARD_END, GUARD_START
 
 
@@ -194,13 +193,12 @@ def partition_at(rows: RowArrays, progress: Progress) -> Partition:
 #
 # *Runs* in the same state at the same row whose live registers are equal have the same future: the
 # more preferred one comes first and stays. Where no register is live, the state alone decides. A
-# search of one run at a time keeps the computation states that it has seen from one starting row.
-# One that follows all runs at once keeps the runs themselves, whose registers are there to be
-# compared.
+# search of one run at a time keeps the computation states that it has seen from one starting row,
+# and the key beside a state is the row. One that follows all runs at once keeps those of a row; the
+# key is the end of the window, and an entry says which run has it.
 #
-#     seen: int64[t, 3 + r], t a power of two, a hash table with open addressing; an entry counts if
-#     its first column is progress.stamp. progress.runs counts the entries, of which there is room
-#     for half the table.
+#     table: int64[t, 4 + r], t a power of two, a hash table with open addressing; an entry counts
+#     if its first column is the stamp. There is room for half the table.
 #
 # Source: SASE+, "Merging equivalent runs".
 
@@ -236,11 +234,7 @@ def forget(row: int, progress: Progress) -> None:
     progress.memo_to = row
 
 
-# Columns of `seen`; the last ones are the live registers.
-SEEN_STAMP = 0
-SEEN_STATE = 1
-SEEN_ROW = 2
-SEEN_REGISTERS = 3
+NONE = -1
 
 
 @spliced
@@ -249,110 +243,60 @@ def note_state(choice: int, row: int, depth: int, rules: Rules, work: Work) -> i
 
     HOLDS if it is the first, HOLDS_NOT if one with the same future has come there, or - RUNS_FULL.
     """
-    registers, seen, progress = work.registers, work.seen, work.progress
+    table, progress = work.table, work.progress
     answer = np.int64(HOLDS)
-    if seen.shape[0] > 0:
+    if table.shape[0] > 0:
         state = rules.program[choice, layout.TARGET]
-        alive = rules.live[rules.live_first[state] : rules.live_first[state + 1]]
-        if 2 * progress.runs >= seen.shape[0]:
+        own, live = work.registers[depth + 1], live_in(state, rules)
+        if 2 * progress.runs >= table.shape[0]:
             answer = np.int64(-layout.RUNS_FULL)
-        elif is_seen(state, row + 1, registers[depth + 1], alive, seen, progress):
+        elif find_equal(state, row, own, live, depth, progress.stamp, table) == NONE:
+            progress.runs += 1
+        else:
             answer = np.int64(HOLDS_NOT)
     return int(answer)
 
 
-@inner
-def is_seen(
-    state: int, row: int, registers: IntArray, live: IntArray, seen: IntArray, progress: Progress
-) -> bool:
-    """Whether a run with the same live registers has come to a state and row; now one has.
+@spliced
+def live_in(state: int, rules: Rules) -> IntArray:
+    """The live registers of a state."""
+    live: IntArray = rules.live[rules.live_first[state] : rules.live_first[state + 1]]
+    return live
 
-    It came from the same starting row, earlier in preferment order, and has gone as far as it can.
-    live: those of the state.
+
+@inlined
+def find_equal(
+    state: int,
+    key: int,
+    registers: IntArray,
+    live: IntArray,
+    entry: int,
+    stamp: int,
+    table: IntArray,
+) -> int:
+    """The entry with the same state, key and live registers, or NONE; then `entry` is noted.
+
+    live: the live registers of the state.
     """
-    stamp = progress.stamp
-    code = wrapped_product(row ^ (state << 32), 0x2545F4914F6CDD1D)
+    code = wrapped_product(key, 0x2545F4914F6CDD1D) ^ state
     for register in live:
         code = wrapped_product(code ^ registers[register], 0x2545F4914F6CDD1D)
         code ^= code >> 29
-    slot = code & (seen.shape[0] - 1)
-    while seen[slot, SEEN_STAMP] == stamp:
-        if seen[slot, SEEN_STATE] == state and seen[slot, SEEN_ROW] == row:
+    slot = code & (table.shape[0] - 1)
+    while table[slot, layout.TABLE_STAMP] == stamp:
+        if table[slot, layout.TABLE_STATE] == state and table[slot, layout.TABLE_KEY] == key:
             index = 0
             while index < live.shape[0] and (
-                seen[slot, SEEN_REGISTERS + index] == registers[live[index]]
+                table[slot, layout.TABLE_REGISTERS + index] == registers[live[index]]
             ):
                 index += 1
             if index == live.shape[0]:
-                return True
-        slot = (slot + 1) & (seen.shape[0] - 1)
-    seen[slot, SEEN_STAMP] = stamp
-    seen[slot, SEEN_STATE] = state
-    seen[slot, SEEN_ROW] = row
-    for index in range(live.shape[0]):
-        seen[slot, SEEN_REGISTERS + index] = registers[live[index]]
-    progress.runs += 1
-    return False
-
-
-NONE = -1
-
-
-class Merging(NamedTuple):
-    """What tells runs apart.
-
-    live_first, live: live_first[s] .. live_first[s + 1] are the live registers of state s. table:
-    int64[t, 2], t a power of two, a hash table with open addressing of runs; an entry counts if its
-    first column is the stamp.
-    """
-
-    runs: IntArray
-    registers: RunArray
-    table: RunArray
-    live_first: RunArray
-    live: RunArray
-
-
-@spliced
-def merging_of(rules: Rules, work: Work) -> Merging:
-    """What of the records tells runs apart."""
-    return Merging(work.runs, work.registers, work.table, rules.live_first, rules.live)
-
-
-@spliced
-def find_twin(
-    bank: int, run: int, state: int, merging: Merging, stamp: int, window_end: RunArray
-) -> int:
-    """The run before `run` in the bank that is its equal, or NONE; then `run` is noted.
-
-    state: of the run. window_end: only runs whose windows end together are equal; empty where there
-    are no windows, None whatever the windows.
-    """
-    runs, registers, table, live = merging.runs, merging.registers, merging.table, merging.live
-    place = 1 + 2 * run + bank  # of its registers
-    begin, end = merging.live_first[state], merging.live_first[state + 1]
-    code = state
-    window = np.int64(0)
-    if window_end is not None:
-        window = end_of_window(window_end, runs[bank, run, layout.RUN_START], window)
-        code = wrapped_product(code ^ window, 0x2545F4914F6CDD1D)
-    for index in range(begin, end):
-        code = wrapped_product(code ^ registers[place, live[index]], 0x2545F4914F6CDD1D)
-        code ^= code >> 29
-    slot = code & (table.shape[0] - 1)
-    while table[slot, layout.TABLE_STAMP] == stamp:
-        other = table[slot, layout.TABLE_ENTRY]
-        same = runs[bank, other, layout.RUN_STATE] == state
-        if window_end is not None:
-            start = runs[bank, other, layout.RUN_START]
-            same &= end_of_window(window_end, start, np.int64(0)) == window
-        if same:
-            for index in range(begin, end):
-                if registers[place, live[index]] != registers[1 + 2 * other + bank, live[index]]:
-                    break
-            else:
-                return int(other)
+                return int(table[slot, layout.TABLE_ENTRY])
         slot = (slot + 1) & (table.shape[0] - 1)
     table[slot, layout.TABLE_STAMP] = stamp
-    table[slot, layout.TABLE_ENTRY] = run
+    table[slot, layout.TABLE_ENTRY] = entry
+    table[slot, layout.TABLE_STATE] = state
+    table[slot, layout.TABLE_KEY] = key
+    for index in range(live.shape[0]):
+        table[slot, layout.TABLE_REGISTERS + index] = registers[live[index]]
     return NONE

@@ -50,11 +50,11 @@ from matchrec.engine.kernels.mapping import (
     ask_run,
     copy_registers,
     end_of_window,
-    find_twin,
+    find_equal,
     forget,
     has_failed,
     is_anchored,
-    merging_of,
+    live_in,
     on_run_of,
     remember_failure,
     takes_too_many_steps,
@@ -149,7 +149,7 @@ def expand(
             blocked |= program[choice, layout.BLOCKS]
         runs[bank, place, layout.RUN_STATE] = target
         runs[bank, place, layout.RUN_START] = run.start
-        if has_twin(bank, row, bound, rules, rows, work, registers, waits):
+        if has_twin(bank, row, bound, rules, work, registers, waits):
             continue
         remembered = bit < 0 or progress.best_start < 0
         if not remembered and not remember_failure(work.memo, progress, bit, row + 1):
@@ -165,7 +165,7 @@ def expand(
         progress.runs += 1
     if waits is not None:
         if run.node >= 0 and row < bound and blocked == 0 and waits[run.state] >= 0:
-            return skip_row(run, bank, bound, rules, rows, work, registers, waits)
+            return skip_row(run, bank, bound, rules, work, registers, waits)
     return GOES_ON
 
 
@@ -175,7 +175,6 @@ def skip_row(
     bank: int,
     bound: int,
     rules: Rules,
-    rows: RowArrays,
     work: Work,
     registers: RunArray,
     waits: RunArray,
@@ -190,7 +189,7 @@ def skip_row(
     runs[bank, place, layout.RUN_NODE] = run.node
     runs[bank, place, layout.RUN_START] = run.start
     last = work.nodes[run.node, layout.NODE_ROW]
-    if not has_twin(bank, last, bound, rules, rows, work, registers, waits):
+    if not has_twin(bank, last, bound, rules, work, registers, waits):
         progress.runs += 1
     return GOES_ON
 
@@ -201,7 +200,6 @@ def has_twin(
     row: int,
     bound: int,
     rules: Rules,
-    rows: RowArrays,
     work: Work,
     registers: RunArray,
     waits: RunArray,
@@ -217,7 +215,8 @@ def has_twin(
         return has_come(state, bound, work.table, stamp)
     if not rules.merge_runs:
         return False
-    twin = find_twin(bank, place, state, merging_of(rules, work), stamp, rows.window_end)
+    own, live = registers[1 + 2 * place + bank], live_in(state, rules)
+    twin = find_equal(state, bound, own, live, place, stamp, work.table)
     if waits is None:
         return twin != NONE
     if twin == NONE:

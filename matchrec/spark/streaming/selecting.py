@@ -19,7 +19,6 @@ from matchrec.engine.incremental import (
     arrays_of,
     find_possible_starts,
     new_state,
-    registers_of,
     search_further,
     state_of,
     windows_between,
@@ -61,9 +60,9 @@ class SelectingSearch(KeySearch):
     """Runs an executable of event selection over the events of some keys. Picklable."""
 
     def nothing(self) -> States:
-        integers = len(self.executable.crossing.integers)
         task = self.executable.task
-        arrays = arrays_of(new_state(registers_of(task, integers), node_size(task)))
+        compiled = compile_task(task, len(self.executable.crossing.integers))
+        arrays = arrays_of(new_state(compiled.registers, node_size(task)))
         return {name: ByKey.joined([one]) for name, one in arrays.items()}
 
     def search(self, states: States, known: Known) -> Searching:

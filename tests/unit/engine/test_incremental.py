@@ -100,8 +100,7 @@ def chosen(rows: Partitions, numbers: IntArray) -> Partitions:
 
 
 def in_pieces(asked: Task, whole: Partitions, pieces: list[tuple[int, bool]]) -> list[Found]:
-    linked = compile_task(asked, len(whole.integers)).linked
-    state = new_state(len(linked.initial) if linked else 0)
+    state = new_state(compile_task(asked, len(whole.integers)).registers)
     come, found = 0, []
     for size, clock in (*pieces, (whole.rows, True)):
         come = min(whole.rows, come + size)
