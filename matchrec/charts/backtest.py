@@ -168,8 +168,8 @@ class Backtest:
         >>> rows = spark.sql("VALUES (1, 9), (2, 9) AS t(at, load)")
         >>> labels = spark.sql("VALUES (1, 4), (5, 6) AS t(start, end)")
         >>> found = matchrec.query(rows, "ORDER BY at PATTERN (A) DEFINE A AS load > 8")
-        >>> found.against(labels, start="start", end="end").to_pandas()["matches"].tolist()
-        [2, 0]
+        >>> sorted(found.against(labels, start="start", end="end").to_pandas()["matches"])
+        [0, 2]
         """
         found: pd.DataFrame = self.incidents.toPandas()
         return found
