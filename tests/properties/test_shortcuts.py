@@ -158,7 +158,7 @@ def of_aggregates(random: Random, rows: DataFrame) -> Case:
 
 
 def settings(number: int, lowered: dict[str, int]) -> Iterator[tuple[str, Shortcuts]]:
-    """All shortcuts, and all but one: each in turn, in a long run over each case, else over one of four."""
+    """All shortcuts, and all but one; a run that is not long leaves each out of one case in four."""
     yield "all", replace(ALL, **lowered)
     for name in SWITCHES[number % 4 :: 4] if LONG_RUN is None else SWITCHES:
         yield f"all but {name}", replace(ALL, **lowered, **{name: False})
