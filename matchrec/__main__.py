@@ -9,7 +9,14 @@ from matchrec.cli.demo import demo
 from matchrec.cli.questions import against, coverage, explain, sweep, why
 from matchrec.cli.warm import warm
 
-EXIT_CODES = """
+EPILOG = """
+\b
+Examples:
+  matchrec demo
+  matchrec run v_shapes.sql --table stocks=stocks.csv
+  matchrec why v_shapes.sql --table stocks=stocks.csv --partition ticker=MSFT
+  matchrec convert v_shapes.sql --write snowflake
+
 \b
 Exit codes:
   0    done; also where the reader of the output has had enough
@@ -20,7 +27,7 @@ Exit codes:
 """
 
 
-@click.group(epilog=EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="matchrec", message="%(prog)s %(version)s")
 def main() -> None:
     """SQL MATCH_RECOGNIZE for Apache Spark, on this machine.

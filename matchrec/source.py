@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.resources import files
+from math import inf
 from unicodedata import combining, east_asian_width
 
 _CONTROLS = {
@@ -31,6 +32,19 @@ def printable(text: str) -> str:
     'a␛[2Jb��'
     """
     return text.translate(_CONTROLS)
+
+
+def by_number(keys: str) -> list[tuple[float, str]]:
+    """What sorts keys, listed with commas between them: numbers by their values, before others.
+
+    >>> sorted(["10", "9", "x", "-1.5"], key=by_number)
+    ['-1.5', '9', '10', 'x']
+    """
+    texts = keys.split(", ")
+    return [(float(one), "") if _NUMBER.fullmatch(one) else (inf, one) for one in texts]
+
+
+_NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
 
 def counted(number: int, thing: str, things: str | None = None) -> str:

@@ -6,12 +6,21 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from matchrec.charts.plot import WIDTH, check_matplotlib, new_figure, show_dates, style, written
+from matchrec.charts.plot import (
+    INK,
+    WIDTH,
+    check_matplotlib,
+    new_figure,
+    show_dates,
+    style,
+    written,
+)
 from matchrec.charts.series import is_drawn, plain, text_of
+from matchrec.errors import MatchRecognizeError
 from matchrec.errors import command as errors
-from matchrec.pictures.html import preformatted
+from matchrec.pictures.html import preformatted, wide
 from matchrec.plan.text import quoted
-from matchrec.source import counted
+from matchrec.source import by_number, counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -208,7 +217,8 @@ class Backtest:
                 colour = MATCHED if is_over else BESIDE
                 panel.plot(ends, [shown[lane]] * 2, ".-", color=colour, linewidth=2)
         show_dates(panel, values)
-        style(panel, "", "")
+        style(panel, "", ", ".join(self.names))
+        panel.set_xlabel(" to ".join(self.ends), color=INK, fontsize=9)
         panel.set_yticks(range(len(shown)), list(shown))
         panel.set_ylim(len(shown) - 0.5, -0.5)
         for name, colour in COLOURS:
@@ -230,7 +240,8 @@ class Backtest:
             lane = f"concat_ws(', ', {texts})" if names else "CAST(NULL AS STRING)"
             spans = (measured.format(quoted(one)) for one in ends)
             found = frame.selectExpr(f"{lane} AS lane", *spans, f"{last} AS last")
-            return found.orderBy("last", "lane").limit(MOST_DRAWN).collect()
+            few = found.orderBy("last", "lane").limit(MOST_DRAWN).collect()
+            return sorted(few, key=lambda row: (row[3], by_number(row[0] or "")))
 
         alike = ("match_start", "match_end")
         incidents = rows(self.incidents, self.keys, self.ends, "outcome = 'hit'")
@@ -246,7 +257,12 @@ class Backtest:
         return f"<Backtest of incidents in {', '.join(self.ends)}>"
 
     def _repr_html_(self) -> str:
-        return preformatted(self.text)
+        """What a notebook shows: the figures, and the picture where there is one."""
+        try:
+            picture = self.svg()
+        except MatchRecognizeError:  # no matplotlib, or an order that is no line
+            return preformatted(self.text)
+        return preformatted(self.text) + wide(picture[picture.index("<svg") :])
 
 
 COLOURS = (

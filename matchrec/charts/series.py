@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from matchrec.errors import command as errors
 from matchrec.errors.sql.expression import NUMBERS
 from matchrec.plan.text import quoted, string_literal
+from matchrec.source import by_number
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -285,7 +286,7 @@ class Charted:
     def names(self, rows: str) -> list[str]:
         """The series that rows or matches belong to, in order."""
         found = self.sql(f"SELECT DISTINCT series FROM ({rows})").collect()
-        return sorted(row.series for row in found)
+        return sorted((row.series for row in found), key=by_number)
 
     def spans(self, matches: str, names: Sequence[str]) -> Iterator[MatchSpan]:
         """The matches of some series by time, one more than a page shows at most."""

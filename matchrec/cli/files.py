@@ -144,7 +144,7 @@ def format_of(path: Path) -> str:
     """
     suffix = bare(path).suffix.lower()
     if suffix not in FORMATS:
-        raise errors.unknown_format(path=str(path), known=FORMATS)
+        raise errors.unknown_format(path=str(path), known=list(FORMATS))
     return FORMATS[suffix]
 
 

@@ -71,7 +71,10 @@ def draw(explanation: matchrec.Explanation, file: Path) -> None:
     "--partition", multiple=True, type=SETTING, help="A PARTITION BY column of the partition."
 )
 @click.option(
-    "--row", multiple=True, metavar="VALUE", help="A starting row: its ORDER BY value, or each."
+    "--row",
+    multiple=True,
+    metavar="VALUE",
+    help="The ORDER BY value of a starting row; once for each column of ORDER BY.",
 )
 @click.option("--limit", type=click.IntRange(1), default=5, show_default=True, help="Attempts.")
 @CLAUSE

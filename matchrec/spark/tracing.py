@@ -33,6 +33,7 @@ from matchrec.output.measures import Reader
 from matchrec.output.rows import OutputRows
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import string_literal
+from matchrec.source import by_number
 from matchrec.spark import wire
 from matchrec.spark.environment import able_workers
 from matchrec.spark.execute import project
@@ -179,13 +180,35 @@ class PartitionRequest:
             raise errors.unknown_partition_column(name=unknown[0], known=self.keys)
         if missing := [name for name in self.keys if name not in known]:
             raise errors.partition_column_missing(missing[0], self.keys)
+        for name, one in known.items():
+            self.check_text("partition", self.keys[name], wanted[one])
         return {name: literal(wanted[one], "partition") for name, one in known.items()}
+
+    def check_text(self, argument: str, text: str, value: object) -> None:
+        """Raises MatchRecognizePlanError for a text that is no value of the type of `text`."""
+        relation = self.question.relation
+        if not isinstance(value, str):
+            return
+        kind = relation.select([f"{text} AS c"]).dtypes[0][1]
+        if kind == "string" or "<" in kind:
+            return
+        items = [
+            f"try_cast({string_literal(value)} AS {kind}) AS c",
+            f"CAST({text} AS STRING) AS s",
+        ]
+        for row in relation.select(items).where("s IS NOT NULL").limit(1).collect():
+            if row.c is None:
+                name = self.question.columns.name(text) or text
+                raise errors.no_value_of_type(
+                    argument=argument, value=value, name=name, kind=kind, example=row.s
+                )
 
     def some_keys(self) -> list[tuple[str, ...]]:
         """The keys of some partitions, as text."""
         items = [f"CAST({text} AS STRING) AS k{i}" for i, text in enumerate(self.keys.values())]
         rows = self.question.relation.select(items).distinct().limit(MOST_KEYS + 1).collect()
-        return sorted(tuple("NULL" if one is None else one for one in row) for row in rows)
+        keys = (tuple("NULL" if one is None else one for one in row) for row in rows)
+        return sorted(keys, key=lambda key: [by_number(one) for one in key])
 
     def further_columns(self) -> tuple[RowColumn, ...]:
         """What is collected beside what the engine needs: places of rows, `row_tests`, and tests of
@@ -201,6 +224,8 @@ class PartitionRequest:
         wanted = self.target.row
         if not 1 <= len(wanted) <= len(self.orders):
             raise errors.other_number_of_order_values(len(wanted), self.orders)
+        for text, value in zip(self.orders, wanted, strict=False):
+            self.check_text("row", text, value)
         values = [literal(value, "row") for value in wanted]
         same = (f"({t} <=> {v})" for t, v in zip(self.orders, values, strict=False))
         descending = self.drafted.plan.order_by[0].descending

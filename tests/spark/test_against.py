@@ -86,8 +86,18 @@ def test_each_kind_of_incident(spark: SparkSession, rows: DataFrame) -> None:
         "recall 0.375, precision 0.500, F1 0.429",
     ]
     assert "<svg" in found.svg()
-    assert "8 incidents" in found._repr_html_()
+    shown = found._repr_html_()
+    assert shown.index("8 incidents") < shown.index("<svg")
+    (panel,) = found.figure().axes
+    assert (panel.get_xlabel(), panel.get_ylabel()) == ("b to e", "k")
     assert repr(found) == "<Backtest of incidents in b, e>"
+
+
+def test_lanes_of_numbers_stand_by_their_values(spark: SparkSession, rows: DataFrame) -> None:
+    labels = labels_of(spark, ("10", 1, 9), ("9", 1, 9), ("-1", 1, 9))
+    found = matchrec.query(rows.where("k = 'nobody'"), HIGH).against(labels, start="b", end="e")
+    (panel,) = found.figure().axes
+    assert [one.get_text() for one in panel.get_yticklabels()] == ["-1", "9", "10"]
 
 
 def test_incidents_of_all_partitions(spark: SparkSession, rows: DataFrame) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -13,6 +14,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.functions import col
 
 import matchrec
+from matchrec import MatchRecognizeError
 from matchrec.spark.tracing import collect_table, literal
 
 pytestmark = pytest.mark.one_of(4)
@@ -310,3 +312,23 @@ def test_a_stream_is_refused(spark: SparkSession) -> None:
     stream = spark.readStream.format("rate").load()
     with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="`why` over a stream"):
         matchrec.query(stream, "ORDER BY timestamp PATTERN (A) DEFINE A AS value > 1").why()
+
+
+@pytest.mark.parametrize(
+    ("asked", "message", "example"),
+    [
+        ({"row": "each"}, "`row` is 'each', and `day` is date", "a value of `day`: 2024"),
+        ({"partition": {"price": "low"}}, "`partition` is 'low', and `price` is int", "a value"),
+    ],
+)
+def test_a_text_that_is_no_value_of_its_column(
+    spark: SparkSession, asked: dict[str, Any], message: str, example: str
+) -> None:
+    key = "price" if "partition" in asked else "ticker"
+    rises = f"PARTITION BY {key} ORDER BY day PATTERN (A UP) DEFINE UP AS price > PREV(price)"
+    rows = spark.table("why_ticks").where("ticker = 'AAPL'")
+    with pytest.raises(MatchRecognizeError) as caught:
+        matchrec.query(rows, rises).why(**asked)
+    first, note, _ = str(caught.value).split("\n")
+    assert first == message
+    assert note.strip().startswith(example)

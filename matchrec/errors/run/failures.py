@@ -314,6 +314,14 @@ no_literal = plan_error(
 )
 
 
+# A text that cannot be compared with its column.
+no_value_of_type = plan_error(
+    "`{argument}` is {value:repr}, and `{name}` is {kind}",
+    notes=("a value of `{name}`: {example}",),
+    hint="write one of this type, or leave {argument} out",
+)
+
+
 # Why, and coverage, over a streaming DataFrame.
 asked_of_stream = unsupported(
     "{asked} over a stream: its rows come little by little",

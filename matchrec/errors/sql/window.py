@@ -245,6 +245,12 @@ not_written = unsupported("queries are read from {product}, not written for it")
 # A part of the clause that the other product does not have.
 not_in = unsupported("{product} has no {what}")
 
+# WITHIN, of which the other product has none.
+no_within = unsupported(
+    "{product} has no WITHIN",
+    hint="write it as a condition of each variable in DEFINE: {condition}",
+)
+
 # `.` in PATTERN beside Classifier(), of Azure Stream Analytics.
 name_of_any_row = unsupported(
     "`.` in PATTERN has no name that Classifier() could give",

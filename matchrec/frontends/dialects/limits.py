@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from matchrec.errors.sql.window import not_in
+from matchrec.errors.sql.window import no_within, not_in
 from matchrec.frontends.dialects.products import Product
 from matchrec.frontends.lexing.tokens import SPARK, read_tokens
 from matchrec.frontends.sql.nodes import ExpressionText, MatchRecognize
@@ -43,8 +43,20 @@ def check_limits(clause: MatchRecognize, read: Product, write: Product) -> None:
     known = table()
     for feature, span in features(clause, read):
         words, lacking = known[feature]
-        if write.name in lacking.split():
-            raise not_in(span, product=write.title, what=words)
+        if write.name not in lacking.split():
+            continue
+        if feature == "WITHIN" and clause.order_by:
+            raise no_within(span, product=write.title, condition=as_condition(clause))
+        raise not_in(span, product=write.title, what=words)
+
+
+def as_condition(clause: MatchRecognize) -> str:
+    """What each variable of a clause with WITHIN has to satisfy in place of that."""
+    if rows := clause.window_of_rows:
+        return f"count(*) <= {rows.interval.text}"
+    order, within = clause.order_by[0].expression.text, clause.within
+    assert within is not None, "the window of a match is one of rows or of time"
+    return f"{order} < FIRST({order}) + {within.text}"
 
 
 @cache

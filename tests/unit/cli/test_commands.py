@@ -272,6 +272,12 @@ def test_arguments_that_are_wrong(arguments: tuple[str, ...], sentence: str) -> 
     assert sentence in shown
 
 
+def test_no_command_shows_examples() -> None:
+    shown = invoke().output
+    assert shown.count("\n    matchrec ") == 4
+    assert "Exit codes:" in shown
+
+
 def test_type_checkers_know_all_dialects_and_engines() -> None:
     assert get_args(DialectName) == tuple(PRODUCTS)
     assert get_args(Engine) == ("auto", *ENGINES)
