@@ -286,14 +286,14 @@ def set_apart(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
     `LAST(x)AND y` is two words, but what stands for the reference may end with a letter.
     """
     found: list[Piece] = []
-    for piece in filter(None, pieces):
+    for piece in pieces:
         before = found[-1] if found else ""
         if isinstance(piece, str) and not isinstance(before, str) and run_together("_", piece):
             found.append(f" {piece}")
         elif not isinstance(piece, str) and isinstance(before, str) and run_together(before, "_"):
             found[-1] = f"{before} "
             found.append(piece)
-        else:
+        elif piece != "":
             found.append(piece)
     return tuple(found)
 
