@@ -208,6 +208,8 @@ def analyse(text: str, offset: int, scope: Scope) -> Analysis:
 
 _STRUCTURE = words("( ) , . ? : => { } ]")
 _BEFORE_NAMES = words(". : AS COLLATE")
+_TIGHTER = words("|| [ ::")
+"""What makes more than a constant of a constant before it."""
 
 
 def operations_of(analysis: Analysis) -> tuple[Operations, ...]:
@@ -226,7 +228,7 @@ def operations_of(analysis: Analysis) -> tuple[Operations, ...]:
             is_navigation = analysis.key(index) in NAVIGATION
             index = index + 1 if is_navigation else analysis.past(index + 1)
         else:
-            if analysis[index].text not in parameters:
+            if analysis[index].text not in parameters or analysis.key(index + 1) == "(":
                 found[index] = _operation_at(analysis, index)
             index += 1
     return tuple(found)
@@ -240,9 +242,10 @@ def _operation_at(analysis: Analysis, index: int) -> Operations:
     is_name = token.kind is TokenKind.QUOTED or analysis.key(index - 1) in _BEFORE_NAMES
     if not token.key or token.key in _STRUCTURE or is_name:
         return NO_OPERATIONS
-    following = analysis[index + 1] if index + 1 < len(analysis) else None
-    written = following.text if following is not None and following.is_constant else ""
-    return frozenset({with_constant(token.key, written)})
+    following = analysis.tokens[index + 1 : index + 2]
+    is_whole = analysis.key(index + 2) not in _TIGHTER
+    written = [one.text for one in following if one.is_constant and is_whole]
+    return frozenset({with_constant(token.key, *written)})
 
 
 def _lambda_parameters(analysis: Analysis) -> frozenset[str]:

@@ -194,7 +194,9 @@ class OperationReader(OperandReader):
 
     def symbol(self) -> str:
         """The operator that comes next: `<<` and `>>` are two tokens, side by side."""
-        return next((one for one in SHIFTS if self.is_next(one)), self.key)
+        key = self.key
+        shift = key * 2
+        return shift if shift in SHIFTS and self.is_next(shift) else key
 
     def is_next(self, shift: str) -> bool:
         """Whether the next tokens are those of a shift, with nothing between them."""

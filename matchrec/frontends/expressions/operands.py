@@ -65,12 +65,14 @@ class ExpressionCursor(Cursor):
 
     def pieces(self, start: int, end: int) -> tuple[Piece, ...]:
         """The exact text of tokens `start .. end`, with holes."""
-        holes = (
+        holes = [
             (self.tokens[index].span, self._read(self.holes[index]))
             for index in range(start, end)
             if index in self.holes
-        )
-        return with_holes(self.analysis.written, self.span(start, end), holes)
+        ]
+        span = self.span(start, end)
+        whole = holes[0][1] if len(holes) == 1 and end == start + 1 else None
+        return whole or with_holes(self.analysis.written, span, holes)
 
     def _read(self, hole: Hole) -> tuple[Piece, ...]:
         return with_field_name(self.analysis, hole.start, hole.end, hole.read.pieces)

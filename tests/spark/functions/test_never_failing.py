@@ -41,7 +41,7 @@ EDGES = {
 """Values of each type; there is a NULL, too."""
 
 TYPES = tuple(EDGES)
-OF_TWO = "int", "bigint", "double", "string", "date", "timestamp", "array<int>"
+OF_TWO = "int", "bigint", "double", "string", "date", "timestamp", "array<int>", "map<string,int>"
 OF_THREE = "int", "string", "date"
 """Types that meet others in functions of two and of three arguments."""
 
@@ -66,7 +66,7 @@ OPERATORS = (
     "{0} LIKE 'a%_'", "{0} ILIKE '%b'", "{0} RLIKE '^(a|b)*$'", "{0} NOT LIKE 'a!%' ESCAPE '!'",
     "{0} COLLATE UNICODE", "{0}.a", "try_cast({0} AS INT)", "try_cast({0} AS DATE)",
     "try_cast({0} AS STRING)", "trim(LEADING {0} FROM {1})", "position({0} IN {1})", "current_date",
-    "current_timestamp", "localtimestamp", "struct({0} AS a, {1})",
+    "if({0} IS NULL, {0}, {1})", "current_timestamp", "localtimestamp", "struct({0} AS a, {1})",
 )  # fmt: skip
 
 
@@ -103,7 +103,8 @@ def calls(function: str) -> Iterator[str]:
         yield f"{function}({unit}, {column(name)}, {column(name, 1)})"
     for name in TYPES:
         yield f"{function}({column(name)}, -3)"
-        yield f"{function}('a', {column(name)}, 'b', {column(name, 1)})"
+        if function == "NAMED_STRUCT":
+            yield f"{function}('a', {column(name)}, 'b', {column(name, 1)})"
 
 
 def others() -> Iterator[str]:
@@ -117,7 +118,8 @@ def others() -> Iterator[str]:
 
 def analysed(edges: DataFrame, expressions: Iterable[str]) -> Iterator[str]:
     """Those that Spark takes as they are, without reading a text as a number or a time."""
-    texts = tuple(f"cast({column('string', number)}#" for number in range(3))
+    texts = [f"cast({column('string', number)}#" for number in range(3)]
+    texts += [f"cast({unit} as" for unit in UNITS]
     for expression in dict.fromkeys(expressions):
         try:
             with quiet_analysis():

@@ -209,6 +209,7 @@ def test_what_may_fail_is_computed_where_its_guards_hold(condition: str, column:
         ("try_add(x, y) > 1", False),
         ("try_element_at(xs, y) > 1", True),  # of the place 0
         ("lpad(name, x)", True),
+        ("floor(x) > 1", True),  # of a double
         ("parse_json(name)", True),
         ("x::int", True),
         ("x IN (SELECT max(y) FROM o)", False),
@@ -221,9 +222,11 @@ def test_what_may_fail_is_computed_where_its_guards_hold(condition: str, column:
         ("x % y = 1", True),
         ("name NOT LIKE r'a%' ESCAPE '!'", False),
         ("name LIKE ANY ('a', 'b')", True),
+        ("name LIKE 'a' || y", True),
         ("xs[0] > 1", True),
         ("exists(xs, v -> v > x)", False),
         ("exists(xs, v -> 1 / v > x)", True),
+        ("exists(xs, int -> int(x) > int)", True),  # the parameter is no function
         ("struct(x AS a, y) IS NOT NULL", False),
         ("CASE WHEN x IS DISTINCT FROM y THEN :p END BETWEEN 1 AND 3", False),
         ("day + INTERVAL 1 DAY > CURRENT_DATE", True),
