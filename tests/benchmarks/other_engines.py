@@ -124,10 +124,7 @@ def job_of(table: DataFrame, question: Question, rounds: int, source: Path, fold
     """
     name, suffix = source.stem, source.suffix.removeprefix(".")
     if not source.exists():
-        writer = table.write.format(suffix)
-        (writer if suffix == PARQUET else writer.option("timestampFormat", TIMESTAMPS)).save(
-            str(source)
-        )
+        table.write.format(suffix).option("timestampFormat", TIMESTAMPS).save(str(source))
     output = folder / f"rows{len(list(folder.iterdir()))}"
     columns = [(field.name, field.dataType.simpleString()) for field in table.schema.fields]
     fewer = min(rounds, MOST_ROUNDS)
