@@ -135,7 +135,7 @@ SCALE = (
         "100,000,000 rows of 100,000 keys", Rows(100 * MILLION, 100_000), counted(VSHAPE), rounds=1
     ),
     Case("one key of 20,000,000 rows", Rows(20 * MILLION, 1), counted(VSHAPE), rounds=1),
-    Case("100,000 rows of 100 kB", Rows(100_000, 100, 100_000), counted(TEXTS), rounds=1),
+    Case("100,000 rows of 100 kB", Rows(100_000, 100, 100_000), as_arrow(TEXTS), rounds=1),
     Case("2,000,000 rows on one core", TWO_MILLION, counted(VSHAPE), cores=1),
     Case("2,000,000 rows on two cores", TWO_MILLION, counted(VSHAPE)),
     Case(

@@ -99,13 +99,16 @@ def in_process(case: Case, engine: str, asked: Asked) -> list[str]:
     return Cost(*json.loads(ran.stdout.splitlines()[-1])).cells()
 
 
+def of_case(case: Case, asked: Asked) -> list[str]:
+    """A line of the table, which is told as soon as it is there."""
+    found = [case.name, *(cell for one in asked.engines for cell in in_process(case, one, asked))]
+    print(*found, sep="  ", file=sys.stderr)
+    return found
+
+
 def lines(cases: Iterable[Case], asked: Asked) -> Iterator[str]:
     """The table of some cases."""
-    chosen = [case for case in cases if asked.only in case.name]
-    cells = [
-        [case.name, *(cell for one in asked.engines for cell in in_process(case, one, asked))]
-        for case in chosen
-    ]
+    cells = [of_case(case, asked) for case in cases if asked.only in case.name]
     head = [f"{engine} {figure}" for engine in asked.engines for figure in FIGURES]
     size = "" if asked.scale == 1 else f"Rows times {asked.scale}. "
     yield f"{size}Seconds on the clock and of processors; the most memory of all processes in MB."
