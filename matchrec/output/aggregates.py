@@ -12,6 +12,8 @@ floats does, so it is none of this.
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import numpy as np
 
 from matchrec.engine.matches import Matches
@@ -19,6 +21,8 @@ from matchrec.engine.partitions import BoolArray, FloatArray, IntArray
 from matchrec.jit.decorators import allocating
 from matchrec.output.measures import Links, Reader, look
 from matchrec.plan.expression import Semantics
+
+Values = TypeVar("Values", IntArray, FloatArray)
 
 
 class SumOverflow(Exception):  # noqa: N818 -- the runtime words the error
@@ -61,38 +65,22 @@ def links_of(matches: Matches) -> Links:
 
 
 @allocating
-def sum_floats(values: FloatArray, rows: IntArray, links: Links) -> FloatArray:
-    """float64[k], at each mapped row the sum of the counted values up to it.
+def sum_values(values: Values, rows: IntArray, links: Links) -> Values:
+    """int64[k] or float64[k], at each mapped row the sum of the counted values up to it, wrapped.
 
     values: by input row. rows: int64[k], the input row of each mapped one, -1 if it does not count.
     """
-    sums = np.empty(len(rows), np.float64)
+    sums = np.empty(len(rows), values.dtype)
     for node in range(len(rows)):
-        total = sums[links[node]] if links[node] >= 0 else 0.0
-        sums[node] = total + values[rows[node]] if rows[node] >= 0 else total
+        sums[node] = sums[links[node]] if links[node] >= 0 else 0
+        if rows[node] >= 0:
+            sums[node] += values[rows[node]]
     return sums
 
 
 @allocating
-def sum_integers(values: IntArray, rows: IntArray, links: Links) -> tuple[IntArray, int]:
-    """int64[k], as `sum_floats`, and the first row whose value overflows, or -1."""
-    sums = np.empty(len(rows), np.int64)
-    overflow = -1
-    for node in range(len(rows)):
-        total = sums[links[node]] if links[node] >= 0 else np.int64(0)
-        if rows[node] >= 0:
-            value = values[rows[node]]
-            after = total + value
-            if ((total ^ after) & (value ^ after)) < 0 and overflow < 0:
-                overflow = rows[node]
-            total = after
-        sums[node] = total
-    return sums, overflow
-
-
-@allocating
 def sum_decimals(words: IntArray, rows: IntArray, links: Links) -> IntArray:
-    """int64[k, 2], as `sum_floats`: low words of 128-bit integers, unsigned in int64, and high."""
+    """int64[k, 2], as `sum_values`: low words of 128-bit integers, unsigned in int64, and high."""
     sums = np.empty((len(rows), 2), np.int64)
     for node in range(len(rows)):
         low, high = np.uint64(0), np.int64(0)
@@ -115,7 +103,7 @@ def find_extremes(
     sign: int,
     is_chained: bool,
 ) -> IntArray:
-    """int64[k], as `sum_floats`: the input row of the least counted key, or -1.
+    """int64[k], as `sum_values`: the input row of the least counted key, or -1.
 
     sign: 1 for the least, -1 for the greatest. Of equal keys the one of the first row in the match
     counts, which shared rows come to last.
@@ -163,14 +151,16 @@ class AggregateReader:
     def float_sums(self, values: FloatArray) -> FloatArray:
         """float64[k], sums by mapped row, in the order of rows."""
         assert self.reader.matches.chains is None
-        return sum_floats(values, self.counted, self.links)
+        return sum_values(values, self.counted, self.links)
 
     def integer_sums(self, values: IntArray, *, ansi: bool) -> IntArray:
         """int64[k], sums by mapped row. Raises SumOverflow under `ansi`."""
-        sums, overflow = sum_integers(values, self.counted, self.links)
-        if ansi and overflow >= 0:
-            raise SumOverflow(int(overflow))
-        return sums
+        if ansi and not never_overflows(values):
+            low, high = self.decimal_sums(np.stack([values, values >> 63], axis=1)).T
+            lost = np.flatnonzero(high != low >> 63)
+            if len(lost):
+                raise SumOverflow(int(self.counted[lost[0]]))
+        return sum_values(values, self.counted, self.links)
 
     def decimal_sums(self, words: IntArray) -> IntArray:
         """int64[k, 2], low and high words of the sums of `words` int64[n, 2]."""

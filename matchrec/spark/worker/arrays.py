@@ -57,7 +57,9 @@ def with_structs(table: pa.Table, structs: Iterable[Struct]) -> pa.Table:
 
 
 def numbers_of(values: pa.Array) -> npt.NDArray:  # type: ignore[type-arg]
-    """The values of an array of booleans, integers or floats; anything where one is NULL."""
+    """The values of an array of booleans, floats, or of what is held as integers, as times are;
+    anything where one is NULL.
+    """
     kind, end = values.type, values.offset + len(values)
     content = values.buffers()[1] or b""  # nothing where there are no rows
     if pa.types.is_boolean(kind):
@@ -100,10 +102,6 @@ def as_integers(values: pa.Array) -> IntArray:
         values = values.cast(pa.int8())
     elif pa.types.is_decimal(kind):
         return np.ascontiguousarray(decimal_words(values)[:, 0])  # of at most 18 digits
-    elif pa.types.is_date32(kind):
-        values = values.view(pa.int32())
-    elif pa.types.is_timestamp(kind) or pa.types.is_duration(kind) or pa.types.is_time64(kind):
-        values = values.view(pa.int64())
     return numbers_or_zero(values).astype(np.int64, copy=False)
 
 

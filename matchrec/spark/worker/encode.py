@@ -229,10 +229,8 @@ def values_of(array: pa.Array) -> list[Value]:
         found = structs_of(array) if pa.types.is_struct(kind) else lists_of(array)
         present: list[bool] = array.is_valid().to_pylist()
         return [one if valid else None for one, valid in zip(found, present, strict=True)]
-    if pa.types.is_date32(kind):
-        array = array.view(pa.int32())
-    elif pa.types.is_temporal(kind):
-        array = array.view(pa.int64())
+    if pa.types.is_temporal(kind):
+        array = arrow_of(as_integers(array), ~validity(array))
     values: list[Value] = array.to_pylist()
     return values
 
