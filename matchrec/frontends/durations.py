@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 from matchrec.arguments import ArgumentKind, is_number
 from matchrec.errors import kinds
@@ -71,12 +72,12 @@ def duration(value: object, call: str, span: Span | None = None) -> Duration:
     return length
 
 
-def read(value: object, call: str, span: Span | None) -> Duration | None:
+def read(value: Any, call: str, span: Span | None) -> Duration | None:
     """The distance, or None where there is none to be read."""
     if isinstance(value, timedelta):
         return Duration(True, Fraction(value // timedelta(microseconds=1)))
     if is_number(value) or (isinstance(value, Decimal) and value.is_finite()):
-        return Duration(False, Fraction(str(value)))
+        return Duration(False, Fraction(str(value) if isinstance(value, float) else value))
     if not isinstance(value, str):
         return None
     if alone := ALONE.fullmatch(value):
