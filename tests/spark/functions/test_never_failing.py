@@ -61,7 +61,7 @@ OPERATORS = (
     "{} / 2", "{} % 3", "{} DIV 2", "2 < {}", "{0} = {1}", "{0} <=> {1}", "{0} <> {1}", "{0} < {1}",
     "{0} <= {1}", "{0} > {1}", "{0} >= {1}", "{0} BETWEEN {1} AND {0}", "{0} IN ({1}, NULL)",
     "{0} IS NULL", "{0} IS NOT DISTINCT FROM {1}", "CASE WHEN {0} = {1} THEN {0} ELSE {1} END",
-    "CASE {0} WHEN {1} THEN 1 END", "{0} & {1}", "{0} | {1}", "{0} ^ {1}", "~ {0}", 
+    "CASE {0} WHEN {1} THEN 1 END", "{0} & {1}", "{0} | {1}", "{0} ^ {1}", "~ {0}",
     "{0} || {1}", "{0} AND {1} OR NOT {0}", "{0} IS TRUE", "{0} IS NOT UNKNOWN",
     "{0} LIKE 'a%_'", "{0} ILIKE '%b'", "{0} RLIKE '^(a|b)*$'", "{0} NOT LIKE 'a!%' ESCAPE '!'",
     "{0} COLLATE UNICODE", "{0}.a", "try_cast({0} AS INT)", "try_cast({0} AS DATE)",
