@@ -25,15 +25,7 @@ Sort = Literal["auto", "spark", "worker", "ranges"]
 Transport = Literal["auto", "arrow", "pandas"]
 AfterError = Literal["raise", "keep"]
 DialectName = Literal[
-    "spark",
-    "standard",
-    "databricks",
-    "snowflake",
-    "oracle",
-    "trino",
-    "flink",
-    "bigquery",
-    "azure",
+    "spark", "standard", "databricks", "snowflake", "oracle", "trino", "flink", "bigquery", "azure"
 ]
 ReadLanguage = DialectName | Literal["sase"]
 GroupedBy = Literal["partition", "start", "end"]

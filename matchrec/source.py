@@ -41,7 +41,7 @@ def by_number(keys: str) -> list[tuple[float, str]]:
     ['-1.5', '9', '10', 'x']
     """
     texts = keys.split(", ")
-    return [(float(one), "") if _NUMBER.fullmatch(one) else (inf, one) for one in texts]
+    return [(float(text), "") if _NUMBER.fullmatch(text) else (inf, text) for text in texts]
 
 
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")

@@ -92,10 +92,7 @@ def run_command(line: str) -> str:
 @pytest.mark.one_of(8)
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_blocks_do_what_they_say(
-    page: Path,
-    tables: SparkSession,
-    monkeypatch: pytest.MonkeyPatch,
-    pytestconfig: pytest.Config,
+    page: Path, tables: SparkSession, monkeypatch: pytest.MonkeyPatch, pytestconfig: pytest.Config
 ) -> None:
     monkeypatch.chdir(ROOT)
     names: dict[str, Any] = {"spark": tables, "matchrec": matchrec}

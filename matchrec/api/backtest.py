@@ -212,7 +212,7 @@ class Attempts:
 
 def array(texts: Any) -> str:
     """SQL of an array of texts."""
-    items = ("NULL" if one is None else string_literal(one) for one in texts)
+    items = ("NULL" if text is None else string_literal(text) for text in texts)
     return f"CAST(array({', '.join(items)}) AS ARRAY<STRING>)"
 
 

@@ -13,15 +13,7 @@ from matchrec.errors.language import Language
 from matchrec.errors.run import failures as errors
 from matchrec.errors.sql.window import window_asked_about
 from matchrec.errors.streams import another_clause_over_a_stream
-from matchrec.frontends.sql.locate import (
-    in_scope,
-    markers_of_outer,
-    markers_of_rows,
-    outer,
-    rows_alone,
-    rows_of,
-    select_from,
-)
+from matchrec.frontends.sql import locate
 from matchrec.frontends.sql.lower import lower
 from matchrec.frontends.sql.nodes import QueryNode, Site
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
@@ -151,12 +143,12 @@ class QueryText:
         """The query around the clauses, once these have results."""
         if self.unchanged is not None:
             return self.unchanged()
-        text = outer(self.query)
-        alone = rows_alone(text)
+        text = locate.outer(self.query)
+        alone = locate.rows_alone(text)
         if alone is not None:
             rows: DataFrame = self.runner.frames[alone.view.name]
             return rows if alone.alias is None else rows.alias(alone.alias)
-        return run_around(self.query, self.as_written(markers_of_outer(self.query)), text)
+        return run_around(self.query, self.as_written(locate.markers_of_outer(self.query)), text)
 
     def as_written(self, markers: tuple[Span, ...]) -> Runner:
         """What runs text in which the user's keeps its place, and the `?` in it stay."""
@@ -172,11 +164,11 @@ class QueryText:
 
     def name_columns(self, site: Site, columns: list[str]) -> None:
         """Says what `*` stands for around a window: the columns of its input."""
-        own = {one.column for two in self.query.sites if two.window for one in two.window.calls}
+        own = {call.column for two in self.query.sites if two.window for call in two.window.calls}
         shown = tuple(name for name in columns if name not in own)
         blocks = (
-            replace(one, columns=shown) if one.rows == site.whole else one
-            for one in self.query.blocks
+            replace(block, columns=shown) if block.rows == site.whole else block
+            for block in self.query.blocks
         )
         self.query = replace(self.query, blocks=tuple(blocks))
 
@@ -184,16 +176,16 @@ class QueryText:
         """The input of a clause, once those in it have results."""
 
         def select_list_from(select_list: Template) -> Template:
-            return select_from(self.query, site, select_list)
+            return locate.select_from(self.query, site, select_list)
 
         def after_with(text: Template) -> Template:
-            return in_scope(self.query, site, text)
+            return locate.in_scope(self.query, site, text)
 
         runner = replace(self.runner, in_scope=after_with)
         if site.window is not None and site.window.before is not None:
             return Relation(runner, select_list_from)
-        as_written = self.as_written(markers_of_rows(self.query, site))
-        query = rows_of(self.query, site)
+        as_written = self.as_written(locate.markers_of_rows(self.query, site))
+        query = locate.rows_of(self.query, site)
         return Relation(runner, select_list_from, lambda: as_written.sql(query))
 
 

@@ -180,7 +180,7 @@ def origin_of(translation: Translation) -> Origin:
 def warn_of(translation: Translation, product: Product) -> None:
     """Warns of what means something else in Spark."""
     source = Source(translation.edited.original)
-    notes = (one.shown(source) for one in translation.notes if not one.is_met)
+    notes = (note.shown(source) for note in translation.notes if not note.is_met)
     warn(*(other_in_product(title=product.title, message=note) for note in notes))
 
 

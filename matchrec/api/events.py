@@ -12,10 +12,7 @@ from matchrec.api.inputs import Terms, dialect_of, relation_of, streams_of
 from matchrec.api.query import AND_TIMEOUTS, Query, how_to_run
 from matchrec.api.signatures import ARGUMENTS, NAMED, PATTERN_FORM, SASE_FORM
 from matchrec.arguments import DATAFRAME, PatternForm, SaseForm, checked, shown_column
-from matchrec.errors.calls import (
-    column_is_no_condition,
-    column_refused,
-)
+from matchrec.errors.calls import column_is_no_condition, column_refused
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import PATTERN_CALLS, SASE
 from matchrec.frontends.pattern.builder import Pattern
@@ -147,10 +144,7 @@ SASE_FORMS = {
     "non_overlapping": MatchOutput.NON_OVERLAPPING,
     "compressed": MatchOutput.GRAPH,
 }
-EVENT_FORMS = {
-    "matches": RowsPerMatch.ONE_ROW,
-    "events": RowsPerMatch.ALL_ROWS_OMIT_EMPTY,
-}
+EVENT_FORMS = {"matches": RowsPerMatch.ONE_ROW, "events": RowsPerMatch.ALL_ROWS_OMIT_EMPTY}
 
 
 @dataclass(frozen=True)

@@ -79,7 +79,7 @@ def name_of_column(written: str, columns: Sequence[str]) -> str | None:
     if written in columns:
         return written
     qualifier, _, name = written.rpartition(".")
-    is_field = qualifier.split(".")[0].lower() in {one.lower() for one in columns}
+    is_field = qualifier.split(".")[0].lower() in {column.lower() for column in columns}
     return name if name in columns and not is_field else None
 
 

@@ -77,9 +77,9 @@ class Query:
 
     def _result(self, reading: Reading) -> DataFrame:
         """The result of what was read."""
-        results = [one.result for one in reading.clauses()]
-        warn(*(remark for one in results for remark in remarks_on(one, reading)))
-        warn(*remarks_on_session(self._spark, [one.prepared for one in results]))
+        results = [clause.result for clause in reading.clauses()]
+        warn(*(remark for result in results for remark in remarks_on(result, reading)))
+        warn(*remarks_on_session(self._spark, [result.prepared for result in results]))
         counters, found = self.options.counters, reading.outer()
         if counters is None or self.language != "SQL" or not results:
             return found
@@ -386,7 +386,7 @@ class Query:
     def _plan(self, dialect: str) -> DataFrame:
         """The result, read in another dialect."""
         reading = self._reader(dialect, NO_OPTIONS)
-        _ = [one.result for one in reading.clauses()]
+        _ = [clause.result for clause in reading.clauses()]
         return reading.outer()
 
     def __repr__(self) -> str:

@@ -33,7 +33,7 @@ def cover(clause: Clause) -> ClauseCoverage:
 def trace(clause: Clause, target: Target, limit: int) -> Why:
     """The rows of a partition, their search, its values, words. Runs jobs."""
     asked, engine = clause.plan_searched("why"), clause.options.engine
-    tests = ((one.mapped, one.definition) for one in negation_tests(asked))
+    tests = ((test.mapped, test.definition) for test in negation_tests(asked))
     parts = parts_of(with_gaps(asked), writing(clause, asked), tests)
     plan = search_only(asked, parts.measures)
     found = collect_partition(plan, clause.relation, clause.alias, engine, target)

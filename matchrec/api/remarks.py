@@ -86,8 +86,8 @@ def explained(result: ClauseResult, found: Remarks) -> ExplainedClause:
 def warn(*found: MatchRecognizeWarning) -> None:
     """Gives warnings at the line of the program that calls matchrec."""
     level = users_level()
-    for one in found:
-        warnings.warn(one, stacklevel=level)
+    for warning in found:
+        warnings.warn(warning, stacklevel=level)
 
 
 def users_level() -> int:

@@ -197,7 +197,7 @@ def by_rule(rows: Iterable[Row], times: OrderTimes) -> Versions:
 
 def versions_in_table(table: DataFrame, times: OrderTimes) -> Versions:
     """The rules of a table. Raises for columns that it has not, or that are of another type."""
-    fields = {one.name.lower(): one.dataType for one in table.schema.fields}
+    fields = {field.name.lower(): field.dataType for field in table.schema.fields}
     for name in COLUMNS:
         if name not in fields:
             raise rules_column_missing(name=name, known=table.columns)

@@ -15,13 +15,7 @@ from matchrec.api.remarks import remarks_in, remarks_on_session, remarks_on_stat
 from matchrec.api.rule_versions import RULES, Asked, WrittenRule, read_rules
 from matchrec.api.signatures import ARGUMENTS
 from matchrec.api.sql import IS_SASE
-from matchrec.arguments import (
-    DATAFRAME,
-    TEXT,
-    DialectName,
-    checked,
-    is_dataframe,
-)
+from matchrec.arguments import DATAFRAME, TEXT, DialectName, checked, is_dataframe
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import PATTERN_CALLS, SASE, reading
@@ -47,23 +41,8 @@ from matchrec.plan.clauses import MatchOutput, RowsPerMatch
 from matchrec.plan.expression import MATCH_NUMBER
 from matchrec.source import Source, Span
 from matchrec.spark.environment import check_session
-from matchrec.spark.question import (
-    NO_OPTIONS,
-    Options,
-    Question,
-    Rule,
-    input_columns,
-    is_streaming,
-)
-from matchrec.spark.rule_sets.build import (
-    BuiltRuleSet,
-    all_matches,
-    build_rule_set,
-    check_measures,
-    failures,
-    result_of_versions,
-)
-from matchrec.spark.rule_sets.build import check_names as check_columns
+from matchrec.spark.question import NO_OPTIONS, Options, Question, Rule, input_columns, is_streaming
+from matchrec.spark.rule_sets import build
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -139,7 +118,7 @@ def known_columns(df: DataFrame, asked: str | Sequence[str] | None) -> tuple[str
     return tuple(dict.fromkeys(names))
 
 
-def warn_of(built: BuiltRuleSet) -> None:
+def warn_of(built: build.BuiltRuleSet) -> None:
     """Warns of what in the rules is probably not meant."""
     for rule, linked in zip(built.question.rules, built.rule_set.rules, strict=True):
         assert rule.source is not None
@@ -148,7 +127,7 @@ def warn_of(built: BuiltRuleSet) -> None:
             found = remarks_in(plan, rule.source)
             if built.question.is_stream:
                 found += remarks_on_state(plan, linked.executable, rule.source)
-        warn(*(of_rule(name, one) for one in found))
+        warn(*(of_rule(name, warning) for warning in found))
     warn(*remarks_on_session(built.rows.sparkSession, [built.prepared]))
 
 
@@ -167,13 +146,13 @@ class RulesReader:
         relation = relation_of(frame)
         columns = input_columns(relation.runner, df.columns, None)
         events = known_columns(df, how.event_columns)
-        return RuleMatches(build_rule_set(Question.of(read, relation, columns, how), events))
+        return RuleMatches(build.build_rule_set(Question.of(read, relation, columns, how), events))
 
     def match_what_can(self, written: tuple[WrittenRule, ...], how: Options) -> RuleMatches:
         """The matches of all rules with which nothing is wrong; a warning names each other one."""
         refused: dict[str, MatchRecognizeError] = {}
         while True:
-            rules = tuple(one for one in written if one.name not in refused)
+            rules = tuple(rule for rule in written if rule.name not in refused)
             try:
                 found = self.match(rules, how)
             except MatchRecognizeError as error:
@@ -278,13 +257,13 @@ class RuleMatches:
     """
 
     def __init__(
-        self, built: BuiltRuleSet, refused: Mapping[str, MatchRecognizeError] | None = None
+        self, built: build.BuiltRuleSet, refused: Mapping[str, MatchRecognizeError] | None = None
     ) -> None:
-        check_columns(built)
-        check_measures(built)
+        build.check_names(built)
+        build.check_measures(built)
         self._built = built
-        self._matches = all_matches(built)
-        self._errors = failures(built)
+        self._matches = build.all_matches(built)
+        self._errors = build.failures(built)
         self._results: dict[str, DataFrame] = {}
         self._refused = dict(refused or {})
 
@@ -360,7 +339,7 @@ class RuleMatches:
         if name not in self.rules:
             raise unknown_rule(name=name, known=self.rules)
         if name not in self._results:
-            self._results[name] = result_of_versions(self._built, name)
+            self._results[name] = build.result_of_versions(self._built, name)
         return self._results[name]
 
     @property

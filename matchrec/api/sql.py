@@ -157,7 +157,7 @@ def of_sql(  # noqa: PLR0913 -- the arguments of `sql`
     for name in frames:
         if not re.search(rf"{{\s*{re.escape(name)}\b", query):
             raise errors.unused_name(name, ("args", "dialect", "options"), OPTIONS)
-    taken = {name: as_dataframe(spark, name, one) for name, one in frames.items()}
+    taken = {name: as_dataframe(spark, name, frame) for name, frame in frames.items()}
     return query_of(spark, query, dialect, how_to_run("sql", options), (args, taken))
 
 

@@ -125,7 +125,7 @@ def figures(matches: DataFrame, points: list[dict[str, Any]]) -> Iterator[tuple[
         if matches.dtypes[-2][1] not in ("string", "binary")
         else "NULL"
     )
-    partitions = f"count(DISTINCT struct({', '.join(f'`{one}`' for one in keys)}))" if keys else "1"
+    partitions = f"count(DISTINCT struct({', '.join(f'`{key}`' for key in keys)}))" if keys else "1"
     found = matches.groupBy("rule").agg(
         expr("count(*)"),
         expr(partitions),

@@ -50,9 +50,9 @@ def aggregate(
     keys = key_measures(plan, grouped)
     calls = {name: call_of(text, plan) for name, text in aggregates.items()}
     asked = dict.fromkeys(part for call in calls.values() for part in parts_of(call))
-    totals = Totals(tuple(asked), grouped, tuple(one.name for one in keys.values()))
-    read = {one.measure for one in asked}
-    measures = (*keys.values(), *(one for one in plan.measures if one.name in read))
+    totals = Totals(tuple(asked), grouped, tuple(key.name for key in keys.values()))
+    read = {total.measure for total in asked}
+    measures = (*keys.values(), *(measure for measure in plan.measures if measure.name in read))
     plan = replace(plan, measures=measures, rows_per_match=RowsPerMatch.ONE_ROW)
     found = search_of(clause, plan, totals)
     rows = found.dataframe
@@ -96,7 +96,7 @@ def sql_of(call: AskedTotal, found: ClauseResult, totals: Totals) -> str:
         return over_matches(call, found.dataframe)
     if not found.prepared.question.is_stream:
         return over_groups(call, found.dataframe, totals.columns)
-    parts = [quoted(totals.columns[one]) for one in parts_of(call)]
+    parts = [quoted(totals.columns[total]) for total in parts_of(call)]
     return quotient(*parts) if call.function == "avg" else parts[0]
 
 
@@ -222,13 +222,13 @@ def key_measures(plan: MatchPlan, grouped: Grouping) -> dict[str, Measure]:
         return {}
     end = End.FIRST if grouped is Grouping.START else End.LAST
     read = Navigation(end=end, semantics=Semantics.FINAL)
-    keys = {one.text for one in plan.partition_by}
+    keys = {key.text for key in plan.partition_by}
     found = {
         text.strip("`"): Measure(
-            f"__key_{number}", replace(column_term(read, text), span=one.expression.place)
+            f"__key_{number}", replace(column_term(read, text), span=item.expression.place)
         )
-        for number, one in enumerate(plan.order_by)
-        if _PLAIN_NAME.fullmatch(text := one.expression.text) and text not in keys
+        for number, item in enumerate(plan.order_by)
+        if _PLAIN_NAME.fullmatch(text := item.expression.text) and text not in keys
     }
     if not found:
         raise errors.no_column_of_order(by=grouped.value)

@@ -6,15 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from matchrec.charts.plot import (
-    INK,
-    WIDTH,
-    check_matplotlib,
-    new_figure,
-    show_dates,
-    style,
-    written,
-)
+from matchrec.charts import plot
 from matchrec.charts.series import is_drawn, plain, text_of
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import command as errors
@@ -168,7 +160,7 @@ class Backtest:
         ]
         if score.misses:
             lines.append("what ended the best attempts at those that were missed")
-            lines += [f"  {told(*one)}" for one in self.reasons[:MOST_REASONS]]
+            lines += [f"  {told(*reason)}" for reason in self.reasons[:MOST_REASONS]]
         return "\n".join(lines)
 
     def to_pandas(self) -> pd.DataFrame:
@@ -195,16 +187,16 @@ class Backtest:
         >>> print(found.against(labels, start="start", end="end").svg())
         <?xml ...
         """
-        return written(self.figure(), "svg").decode()
+        return plot.written(self.figure(), "svg").decode()
 
     def figure(self) -> Figure:
         """The picture as a figure of matplotlib's."""
-        check_matplotlib()  # before any job runs
+        plot.check_matplotlib()  # before any job runs
         labelled, found = self.drawn()
         values = [one for row in (*labelled, *found) for one in row[1:3] if one is not None]
         lanes = list(dict.fromkeys(row[0] for row in (*labelled, *found) if row[0] is not None))
         shown = {lane: place for place, lane in enumerate(lanes[:MOST_LANES])} or {"": 0}
-        figure = new_figure(WIDTH, 0.45 * len(shown) + 1.1)
+        figure = plot.new_figure(plot.WIDTH, 0.45 * len(shown) + 1.1)
         panel = figure.subplots()
         for lane, begin, end, is_hit in labelled:
             ends = (
@@ -216,9 +208,9 @@ class Backtest:
             if lane in shown:
                 colour = MATCHED if is_over else BESIDE
                 panel.plot(ends, [shown[lane]] * 2, ".-", color=colour, linewidth=2)
-        show_dates(panel, values)
-        style(panel, "", ", ".join(self.names))
-        panel.set_xlabel(" to ".join(self.ends), color=INK, fontsize=9)
+        plot.show_dates(panel, values)
+        plot.style(panel, "", ", ".join(self.names))
+        panel.set_xlabel(" to ".join(self.ends), color=plot.INK, fontsize=9)
         panel.set_yticks(range(len(shown)), list(shown))
         panel.set_ylim(len(shown) - 0.5, -0.5)
         for name, colour in COLOURS:
@@ -236,7 +228,7 @@ class Backtest:
         measured = "CAST({} AS DOUBLE)" if plain(kind) == "number" else "{}"
 
         def rows(frame: DataFrame, names: tuple[str, ...], ends: tuple[str, str], last: str) -> Any:
-            texts = ", ".join(text_of(quoted(one)) for one in names)
+            texts = ", ".join(text_of(quoted(name)) for name in names)
             lane = f"concat_ws(', ', {texts})" if names else "CAST(NULL AS STRING)"
             spans = (measured.format(quoted(one)) for one in ends)
             found = frame.selectExpr(f"{lane} AS lane", *spans, f"{last} AS last")

@@ -133,7 +133,7 @@ def text_of(column: str) -> str:
 
 def ends_told(types: Mapping[str, str], kind: str) -> tuple[str, str] | None:
     """The two columns whose names say that a match lies between them, if there are two."""
-    names = [name for name, one in types.items() if plain(one) == plain(kind)]
+    names = [name for name, type_ in types.items() if plain(type_) == plain(kind)]
     for first, last in PAIRS:
         firsts, lasts = beginning(names, first), beginning(names, last)
         if len(firsts) == len(lasts) == 1:

@@ -124,11 +124,7 @@ def origin(ctx: click.Context, _: click.Parameter, path: str | None) -> QuerySou
 QUERY = together(
     click.argument("query", metavar="[QUERY]", required=False, callback=origin),
     click.option(
-        "-c",
-        "text",
-        metavar="TEXT",
-        is_eager=True,
-        help="The query itself, in place of QUERY.",
+        "-c", "text", metavar="TEXT", is_eager=True, help="The query itself, in place of QUERY."
     ),
 )
 STREAM = together(
@@ -203,9 +199,7 @@ MOST_STEPS = click.option(
 )
 SEARCHED = together(ABOUT, SORT, MOST_STEPS, STREAM)
 CLAUSE = click.option(
-    "--clause",
-    metavar="NUMBER|ALIAS",
-    help="One of several, by number or alias.",
+    "--clause", metavar="NUMBER|ALIAS", help="One of several, by number or alias."
 )
 ASKED = together(
     SEARCHED,

@@ -9,14 +9,7 @@ import click
 
 import matchrec
 from matchrec.arguments import DialectName
-from matchrec.cli.arguments import (
-    ASKED,
-    QUERY,
-    STREAM,
-    Parsed,
-    asks,
-    tells_failures,
-)
+from matchrec.cli.arguments import ASKED, QUERY, STREAM, Parsed, asks, tells_failures
 from matchrec.cli.failures import tell, while_it_runs
 from matchrec.cli.files import writable_table, write
 from matchrec.cli.queries import QueryRequest, QuerySource, load_pattern
@@ -52,10 +45,7 @@ def new_file(ctx: click.Context, _: click.Parameter, file: Path | None) -> Path 
     help="Write all rows to a file instead.",
 )
 @click.option(
-    "--overwrite",
-    is_flag=True,
-    is_eager=True,
-    help="Replace the file of --output if it is there.",
+    "--overwrite", is_flag=True, is_eager=True, help="Replace the file of --output if it is there."
 )
 @click.option("--limit", type=click.IntRange(1), help="At most so many rows [a table: 20].")
 @asks

@@ -26,16 +26,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 OF_TOTALS = ("aggregates", "by")
-OF_EVENTS = (
-    "events",
-    "args",
-    "engine",
-    "sort",
-    "order_by",
-    "partition_by",
-    "form",
-    *OF_TOTALS,
-)
+OF_EVENTS = ("events", "args", "engine", "sort", "order_by", "partition_by", "form", *OF_TOTALS)
 OPTIONS = {
     "sql": ("engine", "dialect", "args", "sort", "max_steps", "clause", *OF_TOTALS),
     "sase": (*OF_EVENTS, "type_column"),
@@ -158,7 +149,7 @@ def query_of(
 def option_of(name: str) -> str:
     """An option as one writes it on the command line."""
     parameters = click.get_current_context().command.params
-    return next(one.opts[0] for one in parameters if one.name == name)
+    return next(parameter.opts[0] for parameter in parameters if parameter.name == name)
 
 
 def passed(name: str, given: Any) -> Any:

@@ -127,12 +127,7 @@ def coverage(asked: QueryRequest, engine: str | None, svg: Path | None) -> None:
 @DRAWN
 @asks
 def against(  # noqa: PLR0913 -- one for each option
-    asked: QueryRequest,
-    labels: str,
-    start: str,
-    end: str,
-    key: Sequence[str],
-    svg: Path | None,
+    asked: QueryRequest, labels: str, start: str, end: str, key: Sequence[str], svg: Path | None
 ) -> None:
     """Say which labelled incidents matches hit, and which miss them.
 
@@ -140,11 +135,7 @@ def against(  # noqa: PLR0913 -- one for each option
     """
     with asked.running() as (spark, query):
         told = query.against(
-            spark.table(labels),
-            key=list(key) or None,
-            start=start,
-            end=end,
-            clause=asked.clause,
+            spark.table(labels), key=list(key) or None, start=start, end=end, clause=asked.clause
         )
         show(told, svg)
 

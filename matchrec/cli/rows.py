@@ -28,11 +28,7 @@ if TYPE_CHECKING:
 NESTED = ("array", "map", "struct", "variant")
 SHOWN_ROWS = 20
 WIDE = 1_000_000  # where no terminal says how wide it is, no line is broken
-OF_CSV = {
-    "escape": '"',
-    "ignoreLeadingWhiteSpace": "false",
-    "ignoreTrailingWhiteSpace": "false",
-}
+OF_CSV = {"escape": '"', "ignoreLeadingWhiteSpace": "false", "ignoreTrailingWhiteSpace": "false"}
 OF_JSON = {"ignoreNullFields": "false"}
 SPECIAL = re.compile(r"[\\|`*<\[~&]|(?<!\w)_|_(?!\w)")  # what Markdown would not take as text
 

@@ -6,18 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from matchrec.compile.executable import Crossing
+from matchrec.conditions import residual
 from matchrec.conditions.aggregates import basic, framed
 from matchrec.conditions.guards import guard, holds_of_rows
-from matchrec.conditions.residual import (
-    Combined,
-    ListAggregate,
-    Nearby,
-    RunningAggregate,
-    SplitCondition,
-    Step,
-    Value,
-    VariableAt,
-)
 from matchrec.conditions.row_column import (
     Framed,
     RowColumn,
@@ -70,10 +61,7 @@ def further_keys(plan: MatchPlan) -> tuple[RowColumn, ...]:
 
 
 def build_crossing(
-    plan: MatchPlan,
-    types: Mapping[RowColumn, ValueType],
-    measures: MeasureReader,
-    run: RunColumns,
+    plan: MatchPlan, types: Mapping[RowColumn, ValueType], measures: MeasureReader, run: RunColumns
 ) -> Crossing:
     """The columns that cross, each once: those of measures, and others that are added to them."""
     keys = key_columns(plan)
@@ -136,26 +124,26 @@ def aggregate_columns(aggregate: Aggregate) -> Iterator[RowColumn]:
                 yield row_column(piece.argument)
 
 
-def step_columns(step: Step) -> Iterator[RowColumn]:
+def step_columns(step: residual.Step) -> Iterator[RowColumn]:
     """The columns that a step reads."""
     match step:
-        case Value(column=column, missing=missing, formula=formula, deferred=deferred):
+        case residual.Value(column=column, missing=missing, formula=formula, deferred=deferred):
             yield column
             if missing is not None:
                 yield from (missing, TRUE_COLUMN)
             for same in (formula, deferred):
                 if same is not None:
                     yield from step_columns(same)
-        case RunningAggregate(column=RowColumn() as column, listed=listed):
+        case residual.RunningAggregate(column=RowColumn() as column, listed=listed):
             yield column
             if listed is not None:
                 yield from step_columns(listed)
-        case VariableAt(by_variable=columns):
+        case residual.VariableAt(by_variable=columns):
             yield from columns
-        case ListAggregate(columns=rows):
+        case residual.ListAggregate(columns=rows):
             for one in (one for row in rows for one in row):
                 yield from step_columns(one)
-        case Combined(operands=operands):
+        case residual.Combined(operands=operands):
             for operand in operands:
                 yield from step_columns(operand)
         case _:
@@ -191,13 +179,13 @@ def type_ends(plan: MatchPlan, types: Mapping[RowColumn, ValueType]) -> tuple[Ro
     """When windows end, if some are between neighbours; dates among timestamps become such."""
     near = near_columns(plan)
     found = (*window_columns(plan)[1:], *near) if near else ()
-    times = [types[one] for one in found if types[one].family is not Family.DATE]
+    times = [types[column] for column in found if types[column].family is not Family.DATE]
     if not times:
         return found
-    dates = (types[one].family is Family.DATE for one in found)
+    dates = (types[column].family is Family.DATE for column in found)
     return tuple(
-        cast(one, times[0].name) if is_date else one
-        for one, is_date in zip(found, dates, strict=True)
+        cast(column, times[0].name) if is_date else column
+        for column, is_date in zip(found, dates, strict=True)
     )
 
 
@@ -225,8 +213,8 @@ def guard_reads(plan: MatchPlan) -> MatchPlan:
 
     measures = (replace(one, value=with_references(one.value, guard)) for one in plan.measures)
     definitions = (
-        replace(one, condition=with_references(one.condition, guard_aggregates))
-        for one in plan.definitions
+        replace(definition, condition=with_references(definition.condition, guard_aggregates))
+        for definition in plan.definitions
     )
     return replace(plan, measures=tuple(measures), definitions=tuple(definitions))
 
@@ -256,7 +244,7 @@ def guard_aggregate(plan: MatchPlan, aggregate: Aggregate) -> Aggregate:
 
     return replace(
         aggregate,
-        arguments=tuple(guarded(one, passing) for one in aggregate.arguments),
+        arguments=tuple(guarded(argument, passing) for argument in aggregate.arguments),
         condition=None if condition is None else guarded(condition, []),
         ordering=tuple((guarded(one, passing), by) for one, by in aggregate.ordering),
     )
@@ -269,7 +257,7 @@ Computed = str | RowColumn | Shifted | Framed
 
 
 def find_origins(
-    plan: MatchPlan, conditions: Iterable[SplitCondition], outputs: Iterable[OutputColumn]
+    plan: MatchPlan, conditions: Iterable[residual.SplitCondition], outputs: Iterable[OutputColumn]
 ) -> Mapping[Computed, SqlOrigin]:
     """The origin of all that is computed before the match; of what several ask for, the first."""
     found: dict[Computed, SqlOrigin] = {}
@@ -297,7 +285,7 @@ def of_key(key: RowExpression, plan: MatchPlan) -> SqlOrigin:
     return origin(f"an expression in {clause}", clause, key.span)
 
 
-def of_condition(condition: SplitCondition) -> SqlOrigin:
+def of_condition(condition: residual.SplitCondition) -> SqlOrigin:
     """The origin of a variable's condition."""
     name = condition.variable
     return origin(f"the condition of `{name}`", f"{part('DEFINE')} {name}", condition.span)
@@ -309,13 +297,13 @@ def of_measure(measure: Measure) -> SqlOrigin:
     return origin(f"the measure `{name}`", f"{part('MEASURES')} {name}", measure.value.span)
 
 
-def columns_of(condition: SplitCondition) -> Iterator[RowColumn]:
+def columns_of(condition: residual.SplitCondition) -> Iterator[RowColumn]:
     """The columns that a condition asks Spark for."""
     tests = (condition.before, condition.nearby, *condition.tests)
     for test in tests:
         if isinstance(test, RowColumn):
             yield test
-        elif isinstance(test, Nearby):
+        elif isinstance(test, residual.Nearby):
             yield from step_columns(test.step)
     if condition.during is not None:
         yield from step_columns(condition.during)

@@ -34,14 +34,7 @@ from matchrec.nfa.compile import CompiledPattern
 from matchrec.nfa.occurrences import Occurrences, compile_occurrences, occurrences_of_stages
 from matchrec.output.schema import RowOutput
 from matchrec.plan.clauses import MatchOutput
-from matchrec.plan.expression import (
-    Navigation,
-    Scalar,
-    Term,
-    column_term,
-    comparison,
-    joined,
-)
+from matchrec.plan.expression import Navigation, Scalar, Term, column_term, comparison, joined
 from matchrec.plan.match_plan import MatchPlan, search_only
 from matchrec.plan.pattern import negations, variable_names
 
@@ -103,7 +96,7 @@ def draft_coverage(drafted: Draft) -> CoverageDraft:
     occurrences = occurrences_of(drafted.pattern, plan)
     orders = tuple(dict.fromkeys(item.expression.text for item in plan.order_by))
     tie = tie_of(orders, drafted)
-    tests = {one.variable: asked_tests(one) for one in drafted.conditions}
+    tests = {condition.variable: asked_tests(condition) for condition in drafted.conditions}
     narrowed = replace(
         drafted,
         plan=plan,
@@ -144,11 +137,11 @@ def link_coverage(asked: CoverageDraft, executable: Executable) -> CoverageTask:
     if task.selects and compile_task(task, len(executable.crossing.integers)).counts_matches:
         raise coverage_of_match_number()
     bits = bits_of_tests(executable)
-    known = {name: [bits[column_of(one)] for one in tests] for name, tests in asked.tests.items()}
+    known = {name: [bits[column_of(test)] for test in tests] for name, tests in asked.tests.items()}
     rest = {one.variable: [None] for one in asked.drafted.conditions if one.during is not None}
     parts = tuple((*known.get(name, []), *rest.get(name, [])) for name in plan.variables)
     columns = executable.crossing.columns
-    orders = (columns.index(row_column(one.name)) for one in asked.drafted.outputs)
+    orders = (columns.index(row_column(output.name)) for output in asked.drafted.outputs)
     naming = (*(index for _, index in executable.crossing.keys), *orders)
     found = asked.occurrences
     coverable = Coverable(
@@ -162,7 +155,7 @@ def tie_of_task(
 ) -> int | NearbyCondition | None:
     """What tells a worker of ties."""
     if isinstance(tie, Nearby):
-        return next(one for one in executable.nearby if one.column == tie.column)
+        return next(condition for condition in executable.nearby if condition.column == tie.column)
     return None if tie is None else bits[tie]
 
 
@@ -196,9 +189,9 @@ def asked_tests(condition: SplitCondition) -> Sequence[Test]:
 def asked_after(before: Sequence[Test], test: Test) -> Test:
     """A test where others hold; what Spark computes asks only those that it computes too."""
     if isinstance(test, RowColumn):
-        of_spark = (one for one in before if isinstance(one, RowColumn))
+        of_spark = (column for column in before if isinstance(column, RowColumn))
         only_rows = test.looks_at_one_row
-        own = tuple(one for one in of_spark if one.looks_at_one_row or not only_rows)
+        own = tuple(column for column in of_spark if column.looks_at_one_row or not only_rows)
         return true_unless(conjunction(own), test) if own else test
     guard = conjunction(tuple(map(column_of, before)))
     asked = all_of(list(map(step_of, before)), NOWHERE)

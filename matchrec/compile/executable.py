@@ -143,7 +143,7 @@ class Executable:
         """How much of a partition must be at hand around a match; None for all of it."""
         if not self.in_pieces:
             return None
-        offsets = [offset for one in self.nearby for offset in one.offsets]
+        offsets = [offset for condition in self.nearby for offset in condition.offsets]
         return find_lookaround(self.task, len(self.crossing.integers), self.reads, offsets)
 
     @property
@@ -160,5 +160,5 @@ class Executable:
         return Frame(0, None if self.window_rows is None else self.window_rows - 1)
 
     def limit(self, max_steps: int | None) -> Executable:
-        """The same with so many steps in a partition at most: see `Task`."""
+        """The executable, which may take so many steps in a partition at most: see `Task`."""
         return replace(self, task=replace(self.task, max_steps=max_steps))

@@ -10,14 +10,7 @@ from matchrec.conditions.negation import Forbidden, Viewpoint, all_of
 from matchrec.conditions.residual import SplitCondition
 from matchrec.conditions.split import ConditionSplitter, RowScope, split
 from matchrec.errors.sql.pattern import negation_at_start, several_ends
-from matchrec.nfa.closure import (
-    ANCHORS,
-    Choice,
-    Folding,
-    forbidden_by,
-    least_mapped,
-    number_states,
-)
+from matchrec.nfa.closure import ANCHORS, Choice, Folding, forbidden_by, least_mapped, number_states
 from matchrec.nfa.compile import CompiledPattern, compile_pattern
 from matchrec.plan.clauses import Definition
 from matchrec.plan.expression import Scalar, complement
@@ -78,7 +71,7 @@ class Separation:
         if any(choice.guard & ~ANCHORS for choice in self.folding.choices[0]):
             raise negation_at_start(self.span)
         places, choices = zip(*number_states([KnownState(0)], self.choices), strict=True)
-        return Folding(choices, tuple(self.folding.states[one.state] for one in places))
+        return Folding(choices, tuple(self.folding.states[place.state] for place in places))
 
     def choices(self, place: KnownState) -> Iterator[tuple[Choice, KnownState | None]]:
         """The choices of a place, with tests, and where each leads."""
@@ -193,7 +186,7 @@ class Tests:
         """The test for a restriction."""
         own = self.plan.variables[asked.variable]
         definitions = (one for one in self.plan.definitions if one.variable == own)
-        parts = [one.condition for one in definitions]
+        parts = [definition.condition for definition in definitions]
         parts += self.absent(number, asked.here, asked.variable, Forbidden.HERE)
         parts += self.absent(number, asked.absent, asked.variable, Forbidden.AFTER)
         if asked.present:

@@ -45,26 +45,13 @@ from matchrec.conditions.types import NESTED, ValueType, is_wide_decimal
 from matchrec.conditions.typing.steps import StepTyper
 from matchrec.conditions.typing.typer import IN_UTC, RunColumns, Typer
 from matchrec.engine.engines import choose
-from matchrec.engine.interface import (
-    Absent,
-    Condition,
-    NearbyCondition,
-    Staged,
-    Task,
-)
+from matchrec.engine.interface import Absent, Condition, NearbyCondition, Staged, Task
 from matchrec.errors.conditions import only_spark_computes
 from matchrec.errors.run.origins import SqlOrigin
 from matchrec.nfa.closure import Choice, is_needed
 from matchrec.nfa.compile import CompiledPattern, compile_pattern
+from matchrec.output import schema
 from matchrec.output.reads import MeasureReader, ReadPointer, timeout_pieces
-from matchrec.output.schema import (
-    OutputColumn,
-    PointerOutput,
-    RowOutput,
-    TimeoutOutput,
-    TotalOutput,
-    output_columns,
-)
 from matchrec.plan.clauses import Absence
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show
@@ -92,7 +79,7 @@ class Draft:
     written: MatchPlan
     pattern: CompiledPattern
     conditions: tuple[SplitCondition, ...]
-    outputs: tuple[OutputColumn, ...]
+    outputs: tuple[schema.OutputColumn, ...]
     relevant: tuple[RowColumn, ...] = ()
     observed: tuple[RowColumn | Nearby, ...] = ()
     scope: RowScope = RowScope.NEIGHBOURS
@@ -106,14 +93,14 @@ class Draft:
         """
         conditions = (one.before for one in self.conditions if one.before is not None)
         if self.plan.staging is not None:
-            conditions = (one for one in conditions if one != EVERYWHERE)
-        observed = (one for one in self.observed if isinstance(one, RowColumn))
+            conditions = (condition for condition in conditions if condition != EVERYWHERE)
+        observed = (column for column in self.observed if isinstance(column, RowColumn))
         return tuple(dict.fromkeys((*conditions, *observed)))
 
     def columns(self) -> tuple[RowColumn, ...]:
         """Every column whose type the link needs, each once."""
-        during = (one.during for one in self.conditions if one.during is not None)
-        nearby = (one.nearby for one in self.conditions if one.nearby is not None)
+        during = (condition.during for condition in self.conditions if condition.during is not None)
+        nearby = (condition.nearby for condition in self.conditions if condition.nearby is not None)
         observed = (one for one in self.observed if isinstance(one, Nearby))
         steps = (*during, *(one.step for one in (*nearby, *observed)))
         found = (
@@ -130,20 +117,20 @@ class Draft:
     def needs_spark(self) -> str | None:
         """Why Spark must sort the rows: what it computes of several of them; None if nothing."""
         columns = (*self.row_conditions, *self.columns())
-        several = (show_column(one) for one in columns if not one.looks_at_one_row)
+        several = (show_column(column) for column in columns if not column.looks_at_one_row)
         first = next(several, None)
         return (
             None if first is None else f"{first} spans several rows, and only Spark can compute it"
         )
 
     def prune(self) -> Draft:
-        """The same with the tests of rows that need not cross."""
+        """The draft with its tests of rows that need not cross."""
         relevant = find_relevance_tests(self.plan, self.pattern, self.conditions)
         return replace(self, relevant=relevant)
 
-    def narrow(self, outputs: tuple[OutputColumn, ...]) -> Draft:
-        """The same with these outputs only, so that more rows may be left out."""
-        measures = tuple(one for one in self.plan.measures if one in outputs)
+    def narrow(self, outputs: tuple[schema.OutputColumn, ...]) -> Draft:
+        """The draft with these outputs only, so that more rows may be left out."""
+        measures = tuple(measure for measure in self.plan.measures if measure in outputs)
         plan, written = (replace(one, measures=measures) for one in (self.plan, self.written))
         return replace(self, plan=plan, written=written, outputs=outputs).prune()
 
@@ -185,9 +172,9 @@ def link_nearby(drafted: Draft, typer: Typer, bits: RowBits) -> tuple[NearbyCond
     Raises MatchRecognizeUnsupportedError for what only Spark computes.
     """
     asked = [
-        (one.variable, one.nearby, bits.of_spark(one))
-        for one in drafted.conditions
-        if one.nearby is not None
+        (condition.variable, condition.nearby, bits.of_spark(condition))
+        for condition in drafted.conditions
+        if condition.nearby is not None
     ]
     observed = (one for one in drafted.observed if isinstance(one, Nearby))
     asked += [(show_column(one.column), one, None) for one in observed]
@@ -274,15 +261,15 @@ def draft(
 ) -> Draft:
     """The draft of a plan over an input with these columns.
 
-    name_of: see `output_columns`. scope: of conditions that Spark computes. type_of_order: of the
-    text of an order column; without it no condition is found to be a window, and ends of windows
-    are sums.
+    name_of: see `schema.output_columns`. scope: of conditions that Spark computes. type_of_order:
+    of the text of an order column; without it no condition is found to be a window, and ends of
+    windows are sums.
 
     Raises MatchRecognizeError for all that is wrong with a query, whatever the types are.
     """
     resolved = resolve(plan, columns)
     guarded = guard_reads(resolved)
-    outputs = output_columns(guarded, columns, name_of)
+    outputs = schema.output_columns(guarded, columns, name_of)
     compiled = compile_pattern(guarded)
     in_windows = guarded
     if type_of_order is not None and guarded.intervals:
@@ -369,7 +356,7 @@ def link(
         rows_per_match=plan.rows_per_match,
         crossing=build_crossing(plan, types, measures, conditions.columns),
         conditions=tuple(spark),
-        own_bits=tuple(spark[one] for one in drafted.row_conditions),
+        own_bits=tuple(spark[condition] for condition in drafted.row_conditions),
         relevant=drafted.relevant,
         reads=measures.all_reads(plan.rows_per_match),
         aggregates=tuple(measures.aggregates),
@@ -401,16 +388,16 @@ def find_needed(drafted: Draft, bits: RowBits) -> tuple[int, ...]:
     return tuple(bit for bit in known if is_needed(folding, partial(asks, bit=bit)))
 
 
-def link_output(output: OutputColumn, measures: MeasureReader) -> Output:
+def link_output(output: schema.OutputColumn, measures: MeasureReader) -> Output:
     """An output column as text over reads."""
-    if isinstance(output, RowOutput):
+    if isinstance(output, schema.RowOutput):
         return Output(output.name, (measures.row(row_column(output.text)),), is_measure=False)
-    if isinstance(output, TimeoutOutput):
+    if isinstance(output, schema.TimeoutOutput):
         return Output(output.name, timeout_pieces(output.timeouts, measures), is_measure=False)
-    if isinstance(output, TotalOutput):
+    if isinstance(output, schema.TotalOutput):
         value = None if output.measure is None else output.measure.value
         return Output(output.name, (measures.total(output.asked, value),), is_measure=False)
-    if isinstance(output, PointerOutput):
+    if isinstance(output, schema.PointerOutput):
         return Output(output.name, (measures.read(ReadPointer(output.field)),), is_measure=False)
     pieces = measures.pieces(output.value)
     return Output(output.name, pieces, not output.over_rows, of_measure(output))

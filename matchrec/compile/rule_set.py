@@ -72,7 +72,7 @@ class RuleSet:
     @property
     def bits(self) -> int:
         """How many truth values a row has, with those that a worker computes."""
-        worker = (one.bit + 1 for rule in self.rules for one in rule.executable.nearby)
+        worker = (condition.bit + 1 for rule in self.rules for condition in rule.executable.nearby)
         return max([len(self.conditions), *worker])
 
 
@@ -115,7 +115,7 @@ class SharedDrafts:
     def relevant(self) -> tuple[RowColumn, ...]:
         """The tests of which a row must satisfy one to be sent at all; none if a rule has none."""
         tests = [drafted.relevant for drafted in self.drafts.values()]
-        return tuple(dict.fromkeys(one for own in tests for one in own)) if all(tests) else ()
+        return tuple(dict.fromkeys(column for own in tests for column in own)) if all(tests) else ()
 
     def draft(self) -> Draft:
         """What Spark is to compute, as a draft without a condition of a variable."""
@@ -149,11 +149,11 @@ def join_rules(
         tuple(
             LinkedRule(
                 name,
-                one,
+                executable,
                 places(further_keys(shared.drafts[name].plan)),
                 versions.get(name, Version(name)),
             )
-            for name, one in executables.items()
+            for name, executable in executables.items()
         ),
         tuple(crossing),
         places(key_columns(shared.plan)),

@@ -55,9 +55,9 @@ def link_totals(
     columns = {place: column for column, place in measures.columns.items()}
     totalled: dict[Totalled, int] = {}
     asked = tuple(
-        link_total(one, plan, measures, columns, totalled)
-        for one in measures.reads
-        if isinstance(one, ReadTotal)
+        link_total(total, plan, measures, columns, totalled)
+        for total in measures.reads
+        if isinstance(total, ReadTotal)
     )
     return replace(task, totals=TaskTotals(asked, plan.totals.grouped)), tuple(totalled)
 
@@ -73,7 +73,7 @@ def find_each_once(task: Task, grouped: Grouping) -> Task:
         raise errors.NotCarriedError(errors.RUNS_THAT_ARE_NO_MATCH)
     if task.stages is not None and task.stages.skip is not None:
         raise errors.NotCarriedError(errors.SKIP_STRATEGY)
-    effects = {one.effect for choices in task.pattern.folding.choices for one in choices}
+    effects = {choice.effect for choices in task.pattern.folding.choices for choice in choices}
     waits = A_MATCH in task.pattern.folding.ends or effects & {Effect.COMPLETES, Effect.TIMES_OUT}
     if waits and grouped is Grouping.END:
         raise errors.NotCarriedError(errors.COMPLETE_LATER)

@@ -399,7 +399,7 @@ def statistic(
     size, arguments = (3, 1) if step is add_to_moments else (5, 2)
 
     def result(use: AggregateUse) -> ValueType | None:
-        fit = len(use.types) == arguments and all(one.family in NUMBERS for one in use.types)
+        fit = len(use.types) == arguments and all(type_.family in NUMBERS for type_ in use.types)
         return DOUBLE if fit else None
 
     def begin(use: AggregateUse) -> Accumulator:
@@ -490,14 +490,14 @@ def type_beside(use: AggregateUse) -> ValueType | None:
 
 def type_of_chosen(use: AggregateUse) -> ValueType | None:
     """The type of the first argument; a second one says whether to ignore NULL."""
-    families = [one.family for one in use.types[1:]]
+    families = [type_.family for type_ in use.types[1:]]
     return use.types[0] if use.types and families in ([], [Family.BOOLEAN]) else None
 
 
 def type_of_text(use: AggregateUse) -> ValueType | None:
     """The type of the texts, which the delimiter has too."""
     family = use.types[0].family if use.types else None
-    alike = all(one.family is family or one.name == "void" for one in use.types)
+    alike = all(type_.family is family or type_.name == "void" for type_ in use.types)
     if len(use.types) > 2 or not alike or family not in (Family.STRING, Family.BINARY):
         return None
     return use.types[0]
@@ -513,7 +513,7 @@ def type_of_percentile(use: AggregateUse) -> ValueType | None:
 def extreme_value(*, largest: bool) -> AggregateFunction:
     """MIN or MAX."""
     return AggregateFunction(
-        of_one(lambda one: one), partial(extreme, largest=largest), ignores_repeats=True
+        of_one(lambda type_: type_), partial(extreme, largest=largest), ignores_repeats=True
     )
 
 

@@ -13,20 +13,7 @@ from matchrec.conditions.functions.function import by_name
 from matchrec.conditions.residual import NOWHERE, ListAggregate, RunningAggregate, Step, Value
 from matchrec.conditions.row_column import Framed, RowColumn, Shifted, row_column
 from matchrec.errors.conditions import aggregate_not_grown, not_a_constant
-from matchrec.plan.expression import (
-    MATCH_NUMBER,
-    Aggregate,
-    Classifier,
-    ColumnReference,
-    Reference,
-    Scalar,
-    looks_at_columns_only,
-    operand_of,
-    references,
-    render,
-    row_text,
-    terms,
-)
+from matchrec.plan import expression
 from matchrec.plan.text import string_literal
 from matchrec.source import Span
 
@@ -41,37 +28,37 @@ BASIC = by_name(
 )
 
 
-def basic(aggregate: Aggregate) -> RunningAggregate | None:
+def basic(aggregate: expression.Aggregate) -> RunningAggregate | None:
     """The basic form of an aggregate, or None where it has none."""
     function = BASIC.get(aggregate.function)
     distinct_matters = aggregate.distinct and function not in ("min", "max")
     if function is None or distinct_matters or len(aggregate.arguments) > 1 or aggregate.ordering:
         return None
-    if not all(looks_at_columns_only(term) for term in terms(aggregate)):
+    if not all(expression.looks_at_columns_only(term) for term in expression.terms(aggregate)):
         return None
     column = counted_column(aggregate)
     span = aggregate.span or NOWHERE
     return RunningAggregate(function, aggregate.variable, column, aggregate.so_far, span)
 
 
-def counted_column(aggregate: Aggregate) -> RowColumn | None:
+def counted_column(aggregate: expression.Aggregate) -> RowColumn | None:
     """The column whose values the basic form takes, NULL where they are left out."""
-    text = row_text(aggregate.arguments[0]) if aggregate.arguments else None
+    text = expression.row_text(aggregate.arguments[0]) if aggregate.arguments else None
     if aggregate.function == "count_if":
         text = f"IF({text}, 1, NULL)"
     if aggregate.condition is not None:
-        text = f"IF({row_text(aggregate.condition)}, {text or 1}, NULL)"
+        text = f"IF({expression.row_text(aggregate.condition)}, {text or 1}, NULL)"
     return None if text is None else row_column(text)
 
 
 ADDED = frozenset({"sum", "avg"})
 
 
-SplitTerm = Callable[[str, Scalar], Step]
+SplitTerm = Callable[[str, expression.Scalar], Step]
 
 
 def split_aggregate(
-    aggregate: Aggregate, variables: Sequence[str], split: SplitTerm, span: Span
+    aggregate: expression.Aggregate, variables: Sequence[str], split: SplitTerm, span: Span
 ) -> RunningAggregate | ListAggregate:
     """An aggregate reference as one that the engine grows, or else as one over a list.
 
@@ -86,7 +73,7 @@ def split_aggregate(
 
 
 def list_aggregate(
-    aggregate: Aggregate, variables: Sequence[str], split: SplitTerm, span: Span
+    aggregate: expression.Aggregate, variables: Sequence[str], split: SplitTerm, span: Span
 ) -> ListAggregate:
     """An aggregate reference as one over a list of rows."""
     check(aggregate, span)
@@ -101,7 +88,7 @@ def list_aggregate(
     )
 
 
-def check(aggregate: Aggregate, span: Span) -> None:
+def check(aggregate: expression.Aggregate, span: Span) -> None:
     """Raises where Python does not compute the aggregate, or needs to know an argument."""
     from matchrec.conditions.accumulators import AGGREGATES, INSTEAD
 
@@ -110,46 +97,46 @@ def check(aggregate: Aggregate, span: Span) -> None:
     if function is None:
         raise aggregate_not_grown(name, INSTEAD.get(name), span)
     for place, argument in enumerate(aggregate.arguments):
-        if place == function.constant and references(argument):
+        if place == function.constant and expression.references(argument):
             raise not_a_constant(argument.span, place=place + 1, function=aggregate.function)
 
 
 def listed_columns(
-    aggregate: Aggregate, variable: str, split: SplitTerm, span: Span
+    aggregate: expression.Aggregate, variable: str, split: SplitTerm, span: Span
 ) -> tuple[Step, ...]:
     """What a row of a list has that is mapped to a variable: see `ListAggregate`."""
 
-    def write(reference: Reference) -> str:
+    def write(reference: expression.Reference) -> str:
         match reference:
-            case ColumnReference():
-                return operand_of(reference)
-            case Classifier():
+            case expression.ColumnReference():
+                return expression.operand_of(reference)
+            case expression.Classifier():
                 return string_literal(variable)
             case _:
                 raise aggregate_not_grown(aggregate.function, None, span)
 
-    def listed(term: Scalar) -> Step:
-        if MATCH_NUMBER in references(term):
+    def listed(term: expression.Scalar) -> Step:
+        if expression.MATCH_NUMBER in expression.references(term):
             return split(variable, term)
-        return Value(row_column(render(term, write)), None, None, span)
+        return Value(row_column(expression.render(term, write)), None, None, span)
 
     condition = aggregate.condition
     counts = Value(row_column("TRUE"), None, None, span) if condition is None else listed(condition)
     return counts, *map(listed, aggregate.arguments)
 
 
-def framed(aggregate: Aggregate) -> Framed:
+def framed(aggregate: expression.Aggregate) -> Framed:
     """An aggregate over a frame as what Spark computes for every row."""
     assert aggregate.frame is not None
     return Framed(tuple(call_pieces(aggregate)), aggregate.frame)
 
 
-def call_pieces(aggregate: Aggregate) -> Iterator[str | Shifted]:
+def call_pieces(aggregate: expression.Aggregate) -> Iterator[str | Shifted]:
     """The call of an aggregate, with what it evaluates on each row; a constant stays written."""
     yield f"{aggregate.function}("
     for number, argument in enumerate(aggregate.arguments):
         yield ", " if number else ""
-        text = row_text(argument)
-        yield Shifted(text, 0) if references(argument) else text
+        text = expression.row_text(argument)
+        yield Shifted(text, 0) if expression.references(argument) else text
     yield ")" if aggregate.arguments else "*)"
     yield " IGNORE NULLS" if aggregate.ignore_nulls else ""

@@ -32,7 +32,7 @@ def holds_of_rows(plan: MatchPlan, variable: str | None) -> Scalar | None:
     """What holds of each row that is mapped to a variable, as SQL over that row; None: nothing."""
     names = [plan.variables[member] for member in sorted(plan.members(variable))]
     known = [_row_condition(plan, name) for name in names]
-    found = [one for one in dict.fromkeys(known) if one is not None]
+    found = [term for term in dict.fromkeys(known) if term is not None]
     return joined("OR", found) if found and None not in known else None
 
 
@@ -53,8 +53,8 @@ def _is_of_row(plan: MatchPlan, variable: str, part: Scalar) -> bool:
     own = plan.ids[variable]
     places = [one.navigation for one in references(part) if isinstance(one, ColumnReference)]
     return looks_at_columns_only(part) and all(
-        one.is_last and not one.physical_offset and own in plan.members(one.variable)
-        for one in places
+        place.is_last and not place.physical_offset and own in plan.members(place.variable)
+        for place in places
     )
 
 

@@ -64,7 +64,7 @@ class Viewpoint:
     def absence(self) -> Scalar:
         """That the row does not satisfy the condition, or is not there."""
         definitions = (one for one in self.plan.definitions if one.variable == self.negated)
-        asked = [with_references(one.condition, self.read) for one in definitions]
+        asked = [with_references(definition.condition, self.read) for definition in definitions]
         if self.row is Forbidden.AFTER:
             asked = [self.has_next_row(), *asked]
         return complement(all_of(asked)) if asked else literal("FALSE", NOWHERE)

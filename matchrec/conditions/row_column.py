@@ -184,7 +184,7 @@ def window_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
 
 
 def gap_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
-    """The same of the window between a row and the next one, where rows of a match are such."""
+    """What measures the window between a row of a match and the next: see `window_columns`."""
     gap = plan.row_gap
     return () if gap is None else end_columns(plan, gap.interval)
 

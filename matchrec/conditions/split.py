@@ -215,7 +215,7 @@ class ConditionSplitter:
 
     def combined(self, scalar: Operation) -> Combined:
         """An operation that the engine computes."""
-        operands = tuple(one.step(part) for one, part in self.operands(scalar))
+        operands = tuple(splitter.step(part) for splitter, part in self.operands(scalar))
         return Combined(scalar.operator, operands, scalar.span, scalar.words)
 
     def defer(self, scalar: Scalar) -> Combined | None:

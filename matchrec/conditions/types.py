@@ -169,7 +169,7 @@ TIMESTAMP_NTZ = ValueType(Family.TIMESTAMP_NTZ, "timestamp_ntz")
 BINARY = ValueType(Family.BINARY, "binary")
 
 NAMED = BOOLEAN, TINYINT, SMALLINT, INT, BIGINT, FLOAT, DOUBLE, STRING, BINARY, DATE
-NAMES = {one.name.upper(): one for one in (*NAMED, TIMESTAMP, TIMESTAMP_NTZ)} | {
+NAMES = {type_.name.upper(): type_ for type_ in (*NAMED, TIMESTAMP, TIMESTAMP_NTZ)} | {
     "BYTE": TINYINT,
     "SHORT": SMALLINT,
     "INTEGER": INT,

@@ -19,13 +19,7 @@ from matchrec.engine.interface import Room, Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.matches import Matches, Numbering, no_matches
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions
-from matchrec.engine.records import (
-    CompiledTask,
-    SearchInput,
-    compile_task,
-    prepare_input,
-    rows_of,
-)
+from matchrec.engine.records import CompiledTask, SearchInput, compile_task, prepare_input, rows_of
 from matchrec.engine.selection import (
     LiveRuns,
     Release,

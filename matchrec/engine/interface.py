@@ -9,16 +9,7 @@ from typing import TYPE_CHECKING
 from matchrec.conditions.row_column import RowColumn
 from matchrec.conditions.run_condition import Aggregated, Call, ReadValue, RunExpression, parts_of
 from matchrec.nfa.compile import CompiledPattern
-from matchrec.plan.clauses import (
-    ONE_OF_A_ROW,
-    AfterMatchSkip,
-    EventSelection,
-    Grouping,
-    MatchOutput,
-    PartialMatches,
-    SkipTo,
-    goes_beyond_preferred,
-)
+from matchrec.plan import clauses
 
 if TYPE_CHECKING:
     from matchrec.plan.stages import Skip
@@ -108,7 +99,7 @@ class TaskTotals:
     """What is asked of all matches instead of the matches, and by what these are grouped."""
 
     asked: tuple[Total, ...]
-    grouped: Grouping
+    grouped: clauses.Grouping
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,14 +122,14 @@ class Task:
     pattern: CompiledPattern
     conditions: tuple[Condition, ...]
     members: dict[str, frozenset[int]]
-    after_match: AfterMatchSkip = AfterMatchSkip()
-    selection: EventSelection = EventSelection.STRICT_CONTIGUITY
-    output: MatchOutput = MatchOutput.PREFERRED
+    after_match: clauses.AfterMatchSkip = clauses.AfterMatchSkip()
+    selection: clauses.EventSelection = clauses.EventSelection.STRICT_CONTIGUITY
+    output: clauses.MatchOutput = clauses.MatchOutput.PREFERRED
     absent: tuple[Absent, ...] = ()
     closing: int | None = None
     windowed: bool = False
     stages: Staged | None = None
-    partial: PartialMatches | None = None
+    partial: clauses.PartialMatches | None = None
     max_steps: int | None = None
     chained: bool = False
     totals: TaskTotals | None = None
@@ -155,7 +146,7 @@ class Task:
     @property
     def selects(self) -> bool:
         """Whether more is asked for than one match of consecutive rows for each starting row."""
-        return goes_beyond_preferred(self.selection, self.output, self.absent, self.closing)
+        return clauses.goes_beyond_preferred(self.selection, self.output, self.absent, self.closing)
 
     @property
     def waits(self) -> tuple[int | None, ...]:
@@ -163,7 +154,7 @@ class Task:
         folding = self.pattern.folding
         if self.stages is not None:
             return folding.waits
-        strict = self.selection is EventSelection.STRICT_CONTIGUITY
+        strict = self.selection is clauses.EventSelection.STRICT_CONTIGUITY
         return tuple(None if strict else state for state in range(len(folding.choices)))
 
     @property
@@ -174,7 +165,7 @@ class Task:
     @property
     def searches_twice(self) -> bool:
         """Whether runs are looked for from starting rows that have been found to begin no match."""
-        return self.partial is not None and self.output in ONE_OF_A_ROW
+        return self.partial is not None and self.output in clauses.ONE_OF_A_ROW
 
     @property
     def looks_only_at_data(self) -> bool:
@@ -201,8 +192,8 @@ class Task:
     @property
     def shares_rows(self) -> bool:
         """Whether matches overlap, and how one goes on from a row does not depend on its start."""
-        overlap = self.after_match.to is not SkipTo.PAST_LAST_ROW
-        overlap = overlap and self.output is MatchOutput.PREFERRED
+        overlap = self.after_match.to is not clauses.SkipTo.PAST_LAST_ROW
+        overlap = overlap and self.output is clauses.MatchOutput.PREFERRED
         return (
             overlap
             and self.looks_only_at_data

@@ -18,10 +18,7 @@ from matchrec.engine.partitions import BoolArray, Partitions, WordArray
 from matchrec.evaluate.instructions import DIVISION_BY_ZERO, OVERFLOW
 from matchrec.evaluate.vectors import RowFailure, Vectors
 
-FAILURES = {
-    OVERFLOW: FailureKind.OVERFLOW,
-    DIVISION_BY_ZERO: FailureKind.DIVISION_BY_ZERO,
-}
+FAILURES = {OVERFLOW: FailureKind.OVERFLOW, DIVISION_BY_ZERO: FailureKind.DIVISION_BY_ZERO}
 
 
 def satisfy_nearby(partitions: Partitions, conditions: tuple[NearbyCondition, ...]) -> Partitions:

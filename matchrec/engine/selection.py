@@ -31,15 +31,7 @@ from matchrec.engine.kernels.order import (
 )
 from matchrec.engine.kernels.skipping import search_matches
 from matchrec.engine.kernels.starts import NO_ROW
-from matchrec.engine.kernels.totals import (
-    KNOWN,
-    NUMBER,
-    OF_A_TOTAL,
-    ROW,
-    VALUE,
-    WAYS,
-    words_of,
-)
+from matchrec.engine.kernels.totals import KNOWN, NUMBER, OF_A_TOTAL, ROW, VALUE, WAYS, words_of
 from matchrec.engine.matches import (
     FailureKind,
     Matches,

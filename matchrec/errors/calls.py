@@ -16,7 +16,7 @@ from matchrec.errors.kinds import (
     shown,
 )
 from matchrec.errors.message import plan_error, refused, run_error, unsupported
-from matchrec.errors.surface import here
+from matchrec.errors.surface import current_surface
 from matchrec.source import Source, Span, counted
 
 # A DataFrame to be unwound that is no result of `sase` in compressed form.
@@ -221,7 +221,7 @@ def no_values(args: str, needed: int, first: Span | None) -> MatchRecognizePlanE
     return MatchRecognizePlanError(
         f"the query has {markers} (?), args {args}",
         first,
-        hint=here().markers
+        hint=current_surface().markers
         if needed
         else 'leave args out, or for :name pass a dict: args={"name": value}',
     )
@@ -363,7 +363,7 @@ def unknown_word(
     return MatchRecognizePlanError(
         f"unknown {argument} `{SHORT.repr(value)[1:-1]}` of {call}",
         notes=(f"known: {listed(known)}",),
-        hint=f"write {here().option(argument, near or known[0])}",
+        hint=f"write {current_surface().option(argument, near or known[0])}",
     )
 
 
@@ -379,15 +379,13 @@ def no_java(needed: int, java_home: str | None) -> MatchRecognizeError:
     """Spark runs on Java, and there is none where it looks."""
     where = "on PATH" if java_home is None else f"in `{java_home}`, where JAVA_HOME points"
     return MatchRecognizeError(
-        f"Spark needs Java {needed} or newer, and there is none {where}",
-        hint=INSTALL_JAVA,
+        f"Spark needs Java {needed} or newer, and there is none {where}", hint=INSTALL_JAVA
     )
 
 
 # The Java that Spark would start is older than this Spark can use.
 java_too_old = refused(
-    "Spark needs Java {needed} or newer, and `{java}` is Java {found}",
-    hint=INSTALL_JAVA,
+    "Spark needs Java {needed} or newer, and `{java}` is Java {found}", hint=INSTALL_JAVA
 )
 
 
@@ -437,7 +435,7 @@ def no_room_on_disk(folder: str | None) -> MatchRecognizeRunError:
     return MatchRecognizeRunError(
         f"no room on the disk of {folder or 'temporary files'} for rows that are being sorted",
         hint="name folders with more room in spark.local.dir, or have Spark sort:"
-        f" {here().option('sort', 'spark')}",
+        f" {current_surface().option('sort', 'spark')}",
     )
 
 

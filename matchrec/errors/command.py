@@ -75,8 +75,7 @@ no_such_module = refused("`{module}` cannot be imported", notes=("{reason}",))
 
 # A name that is no Pattern in its file or module.
 no_such_pattern = refused(
-    "`{name}` is not a Pattern in `{place}`",
-    notes=("Patterns there: {known}",),
+    "`{name}` is not a Pattern in `{place}`", notes=("Patterns there: {known}",)
 )
 
 

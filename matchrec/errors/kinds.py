@@ -159,10 +159,10 @@ class MatchRecognizeRunError(MatchRecognizeError):
         ...     print(matchrec.MatchRecognizeRunError.from_exception(error).message)
         conditions that depend on the run were asked more than 1 times in a partition
         """
-        for one in chain_of(error):
-            if isinstance(one, MatchRecognizeRunError):
-                return one
-            text = str(one)
+        for exception in chain_of(error):
+            if isinstance(exception, MatchRecognizeRunError):
+                return exception
+            text = str(exception)
             found = cls._carried(text) or cls._of_spark(text)
             if found is not None:
                 found.__cause__ = error
@@ -302,9 +302,9 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     return min(near, key=lambda item: item[0])[1] if near else None
 
 
-def begins(one: str, other: str) -> bool:
+def begins(left: str, right: str) -> bool:
     """Whether one of two names, of three letters or more, begins with the other."""
-    return min(len(one), len(other)) >= 3 and (one.startswith(other) or other.startswith(one))
+    return min(len(left), len(right)) >= 3 and (left.startswith(right) or right.startswith(left))
 
 
 def misspelt(written: str, meant: str, most: int) -> int:

@@ -29,7 +29,7 @@ from matchrec.errors.kinds import (
 )
 from matchrec.errors.language import as_note, current, part
 from matchrec.errors.run.place import RowPlace
-from matchrec.errors.surface import here
+from matchrec.errors.surface import current_surface
 from matchrec.source import Span
 
 
@@ -167,11 +167,11 @@ def _filled(template: str, named: Mapping[str, object]) -> str:
         if field["word"]:
             return str(getattr(current(), field["word"]))
         if field["here"]:
-            words = str(getattr(here(), field["here"]))
+            words = str(getattr(current_surface(), field["here"]))
             return words.format(name=named[field["of"]]) if field["of"] else words
         if field["option"]:
             chosen = _filled(field["value"], named).split("|")
-            return here().option(
+            return current_surface().option(
                 field["option"], *(int(one) if one.isdigit() else one for one in chosen)
             )
         value: Any = named[field["name"]]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from matchrec.errors.kinds import (
-    MatchRecognizePlanError,
-)
+from matchrec.errors.kinds import MatchRecognizePlanError
 from matchrec.errors.message import plan_error, unsupported
 
 # A name that no stage can have.
@@ -80,8 +78,7 @@ condition_of_group = unsupported(
 
 # A condition without text.
 empty_condition = plan_error(
-    "{call}() of {stage} is empty",
-    hint='write e.g. {call}("price > 10"), or leave it out',
+    "{call}() of {stage} is empty", hint='write e.g. {call}("price > 10"), or leave it out'
 )
 
 # A stop condition where there is no loop.

@@ -91,13 +91,13 @@ def shown_on(surface: Surface) -> AbstractContextManager[None]:
     return holding(_CURRENT, surface)
 
 
-def here() -> Surface:
+def current_surface() -> Surface:
     """Where an error that is made now will be shown.
 
-    >>> here().option("dialect", "oracle", "trino")
+    >>> current_surface().option("dialect", "oracle", "trino")
     'dialect="oracle" or "trino"'
     >>> with shown_on(COMMAND_LINE):
-    ...     here().option("type_column", "kind")
+    ...     current_surface().option("type_column", "kind")
     '--type-column kind'
     """
     return _CURRENT.get()

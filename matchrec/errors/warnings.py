@@ -185,10 +185,7 @@ refused_rule = Message(RefusedRuleWarning, "left out: {error}")
 
 
 # A part of a query that means something else here than in its product.
-other_in_product = Message(
-    ProductWarning,
-    "{title}: {message}",
-)
+other_in_product = Message(ProductWarning, "{title}: {message}")
 
 
 # The first query of a session in which `tune` has something to set.

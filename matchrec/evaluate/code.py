@@ -78,7 +78,7 @@ def function_of(expression: Arithmetic | Mathematics | Narrow) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Coder:
+class ConditionCompiler:
     """Writes the code of the condition of `variable`.
 
     members: variable ids by name. integers: how many integer columns there are; floating ones are
@@ -200,10 +200,10 @@ class Coder:
         meaning = Listed(self._members(collect.variable), forms, collect.so_far)
         return self._register(self.registers.number(meaning))
 
-    def _listed(self, one: Collected) -> ListedValue:
-        reads = arguments_of(one.expression, one.type, lazy=True)
+    def _listed(self, collected: Collected) -> ListedValue:
+        reads = arguments_of(collected.expression, collected.type, lazy=True)
         return ListedValue(
-            one.expression, one.type, tuple(self._read_of_row(*own) for own in reads)
+            collected.expression, collected.type, tuple(self._read_of_row(*own) for own in reads)
         )
 
     def _read_of_row(self, read: RunExpression | Collect, type_: ValueType) -> ColumnRead | None:

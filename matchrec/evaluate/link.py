@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from matchrec.conditions.run_condition import Call, RunExpression
 from matchrec.evaluate import instructions as op
-from matchrec.evaluate.code import Coder, Instruction
+from matchrec.evaluate.code import ConditionCompiler, Instruction
 from matchrec.evaluate.registers import Meaning, Members, Registers, RowForm, Step
 
 RegisterSet = frozenset[int]
@@ -164,7 +164,7 @@ def link_conditions(
     mapped = {move.test: move.variable for move in moves}
     calls: list[Call] = []
     coders = [
-        Coder(mapped.get(number, number), members, registers, integers, calls)
+        ConditionCompiler(mapped.get(number, number), members, registers, integers, calls)
         for number in range(len(conditions))
     ]
     for coder, condition in zip(coders, conditions, strict=True):

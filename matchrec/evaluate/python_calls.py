@@ -65,16 +65,16 @@ class Listing:
         return map(self.lists.values, reversed(found))
 
 
-def decoder_of(one: ListedValue, source: RowValues) -> Decode:
+def decoder_of(value: ListedValue, source: RowValues) -> Decode:
     """How a value is made of what is kept of it."""
-    if is_kept_as_it_is(one):
+    if is_kept_as_it_is(value):
         return lambda kept: kept
-    return decoder(one.type, ranked_values(source, one.column))
+    return decoder(value.type, ranked_values(source, value.column))
 
 
-def is_kept_as_it_is(one: ListedValue) -> bool:
+def is_kept_as_it_is(value: ListedValue) -> bool:
     """Whether Python alone can hold it, as it has computed it."""
-    return one.column is None and is_ranked(one.type)
+    return value.column is None and is_ranked(value.type)
 
 
 class Lists:
@@ -101,10 +101,10 @@ class Lists:
         self.live = live
         self.source = source
         self.match_number = match_number
-        self.forms = [[self.reader(one) for one in form] for form in forms]
+        self.forms = [[self.reader(value) for value in form] for form in forms]
         types = [tuple((one.type, is_kept_as_it_is(one)) for one in form[1:]) for form in forms]
-        self.layouts = [types.index(one) for one in types]
-        self.decoders = [[decoder_of(one, source) for one in form[1:]] for form in forms]
+        self.layouts = [types.index(type_) for type_ in types]
+        self.decoders = [[decoder_of(value, source) for value in form[1:]] for form in forms]
 
     def append(self, number: int, form: int, row: int) -> int:
         """The number of a list with one more row; the same where the row does not count."""
@@ -123,9 +123,9 @@ class Lists:
             self.rows[found] = key
         return found
 
-    def reader(self, one: ListedValue) -> Callable[[int], Value]:
+    def reader(self, value: ListedValue) -> Callable[[int], Value]:
         """What reads a value of a row as it is kept, None where it is NULL."""
-        return self.computer(one) if one.column is None else self.bits_of(one.column)
+        return self.computer(value) if value.column is None else self.bits_of(value.column)
 
     def bits_of(self, column: int) -> Callable[[int], int | None]:
         """What reads a column of a row."""
@@ -213,26 +213,26 @@ class PythonCalls:
         self.listed = [place for place, one in linked.meanings if isinstance(one, Listed)]
         self.source = source
         self.lists = Lists(linked.forms, source, self.live_lists, self.tried)
-        self.formulas = [self.compiled(one, one.type) for one in linked.calls]
-        self.encoders = [encoder(one.type) for one in linked.calls]
+        self.formulas = [self.compiled(call, call.type) for call in linked.calls]
+        self.encoders = [encoder(call.type) for call in linked.calls]
         self.pointer = callback(self.answer) if linked.calls else NO_CALLBACK
 
-    def answer(self, what: int, one: int, other: int) -> int:
-        """Of `what` >= 0: compute that formula over the stack from `one` on; how it went.
+    def answer(self, what: int, place: int, row: int) -> int:
+        """Of `what` >= 0: compute that formula over the stack from `place` on; how it went.
 
-        Otherwise: the number of list `one` with row `other`, of form -1 - `what`.
+        Otherwise: the number of list `place` with `row`, of form -1 - `what`.
         """
         try:
             if what < 0:
-                return self.append(-1 - what, one, other)
+                return self.append(-1 - what, place, row)
             if self.failure is not None and not isinstance(self.failure, FunctionError):
                 return FUNCTION_FAILED
-            return self.compute(what, one)
+            return self.compute(what, place)
         except OverflowError:
             return OVERFLOW
         except BaseException as error:  # noqa: BLE001 -- a kernel lets nothing through
             self.failure = error
-            return FUNCTION_FAILED if what >= 0 else one
+            return FUNCTION_FAILED if what >= 0 else place
 
     def failed(self) -> FunctionError:
         """Why the last call has failed. Raises what is no failure of a function."""

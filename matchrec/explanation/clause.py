@@ -188,22 +188,22 @@ def before_lines(executable: Executable) -> Iterator[str]:
     if not executable.crossing.own and not executable.own_bits:
         yield "nothing"
     if executable.relevant:
-        bits = {one: f"bit {index}" for index, one in enumerate(executable.conditions)}
+        bits = {condition: f"bit {index}" for index, condition in enumerate(executable.conditions)}
         bits |= {fails(one): f"not {bit}" for one, bit in bits.items() if one.looks_at_one_row}
-        tests = " or ".join(bits[one] for one in executable.relevant)
+        tests = " or ".join(bits[column] for column in executable.relevant)
         yield f"only of rows with {tests}: without all others the matches are the same"
 
 
 def nearby_lines(executable: Executable) -> Iterator[str]:
     """The row conditions that the worker computes."""
-    for one in executable.nearby:
-        also = "" if one.row_condition is None else f"bit {one.row_condition} AND "
-        yield f"bit {one.bit} = {also}{show_column(one.column)}"
+    for condition in executable.nearby:
+        also = "" if condition.row_condition is None else f"bit {condition.row_condition} AND "
+        yield f"bit {condition.bit} = {also}{show_column(condition.column)}"
 
 
 def condition_lines(plan: MatchPlan, executable: Executable) -> Iterator[str]:
     task = executable.task
-    written = conditions_of(plan, (one.definition for one in negation_tests(plan)))
+    written = conditions_of(plan, (test.definition for test in negation_tests(plan)))
     for variable, condition in zip(task.variables, task.conditions, strict=True):
         if negations(plan.pattern) and variable in plan.forbidden:
             yield f"{variable}, which must not follow: {written.get(variable, 'true')}"
@@ -255,7 +255,7 @@ def total_lines(plan: MatchPlan, executable: Executable, built: str) -> Iterator
         yield f"by Spark: each match is built, because {built}"
     if plan.totals is not None:
         yield f"by the search, which builds no match: a row for {GROUPS[plan.totals.grouped]}"
-        columns = [show_column(one) for one in executable.crossing.columns]
+        columns = [show_column(column) for column in executable.crossing.columns]
         for one in executable.reads:
             if isinstance(one, ReadTotal):
                 yield show_read(one, columns)

@@ -192,7 +192,7 @@ def funnel_lines(clause: ClauseCoverage) -> Iterator[str]:
     """A line for each occurrence, with bars, then the matches."""
     if not clause.tried:
         return
-    names = [one.variable or "tried" for one in clause.occurrences]
+    names = [occurrence.variable or "tried" for occurrence in clause.occurrences]
     width, digits = max(map(len, [*names, "matches"])), len(f"{clause.tried:,}")
     for name, one in zip(names, clause.occurrences, strict=True):
         line = f"{name:<{width}} {one.came:>{digits},} {bar(one.came, clause.tried)}"
@@ -209,14 +209,14 @@ def bar(part: int, whole: int) -> str:
     return "█" * (max(1, round(BAR * part / whole)) if part else 0)
 
 
-def why(one: OccurrenceCoverage) -> str:
+def why(coverage: OccurrenceCoverage) -> str:
     """How many ended at an occurrence, and what ended most of them."""
-    if not one.ended:
+    if not coverage.ended:
         return ""
-    most = one.endings[0]
-    if len(one.endings) == 1:
-        return f"{one.ended:,} ended: {most}"
-    return f"{one.ended:,} ended: {most} ({most.count:,})"
+    most = coverage.endings[0]
+    if len(coverage.endings) == 1:
+        return f"{coverage.ended:,} ended: {most}"
+    return f"{coverage.ended:,} ended: {most} ({most.count:,})"
 
 
 def answer_lines(clause: ClauseCoverage) -> Iterator[str]:
@@ -243,7 +243,7 @@ def answer_lines(clause: ClauseCoverage) -> Iterator[str]:
 
 def decisive_occurrence(clause: ClauseCoverage) -> OccurrenceCoverage:
     """Without any match, where the runs ended that came nearest to one; else where most ended."""
-    ended = [one for one in clause.occurrences if one.ended]
+    ended = [occurrence for occurrence in clause.occurrences if occurrence.ended]
     if clause.figures.matches:
         return max(ended, key=lambda one: one.ended)
     return min(ended, key=lambda one: (min(e.remaining for e in one.endings), -one.ended))
@@ -349,14 +349,14 @@ class Coverage:
     @property
     def text(self) -> str:
         """The funnel of each clause."""
-        funnels = {number: show_funnel(one) for number, one in self.clauses.items()}
+        funnels = {number: show_funnel(clause) for number, clause in self.clauses.items()}
         return printable(numbered(funnels))
 
     def __str__(self) -> str:
         return self.text
 
     def __repr__(self) -> str:
-        return f"<Coverage: {'; '.join(one.summary for one in self.clauses.values())}>"
+        return f"<Coverage: {'; '.join(clause.summary for clause in self.clauses.values())}>"
 
     def to_pandas(self) -> pd.DataFrame:
         """A pandas DataFrame with a row for each occurrence of a variable in PATTERN.
@@ -379,15 +379,15 @@ class Coverage:
         rows = [
             (
                 number,
-                one.number,
-                one.variable,
-                one.came,
-                one.ended,
-                str(one.endings[0]) if one.ended else None,
-                one.endings[0].count if one.ended else 0,
+                occurrence.number,
+                occurrence.variable,
+                occurrence.came,
+                occurrence.ended,
+                str(occurrence.endings[0]) if occurrence.ended else None,
+                occurrence.endings[0].count if occurrence.ended else 0,
             )
             for number, clause in self.clauses.items()
-            for one in clause.occurrences
+            for occurrence in clause.occurrences
         ]
         found: pd.DataFrame = pd.DataFrame(rows, columns=list(COLUMNS))
         return found
@@ -475,7 +475,7 @@ def words_of_endings(asked: CoverageDraft) -> EndingWords:
         tuple("" if state is None else str(ending(asked, state, reason)) for reason in Reason)
         for state in states_after(occurrences)
     )
-    parts = (None if one is None else f"{one[1]} was not true" for one in all_parts(asked))
+    parts = (None if part is None else f"{part[1]} was not true" for part in all_parts(asked))
     return EndingWords((None, *taken), tuple(because), tuple(parts))
 
 
@@ -503,7 +503,7 @@ def all_parts(asked: CoverageDraft) -> list[tuple[str, str] | None]:
     """
     known = list[tuple[str, str]]()
     plan = asked.drafted.plan
-    conditions = {one.variable: one for one in asked.drafted.conditions}
+    conditions = {condition.variable: condition for condition in asked.drafted.conditions}
     stages = {} if plan.staging is None else stages_by_test(plan.staging)
     for variable in plan.variables:
         show_part = partial(show_test, test=variable) if plan.staging else show_scalar

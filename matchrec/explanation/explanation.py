@@ -65,7 +65,7 @@ class Explanation:
             return NO_CLAUSE
         if self.rules:
             named = zip(self.rules, self.clauses, strict=True)
-            rules = (f"\n\nrule {name}\n{indent(str(one), '  ')}" for name, one in named)
+            rules = (f"\n\nrule {name}\n{indent(str(clause), '  ')}" for name, clause in named)
             return self.shared + "".join(rules)
         return numbered(dict(enumerate(map(str, self.clauses), 1)))
 
@@ -144,7 +144,7 @@ class ExplainedRules:
 
     def explanation(self) -> Explanation:
         """What all rules share, then each of them."""
-        rules = tuple(one.name for one in self.rule_set.rules)
+        rules = tuple(rule.name for rule in self.rule_set.rules)
         return Explanation(tuple(self._clauses()), rules=rules, shared=titled(self._shared()))
 
     def _shared(self) -> Iterator[tuple[str, Iterator[str]]]:
@@ -158,10 +158,10 @@ class ExplainedRules:
     def _columns(self) -> Iterator[str]:
         rules = self.rule_set
         for number, column in enumerate(rules.columns):
-            users = [one.name for one in rules.rules if number in one.executable.crossing.own]
+            users = [rule.name for rule in rules.rules if number in rule.executable.crossing.own]
             yield f"c{number} = {show_column(column)}{of_rules(users)}"
         for number, condition in enumerate(rules.conditions):
-            users = [one.name for one in rules.rules if number in one.executable.own_bits]
+            users = [rule.name for rule in rules.rules if number in rule.executable.own_bits]
             yield f"bit {number} = {show_column(condition)}{of_rules(users)}"
         if self.sorts:
             yield "the workers hold each partition as a whole, and search it rule after rule"

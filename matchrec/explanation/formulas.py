@@ -25,18 +25,8 @@ from matchrec.conditions.row_column import show_column
 from matchrec.engine.interface import Task
 from matchrec.engine.records import compile_task
 from matchrec.evaluate import instructions as op
+from matchrec.evaluate import registers
 from matchrec.evaluate.link import LinkedConditions
-from matchrec.evaluate.registers import (
-    CountOfRows,
-    Listed,
-    ListedValue,
-    Meaning,
-    Members,
-    RecentVariable,
-    Reduced,
-    RowOf,
-    VariableOfRow,
-)
 from matchrec.explanation.program import said_once
 from matchrec.nfa.closure import Choice
 from matchrec.nfa.program import Action, Edge, Formulas, Program, StateId
@@ -143,7 +133,7 @@ def sources_in_stages(program: Program, state: StateId) -> Iterator[Branching]:
     ignores = [edge for edge in edges if edge.action is Action.IGNORE]
     leaves = any(edge.action is Action.PROCEED for edge in edges)
     for take in takes:
-        both = any(not set(take.needs) & set(one.forbids) for one in ignores)
+        both = any(not set(take.needs) & set(edge.forbids) for edge in ignores)
         if both and state != program.start:
             yield TAKE_IGNORE
         if leaves:
@@ -429,43 +419,43 @@ class Vector:
         live = set(self.linked.live_registers[begin:end].tolist())
         return [name for name, (register, _) in self.named().items() if register in live]
 
-    def named(self) -> dict[str, tuple[int, Meaning]]:
+    def named(self) -> dict[str, tuple[int, registers.Meaning]]:
         """V1, V2, ..., each with its first register, in the order of these."""
         meanings = sorted(self.linked.meanings, key=lambda one: one[0])
-        return {f"V{i}": one for i, one in enumerate(meanings, 1)}
+        return {f"V{i}": meaning for i, meaning in enumerate(meanings, 1)}
 
-    def show(self, register: int, meaning: Meaning) -> str:
+    def show(self, register: int, meaning: registers.Meaning) -> str:
         """What a value is: operation, column, variables."""
         match meaning:
-            case RowOf(end, members, offset):
+            case registers.RowOf(end, members, offset):
                 side = "after" if end is End.FIRST else "before"
                 further = f", {offset} {side} it" if offset else ""
                 row = f"the {end.value.lower()} row of {self.of(members)}{further}"
                 return f"set {self.read_through(register)} of {row}"
-            case RecentVariable(distance):
+            case registers.RecentVariable(distance):
                 return f"set the variable of the row {distance} before the last one"
-            case VariableOfRow(end, members, offset, physical):
+            case registers.VariableOfRow(end, members, offset, physical):
                 row = f"{end.value}({self.of(members)}, {offset})"
                 return f"set the variable at {physical:+d} from {row}"
-            case CountOfRows(members, column, so_far):
+            case registers.CountOfRows(members, column, so_far):
                 counted = "*" if column is None else self.columns[column]
                 return f"count {counted} of {self.of(members)}{without_last(so_far)}"
-            case Reduced(function, members, column, _, so_far):
+            case registers.Reduced(function, members, column, _, so_far):
                 what = f"{function.value} {self.columns[column]}"
                 return f"{what} of {self.of(members)}{without_last(so_far)}"
-            case Listed(members, forms, so_far):
-                values = dict.fromkeys(self.listed(one) for form in forms for one in form[1:])
+            case registers.Listed(members, forms, so_far):
+                values = dict.fromkeys(self.listed(value) for form in forms for value in form[1:])
                 listed = ", ".join(values)
                 return f"list {listed} of {self.of(members)}{without_last(so_far)}"
             case _:
                 assert_never(meaning)
 
-    def listed(self, one: ListedValue) -> str:
+    def listed(self, value: registers.ListedValue) -> str:
         """What a row of a list has; where MATCH_NUMBER() is in it, what that is combined with."""
-        read = dict.fromkeys(self.columns[each[0]] for each in one.reads if each is not None)
-        return " with ".join((*(() if one.column is not None else ("MATCH_NUMBER()",)), *read))
+        read = dict.fromkeys(self.columns[each[0]] for each in value.reads if each is not None)
+        return " with ".join((*(() if value.column is not None else ("MATCH_NUMBER()",)), *read))
 
-    def of(self, members: Members) -> str:
+    def of(self, members: registers.Members) -> str:
         """The name of variables, or all of theirs."""
         states = self.task.pattern.program.states
         every = {edge.variable for state in states for edge in state.edges}

@@ -50,8 +50,8 @@ class RepeatedStates:
         if not self.first <= state < self.end:
             return state
         found = self.first + (state - self.first) % self.length
-        for one in self.inner:
-            found = one.original(found)
+        for states in self.inner:
+            found = states.original(found)
         return found
 
 

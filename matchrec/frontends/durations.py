@@ -86,9 +86,9 @@ def read(value: Any, call: str, span: Span | None) -> Duration | None:
     if text[:1] == text[-1:] == "'":
         text = text[1:-1]
     amounts = list(AMOUNT.finditer(text))
-    if not amounts or "".join(one[0] for one in amounts) != text:
+    if not amounts or "".join(amount[0] for amount in amounts) != text:
         return None
-    total = sum(Fraction(one[1]) * unit(one[2], call, span) for one in amounts)
+    total = sum(Fraction(amount[1]) * unit(amount[2], call, span) for amount in amounts)
     return Duration(True, Fraction(total)) if Fraction(total).denominator == 1 else None
 
 

@@ -57,7 +57,7 @@ Bound = int | Parameter | None
 
 def numbers_of(bounds: Iterable[Bound]) -> tuple[int, int | None]:
     """The bounds that are numbers; in the place of a parameter stands no bound."""
-    least, most = (one if isinstance(one, int) else None for one in bounds)
+    least, most = (bound if isinstance(bound, int) else None for bound in bounds)
     return least or 0, most
 
 
@@ -234,7 +234,7 @@ class _Parser(Cursor):
         part = self.primary() if self.token.is_name or self.key == "(" else Empty()
         names = part.parts if isinstance(part, Alternation) else (part,)
         span = word.span.to(self.span_from(start)) if self.position > start else word.span
-        found = [one.name for one in names if isinstance(one, Variable)]
+        found = [name.name for name in names if isinstance(name, Variable)]
         if len(found) < len(names):
             raise errors.nothing_negated(span)
         return Negation(tuple(dict.fromkeys(found)), span)

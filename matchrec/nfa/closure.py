@@ -369,7 +369,7 @@ def is_exponentially_ambiguous(folded: Folded) -> bool:
         return True
     reached = [reachable([state], partial(targets, folded)) for state in range(len(folded))]
     return any(
-        sum(one.target is not None and state in reached[one.target] for one in choices) > 1
+        sum(choice.target is not None and state in reached[choice.target] for choice in choices) > 1
         for state, choices in enumerate(folded)
     )
 
@@ -383,12 +383,12 @@ def is_needed(folding: Folding, marked: Callable[[Choice], bool]) -> bool:
 
     def onward(state: int) -> Iterator[int]:
         waits = folding.waits[state : state + 1]
-        unmarked = (one.target for one in folding.choices[state] if not marked(one))
+        unmarked = (choice.target for choice in folding.choices[state] if not marked(choice))
         return (one for one in (*waits, *unmarked) if one is not None)
 
     def ends(state: int) -> bool:
         choices = folding.choices[state]
-        by_row = any(one.accepts or one.effect in endings for one in choices)
+        by_row = any(choice.accepts or choice.effect in endings for choice in choices)
         return by_row or any(folding.ends[state : state + 1])
 
     return not any(map(ends, reachable(range(folding.starts), onward)))
@@ -404,7 +404,7 @@ def may_map_twice(folding: Folding, waits: tuple[int | None, ...]) -> bool:
     1971.
     """
     folded, begin = folding.choices, range(folding.starts)
-    accepting = [any(one.accepts for one in choices) for choices in folded]
+    accepting = [any(choice.accepts for choice in choices) for choices in folded]
     waiting = [(one, other, one != other) for one in begin for other in begin]
     seen = set(waiting)
     while waiting:
@@ -441,10 +441,10 @@ def determinise(folding: Folding) -> Folding | None:
 
     def merged(members: frozenset[int]) -> Iterator[tuple[Choice, frozenset[int] | None]]:
         ways = [choice for state in sorted(members) for choice in folding.choices[state]]
-        yield from [(one, None) for one in ways if one.accepts][:1]
-        by_variable = {one.variable: one for one in reversed(ways) if not one.accepts}
+        yield from [(way, None) for way in ways if way.accepts][:1]
+        by_variable = {way.variable: way for way in reversed(ways) if not way.accepts}
         for variable, choice in by_variable.items():
-            onward = (one.target for one in ways if one.variable == variable)
+            onward = (way.target for way in ways if way.variable == variable)
             target = frozenset(one for one in onward if one is not None)
             yield replace(choice, again=False), target
 

@@ -149,7 +149,7 @@ def following_nots(rest: Rest | Repeated | None) -> tuple[ForbiddenEvent, ...]:
     nots = tuple(step for step in first if isinstance(step, ForbiddenEvent))
     ends = rest.then is None and rest.at + len(nots) == len(rest.steps)
     if ends and nots and not nots[-1].only_next:
-        return tuple(one for one in nots if one.only_next)
+        return tuple(event for event in nots if event.only_next)
     return nots
 
 
@@ -276,7 +276,7 @@ class _StageCompiler:
         self, tests: tuple[ForbiddenEvent, ...], pending: Pending, rest: Rest | StateId
     ) -> Iterator[Edge]:
         """The edges of such a state."""
-        names = tuple(one.test for one in tests)
+        names = tuple(test.test for test in tests)
         target = rest if isinstance(rest, int) else self.compile_rest(rest.tail(), pending)
         yield self.proceed(target, forbids=names)
         yield from self.edges_to_stop(names)
@@ -290,7 +290,7 @@ class _StageCompiler:
         if closing[-1].only_next:
             return state
         self.pending.add(state)
-        first = tuple(one for one in closing if one.only_next)
+        first = tuple(event for event in closing if event.only_next)
         return (
             self.compile_nots(first, replace(pending, closing=closing), state) if first else state
         )
@@ -302,14 +302,14 @@ class _StageCompiler:
         judged by itself.
         """
         if closing[-1].only_next:
-            tests = tuple(one.test for one in closing)
+            tests = tuple(event.test for event in closing)
             yield Edge(Action.IGNORE, self.FINAL, forbids=self.literals(tests))
             yield from self.edges_to_stop(tests)
             return
-        near = tuple(one.near for one in closing if one.near is not None)
+        near = tuple(event.near for event in closing if event.near is not None)
         for one in near:
             yield Edge(Action.IGNORE, self.FINAL, needs=self.literals((one,)))
-        tests = (*(one.test for one in closing if not one.only_next), *near)
+        tests = (*(event.test for event in closing if not event.only_next), *near)
         yield Edge(Action.IGNORE, self.made["end", closing], forbids=self.literals(tests))
 
     def compile_part(self, part: RepeatedPart, count: int, rest: Rest, pending: Pending) -> StateId:
@@ -320,9 +320,9 @@ class _StageCompiler:
         own, direct = pending, tuple[ForbiddenEvent, ...]()
         if count > 0:
             nots = following_nots(rest.tail())
-            lasting = (one.test for one in nots if not one.only_next)
+            lasting = (event.test for event in nots if not event.only_next)
             own = pending.with_kills(part.gap).with_stops(*lasting)
-            direct = tuple(one for one in nots if one.only_next and leaves)
+            direct = tuple(event for event in nots if event.only_next and leaves)
         if isinstance(part.content, Steps):
             return self.compile_group(part, count, rest, (own, pending), direct)
         key: tuple[object, ...] = (part, count, rest, pending)
@@ -330,7 +330,7 @@ class _StageCompiler:
         if leaves and contiguity_of(part, count, rest) is not Contiguity.STRICT:
             waits = ("companion", *key)
             self.make(waits, name, self.edges_of_stage(part, count, rest, own, waits))
-        fresh = own.with_stops(*(one.test for one in direct))
+        fresh = own.with_stops(*(event.test for event in direct))
         onward = self.edges_out(part, rest, pending) if leaves else ()
         stays = self.edges_of_stage(part, count, rest, fresh, waits)
         return self.make(key, name, chain(stays, onward))
@@ -464,7 +464,7 @@ def compose_tests(steps: Steps, variables: tuple[str, ...]) -> Composed:
                 assert not isinstance(part.content, Steps)
                 tests = ids[part.content.test], ids[part.until.test]
                 without[tests] = ids[part.until.take]
-    direct = frozenset(ids[one.test] for one in nots(steps) if one.only_next)
+    direct = frozenset(ids[event.test] for event in nots(steps) if event.only_next)
     return Composed(complements, without, direct)
 
 
@@ -481,9 +481,9 @@ def fold_places(
     near = tuple(program.variables.index(test) for test in nears)
     folder = _Folder(program, tests, windowed, near)
     starts = [
-        replace(one, starts=True)
-        for one in folder.places(program.start)
-        if one.state != program.final
+        replace(place, starts=True)
+        for place in folder.places(program.start)
+        if place.state != program.final
     ]
 
     def ways(place: WaitingPlace) -> Iterator[tuple[Choice, WaitingPlace | None]]:
@@ -531,11 +531,11 @@ class _Folder:
         return [WaitingPlace(*one) for one in found]
 
     def edges(self, place: WaitingPlace, action: Action) -> list[Edge]:
-        return [one for one in self.program.states[place.state].edges if one.action is action]
+        return [edge for edge in self.program.states[place.state].edges if edge.action is action]
 
     def reading(self, place: WaitingPlace) -> tuple[Edge | None, Edge | None]:
         """The edges of a state that take and that skip a row."""
-        take, ignore = (self.edges(place, one) for one in (Action.TAKE, Action.IGNORE))
+        take, ignore = (self.edges(place, literal) for literal in (Action.TAKE, Action.IGNORE))
         return take[0] if take else None, ignore[-1] if ignore and not place.starts else None
 
     def stops(self, place: WaitingPlace) -> set[VariableId]:

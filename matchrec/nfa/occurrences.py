@@ -52,7 +52,7 @@ def tell_apart(folding: Folding, span: Span | None) -> tuple[Folding, list[State
     folded = folding.choices
     remaining = least_rows(folded)
     awaited = [
-        frozenset(one.variable for one in choices if is_nearer(one, rows, remaining))
+        frozenset(choice.variable for choice in choices if is_nearer(choice, rows, remaining))
         for choices, rows in zip(folded, remaining, strict=True)
     ]
     alone = [frozenset[int]() for _ in folded]
@@ -83,7 +83,7 @@ def without_past_anchors(folding: Folding) -> Folding:
     After a row of `A* ^ A B`, its start would still say that two rows more are a match.
     """
     first = folding.choices[0]
-    if not any(one.guard & GUARD_START for one in first):
+    if not any(choice.guard & GUARD_START for choice in first):
         return folding
     return with_copy_of_start(folding, tuple(one for one in first if not one.guard & GUARD_START))
 
@@ -91,21 +91,21 @@ def without_past_anchors(folding: Folding) -> Folding:
 def without_empty_match(folding: Folding) -> Folding:
     """The folding whose start accepts nothing, with a copy of it for rows that lead back to it."""
     first = folding.choices[0]
-    if not any(one.accepts for one in first):
+    if not any(choice.accepts for choice in first):
         return folding
     states = with_copy_of_start(folding, first)
-    start = tuple(one for one in states.choices[0] if not one.accepts)
+    start = tuple(choice for choice in states.choices[0] if not choice.accepts)
     return replace(states, choices=(start, *states.choices[1:]))
 
 
 def with_copy_of_start(folding: Folding, copy: tuple[Choice, ...]) -> Folding:
     """The folding in which what leads back to the start leads to one more state."""
     folded = folding.choices
-    if not any(one.target == 0 for choices in folded for one in choices):
+    if not any(choice.target == 0 for choices in folded for choice in choices):
         return folding
     back = len(folded)
     choices = tuple(
-        tuple(replace(one, target=back) if one.target == 0 else one for one in each)
+        tuple(replace(choice, target=back) if choice.target == 0 else choice for choice in each)
         for each in (*folded, copy)
     )
     return replace(folding, choices=choices, states=(*folding.states, folding.states[0]))
@@ -121,13 +121,13 @@ def may_await_others(
 ) -> bool:
     """Whether the same occurrences might lead to states as near that await different ones."""
     first: dict[tuple[int | None, int], frozenset[int | None]] = {}
-    forks = any(len({one.variable for one in each}) < len(each) for each in folded)
+    forks = any(len({choice.variable for choice in each}) < len(each) for each in folded)
     return forks and any(
-        first.setdefault((one.variable, remaining[one.target]), awaited[one.target])
-        != awaited[one.target]
+        first.setdefault((choice.variable, remaining[choice.target]), awaited[choice.target])
+        != awaited[choice.target]
         for choices in folded
-        for one in choices
-        if one.target is not None
+        for choice in choices
+        if choice.target is not None
     )
 
 
@@ -215,7 +215,7 @@ def compile_occurrences(
     program = compile_program(numbered, tuple(map(str, range(len(found)))))
     folded = fold(program, every_way=every_way, span=pattern.span)
     folding, others = tell_apart(without_empty_match(folded) if every_way else folded, pattern.span)
-    choices = tuple(tuple(named(one, found) for one in state) for state in folding.choices)
+    choices = tuple(tuple(named(choice, found) for choice in state) for state in folding.choices)
     remaining = least_rows(choices)
     return Occurrences(
         CompiledPattern(compiled.program, replace(folding, choices=choices)),
@@ -249,7 +249,7 @@ def accepting_by_time(folding: Folding) -> Folded:
     accept = Choice(0, None, None)
     return tuple(
         (*choices, accept)
-        if end == A_MATCH or any(one.effect is Effect.COMPLETES for one in choices)
+        if end == A_MATCH or any(choice.effect is Effect.COMPLETES for choice in choices)
         else choices
         for choices, end in zip(folding.choices, folding.ends, strict=True)
     )

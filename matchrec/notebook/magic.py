@@ -190,9 +190,9 @@ def query_of(
 def partition_of(given: Sequence[str]) -> dict[str, object] | None:
     """The values of the key columns, by name."""
     texts = [unquoted(one) for one in given]
-    for one in texts:
-        if "=" not in one:
-            raise errors.wrong_partition(given=one)
+    for text in texts:
+        if "=" not in text:
+            raise errors.wrong_partition(given=text)
     named = (one.split("=", 1) for one in texts)
     return {name: value_of(value) for name, value in named} or None
 

@@ -97,11 +97,7 @@ def sum_decimals(words: IntArray, rows: IntArray, links: Links) -> IntArray:
 
 @allocating
 def find_extremes(
-    keys: IntArray,
-    rows: IntArray,
-    links: Links,
-    sign: int,
-    is_chained: bool,
+    keys: IntArray, rows: IntArray, links: Links, sign: int, is_chained: bool
 ) -> IntArray:
     """int64[k], as `sum_values`: the input row of the least counted key, or -1.
 

@@ -30,6 +30,7 @@ from matchrec.output.pieces import (
     RowTerm,
     RowVariable,
 )
+from matchrec.plan import show
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.expression import (
     MATCHED_ROWS,
@@ -50,13 +51,6 @@ from matchrec.plan.expression import (
     row_text,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.show import (
-    show_aggregate,
-    show_classifier,
-    show_matched_rows,
-    show_navigation,
-    show_semantics,
-)
 from matchrec.plan.text import SUM_OR_NULL
 from matchrec.plan.totals import AskedTotal
 
@@ -199,14 +193,14 @@ def show_read(read: Read, columns: Sequence[str]) -> str:
         case ReadRow(column):
             return columns[column]
         case ReadAt(column, navigation):
-            text = show_navigation(navigation, columns[column])
-            return show_semantics(navigation.semantics, text)
+            text = show.show_navigation(navigation, columns[column])
+            return show.show_semantics(navigation.semantics, text)
         case ReadClassifierAt(navigation):
-            return show_semantics(navigation.semantics, show_classifier(navigation))
+            return show.show_semantics(navigation.semantics, show.show_classifier(navigation))
         case ReadMatchedRows():
             return "the rows of the match"
         case ReadMatch(variable):
-            return show_matched_rows(variable)
+            return show.show_matched_rows(variable)
         case ReadFact():
             return read.value
         case ReadPointer(field):
@@ -216,7 +210,7 @@ def show_read(read: Read, columns: Sequence[str]) -> str:
             return f"{replace(asked, measure=argument)} over all matches"
         case ReadAggregate(function, variable, place, semantics):
             argument = "*" if place is None else columns[place]
-            return show_semantics(semantics, show_aggregate(function, variable, argument))
+            return show.show_semantics(semantics, show.show_aggregate(function, variable, argument))
 
 
 def read_from_chains(reads: Iterable[Read], rows_per_match: RowsPerMatch) -> bool:
@@ -255,10 +249,7 @@ class MeasureReader:
     """
 
     def __init__(
-        self,
-        plan: MatchPlan,
-        types: Mapping[RowColumn, ValueType],
-        crossing: dict[RowColumn, int],
+        self, plan: MatchPlan, types: Mapping[RowColumn, ValueType], crossing: dict[RowColumn, int]
     ) -> None:
         self.plan = plan
         self.types = types
@@ -366,7 +357,7 @@ class MeasureReader:
         found = RowAggregate(
             aggregate,
             tuple(variables[member] for member in sorted(self.plan.members(aggregate.variable))),
-            tuple(self.term(one) for one in aggregate.arguments),
+            tuple(self.term(argument) for argument in aggregate.arguments),
             tuple((self.term(one), words) for one, words in aggregate.ordering),
             None if condition is None else self.term(condition),
             self.read(ReadFact.POSITION) if running else None,

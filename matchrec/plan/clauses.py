@@ -115,7 +115,7 @@ class RowsPerMatch(OptionChoice):
         return self in (RowsPerMatch.ALL_ROWS_WITH_UNMATCHED, RowsPerMatch.EACH_ROW)
 
 
-OF_CLAUSES = tuple(one for one in RowsPerMatch if one is not RowsPerMatch.EACH_ROW)
+OF_CLAUSES = tuple(literal for literal in RowsPerMatch if literal is not RowsPerMatch.EACH_ROW)
 """Those that a clause may say."""
 
 

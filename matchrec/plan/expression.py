@@ -171,7 +171,7 @@ class Term:
 
     def __post_init__(self) -> None:
         texts = [piece for piece in self.pieces if isinstance(piece, str)]
-        read = [one.operations for one in self.pieces if isinstance(one, ColumnReference)]
+        read = [piece.operations for piece in self.pieces if isinstance(piece, ColumnReference)]
         own = self.own if texts else NO_OPERATIONS
         object.__setattr__(self, "own", own)
         object.__setattr__(self, "operations", own.union(*read))
@@ -273,7 +273,7 @@ def references(scalar: Scalar) -> tuple[Reference, ...]:
 
 def inner_references(aggregate: Aggregate) -> tuple[Reference, ...]:
     """The references in what an aggregate evaluates on each row."""
-    return tuple(one for term in terms(aggregate) for one in references(term))
+    return tuple(reference for term in terms(aggregate) for reference in references(term))
 
 
 def set_apart(pieces: Iterable[Piece]) -> tuple[Piece, ...]:

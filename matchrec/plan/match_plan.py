@@ -92,7 +92,7 @@ class MatchPlan:
     @property
     def row_gap(self) -> Gap | None:
         """The window between each row and the next one, if there is one."""
-        return next((one for one in self.gaps if one.to is None), None)
+        return next((gap for gap in self.gaps if gap.to is None), None)
 
     @property
     def selects(self) -> bool:
@@ -124,7 +124,7 @@ class MatchPlan:
     @property
     def _absent(self) -> tuple[str, ...]:
         """The variables under NOT, then those of absences."""
-        return (*negated_names(self.pattern), *(one.variable for one in self.absences))
+        return (*negated_names(self.pattern), *(absence.variable for absence in self.absences))
 
     def members(self, name: str | None) -> frozenset[int]:
         """Ids of the primary variables that `name` stands for; None is the universal variable."""
@@ -133,7 +133,7 @@ class MatchPlan:
     @property
     def matches_as_values(self) -> tuple[Aggregate, ...]:
         """The MATCHED_ROWS of its measures."""
-        found = (one for measure in self.measures for one in references(measure.value))
+        found = (reference for measure in self.measures for reference in references(measure.value))
         return tuple(
             one for one in found if isinstance(one, Aggregate) and one.function == MATCHED_ROWS
         )

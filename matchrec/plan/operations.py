@@ -112,4 +112,4 @@ def is_partial(operations: Operations) -> bool:
 
 def takes_long(operations: Operations) -> bool:
     """Whether it calls a function, which may be the user's own, or has a query."""
-    return any(one.endswith(("()", "?")) or one == "SELECT" for one in operations)
+    return any(operation.endswith(("()", "?")) or operation == "SELECT" for operation in operations)

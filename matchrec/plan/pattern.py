@@ -221,7 +221,7 @@ def negations(pattern: RowPattern) -> tuple[Negation, ...]:
 
 def negated_names(pattern: RowPattern) -> tuple[str, ...]:
     """The variables under NOT."""
-    return tuple(name for one in negations(pattern) for name in one.names)
+    return tuple(name for negation in negations(pattern) for name in negation.names)
 
 
 def may_be_empty(pattern: RowPattern) -> bool:

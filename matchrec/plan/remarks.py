@@ -68,25 +68,25 @@ COMPARISONS = frozenset({"=", "==", "<>", "!=", "<", "<=", ">", ">=", "<=>"})
 def comparisons(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
     """Comparisons of a value with itself or with NULL, and of constants."""
     for definition in plan.definitions:
-        for one in subexpressions(definition.condition):
-            if isinstance(one, Operation) and one.operator in COMPARISONS:
-                yield from comparison(one, definition, plan)
-        for one in conjuncts(definition.condition):
-            if isinstance(one, Operation) and is_false(one):
-                yield false_constants(one.span)
+        for subexpression in subexpressions(definition.condition):
+            if isinstance(subexpression, Operation) and subexpression.operator in COMPARISONS:
+                yield from comparison(subexpression, definition, plan)
+        for conjunct in conjuncts(definition.condition):
+            if isinstance(conjunct, Operation) and is_false(conjunct):
+                yield false_constants(conjunct.span)
 
 
 def comparison(
-    one: Operation, definition: Definition, plan: MatchPlan
+    operation: Operation, definition: Definition, plan: MatchPlan
 ) -> Iterator[MatchRecognizeWarning]:
-    left, right = (values(operand, definition, plan) for operand in one.operands)
-    if left == right and references(one.operands[0]):
-        yield same_value(one.span)
-    others = [operand for operand in one.operands if not is_null(operand)]
-    if one.operator != "<=>" and len(others) == 1:
-        operator = {"==": "=", "!=": "<>"}.get(one.operator, one.operator)
+    left, right = (values(operand, definition, plan) for operand in operation.operands)
+    if left == right and references(operation.operands[0]):
+        yield same_value(operation.span)
+    others = [operand for operand in operation.operands if not is_null(operand)]
+    if operation.operator != "<=>" and len(others) == 1:
+        operator = {"==": "=", "!=": "<>"}.get(operation.operator, operation.operator)
         written = "x" if plan.staging else show_scalar(with_references(others[0], plainly))
-        yield compared_with_null(operator, written, one.span)
+        yield compared_with_null(operator, written, operation.span)
 
 
 def values(operand: Scalar, definition: Definition, plan: MatchPlan) -> tuple[Piece, ...]:
@@ -112,7 +112,7 @@ def is_of_current_row(reference: ColumnReference, definition: Definition, plan: 
 
 
 def is_null(operand: Scalar) -> bool:
-    return [str(one).strip().upper() for one in operand.pieces] == ["NULL"]
+    return [str(piece).strip().upper() for piece in operand.pieces] == ["NULL"]
 
 
 def plain(text: str) -> str:
@@ -164,10 +164,10 @@ def physical_navigation(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
                 yield skipped_row(one.span, selection=plan.selection.value, argument=argument)
 
 
-def reads_row_before(one: ColumnReference, definition: Definition, plan: MatchPlan) -> bool:
-    navigation = replace(one.navigation, physical_offset=0)
-    moved = one.navigation.physical_offset == -1
-    return moved and is_of_current_row(replace(one, navigation=navigation), definition, plan)
+def reads_row_before(reference: ColumnReference, definition: Definition, plan: MatchPlan) -> bool:
+    navigation = replace(reference.navigation, physical_offset=0)
+    moved = reference.navigation.physical_offset == -1
+    return moved and is_of_current_row(replace(reference, navigation=navigation), definition, plan)
 
 
 def first_variables(pattern: RowPattern) -> frozenset[str]:
@@ -202,7 +202,7 @@ def ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
         return
     defined = {definition.variable for definition in plan.definitions}
     windows = (plan.within, plan.within_rows, plan.row_gap)
-    has_window = any(one is not None for one in windows)
+    has_window = any(window is not None for window in windows)
     for loop in last_loops(plan.pattern):
         if not loop.greedy and is_preferred:
             yield reluctant_end(show(loop), loop.least, instead_of(loop), loop.span)

@@ -28,12 +28,7 @@ from matchrec.plan.expression import (
     written_operations,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.text import (
-    CURRENT_VALUES,
-    NONDETERMINISTIC,
-    quoted,
-    unquoted,
-)
+from matchrec.plan.text import CURRENT_VALUES, NONDETERMINISTIC, quoted, unquoted
 
 NAME = r"(?:[A-Za-z_][A-Za-z0-9_]*|`(?:[^`]|``)*`)"
 COLUMN = re.compile(rf"\s*(?:(?P<qualifier>{NAME})\s*\.\s*)?(?P<name>{NAME})\s*")
@@ -78,8 +73,8 @@ class InputColumns:
         name = self.name(text)
         return text.strip() if name is None else quoted(name)
 
-    def same(self, one: str, other: str) -> bool:
-        return self.folded(one) == self.folded(other)
+    def same(self, left: str, right: str) -> bool:
+        return self.folded(left) == self.folded(right)
 
     def folded(self, name: str) -> str:
         """The name, so that names of one column are equal."""
@@ -106,8 +101,8 @@ def resolve(plan: MatchPlan, columns: InputColumns) -> MatchPlan:
             replace(one, value=resolve_scalar(one.value, columns)) for one in plan.measures
         ),
         definitions=tuple(
-            replace(one, condition=resolve_scalar(one.condition, columns))
-            for one in plan.definitions
+            replace(definition, condition=resolve_scalar(definition.condition, columns))
+            for definition in plan.definitions
         ),
     )
 
@@ -117,7 +112,7 @@ def refuse_doubtful(plan: MatchPlan, names: Set[str]) -> None:
 
     Spark would take the column, but what it computes after the match does not see the input.
     """
-    values = [("MEASURES", one.value) for one in plan.measures]
+    values = [("MEASURES", measure.value) for measure in plan.measures]
     for clause, scalar in (*values, *(("DEFINE", one.condition) for one in plan.definitions)):
         for part in subexpressions(scalar):
             for name in names & part.own:
@@ -147,9 +142,9 @@ def with_earlier_measures(
         found = None if columns.folded(name) in taken else earlier.get(columns.folded(name))
         if found is None or is_known(piece.argument):
             return None
-        for one in sorted(written_operations(found.value)):
-            if one.removesuffix("()") in NONDETERMINISTIC:
-                function = one.removesuffix("()").lower()
+        for operation in sorted(written_operations(found.value)):
+            if operation.removesuffix("()") in NONDETERMINISTIC:
+                function = operation.removesuffix("()").lower()
                 raise changing_measure(piece.span, name=name, function=function)
         return found.value
 
@@ -165,9 +160,9 @@ def with_earlier_measures(
         return replace(scalar, pieces=tuple(pieces), own=own)
 
     measures = []
-    for one in plan.measures:
-        known = one if one.over_rows else replace(one, value=with_values(one.value))
-        earlier[columns.folded(one.known_as or one.name)] = known
+    for measure in plan.measures:
+        known = measure if measure.over_rows else replace(measure, value=with_values(measure.value))
+        earlier[columns.folded(measure.known_as or measure.name)] = known
         measures.append(known)
     return replace(plan, measures=tuple(measures))
 
@@ -176,10 +171,10 @@ def reads_of_earlier_measures(plan: MatchPlan) -> Iterator[ColumnReference]:
     """What is an earlier measure where no column has the name."""
     earlier: set[str] = set()
     for measure in plan.measures:
-        for one in references(measure.value):
-            name = name_alone(one) if isinstance(one, ColumnReference) else None
-            if isinstance(one, ColumnReference) and name and name.lower() in earlier:
-                yield one
+        for reference in references(measure.value):
+            name = name_alone(reference) if isinstance(reference, ColumnReference) else None
+            if isinstance(reference, ColumnReference) and name and name.lower() in earlier:
+                yield reference
         earlier.add(measure.name.lower())
 
 

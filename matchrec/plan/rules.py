@@ -63,8 +63,8 @@ def subset_members_are_primary(plan: MatchPlan) -> None:
 def negated_variables_have_no_rows(plan: MatchPlan) -> None:
     """No row is mapped to a variable under NOT: nothing reads one but its own condition."""
     found = [(s.variable, "AFTER MATCH SKIP", s.span) for s in (plan.after_match,)]
-    found += [(name, "SUBSET", one.span) for one in plan.subsets for name in one.members]
-    found += [(name, "WITHIN", one.span) for one in plan.gaps for name in (one.after, one.to)]
+    found += [(name, "SUBSET", subset.span) for subset in plan.subsets for name in subset.members]
+    found += [(name, "WITHIN", gap.span) for gap in plan.gaps for name in (gap.after, gap.to)]
     for definition in plan.definitions:
         read = rows_read(definition.condition)
         found += [(name, "DEFINE", span) for name, span in read if name != definition.variable]
@@ -94,13 +94,12 @@ def definitions_are_of_primary_variables(plan: MatchPlan) -> None:
 
 def definitions_are_unique(plan: MatchPlan) -> None:
     """A variable has one condition."""
-    names = [(one.variable, one.span) for one in plan.definitions]
+    names = [(definition.variable, definition.span) for definition in plan.definitions]
     refuse_repeated(names, errors.duplicate_definition)
 
 
 def refuse_repeated(
-    names: Iterable[tuple[str, Span | None]],
-    error: Message[MatchRecognizePlanError],
+    names: Iterable[tuple[str, Span | None]], error: Message[MatchRecognizePlanError]
 ) -> None:
     """Raises the error of a name that is there twice, with both places."""
     seen: dict[str, Span | None] = {}

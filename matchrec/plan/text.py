@@ -26,23 +26,23 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
-class Instead:
+class Replacement:
     """Text in the place of other text of the user's, `width` characters of it."""
 
     text: str
     width: int
 
 
-Template = tuple[str | View | Instead, ...]
+Template = tuple[str | View | Replacement, ...]
 
 
-def template(*pieces: str | View | Instead | Template) -> Template:
+def template(*pieces: str | View | Replacement | Template) -> Template:
     """One template of several pieces.
 
     >>> template("SELECT 1 FROM ", View("t"), template(" WHERE ", "x"))
     ('SELECT 1 FROM ', View(name='t'), ' WHERE ', 'x')
     """
-    flat: list[str | View | Instead] = []
+    flat: list[str | View | Replacement] = []
     for piece in pieces:
         flat.extend(piece if isinstance(piece, tuple) else (piece,))
     return tuple(flat)
@@ -169,7 +169,7 @@ def spaced(pieces: Iterable[Piece]) -> Iterator[str | Piece]:
     """
     before = ""
     for piece in pieces:
-        text = piece.text if isinstance(piece, Instead) else piece
+        text = piece.text if isinstance(piece, Replacement) else piece
         edge = text if isinstance(text, str) else "_"
         if run_together(before, edge):
             yield " "

@@ -21,14 +21,7 @@ from matchrec.conditions.row_column import OrderType
 from matchrec.conditions.split import ConditionSplitter, is_bare
 from matchrec.conditions.types import DOUBLE, TIMES, Family, is_wide_decimal
 from matchrec.nfa.closure import FollowSets
-from matchrec.plan.clauses import (
-    Definition,
-    Distance,
-    Form,
-    MatchOutput,
-    RowExpression,
-    Within,
-)
+from matchrec.plan.clauses import Definition, Distance, Form, MatchOutput, RowExpression, Within
 from matchrec.plan.expression import (
     ColumnReference,
     End,
@@ -152,7 +145,7 @@ def is_difference(scalar: Scalar, row_of: RowOf) -> bool:
 
 def rows(scalars: tuple[Scalar, ...], row_of: RowOf) -> tuple[Row | None, ...]:
     """The rows whose order values these are."""
-    found = (references(one)[0] if is_bare(one) else None for one in scalars)
+    found = (references(scalar)[0] if is_bare(scalar) else None for scalar in scalars)
     return tuple(None if one is None else row_of(one) for one in found)
 
 
@@ -162,7 +155,7 @@ def constant(scalar: Scalar) -> Amount | None:
         return None
     if not (isinstance(scalar, Operation) and scalar.operator == "*"):
         return amount(render(scalar, str))
-    left, right = (constant(one) for one in scalar.operands)
+    left, right = (constant(operand) for operand in scalar.operands)
     if left is None or right is None or left.is_time or right.is_time:
         return None
     product = left.value * right.value
@@ -270,7 +263,7 @@ def measure_windows(plan: MatchPlan, order: OrderType) -> MatchPlan:
     """The plan whose written windows say how far they reach, where that is known."""
     within = plan.within and replace(plan.within, distance=distance(plan.within.interval, order))
     bits = bits_of(order)
-    gaps = (replace(one, distance=distance(one.interval, order), bits=bits) for one in plan.gaps)
+    gaps = (replace(gap, distance=distance(gap.interval, order), bits=bits) for gap in plan.gaps)
     return replace(plan, within=within, gaps=tuple(gaps))
 
 
@@ -298,11 +291,11 @@ def find_condition_window(
     if not may_have_one(plan):
         return plan
     said: Said = {
-        one.variable: tuple(
-            read_distance(part, row_of(plan, follow, one.variable))
-            for part in conjuncts(one.condition)
+        definition.variable: tuple(
+            read_distance(part, row_of(plan, follow, definition.variable))
+            for part in conjuncts(definition.condition)
         )
-        for one in plan.definitions
+        for definition in plan.definitions
     }
     names = plan.variables
     last = [names[one] for one in sorted(follow.last) if follow.before(one)]
@@ -352,15 +345,15 @@ def is_first_row(plan: MatchPlan, follow: FollowSets, navigation: Navigation) ->
 
 def bounds(parts: tuple[Bound | NotBefore | None, ...]) -> list[Bound]:
     """Those that bound the distance."""
-    return [one for one in parts if isinstance(one, Bound)]
+    return [part for part in parts if isinstance(part, Bound)]
 
 
 def narrowest(
     parts: tuple[Bound | NotBefore | None, ...], order: OrderType
 ) -> tuple[Limit, Bound] | None:
     """The narrowest of the bounds that all hold of a variable's rows, with its limit."""
-    known = ((limit_of(one, order), one) for one in bounds(parts))
-    limits = [(limit, one) for limit, one in known if limit is not None]
+    known = ((limit_of(bound, order), bound) for bound in bounds(parts))
+    limits = [(limit, bound) for limit, bound in known if limit is not None]
     is_one_form = len({limit.form for limit, _ in limits}) == 1
     return min(limits, key=lambda one: one[0].reach) if is_one_form else None
 
@@ -386,11 +379,11 @@ class Recognised:
 
     def plan_of_window(self) -> MatchPlan:
         """The plan with the window."""
-        definitions = (self.rest_of(one) for one in self.plan.definitions)
+        definitions = (self.rest_of(definition) for definition in self.plan.definitions)
         return replace(
             self.plan,
             within=self.within(),
-            definitions=tuple(one for one in definitions if one is not None),
+            definitions=tuple(definition for definition in definitions if definition is not None),
         )
 
     def within(self) -> Within:

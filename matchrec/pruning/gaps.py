@@ -40,7 +40,7 @@ def gaps_as_conditions(plan: MatchPlan, follow: FollowSets) -> MatchPlan:
     conditions = list(conditions_of_gaps(plan, follow))
     if not conditions:
         return plan
-    definitions = {one.variable: one for one in plan.definitions}
+    definitions = {definition.variable: definition for definition in plan.definitions}
     for variable, condition in conditions:
         known = definitions.get(variable)
         if known is None:
@@ -77,7 +77,7 @@ def after_variable(plan: MatchPlan, gap: Gap, to: VariableId, follow: FollowSets
     is_next = follow.before(to) <= members and to not in follow.first and not plan.selects
     row = Navigation(physical_offset=-1) if is_mapped and is_next else Navigation(gap.after)
     near = less_after(plan, gap, row)
-    names = frozenset(plan.variables[one] for one in members)
+    names = frozenset(plan.variables[member] for member in members)
     if is_mapped and (is_next or always_precedes(plan.pattern, names, name)):
         return near
     return joined("OR", (count_is(gap.after, 0, gap), near))
@@ -92,7 +92,7 @@ def after_row_before(plan: MatchPlan, gap: Gap, *, is_first: bool) -> Scalar:
 def less_after(plan: MatchPlan, gap: Gap, row: Navigation) -> Scalar:
     """`ts < <ts of the row> + interval`, or `try_subtract(ts, <ts of the row>) < interval`."""
     order, span = plan.order_by[0].expression.text, gap.interval.place
-    here, there = (column_term(one, order, span) for one in (Navigation(), row))
+    here, there = (column_term(navigation, order, span) for navigation in (Navigation(), row))
     length = literal(gap.interval.text, span)
     if gap.bits == BIGINT.bits:
         return differs_by_less(here, there, length)

@@ -43,7 +43,7 @@ def find_relevance_tests(
     """
     if not taken().rows or why_not(Shortcut.ROWS, plan, pattern.follow) is not None:
         return ()
-    if any(one.nearby is not None for one in conditions):
+    if any(condition.nearby is not None for condition in conditions):
         return ()
     if plan.staging is not None:
         return find_tests_of_stages(plan, plan.staging, pattern, conditions)
@@ -51,7 +51,7 @@ def find_relevance_tests(
         return tests_beside(NO_FILLERS, plan, pattern, conditions)
     free = find_fillers(plan, conditions)
     choices = (free | find_loops(plan, pattern, conditions), free)
-    found = (tests_beside(one, plan, pattern, conditions) for one in choices)
+    found = (tests_beside(choice, plan, pattern, conditions) for choice in choices)
     return next(filter(None, found), ())
 
 
@@ -62,8 +62,8 @@ def tests_beside(
     conditions: tuple[SplitCondition, ...],
 ) -> tuple[RowColumn, ...]:
     """The tests with these fillers: another condition holds, or one of theirs does not."""
-    tests = {one.variable: one.before for one in conditions}
-    looped = {plan.variables[one] for one in fillers} & tests.keys()
+    tests = {condition.variable: condition.before for condition in conditions}
+    looped = {plan.variables[filler] for filler in fillers} & tests.keys()
     if not all(sees_none(plan, fillers, looped)):
         return ()
     found: dict[RowColumn, None] = {}
@@ -96,7 +96,7 @@ def find_tests_of_stages(
     """
     if pattern.program.pending or not all(skips_alike(pattern)):
         return ()
-    tests = {one.variable: one.before for one in conditions}
+    tests = {condition.variable: condition.before for condition in conditions}
     asked = {choice.test for choices in pattern.folding.choices for choice in choices}
     asked -= {None, *(plan.ids[near] for near in staging.near)}
     found: dict[RowColumn, None] = {}
@@ -120,7 +120,7 @@ def skips_alike(pattern: CompiledPattern) -> Iterator[bool]:
 
 def find_fillers(plan: MatchPlan, conditions: tuple[SplitCondition, ...]) -> frozenset[VariableId]:
     """The variables that may have to take a row which satisfies no condition."""
-    conditional = {one.variable for one in conditions}
+    conditional = {condition.variable for condition in conditions}
     return frozenset(i for i, name in enumerate(plan.variables) if name not in conditional)
 
 
@@ -201,9 +201,9 @@ def sees_none(
 
     looped: the fillers that have a condition; it reads the row itself.
     """
-    asked = (one for one in plan.definitions if one.variable not in looped)
+    asked = (definition for definition in plan.definitions if definition.variable not in looped)
     for scalar in (*(one.condition for one in asked), *(one.value for one in plan.measures)):
-        yield all(sees_no_row(plan, one, fillers) for one in references(scalar))
+        yield all(sees_no_row(plan, reference, fillers) for reference in references(scalar))
 
 
 def sees_no_row(plan: MatchPlan, reference: Reference, fillers: frozenset[VariableId]) -> bool:

@@ -134,8 +134,8 @@ def of_reference(reference: expression.Reference, where: Where) -> Iterable[Seen
 
 def of_scalar(scalar: expression.Scalar, where: Where) -> Iterator[Seen]:
     """What an expression looks at."""
-    for one in expression.references(scalar):
-        yield from of_reference(one, where)
+    for reference in expression.references(scalar):
+        yield from of_reference(reference, where)
 
 
 # What each field of a plan looks at.
@@ -154,8 +154,8 @@ def of_measures(measures: tuple[clauses.Measure, ...], where: Where) -> Iterator
 
 
 def of_definitions(definitions: tuple[clauses.Definition, ...], where: Where) -> Iterator[Seen]:
-    for one in definitions:
-        yield from of_scalar(one.condition, replace(where, variable=one.variable))
+    for definition in definitions:
+        yield from of_scalar(definition.condition, replace(where, variable=definition.variable))
 
 
 def of_option(option: clauses.Option | None, _: Where) -> Iterable[Seen]:
@@ -173,11 +173,11 @@ def of_gaps(_: object, where: Where) -> Iterator[Seen]:
 
 
 def of_absences(absences: tuple[clauses.Absence, ...], _: Where) -> Iterator[Seen]:
-    for one in absences:
+    for absence in absences:
         look = Beyond.ABSENT_BETWEEN
-        look = Beyond.ABSENT_BEFORE if one.after is None else look
-        look = Beyond.ABSENT_AFTER if one.before is None else look
-        yield Seen(f"NOT {one.variable}", look)
+        look = Beyond.ABSENT_BEFORE if absence.after is None else look
+        look = Beyond.ABSENT_AFTER if absence.before is None else look
+        yield Seen(f"NOT {absence.variable}", look)
 
 
 def of_staging(staging: Staging | None, _: Where) -> Iterator[Seen]:
@@ -340,10 +340,10 @@ def why_not(shortcut: Shortcut, plan: MatchPlan, follow: FollowSets) -> str | No
 
 def show_table() -> str:
     """The looks, and which shortcuts are proven for each: a table of the documentation."""
-    names = [one.value for one in Shortcut]
+    names = [shortcut.value for shortcut in Shortcut]
     lines = [f"| what a part of a query says | {' | '.join(names)} |"]
     lines.append("|---|" + ":-:|" * len(names))
     for look in Beyond:
-        marks = (" yes " if look in PROVEN[one] else " " for one in Shortcut)
+        marks = (" yes " if look in PROVEN[shortcut] else " " for shortcut in Shortcut)
         lines.append(f"| {look.value} |{'|'.join(marks)}|")
     return "\n".join(lines)

@@ -189,7 +189,7 @@ def classic_tasks(spark: SparkSession) -> Callable[[], Tasks]:
             stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
         except GONE:
             return Tasks()
-        known = [one for one in stages if one is not None]
+        known = [stage for stage in stages if stage is not None]
         return Tasks(
             sum(one.numCompletedTasks for one in known), sum(one.numTasks for one in known)
         )

@@ -165,8 +165,8 @@ class Preparation:
         several = tuple(one for one in self.drafted.row_conditions if not one.looks_at_one_row)
         names = self.names(columns, several, packed)
         tests = [
-            "FALSE" if one.looks_at_one_row else names.over_window(one)
-            for one in self.drafted.row_conditions
+            "FALSE" if condition.looks_at_one_row else names.over_window(condition)
+            for condition in self.drafted.row_conditions
         ]
         bits = bit_columns(FIRST_ROW, tests)
         for place, text in enumerate(packed):
@@ -176,15 +176,15 @@ class Preparation:
 
     def packed_before_sort(self) -> list[str]:
         """The bits of conditions on one row, as SQL over it; nothing where there is none."""
-        if not any(one.looks_at_one_row for one in self.drafted.row_conditions):
+        if not any(condition.looks_at_one_row for condition in self.drafted.row_conditions):
             return []
         tests = [
-            with_origin(one.text, self.drafted.origins.get(one.text))
-            if one.looks_at_one_row
+            with_origin(condition.text, self.drafted.origins.get(condition.text))
+            if condition.looks_at_one_row
             else "FALSE"
-            for one in self.drafted.row_conditions
+            for condition in self.drafted.row_conditions
         ]
-        return [one.sql for one in bit_columns("FALSE", tests)]
+        return [column.sql for column in bit_columns("FALSE", tests)]
 
     def fields(
         self, rows: DataFrame, columns: tuple[RowColumn, ...]
@@ -244,7 +244,7 @@ class Preparation:
         """The WHERE that leaves irrelevant rows and unused partitions out, if any are."""
         tests = [names.inner[test] for test in self.keys]
         if self.drafted.relevant:
-            relevant = (names.inner[one.text] for one in self.drafted.relevant)
+            relevant = (names.inner[column.text] for column in self.drafted.relevant)
             tests.append(f"({' OR '.join(relevant)})")
         return f"WHERE {' AND '.join(tests)}" if tests else ""
 
@@ -260,7 +260,7 @@ class Preparation:
         """The columns by which a worker sorts a partition, and how."""
         items = zip(self.order_names(names), self.plan.order_by, strict=True)
         return tuple(
-            SortColumn(name, one.descending, not one.puts_nulls_last) for name, one in items
+            SortColumn(name, item.descending, not item.puts_nulls_last) for name, item in items
         )
 
     def in_one_form(self, names: ColumnNames, key: str) -> str:
@@ -275,8 +275,8 @@ class Preparation:
     def window(self, names: ColumnNames) -> str:
         """The window that puts equal keys together and sorts them, as SQL."""
         order = ", ".join(
-            f"{self.in_one_form(names, one.expression.text)} {one.direction}"
-            for one in self.plan.order_by
+            f"{self.in_one_form(names, item.expression.text)} {item.direction}"
+            for item in self.plan.order_by
         )
         keys = ", ".join(self.in_one_form(names, part.text) for part in self.plan.keys)
         partition = f"PARTITION BY {keys} " if keys else ""
@@ -334,11 +334,11 @@ class Unsorted(Preparation):
     def fields(
         self, rows: DataFrame, columns: tuple[RowColumn, ...]
     ) -> dict[RowColumn, StructField]:
-        found = {one.name: one for one in rows.schema.fields}
-        for one in self.structs(columns):
-            parts = zip(one.fields, map(found.__getitem__, one.parts), strict=True)
+        found = {field.name: field for field in rows.schema.fields}
+        for struct in self.structs(columns):
+            parts = zip(struct.fields, map(found.__getitem__, struct.parts), strict=True)
             fields = [StructField(name, p.dataType, p.nullable, p.metadata) for name, p in parts]
-            found[one.name] = StructField(one.name, StructType(fields), nullable=False)
+            found[struct.name] = StructField(struct.name, StructType(fields), nullable=False)
         return {column: found[wire.column(place)] for place, column in enumerate(columns)}
 
     def incoming(self, columns: tuple[RowColumn, ...]) -> Incoming:
@@ -359,7 +359,7 @@ class Unsorted(Preparation):
         """The structs that the workers put together."""
         inner = self.names_of_parts(columns).inner
         return tuple(
-            Struct(name, tuple(map(unquoted, fields)), tuple(inner[one] for one in fields))
+            Struct(name, tuple(map(unquoted, fields)), tuple(inner[field] for field in fields))
             for name, fields in fields_by_name(columns).items()
         )
 
@@ -372,14 +372,14 @@ class Unsorted(Preparation):
 def add_columns(items: list[SelectItem], names: Iterable[str]) -> list[SelectItem]:
     """The items and columns of these names, each once."""
     sent = {item.name for item in items}
-    return [*items, *(SelectItem(one, one) for one in dict.fromkeys(names) if one not in sent)]
+    return [*items, *(SelectItem(name, name) for name in dict.fromkeys(names) if name not in sent)]
 
 
 def fields_by_name(columns: tuple[RowColumn, ...]) -> dict[str, tuple[str, ...]]:
     """The columns of each struct of columns that crosses, by its name."""
     found = {
-        wire.column(place): struct_fields(one.text)
-        for place, one in enumerate(columns)
-        if one.looks_at_one_row
+        wire.column(place): struct_fields(column.text)
+        for place, column in enumerate(columns)
+        if column.looks_at_one_row
     }
     return {name: fields for name, fields in found.items() if fields}

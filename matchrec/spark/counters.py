@@ -24,18 +24,8 @@ from matchrec.spark import wire
 from matchrec.spark.sail.probes import can_observe
 from matchrec.spark.session import is_connect
 from matchrec.spark.types import struct_of
-from matchrec.spark.worker.count import (
-    ENCODING,
-    EVENTS,
-    GATHERING,
-    MATCHES,
-    MATCHING,
-    OF_KERNELS,
-    PARTITIONS,
-    WAITING,
-    Tally,
-)
-from matchrec.spark.worker.matching import Matching
+from matchrec.spark.worker import count
+from matchrec.spark.worker.matching import QueryWorker
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -58,23 +48,23 @@ class CounterField:
 
 
 OF_SELECTION = (
-    CounterField("reads", "rows read by runs", OF_KERNELS + layout.READS),
-    CounterField("runs", "runs created", OF_KERNELS + layout.RUNS_CREATED),
-    CounterField("most_live_runs", "most live runs", OF_KERNELS + layout.MOST_LIVE, "max"),
-    CounterField("forks", "forks", OF_KERNELS + layout.FORKS),
-    CounterField("merges", "merges", OF_KERNELS + layout.MERGES),
-    CounterField("nodes", "buffer nodes", OF_KERNELS + layout.NODES_CREATED),
-    CounterField("pruned", "nodes pruned", OF_KERNELS + layout.NODES_PRUNED),
+    CounterField("reads", "rows read by runs", count.OF_KERNELS + layout.READS),
+    CounterField("runs", "runs created", count.OF_KERNELS + layout.RUNS_CREATED),
+    CounterField("most_live_runs", "most live runs", count.OF_KERNELS + layout.MOST_LIVE, "max"),
+    CounterField("forks", "forks", count.OF_KERNELS + layout.FORKS),
+    CounterField("merges", "merges", count.OF_KERNELS + layout.MERGES),
+    CounterField("nodes", "buffer nodes", count.OF_KERNELS + layout.NODES_CREATED),
+    CounterField("pruned", "nodes pruned", count.OF_KERNELS + layout.NODES_PRUNED),
 )
 COUNTED = (
-    CounterField("events", "events", EVENTS),
-    CounterField("partitions", "partitions", PARTITIONS),
+    CounterField("events", "events", count.EVENTS),
+    CounterField("partitions", "partitions", count.PARTITIONS),
     *OF_SELECTION,
-    CounterField("matches", "matches", MATCHES),
-    CounterField("waiting", "seconds of waiting", WAITING),
-    CounterField("encoding", "seconds of encoding", ENCODING),
-    CounterField("seconds", "seconds of matching", MATCHING),
-    CounterField("gathering", "seconds of gathering", GATHERING),
+    CounterField("matches", "matches", count.MATCHES),
+    CounterField("waiting", "seconds of waiting", count.WAITING),
+    CounterField("encoding", "seconds of encoding", count.ENCODING),
+    CounterField("seconds", "seconds of matching", count.MATCHING),
+    CounterField("gathering", "seconds of gathering", count.GATHERING),
 )
 SECONDS = ("waiting", "encoding", "seconds", "gathering")
 SECONDS_OF_REPR = 0.5  # that a notebook waits for the end of an action
@@ -136,10 +126,10 @@ class Counters:
         clauses = [one.numbers(self._result, timeout) for one in self._seen]
         selects = any(one.selects for one in self._seen)
         found: dict[str, int | float] = {}
-        for one in COUNTED:
-            if selects or one not in OF_SELECTION:
-                numbers = [clause[one.name] for clause in clauses]
-                found[one.name] = max(numbers) if one.aggregate == "max" else sum(numbers)
+        for field in COUNTED:
+            if selects or field not in OF_SELECTION:
+                numbers = [clause[field.name] for clause in clauses]
+                found[field.name] = max(numbers) if field.aggregate == "max" else sum(numbers)
         return found | {name: found[name] / 1e9 for name in SECONDS}
 
     def __str__(self) -> str:
@@ -170,14 +160,14 @@ class Counters:
     def run_worker(
         self,
         sent: Sent,
-        matching: Matching,
+        matching: QueryWorker,
         schema: spark_types.StructType,
         over_pandas: Executable | None,
     ) -> DataFrame:
         """The rows of a worker, whose counters are seen on the way. Arguments as of `Sent.run`."""
 
-        def counting(sends: pa.Schema) -> Matching:
-            return replace(matching, tally=Tally(sends))
+        def counting(sends: pa.Schema) -> QueryWorker:
+            return replace(matching, tally=count.Tally(sends))
 
         counted = sent.run(counting, with_counters(schema), matching.name, over_pandas)
         return self.observe(counted, selects=matching.executable.task.selects)
@@ -192,8 +182,8 @@ class Counters:
         name = f"matchrec_{uuid4().hex}"
         observation, expr = observing(frame, name)
         aggregates = [
-            expr(f"{one.aggregate}(get({wire.COUNTERS}, {one.place})) AS {one.name}")
-            for one in COUNTED
+            expr(f"{field.aggregate}(get({wire.COUNTERS}, {field.place})) AS {field.name}")
+            for field in COUNTED
         ]
         seen = frame.observe(observation, *aggregates)
         self._seen.append(Observed(observation, name, selects))
@@ -223,10 +213,10 @@ class Counters:
 
 def written(values: dict[str, int | float]) -> Iterator[tuple[str, str]]:
     """Each counter in words, and its value as one reads it."""
-    for one in COUNTED:
-        if one.name in values:
-            value = values[one.name]
-            yield one.text, f"{value:,.3f}" if isinstance(value, float) else f"{value:,}"
+    for field in COUNTED:
+        if field.name in values:
+            value = values[field.name]
+            yield field.text, f"{value:,.3f}" if isinstance(value, float) else f"{value:,}"
 
 
 @dataclass
@@ -258,7 +248,7 @@ class Observed:
 def with_counters(schema: spark_types.StructType) -> spark_types.StructType:
     """The schema of a worker's output with the column of counters; any column may be NULL."""
     counters = spark_types.ArrayType(spark_types.LongType())
-    return struct_of({one.name: one.dataType for one in schema} | {wire.COUNTERS: counters})
+    return struct_of({field.name: field.dataType for field in schema} | {wire.COUNTERS: counters})
 
 
 def observing(frame: DataFrame, name: str) -> tuple[Any, Any]:

@@ -49,7 +49,7 @@ def count_starting_rows(
     found = rows.collect()
     figures, counts = add_up(task, (row[0] for row in found))
     keys = [name for name, _ in task.executable.crossing.keys]
-    names = [*keys, *(one.name for one in asked.drafted.outputs)]
+    names = [*keys, *(output.name for output in asked.drafted.outputs)]
     named = [question.columns.name(name) or name for name in names]
     nearest = nearest_of(found, named[: len(keys)], named[len(keys) :])
     return Counted(asked, task, figures, counts, nearest)
@@ -82,7 +82,7 @@ def attempts_of(
     with covering(question) as (asked, task, sent):
         kinds = [sent.fields[index].dataType for index in task.ends]
         kinds += [kinds[-1], *[spark_types.LongType()] * NOTED]
-        schema = struct_of({wire.read(i): one for i, one in enumerate(kinds)})
+        schema = struct_of({wire.read(i): kind for i, kind in enumerate(kinds)})
         rows = sent.run(
             lambda sends: AttemptWorker(task, sends, sent.incoming), schema, name_of(task)
         )
@@ -108,7 +108,7 @@ def covering(question: Question) -> Iterator[tuple[CoverageDraft, CoverageTask, 
 
     with quiet_analysis(), question.asking(rule):
         prepared = prepare(question, demand)
-        asked, executable = prepared.demand.asked, prepared.link(rule)
+        asked, executable = prepared.demand.drafts_made, prepared.link(rule)
         task = link_coverage(asked, executable)
         yield asked, task, prepared.send(executable.crossing.columns)
 

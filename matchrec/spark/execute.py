@@ -28,7 +28,7 @@ from matchrec.spark.ranges import check_whole, cutting, find_ranges
 from matchrec.spark.session import Relation, quiet_analysis
 from matchrec.spark.types import schema_of_reads
 from matchrec.spark.wire import SelectItem
-from matchrec.spark.worker.matching import Matching
+from matchrec.spark.worker.matching import QueryWorker
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -53,11 +53,7 @@ class ClauseResult:
 
 
 def execute(
-    plan: MatchPlan,
-    relation: Relation,
-    alias: str | None,
-    options: Options,
-    use: Use = EVERYTHING,
+    plan: MatchPlan, relation: Relation, alias: str | None, options: Options, use: Use = EVERYTHING
 ) -> ClauseResult:
     """The result of a plan over a relation.
 
@@ -101,7 +97,7 @@ def drop_unused_columns(found: ClauseResult, prepared: Prepared[Draft]) -> Claus
     """The result without columns that nobody uses."""
     question, drafted = prepared.question, prepared.demand.draft
     reads = question.use.reads
-    used = tuple(one for one in drafted.outputs if reads(one.name)) or drafted.outputs[:1]
+    used = tuple(output for output in drafted.outputs if reads(output.name)) or drafted.outputs[:1]
     if used == drafted.outputs or not taken().columns:
         return found
     narrow = drafted.narrow(used)
@@ -162,7 +158,7 @@ def match_rows(prepared: Prepared[Draft], executable: Executable) -> DataFrame:
     incoming = sent.incoming
     if options.counters is None:  # which count all rows
         incoming = incoming.needing(executable.needed)
-    matching = Matching(executable, incoming)
+    matching = QueryWorker(executable, incoming)
     over_pandas = executable if options.transport == "pandas" else None
     if options.counters is not None:
         return options.counters.run_worker(sent, matching, schema, over_pandas)
@@ -181,8 +177,8 @@ def result_items(executable: Executable, slots: Sequence[int]) -> list[SelectIte
     """The columns of a result. slots: of each read the number of the column that holds it."""
     is_marked = executable.reads[-1] is ReadFact.IS_MATCHED
     is_matched = wire.read(slots[-1]) if is_marked else None
-    is_plain = all(len(one.pieces) == 1 for one in executable.outputs)
-    columns = [] if is_plain else [show_column(one) for one in executable.crossing.columns]
+    is_plain = all(len(output.pieces) == 1 for output in executable.outputs)
+    columns = [] if is_plain else [show_column(column) for column in executable.crossing.columns]
 
     def held(piece: Piece, *, is_alone: bool) -> Piece:
         """A piece over the columns here; Spark's errors show what the user calls a read."""

@@ -47,12 +47,12 @@ BY_WORKERS = "the workers: Spark only brings the rows of a partition together"
 class Demand(Generic[D]):
     """What a question wants of Spark, once its rules are drafted.
 
-    asked: what was made of the drafts. drafts: by the names of the rules. draft: what Spark is to
+    drafts_made: what was made of them. drafts: by the names of the rules. draft: what Spark is to
     compute for all of them. columns: every column whose type the link needs, or that crosses
     whatever is linked. tests: SQL over one row that must hold of a row that is sent.
     """
 
-    asked: D
+    drafts_made: D
     drafts: Mapping[str, Draft]
     draft: Draft
     columns: tuple[RowColumn, ...]
@@ -222,9 +222,9 @@ def unsortable(wanted: Demand[D], question: Question) -> Iterator[str]:
     """What Spark computes of several rows, and the keys and orders of which only it knows what is
     equal, or what comes first.
     """
-    yield from filter(None, (one.needs_spark for one in wanted.drafts.values()))
+    yield from filter(None, (draft.needs_spark for draft in wanted.drafts.values()))
     plan = wanted.draft.plan
-    sorted_by = [*(one.text for one in plan.keys), *(one.expression.text for one in plan.order_by)]
+    sorted_by = [*(key.text for key in plan.keys), *(one.expression.text for one in plan.order_by)]
     for text, found in zip(sorted_by, question.relation.fields(sorted_by), strict=True):
         if not sorts_exactly(found.dataType):
             kind = found.dataType.simpleString()

@@ -8,16 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, get_args
 
-from matchrec.arguments import (
-    TEXTS,
-    AfterError,
-    ArgumentKind,
-    Engine,
-    Sort,
-    Transport,
-    is_whole,
-    one_of,
-)
+from matchrec import arguments
 from matchrec.compile.path import Draft, draft
 from matchrec.compile.rule_set import Version
 from matchrec.conditions.functions.calendar import has_one_offset
@@ -43,14 +34,14 @@ if TYPE_CHECKING:
     from matchrec.spark.counters import Counters
 
 
-COUNTERS = ArgumentKind(
+COUNTERS = arguments.ArgumentKind(
     "new Counters, or None",
     lambda given: given is None or are_counters(given),
     "write counters = matchrec.Counters(), and pass Options(counters=counters)",
 )
-MAX_STEPS = ArgumentKind(
+MAX_STEPS = arguments.ArgumentKind(
     "a whole number of 1 or more, how often a condition on the run may be asked, or None",
-    lambda given: given is None or (is_whole(given) and 1 <= given < 2**63),
+    lambda given: given is None or (arguments.is_whole(given) and 1 <= given < 2**63),
     "write max_steps=1_000_000_000, or leave it out for no limit",
 )
 
@@ -91,12 +82,12 @@ class Options:
     [Row(n=2)]
     """
 
-    engine: Engine = "auto"
-    sort: Sort = "auto"
-    transport: Transport = "auto"
+    engine: arguments.Engine = "auto"
+    sort: arguments.Sort = "auto"
+    transport: arguments.Transport = "auto"
     max_steps: int | None = None
     counters: Counters | None = None
-    on_error: AfterError = "raise"
+    on_error: arguments.AfterError = "raise"
     event_columns: str | Sequence[str] | None = None
 
     def __post_init__(self) -> None:
@@ -113,14 +104,14 @@ class Options:
                 raise option_of_others(name=name, call=call)
 
 
-OPTIONS: dict[str, ArgumentKind] = {
-    "engine": one_of(get_args(Engine)),
-    "sort": one_of(get_args(Sort)),
-    "transport": one_of(get_args(Transport)),
+OPTIONS: dict[str, arguments.ArgumentKind] = {
+    "engine": arguments.one_of(get_args(arguments.Engine)),
+    "sort": arguments.one_of(get_args(arguments.Sort)),
+    "transport": arguments.one_of(get_args(arguments.Transport)),
     "max_steps": MAX_STEPS,
     "counters": COUNTERS,
-    "on_error": one_of(get_args(AfterError)),
-    "event_columns": TEXTS.or_none(),
+    "on_error": arguments.one_of(get_args(arguments.AfterError)),
+    "event_columns": arguments.TEXTS.or_none(),
 }
 NO_OPTIONS = Options()
 

@@ -90,7 +90,7 @@ class Ranges:
         placed = rows.selectExpr("*", f"{key} AS {wire.CLASS}", f"{place} AS {wire.PLACE}")
         query = template("SELECT *, ", self.stretch(), f" AS {wire.PLACED} FROM ", PLACED_ROWS)
         in_stretches = runner.having(**{PLACED_ROWS.name: placed}).sql(query)
-        columns = ", ".join(f"rows.{one}" for one in rows.columns)
+        columns = ", ".join(f"rows.{column}" for column in rows.columns)
         joined = template(
             f"SELECT /*+ BROADCAST(kept) */ {columns}, kept.{wire.RANGE} FROM ",
             ROWS_IN_STRETCHES,
@@ -209,13 +209,13 @@ def units_of(length: Amount, order: OrderTimes) -> int | None:
 
 def bits_of(conditions: tuple[int, ...]) -> int:
     """The mask of some conditions in the first column of bits, as far as they are in it."""
-    return sum(2 << one for one in conditions if one + 1 < wire.bits_a_column())
+    return sum(2 << condition for condition in conditions if condition + 1 < wire.bits_a_column())
 
 
 def first_bit(plan: MatchPlan, executable: Executable) -> int:
     """The bit of what Spark computes of the condition of each variable of a first row, or 0."""
     task, known = executable.task, len(executable.conditions)
-    of_spark = {one.bit: one.row_condition for one in executable.nearby}
+    of_spark = {condition.bit: condition.row_condition for condition in executable.nearby}
     if plan.staging is not None:
         return 0
     asked = (task.conditions[one].row_condition for one in task.pattern.follow.first)

@@ -35,7 +35,7 @@ from matchrec.conditions.functions.function import Settings
 from matchrec.plan.text import (
     AVERAGE_OR_NULL,
     SUM_OR_NULL,
-    Instead,
+    Replacement,
     Template,
     View,
     quoted,
@@ -151,7 +151,7 @@ class Runner:
             names[piece.name].ljust(piece.width)
             if isinstance(piece, View) and piece.name in names
             else piece.text
-            if isinstance(piece, Instead)
+            if isinstance(piece, Replacement)
             else piece
             for piece in text
         ]
@@ -246,7 +246,7 @@ def plain_sql(spark: SparkSession) -> Callable[..., DataFrame]:
 def takes_frames(spark: SparkSession) -> bool:
     """Whether `sql` fills `{frame}` by its name, which the Connect of PySpark 3.5 does not."""
     parameters = inspect.signature(plain_sql(spark)).parameters.values()
-    return any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters)
+    return any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters)
 
 
 def original_of(function: object) -> Callable[..., DataFrame] | None:

@@ -115,7 +115,7 @@ class PartitionRequest:
         """The texts of what divides the plan's input, by their names."""
         name_of = self.question.columns.name
         return {
-            one.name or name_of(one.text) or one.text: one.text for one in self.drafted.plan.keys
+            key.name or name_of(key.text) or key.text: key.text for key in self.drafted.plan.keys
         }
 
     @cached_property

@@ -165,10 +165,7 @@ class PandasColumn:
         """A column with its fields."""
         own = kind.fields if isinstance(kind, spark_types.StructType) else ()
         fields = tuple(
-            (
-                one.name,
-                PandasColumn.of(f"{name}_{i}", f"{path}.{quoted(one.name)}", one.dataType),
-            )
+            (one.name, PandasColumn.of(f"{name}_{i}", f"{path}.{quoted(one.name)}", one.dataType))
             for i, one in enumerate(own)
         )
         return PandasColumn(name, path, kind, fields)
@@ -182,15 +179,15 @@ class PandasColumn:
         """Path, name and type of each column that crosses."""
         if self.is_struct:
             yield f"{self.path} IS NULL", f"{self.name}_n", spark_types.BooleanType()
-            for _, one in self.fields:
-                yield from one.leaves()
+            for _, column in self.fields:
+                yield from column.leaves()
         else:
             yield self.path, self.name, self.kind
 
     def arrow(self) -> pa.DataType:
         """The Arrow type. Raises ValueError with the name of the first type that has none."""
         if self.is_struct:
-            return pa.struct([pa.field(name, one.arrow()) for name, one in self.fields])
+            return pa.struct([pa.field(name, column.arrow()) for name, column in self.fields])
         kind = arrow_type(self.kind)
         if kind is None:
             raise ValueError(self.kind.simpleString())
@@ -206,7 +203,7 @@ class PandasColumn:
                 None if one else {} for one in absent.to_pylist()
             ]
             return pa.array(nothing, pa.struct([]))
-        arrays = [one.array(crossed) for _, one in self.fields]
+        arrays = [column.array(crossed) for _, column in self.fields]
         return pa.StructArray.from_arrays(arrays, [name for name, _ in self.fields], mask=absent)
 
 
@@ -218,7 +215,7 @@ class PandasEncoding:
 
     def leaves(self) -> list[tuple[str, str, spark_types.DataType]]:
         """Path, name and type of each column that crosses."""
-        return [leaf for one in self.columns for leaf in one.leaves()]
+        return [leaf for column in self.columns for leaf in column.leaves()]
 
     def encode(self, rows: DataFrame, *others: str) -> DataFrame:
         """The columns as pandas can hold them, others as they are, and packed marks of NULLs."""
@@ -242,8 +239,8 @@ class PandasEncoding:
             in_microseconds = pa.types.is_timestamp(type_) or pa.types.is_duration(type_)
             held = pa.int64() if in_microseconds else type_
             crossed[name] = pa.array(values, held, mask=absent, from_pandas=False).cast(type_)
-        arrays = [one.array(crossed) for one in self.columns]
-        return pa.RecordBatch.from_arrays(arrays, [one.name for one in self.columns])
+        arrays = [column.array(crossed) for column in self.columns]
+        return pa.RecordBatch.from_arrays(arrays, [column.name for column in self.columns])
 
     def over_pandas(self, run: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[Any]]:
         """The mapped function: decodes, matches, and answers in Arrow-backed pandas columns."""

@@ -108,9 +108,9 @@ def tune(spark: SparkSession) -> Tuned:
     """
     check_session(spark)
     found = tuple(wanted_settings(spark))
-    for one in found:
-        if one.is_new:
-            spark.conf.set(one.name, str(one.now))
+    for setting in found:
+        if setting.is_new:
+            spark.conf.set(setting.name, str(setting.now))
     return Tuned(found)
 
 
@@ -155,7 +155,7 @@ def local_cores(spark: SparkSession) -> int | None:
 
 def untuned(spark: SparkSession) -> UntunedSessionWarning | None:
     """What to say of a session that `tune` would change."""
-    names = [one.name for one in wanted_settings(spark) if one.is_new]
+    names = [setting.name for setting in wanted_settings(spark) if setting.is_new]
     return untuned_session(names=" and ".join(names)) if names else None
 
 
@@ -176,8 +176,8 @@ def untuned_at_first(
 def are_short(types: Iterable[spark_types.DataType]) -> bool:
     """Whether values of these types all have a few bytes; those of texts may have many."""
     return all(
-        are_short(field.dataType for field in one.fields)
-        if isinstance(one, spark_types.StructType)
-        else isinstance(one, FIXED_WIDTH)
-        for one in types
+        are_short(field.dataType for field in type_.fields)
+        if isinstance(type_, spark_types.StructType)
+        else isinstance(type_, FIXED_WIDTH)
+        for type_ in types
     )

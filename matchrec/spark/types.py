@@ -133,9 +133,7 @@ def schema_of_reads(executable: Executable, inputs: Sequence[StructField]) -> St
     return StructType(
         [
             StructField(
-                wire.read(index),
-                type_of(read, inputs),
-                may_be_null(read, executable, inputs),
+                wire.read(index), type_of(read, inputs), may_be_null(read, executable, inputs)
             )
             for index, read in enumerate(executable.reads)
         ]

@@ -64,7 +64,7 @@ class Attempt:
     @cached_property
     def reach(self) -> int:
         """How many rows the longest way mapped."""
-        taken = (one.depth + 1 for one in self.trials if one.outcome is Outcome.TAKEN)
+        taken = (trial.depth + 1 for trial in self.trials if trial.outcome is Outcome.TAKEN)
         return max(taken, default=0)
 
     @cached_property
@@ -73,12 +73,12 @@ class Attempt:
 
         Of several that came as far the first one, which is preferred.
         """
-        ends = [i for i, one in enumerate(self.trials) if one.outcome is Outcome.MATCHED]
+        ends = [i for i, trial in enumerate(self.trials) if trial.outcome is Outcome.MATCHED]
         if ends:
             longest = max((self.trials[i].depth for i in ends), default=0)
             end = next(i for i in ends if self.trials[i].depth == longest)
             return self.way_to(self.trials[end].before)
-        taken = (i for i, one in enumerate(self.trials) if one.outcome is Outcome.TAKEN)
+        taken = (i for i, trial in enumerate(self.trials) if trial.outcome is Outcome.TAKEN)
         last = next((i for i in taken if self.trials[i].depth + 1 == self.reach), -1)
         return self.way_to(last)
 
@@ -88,8 +88,8 @@ class Attempt:
         last = self.best[-1] if self.best else -1
         return tuple(
             i
-            for i, one in enumerate(self.trials)
-            if one.before == last and one.outcome not in (Outcome.TAKEN, Outcome.MATCHED)
+            for i, trial in enumerate(self.trials)
+            if trial.before == last and trial.outcome not in (Outcome.TAKEN, Outcome.MATCHED)
         )
 
     def way_to(self, index: int) -> tuple[int, ...]:
@@ -103,4 +103,4 @@ class Attempt:
     def mapped_by(self, index: int) -> Mapped:
         """The rows mapped when a trial was asked, with the ids of their variables."""
         way = (self.trials[i] for i in self.way_to(self.trials[index].before))
-        return tuple((one.row, one.variable) for one in way)
+        return tuple((trial.row, trial.variable) for trial in way)

@@ -108,12 +108,12 @@ class Explainer:
         self, conjunct: Conjunct, truth: str, values: Sequence[str | None], mapped: Mapped
     ) -> str:
         """A conjunct with the values of its parts."""
-        sides = f" {conjunct.operator} ".join(value_text(values[one]) for one in conjunct.sides)
+        sides = f" {conjunct.operator} ".join(value_text(values[side]) for side in conjunct.sides)
         shown = f"{sides} is {truth}" if sides else truth
         notes = [
             note
-            for one in conjunct.references
-            if (note := self.note(one, values, mapped)) is not None
+            for reference in conjunct.references
+            if (note := self.note(reference, values, mapped)) is not None
         ]
         return f"{conjunct.text}: {shown}" + (f" ({', '.join(notes)})" if notes else "")
 
@@ -155,11 +155,11 @@ def known_truths(
     give what the engine found, nothing is said.
     """
     held = trial.outcome is not Outcome.FAILED
-    if not values or any(one.looks_back and trial.depth == 0 for one in own):
+    if not values or any(conjunct.looks_back and trial.depth == 0 for conjunct in own):
         return (None,) * len(own) if len(own) > 1 or not held else ("true",)
     found = [
-        None if one.truth is None else (values[one.truth] or "unknown, as it is NULL")
-        for one in own
+        None if conjunct.truth is None else (values[conjunct.truth] or "unknown, as it is NULL")
+        for conjunct in own
     ]
     missing = found.count(None)
     if held:

@@ -99,7 +99,7 @@ def parts_of(
     """
     number = Term((MATCH_NUMBER, f" DIV {MATCH_NUMBERS}"), NOWHERE)
     splitter = Splitter(plan.staging is not None, write, [Measure("__why0", number)])
-    asked = [(one.variable, one) for one in plan.definitions]
+    asked = [(definition.variable, definition) for definition in plan.definitions]
     found = {one.variable: splitter.conjuncts(one, mapped) for mapped, one in (*asked, *tests)}
     return Parts(found, tuple(splitter.measures))
 

@@ -27,9 +27,9 @@ def svg(story: Story) -> str:
     """The attempts below each other."""
     drawings = [Drawing(attempt) for attempt in story.attempts]
     parts, top = [], 0
-    for one in drawings:
-        parts.append(f'<g transform="translate(0,{top})">{"".join(one.elements())}</g>')
-        top += one.height
+    for drawing in drawings:
+        parts.append(f'<g transform="translate(0,{top})">{"".join(drawing.elements())}</g>')
+        top += drawing.height
     width = max((one.width for one in drawings), default=0)
     size = f'width="{width:.0f}" height="{top}" viewBox="0 0 {width:.0f} {top}"'
     ground = f'<rect width="{width:.0f}" height="{top}" fill="white"/>'
@@ -44,8 +44,8 @@ class Drawing:
         lines = shown_lines(attempt)
         self.rows = [list(own) for _, own in groupby(lines, key=lambda one: one.row)]
         self.words = [failing(own) for own in self.rows]
-        self.names = list(dict.fromkeys(one.variable for one in lines if one.variable))
-        places = (len(f"{one.row}  {one.place}") for one in lines)
+        self.names = list(dict.fromkeys(line.variable for line in lines if line.variable))
+        places = (len(f"{line.row}  {line.place}") for line in lines)
         self.first = LEFT + CHARACTER * (max(places, default=0) + 2)
         widths = [max(STEP, CHARACTER * (len(name) + 2)) for name in self.names]
         self.columns = {

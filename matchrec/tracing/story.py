@@ -213,13 +213,13 @@ class Teller:
     def needed(self, stopped: Sequence[Trial]) -> Iterator[str]:
         """What was asked in vain where the best way ended."""
         trials = [one for one in stopped if one.variable >= 0 and one.outcome is not Outcome.KNOWN]
-        if any(one.outcome is Outcome.NO_ROW for one in trials):
-            trials = [one for one in trials if one.outcome is Outcome.NO_ROW]
-            names = alternatives(self.task.variables[one.variable] for one in trials)
+        if any(trial.outcome is Outcome.NO_ROW for trial in trials):
+            trials = [trial for trial in trials if trial.outcome is Outcome.NO_ROW]
+            names = alternatives(self.task.variables[trial.variable] for trial in trials)
             yield f"then it needed {names}, but {self.end(trials[0].row)}"
         elif trials:
-            rows = sorted({one.row for one in trials})
-            names = alternatives(self.task.variables[one.variable] for one in trials)
+            rows = sorted({trial.row for trial in trials})
+            names = alternatives(self.task.variables[trial.variable] for trial in trials)
             where = self.rows.named(rows[0])
             if len(rows) > 1:
                 where = f"one of the rows {rows[0] + 1} to {rows[-1] + 1}"
@@ -227,9 +227,9 @@ class Teller:
         for one in stopped:
             if one.outcome in (Outcome.ENDED, Outcome.BLOCKED):
                 yield f"{self.rows.named(one.row)} ended it: {self.name(one)} holds of it"
-        if any(one.outcome is Outcome.NOT_THERE and one.variable < 0 for one in stopped):
+        if any(trial.outcome is Outcome.NOT_THERE and trial.variable < 0 for trial in stopped):
             yield "then the pattern asked for the partition's start or end, which is not there"
-        if any(one.outcome is Outcome.REJECTED for one in stopped):
+        if any(trial.outcome is Outcome.REJECTED for trial in stopped):
             yield "the rows were no match as a whole: a negation or the closing condition failed"
 
     def end(self, row: int) -> str:

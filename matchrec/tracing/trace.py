@@ -63,7 +63,7 @@ class TracedSearch:
         self, asked: Sequence[int], matches: tuple[EngineMatch, ...], rows: list[StartingRow]
     ) -> Trace:
         """The attempts from some rows."""
-        starts = {one.row: one for one in rows}
+        starts = {row.row: row for row in rows}
         tracer = Tracer(self.task, self.partitions)
         attempts = [self.checked(tracer, starts[row], matches) for row in asked if row in starts]
         passed = {row: over(row, matches) for row in asked if row not in starts}

@@ -43,7 +43,7 @@ class Why:
     def __repr__(self) -> str:
         """What was found; without a match, how far the first attempt came."""
         attempts = self.story.attempts[:1]
-        ends = [line for one in attempts for line in (one.title, *one.ends)]
+        ends = [line for attempt in attempts for line in (attempt.title, *attempt.ends)]
         return f"<Why: {'; '.join(one.strip() for one in (*self.story.found, *ends))}>"
 
     def to_pandas(self) -> pd.DataFrame:

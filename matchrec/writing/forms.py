@@ -11,20 +11,8 @@ from dataclasses import replace
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.frontends.durations import duration
+from matchrec.plan import expression
 from matchrec.plan.clauses import Absence, AfterMatchSkip, EventSelection, MatchOutput, SkipTo
-from matchrec.plan.expression import (
-    Aggregate,
-    ColumnReference,
-    Operation,
-    Reference,
-    Scalar,
-    Term,
-    conjuncts,
-    inner_references,
-    references,
-    terms,
-    variable_of,
-)
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import (
     Concatenation,
@@ -58,40 +46,40 @@ def conditions(plan: MatchPlan) -> dict[str, frozenset[Shape]]:
     return {name: parts for name, parts in found.items() if parts}
 
 
-def conjunct_shapes(condition: Scalar) -> Iterator[Shape]:
+def conjunct_shapes(condition: expression.Scalar) -> Iterator[Shape]:
     """What must hold, without what always does."""
-    for one in conjuncts(condition):
-        shape = shape_of(one)
+    for conjunct in expression.conjuncts(condition):
+        shape = shape_of(conjunct)
         if shape != "TRUE":
             yield shape
 
 
-def shape_of(scalar: Scalar) -> Shape:
+def shape_of(scalar: expression.Scalar) -> Shape:
     """What of an expression matters."""
     match scalar:
-        case Operation("AND"):
+        case expression.Operation("AND"):
             return "AND", frozenset(conjunct_shapes(scalar))
-        case Operation(operator, operands, words=words):
+        case expression.Operation(operator, operands, words=words):
             return operator, tuple(shape_of(operand) for operand in operands), words
-        case Term(pieces):
+        case expression.Term(pieces):
             return _of_pieces(tuple(map(_piece, pieces)))
 
 
 def _of_pieces(pieces: tuple[Shape, ...]) -> Shape:
     if all(isinstance(piece, str) for piece in pieces):
         return "".join(map(str, pieces)).strip(" ()")
-    kept = tuple(one for one in pieces if not isinstance(one, str) or one.strip(" ()"))
+    kept = tuple(piece for piece in pieces if not isinstance(piece, str) or piece.strip(" ()"))
     return kept[0] if len(kept) == 1 else pieces
 
 
-def _piece(piece: str | Reference) -> Shape:
+def _piece(piece: str | expression.Reference) -> Shape:
     match piece:
         case str():
             return " ".join(piece.split()) or " "
-        case ColumnReference(argument=argument):
+        case expression.ColumnReference(argument=argument):
             return replace(piece, argument=plain(argument))
-        case Aggregate():
-            inner = tuple(shape_of(one) for one in terms(piece))
+        case expression.Aggregate():
+            inner = tuple(shape_of(term) for term in expression.terms(piece))
             how = tuple(way for _, way in piece.ordering)
             return replace(piece, arguments=(), condition=None, ordering=()), inner, how
         case _:
@@ -104,10 +92,7 @@ def _parts(plan: MatchPlan) -> Iterator[tuple[str, Shape]]:
     exclusive = plan.output is MatchOutput.PREFERRED
     yield "PATTERN", simplify(plan.pattern)
     yield "PARTITION BY", frozenset(plain(key.text) for key in plan.keys)
-    yield (
-        "ORDER BY",
-        tuple((plain(one.expression.text), one.direction) for one in plan.order_by),
-    )
+    yield ("ORDER BY", tuple((plain(one.expression.text), one.direction) for one in plan.order_by))
     yield "WITHIN", (plan.within and length(plan.within.interval.text), plan.within_rows)
     yield (
         "WITHIN between rows",
@@ -120,25 +105,25 @@ def _parts(plan: MatchPlan) -> Iterator[tuple[str, Shape]]:
     yield "event selection", plan.selection
     yield "the output of matches", (plan.output, plan.after_match if exclusive else None)
     yield "FIRST k MATCHES", plan.first_matches
-    yield "negation", frozenset(_absence(one, plan) for one in plan.absences)
+    yield "negation", frozenset(_absence(absence, plan) for absence in plan.absences)
     yield "a condition on the whole match", plan.closing
-    yield "MEASURES", tuple((one.name, shape_of(one.value)) for one in plan.measures)
+    yield "MEASURES", tuple((measure.name, shape_of(measure.value)) for measure in plan.measures)
 
 
 def _absence(absence: Absence, plan: MatchPlan) -> Shape:
     """What must be absent, between rows of which primary variables."""
     return absence.variable, *(
-        names and frozenset(one for name in names for one in plan.members(name))
+        names and frozenset(member for name in names for member in plan.members(name))
         for names in (absence.after, absence.before)
     )
 
 
 def variables_read(plan: MatchPlan) -> Iterator[str]:
     """The variables that conditions and measures read."""
-    values = (one.condition for one in plan.definitions)
-    for value in (*values, *(one.value for one in plan.measures)):
-        for reference in references(value):
-            name = variable_of(reference)
+    values = (definition.condition for definition in plan.definitions)
+    for value in (*values, *(measure.value for measure in plan.measures)):
+        for reference in expression.references(value):
+            name = expression.variable_of(reference)
             if name is not None:
                 yield name
 
@@ -151,20 +136,17 @@ def length(window: str) -> Shape:
         return " ".join(window.split()).upper()
 
 
-def reads_whole_rows(value: Scalar) -> bool:
+def reads_whole_rows(value: expression.Scalar) -> bool:
     """Whether it reads all columns of rows, whichever they are."""
     return any(
-        isinstance(each, ColumnReference) and each.argument.endswith("(*)")
-        for one in references(value)
-        if isinstance(one, Aggregate)
-        for each in inner_references(one)
+        isinstance(each, expression.ColumnReference) and each.argument.endswith("(*)")
+        for reference in expression.references(value)
+        if isinstance(reference, expression.Aggregate)
+        for each in expression.inner_references(reference)
     )
 
 
-_SKIP = {
-    MatchOutput.ALL: SkipTo.NEXT_ROW,
-    MatchOutput.NON_OVERLAPPING: SkipTo.PAST_LAST_ROW,
-}
+_SKIP = {MatchOutput.ALL: SkipTo.NEXT_ROW, MatchOutput.NON_OVERLAPPING: SkipTo.PAST_LAST_ROW}
 """Where to go on for the same matches, of those with one match at most at each row."""
 
 

@@ -11,15 +11,8 @@ from matchrec.frontends.dialects.edits import Note
 from matchrec.frontends.lexing.tokens import find_frames, sqlglot_tokens
 from matchrec.frontends.sql.locate import parse
 from matchrec.frontends.sql.lower import lower
+from matchrec.plan import expression
 from matchrec.plan.clauses import EventSelection, MatchOutput, RowExpression, SkipTo
-from matchrec.plan.expression import (
-    Aggregate,
-    ColumnReference,
-    Reference,
-    Scalar,
-    references,
-    render,
-)
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show, show_name
 from matchrec.plan.show import show_reference
@@ -38,7 +31,7 @@ def for_sql(reading: ReadQuery) -> tuple[MatchPlan, tuple[Note, ...]]:
     refuse_conditions(plan)
     kept = replace(
         plan,
-        measures=tuple(one for one in plan.measures if not reads_whole_rows(one.value)),
+        measures=tuple(measure for measure in plan.measures if not reads_whole_rows(measure.value)),
         partition_by=plan.keys,
         equal=(),
     )
@@ -62,8 +55,8 @@ def refuse_conditions(plan: MatchPlan) -> None:
             what = "a condition on the whole match"
             hint = "make it a column of RETURN, and test that after the match"
             raise errors.cannot_write(what, definition.condition.span, hint)
-        for reference in references(definition.condition):
-            if isinstance(reference, Aggregate) and reference.so_far:
+        for reference in expression.references(definition.condition):
+            if isinstance(reference, expression.Aggregate) and reference.so_far:
                 what = "an aggregate over the rows before: in DEFINE it includes the row itself"
                 raise errors.cannot_write(what, reference.span)
 
@@ -73,7 +66,7 @@ def _notes(reading: ReadQuery) -> Iterator[Note]:
     for key in plan.equal:
         if key.span is not None:
             yield Note(f"`{key.text.strip('`')}` becomes a column of the result", key.span)
-    if any(reads_whole_rows(one.value) for one in plan.measures):
+    if any(reads_whole_rows(measure.value) for measure in plan.measures):
         message = "the events do not come out: MEASURES takes columns by name, as RETURN does"
         yield Note(message, reading.pattern)
 
@@ -113,7 +106,7 @@ def _lines(plan: MatchPlan) -> Iterator[str]:
     if plan.order_by:
         yield f"ORDER BY {', '.join(item.expression.text for item in plan.order_by)}"
     if plan.measures:
-        values = ((_scalar(one.value), column(one.name)) for one in plan.measures)
+        values = ((_scalar(measure.value), column(measure.name)) for measure in plan.measures)
         yield _list("MEASURES", (f"{value} AS {name}" for value, name in values))
     if plan.output is MatchOutput.PREFERRED and plan.after_match.to is not SkipTo.PAST_LAST_ROW:
         yield plan.after_match.words
@@ -122,7 +115,7 @@ def _lines(plan: MatchPlan) -> Iterator[str]:
     if windows:
         yield f"WITHIN {', '.join(windows)}"
     read = set(variables_read(plan))
-    subsets = [one for one in plan.subsets if one.name in read]
+    subsets = [subset for subset in plan.subsets if subset.name in read]
     if subsets:
         members = ((show_name(s.name), ", ".join(map(show_name, s.members))) for s in subsets)
         yield _list("SUBSET", (f"{name} = ({of})" for name, of in members))
@@ -155,16 +148,16 @@ def _list(keyword: str, items: Iterator[str]) -> str:
     return f"{keyword} " + f",\n{indent}".join(items)
 
 
-def _scalar(scalar: Scalar) -> str:
-    return render(scalar, lambda one: show_reference(_tidy(one)))
+def _scalar(scalar: expression.Scalar) -> str:
+    return expression.render(scalar, lambda one: show_reference(_tidy(one)))
 
 
-def _tidy(reference: Reference) -> Reference:
+def _tidy(reference: expression.Reference) -> expression.Reference:
     """The reference with no more quotes than it needs, those inside of an aggregate too."""
     match reference:
-        case ColumnReference():
+        case expression.ColumnReference():
             return replace(reference, argument=tidy(reference.argument))
-        case Aggregate():
+        case expression.Aggregate():
             return with_inner_references(reference, _tidy)
         case _:
             return reference

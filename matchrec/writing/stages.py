@@ -19,14 +19,7 @@ from matchrec.frontends.pattern.builder import Pattern
 from matchrec.frontends.pattern.lower import PatternQuery, lower_pattern
 from matchrec.frontends.pattern.tree import Stage, all_stages, named_stages
 from matchrec.frontends.sql.lower import take_out_negations
-from matchrec.plan.clauses import (
-    Absence,
-    Definition,
-    EventSelection,
-    Gap,
-    MatchOutput,
-    RowExpression,
-)
+from matchrec.plan import clauses
 from matchrec.plan.expression import references, variable_of, with_references
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import Negation, RowPattern, concatenation, top, variable_names
@@ -43,13 +36,13 @@ def pattern_with_absences(plan: MatchPlan) -> RowPattern:
     parts = top(plan.pattern)
     found: list[RowPattern] = []
     for place in range(len(parts) + 1):
-        here = (one for one in plan.absences if place_of(one, plan, parts) == place)
-        found += (Negation((one.variable,), one.span) for one in here)
+        here = (absence for absence in plan.absences if place_of(absence, plan, parts) == place)
+        found += (Negation((absence.variable,), absence.span) for absence in here)
         found += parts[place : place + 1]
     return concatenation(found, plan.pattern.span)
 
 
-def place_of(absence: Absence, plan: MatchPlan, parts: tuple[RowPattern, ...]) -> int:
+def place_of(absence: clauses.Absence, plan: MatchPlan, parts: tuple[RowPattern, ...]) -> int:
     """How many of the parts stand before an absence."""
     if absence.after is None:
         return 0
@@ -63,14 +56,14 @@ def primary(names: tuple[str, ...] | None, plan: MatchPlan) -> tuple[str, ...] |
     """The primary variables that some names stand for."""
     if names is None:
         return None
-    return tuple(plan.variables[one] for name in names for one in sorted(plan.members(name)))
+    return tuple(plan.variables[member] for name in names for member in sorted(plan.members(name)))
 
 
 def pattern_with_nots(steps: Steps) -> RowPattern:
     """The row pattern of a sequence of stages with a NOT for each negated one."""
     return concatenation(
-        Negation((one.name,)) if isinstance(one, ForbiddenEvent) else words(Steps((one,)))
-        for one in steps.steps
+        Negation((step.name,)) if isinstance(step, ForbiddenEvent) else words(Steps((step,)))
+        for step in steps.steps
     )
 
 
@@ -120,7 +113,7 @@ def obstacle_of_next(after: tuple[Stage, ...], contiguity: Contiguity) -> str | 
 
 def _positive(stages: tuple[Stage, ...]) -> Iterator[Stage]:
     """The stages of events."""
-    return (one for one in stages if not one.negated)
+    return (stage for stage in stages if not stage.negated)
 
 
 # WITHIN ... BETWEEN ROWS of SQL, and `within(window, "previous_to_current")` of a Pattern.
@@ -131,7 +124,7 @@ def _positive(stages: tuple[Stage, ...]) -> Iterator[Stage]:
 Stages = tuple[Stage, ...]
 
 
-def gap_of(stages: Stages) -> tuple[Gap, ...]:
+def gap_of(stages: Stages) -> tuple[clauses.Gap, ...]:
     """The window between rows that follow each other, if there is one.
 
     Raises MatchRecognizeUnsupportedError where stages have different ones.
@@ -147,7 +140,7 @@ def gap_of(stages: Stages) -> tuple[Gap, ...]:
         raise errors.not_in_sql(
             what="the pattern", obstacle="has a window between some neighbours only"
         )
-    return (Gap(RowExpression(near.sql)),)
+    return (clauses.Gap(clauses.RowExpression(near.sql)),)
 
 
 def without_near(stages: Stages) -> Stages:
@@ -163,9 +156,9 @@ def with_length(stage: Stage, length: Duration | None) -> Stage:
 
 
 SELECTION = {
-    Contiguity.STRICT: EventSelection.STRICT_CONTIGUITY,
-    Contiguity.RELAXED: EventSelection.SKIP_TILL_NEXT_MATCH,
-    Contiguity.ANY: EventSelection.SKIP_TILL_ANY_MATCH,
+    Contiguity.STRICT: clauses.EventSelection.STRICT_CONTIGUITY,
+    Contiguity.RELAXED: clauses.EventSelection.SKIP_TILL_NEXT_MATCH,
+    Contiguity.ANY: clauses.EventSelection.SKIP_TILL_ANY_MATCH,
 }
 CONTIGUITY = {selection: contiguity for contiguity, selection in SELECTION.items()}
 TIMES = ("start_time", "end_time")
@@ -188,7 +181,7 @@ def as_clause(query: PatternQuery) -> tuple[MatchPlan, Source]:
     pattern, absences = take_out_negations(
         pattern_with_nots(plan.staging.steps),
         selection,
-        MatchOutput.ALL,
+        clauses.MatchOutput.ALL,
         windowed=plan.within is not None,
     )
     return (
@@ -199,24 +192,24 @@ def as_clause(query: PatternQuery) -> tuple[MatchPlan, Source]:
             selection=selection,
             staging=None,
             gaps=gaps,
-            measures=tuple(one for one in plan.measures if one.name in TIMES),
+            measures=tuple(measure for measure in plan.measures if measure.name in TIMES),
             definitions=definitions(plan),
         ),
         source,
     )
 
 
-def definitions(plan: MatchPlan) -> tuple[Definition, ...]:
+def definitions(plan: MatchPlan) -> tuple[clauses.Definition, ...]:
     """The conditions of stages as conditions of variables; those that always hold are left out."""
     assert plan.staging is not None
     steps = plan.staging.steps
     singles = [part.content for part in parts(steps)]
     stage_of = {one.test: one.name for one in singles if isinstance(one, Single)}
-    stage_of |= {one.test: one.name for one in nots(steps)}
+    stage_of |= {event.test: event.name for event in nots(steps)}
     earlier = {
-        one.name: variable_names(words(Steps(steps.steps[:place])))
-        for place, one in enumerate(steps.steps)
-        if isinstance(one, ForbiddenEvent)
+        step.name: variable_names(words(Steps(steps.steps[:place])))
+        for place, step in enumerate(steps.steps)
+        if isinstance(step, ForbiddenEvent)
     }
     found = []
     for one in plan.definitions:
@@ -232,11 +225,11 @@ def definitions(plan: MatchPlan) -> tuple[Definition, ...]:
             one.condition, lambda each: of_variable(each, lambda test: stage_of.get(test, test))
         )
         if any(conjunct_shapes(condition)):
-            found.append(Definition(name, condition, one.condition.span))
+            found.append(clauses.Definition(name, condition, one.condition.span))
     return tuple(found)
 
 
-def strategy_of(stages: tuple[Stage, ...]) -> EventSelection:
+def strategy_of(stages: tuple[Stage, ...]) -> clauses.EventSelection:
     """The one strategy of all stages."""
     found: dict[Contiguity, None] = {}
     for stage in all_stages(stages):

@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from matchrec.spark.transport import Sent, runner_in_worker
-from matchrec.spark.worker.matching import Matching
+from matchrec.spark.worker.matching import QueryWorker
 from tests.benchmarks.compare import written_table
 from tests.benchmarks.markdown import table
 from tests.benchmarks.measure import Query, Times, measured, median, run, session
@@ -36,14 +36,14 @@ class Crossing:
     """What a query sends to the Python workers, and what runs there."""
 
     prepared: DataFrame
-    matching: Matching
+    matching: QueryWorker
 
 
 def crossing_of(spark: SparkSession, query: str) -> Crossing:
     """What the query would send; nothing runs."""
     seen: list[Crossing] = []
 
-    def seeing(sent: Sent, worker: Callable[[Any], Matching], *rest: Any) -> DataFrame:
+    def seeing(sent: Sent, worker: Callable[[Any], QueryWorker], *rest: Any) -> DataFrame:
         seen.append(Crossing(sent.rows, worker(None)))
         return original(sent, worker, *rest)
 
@@ -61,7 +61,7 @@ def sent_and_dropped(batches: Batches) -> Batches:
     return iter(())
 
 
-def matched_and_dropped(matching: Matching) -> Callable[[Batches], Batches]:
+def matched_and_dropped(matching: QueryWorker) -> Callable[[Batches], Batches]:
     """What the worker does, without its rows."""
     matched = runner_in_worker(matching)
 

@@ -113,10 +113,7 @@ def of_workers(times: int, reuse: str) -> dict[str, float]:
         frame = few_ticks(spark)
         nothing_done = frame.mapInArrow(same, frame.schema)
         matched = matchrec.sql(spark, VSHAPE)
-        queries: dict[str, Query] = {
-            "identity": lambda: nothing_done,
-            "matchrec": lambda: matched,
-        }
+        queries: dict[str, Query] = {"identity": lambda: nothing_done, "matchrec": lambda: matched}
         for _ in range(5):
             for query in queries.values():
                 run(query)

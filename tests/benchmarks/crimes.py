@@ -107,8 +107,4 @@ def chicago(salt: int, series: list[int], home: int) -> tuple[str, ...]:
 
 def lengths(salt: int, length: int) -> tuple[str, ...]:
     """A column that falls after so many rows each time, and stays the same between."""
-    return (
-        "id",
-        f"-(id DIV {length}) AS k",
-        f"CAST(floor({share(salt)} * 1000) AS BIGINT) AS x",
-    )
+    return ("id", f"-(id DIV {length}) AS k", f"CAST(floor({share(salt)} * 1000) AS BIGINT) AS x")

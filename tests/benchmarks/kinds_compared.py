@@ -11,14 +11,7 @@ from statistics import geometric_mean
 from pyspark.sql import SparkSession
 
 import matchrec
-from tests.benchmarks.compare import (
-    OURS,
-    Compared,
-    compared,
-    in_short,
-    shown,
-    view_of_written,
-)
+from tests.benchmarks.compare import OURS, Compared, compared, in_short, shown, view_of_written
 from tests.benchmarks.drawn_tables import Drawn, draw_tables
 from tests.benchmarks.kinds import workloads_of_kinds
 from tests.benchmarks.markdown import table

@@ -103,10 +103,7 @@ def timed(action: Callable[[], object]) -> Taken:
 
 
 def measured(
-    queries: Mapping[T, Query],
-    rounds: int,
-    warm: bool = False,
-    run: Callable[[Query], Taken] = run,
+    queries: Mapping[T, Query], rounds: int, warm: bool = False, run: Callable[[Query], Taken] = run
 ) -> dict[T, Times]:
     """All contenders in every round, so that a change of the machine's speed meets all of them.
 

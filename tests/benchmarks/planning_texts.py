@@ -88,9 +88,7 @@ CLAUSES: Mapping[str, Text] = {
     ),
     "subsets": lambda n: query("B AS x > 1", other=f"SUBSET {many(n, 'S# = (A, B)', ', ')}"),
     "one subset of many": lambda n: query(
-        pattern=many(n, "V#"),
-        measures="S.x AS m",
-        other=f"SUBSET S = ({many(n, 'V#', ', ')})",
+        pattern=many(n, "V#"), measures="S.x AS m", other=f"SUBSET S = ({many(n, 'V#', ', ')})"
     ),
     "partition keys": lambda n: query(keys=f"PARTITION BY {many(n, 'x + #', ', ')} ORDER BY t"),
     "order keys": lambda n: query(keys=f"PARTITION BY k ORDER BY {many(n, 'x + #', ', ')}"),

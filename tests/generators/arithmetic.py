@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from matchrec.conditions.run_condition import (
-    Arithmetic,
-    ArithmeticOperator,
-    RunExpression,
-)
+from matchrec.conditions.run_condition import Arithmetic, ArithmeticOperator, RunExpression
 from matchrec.conditions.types import Kind
 
 OF_INTEGERS = [one for one in ArithmeticOperator if one is not ArithmeticOperator.DIVIDE]

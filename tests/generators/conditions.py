@@ -109,9 +109,7 @@ class Operations(ABC):
         is_null = self.random.random() < 0.6
         word = "IS NULL" if is_null else "IS NOT NULL"
         return Expression(
-            f"{value.text} {word}",
-            Type.TRUTH,
-            lambda seen: (value.value(seen) is None) is is_null,
+            f"{value.text} {word}", Type.TRUTH, lambda seen: (value.value(seen) is None) is is_null
         )
 
     def duration(self) -> Expression:

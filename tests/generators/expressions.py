@@ -29,13 +29,7 @@ AGGREGATES = {
     Type.FLOATING: ("sum", "avg", "min", "max"),
 }
 NUMBERS = (Type.INTEGER, Type.FLOATING)
-COLUMNS = {
-    "x": Type.INTEGER,
-    "y": Type.FLOATING,
-    "s": Type.TEXT,
-    "t": Type.TIME,
-    "b": Type.TRUTH,
-}
+COLUMNS = {"x": Type.INTEGER, "y": Type.FLOATING, "s": Type.TEXT, "t": Type.TIME, "b": Type.TRUTH}
 
 
 @dataclass(frozen=True)

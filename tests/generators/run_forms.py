@@ -204,17 +204,11 @@ FORMS: dict[str, list[str]] = {
         "equal_null({p}, {p})",
     ],
     "e": ["({ts} - {ts})", "({e} + {e})", "({e} - {e})", "-({e})"],
-    "xs": [
-        "array_intersect({xs}, {xs})",
-    ],
+    "xs": ["array_intersect({xs}, {xs})"],
     "ds": ["array_intersect({ds}, {ds})"],
-    "names": [
-        "array_intersect({names}, {names})",
-    ],
+    "names": ["array_intersect({names}, {names})"],
     "p": ["IF({c}, {p}, {p})", "coalesce({p}, {p})"],
-    "mp": [
-        "IF({c}, {mp}, {mp})",
-    ],
+    "mp": ["IF({c}, {mp}, {mp})"],
     "day": [
         "date_add({day}, {i} % 1000)",
         "date_sub({day}, 3)",
@@ -270,9 +264,7 @@ AGGREGATES: dict[str, list[str]] = {
     "m": ["CAST(sum({m}) AS DECIMAL(7, 2))", "CAST(avg({m}) AS DECIMAL(7, 2))"],
     "w": ["CAST(sum({w}) AS DECIMAL(30, 4))", "CAST(avg({w}) AS DECIMAL(30, 4))"],
     "b": ["bool_and({b})", "bool_or({b})"],
-    "name": [
-        "min_by({name}, {i})",
-    ],
+    "name": ["min_by({name}, {i})"],
     "day": ["try_element_at(collect_list({day}), 1)"],
     "e": ["sum({e})"],
     "xs": ["collect_list({i})"],

@@ -34,13 +34,7 @@ from tests.conftest import small_session
 from tests.generators.expressions import Limits
 from tests.generators.queries import Batch, Query, part_of, random_batch, values
 from tests.live.trino_check import Trino, TrinoError
-from tests.properties.test_queries import (
-    answers,
-    counted,
-    expected_rows,
-    matched,
-    text_of,
-)
+from tests.properties.test_queries import answers, counted, expected_rows, matched, text_of
 from tests.references.queries import Answer
 
 QUERIES_A_BATCH = 150

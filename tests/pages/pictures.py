@@ -22,12 +22,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.functions import col
 
 import matchrec
-from matchrec.charts.plot import (
-    draw_lanes,
-    draw_lines,
-    size_of_lanes,
-    size_of_lines,
-)
+from matchrec.charts.plot import draw_lanes, draw_lines, size_of_lanes, size_of_lines
 from matchrec.charts.series import MatchSpan, Series
 from matchrec.cli.session import local_session
 from tests.benchmarks.pictures import new_figure, save

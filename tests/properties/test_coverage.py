@@ -10,27 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from matchrec.conditions.run_condition import (
-    Compare,
-    Comparison,
-    Constant,
-    Kind,
-    Reduce,
-    Reduction,
-)
+from matchrec.conditions.run_condition import Compare, Comparison, Constant, Kind, Reduce, Reduction
 from matchrec.engine.coverage import Coverable
 from matchrec.engine.interface import Room
 from matchrec.engine.matches import RunFailure
 from matchrec.nfa.closure import UNREACHABLE
 from matchrec.nfa.occurrences import compile_occurrences
 from matchrec.plan.pattern import Quantified, RowPattern, concatenation, permutation, show
-from tests.properties.test_engines import (
-    LONGER,
-    queries,
-    random_examples,
-    run_dependent,
-    windowed,
-)
+from tests.properties.test_engines import LONGER, queries, random_examples, run_dependent, windowed
 from tests.references.coverage import NEVER, Ending, cover, numbered
 from tests.references.matcher import Failure
 from tests.tasks.contiguous import Query, Rows, listed, may_of, words

@@ -15,14 +15,7 @@ from tests.generators.selection import cases, general, sequences
 from tests.properties.test_engines import ENGINES, LONGER, queries, random_examples, run_dependent
 from tests.quick.scale import examples
 from tests.references.event_selection import SelectionQuery
-from tests.tasks.contiguous import (
-    Outcome,
-    Query,
-    Rows,
-    run_engine,
-    run_engine_in_pieces,
-    words,
-)
+from tests.tasks.contiguous import Outcome, Query, Rows, run_engine, run_engine_in_pieces, words
 from tests.tasks.selection import WindowedRows, run_task, task, texts
 from tests.tasks.selection import query as selected
 
@@ -76,13 +69,7 @@ def test_event_selection(selection: EventSelection, output: MatchOutput) -> None
 
     @few_examples
     @given(
-        cases(
-            shapes=shapes,
-            selection=selection,
-            output=output,
-            depends_on_run=True,
-            most_rows=7,
-        ),
+        cases(shapes=shapes, selection=selection, output=output, depends_on_run=True, most_rows=7),
         st.integers(1, 4),
     )
     def run(case: tuple[SelectionQuery, WindowedRows], most: int) -> None:

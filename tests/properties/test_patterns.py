@@ -26,10 +26,7 @@ from tests.tasks.query_batches import Run
 EXAMPLES = examples(75)
 
 random_examples = settings(
-    max_examples=EXAMPLES,
-    deadline=None,
-    database=None,
-    suppress_health_check=list(HealthCheck),
+    max_examples=EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck)
 )
 
 

@@ -24,13 +24,7 @@ from matchrec.conditions.run_condition import (
 from matchrec.conditions.types import Kind
 from matchrec.engine.engines import Engine
 from matchrec.engine.interface import Room
-from matchrec.plan.clauses import (
-    Absence,
-    AfterMatchSkip,
-    EventSelection,
-    MatchOutput,
-    SkipTo,
-)
+from matchrec.plan.clauses import Absence, AfterMatchSkip, EventSelection, MatchOutput, SkipTo
 from matchrec.plan.expression import End, Navigation
 from matchrec.plan.pattern import show
 from tests.generators.selection import Shape, cases, general, sequences

@@ -276,10 +276,7 @@ def test_random_totals(selection: EventSelection, grouped: Grouping, depends_on_
 
 
 @settings(
-    max_examples=examples(64),
-    deadline=None,
-    database=None,
-    suppress_health_check=list(HealthCheck),
+    max_examples=examples(64), deadline=None, database=None, suppress_health_check=list(HealthCheck)
 )
 @given(
     st.one_of(
@@ -297,9 +294,7 @@ def test_random_totals(selection: EventSelection, grouped: Grouping, depends_on_
     st.lists(st.tuples(st.integers(0, 4), st.booleans()), max_size=6),
 )
 def test_a_stream_gives_the_groups_of_the_whole(
-    case: tuple[SelectionQuery, WindowedRows],
-    data: st.DataObject,
-    pieces: list[tuple[int, bool]],
+    case: tuple[SelectionQuery, WindowedRows], data: st.DataObject, pieces: list[tuple[int, bool]]
 ) -> None:
     query, rows = case
     try:

@@ -12,13 +12,7 @@ from matchrec.plan.clauses import EventSelection, MatchOutput
 from tests.cases.pattern_notation import Question
 from tests.generators.patterns import questions
 from tests.generators.selection import cases, general, sequences
-from tests.properties.test_engines import (
-    LONGER,
-    ROWS,
-    queries,
-    run_dependent,
-    windowed,
-)
+from tests.properties.test_engines import LONGER, ROWS, queries, run_dependent, windowed
 from tests.quick.scale import examples
 from tests.tasks.contiguous import Query, Rows
 from tests.tasks.patterns import searchable
@@ -28,10 +22,7 @@ from tests.tasks.traces import check_traces
 OUTPUTS = (MatchOutput.PREFERRED, MatchOutput.ALL, MatchOutput.NON_OVERLAPPING)
 
 random_examples = settings(
-    max_examples=examples(75),
-    deadline=None,
-    database=None,
-    suppress_health_check=list(HealthCheck),
+    max_examples=examples(75), deadline=None, database=None, suppress_health_check=list(HealthCheck)
 )
 
 

@@ -197,13 +197,7 @@ class Partition:
         rows = tuple(row for row, _ in mapped)
         names = tuple(variable for _, variable in mapped)
         candidate = Candidate(
-            row,
-            rows,
-            names,
-            self.columns,
-            self.query.variables,
-            self.query.members,
-            self.number,
+            row, rows, names, self.columns, self.query.variables, self.query.members, self.number
         )
         return bool(candidate.value(condition))
 

@@ -202,8 +202,7 @@ def test_all_of_them_in_one_query(spark: SparkSession, keywords: list[str]) -> N
     items = ", ".join(f"q.{name}" for name in names)
     plain = spark.sql(f"SELECT {items} FROM words q")
     found = matchrec.sql(
-        spark,
-        f"SELECT {items} FROM words MATCH_RECOGNIZE (ALL ROWS PER MATCH PATTERN (A+)) AS q",
+        spark, f"SELECT {items} FROM words MATCH_RECOGNIZE (ALL ROWS PER MATCH PATTERN (A+)) AS q"
     )
     assert found.columns == plain.columns
     assert sorted(found.collect()) == sorted(plain.collect())

@@ -238,10 +238,7 @@ BESIDE: dict[str, Expected] = {
 @pytest.mark.parametrize("beside", [{}, BESIDE], ids=["alone", "beside groups"])
 @pytest.mark.parametrize("rows_per_match", ["ONE ROW PER MATCH", "ALL ROWS PER MATCH"])
 def test_thousands_of_matches(
-    spark: SparkSession,
-    many_matches: None,
-    rows_per_match: str,
-    beside: dict[str, Expected],
+    spark: SparkSession, many_matches: None, rows_per_match: str, beside: dict[str, Expected]
 ) -> None:
     measures = {**MEASURES, **beside}
     items = ", ".join(f"{text} AS m{place}" for place, text in enumerate(measures))

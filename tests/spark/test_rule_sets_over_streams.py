@@ -182,10 +182,7 @@ def test_what_is_kept_is_explained_and_warned_of(spark: SparkSession) -> None:
 
 
 MESSAGES: dict[str, tuple[Callable[[DataFrame], object], str]] = {
-    "no watermark": (
-        query_of_rules({"a": CHEAP}, order_by="x"),
-        "ORDER BY `x` has no watermark",
-    ),
+    "no watermark": (query_of_rules({"a": CHEAP}, order_by="x"), "ORDER BY `x` has no watermark"),
     "a sort": (
         query_of_rules({"a": CHEAP}, options=matchrec.Options(sort="spark")),
         'sort="spark" over a stream',

@@ -86,8 +86,7 @@ KLEENE = [
         {"a b1 c b2": "a b1, a b2, a b1 b2"},
     ),
     Worked(
-        "PATTERN SEQ(A a, B+ b[]) WHERE strict_contiguity {}",
-        {"a b1 b2 c b3": "a b1, a b1 b2"},
+        "PATTERN SEQ(A a, B+ b[]) WHERE strict_contiguity {}", {"a b1 b2 c b3": "a b1, a b1 b2"}
     ),
     # what closes a Kleene plus, at the end of the match and in its middle
     Worked(
@@ -99,8 +98,7 @@ KLEENE = [
         {"a b1=2 b2=1 b3=3": "a b1 b2 b3"},
     ),
     Worked(
-        "PATTERN SEQ(A+ a[]) WHERE strict_contiguity { a.LEN = 2 }",
-        {"a1 a2 a3": "a1 a2, a2 a3"},
+        "PATTERN SEQ(A+ a[]) WHERE strict_contiguity { a.LEN = 2 }", {"a1 a2 a3": "a1 a2, a2 a3"}
     ),
     Worked(
         "PATTERN SEQ(A+ a[], B b) WHERE skip_till_next_match { a[a.LEN].x > 1 }",

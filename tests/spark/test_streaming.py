@@ -169,11 +169,7 @@ def test_any_pieces_give_what_the_whole_gives(spark: SparkSession, skip: AfterMa
     def query(events: DataFrame) -> DataFrame:
         orders = ["ts", "x", "v"]
         return matchrec.detect(
-            events,
-            pattern,
-            order_by=orders,
-            partition_by="k",
-            form="matches_and_timeouts",
+            events, pattern, order_by=orders, partition_by="k", form="matches_and_timeouts"
         )
 
     streamed = Streamed(query, events_of(spark, rows), "ts")

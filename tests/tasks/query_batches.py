@@ -46,7 +46,7 @@ from matchrec.spark.types import (
     schema_of_reads,
     value_type,
 )
-from matchrec.spark.worker.matching import Incoming, Matching
+from matchrec.spark.worker.matching import Incoming, QueryWorker
 from tests.generators.queries import NAMES
 from tests.quick.scale import copies_of
 from tests.tasks.linking import link
@@ -265,7 +265,7 @@ class Run:
         table = pa.concat_tables([table] * copies).combine_chunks()
         batches = table.to_batches(max_chunksize=rows_a_batch)
         incoming = Incoming(rows_a_call=rows_a_batch)
-        return list(Matching(self.executable, incoming).run(batches))
+        return list(QueryWorker(self.executable, incoming).run(batches))
 
     def schema(self, first: int) -> list[StructField]:
         """The fields of the output, numbered from `first`; other runs leave them NULL."""

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from matchrec.conditions.row_column import RowColumn
 from matchrec.spark import wire
-from matchrec.spark.streaming.arrival import Arriving, Meanings, times
+from matchrec.spark.streaming.arrival import Arriving, ColumnMap, times
 from matchrec.spark.streaming.bucket import PLACES, Bucket, needs_in
 from matchrec.spark.streaming.search import START, ContiguousSearch
 from matchrec.spark.transport import PandasEncoding
@@ -49,8 +49,8 @@ class StreamRun(Run):
         table = table.append_column(wire.MICROSECONDS, time).combine_chunks()
         number = np.cumsum(self.prepared.starts) - 1
         table = table.append_column(KEY, pa.array(number))
-        meanings = Meanings({name: name for name in table.schema.names}, ())
-        arriving = Arriving(PandasEncoding(()), table.schema, (KEY,), (self.order,), meanings)
+        column_map = ColumnMap({name: name for name in table.schema.names}, ())
+        arriving = Arriving(PandasEncoding(()), table.schema, (KEY,), (self.order,), column_map)
         bucket = Bucket(arriving, QUERY, (ContiguousSearch(executable),))
         chosen = [*(range(number.max() + 1) if self.partitions is None else self.partitions)]
         random = Random(self.seed)

@@ -17,9 +17,7 @@ from matchrec.engine.matches import Matches, RunFailure
 from matchrec.engine.partitions import Partitions
 from matchrec.frontends.row_pattern import parse_row_pattern
 from matchrec.plan.clauses import EventSelection, MatchOutput
-from matchrec.plan.pattern import (
-    RowPattern,
-)
+from matchrec.plan.pattern import RowPattern
 from tests.references.event_selection import CLOSING, Mapped, Partition, SelectionQuery, State, ways
 from tests.references.matcher import Failure, Value
 from tests.tasks.compiled import compiled

@@ -27,7 +27,7 @@ from matchrec.frontends.sql.lower import lower
 from matchrec.memory import PROC, kibibytes_in
 from matchrec.plan.resolve import InputColumns
 from matchrec.spark.wire import SortColumn, Sorting
-from matchrec.spark.worker.matching import Incoming, Matching
+from matchrec.spark.worker.matching import Incoming, QueryWorker
 from tests.tasks.linking import link
 
 V_SHAPE = "PATTERN (S D+ U+) DEFINE D AS x < PREV(x), U AS x > PREV(x)"
@@ -99,7 +99,7 @@ def found(asked: Executable, rows: int, keys: int, width: int) -> Iterator[pa.Re
     names = [show_column(one) for one in asked.crossing.columns]
     key, order = (f"__c{names.index(name)}" for name in ("`k`", "`t`"))
     sorting = Sorting((key,), (SortColumn(order, descending=False, nulls_first=True),))
-    return Matching(asked, Incoming(sorting)).run(batches(asked, rows, keys, width))
+    return QueryWorker(asked, Incoming(sorting)).run(batches(asked, rows, keys, width))
 
 
 def run(asked: Executable, rows: int, keys: int, width: int) -> int:

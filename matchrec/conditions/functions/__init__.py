@@ -29,4 +29,4 @@ def functions() -> Mapping[str, Function]:
     from matchrec.conditions.functions.times import TIME_FUNCTIONS
 
     tables = COMPARISONS, CASTS, NUMERALS, TEXTS, TIME_FUNCTIONS, NESTED_FUNCTIONS
-    return {name: one for table in tables for name, one in table.items()}
+    return {name: function for table in tables for name, function in table.items()}

@@ -12,12 +12,7 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from functools import partial
 
-from matchrec.conditions.functions.calendar import (
-    DAY,
-    SECOND,
-    Zone,
-    find_zone,
-)
+from matchrec.conditions.functions.calendar import DAY, SECOND, Zone, find_zone
 from matchrec.conditions.functions.function import Compute, Function, FunctionUse, Value
 from matchrec.conditions.functions.numerals import (
     BLANK,

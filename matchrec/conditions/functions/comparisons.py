@@ -20,7 +20,7 @@ def comparison(compare: Callable[[Value, Value], bool]) -> Function:
     """Of two values of one type, or of two numbers."""
 
     def build(use: FunctionUse) -> Compute:
-        families = {one.family for one in use.types}
+        families = {type_.family for type_ in use.types}
         if families <= NESTED:
             return lambda left, right: compare(rank(left), rank(right))
         if Family.FLOATING not in families:
@@ -74,8 +74,8 @@ def common(types: Sequence[ValueType]) -> ValueType | None:
 
     Nested values are of one type.
     """
-    known = [one for one in types if one != VOID]
-    if any(one.family in NESTED for one in known):
+    known = [type_ for type_ in types if type_ != VOID]
+    if any(type_.family in NESTED for type_ in known):
         return known[0] if len(set(known)) == 1 else None
     alike = len({one.family for one in known}) == 1 or all(one.family in NUMBERS for one in known)
     return known[0] if alike and known else None

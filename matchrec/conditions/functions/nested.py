@@ -16,12 +16,7 @@ from matchrec.conditions.functions.function import (
     function,
 )
 from matchrec.conditions.functions.numerals import wrap
-from matchrec.conditions.types import (
-    BOOLEAN,
-    INT,
-    Family,
-    ValueType,
-)
+from matchrec.conditions.types import BOOLEAN, INT, Family, ValueType
 
 ARRAY, INTEGER = Family.ARRAY, Family.INTEGER
 
@@ -89,16 +84,16 @@ def at(values: Sequence[Value], place: int, ansi: bool) -> Value:
     return None
 
 
-def intersection(one: Array, other: Array) -> Array:
-    keys = set(map(normalized, other))
-    return different(value for value in one if normalized(value) in keys)
+def intersection(left: Array, right: Array) -> Array:
+    keys = set(map(normalized, right))
+    return different(value for value in left if normalized(value) in keys)
 
 
-def overlap(one: Sequence[Value], other: Sequence[Value]) -> bool | None:
+def overlap(left: Sequence[Value], right: Sequence[Value]) -> bool | None:
     """NULL where a NULL may be what both have."""
-    if (set(map(normalized, one)) & set(map(normalized, other))) - {None}:
+    if (set(map(normalized, left)) & set(map(normalized, right))) - {None}:
         return True
-    return None if one and other and (None in one or None in other) else False
+    return None if left and right and (None in left or None in right) else False
 
 
 def try_element_at(_: FunctionUse) -> Compute:

@@ -202,20 +202,20 @@ OPERATIONS: Mapping[str, Callable[[Decimal, Decimal], Decimal]] = {
 }
 
 
-def type_of_decimals(operator: str, one: ValueType, other: ValueType) -> ValueType:
+def type_of_decimals(operator: str, left: ValueType, right: ValueType) -> ValueType:
     """What Spark makes of two decimals.
 
     It has at most 38 digits: places after the point go first, down to six of them.
     """
-    scale = max(one.scale, other.scale)
-    whole = one.precision - one.scale, other.precision - other.scale
+    scale = max(left.scale, right.scale)
+    whole = left.precision - left.scale, right.precision - right.scale
     match operator:
         case "*":
-            scale = one.scale + other.scale
-            digits = one.precision + other.precision + 1
+            scale = left.scale + right.scale
+            digits = left.precision + right.precision + 1
         case "/":
-            scale = max(_LEAST_SCALE, one.scale + other.precision + 1)
-            digits = whole[0] + other.scale + scale
+            scale = max(_LEAST_SCALE, left.scale + right.precision + 1)
+            digits = whole[0] + right.scale + scale
         case "%":
             digits = min(whole) + scale
         case _:
@@ -229,7 +229,7 @@ def arithmetic(operator: str) -> Function:
     """An operation on two decimals; half up, and what has no result is an error or NULL."""
 
     def result(use: FunctionUse) -> ValueType | None:
-        if not {one.family for one in use.types} <= {Family.DECIMAL, Family.INTEGER}:
+        if not {type_.family for type_ in use.types} <= {Family.DECIMAL, Family.INTEGER}:
             return None
         return type_of_decimals(operator, *map(as_decimal, use.types))
 

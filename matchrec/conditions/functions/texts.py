@@ -152,7 +152,7 @@ def like_parts(pattern: str, escape: str) -> tuple[Part, ...]:
             parts.append([])
         else:
             parts[-1].append(None if character == "_" else character)
-    return tuple(tuple(one) if None in one else "".join(map(str, one)) for one in parts)
+    return tuple(tuple(part) if None in part else "".join(map(str, part)) for part in parts)
 
 
 def is_at(part: Part, text: str, place: int) -> bool:
@@ -167,7 +167,7 @@ def find_part(part: Part, text: str, start: int, end: int) -> int:
     if isinstance(part, str):
         return text.find(part, start, end)
     places = range(start, end - len(part) + 1)
-    return next((one for one in places if is_at(part, text, one)), -1)
+    return next((place for place in places if is_at(part, text, place)), -1)
 
 
 def is_like(text: str, pattern: str, escape: str = "\\") -> bool:

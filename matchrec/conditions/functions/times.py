@@ -18,13 +18,7 @@ from matchrec.conditions.functions.calendar import (
     find_zone,
     months_of,
 )
-from matchrec.conditions.functions.function import (
-    Compute,
-    Function,
-    FunctionUse,
-    Result,
-    by_name,
-)
+from matchrec.conditions.functions.function import Compute, Function, FunctionUse, Result, by_name
 from matchrec.conditions.functions.numerals import fits, wrap
 from matchrec.conditions.types import (
     BIGINT,
@@ -206,7 +200,7 @@ def moved_type(use: FunctionUse) -> ValueType | None:
 
 
 def subtracted_type(use: FunctionUse) -> ValueType | None:
-    both = all(one.family is Family.TIMESTAMP for one in use.types)
+    both = all(type_.family is Family.TIMESTAMP for type_ in use.types)
     return INTERVAL if both else moved_type(use)
 
 

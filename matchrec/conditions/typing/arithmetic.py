@@ -38,13 +38,7 @@ from matchrec.conditions.types import (
     decimal,
     is_wide_decimal,
 )
-from matchrec.conditions.typing.calls import (
-    as_argument,
-    is_along_calendar,
-    type_along_calendar,
-    type_call,
-    type_of_times,
-)
+from matchrec.conditions.typing import calls
 from matchrec.conditions.typing.numbers import (
     bounded,
     common_type,
@@ -85,10 +79,10 @@ def type_arithmetic(typer: Typer, step: TypedOperation) -> Typed:
     one, other = left.type, right.type
     if one.family in NUMBERS and other.family in NUMBERS:
         return type_of_numbers(typer, step, left, right)
-    if is_along_calendar(one, other, typer.settings.time_zone):
-        return type_along_calendar(typer, step)
+    if calls.is_along_calendar(one, other, typer.settings.time_zone):
+        return calls.type_along_calendar(typer, step)
     found = on_times(ArithmeticOperator(step.operator), left, right)
-    return type_of_times(typer, step) if found is None else found
+    return calls.type_of_times(typer, step) if found is None else found
 
 
 def type_of_numbers(typer: Typer, step: TypedOperation, left: Typed, right: Typed) -> Typed:
@@ -98,7 +92,7 @@ def type_of_numbers(typer: Typer, step: TypedOperation, left: Typed, right: Type
     exact = Family.DECIMAL in families and Family.FLOATING not in families
     too_wide = is_wide_decimal(one) or is_wide_decimal(other)
     if exact and (operator is ArithmeticOperator.DIVIDE or too_wide):
-        return type_call(typer, step)
+        return calls.type_call(typer, step)
     if operator is ArithmeticOperator.DIVIDE:
         values = typer.as_number(step, left, DOUBLE), typer.as_number(step, right, DOUBLE)
     elif operator is ArithmeticOperator.MULTIPLY and Family.FLOATING not in families:
@@ -149,12 +143,12 @@ def type_compared(typer: Typer, step: TypedOperation) -> tuple[Typed, Typed]:
     return typed(left), typed(right)
 
 
-def _wide_type(typer: Typer, one: ValueType, other: ValueType) -> ValueType | None:
+def _wide_type(typer: Typer, left: ValueType, right: ValueType) -> ValueType | None:
     """The decimal type of an integer and a decimal that an int64 may not hold."""
-    is_one_of_each = {one.family, other.family} == {Family.INTEGER, Family.DECIMAL}
-    if not is_one_of_each or is_wide_decimal(one) or is_wide_decimal(other):
+    is_one_of_each = {left.family, right.family} == {Family.INTEGER, Family.DECIMAL}
+    if not is_one_of_each or is_wide_decimal(left) or is_wide_decimal(right):
         return None
-    common = common_type(one, other, typer.ansi)
+    common = common_type(left, right, typer.ansi)
     return common if common is not None and is_wide_decimal(common) else None
 
 
@@ -208,7 +202,7 @@ def is_small(part: Typed) -> bool:
 def type_days_between(typer: Typer, step: TypedOperation) -> Typed:
     """DATEDIFF(end, start), whole days; columns are cast to dates by Spark."""
     if not are_columns(*step.operands):
-        return type_call(typer, step)
+        return calls.type_call(typer, step)
     left, right = (typer.cast_column(part, DATE) for part in step.operands)
     return Typed(in_int(ArithmeticOperator.SUBTRACT, left, right), INT)
 
@@ -219,7 +213,7 @@ def type_days_between(typer: Typer, step: TypedOperation) -> Typed:
 # float near the middle between two.
 
 
-MATHEMATICS = {one.value: one for one in MathFunction} | {
+MATHEMATICS = {function.value: function for function in MathFunction} | {
     "POW": MathFunction.POWER,
     "CEILING": MathFunction.CEILING,
     "SIGNUM": MathFunction.SIGN,
@@ -259,7 +253,7 @@ def as_float(typer: Typer, step: TypedOperation, part: Typed, target: ValueType 
     own = part.type
     if own.family in NUMBERS and not is_wide_decimal(own):
         return typer.as_number(step, part, target)
-    return as_argument(typer, step, part, target)
+    return calls.as_argument(typer, step, part, target)
 
 
 def type_floor(typer: Typer, step: TypedOperation, function: MathFunction) -> Typed:
@@ -268,7 +262,7 @@ def type_floor(typer: Typer, step: TypedOperation, function: MathFunction) -> Ty
     if part.type.family is Family.INTEGER:
         return Typed(part.expression, BIGINT)
     if part.type.family is Family.DECIMAL:
-        return type_call(typer, replace(step, operator=function.value))
+        return calls.type_call(typer, replace(step, operator=function.value))
     return Typed(Mathematics(function, (as_float(typer, step, part).expression,)), BIGINT)
 
 
@@ -280,7 +274,7 @@ def type_rounding(typer: Typer, step: TypedOperation) -> Typed:
         return Typed(part.expression, own)
     if own.family is Family.DECIMAL and not is_wide_decimal(own) and places >= 0:
         return round_decimal(part, places)
-    exact = type_call(typer, replace(step, operands=(part,), words=(str(places),)))
+    exact = calls.type_call(typer, replace(step, operands=(part,), words=(str(places),)))
     if own.family is not Family.FLOATING or isinstance(part.expression, Call):
         return exact
     value = as_float(typer, step, part).expression, Constant(float(places), Kind.FLOATING)

@@ -13,13 +13,7 @@ from dataclasses import replace
 from matchrec.conditions.functions import functions
 from matchrec.conditions.functions.calendar import has_one_offset, is_known
 from matchrec.conditions.functions.function import FunctionUse, Parameter
-from matchrec.conditions.residual import (
-    BASIC,
-    COMPARISONS,
-    LOGIC,
-    Typed,
-    TypedOperation,
-)
+from matchrec.conditions.residual import BASIC, COMPARISONS, LOGIC, Typed, TypedOperation
 from matchrec.conditions.run_condition import (
     Apply,
     ArithmeticOperator,
@@ -47,12 +41,7 @@ from matchrec.conditions.types import (
 )
 from matchrec.conditions.typing.numbers import common_nested, on_times, widen
 from matchrec.conditions.typing.typer import Typer, are_columns, cast_may_fail, null
-from matchrec.errors.conditions import (
-    cannot_combine,
-    does_not_take,
-    not_known_during_the_match,
-    unknown_time_zone,
-)
+from matchrec.errors import conditions
 
 NEVER_IN_PYTHON = LOGIC | {"DIV"}
 """Basic operations of which the engine has all values."""
@@ -72,11 +61,11 @@ def needs_values(typer: Typer, step: TypedOperation) -> bool:
 
     Ranks of one type compare; columns of two types are brought to one by Spark.
     """
-    numbers = [one for one in step.operands if one.type.family in NUMBERS]
-    ranked = [has_rank(typer, one) for one in numbers]
+    numbers = [operand for operand in step.operands if operand.type.family in NUMBERS]
+    ranked = [has_rank(typer, number) for number in numbers]
     if not any(ranked) or step.operator == "NEG":
         return any(ranked)
-    of_one_type = all(ranked) and len({one.type for one in numbers}) == 1
+    of_one_type = all(ranked) and len({number.type for number in numbers}) == 1
     return not of_one_type and not are_columns(*numbers)
 
 
@@ -117,13 +106,13 @@ def type_call(typer: Typer, step: TypedOperation) -> Typed:
         words = tuple(meant_type(typer, word) for word in words)
     use = FunctionUse(tuple(one.type for one in parts), words, typer.ansi, typer.settings.time_zone)
     if not function.takes(len(parts)):
-        raise not_known_during_the_match(step.span, what=step.operator)
+        raise conditions.not_known_during_the_match(step.span, what=step.operator)
     type_ = function.result(use)
     if type_ is None:
-        names = [one.type.name for one in parts]
+        names = [part.type.name for part in parts]
         if len(names) == 1:
-            raise does_not_take(step.operator, names[0], step.words, step.span)
-        raise cannot_combine(step.operator, ", ".join(names[:-1]), names[-1], step.span)
+            raise conditions.does_not_take(step.operator, names[0], step.words, step.span)
+        raise conditions.cannot_combine(step.operator, ", ".join(names[:-1]), names[-1], step.span)
     check_zone(typer, step, (*use.types, type_))
     return Typed(Apply(name, tuple(part.expression for part in parts), use, type_), type_)
 
@@ -137,13 +126,13 @@ def meant_type(typer: Typer, word: str) -> str:
 def check_zone(typer: Typer, step: TypedOperation, types: tuple[ValueType, ...]) -> None:
     """Raises where local times of instants are asked for that Python does not know."""
     name = typer.settings.time_zone
-    if any(one.family is Family.TIMESTAMP for one in types) and not is_known(name):
-        raise unknown_time_zone(step.span, function=step.operator, name=name)
+    if any(type_.family is Family.TIMESTAMP for type_ in types) and not is_known(name):
+        raise conditions.unknown_time_zone(step.span, function=step.operator, name=name)
 
 
-def is_along_calendar(one: ValueType, other: ValueType, time_zone: str) -> bool:
+def is_along_calendar(left: ValueType, right: ValueType, time_zone: str) -> bool:
     """Whether what is between two instants, or an interval from one, is counted in local time."""
-    families = {one.family, other.family}
+    families = {left.family, right.family}
     of_instants = Family.TIMESTAMP in families and families <= {Family.TIMESTAMP, Family.INTERVAL}
     return of_instants and not has_one_offset(time_zone)
 
@@ -169,7 +158,7 @@ def type_of_times(typer: Typer, step: TypedOperation) -> Typed:
     name = f"TIME {step.operator}"
     function = functions().get(name)
     if function is None or function.result(use) is None:
-        raise cannot_combine(step.operator, one.type.name, other.type.name, step.span)
+        raise conditions.cannot_combine(step.operator, one.type.name, other.type.name, step.span)
     return type_call(typer, replace(step, operator=name, operands=parts))
 
 
@@ -203,12 +192,12 @@ def as_argument(typer: Typer, step: TypedOperation, part: Typed, parameter: Para
         if own == VOID and parameter in OF_NULL:
             return null(OF_NULL[parameter])
         if own.family is not parameter:
-            raise does_not_take(step.operator, own.name, (), step.span)
+            raise conditions.does_not_take(step.operator, own.name, (), step.span)
         return part
     if own == VOID:
         return null(parameter)
     if own.family not in IMPLICIT[parameter.family]:
-        raise does_not_take(step.operator, own.name, (), step.span)
+        raise conditions.does_not_take(step.operator, own.name, (), step.span)
     if own.family is parameter.family and own.bits <= parameter.bits:
         return part if own.family is Family.STRING else Typed(part.expression, parameter)
     return cast_implicitly(typer, step, part, parameter)
@@ -223,7 +212,7 @@ def cast_implicitly(typer: Typer, step: TypedOperation, part: Typed, target: Val
         return widen(part, target)
     use = FunctionUse((own,), (target.name.upper(),), typer.ansi, typer.settings.time_zone)
     if functions()["CAST"].result(use) is None:
-        raise cannot_combine(step.operator, own.name, target.name, step.span)
+        raise conditions.cannot_combine(step.operator, own.name, target.name, step.span)
     return Typed(Apply("CAST", (part.expression,), use, target), target)
 
 
@@ -242,7 +231,7 @@ def unify(typer: Typer, step: TypedOperation, name: str, parts: Sequence[Typed])
     if targets is None or targets == types:
         return list(parts)
     arguments = zip(step.operands, parts, targets, strict=True)
-    return [as_type(typer, step, *one) for one in arguments]
+    return [as_type(typer, step, *argument) for argument in arguments]
 
 
 def common_types(typer: Typer, name: str, types: list[ValueType]) -> list[ValueType] | None:
@@ -255,8 +244,8 @@ def common_types(typer: Typer, name: str, types: list[ValueType]) -> list[ValueT
     if name not in BROUGHT_TO_ONE or is_compared or all(t.family not in NESTED for t in chosen):
         return None
     found: ValueType | None = VOID
-    for one in chosen:
-        found = None if found is None else common_nested(found, one, typer.ansi)
+    for type_ in chosen:
+        found = None if found is None else common_nested(found, type_, typer.ansi)
     return None if found is None else [*types[: -len(chosen)], *[found] * len(chosen)]
 
 

@@ -72,9 +72,9 @@ def common_nested(one: ValueType, other: ValueType, ansi: bool) -> ValueType | N
     return nested(one.family, one.names, known) if len(known) == len(parts) else None
 
 
-def common_floating(one: ValueType, other: ValueType, ansi: bool) -> ValueType:
+def common_floating(left: ValueType, right: ValueType, ansi: bool) -> ValueType:
     """FLOAT, if both are; without `ansi` also if one is and the other is an integer."""
-    others = [type_ for type_ in (one, other) if type_ != FLOAT]
+    others = [type_ for type_ in (left, right) if type_ != FLOAT]
     whole = not ansi and len(others) == 1 and others[0].family is Family.INTEGER
     return FLOAT if whole or not others else DOUBLE
 

@@ -86,11 +86,7 @@ def type_list(typer: Typer, step: ListAggregate) -> Typed:
     if counts.family is not Family.BOOLEAN and counts != VOID:
         raise filter_not_boolean(step.span, function=step.function, type_name=counts.name)
     use = AggregateUse(
-        tuple(first),
-        step.distinct,
-        step.ignore_nulls,
-        typer.ansi,
-        typer.settings.legacy_statistics,
+        tuple(first), step.distinct, step.ignore_nulls, typer.ansi, typer.settings.legacy_statistics
     )
     compared = first[1:] if step.function in CHOOSING and not step.distinct else first
     unread = any(one.family is Family.OTHER and one != VOID for one in first)

@@ -34,22 +34,8 @@ from matchrec.conditions.run_condition import (
     RunExpression,
     TriedMatchNumber,
 )
-from matchrec.conditions.types import (
-    BIGINT,
-    BOOLEAN,
-    INT,
-    Kind,
-)
-from matchrec.conditions.typing.arithmetic import (
-    MATHEMATICAL,
-    TRYING,
-    check_common_type,
-    type_arithmetic,
-    type_compared,
-    type_mathematics,
-    type_trying,
-    with_floats,
-)
+from matchrec.conditions.types import BIGINT, BOOLEAN, INT, Kind
+from matchrec.conditions.typing import arithmetic
 from matchrec.conditions.typing.calls import needs_python, type_call
 from matchrec.conditions.typing.running_aggregates import type_list, type_running_aggregate
 from matchrec.conditions.typing.typer import (
@@ -122,17 +108,17 @@ class StepTyper(Typer):
         return Typed(expression, BOOLEAN)
 
     def combine(self, step: TypedOperation) -> Typed:
-        if step.operator in MATHEMATICAL:
-            return type_mathematics(self, step)
+        if step.operator in arithmetic.MATHEMATICAL:
+            return arithmetic.type_mathematics(self, step)
         if needs_python(self, step):
             return type_call(self, step)
-        check_common_type(self, step)
-        basic = rewrite(with_floats(self, step))
+        arithmetic.check_common_type(self, step)
+        basic = rewrite(arithmetic.with_floats(self, step))
         if basic is not None:
             return self.type_step(basic)
         operator = step.operator
-        if operator in TRYING:
-            return type_trying(self, step)
+        if operator in arithmetic.TRYING:
+            return arithmetic.type_trying(self, step)
         if operator in LOGIC:
             return self.logic(step)
         if operator == "IS NULL":
@@ -140,11 +126,11 @@ class StepTyper(Typer):
         if operator == "IF":
             return self.choice(step)
         if operator in COMPARISONS:
-            left, right = type_compared(self, step)
+            left, right = arithmetic.type_compared(self, step)
             if not left.type.is_ordered:
                 raise cannot_combine(operator, left.type.name, right.type.name, step.span)
             return Typed(Compare(Comparison(operator), left.expression, right.expression), BOOLEAN)
-        return type_arithmetic(self, step)
+        return arithmetic.type_arithmetic(self, step)
 
     def logic(self, step: TypedOperation) -> Typed:
         parts = tuple(self.truth(part) for part in step.operands)

@@ -142,8 +142,8 @@ class Typer(ABC):
 
     def size_and_depth(self, step: TypedOperation) -> tuple[int, int]:
         """How many operations there are in one. Raises where they are too many, or too deep."""
-        size = 1 + sum(one.size for one in step.operands)
-        depth = 1 + max((one.depth for one in step.operands), default=0)
+        size = 1 + sum(operand.size for operand in step.operands)
+        depth = 1 + max((operand.depth for operand in step.operands), default=0)
         if size > MOST_OPERATIONS:
             raise too_many_operations(step.span, limit=MOST_OPERATIONS)
         if depth > DEEPEST:
@@ -300,7 +300,7 @@ def type_formula(typer: Typer, step: Value) -> Typed | None:
     type_ = typer.types[step.column]
     if step.formula is None or not is_plain(type_):
         return None
-    if not all(is_known(typer, one) for one in values_in(step.formula)):
+    if not all(is_known(typer, value) for value in values_in(step.formula)):
         return None
     found = typer.type_step(step.formula)
     return found if found.type == type_ else None

@@ -27,13 +27,7 @@ IN_A_MATCH = 1
 
 @spliced
 def add_node(
-    choice: int,
-    row: int,
-    before: int,
-    other: int,
-    start: int,
-    nodes: IntArray,
-    progress: Progress,
+    choice: int, row: int, before: int, other: int, start: int, nodes: IntArray, progress: Progress
 ) -> int:
     """The number of a new node, or -1 where there is no room."""
     node = progress.nodes

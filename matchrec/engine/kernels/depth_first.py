@@ -30,14 +30,7 @@ from matchrec.engine.kernels.counting import (
     recall,
     remember_nearest,
 )
-from matchrec.engine.kernels.layout import (
-    FoundArrays,
-    Partition,
-    RowArrays,
-    Rules,
-    RunArray,
-    Work,
-)
+from matchrec.engine.kernels.layout import FoundArrays, Partition, RowArrays, Rules, RunArray, Work
 from matchrec.engine.kernels.mapping import (
     RegisterPlaces,
     has_failed,

@@ -11,14 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.layout import (
-    ByteArray,
-    Partition,
-    Progress,
-    RowArrays,
-    Rules,
-    Work,
-)
+from matchrec.engine.kernels.layout import ByteArray, Partition, Progress, RowArrays, Rules, Work
 from matchrec.engine.partitions import IntArray
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.evaluate.kernels.arithmetic import wrapped_product
@@ -109,12 +102,7 @@ def update_copy(
 
 @spliced
 def may_map(
-    choice: int,
-    places: RegisterPlaces,
-    row: int,
-    rules: Rules,
-    satisfied: IntArray,
-    on_run: OnRun,
+    choice: int, places: RegisterPlaces, row: int, rules: Rules, satisfied: IntArray, on_run: OnRun
 ) -> int:
     """HOLDS, with the registers of the run that maps the row in place; HOLDS_NOT, or an error."""
     program = rules.program

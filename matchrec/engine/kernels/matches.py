@@ -289,12 +289,7 @@ def ask(choice: int, depth: int, row: int, rules: Rules, rows: RowArrays, work: 
 
 @kernel
 def ask_whole(
-    depth: int,
-    row: int,
-    rules: Rules,
-    rows: RowArrays,
-    work: Work,
-    negation: NegationArrays | None,
+    depth: int, row: int, rules: Rules, rows: RowArrays, work: Work, negation: NegationArrays | None
 ) -> int:
     """Whether the path of `depth` rows, the last of them `row`, may be a match as a whole."""
     partition = partition_at(rows, work.progress)

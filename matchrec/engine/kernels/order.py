@@ -85,8 +85,8 @@ def settle_ties(
 
 @spliced
 def compare(
-    one: int,
-    other: int,
+    left: int,
+    right: int,
     offsets: IntArray,
     rows: IntArray,
     mapped: VariableArray | layout.ChoiceArray,
@@ -96,8 +96,8 @@ def compare(
 
     mapped: the variable of each row, or with `program` its choice.
     """
-    first, second = offsets[one], offsets[other]
-    length, other_length = offsets[one + 1] - first, offsets[other + 1] - second
+    first, second = offsets[left], offsets[right]
+    length, other_length = offsets[left + 1] - first, offsets[right + 1] - second
     shared = min(length, other_length)
     for index in range(shared):
         if rows[first + index] != rows[second + index]:

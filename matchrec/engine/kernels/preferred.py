@@ -171,13 +171,7 @@ def expand(
 
 @spliced
 def skip_row(
-    run: Run,
-    bank: int,
-    bound: int,
-    rules: Rules,
-    work: Work,
-    registers: RunArray,
-    waits: RunArray,
+    run: Run, bank: int, bound: int, rules: Rules, work: Work, registers: RunArray, waits: RunArray
 ) -> int:
     """Add the run as it is to the runs in `bank`: GOES_ON or RUNS_FULL."""
     runs, progress = work.runs, work.progress
@@ -196,13 +190,7 @@ def skip_row(
 
 @spliced
 def has_twin(
-    bank: int,
-    row: int,
-    bound: int,
-    rules: Rules,
-    work: Work,
-    registers: RunArray,
-    waits: RunArray,
+    bank: int, row: int, bound: int, rules: Rules, work: Work, registers: RunArray, waits: RunArray
 ) -> bool:
     """Whether a run before the one that comes next in `bank` has its future; if not, it is noted.
 

@@ -266,10 +266,10 @@ def carry(made: IntArray, before: IntArray, is_first: bool, row: int, totals: To
 
 
 @inner
-def join(made: IntArray, one: IntArray, other: IntArray, totals: TotalArrays) -> None:
+def join(made: IntArray, left: IntArray, right: IntArray, totals: TotalArrays) -> None:
     """Give a node what is known of the ways to two others."""
     ways = made[layout.NODE_SIZE :]
-    copy_ways(made, one)
-    put_together(ways, other[layout.NODE_SIZE :], totals)
-    made[layout.NODE_CHOICE], made[layout.NODE_ROW] = 0, one[layout.NODE_ROW]
+    copy_ways(made, left)
+    put_together(ways, right[layout.NODE_SIZE :], totals)
+    made[layout.NODE_CHOICE], made[layout.NODE_ROW] = 0, left[layout.NODE_ROW]
     made[layout.NODE_BEFORE] = made[layout.NODE_OTHER] = -1

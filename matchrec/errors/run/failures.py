@@ -9,13 +9,9 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TypeVar
 
-from matchrec.errors.kinds import (
-    Located,
-    MatchRecognizePlanError,
-    listed,
-)
+from matchrec.errors.kinds import Located, MatchRecognizePlanError, listed
 from matchrec.errors.message import plan_error, run_error, unsupported
-from matchrec.errors.surface import here
+from matchrec.errors.surface import current_surface
 
 # SKIP TO a variable to which the match maps no row.
 skip_to_no_row = run_error(
@@ -231,8 +227,7 @@ rules_column_missing = plan_error(
 
 # A column of the table of rules has another type.
 rules_column_of_type = plan_error(
-    "column `{name}` of the table of rules is of type {given}",
-    hint="it is to be of type {wanted}",
+    "column `{name}` of the table of rules is of type {given}", hint="it is to be of type {wanted}"
 )
 
 # A marker of a rule, of which there are no values but those of a table.
@@ -339,7 +334,7 @@ def several_clauses(names: Sequence[str]) -> MatchRecognizePlanError:
     return MatchRecognizePlanError(
         f"the query has {len(names)} MATCH_RECOGNIZE clauses",
         notes=tuple(f"{number}: {name}" for number, name in enumerate(names, 1)),
-        hint=f"write {here().option('clause', 1)} for the first of them",
+        hint=f"write {current_surface().option('clause', 1)} for the first of them",
     )
 
 
@@ -348,7 +343,7 @@ def unknown_clause(given: object, names: Sequence[str]) -> MatchRecognizePlanErr
     return MatchRecognizePlanError(
         f"there is no clause {given!r}",
         notes=tuple(f"{number}: {name}" for number, name in enumerate(names, 1)),
-        hint=f"write the number of one of them, {here().option('clause', 1)}",
+        hint=f"write the number of one of them, {current_surface().option('clause', 1)}",
     )
 
 
@@ -363,7 +358,7 @@ unknown_partition_column = plan_error(
 
 def partition_column_missing(name: str, known: Iterable[str]) -> MatchRecognizePlanError:
     """partition= lacks one of the columns."""
-    wanted = here().keys([(one, "...") for one in known])
+    wanted = current_surface().keys([(one, "...") for one in known])
     return MatchRecognizePlanError(f"`partition` has no value of `{name}`", hint=f"write {wanted}")
 
 
@@ -397,7 +392,9 @@ def key_notes(names: Sequence[str], keys: Sequence[tuple[str, ...]]) -> tuple[st
 
 def example(names: Sequence[str], keys: Sequence[tuple[str, ...]]) -> str:
     """A partition as one asks for it."""
-    return here().keys([(name, f'"{one}"') for name, one in zip(names, keys[0], strict=True)])
+    return current_surface().keys(
+        [(name, f'"{one}"') for name, one in zip(names, keys[0], strict=True)]
+    )
 
 
 # Too many rows for the driver.
@@ -430,7 +427,7 @@ def no_such_row(
     return MatchRecognizePlanError(
         f"the partition has no row with {wanted}",
         notes=("the nearest rows:", *rows),
-        hint=here().row,
+        hint=current_surface().row,
     )
 
 

@@ -5,9 +5,7 @@
 
 from __future__ import annotations
 
-from matchrec.errors.kinds import (
-    MatchRecognizePlanError,
-)
+from matchrec.errors.kinds import MatchRecognizePlanError
 from matchrec.errors.message import parse_error, plan_error, unsupported
 from matchrec.source import Span
 

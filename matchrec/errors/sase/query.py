@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from matchrec.errors.kinds import (
-    MatchRecognizeParseError,
-    MatchRecognizePlanError,
-    listed,
-)
+from matchrec.errors.kinds import MatchRecognizeParseError, MatchRecognizePlanError, listed
 from matchrec.errors.message import parse_error, plan_error, unsupported
 from matchrec.source import Span
 

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from matchrec.errors.kinds import (
-    MatchRecognizeParseError,
-    meant_keyword,
-    shortened,
-)
+from matchrec.errors.kinds import MatchRecognizeParseError, meant_keyword, shortened
 from matchrec.errors.message import parse_error, plan_error, unsupported, worded
 from matchrec.source import Span
 
@@ -425,8 +421,7 @@ unreadable_expression = parse_error(
 
 # `x IN y`, where a list or a query should stand.
 in_without_parentheses = parse_error(
-    "IN without parentheses in {where}",
-    hint="write IN ({value}), or = {value}",
+    "IN without parentheses in {where}", hint="write IN ({value}), or = {value}"
 )
 
 

@@ -9,10 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from matchrec.errors.kinds import (
-    MatchRecognizePlanError,
-    nearest,
-)
+from matchrec.errors.kinds import MatchRecognizePlanError, nearest
 from matchrec.errors.language import part
 from matchrec.errors.message import Message, parse_error, plan_error, unsupported, worded
 from matchrec.errors.sql.clause import IN_BACKTICKS, IN_DOUBLE_QUOTES
@@ -377,8 +374,7 @@ _MEASURE = _unknown_column(
 _NOT_YET = "`{name}` is a measure, which has no value before the match is complete"
 _AFTERWARDS = "test {name} in a query around this one: SELECT * FROM (SELECT ...) WHERE {name} ..."
 _MEASURE_IN_CONDITION = _unknown_column(
-    notes=(_NOT_YET, _INPUT),
-    hint=f"write {{so_far:short}} for its value so far, or {_AFTERWARDS}",
+    notes=(_NOT_YET, _INPUT), hint=f"write {{so_far:short}} for its value so far, or {_AFTERWARDS}"
 )
 _FINAL_MEASURE_IN_CONDITION = _unknown_column(notes=(_NOT_YET, _INPUT), hint=_AFTERWARDS)
 

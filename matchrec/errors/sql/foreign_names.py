@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from matchrec.errors.surface import here
+from matchrec.errors.surface import current_surface
 from matchrec.source import read_table
 
 LEAVE_OUT_DUAL = "leave FROM dual out: SELECT without FROM gives one row"
@@ -52,7 +52,7 @@ def cure_of_table(name: str) -> str | None:
     plain = name.replace("`", "")
     if plain.upper() == "DUAL":
         return LEAVE_OUT_DUAL
-    return here().table.format(name=plain) or None if name else None
+    return current_surface().table.format(name=plain) or None if name else None
 
 
 def or_dialect(cure: str | None, *dialects: str) -> str:
@@ -61,5 +61,5 @@ def or_dialect(cure: str | None, *dialects: str) -> str:
     >>> or_dialect("write CLASSIFIER()", "snowflake")
     'write CLASSIFIER(), or pass dialect="snowflake"'
     """
-    passed = f"pass {here().option('dialect', *dialects)}"
+    passed = f"pass {current_surface().option('dialect', *dialects)}"
     return f"{cure}, or {passed}" if cure else passed

@@ -5,11 +5,7 @@
 
 from __future__ import annotations
 
-from matchrec.errors.kinds import (
-    MatchRecognizeParseError,
-    MatchRecognizePlanError,
-    shown,
-)
+from matchrec.errors.kinds import MatchRecognizeParseError, MatchRecognizePlanError, shown
 from matchrec.errors.language import part
 from matchrec.errors.message import parse_error, plan_error, unsupported
 from matchrec.source import Span
@@ -190,8 +186,7 @@ nested_too_deep = unsupported(
 
 # A row pattern whose automaton would outgrow a limit; `what` is what there are too many of.
 pattern_too_large = plan_error(
-    "{word.pattern} is too large: its automaton has over {limit:,} {what}",
-    hint="{word.smaller}",
+    "{word.pattern} is too large: its automaton has over {limit:,} {what}", hint="{word.smaller}"
 )
 
 # `NOT )`, `NOT (A B)`, `NOT (A | B+)`.

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from matchrec.errors.kinds import (
-    MatchRecognizeUnsupportedError,
-)
+from matchrec.errors.kinds import MatchRecognizeUnsupportedError
 from matchrec.errors.message import parse_error, plan_error, sql_of, unsupported
 from matchrec.source import Span
 
@@ -96,10 +94,7 @@ window_without_frame = parse_error(
 # RANGE, GROUPS, another start than CURRENT ROW, EXCLUDE.
 wrong_frame = parse_error(
     "frame `{text}` of a window with PATTERN",
-    notes=(
-        _FRAMES,
-        "a match begins at the current row",
-    ),
+    notes=(_FRAMES, "a match begins at the current row"),
     hint="write ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING",
 )
 

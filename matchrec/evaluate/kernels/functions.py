@@ -15,12 +15,7 @@ from matchrec.conditions.run_condition import MathFunction
 from matchrec.evaluate import instructions as op
 from matchrec.evaluate.instructions import NO_RESULT
 from matchrec.evaluate.kernels.arithmetic import calculate
-from matchrec.evaluate.kernels.strict_math import (
-    exp,
-    ln,
-    log10,
-    power,
-)
+from matchrec.evaluate.kernels.strict_math import exp, ln, log10, power
 from matchrec.evaluate.link import LinkedConditions
 from matchrec.jit.bits import bits_of, float_of
 from matchrec.jit.callbacks import NO_CALLBACK, pointer_to

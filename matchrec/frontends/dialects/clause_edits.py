@@ -67,7 +67,7 @@ def default_edits(
         start = tokens[tokens.index_at[clause.pattern_span.start] - 1].span.start
         yield Edit(Span(start, start), f"AFTER MATCH SKIP {read.skip.value}\n")
     if write.names_with_as:
-        starts = (one.span.start for one in clause.measures)
+        starts = (measure.span.start for measure in clause.measures)
         names = (at for at in starts if tokens[tokens.index_at[at] - 1].key != "AS")
         yield from (Edit(Span(at, at), "AS ") for at in names)
 
@@ -94,7 +94,7 @@ def _least_measure(tokens: ClauseTokens, clause: MatchRecognize) -> Iterator[Edi
     if clause.measures or clause.partition_by or not is_one_row:
         return
     end = max((key.span.end for key in clause.order_by), default=tokens.inside.start)
-    start = next(one.span.start for one in tokens.tokens if one.span.start >= end)
+    start = next(token.span.start for token in tokens.tokens if token.span.start >= end)
     yield Edit(Span(start, start), "MEASURES MATCH_NUMBER() AS match_number ")
 
 
@@ -121,7 +121,7 @@ def output_notes(
 def _column_notes(clause: MatchRecognize, read: Product, write: Product) -> Iterator[Note]:
     """What differs in the columns of ALL ROWS PER MATCH."""
     if read.columns is not write.columns:
-        orders = (f"{one.title}: {one.columns.value}" for one in (read, write))
+        orders = (f"{product.title}: {product.columns.value}" for product in (read, write))
         message = f"`*` has its columns in another order: {'; '.join(orders)}"
         yield Note(message, clause.pattern_span, is_met=True)
     if read.repeats_keys is not write.repeats_keys:
@@ -134,7 +134,7 @@ def _repeated_keys(clause: MatchRecognize) -> Iterator[Span]:
     """Where a key of PARTITION BY or ORDER BY stands that has been written before."""
     seen = set()
     keys = (key.expression for key in clause.partition_by)
-    for key in (*keys, *(one.expression for one in clause.order_by)):
+    for key in (*keys, *(item.expression for item in clause.order_by)):
         name = key.text.upper()
         if name in seen:
             yield key.span
@@ -146,7 +146,7 @@ def without_unused(
 ) -> tuple[MatchRecognize, list[Span]]:
     """The clause without definitions of variables that PATTERN has not, and what to take out."""
     used = set(variable_names(clause.pattern))
-    kept = tuple(one for one in clause.definitions if one.variable in used)
+    kept = tuple(definition for definition in clause.definitions if definition.variable in used)
     if len(kept) == len(clause.definitions):
         return clause, []
     if not kept:
@@ -155,9 +155,9 @@ def without_unused(
         return replace(clause, definitions=()), [Span(keyword.start, end)]
     first, *_ = clause.definitions
     spans = [] if first is kept[0] else [Span(first.span.start, kept[0].span.start)]
-    for before, one in pairwise(clause.definitions[clause.definitions.index(kept[0]) :]):
-        if one not in kept:
-            spans.append(Span(before.condition.span.end, one.condition.span.end))
+    for before, node in pairwise(clause.definitions[clause.definitions.index(kept[0]) :]):
+        if node not in kept:
+            spans.append(Span(before.condition.span.end, node.condition.span.end))
     return replace(clause, definitions=kept), spans
 
 
@@ -206,7 +206,7 @@ def exclusive_loop_edits(
     )
     place = clause.windows[-1].span.end if clause.windows else clause.pattern_span.end
     yield Edit(Span(place, place), f" SUBSET {names}")
-    conditions = {one.variable: one.condition for one in clause.definitions}
+    conditions = {definition.variable: definition.condition for definition in clause.definitions}
     new = []
     for follower in dict.fromkeys(one.follower for one in exits):
         guards = (_guard(one, conditions, written) for one in exits if one.follower == follower)
@@ -279,9 +279,7 @@ def _exits(pattern: RowPattern) -> Iterator[Exit]:
 
 
 def clause_edits(
-    tokens: ClauseTokens,
-    fragments: Fragments,
-    columns: Callable[[], Kinds],
+    tokens: ClauseTokens, fragments: Fragments, columns: Callable[[], Kinds]
 ) -> Iterator[Edit]:
     """The edits of a clause. columns: gives those of its input."""
     read, write = fragments.read, fragments.write
@@ -318,9 +316,9 @@ def clause_edits(
 def bound_edits(clause: MatchRecognize, mark: str) -> Iterator[Edit]:
     """Another mark before the names of parameters that are bounds of quantifiers."""
     places = {one.span: one for one in parameters_in(clause.pattern)}  # `{:n}` is both bounds
-    for span, one in places.items():
-        if one.mark not in ("?", mark) and span is not None:
-            yield Edit(span, f"{mark}{one.name}")
+    for span, place in places.items():
+        if place.mark not in ("?", mark) and span is not None:
+            yield Edit(span, f"{mark}{place.name}")
 
 
 def expressions(clause: MatchRecognize) -> Iterator[tuple[ClausePart, ExpressionText]]:

@@ -88,7 +88,7 @@ class Edited:
 
     def composed(self, others: Iterable[Edit]) -> tuple[Edit, ...]:
         """Edits of the new text as edits of the original one; those of this text are undone."""
-        return tuple(Edit(self._original_span(one.span), one.text) for one in others)
+        return tuple(Edit(self._original_span(edit.span), edit.text) for edit in others)
 
     def _original_span(self, span: Span) -> Span:
         if span.start == span.end:
@@ -146,7 +146,7 @@ def _segments(
 ) -> Iterator[tuple[_Range, _Range]]:
     """The ranges of tokens between the anchors."""
     left, right = (
-        [i for i, one in enumerate(side) if one.text in anchors] for side in (before, after)
+        [i for i, token in enumerate(side) if token.text in anchors] for side in (before, after)
     )
     if [before[i].text for i in left] != [after[i].text for i in right]:
         raise ValueError("the translation moves what must stay")

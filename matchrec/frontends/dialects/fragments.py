@@ -202,15 +202,11 @@ class Fragments:
     def expression_text(self, span: Span, place: Place) -> str:
         """An expression of a clause in the other product's SQL."""
         edits = self.expression(span, place)
-        shifted = [Edit(one.span.shifted(-span.start), one.text) for one in edits]
+        shifted = [Edit(edit.span.shifted(-span.start), edit.text) for edit in edits]
         return edited(self.text[span.start : span.end], shifted).text
 
     def _edits(
-        self,
-        span: Span,
-        holes: Sequence[Span] = (),
-        before: str = "",
-        place: Place | None = None,
+        self, span: Span, holes: Sequence[Span] = (), before: str = "", place: Place | None = None
     ) -> Iterator[Edit]:
         """The edits of a fragment. before: what makes a query of the characters at `span`."""
         own = _outermost([*holes, *(hole for hole in self.holes if span.holds(hole))])
@@ -240,7 +236,7 @@ class Fragments:
         tokenizers = partial(tokens_in, product=self.read), partial(tokens_in, product=self.write)
         try:
             new = translated(old, place, rules_between(self.read, self.write))
-            self.notes.extend(replace(one, span=span) for one in place.remarks)
+            self.notes.extend(replace(remark, span=span) for remark in place.remarks)
             self.missed.extend(place.columns.missed)
             if new is None:
                 return

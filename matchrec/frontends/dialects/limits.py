@@ -83,16 +83,16 @@ def features(clause: MatchRecognize, product: Product) -> Iterator[Feature]:
         if key.name is not None:
             yield "KEY_NAMES", key.span
     keys = [one.expression for one in clause.partition_by]
-    keys += [one.expression for one in clause.order_by]
+    keys += [item.expression for item in clause.order_by]
     computed = (one for one in keys if not _COLUMN.fullmatch(one.text))
-    yield from (("KEY_EXPRESSIONS", one.span) for one in computed)
+    yield from (("KEY_EXPRESSIONS", text.span) for text in computed)
     for subset in clause.subsets:
         yield "SUBSET", subset.span or pattern
     yield from ((feature, clause.span) for feature in _of_rows(clause.rows_per_match))
     if clause.partial:
         yield "PARTIAL", clause.partial.span or pattern
-    conditions = (one.condition for one in clause.definitions)
-    for node in (*conditions, *(one.expression for one in clause.measures)):
+    conditions = (definition.condition for definition in clause.definitions)
+    for node in (*conditions, *(measure.expression for measure in clause.measures)):
         for name, span in _calls(node):
             if name == "MATCHED_ROWS":
                 yield "MATCHED_ROWS", span

@@ -13,12 +13,7 @@ from matchrec.frontends.dialects.rules.values import unit_of
 from matchrec.frontends.expressions.analysis import ClausePart
 from matchrec.frontends.lexing.tokens import TokenKind, TokenSequence, pair_brackets
 from matchrec.frontends.row_pattern import pattern_tokens
-from matchrec.frontends.sql.grammar import (
-    ClauseTokens,
-    all_tokens,
-    cut_out_tokens,
-    find_sections,
-)
+from matchrec.frontends.sql.grammar import ClauseTokens, all_tokens, cut_out_tokens, find_sections
 from matchrec.frontends.sql.nodes import MatchRecognize
 from matchrec.frontends.sql.relation import Cut
 from matchrec.plan.pattern import Alternation, Concatenation, RowPattern, Variable, walk
@@ -128,7 +123,7 @@ def _longest_match(
     for start, end in clause.separated(index + 2, closing):
         if start == end:
             continue
-        text = "".join(one.text for one in clause.tokens[start + 2 : end])
+        text = "".join(token.text for token in clause.tokens[start + 2 : end])
         value = known.get(text, known.get(text.upper()))
         if clause.key(start) != _LONGEST or not isinstance(value, bool):
             raise errors.unknown_option(clause.span(start, end), known=_LONGEST.lower())
@@ -140,7 +135,7 @@ def _duration(clause: ClauseTokens, index: int) -> tuple[Span, str]:
     """`LIMIT DURATION (minute, 5)`."""
     closing = _closing(clause, index + 2)
     span = clause.span(index, closing + 1)
-    match [one.text for one in clause.tokens[index + 3 : closing]]:
+    match [token.text for token in clause.tokens[index + 3 : closing]]:
         case [unit, ",", amount] if amount.isdigit() and int(amount) and unit_of(unit) in _UNITS:
             return span, f"WITHIN INTERVAL '{amount}' {unit_of(unit)}"
     raise errors.malformed_duration(span)
@@ -178,7 +173,7 @@ def _order_edits(
         if tokens.text_at(span).upper() not in names:
             raise errors.own_time(span, key=tokens.text_at(span))
     order = tokens.span(time + 2, over)
-    place = min(one.keyword.start for one in sections.values() if one is not divided)
+    place = min(section.keyword.start for section in sections.values() if section is not divided)
     yield Edit(tokens.span(time, cut.word), "")
     yield Edit(Span(place, place), f"ORDER BY {tokens.text_at(order)}\n", order)
 
@@ -210,8 +205,8 @@ def _dollar_names(tokens: TokenSequence) -> Iterator[Edit]:
 def _comments(tokens: TokenSequence, sign: str) -> Iterator[Edit]:
     """`--` where a comment begins with another sign; between tokens stand blanks and comments."""
     found = re.compile(f"{_OTHER_COMMENTS}|(?P<sign>{sign})[^\\n]*", re.DOTALL)
-    starts = [0, *(one.span.end for one in tokens.tokens)]
-    ends = [*(one.span.start for one in tokens.tokens), len(tokens.text)]
+    starts = [0, *(token.span.end for token in tokens.tokens)]
+    ends = [*(token.span.start for token in tokens.tokens), len(tokens.text)]
     for start, end in zip(starts, ends, strict=True):
         for comment in found.finditer(tokens.text, start, end):
             if comment["sign"]:
@@ -244,10 +239,10 @@ def _empty_alternatives(clause: ClauseTokens, opening: int, closing: int) -> Ite
 
 def _any_rows(clause: ClauseTokens, start: int, end: int) -> Iterator[Edit]:
     """A variable without a condition for each `.`."""
-    dots = [one.span for one in clause.tokens[start:end] if one.key == "."]
+    dots = [token.span for token in clause.tokens[start:end] if token.key == "."]
     if not dots:
         return
-    keys = {one.key for one in clause.tokens}
+    keys = {token.key for token in clause.tokens}
     if "CLASSIFIER" in keys:
         raise errors.name_of_any_row(dots[0])
     name = "ANY_ROW"
@@ -316,7 +311,7 @@ def _variables(clause: MatchRecognize) -> Iterator[tuple[str | None, Span | None
     for node in walk(clause.pattern):
         if isinstance(node, Variable):
             yield node.name, node.span
-    yield from ((one.variable, one.span) for one in clause.definitions)
+    yield from ((definition.variable, definition.span) for definition in clause.definitions)
     if clause.after_match is not None:
         yield clause.after_match.variable, clause.after_match.span
     for subset in clause.subsets:
@@ -344,7 +339,7 @@ def names_edits(
     for token in tokens.tokens:
         is_quoted = token.kind is TokenKind.QUOTED or token.in_double_quotes
         name = token.name if is_quoted else variables.get(token.span)
-        if name is None or any(one.holds(token.span) for one in spans):
+        if name is None or any(span.holds(token.span) for span in spans):
             continue
         if not is_quoted or tokens.text_at(token.span)[0] != quote:
             yield Edit(token.span, f"{quote}{name.replace(quote, quote * 2)}{quote}")

@@ -33,13 +33,7 @@ from matchrec.frontends.dialects.fragments import Fragments, tokens_in
 from matchrec.frontends.dialects.products import SPARK, Product
 from matchrec.frontends.dialects.rules.place import ClauseKinds, Kinds, Tables, no_tables
 from matchrec.frontends.dialects.spellings import written_out
-from matchrec.frontends.lexing.tokens import (
-    TokenSequence,
-    find_frames,
-    renamed,
-    sequence_of,
-    words,
-)
+from matchrec.frontends.lexing.tokens import TokenSequence, find_frames, renamed, sequence_of, words
 from matchrec.frontends.row_pattern import parameters_in
 from matchrec.frontends.sql.grammar import all_tokens, cut_out_tokens
 from matchrec.frontends.sql.locate import parse
@@ -96,7 +90,7 @@ def translate_query(
         if read is SPARK:
             plans = _check(text, read)
             of_measures.extend(
-                one for plan in plans for one in notes_on_measures(plan, write.title)
+                measure for plan in plans for measure in notes_on_measures(plan, write.title)
             )
         refuse_unbalanced(tokens)
         yield from written_out(tokens, find_clauses(tokens), read, own.values)
@@ -111,13 +105,13 @@ def translate_query(
 
 def notes_on_measures(plan: MatchPlan, language: str) -> Iterator[Note]:
     """What may read an earlier measure, for a language in which measures read columns only."""
-    for one in reads_of_earlier_measures(plan):
-        if one.span is not None:
+    for measure in reads_of_earlier_measures(plan):
+        if measure.span is not None:
             message = (
-                f"where no column is called {one.argument}, it is the earlier measure, which "
+                f"where no column is called {measure.argument}, it is the earlier measure, which "
                 f"{language} cannot read"
             )
-            yield Note(message, one.span)
+            yield Note(message, measure.span)
 
 
 def _differences(tokens: TokenSequence, read: Product, write: Product) -> tuple[Note, ...]:
@@ -149,7 +143,7 @@ def _check(text: str, product: Product) -> list[MatchPlan]:
     """
     with shown_in(Source(text)):
         tokens = product_tokens(text, product)
-        first = next((one for one in tokens.tokens if one.key != ";"), None)
+        first = next((token for token in tokens.tokens if token.key != ";"), None)
         if first is None or first.key not in _STATEMENTS:
             written = first.text if first else text
             raise unexpected_token(written, "the query", first.span if first else tokens.whole)
@@ -165,7 +159,7 @@ def stand_ins(clause: MatchRecognize) -> dict[str, object]:
     """A value for each parameter that a clause has in the place of a number or an interval."""
     numbers = [*parameters_in(clause.pattern)]
     numbers += [one.parameter for one in (clause.first_matches,) if one and one.parameter]
-    found: dict[str, object] = {one.name: 1 for one in numbers}
+    found: dict[str, object] = {number.name: 1 for number in numbers}
     for window in clause.windows:
         if window.parameter:
             found[window.parameter.name] = timedelta(1) if window.rows is None else 1
@@ -176,9 +170,9 @@ def _joined_signs(tokens: TokenSequence, read: Product) -> Iterator[Edit]:
     """`x < = 3`, which is one sign to all but Spark, and Spark's parser has none of two."""
     if read.is_spark:
         return
-    for one, other in pairwise(tokens.tokens):
-        if (one.key, other.key) in _SIGNS and one.span.end < other.span.start:
-            yield Edit(one.span.to(other.span), f"{one.key}{other.key}")
+    for token, other in pairwise(tokens.tokens):
+        if (token.key, other.key) in _SIGNS and token.span.end < other.span.start:
+            yield Edit(token.span.to(other.span), f"{token.key}{other.key}")
 
 
 _SIGNS = frozenset({("<", "="), (">", "="), ("!", "="), ("<", ">")})
@@ -217,7 +211,7 @@ def _translated(
         frames = tuple(span for _, span in find_frames(tokens.sqlglot))
         fragments = Fragments(tokens.text, read, write, frames)
         found = replace(edited(written.text, edits(tokens, fragments)), first=written)
-    notes = [replace(one, span=written.before(one.span)) for one in fragments.notes]
+    notes = [replace(note, span=written.before(note.span)) for note in fragments.notes]
     return Translation(found, tuple(dict.fromkeys([*noted, *notes])), frozenset(fragments.missed))
 
 
@@ -242,7 +236,7 @@ def _query_edits(
     known = dict(zip(in_order(found, windows), kinds, strict=False))
     wholes = {cut: tokens.span(find_start(tokens, cut), cut.closing + 1) for cut in found}
     outputs = {cut: known[cut].outputs for cut in found if cut in known}
-    rows = {wholes[cut]: one for cut, one in outputs.items() if one is not None}
+    rows = {wholes[cut]: output for cut, output in outputs.items() if output is not None}
     fragments = replace(fragments, rows=rows)
     insides = frozenset(inside(tokens, one) for one in windows)
     holes = (*wholes.values(), *insides, *calls_over(tokens, windows))

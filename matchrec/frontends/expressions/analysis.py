@@ -291,15 +291,15 @@ def _refuse_interval_of_parameter(analysis: Analysis, index: int) -> None:
     """`INTERVAL :gap MINUTE`: Spark reads literals there."""
     marker = analysis.tokens[index + 1 : index + 3]
     if marker and marker[0].key in (":", "?") and marker[0].span.start > analysis[index].span.end:
-        parameter = "?" if marker[0].key == "?" else "".join(one.text for one in marker)
+        parameter = "?" if marker[0].key == "?" else "".join(token.text for token in marker)
         raise syntax_errors.interval_of_parameter(
             analysis[index].span, parameter=parameter, where=analysis.clause
         )
 
 
-def _is_split_shift(one: Token, other: Token) -> bool:
+def _is_split_shift(left: Token, right: Token) -> bool:
     """Whether two signs have a gap between them, which sqlglot would read as one."""
-    return one.key == other.key and one.key in ("<", ">") and one.span.end < other.span.start
+    return left.key == right.key and left.key in ("<", ">") and left.span.end < right.span.start
 
 
 def _refuse_double_quotes(analysis: Analysis, index: int) -> None:
@@ -452,7 +452,7 @@ def find_columns(
         raise _unreadable(error, known, text, where) from error
     except RecursionError as error:
         raise syntax_errors.expression_nested_too_deep(text.whole, where=where) from error
-    semicolons = [one for one in known if one.token_type is TokenType.SEMICOLON]
+    semicolons = [token for token in known if token.token_type is TokenType.SEMICOLON]
     if semicolons or not trees or trees[0] is None:
         unexpected = (semicolons or known)[0]
         first = Span(unexpected.start, unexpected.end + 1).shifted(text.offset)
@@ -464,8 +464,8 @@ def find_columns(
 
 def _refuse_bare_in(tree: exp.Expr, text: TokenSequence, where: str) -> None:
     """`x IN y`, which sqlglot reads, and Spark does not."""
-    for one in tree.find_all(exp.In):
-        value = one.args.get("field")
+    for test in tree.find_all(exp.In):
+        value = test.args.get("field")
         if isinstance(value, exp.Column) and "start" in value.parts[0].meta:
             first, last = (value.parts[at].meta for at in (0, -1))
             span = Span(first["start"], last["end"] + 1).shifted(text.offset)

@@ -20,12 +20,7 @@ from matchrec.errors.sql.expression import constant_key
 from matchrec.frontends.expressions.analysis import Analysis, ClausePart, Scope, analyse
 from matchrec.frontends.expressions.operands import BINARY, SHIFTS, NotModelled, OperandReader
 from matchrec.frontends.expressions.references import Hole, find_holes, refuse_references
-from matchrec.frontends.lexing.tokens import (
-    CONSTANT_CALLS,
-    SPARK,
-    Dialect,
-    TokenKind,
-)
+from matchrec.frontends.lexing.tokens import CONSTANT_CALLS, SPARK, Dialect, TokenKind
 from matchrec.plan.clauses import RowExpression
 from matchrec.plan.expression import (
     DEEPEST,
@@ -201,7 +196,7 @@ class OperationReader(OperandReader):
     def is_next(self, shift: str) -> bool:
         """Whether the next tokens are those of a shift, with nothing between them."""
         tokens = self.tokens[self.position : min(self.position + len(shift), self.end)]
-        joined = all(one.span.end == other.span.start for one, other in pairwise(tokens))
+        joined = all(before.span.end == after.span.start for before, after in pairwise(tokens))
         return joined and "".join(token.key for token in tokens) == shift
 
     def length(self, symbol: str) -> int:

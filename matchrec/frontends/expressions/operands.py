@@ -20,15 +20,7 @@ from matchrec.frontends.lexing.tokens import (
     pair_brackets,
     words,
 )
-from matchrec.plan.expression import (
-    Operation,
-    Parts,
-    Piece,
-    Scalar,
-    Term,
-    around,
-    enclosed,
-)
+from matchrec.plan.expression import Operation, Parts, Piece, Scalar, Term, around, enclosed
 from matchrec.plan.operations import NO_OPERATIONS, Operations
 
 

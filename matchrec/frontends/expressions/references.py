@@ -14,22 +14,12 @@ from matchrec.errors.sql import expression as expression_errors
 from matchrec.errors.sql import pattern as navigation_errors
 from matchrec.errors.sql import pattern as pattern_errors
 from matchrec.errors.sql.expression import column_in_double_quotes
+from matchrec.frontends.expressions import row_terms
 from matchrec.frontends.expressions.analysis import (
     Analysis,
     ClausePart,
     is_semantics,
     unknown_variable,
-)
-from matchrec.frontends.expressions.row_terms import (
-    READERS,
-    Operand,
-    call_arguments,
-    checked_arguments,
-    one_variable,
-    read_classifier,
-    read_column,
-    row_term,
-    variable_of_argument,
 )
 from matchrec.frontends.lexing.tokens import (
     AGGREGATES,
@@ -146,7 +136,7 @@ def read_aggregate(analysis: Analysis, index: int, semantics: Semantics) -> tupl
     closing = analysis.pairs[index + 1]
     function = analysis.tokens[index].text.lower()
     distinct = analysis.key(index + 2) == "DISTINCT"
-    arguments = call_arguments(analysis, index)
+    arguments = row_terms.call_arguments(analysis, index)
     if analysis.key(index + 2) in ("DISTINCT", "ALL") and arguments:
         arguments = ((arguments[0][0] + 1, arguments[0][1]), *arguments[1:])
     if not arguments and function == "count":
@@ -178,7 +168,7 @@ def _argument(analysis: Analysis, index: int, argument: Range) -> Term | None:
     column = analysis.columns.get(start)
     all_columns = analysis.key(start) == "*" or (column is not None and column.star)
     if not all_columns:
-        return _term(analysis, Operand(index, start, end))
+        return _term(analysis, row_terms.Operand(index, start, end))
     name = analysis.tokens[index].text
     whole = analysis.key(index + 2) not in ("DISTINCT", "ALL") and analysis.key(end) == ")"
     if analysis.key(index) != "COUNT" or not whole or start != index + 2:
@@ -191,15 +181,15 @@ def _argument(analysis: Analysis, index: int, argument: Range) -> Term | None:
     return None
 
 
-def _term(analysis: Analysis, operand: Operand) -> Term:
+def _term(analysis: Analysis, operand: row_terms.Operand) -> Term:
     """What an aggregate evaluates on each row."""
-    variable_of_argument(analysis, operand)
-    return row_term(analysis, operand, Semantics.RUNNING)
+    row_terms.variable_of_argument(analysis, operand)
+    return row_terms.row_term(analysis, operand, Semantics.RUNNING)
 
 
 def _variable(analysis: Analysis, index: int, end: int, arguments: tuple[Range, ...]) -> str | None:
     """The one variable of the aggregate's arguments, condition and ordering."""
-    variable = one_variable(analysis, Operand(index, index, end))
+    variable = row_terms.one_variable(analysis, row_terms.Operand(index, index, end))
     star = next((start for start, _ in arguments if analysis.key(start) == "*"), None)
     if star is not None and variable is not None:
         there = next(c.span for c in analysis.columns_in(index, end))
@@ -220,7 +210,7 @@ def _with_suffix(
         match analysis.key(end), analysis.key(end + 1), analysis.key(end + 2):
             case "FILTER", "(", "WHERE":
                 closing = analysis.pairs[end + 1]
-                condition = _term(analysis, Operand(index, end + 3, closing))
+                condition = _term(analysis, row_terms.Operand(index, end + 3, closing))
                 aggregate, end = replace(aggregate, condition=condition), closing + 1
             case "WITHIN", "GROUP", "(":
                 closing = analysis.pairs[end + 2]
@@ -252,7 +242,7 @@ def _sort_item(analysis: Analysis, index: int, part: Range) -> tuple[Term, str]:
     while last - 1 > start and analysis.key(last - 1) in ("ASC", "DESC", "NULLS", "FIRST", "LAST"):
         last -= 1
     words = " ".join(analysis.key(word) for word in range(last, end))
-    return _term(analysis, Operand(index, start, last)), words
+    return _term(analysis, row_terms.Operand(index, start, last)), words
 
 
 def _without_nulls_treatment(
@@ -278,7 +268,7 @@ def _without_nulls_treatment(
 def read_navigation(analysis: Analysis, index: int, semantics: Semantics) -> Term:
     """What the navigation called at `index` reads."""
     name = analysis.key(index)
-    arguments = checked_arguments(analysis, index, range(1, 3), "one or two arguments")
+    arguments = row_terms.checked_arguments(analysis, index, range(1, 3), "one or two arguments")
     _refuse_nulls_treatment(analysis, index, arguments)
     default = 1 if name in PHYSICAL else 0
     offset = _offset(analysis, name, arguments[1], default) if len(arguments) == 2 else default
@@ -310,12 +300,12 @@ def _operand(analysis: Analysis, index: int, argument: Range, semantics: Semanti
         if analysis.key(inner) in LOGICAL and analysis.key(index) in PHYSICAL:
             return read_navigation(analysis, inner, seen)
         if analysis.key(inner) == "CLASSIFIER":
-            return Term((read_classifier(analysis, inner, seen),), span)
-    operand = Operand(index, start, end)
-    variable = variable_of_argument(analysis, operand)
-    of_the_row = row_term(analysis, operand, semantics)
+            return Term((row_terms.read_classifier(analysis, inner, seen),), span)
+    operand = row_terms.Operand(index, start, end)
+    variable = row_terms.variable_of_argument(analysis, operand)
+    of_the_row = row_terms.row_term(analysis, operand, semantics)
     navigation = Navigation(variable, semantics=semantics)
-    if any(isinstance(one, Classifier) for one in references(of_the_row)):
+    if any(isinstance(reference, Classifier) for reference in references(of_the_row)):
         exists = ColumnReference(navigation, "TRUE", None, NO_OPERATIONS)
         pieces = "IF(", exists, ", ", *of_the_row.pieces, ", NULL)"
         return Term(pieces, span, of_the_row.own | named("IF"))
@@ -422,7 +412,7 @@ def _hole_at(analysis: Analysis, index: int) -> Hole | None:
         raise expression_errors.bare_star(analysis.span(index, index + 1), clause=analysis.clause)
     if column is not None and column.star and not column.in_query:
         raise expression_errors.bare_star(column.span, clause=analysis.clause)
-    reference = read_column(analysis, index)
+    reference = row_terms.read_column(analysis, index)
     if column is None or reference is None:
         return None
     return Hole(index, analysis.after(index, column.span), Term((reference,), column.span))
@@ -449,8 +439,8 @@ def _call(analysis: Analysis, index: int, semantics: Semantics) -> tuple[Term, i
     if name in NAVIGATION:
         return read_navigation(analysis, index, semantics), end
     reference: Reference
-    if name in READERS:
-        reference = READERS[name](analysis, index, semantics)
+    if name in row_terms.READERS:
+        reference = row_terms.READERS[name](analysis, index, semantics)
     else:
         reference, end = read_aggregate(analysis, index, semantics)
     return Term((reference,), analysis.span(index, end)), end

@@ -52,18 +52,18 @@ def with_names(text: TokenSequence) -> TokenSequence:
     found = tuple(reader.names())
     paths = {text[index].span.start - text.offset for index in reader.paths}
     places = {text[index].span.start - text.offset: index for index in found}
-    places = {one.start: places[one.start] for one in text.sqlglot if _is_read(one, places)}
+    places = {token.start: places[token.start] for token in text.sqlglot if _is_read(token, places)}
     if not places and not paths:
         return text
     own = list(text.tokens)
     for index in places.values():
         own[index] = Token(TokenKind.NAME, own[index].text, own[index].span)
     sqlglot = (
-        renamed(one, TokenType.IDENTIFIER, f"_{one.text}") if one.start in places else one
-        for one in text.sqlglot  # which reads `array[0]` by its name, in quotes too
+        renamed(token, TokenType.IDENTIFIER, f"_{token.text}") if token.start in places else token
+        for token in text.sqlglot  # which reads `array[0]` by its name, in quotes too
     )
     dotted = (  # `v:a.b` of a variant, which sqlglot's Spark does not know
-        renamed(one, TokenType.DOT, ".") if one.start in paths else one for one in sqlglot
+        renamed(token, TokenType.DOT, ".") if token.start in paths else token for token in sqlglot
     )
     return replace(text, tokens=tuple(own), sqlglot=tuple(dotted))
 

@@ -69,7 +69,7 @@ def read_relation(tokens: TokenSequence, start: int, end: int) -> WrittenRelatio
 def relation_names(tokens: TokenSequence, start: int, end: int) -> frozenset[str]:
     """What the relations among tokens `start .. end` are called, in upper case."""
     found = (one for index in range(start, end) for one in relations_after(tokens, index, end))
-    return frozenset(name.upper() for one in found for name in one.names)
+    return frozenset(name.upper() for relation in found for name in relation.names)
 
 
 def relations_after(tokens: TokenSequence, index: int, end: int) -> Iterator[WrittenRelation]:

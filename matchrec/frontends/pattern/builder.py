@@ -408,7 +408,7 @@ def calls_of_whole(pattern: Pattern) -> list[str]:
     return found
 
 
-def smaller(one: Duration | None, other: Duration) -> Duration:
+def smaller(left: Duration | None, right: Duration) -> Duration:
     """The smaller of two windows of one kind."""
-    checks.comparable(one, other)
-    return other if one is None else min(one, other)
+    checks.comparable(left, right)
+    return right if left is None else min(left, right)

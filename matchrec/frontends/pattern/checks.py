@@ -11,12 +11,7 @@ from typing import Any
 from matchrec.errors import stages as errors
 from matchrec.frontends.durations import Duration
 from matchrec.frontends.lexing.tokens import MOST
-from matchrec.frontends.pattern.tree import (
-    Stage,
-    Test,
-    all_stages,
-    named_stages,
-)
+from matchrec.frontends.pattern.tree import Stage, Test, all_stages, named_stages
 from matchrec.plan.stages import Contiguity
 
 KINDS = ("first_to_last", "previous_to_current")
@@ -165,15 +160,15 @@ def windows(stages: tuple[Stage, ...]) -> None:
 def whole_window(stages: tuple[Stage, ...]) -> Duration | None:
     """The smallest of the windows from the first to the last event."""
     found = [stage.within for stage in all_stages(stages) if stage.within is not None]
-    for one in found:
-        comparable(found[0], one)
+    for duration in found:
+        comparable(found[0], duration)
     return min(found, default=None)
 
 
-def comparable(one: Duration | None, other: Duration | None) -> None:
+def comparable(left: Duration | None, right: Duration | None) -> None:
     """Two windows of one pattern are both times or both numbers."""
-    if one is not None and other is not None and one.is_time != other.is_time:
-        raise errors.mixed_durations(one=str(one), other=str(other))
+    if left is not None and right is not None and left.is_time != right.is_time:
+        raise errors.mixed_durations(one=str(left), other=str(right))
 
 
 def complete(stages: tuple[Stage, ...]) -> None:

@@ -16,15 +16,8 @@ from matchrec.frontends.durations import Duration
 from matchrec.frontends.expressions.analysis import ClausePart, Scope
 from matchrec.frontends.expressions.expression import parse_scalar
 from matchrec.frontends.lexing.tokens import SPARK, Dialect
-from matchrec.frontends.pattern import checks
+from matchrec.frontends.pattern import checks, tree
 from matchrec.frontends.pattern.builder import AfterMatch, Pattern
-from matchrec.frontends.pattern.tree import (
-    Stage,
-    Test,
-    combined,
-    named_stages,
-    steps_of,
-)
 from matchrec.plan.clauses import (
     Definition,
     FirstMatches,
@@ -62,14 +55,7 @@ from matchrec.plan.expression import (
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.operations import named
 from matchrec.plan.rules import check
-from matchrec.plan.stages import (
-    Skip,
-    Staging,
-    Steps,
-    Timeouts,
-    Until,
-    words,
-)
+from matchrec.plan.stages import Skip, Staging, Steps, Timeouts, Until, words
 from matchrec.plan.text import sum_or_null
 from matchrec.source import Source, Span
 
@@ -98,7 +84,7 @@ def refuse_other_rows(scalar: Scalar, names: Mapping[str, str]) -> Scalar:
 def _zero_of_none(term: Term) -> Scalar:
     """A sum of no events is 0."""
     sums = [one for one in term.pieces if isinstance(one, Aggregate) and one.function == "sum"]
-    bare = all(not one.strip(" ()\t\r\n") for one in term.pieces if isinstance(one, str))
+    bare = all(not piece.strip(" ()\t\r\n") for piece in term.pieces if isinstance(piece, str))
     if len(sums) != 1 or not bare:
         return term
     zero = literal("0", term.span)
@@ -130,12 +116,12 @@ def _navigation(navigation: Navigation, names: Mapping[str, str], span: Span | N
 
 
 def _aggregate(aggregate: Aggregate, names: Mapping[str, str]) -> Aggregate:
-    for one in inner_references(aggregate):
-        if one == MATCH_NUMBER:
-            raise errors.not_of_an_event(one.span, function="MATCH_NUMBER")
+    for reference in inner_references(aggregate):
+        if reference == MATCH_NUMBER:
+            raise errors.not_of_an_event(reference.span, function="MATCH_NUMBER")
     if aggregate.variable is not None:
         stage = names[aggregate.variable]
-        arguments = tuple(_of_stage(one, stage) for one in aggregate.arguments)
+        arguments = tuple(_of_stage(argument, stage) for argument in aggregate.arguments)
         return replace(aggregate, variable=stage, arguments=arguments)
     counted = _text(aggregate.arguments[0]) if len(aggregate.arguments) == 1 else ""
     found = names.get(counted.replace("`", "")) or names.get(counted.upper())
@@ -147,10 +133,10 @@ def _aggregate(aggregate: Aggregate, names: Mapping[str, str]) -> Aggregate:
 def _of_stage(term: Scalar, stage: str) -> Scalar:
     """An argument whose columns are those of a stage's events."""
 
-    def read(one: Reference) -> Reference:
-        if not isinstance(one, ColumnReference):
-            return one
-        return replace(one, navigation=replace(one.navigation, variable=stage))
+    def read(reference: Reference) -> Reference:
+        if not isinstance(reference, ColumnReference):
+            return reference
+        return replace(reference, navigation=replace(reference.navigation, variable=stage))
 
     return with_references(term, read)
 
@@ -283,7 +269,7 @@ def measures(query: PatternQuery) -> tuple[Measure, ...]:
     if query.rows is not RowsPerMatch.ONE_ROW:
         stage = measure("stage", Classifier(Navigation()))
         return measure("match_number", MATCH_NUMBER), stage
-    names = [str(one.content) for one in named_stages(query.pattern.stages) if not one.negated]
+    names = [str(one.content) for one in tree.named_stages(query.pattern.stages) if not one.negated]
     return tuple(match_measures(order, names, query.columns))
 
 
@@ -295,7 +281,7 @@ class Written:
     places: dict[int, int]
 
     @staticmethod
-    def of(stages: tuple[Stage, ...]) -> Written:
+    def of(stages: tuple[tree.Stage, ...]) -> Written:
         pieces, places, length = [], {}, 0
         for label, condition in written_conditions(stages):
             places[id(condition)] = length + len(label) + 2
@@ -304,13 +290,13 @@ class Written:
         return Written(Source("".join(pieces)), places)
 
 
-def written_conditions(stages: tuple[Stage, ...]) -> Iterator[tuple[str, Test]]:
+def written_conditions(stages: tuple[tree.Stage, ...]) -> Iterator[tuple[str, tree.Test]]:
     """Every condition of a pattern, with what to call it."""
     for stage in stages:
         if isinstance(stage.content, tuple):
             yield from written_conditions(stage.content)
         name = stage.content if isinstance(stage.content, str) else "group"
-        yield from ((f"{name}, where", one) for one in stage.conditions)
+        yield from ((f"{name}, where", condition) for condition in stage.conditions)
         if stage.until is not None:
             yield f"{name}, until", stage.until
 
@@ -326,15 +312,15 @@ class TestDefinitions:
 
     __test__ = False  # for pytest: no test
 
-    def steps(self, stages: tuple[Stage, ...]) -> Steps:
+    def steps(self, stages: tuple[tree.Stage, ...]) -> Steps:
         """The steps of a sequence of stages."""
-        return steps_of(stages, self.condition, self.until, self.distance)
+        return tree.steps_of(stages, self.condition, self.until, self.distance)
 
-    def condition(self, stage: Stage) -> str:
+    def condition(self, stage: tree.Stage) -> str:
         """The test of a stage's events."""
         return self.define(f"{stage.content} where", self.scalar(stage.conditions))
 
-    def until(self, stage: Stage, label: str) -> Until | None:
+    def until(self, stage: tree.Stage, label: str) -> Until | None:
         if stage.until is None:
             return None
         ends = self.test(stage.until)
@@ -379,11 +365,11 @@ class TestDefinitions:
         self.definitions[name] = Definition(name, with_candidate(scalar, name))
         return name
 
-    def scalar(self, tests: tuple[Test, ...]) -> Scalar:
+    def scalar(self, tests: tuple[tree.Test, ...]) -> Scalar:
         """Conditions as one expression."""
-        return combined(tests, self.test, joined) if tests else literal(EVERYWHERE, NOWHERE)
+        return tree.combined(tests, self.test, joined) if tests else literal(EVERYWHERE, NOWHERE)
 
-    def test(self, test: Test) -> Scalar:
+    def test(self, test: tree.Test) -> Scalar:
         """A condition as an expression."""
         parsed = parse_scalar(test.expression, self.written.places[id(test)], self.scope)
         return refuse_other_rows(parsed, self.stage_names)
@@ -397,7 +383,7 @@ class TestDefinitions:
     def stage_names(self) -> dict[str, str]:
         """Each way to write a stage in a condition, and its name."""
         found: dict[str, str] = {}
-        for stage in named_stages(self.query.pattern.stages):
+        for stage in tree.named_stages(self.query.pattern.stages):
             if not stage.negated:
                 name = str(stage.content)
                 found |= {name: name, name.upper(): name}

@@ -91,14 +91,14 @@ class Stage:
     def may_be_missing(self) -> bool:
         """Whether there are matches without it: it is optional, or all stages of a group are."""
         inside = () if isinstance(self.content, str) else self.content
-        return self.optional or (bool(inside) and all(one.may_be_missing for one in inside))
+        return self.optional or (bool(inside) and all(stage.may_be_missing for stage in inside))
 
     @property
     def label(self) -> str:
         """What to call it in a message."""
         if isinstance(self.content, str):
             return f"stage `{self.content}`"
-        return f"group ({', '.join(one.label for one in self.content)})"
+        return f"group ({', '.join(stage.label for stage in self.content)})"
 
 
 def all_stages(stages: tuple[Stage, ...]) -> Iterator[Stage]:

@@ -14,11 +14,7 @@ from matchrec.errors.sql.expression import nondeterministic
 from matchrec.frontends.expressions.analysis import with_holes
 from matchrec.frontends.expressions.operands import SAME_SIGNS, operation_of_call
 from matchrec.frontends.expressions.row_terms import NAMING, named_field
-from matchrec.frontends.lexing.tokens import (
-    AGGREGATES,
-    OF_THE_MATCH,
-    WINDOW_ONLY,
-)
+from matchrec.frontends.lexing.tokens import AGGREGATES, OF_THE_MATCH, WINDOW_ONLY
 from matchrec.frontends.sase.nodes import (
     Attribute,
     Component,
@@ -67,11 +63,11 @@ class Components:
 
     @cached_property
     def positive(self) -> tuple[Component, ...]:
-        return tuple(one for one in self.written if not one.negated)
+        return tuple(component for component in self.written if not component.negated)
 
     @cached_property
     def negated(self) -> tuple[Component, ...]:
-        return tuple(one for one in self.written if one.negated)
+        return tuple(component for component in self.written if component.negated)
 
     @cached_property
     def variables(self) -> tuple[str, ...]:
@@ -95,7 +91,7 @@ class Components:
 
     @cached_property
     def _by_name(self) -> Mapping[str, Component]:
-        return {one.name.text: one for one in self.written}
+        return {component.name.text: component for component in self.written}
 
     def named(self, name: str) -> Component | None:
         """The component of a variable, as it is written in PATTERN."""
@@ -111,12 +107,12 @@ class Components:
         """The positive components around a negated one; None at the beginning and at the end."""
         place = self.written.index(negated)
         before = [one.name.text for one in self.written[:place] if not one.negated]
-        after = [one.name.text for one in self.written[place:] if not one.negated]
+        after = [component.name.text for component in self.written[place:] if not component.negated]
         return next(reversed(before), None), next(iter(after), None)
 
     def unknown(self, name: Name, clause: str) -> MatchRecognizeError:
         """The error of a name that no component has."""
-        known = {one.name.text: one.written for one in self.written}
+        known = {component.name.text: component.written for component in self.written}
         return query_errors.unknown_component(name.span, name=name.text, clause=clause, known=known)
 
 

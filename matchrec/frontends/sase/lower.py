@@ -164,13 +164,11 @@ def measures(query: SaseQuery, components: Components) -> Iterator[Measure]:
         yield Measure(item.name, value, item.name_span)
 
 
-def separated(
-    query: SaseQuery,
-) -> tuple[tuple[Attribute, ...], tuple[Expression, ...]]:
+def separated(query: SaseQuery) -> tuple[tuple[Attribute, ...], tuple[Expression, ...]]:
     """The attributes of the equivalence tests, and the other predicates."""
     predicates = tuple(flattened(query.where.predicates)) if query.where else ()
     tests = (attributes_of(one) for one in predicates if one.data == "equivalence")
-    others = tuple(one for one in predicates if one.data != "equivalence")
+    others = tuple(predicate for predicate in predicates if predicate.data != "equivalence")
     return tuple(chain.from_iterable(tests)), others
 
 

@@ -95,11 +95,11 @@ def _query(tree: Expression, text: str) -> SaseQuery:
         raise errors.empty_sequence(span_of(sequence))
     return SaseQuery(
         text,
-        tuple(_component(one, text) for one in sequence.children),
+        tuple(_component(child, text) for child in sequence.children),
         span_of(sequence),
         where and _where(where),
         within and _window(within.children[0], text),
-        tuple(_item(one, text) for one in returned.children) if returned else (),
+        tuple(_item(child, text) for child in returned.children) if returned else (),
         first and first_matches(str(first.children[0]), span_of(first)),
     )
 
@@ -137,9 +137,9 @@ def _where(tree: Expression) -> WhereNode:
     strategy, *predicates = tree.children
     listed = predicates.pop(0) if tree.data == "braced" else None
     arguments = listed and tuple(
-        ListedComponent(name_of(name), brackets is not None, span_of(one))
-        for one in listed.children
-        for name, brackets in [one.children]
+        ListedComponent(name_of(name), brackets is not None, span_of(child))
+        for child in listed.children
+        for name, brackets in [child.children]
     )
     found = strategy_named(strategy, span_of(strategy))
     return WhereNode(found, span_of(strategy), arguments, tuple(one for one in predicates if one))
@@ -180,7 +180,7 @@ def _window(tree: Expression, text: str) -> RowExpression | EventWindow:
         return RowExpression(text[span.start : span.end], span)
     amounts = [
         (name_of(number), unit and name_of(unit))
-        for number, unit in (one.children for one in tree.children)
+        for number, unit in (child.children for child in tree.children)
     ]
     (number, unit), *others = amounts
     if not others and unit is None:
@@ -192,7 +192,7 @@ def _window(tree: Expression, text: str) -> RowExpression | EventWindow:
         if events == 0:
             raise errors.not_a_number_of_events(number.span, number=number.text)
         return EventWindow(events, span)
-    parts = [f"{one.text} {unit_of(one, other)}" for one, other in amounts]
+    parts = [f"{name.text} {unit_of(name, other)}" for name, other in amounts]
     return RowExpression(f"INTERVAL {' '.join(parts)}", span)
 
 

@@ -405,12 +405,12 @@ def expression_at(clause: ClauseTokens, start: int, end: int) -> ExpressionText:
 def check_windows(found: tuple[WindowNode, ...]) -> tuple[WindowNode, ...]:
     """The windows as they are. Raises unless each is of another kind or between other variables."""
     first: dict[tuple[bool, str | None, str | None], WindowNode] = {}
-    for one in found:
-        other = first.setdefault((one.between_rows, one.after, one.to), one)
-        if other is not one:
-            same = (other.rows is None) is (one.rows is None)
+    for node in found:
+        other = first.setdefault((node.between_rows, node.after, node.to), node)
+        if other is not node:
+            same = (other.rows is None) is (node.rows is None)
             error = errors.second_window if same else errors.window_of_rows_and_time
-            raise error((other.span, one.span))
+            raise error((other.span, node.span))
     return found
 
 
@@ -655,7 +655,7 @@ def _definitions(clause: ClauseTokens, items: Sequence[Range]) -> Iterator[Defin
             names.append(clause[start])
             continue
         last = _definition(clause, start, end)
-        yield from (replace(last, variable=one.variable, span=one.span) for one in names)
+        yield from (replace(last, variable=name.variable, span=name.span) for name in names)
         yield last
         names.clear()
 

@@ -39,7 +39,7 @@ from matchrec.frontends.sql.relation import (
     refuse_unbalanced,
 )
 from matchrec.plan.text import (
-    Instead,
+    Replacement,
     Template,
     View,
     in_place,
@@ -61,10 +61,7 @@ _WINDOW = re.compile(r"\b(OVER|WINDOW)\b.*\bPATTERN\s*\(", re.IGNORECASE | re.DO
 
 
 def parse(
-    text: str,
-    frames: Collection[str] = (),
-    dialect: Dialect = SPARK,
-    origin: Origin | None = None,
+    text: str, frames: Collection[str] = (), dialect: Dialect = SPARK, origin: Origin | None = None
 ) -> QueryNode:
     """The clauses of a query; frames: the names that `{name}` may have.
 
@@ -86,7 +83,7 @@ def parse(
         windows = _windows(tokens)
         inside = (
             *(tokens.span(cut.opening, cut.closing + 1) for cut in clauses),
-            *(tokens.span(one.opening, one.closing + 1) for one in windows),
+            *(tokens.span(window.opening, window.closing + 1) for window in windows),
         )
         passed = tuple(_frames(tokens, frames, inside, bool(clauses or windows)))
         if not clauses and not windows:
@@ -128,7 +125,7 @@ def _refuse_misspelt(text: str) -> None:
 def _marks(tokens: TokenSequence, sites: tuple[Site, ...]) -> tuple[Span, ...]:
     """The parameter markers; a `?` in PATTERN is a quantifier, unless it is one's bound."""
     patterns = [site.clause.pattern.span for site in sites]
-    bounds = {one.span for site in sites for one in parameters_in(site.clause.pattern)}
+    bounds = {parameter.span for site in sites for parameter in parameters_in(site.clause.pattern)}
     return tuple(
         token.span
         for token in tokens.tokens
@@ -260,7 +257,7 @@ def written_into(blank: str, *words: str) -> str:
 
 
 Replaced = tuple[tuple[Span, Template], ...]
-Piece = str | View | Instead
+Piece = str | View | Replacement
 
 
 def outer(query: QueryNode) -> Template:
@@ -339,11 +336,11 @@ def _replaced(query: QueryNode, before: int) -> Iterator[tuple[Span, Template]]:
     for block in query.blocks:
         if block.last < before:
             rows = hole_in(query.source.at(block.rows), block.view)
-            yield block.rows, (*rows, Instead(_alias(block), 0)) if block.alias else rows
+            yield block.rows, (*rows, Replacement(_alias(block), 0)) if block.alias else rows
             qualifier = "" if block.alias is None else f"{quoted(block.alias)}."
             columns = ", ".join(f"{qualifier}{quoted(name)}" for name in block.columns)
             for place, text in (*block.edits, *((star, columns) for star in block.stars)):
-                yield place, (Instead(text, place.end - place.start),)
+                yield place, (Replacement(text, place.end - place.start),)
     for site in query.sites:
         if site.window is None and site.index < before:
             yield site.whole, hole_in(query.source.at(site.whole), site.view)
@@ -353,7 +350,7 @@ def _replaced(query: QueryNode, before: int) -> Iterator[tuple[Span, Template]]:
 
 def _block_of(query: QueryNode, site: Site) -> Block:
     """The SELECT that a window stands in."""
-    return next(one for one in query.blocks if one.rows == site.relation)
+    return next(block for block in query.blocks if block.rows == site.relation)
 
 
 def _alias(block: Block) -> str:
@@ -404,8 +401,8 @@ def _cut_out(query: QueryNode, span: Span, before: int) -> Template:
 
 
 def _without_layout(pieces: Template) -> Template:
-    texts = (one.text if isinstance(one, Instead) else one for one in pieces)
-    return tuple(one for one in texts if not isinstance(one, str) or one.strip()) or ("",)
+    texts = (piece.text if isinstance(piece, Replacement) else piece for piece in pieces)
+    return tuple(text for text in texts if not isinstance(text, str) or text.strip()) or ("",)
 
 
 def _written(query: QueryNode, span: Span, before: int) -> Iterator[Piece]:

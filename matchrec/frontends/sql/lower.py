@@ -14,25 +14,13 @@ from types import MappingProxyType
 from matchrec.arguments import is_column, is_whole
 from matchrec.errors.kinds import shown
 from matchrec.errors.sql import pattern as errors
-from matchrec.errors.sql.clause import (
-    interval_without_unit,
-    search_outside_window,
-    skip_among_all,
-)
+from matchrec.errors.sql.clause import interval_without_unit, search_outside_window, skip_among_all
 from matchrec.frontends.durations import duration
 from matchrec.frontends.expressions.analysis import ClausePart, Scope
 from matchrec.frontends.expressions.expression import parse_row_expression, parse_scalar
 from matchrec.frontends.lexing.tokens import MOST, Dialect, first_matches, number_of_rows
 from matchrec.frontends.row_pattern import Values, fill_bounds, value_of
-from matchrec.frontends.sql.nodes import (
-    DefinitionNode,
-    ExpressionText,
-    MatchRecognize,
-    MeasureNode,
-    PartitionKey,
-    SortKey,
-    WindowNode,
-)
+from matchrec.frontends.sql import nodes
 from matchrec.plan.clauses import (
     ONE_OF_A_ROW,
     Absence,
@@ -103,10 +91,10 @@ def take_out_negations(
     if negations(rest) or not mapped:
         nested = negations(rest) or found
         raise errors.nested_negation(nested[0].span)
-    for one in found:
-        for name in one.names:
+    for negation in found:
+        for name in negation.names:
             if name in mapped:
-                raise errors.negated_and_mapped(one.span, name=name)
+                raise errors.negated_and_mapped(negation.span, name=name)
     return rest, tuple(_absences(parts, windowed=windowed))
 
 
@@ -161,12 +149,12 @@ def check_absent_rows(plan: MatchPlan) -> None:
     """Raises MatchRecognizeUnsupportedError for what counts a row that is not mapped."""
     hint = "read rows of one variable of the match, such as LAST(A.x) or count(A.*)"
     absent = {absence.variable for absence in plan.absences}
-    for one in plan.definitions:
-        for reference in references(one.condition) if one.variable in absent else ():
-            what = _unread(reference, one.variable)
+    for definition in plan.definitions:
+        for reference in references(definition.condition) if definition.variable in absent else ():
+            what = _unread(reference, definition.variable)
             if what is not None:
                 raise errors.reads_forbidden_row(
-                    reference.span, what=what, name=one.variable, hint=hint
+                    reference.span, what=what, name=definition.variable, hint=hint
                 )
 
 
@@ -189,7 +177,7 @@ def _unread(reference: Reference, name: str) -> str | None:
             return None
 
 
-def lower(clause: MatchRecognize, values: Values = MappingProxyType({})) -> MatchPlan:
+def lower(clause: nodes.MatchRecognize, values: Values = MappingProxyType({})) -> MatchPlan:
     """The plan of a clause. values: of parameters in the places of numbers.
 
     >>> from matchrec.frontends.sql.grammar import parse_clause
@@ -240,7 +228,7 @@ def _first_matches(asked: FirstMatches | None, values: Values) -> FirstMatches |
     return first_matches(_number(asked.parameter, values), asked.span)
 
 
-def _number_of_rows(window: WindowNode | None, values: Values) -> int | None:
+def _number_of_rows(window: nodes.WindowNode | None, values: Values) -> int | None:
     """`WITHIN n ROWS` with the value of a parameter."""
     if window is None or window.parameter is None:
         return None if window is None else window.rows
@@ -260,14 +248,14 @@ def _value(parameter: Parameter, values: Values) -> object:
     return values[name] if name in values else value_of(parameter, values)  # which raises
 
 
-def _scope(clause: MatchRecognize, part: ClausePart, pattern: RowPattern) -> Scope:
+def _scope(clause: nodes.MatchRecognize, part: ClausePart, pattern: RowPattern) -> Scope:
     """What a part of the clause may refer to. pattern: as it was written."""
     primary = tuple(dict.fromkeys((*variable_names(pattern), *negated_names(pattern))))
     unions = tuple(subset.name for subset in clause.subsets)
     return Scope(part, primary, unions, clause.dialect)
 
 
-def _check_words(clause: MatchRecognize) -> None:
+def _check_words(clause: nodes.MatchRecognize) -> None:
     """Raises MatchRecognizeError for words that do not go together."""
     if clause.search:
         raise search_outside_window(clause.search_span or clause.span, word=clause.search.value)
@@ -275,15 +263,15 @@ def _check_words(clause: MatchRecognize) -> None:
         raise skip_among_all(clause.after_match.span or clause.span, output=clause.output.value)
 
 
-def _row(node: ExpressionText, clause: ClausePart, dialect: Dialect) -> RowExpression:
+def _row(node: nodes.ExpressionText, clause: ClausePart, dialect: Dialect) -> RowExpression:
     return parse_row_expression(node.text, node.span.start, clause, dialect)
 
 
-def _gap(node: WindowNode, values: Values, dialect: Dialect) -> Gap:
+def _gap(node: nodes.WindowNode, values: Values, dialect: Dialect) -> Gap:
     return Gap(_interval(node, values, dialect), node.after, node.to, node.span)
 
 
-def _interval(node: WindowNode, values: Values, dialect: Dialect) -> RowExpression:
+def _interval(node: nodes.WindowNode, values: Values, dialect: Dialect) -> RowExpression:
     """The interval of a window, with the value of a parameter that is a length of time.
 
     Other values are Spark's to fill in: a number in the unit of ORDER BY, or a Column.
@@ -293,7 +281,7 @@ def _interval(node: WindowNode, values: Values, dialect: Dialect) -> RowExpressi
         return _row(written, ClausePart.WITHIN, dialect)
     value = values.get(given.name) if node.unit is None else _value(given, values)
     if is_column(value) or (node.unit is None and not isinstance(value, str | timedelta)):
-        return _row(ExpressionText(given.written, written.span), ClausePart.WITHIN, dialect)
+        return _row(nodes.ExpressionText(given.written, written.span), ClausePart.WITHIN, dialect)
     call = f"{given.written} in WITHIN"
     length = duration(value, call, written.span)
     if node.unit and not length.is_time:
@@ -303,25 +291,25 @@ def _interval(node: WindowNode, values: Values, dialect: Dialect) -> RowExpressi
     return RowExpression(length.sql, written.span)
 
 
-def _scalar(node: ExpressionText, scope: Scope) -> Scalar:
+def _scalar(node: nodes.ExpressionText, scope: Scope) -> Scalar:
     return parse_scalar(node.text, node.span.start, scope)
 
 
-def _definition(node: DefinitionNode, scope: Scope, pattern: RowPattern) -> Definition:
+def _definition(node: nodes.DefinitionNode, scope: Scope, pattern: RowPattern) -> Definition:
     condition = of_forbidden_row(_scalar(node.condition, scope), node.variable, pattern)
     return Definition(node.variable, condition, node.span)
 
 
-def _partition_key(key: PartitionKey, dialect: Dialect) -> RowExpression:
+def _partition_key(key: nodes.PartitionKey, dialect: Dialect) -> RowExpression:
     return replace(_row(key.expression, ClausePart.PARTITION_BY, dialect), name=key.name)
 
 
-def _sort_item(key: SortKey, dialect: Dialect) -> SortItem:
+def _sort_item(key: nodes.SortKey, dialect: Dialect) -> SortItem:
     expression = _row(key.expression, ClausePart.ORDER_BY, dialect)
     return SortItem(expression, bool(key.descending), key.nulls_first)
 
 
-def _measure(node: MeasureNode, scope: Scope, rows: RowsPerMatch) -> Measure:
+def _measure(node: nodes.MeasureNode, scope: Scope, rows: RowsPerMatch) -> Measure:
     value = _scalar(node.expression, scope)
     if rows is RowsPerMatch.ONE_ROW:
         value = with_final_semantics(value)

@@ -19,12 +19,7 @@ from matchrec.errors.rules import duplicate_measure
 from matchrec.errors.sql import window as errors
 from matchrec.frontends.expressions.analysis import ClausePart, Scope
 from matchrec.frontends.expressions.expression import parse_scalar
-from matchrec.frontends.lexing.tokens import (
-    Dialect,
-    TokenSequence,
-    read_tokens,
-    whole_number,
-)
+from matchrec.frontends.lexing.tokens import Dialect, TokenSequence, read_tokens, whole_number
 from matchrec.frontends.row_pattern import Values
 from matchrec.frontends.sql.lower import lower
 from matchrec.frontends.sql.nodes import (
@@ -241,7 +236,7 @@ class WithinFrame:
         """How many rows of the frame come before the row that a logical step finds, at least."""
         if self.is_candidate(navigation, candidate):
             return self.before[candidate][0]
-        names = (self.plan.variables[one] for one in self.plan.members(navigation.variable))
+        names = (self.plan.variables[member] for member in self.plan.members(navigation.variable))
         return min((self.before[name][0] for name in names), default=0)
 
     def is_candidate(self, navigation: Navigation, candidate: str) -> bool:
@@ -316,8 +311,8 @@ def _row_value(tokens: TokenSequence) -> Scalar | None:
     span = tokens.span(*arguments[0])
     term = parse_scalar(tokens.text_at(span), span.start, _of_measures(tokens))
     plain = looks_at_columns_only(term) and all(
-        isinstance(one, ColumnReference) and one.navigation == Navigation()
-        for one in references(term)
+        isinstance(reference, ColumnReference) and reference.navigation == Navigation()
+        for reference in references(term)
     )
     if not number or not plain:
         return None
@@ -349,7 +344,7 @@ def check_skip(plan: MatchPlan) -> None:
     if target is None:
         return
     before = rows_before(plan.pattern)
-    names = (plan.variables[one] for one in plan.members(target))
+    names = (plan.variables[member] for member in plan.members(target))
     if any(before[name][0] == 0 for name in names):
         words = f"AFTER MATCH SKIP TO {target}, which may be the match's first row,"
         raise errors.not_with_seek(plan.after_match.span, what=words)
@@ -396,7 +391,7 @@ def lower_window(
     _refuse_parts(clause)
     plan = lower(replace(clause, search=None, search_span=None), values)
     _refuse_in_plan(plan)
-    functions = [read_function(one, clause.dialect) for one in window.calls if not one.measure]
+    functions = [read_function(call, clause.dialect) for call in window.calls if not call.measure]
     if clause.search is Search.SEEK:
         plan = seek(plan)
         functions = [replace(one, value=with_references(one.value, of_match)) for one in functions]
@@ -415,7 +410,7 @@ def _called(measures: tuple[Measure, ...], window: RowPatternWindow) -> Iterator
         other = by_name.setdefault(measure.name.lower(), measure)
         if other is not measure:
             raise duplicate_measure((other.span, measure.span), name=measure.name)
-    columns = {one.measure.lower(): one.column for one in window.calls if one.measure}
+    columns = {call.measure.lower(): call.column for call in window.calls if call.measure}
     for name, measure in by_name.items():
         column = columns.get(name, uncalled(measure.name))
         yield replace(measure, name=column, known_as=measure.name)
@@ -445,8 +440,8 @@ def _refuse_next(measures: tuple[Measure, ...]) -> None:
 
 
 def _refuse_in_plan(plan: MatchPlan) -> None:
-    values = [one.value for one in plan.measures]
-    for scalar in (*values, *(one.condition for one in plan.definitions)):
+    values = [measure.value for measure in plan.measures]
+    for scalar in (*values, *(definition.condition for definition in plan.definitions)):
         for reference in all_references(scalar):
             span = reference.span or Span(0, 0)
             if reference == MATCH_NUMBER:

@@ -9,16 +9,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from matchrec.frontends.lexing.tokens import SPARK, Dialect
-from matchrec.plan.clauses import (
-    AfterMatchSkip,
-    ColumnOrder,
-    EventSelection,
-    FirstMatches,
-    MatchOutput,
-    PartialMatches,
-    RowsPerMatch,
-    Subset,
-)
+from matchrec.plan import clauses
 from matchrec.plan.match_plan import EVERYTHING, Use
 from matchrec.plan.pattern import Parameter, RowPattern
 from matchrec.plan.text import View
@@ -114,20 +105,20 @@ class MatchRecognize:
     partition_by: tuple[PartitionKey, ...] = ()
     order_by: tuple[SortKey, ...] = ()
     measures: tuple[MeasureNode, ...] = ()
-    rows_per_match: RowsPerMatch | None = None
-    partial: PartialMatches | None = None
-    after_match: AfterMatchSkip | None = None
+    rows_per_match: clauses.RowsPerMatch | None = None
+    partial: clauses.PartialMatches | None = None
+    after_match: clauses.AfterMatchSkip | None = None
     frame: FrameEnd | None = None
     search: Search | None = None
     search_span: Span | None = field(compare=False, default=None)
     windows: tuple[WindowNode, ...] = ()
-    selection: EventSelection | None = None
-    output: MatchOutput | None = None
-    first_matches: FirstMatches | None = None
-    subsets: tuple[Subset, ...] = ()
+    selection: clauses.EventSelection | None = None
+    output: clauses.MatchOutput | None = None
+    first_matches: clauses.FirstMatches | None = None
+    subsets: tuple[clauses.Subset, ...] = ()
     definitions: tuple[DefinitionNode, ...] = ()
     dialect: Dialect = SPARK
-    columns: ColumnOrder = ColumnOrder.STANDARD
+    columns: clauses.ColumnOrder = clauses.ColumnOrder.STANDARD
     span: Span = field(compare=False, default=Span(0, 0))
 
     @property
@@ -144,12 +135,12 @@ class MatchRecognize:
     @property
     def window_of_rows(self) -> WindowNode | None:
         """How many rows of the partition a match spans at most."""
-        return next((one for one in self.windows if one.rows is not None), None)
+        return next((window for window in self.windows if window.rows is not None), None)
 
     @property
     def gaps(self) -> tuple[WindowNode, ...]:
         """The windows between neighbours and between variables."""
-        return tuple(one for one in self.windows if one.is_gap)
+        return tuple(window for window in self.windows if window.is_gap)
 
 
 # A query that holds clauses and row pattern windows: its text, and what stands where in it.

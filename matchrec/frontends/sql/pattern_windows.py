@@ -16,20 +16,8 @@ from matchrec.errors.sql import window as errors
 from matchrec.errors.sql.clause import clause_in_clause, unclosed_bracket
 from matchrec.frontends.expressions.analysis import ClausePart
 from matchrec.frontends.lexing.relations import is_from, is_set_operator, read_relation, starts_part
-from matchrec.frontends.lexing.tokens import (
-    Range,
-    Token,
-    TokenSequence,
-    pair_brackets,
-    words,
-)
-from matchrec.frontends.sql.grammar import (
-    UNITS_OF_FRAMES,
-    ClauseTokens,
-    cut_out_tokens,
-    find_sections,
-    read_clause,
-)
+from matchrec.frontends.lexing.tokens import Range, Token, TokenSequence, pair_brackets, words
+from matchrec.frontends.sql import grammar
 from matchrec.frontends.sql.nodes import (
     Block,
     ExpressionText,
@@ -363,22 +351,22 @@ class ReadWindow:
 def read_window(tokens: TokenSequence, window: FoundWindow) -> ReadWindow:
     """The clause of a row pattern window."""
     clause = clause_of_own(tokens, window, inherits=True)
-    sections = find_sections(clause)
+    sections = grammar.find_sections(clause)
     if ClausePart.ORDER_BY not in sections:
         raise errors.needs_order(tokens.span(window.opening, window.opening + 1))
-    keys = [sections[one] for one in sections if one in _KEYS]
-    texts = (clause.text_at(one.keyword.to(clause[one.end - 1].span)) for one in keys)
-    return ReadWindow(window, read_clause(clause), " ".join(texts))
+    keys = [sections[section] for section in sections if section in _KEYS]
+    texts = (clause.text_at(key.keyword.to(clause[key.end - 1].span)) for key in keys)
+    return ReadWindow(window, grammar.read_clause(clause), " ".join(texts))
 
 
 def clause_of_own(
     tokens: TokenSequence, window: FoundWindow, *, inherits: bool = False
-) -> ClauseTokens:
+) -> grammar.ClauseTokens:
     """The tokens of the clause that are the window's own; inherits: those of its base before."""
     base, start = _base(tokens, window)
     own = tokens.tokens[start : window.closing]
     every = (*tokens.tokens[slice(*base)], *own) if inherits else own
-    whole = cut_out_tokens(tokens, window.opening, window.closing)
+    whole = grammar.cut_out_tokens(tokens, window.opening, window.closing)
     return replace(whole, tokens=every, pairs=pair_brackets(every), in_window=True)
 
 
@@ -401,7 +389,7 @@ def _base(tokens: TokenSequence, window: FoundWindow) -> tuple[Range, int]:
 
 def _starts_window(tokens: TokenSequence, index: int) -> bool:
     """Whether a part of a window starts there, so that a name before it is a window's."""
-    parts = ("MEASURES", "PARTITION", "ORDER", *UNITS_OF_FRAMES)
+    parts = ("MEASURES", "PARTITION", "ORDER", *grammar.UNITS_OF_FRAMES)
     return tokens.key(index) in parts and tokens.key(index + 1) != ","
 
 
@@ -409,7 +397,7 @@ def _check_base(tokens: TokenSequence, base: Range, own: Range, name: Token) -> 
     inside = [tokens.key(i) for i in tokens.level(*base)]
     for index in tokens.level(*base):
         is_column = tokens.key(index - 1) in ("BY", ",", ".")
-        is_frame = tokens.key(index) in UNITS_OF_FRAMES and not is_column
+        is_frame = tokens.key(index) in grammar.UNITS_OF_FRAMES and not is_column
         if is_frame or tokens.key(index) == "PATTERN":
             raise errors.base_with_frame(name.span, name=name.text)
     for index in tokens.level(*own):
@@ -491,7 +479,7 @@ class ReadBlock:
         for number, window in enumerate(self.windows, index):
             columns = {known.column: known for _, known in window.calls}
             before = View(view_name(number - 1)) if number > index else None
-            unread = frozenset(uncalled(one.name).lower() for one in window.clause.measures)
+            unread = frozenset(uncalled(measure.name).lower() for measure in window.clause.measures)
             yield Site(
                 number,
                 window.clause,

@@ -105,11 +105,11 @@ class MatchAggregates:
         distinct = [index for index in folds if self.aggregates[index].call.distinct]
         if distinct:
             once = {index: without_repeats(values[index]) for index in distinct}
-            items = [SelectItem(once.get(i, one.sql), one.sql) for i, one in values.items()]
+            items = [SelectItem(once.get(i, value.sql), value.sql) for i, value in values.items()]
             taken = taken.selectExpr(*kept, *map(str, items))
         items = [
-            SelectItem(with_place(folds[i].sql(one), self.aggregates[i]), wire.aggregate(i))
-            for i, one in values.items()
+            SelectItem(with_place(folds[i].sql(value), self.aggregates[i]), wire.aggregate(i))
+            for i, value in values.items()
         ]
         return self.runner.select(taken, [*kept, *map(str, items)])
 
@@ -137,8 +137,7 @@ class MatchAggregates:
         """
         arrays = [
             SelectItem(
-                with_place(self.values_sql(index, fold), self.aggregates[index]),
-                wire.values(index),
+                with_place(self.values_sql(index, fold), self.aggregates[index]), wire.values(index)
             )
             for index, fold in folds.items()
         ]
@@ -180,9 +179,9 @@ class MatchAggregates:
     def group(self, frame: DataFrame, kept: Sequence[str], indices: Sequence[int]) -> DataFrame:
         """Some of the aggregates as Spark's own over groups, beside columns that are kept."""
         items = [
-            SelectItem(with_place(aggregate_sql(one), one), wire.aggregate(index))
+            SelectItem(with_place(aggregate_sql(aggregate), aggregate), wire.aggregate(index))
             for index in indices
-            for one in (self.aggregates[index],)
+            for aggregate in (self.aggregates[index],)
         ]
         return group_rows(self.runner, explode_rows(frame, kept, self.rows), kept, items)
 
@@ -209,10 +208,10 @@ def fold_of(aggregate: RowAggregate, result: types.DataType) -> Fold | None:
 def row_terms(aggregate: RowAggregate, fold: Fold) -> list[str]:
     """What is evaluated on each row for a fold, as SQL: arguments, then what orders the rows."""
     arguments = aggregate.arguments[: fold.terms_of(len(aggregate.arguments))]
-    terms = [term_sql(one) for one in arguments]
+    terms = [term_sql(argument) for argument in arguments]
     if len(terms) == 1 and not aggregate.ordering:
         return terms
-    named = [f"{one} AS a{place}" for place, one in enumerate(terms)]
+    named = [f"{term} AS a{place}" for place, term in enumerate(terms)]
     ordering = enumerate(term_sql(one) for one, _ in aggregate.ordering)
     return [*named, *(f"{one} AS o{place}" for place, one in ordering)]
 

@@ -16,13 +16,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import functions as sql
 from pyspark.sql.types import ArrayType, DataType, StructField, StructType
 
-from matchrec.errors.calls import (
-    column_of_other_type,
-    no_match_graph,
-    no_rows,
-    other_value,
-    several_rows,
-)
+from matchrec.errors import calls
 from matchrec.plan.expression import CLASSIFIER_FIELD
 from matchrec.plan.match_plan import MatchPlan, states_of_variables
 from matchrec.plan.resolve import InputColumns
@@ -41,9 +35,9 @@ def explode_rows(result: DataFrame, column: str | None) -> DataFrame:
     is_sensitive = Runner(result.sparkSession).setting("spark.sql.caseSensitive") == "true"
     names = InputColumns(tuple(result.columns), None, is_sensitive)
     rows = column_of_rows(result.schema, names, column)
-    of_matches = [one for one in result.schema.fields if one.name != rows.name]
+    of_matches = [field for field in result.schema.fields if field.name != rows.name]
     exploded = result.selectExpr(
-        *(quoted(one.name) for one in of_matches),
+        *(quoted(field.name) for field in of_matches),
         f"explode({quoted(rows.name)}) AS {wire.MATCHED_ROW}",
     )
     fields = struct_in(rows.dataType)
@@ -75,26 +69,26 @@ def of_row(field: StructField) -> str:
 def of_both(of_match: StructField, of_row_: StructField) -> str:
     """A column that match and row have, as SQL that fails where they differ."""
     if of_match.dataType != of_row_.dataType:
-        raise column_of_other_type(
+        raise calls.column_of_other_type(
             name=of_match.name,
             of_match=of_match.dataType.simpleString(),
             of_row=of_row_.dataType.simpleString(),
         )
-    value, error = of_row(of_row_), string_literal(other_value(of_match.name))
+    value, error = of_row(of_row_), string_literal(calls.other_value(of_match.name))
     return f"IF({quoted(of_match.name)} <=> {value}, {value}, raise_error({error}))"
 
 
 def column_of_rows(schema: StructType, names: InputColumns, column: str | None) -> StructField:
     """The column that has the rows of each match."""
-    structs = [one for one in schema.fields if struct_in(one.dataType) is not None]
+    structs = [field for field in schema.fields if struct_in(field.dataType) is not None]
     if column is not None:
-        found = [one for one in structs if names.same(one.name, column)]
+        found = [struct for struct in structs if names.same(struct.name, column)]
     else:
-        found = [one for one in structs if has_classifier(one.dataType)]
+        found = [struct for struct in structs if has_classifier(struct.dataType)]
     if not found:
-        raise no_rows(column, names.names, [one.name for one in structs])
+        raise calls.no_rows(column, names.names, [struct.name for struct in structs])
     if len(found) > 1:
-        raise several_rows(columns=[one.name for one in found])
+        raise calls.several_rows(columns=[field.name for field in found])
     return found[0]
 
 
@@ -126,7 +120,7 @@ def mark_graph(graph: DataFrame, plan: MatchPlan) -> DataFrame:
 def unwind_graph(graph: DataFrame) -> DataFrame:
     """The matches that a graph holds. Raises MatchRecognizePlanError for any other DataFrame."""
     if "state" not in graph.columns or STATES not in graph.schema["state"].metadata:
-        raise no_match_graph(columns=graph.columns)
+        raise calls.no_match_graph(columns=graph.columns)
     variables = graph.schema["state"].metadata[STATES]
     shown = graph.schema["state"].metadata[KEYS]
     keys = [quoted(name) for name in graph.columns[: graph.columns.index("state")]]

@@ -84,7 +84,7 @@ class WrittenSql:
 def everything_written(plan: MatchPlan) -> Iterator[WrittenSql]:
     """The parts of every expression, smallest first, so that the caret is under the culprit."""
     yield from keys(plan)
-    yield from (WrittenSql("WITHIN", one.text, one.span) for one in plan.intervals)
+    yield from (WrittenSql("WITHIN", interval.text, interval.span) for interval in plan.intervals)
     for definition in plan.definitions:
         yield from written_in("DEFINE", definition.condition)
     for measure in plan.measures:
@@ -157,7 +157,7 @@ def over_all_rows(aggregate: Aggregate) -> str:
 
 
 def columns_of(term: Scalar) -> Iterator[ColumnReference]:
-    return (one for one in references(term) if isinstance(one, ColumnReference))
+    return (reference for reference in references(term) if isinstance(reference, ColumnReference))
 
 
 def stand_in(reference: Reference) -> str:
@@ -240,7 +240,7 @@ def first_refused(
 
     What it takes together it takes one by one, so that few questions are asked about many.
     """
-    refusal = refusal_of([one.text for one in written], relation) if written else None
+    refusal = refusal_of([sql.text for sql in written], relation) if written else None
     if refusal is None:
         return None
     if len(written) == 1:
@@ -320,7 +320,7 @@ def example_for(written: WrittenSql, relation: Relation, columns: InputColumns) 
     known = tuple(filter(None, map(columns.name, written.beside)))
     if written.call and not known:
         fields = relation.rows.schema.fields
-        known = tuple(one.name for one in fields if isinstance(one.dataType, NumericType))
+        known = tuple(field.name for field in fields if isinstance(field.dataType, NumericType))
     return next(iter((*known, *columns.names)), "x")
 
 
@@ -368,8 +368,8 @@ def first_line(error: Exception) -> str:
 
 def check_type_column(df: DataFrame, name: str, plan: MatchPlan) -> None:
     """Raises where a SASE+ plan tests types of events by no column of texts of the DataFrame."""
-    conditions = (one for each in plan.definitions for one in conjuncts(each.condition))
-    if not any(_tests_type(one, name) for one in conditions):
+    conditions = (conjunct for each in plan.definitions for conjunct in conjuncts(each.condition))
+    if not any(_tests_type(condition, name) for condition in conditions):
         return
     with quiet_analysis():
         try:

@@ -44,7 +44,7 @@ def check_types(plan: MatchPlan, relation: Relation) -> None:
 def mistakes(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeError]:
     """Conditions that are not boolean, and keys without an order."""
     conditions, sorted_by = tuple(conditions_over_one_row(plan)), tuple(keys(plan))
-    fields = relation.fields(one.text for one in (*conditions, *sorted_by))
+    fields = relation.fields(sql.text for sql in (*conditions, *sorted_by))
     for condition, field in zip(conditions, fields, strict=False):
         if field.dataType.typeName() != "boolean":
             yield not_boolean(field.dataType.simpleString(), condition.span)

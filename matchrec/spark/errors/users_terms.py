@@ -21,7 +21,7 @@ from pyspark.errors import PySparkException
 
 from matchrec.errors.sql.expression import cure_of_typed_literal
 from matchrec.errors.sql.foreign_names import cure_of, cure_of_table
-from matchrec.plan.text import Instead, Template, View, quoted
+from matchrec.plan.text import Replacement, Template, View, quoted
 from matchrec.source import Source, Span
 from matchrec.spark.sail.words import condition_of, place_of, sentence_of
 
@@ -52,10 +52,10 @@ class Filled:
         """What Spark reads; a name of PySpark's is as long as here, and another one."""
         return "".join(map(self._filled, self.template))
 
-    def _filled(self, piece: str | View | Instead) -> str:
+    def _filled(self, piece: str | View | Replacement) -> str:
         if isinstance(piece, str):
             return piece
-        if isinstance(piece, Instead):
+        if isinstance(piece, Replacement):
             return piece.text
         return self.names.get(piece.name, "_" * PYSPARK_LENGTH).ljust(piece.width)
 
@@ -69,7 +69,7 @@ class Filled:
         for piece in self.template:
             start, position = position, position + len(self._filled(piece))
             if position > offset:
-                if isinstance(piece, Instead):
+                if isinstance(piece, Replacement):
                     return start - moved + min(offset - start, piece.width)
                 break
             if not isinstance(piece, str):

@@ -18,11 +18,7 @@ from pyspark.sql import types as spark_types
 from matchrec.compile.columns import further_keys
 from matchrec.compile.executable import Executable
 from matchrec.compile.path import Draft
-from matchrec.compile.rule_set import (
-    RuleSet,
-    SharedDrafts,
-    join_rules,
-)
+from matchrec.compile.rule_set import RuleSet, SharedDrafts, join_rules
 from matchrec.conditions.row_column import RowColumn, show_column
 from matchrec.conditions.types import SPARKS_OWN
 from matchrec.errors.run.failures import (
@@ -112,7 +108,7 @@ class BuiltRuleSet:
     @property
     def shared(self) -> SharedDrafts:
         """What the rules share."""
-        return self.prepared.demand.asked
+        return self.prepared.demand.drafts_made
 
     @property
     def sorts(self) -> str:
@@ -146,7 +142,7 @@ def build_rule_set(question: Question, events: tuple[str, ...]) -> BuiltRuleSet:
         check_streams(question.rules[0].plan, question)
         check_whole(question, "rules share the rows of a partition")
         prepared = prepare(question, demand)
-        shared = prepared.demand.asked
+        shared = prepared.demand.drafts_made
         crossing = {column: place for place, column in enumerate(shared.of_matches)}
         executables = {rule.name: link_rule(prepared, rule, crossing) for rule in question.rules}
         versions = {rule.name: rule.version for rule in question.rules if rule.version is not None}
@@ -162,7 +158,7 @@ def check_streams(plan: MatchPlan, question: Question) -> None:
     streams = MatchPlan(plan.pattern, plan.partition_by, plan.order_by)
     with in_terms_of_the_query(streams, question.relation, question.columns):
         texts = (*plan.partition_by, *(item.expression for item in plan.order_by))
-        _ = question.relation.select([one.text for one in texts]).schema
+        _ = question.relation.select([text.text for text in texts]).schema
 
 
 def draft_rules(question: Question, events: tuple[str, ...], scope: ScopeOf) -> SharedDrafts:
@@ -187,7 +183,7 @@ def link_rule(
             if prepared.types[key].family in SPARKS_OWN:
                 raise not_divided_by(column=show_column(key), type_name=prepared.types[key].name)
         found = prepared.link(rule, crossing)
-        return replace(found, relevant=prepared.demand.asked.relevant)
+        return replace(found, relevant=prepared.demand.drafts_made.relevant)
 
 
 def with_identities(prepared: Prepared[SharedDrafts], rule_set: RuleSet) -> RuleSet:
@@ -195,7 +191,7 @@ def with_identities(prepared: Prepared[SharedDrafts], rule_set: RuleSet) -> Rule
     question, found = prepared.question, []
     for rule, linked in zip(question.rules, rule_set.rules, strict=True):
         drafted, conditions = prepared.demand.drafts[rule.name], prepared.conditions[rule.name]
-        types = [(show_column(one), prepared.types[one]) for one in drafted.columns()]
+        types = [(show_column(column), prepared.types[column]) for column in drafted.columns()]
         asked = (linked.version.rule, linked.version.since, drafted.written, rule.columns)
         run = (types, conditions.during, question.ansi, question.options.engine)
         identity = digest(*asked, drafted.plan, *run)[:IDENTITY]
@@ -296,13 +292,13 @@ def result_of_versions(built: BuiltRuleSet, name: str) -> DataFrame:
     Raises MatchRecognizeError where these have different columns, or several are over a stream.
     """
     rules = enumerate(built.rule_set.rules)
-    numbers = [number for number, one in rules if one.version.rule == name]
+    numbers = [number for number, rule in rules if rule.version.rule == name]
     results = [result_of_rule(built, number) for number in numbers]
     if len(results) > 1 and results[0].isStreaming:
         raise versions_over_stream(name=name)
-    types = list(dict.fromkeys(str(one.dtypes) for one in results))
+    types = list(dict.fromkeys(str(result.dtypes) for result in results))
     if len(types) > 1:
-        shown = (", ".join(f"{name} {kind}" for name, kind in one.dtypes) for one in results)
+        shown = (", ".join(f"{name} {kind}" for name, kind in result.dtypes) for result in results)
         raise versions_of_other_columns(name=name, columns=list(dict.fromkeys(shown))[:2])
     return reduce(type(results[0]).unionAll, results)
 
@@ -316,9 +312,9 @@ def items_of_rule(built: BuiltRuleSet, number: int) -> list[SelectItem]:
 def rule_items(built: BuiltRuleSet) -> Iterator[SelectItem]:
     """The name of a row's rule, and from when on its version is valid, if rules have versions."""
     versions = [rule.version for rule in built.rule_set.rules]
-    values = {"rule": [string_literal(one.rule) for one in versions]}
+    values = {"rule": [string_literal(version.rule) for version in versions]}
     if built.rule_set.has_versions:
-        values[VERSION] = [built.times.literal(one.since) for one in versions]
+        values[VERSION] = [built.times.literal(version.since) for version in versions]
     for name, literals in values.items():
         yield SelectItem(f"element_at(array({', '.join(literals)}), {wire.RULE} + 1)", name)
 

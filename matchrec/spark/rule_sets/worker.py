@@ -31,10 +31,7 @@ from matchrec.engine.partitions import BoolArray, Frontier, IntArray, Partitions
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.run.failures import of_rule
 from matchrec.output.measures import Reader, counts_before
-from matchrec.output.rows import (
-    OutputRows,
-    one_row_each,
-)
+from matchrec.output.rows import OutputRows, one_row_each
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.expression import End, Navigation, Semantics
 from matchrec.spark import wire
@@ -309,7 +306,7 @@ class RuleWorker(Worker):
         computed = self.rows.computed
         missing = [one for one in self.executable.nearby if one.bit not in computed]
         set_nearby_bits(partitions, missing)
-        computed.update(one.bit for one in missing)
+        computed.update(condition.bit for condition in missing)
         return partitions
 
     def find_matches(self, partitions: Partitions, piece: Piece) -> Iterator[Matches]:

@@ -22,7 +22,7 @@ SAID = {
 
 UNPLANNED = {
     "logical expression InSubquery": "IN (SELECT ...) is taken as a condition of WHERE only; "
-    "write EXISTS (SELECT ...) elsewhere",
+    "write EXISTS (SELECT ...) elsewhere"
 }
 """What it says of an expression that it knows, and cannot run at its place."""
 

@@ -23,17 +23,7 @@ from matchrec.conditions.types import MOST_DIGITS
 from matchrec.engine.partitions import BoolArray, IntArray, WordArray
 from matchrec.spark import wire
 from matchrec.spark.wire import SortColumn, Sorting
-from matchrec.spark.worker.arrays import (
-    arrow_of,
-    as_integers,
-    column,
-    decimal_words,
-    is_text,
-    numbers_of,
-    ranks_of_repeated,
-    sort_keys,
-    validity,
-)
+from matchrec.spark.worker import arrays
 
 SHORT = 16  # bytes of texts that are sorted by their bytes
 LONG = 64  # bytes of those that are, if most texts differ; others are ranked
@@ -75,7 +65,7 @@ def codes_of(table: pa.Table, sorting: Sorting) -> Iterator[SortCode]:
     """The codes of columns that are not the same in all rows, the last first."""
     keys = len(sorting.keys)
     for place, item in reversed([*enumerate(sorting.columns)]):
-        for code in codes_of_column(column(table, item.name), item, of_key=place < keys):
+        for code in codes_of_column(arrays.column(table, item.name), item, of_key=place < keys):
             if code.bits:
                 yield code
 
@@ -135,28 +125,28 @@ def parts_of(values: pa.Array) -> list[IntArray]:
     """int64[n] each, the first one decides; what they hold where a value is NULL has no meaning."""
     kind = values.type
     if pa.types.is_decimal(kind) and kind.precision > MOST_DIGITS:
-        words = decimal_words(values)
+        words = arrays.decimal_words(values)
         return [np.ascontiguousarray(words[:, 1]), words[:, 0] ^ FIRST_BIT]
-    if is_text(kind):
+    if arrays.is_text(kind):
         return text_parts(values)
-    return [narrowed(sort_keys(values))]
+    return [narrowed(arrays.sort_keys(values))]
 
 
 def narrowed(numbers: IntArray) -> IntArray:
     """The same or their ranks, where they lie far apart and are often equal, as hashes for keys."""
-    held = arrow_of(numbers)
+    held = arrays.arrow_of(numbers)
     if int(numbers.max()) - int(numbers.min()) < FAR or most_differ(held):
         return numbers
-    return as_integers(ranks_of_repeated(held))
+    return arrays.as_integers(arrays.ranks_of_repeated(held))
 
 
 def text_parts(values: pa.Array) -> list[IntArray]:
     """Their bytes, then their lengths; of long texts that are often equal the rank among all."""
-    lengths = as_integers(pc.binary_length(values))
+    lengths = arrays.as_integers(pc.binary_length(values))
     longest = int(lengths.max())
     if longest <= SHORT or (longest <= LONG and most_differ(values)):
         return [*byte_parts(values, longest), lengths]
-    return [as_integers(ranks_of_repeated(values))]
+    return [arrays.as_integers(arrays.ranks_of_repeated(values))]
 
 
 def most_differ(values: pa.Array) -> bool:
@@ -182,7 +172,7 @@ def byte_parts(values: pa.Array, longest: int) -> Iterator[IntArray]:
 
 def flag_nulls(values: pa.Array) -> IntArray:
     """int64[n], 1 where a value is NULL, else 0."""
-    return 1 - validity(values).astype(np.int64)
+    return 1 - arrays.validity(values).astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,11 +242,11 @@ def in_order(table: pa.Table, order: Order, sorting: Sorting) -> pa.Table:
     """The rows of a table in order."""
     if order.rows is None:
         return table
-    rows = arrow_of(order.rows)
+    rows = arrays.arrow_of(order.rows)
     columns = [
-        of_partitions(column(table, name), order)
-        if name in sorting.keys and is_text(table.schema.field(name).type)
-        else pc.take(column(table, name), rows, boundscheck=False)
+        of_partitions(arrays.column(table, name), order)
+        if name in sorting.keys and arrays.is_text(table.schema.field(name).type)
+        else pc.take(arrays.column(table, name), rows, boundscheck=False)
         for name in table.column_names
     ]
     return pa.Table.from_arrays(columns, schema=table.schema)
@@ -265,17 +255,17 @@ def in_order(table: pa.Table, order: Order, sorting: Sorting) -> pa.Table:
 def of_partitions(values: pa.Array, order: Order) -> pa.Array:
     """A column that is the same in all rows of a partition: a text is looked up once for each."""
     assert order.rows is not None
-    of_each = pc.take(values, arrow_of(order.rows[order.begins]), boundscheck=False)
+    of_each = pc.take(values, arrays.arrow_of(order.rows[order.begins]), boundscheck=False)
     partitions = np.cumsum(order.begins, dtype=np.int32) - np.int32(1)
-    return pc.take(of_each, arrow_of(partitions), boundscheck=False)
+    return pc.take(of_each, arrays.arrow_of(partitions), boundscheck=False)
 
 
 def with_begins(table: pa.Table, order: Order) -> pa.Table:
     """The rows; bit 0 of the first bits says which are the first of a partition."""
     if wire.FIRST_BITS not in table.column_names:
-        return table.append_column(wire.FIRST_BITS, arrow_of(order.begins.astype(np.int8)))
+        return table.append_column(wire.FIRST_BITS, arrays.arrow_of(order.begins.astype(np.int8)))
     place = table.column_names.index(wire.FIRST_BITS)
     field = table.schema.field(place)
-    bits = numbers_of(column(table, wire.FIRST_BITS))
-    marked = arrow_of((bits & ~1) | order.begins.astype(bits.dtype))
+    bits = arrays.numbers_of(arrays.column(table, wire.FIRST_BITS))
+    marked = arrays.arrow_of((bits & ~1) | order.begins.astype(bits.dtype))
     return table.set_column(place, field, marked)

@@ -49,7 +49,7 @@ Arrays = Mapping[str, npt.NDArray[Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Meanings:
+class ColumnMap:
     """What the columns of a bucket's rows are, as SQL, by their names; and their bits, in order."""
 
     columns: Mapping[str, str]
@@ -77,31 +77,31 @@ class Memory:
 
     passed: the watermark up to which rows have been put in order, in microseconds, or None. arrays:
     the state of the searches, by name. keys: those that have any, a row each. rows: those that the
-    searches still need, key after key, then those that wait. meanings: of the rows. versions: those
-    of the rules, by what tells their searches apart.
+    searches still need, key after key, then those that wait. column_map: of the rows. versions:
+    those of the rules, by what tells their searches apart.
     """
 
     passed: int | None
     arrays: Arrays
     keys: pa.Table
     rows: pa.Table
-    meanings: Meanings
+    column_map: ColumnMap
     versions: Mapping[str, KnownVersion]
 
 
 def dump(memory: Memory, query: str) -> bytes:
     """Write a memory as bytes. query: a digest of the query that it belongs to."""
-    arrays = {name: np.ascontiguousarray(one) for name, one in memory.arrays.items()}
+    arrays = {name: np.ascontiguousarray(array) for name, array in memory.arrays.items()}
     header = {
         "format": FORMAT,
         "query": query,
         "passed": memory.passed,
-        "columns": memory.meanings.columns,
-        "bits": memory.meanings.bits,
+        "columns": memory.column_map.columns,
+        "bits": memory.column_map.bits,
         "versions": {
             name: (one.name, one.since, one.until) for name, one in memory.versions.items()
         },
-        "arrays": [[name, one.dtype.str, one.shape] for name, one in arrays.items()],
+        "arrays": [[name, array.dtype.str, array.shape] for name, array in arrays.items()],
     }
     text = json.dumps(header).encode()
     out = BytesIO()
@@ -128,9 +128,9 @@ def load(data: bytes, query: str) -> Memory:
         begin += one.nbytes
     source = pa.BufferReader(pa.py_buffer(data).slice(begin))
     tables = [pa.ipc.open_stream(source).read_all() for _ in range(2)]
-    meanings = Meanings(header["columns"], tuple(header["bits"]))
+    column_map = ColumnMap(header["columns"], tuple(header["bits"]))
     versions = {name: KnownVersion(*one) for name, one in header["versions"].items()}
-    return Memory(header["passed"], arrays, tables[0], tables[1], meanings, versions)
+    return Memory(header["passed"], arrays, tables[0], tables[1], column_map, versions)
 
 
 Array = npt.NDArray[Any]
@@ -151,7 +151,7 @@ class ByKey:
     @staticmethod
     def joined(parts: Sequence[Array]) -> ByKey:
         """Those of some keys, at least one, each in an array."""
-        return ByKey(np.concatenate(parts), np.array([len(one) for one in parts], np.int64))
+        return ByKey(np.concatenate(parts), np.array([len(part) for part in parts], np.int64))
 
     def take(self, keys: IntArray) -> ByKey:
         """Those of some of the keys."""
@@ -172,12 +172,12 @@ States = Mapping[str, ByKey]  # what searches of some keys need, by name
 
 def take(states: States, keys: IntArray) -> States:
     """The states of some of the keys."""
-    return {name: one.take(keys) for name, one in states.items()}
+    return {name: state.take(keys) for name, state in states.items()}
 
 
 def joined(states: States, others: States) -> States:
     """The states of some keys, then those of further ones."""
-    return {name: one.followed_by(others[name]) for name, one in states.items()}
+    return {name: state.followed_by(others[name]) for name, state in states.items()}
 
 
 def starts_of(sizes: IntArray) -> IntArray:
@@ -201,52 +201,52 @@ class Arriving:
     """What events are and how they are put in order.
 
     encoding: of how they cross. schema: of the rows as they are kept. keys: columns that the rows
-    of a partition have in common. orders: columns beside the time. meanings: of the rows.
+    of a partition have in common. orders: columns beside the time. column_map: of the rows.
     """
 
     encoding: PandasEncoding
     schema: pa.Schema
     keys: tuple[str, ...]
     orders: tuple[SortColumn, ...]
-    meanings: Meanings
+    column_map: ColumnMap
 
     def nothing(self) -> Memory:
         """What is known of a bucket before its first event."""
         rows = self.schema.empty_table()
-        return Memory(None, {}, rows.select(self.keys), rows, self.meanings, {})
+        return Memory(None, {}, rows.select(self.keys), rows, self.column_map, {})
 
     def of_columns(self, names: Iterable[str]) -> list[tuple[str, str]]:
         """What some columns are, and their types."""
-        return [(self.meanings.columns[one], str(self.schema.field(one).type)) for one in names]
+        return [(self.column_map.columns[one], str(self.schema.field(one).type)) for one in names]
 
     @property
     def partitions(self) -> tuple[object, ...]:
         """What tells partitions and their order from others, whatever the columns are called."""
-        orders = [(one.descending, one.nulls_first) for one in self.orders]
+        orders = [(order.descending, order.nulls_first) for order in self.orders]
         return (
             self.of_columns(self.keys),
-            self.of_columns(one.name for one in self.orders),
+            self.of_columns(order.name for order in self.orders),
             orders,
         )
 
     def adopt(self, memory: Memory) -> Memory:
         """A memory with the columns and bits of these rows; NULL and false those it has not."""
-        if memory.meanings == self.meanings:
+        if memory.column_map == self.column_map:
             return memory
-        rows, names = memory.rows, {text: one for one, text in memory.meanings.columns.items()}
-        places = {text: place for place, text in enumerate(memory.meanings.bits)}
-        packed = wire.bit_columns_of(len(self.meanings.bits))
+        rows, names = memory.rows, {text: one for one, text in memory.column_map.columns.items()}
+        places = {text: place for place, text in enumerate(memory.column_map.bits)}
+        packed = wire.bit_columns_of(len(self.column_map.bits))
         of_bits = {wire.bits(number): number for number in range(packed)}
         arrays = []
         for field in self.schema:
-            before = names.get(self.meanings.columns.get(field.name, field.name))
+            before = names.get(self.column_map.columns.get(field.name, field.name))
             if field.name in of_bits:
-                arrays.append(pack(rows, places, self.meanings.bits, of_bits[field.name], field))
+                arrays.append(pack(rows, places, self.column_map.bits, of_bits[field.name], field))
             elif before is not None and rows.schema.field(before).type == field.type:
                 arrays.append(column(rows, before))
             else:
                 arrays.append(pa.nulls(rows.num_rows, field.type))
-        return replace(memory, rows=pa.table(arrays, self.schema), meanings=self.meanings)
+        return replace(memory, rows=pa.table(arrays, self.schema), column_map=self.column_map)
 
 
 def pack(
@@ -287,7 +287,7 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
-class Arrived:
+class ArrivedRows:
     """The rows of a bucket in one micro-batch.
 
     keys: those that had any state, then those that are new, k in all. rows: what searches need from
@@ -335,7 +335,7 @@ def arrange(
     new: Iterable[pa.RecordBatch],
     arriving: Arriving,
     watermark: int,
-) -> Arrived:
+) -> ArrivedRows:
     """Put the new events of a bucket in order with those that wait. watermark: in microseconds.
 
     kept: int64[k], how many rows of the memory searches need of each key; the others wait.
@@ -350,7 +350,7 @@ def arrange(
     number = number[memory.keys.num_rows :]
     here = in_order(here, arriving.orders, number)
     kept = np.append(kept, np.zeros(len(first) - len(kept), np.int64))
-    return Arrived(
+    return ArrivedRows(
         keys=both.take(pa.array(first)).combine_chunks(),
         rows=pa.concat_tables([memory.rows.slice(0, count), here]).combine_chunks(),
         kept=kept,

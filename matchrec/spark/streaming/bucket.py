@@ -29,12 +29,12 @@ from matchrec.spark.rule_sets.worker import RuleSetWorker
 from matchrec.spark.streaming.arrival import (
     Array,
     Arrays,
-    Arrived,
+    ArrivedRows,
     Arriving,
     ByKey,
+    ColumnMap,
     Known,
     KnownVersion,
-    Meanings,
     Memory,
     States,
     arrange,
@@ -55,9 +55,9 @@ from matchrec.spark.streaming.search import (
 from matchrec.spark.streaming.selecting import SelectingSearch
 from matchrec.spark.types import OrderTimes
 from matchrec.spark.worker.arrays import to_bytes
-from matchrec.spark.worker.matching import Matching
+from matchrec.spark.worker.matching import QueryWorker
 
-KnownOfBucket = tuple[Meanings, Mapping[str, KnownVersion]]
+KnownOfBucket = tuple[ColumnMap, Mapping[str, KnownVersion]]
 NO_KEYS = np.zeros(0, np.int64)
 PLACES = "places"
 FAILED = "failed"  # whether a search has failed for a key, and leaves it alone for good
@@ -87,7 +87,7 @@ def wake(group: GroupState, time: int, watermark: int) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Needs:
+class KeyState:
     """What a search needs of some keys of the bucket.
 
     keys: int64[p], ascending. states: of its search, NEXT_END, FAILED, and PLACES, its rows among
@@ -102,18 +102,18 @@ class Needs:
         """int64[p], when to go on with each key, though no event comes."""
         return self.states[NEXT_END].values
 
-    def take(self, places: IntArray) -> Needs:
+    def take(self, places: IntArray) -> KeyState:
         """What is needed of some of the keys."""
-        return Needs(self.keys[places], take(self.states, places))
+        return KeyState(self.keys[places], take(self.states, places))
 
-    def merged_with(self, others: Needs) -> Needs:
+    def merged_with(self, others: KeyState) -> KeyState:
         """What is needed of these keys and of others, in their order."""
         if not len(self.keys) or not len(others.keys):
             return self if len(self.keys) else others
         keys = np.append(self.keys, others.keys)
-        return Needs(keys, joined(self.states, others.states)).take(np.argsort(keys))
+        return KeyState(keys, joined(self.states, others.states)).take(np.argsort(keys))
 
-    def after(self, known: Known, left: States, end: int) -> Needs:
+    def after(self, known: Known, left: States, end: int) -> KeyState:
         """What is needed once the search has gone on. known: the rows that it had. left: by it.
 
         end: when no further row comes.
@@ -125,11 +125,11 @@ class Needs:
         states[PLACES] = ByKey(known.places[kept.values], kept.sizes)
         states[FAILED] = ByKey.one_each(np.zeros(len(stay), np.bool_))
         states[NEXT_END] = ByKey.one_each(np.minimum(states[NEXT_END].values, end))
-        return Needs(self.keys[stay], states)
+        return KeyState(self.keys[stay], states)
 
 
 def store(
-    searches: Mapping[str, Needs], arrived: Arrived, known: KnownOfBucket
+    searches: Mapping[str, KeyState], arrived: ArrivedRows, known: KnownOfBucket
 ) -> tuple[Memory, int]:
     """What several searches need: the keys of which anything is kept, and each row once.
 
@@ -147,10 +147,10 @@ def store(
         own = needs.states[PLACES]
         states = {**needs.states, PLACES: ByKey(place[own.values], own.sizes)}
         arrays[f"{search} keys"] = np.searchsorted(keys, needs.keys)
-        for name, one in states.items():
-            arrays[f"{search} {name}"] = one.values
-            if (one.sizes != 1).any():
-                arrays[f"{search} {name} sizes"] = one.sizes
+        for name, state in states.items():
+            arrays[f"{search} {name}"] = state.values
+            if (state.sizes != 1).any():
+                arrays[f"{search} {name} sizes"] = state.sizes
     sizes = np.bincount(np.searchsorted(keys, key), minlength=len(keys)).astype(np.int64)
     next_end = min((int(one.next_end.min()) for one in searches.values()), default=FOREVER)
     rows = pa.concat_tables([arrived.rows.take(pa.array(union[order])), arrived.later])
@@ -161,7 +161,7 @@ def store(
     return memory, next_end
 
 
-def needs_in(arrays: Arrays, searches: tuple[KeySearch, ...]) -> dict[str, Needs]:
+def needs_in(arrays: Arrays, searches: tuple[KeySearch, ...]) -> dict[str, KeyState]:
     """What `store` has made plain, by the names of searches that need anything.
 
     What is of other searches is let go.
@@ -172,7 +172,7 @@ def needs_in(arrays: Arrays, searches: tuple[KeySearch, ...]) -> dict[str, Needs
             states = states_in(arrays, search.name, nothing_needed(search, NO_KEYS).states)
             ends = np.minimum(states[NEXT_END].values, search.end)  # which may have been unknown
             states = {**states, NEXT_END: ByKey.one_each(ends)}
-            found[search.name] = Needs(arrays[f"{search.name} keys"], states)
+            found[search.name] = KeyState(arrays[f"{search.name} keys"], states)
     return found
 
 
@@ -185,7 +185,7 @@ def states_in(arrays: Arrays, search: str, names: Iterable[str]) -> States:
     return found
 
 
-GoingOn = Generator[pa.RecordBatch, None, Needs]
+GoingOn = Generator[pa.RecordBatch, None, KeyState]
 """The output rows of what is decided, and in the end what is needed of keys."""
 
 
@@ -220,7 +220,7 @@ class Bucket:
         memory = self.recall(group)
         arrived = arrange(memory, memory.arrays.get("rows", NO_KEYS), new, self.arriving, watermark)
         needs = yield from self.go_on(memory.arrays, arrived, watermark)
-        memory, next_end = store(needs, arrived, (self.arriving.meanings, self.versions))
+        memory, next_end = store(needs, arrived, (self.arriving.column_map, self.versions))
         if memory.keys.num_rows or memory.rows.num_rows or self.remembers:
             group.update((dump(memory, self.query),))
             wake(group, int(times(arrived.later).min(initial=next_end)), watermark)
@@ -244,8 +244,8 @@ class Bucket:
         return self.arriving.adopt(memory)
 
     def go_on(
-        self, arrays: Arrays, arrived: Arrived, watermark: int
-    ) -> Generator[pa.RecordBatch, None, dict[str, Needs]]:
+        self, arrays: Arrays, arrived: ArrivedRows, watermark: int
+    ) -> Generator[pa.RecordBatch, None, dict[str, KeyState]]:
         """Search what has arrived. arrays: what was kept, none in the beginning.
 
         Among those that are kept, "rows" says how many rows are of each key: int64[k].
@@ -267,7 +267,7 @@ class Bucket:
                 needs[search.name] = others
         return needs
 
-    def search(self, number: int, needs: Needs, arrived: Arrived, watermark: int) -> GoingOn:
+    def search(self, number: int, needs: KeyState, arrived: ArrivedRows, watermark: int) -> GoingOn:
         """Let a search go on with one or more keys. Raises MatchRecognizeRunError."""
         search = self.searches[number]
         new = arrived.new_of(search.version).take(needs.keys)
@@ -276,9 +276,9 @@ class Bucket:
         return needs.after(known, left, search.end)
 
 
-def bucket_of(worker: Matching | RuleSetWorker, arriving: Arriving) -> Bucket:
+def bucket_of(worker: QueryWorker | RuleSetWorker, arriving: Arriving) -> Bucket:
     """What a worker of whole partitions does with the events of a bucket."""
-    if isinstance(worker, Matching):
+    if isinstance(worker, QueryWorker):
         query = digest(worker.executable, arriving)
         return Bucket(arriving, query, (search_of(worker.executable),))
     rule_set = worker.rule_set
@@ -311,7 +311,7 @@ def check_versions(memory: Memory, versions: Mapping[str, KnownVersion]) -> None
         known = before or now
         assert known is not None
         is_gone = now is None and known.until is not None and known.until <= memory.passed
-        parts = (None if one is None else one.before(seen) for one in (before, now))
+        parts = (None if version is None else version.before(seen) for version in (before, now))
         if len(set(parts)) > 1 and not is_gone:
             raise changed_in_the_past(name=known.name, time=OrderTimes(TimestampType()).shown(seen))
 
@@ -321,7 +321,7 @@ def digest(*asked: object) -> str:
     return hashlib.sha256(repr(asked).encode()).hexdigest()
 
 
-def nothing_needed(search: KeySearch, keys: IntArray, *, failed: bool = False) -> Needs:
+def nothing_needed(search: KeySearch, keys: IntArray, *, failed: bool = False) -> KeyState:
     """What a search needs of keys without events, or of those for which it has failed."""
     nothing = {
         **search.nothing(),
@@ -329,7 +329,7 @@ def nothing_needed(search: KeySearch, keys: IntArray, *, failed: bool = False) -
         FAILED: ByKey.one_each(np.array([failed])),
         PLACES: ByKey.joined([NO_KEYS]),
     }
-    return Needs(keys, take(nothing, np.zeros(len(keys), np.int64)))
+    return KeyState(keys, take(nothing, np.zeros(len(keys), np.int64)))
 
 
 # The rules of a set over a bucket's events. One that fails for one key goes on with the others.
@@ -344,18 +344,18 @@ class RulesOfBucket(Bucket):
     @property
     def versions(self) -> dict[str, KnownVersion]:
         return {
-            one.identity: KnownVersion(one.name, one.version.since, one.version.until)
-            for one in self.rules.rule_set.rules
+            rule.identity: KnownVersion(rule.name, rule.version.since, rule.version.until)
+            for rule in self.rules.rule_set.rules
         }
 
     @property
     def remembers(self) -> bool:
         return self.rules.rule_set.has_versions
 
-    def search(self, number: int, needs: Needs, arrived: Arrived, watermark: int) -> GoingOn:
+    def search(self, number: int, needs: KeyState, arrived: ArrivedRows, watermark: int) -> GoingOn:
         """Let a rule go on with some keys, without those for which it fails."""
         every, go_on = range(len(needs.keys)), super().search
-        parts: list[Needs] = []
+        parts: list[KeyState] = []
 
         def search(some: range) -> Iterator[pa.RecordBatch]:
             own = needs if some == every else needs.take(np.array(some))
@@ -368,4 +368,4 @@ class RulesOfBucket(Bucket):
             return arrived.known(own.states[PLACES], new, watermark).rows.slice(0, 1)
 
         yield from self.rules.without_failures(number, every, search, give_up)
-        return reduce(Needs.merged_with, parts)
+        return reduce(KeyState.merged_with, parts)

@@ -21,17 +21,12 @@ import pyarrow as pa
 from pyspark.sql import types as spark_types
 
 from matchrec.conditions.row_column import RowColumn
-from matchrec.errors.streams import (
-    altered_in_stream,
-    frame_over_stream,
-    neighbours_over_stream,
-    no_watermark,
-)
+from matchrec.errors import streams
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.spark import wire
+from matchrec.spark import types, wire
 from matchrec.spark.columns import Preparation, add_columns
 from matchrec.spark.environment import able_workers
-from matchrec.spark.streaming.arrival import Arriving, Meanings
+from matchrec.spark.streaming.arrival import Arriving, ColumnMap
 from matchrec.spark.streaming.bucket import bucket_of
 from matchrec.spark.transport import (
     PandasColumn,
@@ -41,7 +36,6 @@ from matchrec.spark.transport import (
     runner_in_worker,
     unpacker,
 )
-from matchrec.spark.types import OrderTimes, crossing_schema, decode_columns, encode_columns
 from matchrec.spark.wire import SelectItem, bit_columns
 
 if TYPE_CHECKING:
@@ -82,7 +76,7 @@ class EventPreparation(Preparation):
         frame = self.relation.over(self.source(names), map(str, items))
         if WATERMARK not in frame.schema[wire.EVENT_TIME].metadata:
             first_item = self.plan.order_by[0].expression
-            raise no_watermark(first_item.span, order=first_item.text)
+            raise streams.no_watermark(first_item.span, order=first_item.text)
         return frame.filter(f"{wire.EVENT_TIME} IS NOT NULL")
 
     def send(
@@ -93,13 +87,13 @@ class EventPreparation(Preparation):
     ) -> SentEvents:
         prepared = self.dataframe(columns) if rows is None else rows
         names = self.names(columns)
-        frame, apart = encode_columns(prepared), (wire.BUCKET, wire.EVENT_TIME)
-        fields = [one for one in frame.schema.fields if one.name not in apart]
-        held = [PandasColumn.of(one.name, one.name, one.dataType) for one in fields]
+        frame, apart = types.encode_columns(prepared), (wire.BUCKET, wire.EVENT_TIME)
+        fields = [field for field in frame.schema.fields if field.name not in apart]
+        held = [PandasColumn.of(field.name, field.name, field.dataType) for field in fields]
         texts = {name: text for text, name in names.inner.items()}
-        kinds = [pa.field(one.name, arrow_kind(one, texts)) for one in held]
+        kinds = [pa.field(column.name, arrow_kind(column, texts)) for column in held]
         time_type = prepared.schema[wire.EVENT_TIME].dataType
-        time = OrderTimes(time_type).number_of_column(wire.EVENT_TIME)
+        time = types.OrderTimes(time_type).number_of_column(wire.EVENT_TIME)
         held.append(PandasColumn(wire.MICROSECONDS, time, spark_types.LongType()))
         schema = pa.schema([*kinds, pa.field(wire.MICROSECONDS, pa.int64())])
         keys = tuple(dict.fromkeys(self.key_names(names))) or (NO_KEY,)
@@ -108,22 +102,22 @@ class EventPreparation(Preparation):
             encoding.encode(frame, *apart),
             tuple(prepared.schema.fields[: len(columns)]),
             arriving=Arriving(
-                encoding, schema, keys, self.sort_columns(names)[1:], self.meanings(texts, schema)
+                encoding, schema, keys, self.sort_columns(names)[1:], self.column_map(texts, schema)
             ),
         )
 
-    def meanings(self, texts: Mapping[str, str], schema: pa.Schema) -> Meanings:
+    def column_map(self, texts: Mapping[str, str], schema: pa.Schema) -> ColumnMap:
         """What the rows have. texts: of columns, by their names."""
         packed = wire.bit_columns_of(len(self.drafted.row_conditions))
         bits = {wire.bits(number) for number in range(packed)}
         columns = {name: texts.get(name, name) for name in schema.names if name not in bits}
-        return Meanings(columns, tuple(one.text for one in self.drafted.row_conditions))
+        return ColumnMap(columns, tuple(one.text for one in self.drafted.row_conditions))
 
 
 def check_one_row(columns: Iterable[RowColumn], plan: MatchPlan) -> None:
     """Raises MatchRecognizeUnsupportedError for columns that Spark computes of several rows."""
-    if not all(one.looks_at_one_row for one in columns):
-        raise neighbours_over_stream() if plan.selects else frame_over_stream()
+    if not all(column.looks_at_one_row for column in columns):
+        raise streams.neighbours_over_stream() if plan.selects else streams.frame_over_stream()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,7 +138,7 @@ class SentEvents(Sent):
         Its rows leave Spark's operator as bytes of Arrow, which `mapInArrow` reads after it: pandas
         would alter them, and Spark's own way to nested columns differs with its version.
         """
-        sends = crossing_schema(schema)
+        sends = types.crossing_schema(schema)
         run = runner_in_worker(bucket_of(worker(arrow_schema(sends)), self.arriving))
 
         def search(key: Any, frames: Iterable[pd.DataFrame], group: Any) -> Iterator[pd.DataFrame]:
@@ -156,7 +150,7 @@ class SentEvents(Sent):
             found = groups.applyInPandasWithState(
                 search, "rows binary", "state binary", "append", "EventTimeTimeout"
             )
-            return decode_columns(found.mapInArrow(unpacker(), sends), schema)
+            return types.decode_columns(found.mapInArrow(unpacker(), sends), schema)
 
 
 def arrow_kind(column: PandasColumn, texts: dict[str, str]) -> pa.DataType:
@@ -165,4 +159,4 @@ def arrow_kind(column: PandasColumn, texts: dict[str, str]) -> pa.DataType:
         return column.arrow()
     except ValueError as altered:
         text = texts.get(column.name, column.name)
-        raise altered_in_stream(column=text, type_name=str(altered)) from None
+        raise streams.altered_in_stream(column=text, type_name=str(altered)) from None

@@ -63,7 +63,7 @@ class SelectingSearch(KeySearch):
         task = self.executable.task
         compiled = compile_task(task, len(self.executable.crossing.integers))
         arrays = arrays_of(new_state(compiled.registers, node_size(task)))
-        return {name: ByKey.joined([one]) for name, one in arrays.items()}
+        return {name: ByKey.joined([array]) for name, array in arrays.items()}
 
     def search(self, states: States, known: Known) -> Searching:
         rows = KnownRows.of(self.executable, states, known, self.end)
@@ -143,8 +143,8 @@ def moved(task: Task, matches: Matches, partition: int, first: int) -> Matches:
     """The matches of one of several partitions. first: its first row."""
     if matches.totals is not None:
         totals = matches.totals.copy()
-        for one in extremes_of(task, 0):
-            totals[one.held(totals), one.row] += first
+        for extreme in extremes_of(task, 0):
+            totals[extreme.held(totals), extreme.row] += first
         matches = replace(matches, totals=totals)
     assert matches.rows is not None
     return replace(

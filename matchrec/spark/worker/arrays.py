@@ -43,16 +43,16 @@ def to_bytes(batches: Sequence[pa.RecordBatch]) -> bytes:
     """One or more batches as a stream of Arrow."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, batches[0].schema) as writer:
-        for one in batches:
-            writer.write_batch(one)
+        for batch in batches:
+            writer.write_batch(batch)
     return bytes(sink.getvalue().to_pybytes())
 
 
 def with_structs(table: pa.Table, structs: Iterable[Struct]) -> pa.Table:
     """The table with columns of structs, whose fields are columns of its own; none is copied."""
-    for one in structs:
-        parts = [column(table, part) for part in one.parts]
-        table = table.append_column(one.name, pa.StructArray.from_arrays(parts, one.fields))
+    for struct in structs:
+        parts = [column(table, part) for part in struct.parts]
+        table = table.append_column(struct.name, pa.StructArray.from_arrays(parts, struct.fields))
     return table
 
 
@@ -200,8 +200,8 @@ def number_equal(codes: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
     first come; and the first row of each number. codes: at least one, from -1 on and less than n.
     """
     number = np.zeros(len(codes[0]), np.int64)
-    for one in codes:
-        pairs = arrow_of(number * (int(one.max(initial=0)) + 2) + one)
+    for code in codes:
+        pairs = arrow_of(number * (int(code.max(initial=0)) + 2) + code)
         number = numbers_of(pairs.dictionary_encode().indices).astype(np.int64)
     first = np.empty(int(number.max(initial=-1)) + 1, np.int64)
     first[number[::-1]] = np.arange(len(number))[::-1]

@@ -68,10 +68,7 @@ class Piece:
 
 
 def pieces(
-    batches: Iterable[pa.RecordBatch],
-    lookaround: Lookaround | None,
-    *,
-    rows_a_call: int,
+    batches: Iterable[pa.RecordBatch], lookaround: Lookaround | None, *, rows_a_call: int
 ) -> Iterator[Piece]:
     """The rows in pieces; the next piece begins where the search of the last one has ended.
 
@@ -177,7 +174,7 @@ class Waiting:
         """Keep of an unfinished piece what the search from its frontier on may look at."""
         frontier = piece.frontier
         start, self.number, self.steps = (
-            int(one[-1]) for one in (frontier.start, frontier.number, frontier.steps)
+            int(array[-1]) for array in (frontier.start, frontier.number, frontier.steps)
         )
         gone = max(start - max(1, lookaround.before), 0)
         _, self.batches = divide(self.batches, gone)

@@ -18,16 +18,7 @@ from matchrec.compile.coverage import SUMS, CoverageTask, Figures
 from matchrec.compile.executable import Executable
 from matchrec.engine.coverage import Counts, find_matches, note_starts
 from matchrec.engine.interface import NearbyCondition
-from matchrec.engine.kernels.counting import (
-    BEST_REMAINING,
-    BEST_START,
-    NOTE_CHOICE,
-    NOTE_PARTS,
-    NOTE_REASON,
-    NOTE_REMAINING,
-    NOTE_ROW,
-    NOTHING_NOTED,
-)
+from matchrec.engine.kernels import counting
 from matchrec.engine.nearby import rows_that_satisfy, satisfy_nearby
 from matchrec.engine.partitions import IntArray, Partitions
 from matchrec.output.rows import matched_rows
@@ -104,15 +95,15 @@ class CoverageWorker:
 
     def note_nearest(self, piece: Piece, counts: Counts, nearest: Nearest) -> None:
         """Keep what names the starting row of the nearest run, if this piece has brought one."""
-        start = int(counts.best[BEST_START])
+        start = int(counts.best[counting.BEST_START])
         if start == NO_START:
             return
         names = map(wire.column, self.task.naming)
-        nearest.remaining = int(counts.best[BEST_REMAINING])
+        nearest.remaining = int(counts.best[counting.BEST_REMAINING])
         nearest.named_by = [
             piece.table.column(name).slice(start, 1).combine_chunks() for name in names
         ]
-        counts.best[BEST_START] = NO_START
+        counts.best[counting.BEST_START] = NO_START
 
     def row(self, figures: Figures, counts: Counts, nearest: Nearest) -> pa.RecordBatch:
         """The row of what was counted."""
@@ -146,25 +137,25 @@ class AttemptWorker:
 
     def rows(self, piece: Piece, notes: IntArray) -> pa.RecordBatch:
         """The rows of which something is known, and those that no piece has had before."""
-        noted = notes[:, NOTE_REMAINING] != NOTHING_NOTED
+        noted = notes[:, counting.NOTE_REMAINING] != counting.NOTHING_NOTED
         wanted = noted.copy()
         wanted[len(wanted) - piece.fresh :] = True
         starts = np.flatnonzero(wanted)
         noted, notes = noted[starts], notes[starts]
-        last = np.where(noted, np.maximum(notes[:, NOTE_ROW] - 1, starts), starts)
+        last = np.where(noted, np.maximum(notes[:, counting.NOTE_ROW] - 1, starts), starts)
         named = [column(piece.table, wire.column(place)) for place in self.task.ends]
         keys, order = named[:-1], named[-1]
         numbers = (
-            notes[:, NOTE_REMAINING],
-            notes[:, NOTE_CHOICE],
-            notes[:, NOTE_REASON],
-            last - starts + (notes[:, NOTE_CHOICE] > 0),
-            notes[:, NOTE_PARTS],
+            notes[:, counting.NOTE_REMAINING],
+            notes[:, counting.NOTE_CHOICE],
+            notes[:, counting.NOTE_REASON],
+            last - starts + (notes[:, counting.NOTE_CHOICE] > 0),
+            notes[:, counting.NOTE_PARTS],
         )
         columns = [
             *(key.take(pa.array(starts)) for key in keys),
             *(order.take(pa.array(rows)) for rows in (starts, last)),
-            *(pa.array(one, mask=~noted) for one in numbers),
+            *(pa.array(number, mask=~noted) for number in numbers),
         ]
         return batch_of(columns, self.schema)
 

@@ -83,9 +83,9 @@ def partitions_of(
         ends=ends_of(executable, table),
         starts=starts,
         satisfied=satisfied,
-        integers=stacked([as_integers(one) for one in integers], rows, np.int64),
+        integers=stacked([as_integers(integer) for integer in integers], rows, np.int64),
         floats=stacked([as_floats(one) for one in floats], rows, np.float64),
-        integers_valid=stacked([validity(one) for one in integers], rows, np.bool_),
+        integers_valid=stacked([validity(integer) for integer in integers], rows, np.bool_),
         floats_valid=stacked([validity(one) for one in floats], rows, np.bool_),
         ranked=values,
         totalled=stacked(
@@ -214,7 +214,7 @@ def rank_nested(columns: Sequence[pa.Array]) -> tuple[pa.Array, list[Value]]:
     """
     found = (one for column in columns for one in values_of(column))
     values = [None if one is None else normalized(one) for one in found]
-    keys = [None if one is None else rank(one) for one in values]
+    keys = [None if value is None else rank(value) for value in values]
     of_key = {key: value for key, value in zip(keys, values, strict=True) if key is not None}
     ordered = sorted(of_key)
     numbers = {key: number for number, key in enumerate(ordered, 1)}
@@ -317,7 +317,7 @@ def window_of_match(executable: Executable, table: pa.Table, starts: IntArray) -
 
 
 def ends_at_distance(window: Distance, order: pa.Array, starts: IntArray) -> IntArray:
-    """The same of a window of which it is known how far it reaches."""
+    """For each row the first row outside of a window of which it is known how far it reaches."""
     valid = validity(order)
     if not pa.types.is_floating(order.type):
         ends = ends_by_distance(starts, as_unsigned(order), valid, np.uint64(window.limit))

@@ -17,12 +17,7 @@ from matchrec.conditions.row_column import show_column
 from matchrec.engine.interface import Task, Total
 from matchrec.engine.kernels import totals
 from matchrec.engine.partitions import BoolArray, FloatArray, IntArray
-from matchrec.output.aggregates import (
-    AggregateReader,
-    SumOverflow,
-    TotalOverflow,
-    never_overflows,
-)
+from matchrec.output.aggregates import AggregateReader, SumOverflow, TotalOverflow, never_overflows
 from matchrec.output.measures import Reader
 from matchrec.output.reads import (
     PointerField,

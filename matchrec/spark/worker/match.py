@@ -38,12 +38,7 @@ from matchrec.errors.run.place import RowPlace
 from matchrec.errors.totals import total_too_large
 from matchrec.output.aggregates import SumOverflow, TotalOverflow
 from matchrec.output.measures import Reader
-from matchrec.output.rows import (
-    OutputRows,
-    output_rows,
-    rows_that_come_out,
-    unmatched_rows,
-)
+from matchrec.output.rows import OutputRows, output_rows, rows_that_come_out, unmatched_rows
 from matchrec.spark import wire
 from matchrec.spark.worker.batches import PartitionWithoutRoom, Piece
 from matchrec.spark.worker.count import ENCODING, GATHERING, WAITING, Tally
@@ -240,7 +235,7 @@ class Worker:
         with self.measure_time(GATHERING):
             reader = Reader(matches, rows, partitions, task.members, variables, frame)
             gatherers = Gatherer(self.executable, table, reader).divide()
-        for one in gatherers:
+        for gatherer in gatherers:
             with self.measure_time(GATHERING):
-                batch = one.batch()
+                batch = gatherer.batch()
             yield batch

@@ -63,7 +63,7 @@ class Incoming:
 
 
 @dataclass(frozen=True, slots=True)
-class Matching:
+class QueryWorker:
     """Runs an executable over one task's stream of batches. tally: counts, if anyone asks."""
 
     executable: Executable

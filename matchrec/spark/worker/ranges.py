@@ -64,7 +64,7 @@ class Cutting:
         stretches = Stretches(*(one[order] for one in columns))
         ranges = self.ranges(stretches)
         kept = ranges >= 0
-        arrays = [arrow_of(one[kept]) for one in (stretches.classes, stretches.places, ranges)]
+        arrays = [arrow_of(array[kept]) for array in (stretches.classes, stretches.places, ranges)]
         yield pa.RecordBatch.from_arrays(arrays, names=[*names[:2], wire.RANGE])
 
     def ranges(self, stretches: Stretches) -> IntArray:

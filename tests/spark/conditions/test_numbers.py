@@ -108,10 +108,7 @@ def test_what_java_prescribes_is_the_same_to_the_last_bit(
 ) -> None:
     """`z` is what Spark gives for a row's own value; 0 * A.t makes it a value of two rows."""
     spark.table(numbers).selectExpr(
-        "*",
-        *(f"{one}(y) AS {one}" for one in EXACT),
-        "power(y, x) AS power",
-        "log(y, x) AS log",
+        "*", *(f"{one}(y) AS {one}" for one in EXACT), "power(y, x) AS power", "log(y, x) AS log"
     ).createOrReplaceTempView("computed")
     conditions = [f"{one}(y + 0 * A.t) <=> {one}" for one in EXACT]
     conditions += ["power(y + 0 * A.t, x) <=> power", "log(y + 0 * A.t, x) <=> log"]

@@ -7,14 +7,7 @@ from pyspark.sql import SparkSession
 
 import matchrec
 from matchrec.conditions.functions.times import SPELLINGS
-from matchrec.conditions.types import (
-    DATE,
-    INTERVAL,
-    TIMESTAMP,
-    TIMESTAMP_NTZ,
-    Family,
-    ValueType,
-)
+from matchrec.conditions.types import DATE, INTERVAL, TIMESTAMP, TIMESTAMP_NTZ, Family, ValueType
 from tests.quick.scale import some_of
 from tests.spark.functions import arguments as some
 from tests.spark.functions.asked import Case, Table, call

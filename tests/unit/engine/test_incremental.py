@@ -27,7 +27,7 @@ from matchrec.engine.matches import Matches, RunFailure
 from matchrec.engine.partitions import IntArray, Partitions
 from matchrec.engine.records import compile_task
 from matchrec.plan.clauses import EventSelection, MatchOutput
-from matchrec.spark.streaming.arrival import Meanings, Memory, dump, load
+from matchrec.spark.streaming.arrival import ColumnMap, Memory, dump, load
 from tests.generators.selection import cases, sequences
 from tests.quick.scale import examples
 from tests.references.event_selection import SelectionQuery
@@ -39,10 +39,7 @@ Found = tuple[int, tuple[int, ...], tuple[int, ...]]  # number, rows, variables
 
 
 @settings(
-    max_examples=EXAMPLES,
-    deadline=None,
-    database=None,
-    suppress_health_check=list(HealthCheck),
+    max_examples=EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck)
 )
 @given(
     st.one_of(
@@ -141,7 +138,7 @@ def call_of(
 
 
 def through_bytes(state: SearchState) -> SearchState:
-    memory = Memory(None, arrays_of(state), pa.table({}), pa.table({}), Meanings({}, ()), {})
+    memory = Memory(None, arrays_of(state), pa.table({}), pa.table({}), ColumnMap({}, ()), {})
     return state_of(load(dump(memory, "of this test"), "of this test").arrays)
 
 

@@ -213,10 +213,7 @@ def test_auto_says_why(
         ({"after_match": NEXT_ROW}, "chained"),
         ({"windowed": True}, "windowed"),
         ({"windowed": True, "after_match": NEXT_ROW}, "windowed"),
-        (
-            {"selection": EventSelection.SKIP_TILL_NEXT_MATCH},
-            "preferred matches that skip rows",
-        ),
+        ({"selection": EventSelection.SKIP_TILL_NEXT_MATCH}, "preferred matches that skip rows"),
     ],
 )
 def test_backtracking_over_the_data_has_an_algorithm_for_each_kind_of_match(

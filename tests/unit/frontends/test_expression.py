@@ -128,10 +128,7 @@ def outcome(text: str, clause: ClausePart) -> Span:
 
 
 @settings(max_examples=examples(400), deadline=None)
-@given(
-    st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join),
-    st.sampled_from([*ClausePart]),
-)
+@given(st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join), st.sampled_from([*ClausePart]))
 def test_any_words_are_an_expression_or_a_placed_error(text: str, clause: ClausePart) -> None:
     place = outcome(text, clause)
     assert 0 <= place.start <= place.end <= max(1, len(text))

@@ -153,15 +153,7 @@ def test_spans_are_places_in_the_whole_text() -> None:
     source = Source(text)
     tree = parse_row_pattern(text, Span(text.index("(") + 1, text.rindex(")")))
     written = {source.at(node.span) for node in walk(tree) if node.span}
-    assert written == {
-        "(A B)+? | {- C -}",
-        "(A B)+?",
-        "A B",
-        "A",
-        "B",
-        "{- C -}",
-        "C",
-    }
+    assert written == {"(A B)+? | {- C -}", "(A B)+?", "A B", "A", "B", "{- C -}", "C"}
 
 
 @settings(max_examples=examples(100), deadline=None)

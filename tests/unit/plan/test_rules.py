@@ -53,9 +53,7 @@ ALLOWED = [
     MatchPlan(AB),
     MatchPlan(AB, subsets=(Subset("U", ("A", "B")), Subset("V", ("A",)))),
     MatchPlan(
-        AB,
-        subsets=(Subset("U", ("A", "B")),),
-        after_match=AfterMatchSkip(SkipTo.FIRST, "U"),
+        AB, subsets=(Subset("U", ("A", "B")),), after_match=AfterMatchSkip(SkipTo.FIRST, "U")
     ),
     MatchPlan(AB, definitions=(Definition("B", TRUE), Definition("A", TRUE))),
     MatchPlan(AB, measures=(Measure("a", TRUE), Measure("b", TRUE))),
@@ -126,9 +124,7 @@ FORBIDDEN = [
     (
         rules.gaps_are_between_two_variables,
         MatchPlan(
-            AB,
-            order_by=(SortItem(RowExpression("ts")),),
-            gaps=(Gap(RowExpression("1"), "A", "C"),),
+            AB, order_by=(SortItem(RowExpression("ts")),), gaps=(Gap(RowExpression("1"), "A", "C"),)
         ),
         "unknown pattern variable `C` in WITHIN",
     ),
@@ -163,11 +159,7 @@ FORBIDDEN = [
     ),
     (
         rules.partial_matches_can_be_told,
-        MatchPlan(
-            AB,
-            partial=PartialMatches(unfinished=True),
-            absences=(Absence("N", "A", "B"),),
-        ),
+        MatchPlan(AB, partial=PartialMatches(unfinished=True), absences=(Absence("N", "A", "B"),)),
         "SHOW UNFINISHED MATCHES of a pattern with NOT is not supported",
     ),
     (

@@ -62,10 +62,7 @@ def test_rows_without_a_part_in_a_match_count_all_the_same(text: str) -> None:
 
 
 def found(
-    pattern: RowPattern,
-    rows: list[str],
-    skip: AfterMatchSkip,
-    loops: Collection[str] = (),
+    pattern: RowPattern, rows: list[str], skip: AfterMatchSkip, loops: Collection[str] = ()
 ) -> list[object]:
     """Matches as their numbers and what their rows are mapped to, those of fillers left out.
 

@@ -90,9 +90,7 @@ def test_least_java(pyspark: str, least: int) -> None:
     assert environment.least_java(pyspark) == least
 
 
-def test_own_interpreter_is_accepted_without_starting_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_own_interpreter_is_accepted_without_starting_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(environment, "report_of", None)
     assert environment.able_interpreter(sys.executable) == sys.executable
 
@@ -128,9 +126,7 @@ def test_another_worker_gives_way_to_the_own_interpreter() -> None:
     assert environment.able_interpreter("/no/such/python3") == sys.executable
 
 
-def test_what_nobody_has_asked_for_is_the_own_interpreter(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_nobody_has_asked_for_is_the_own_interpreter(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PYSPARK_PYTHON", raising=False)
     monkeypatch.setattr(environment, "report_of", None)
     assert environment.able_interpreter("python3") == sys.executable

@@ -22,7 +22,7 @@ from matchrec.frontends.sql.grammar import parse_clause
 from matchrec.frontends.sql.lower import lower
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
-from matchrec.spark.worker.matching import Incoming, Matching
+from matchrec.spark.worker.matching import Incoming, QueryWorker
 from tests.quick.scale import examples
 from tests.tasks.linking import link
 
@@ -80,7 +80,7 @@ def batches(
 
 def found_by(executable: Executable, partitions: list[list[int]], size: int) -> list[list[int]]:
     """First and last row of each match, by its partition."""
-    matching = Matching(pickle.loads(pickle.dumps(executable)), Incoming(rows_a_call=size))
+    matching = QueryWorker(pickle.loads(pickle.dumps(executable)), Incoming(rows_a_call=size))
     found = list(matching.run(batches(executable, partitions, size)))
     reads = [[value for batch in found for value in batch.column(i).to_pylist()] for i in range(3)]
     return sorted(map(list, zip(*reads, strict=True)))

@@ -54,9 +54,9 @@ def _in_condition(collected: Collection, without_nulls: bool) -> exp.Expr:
 
 def _may_have_no_rows(value: exp.Expr) -> bool:
     """Whether a value is of one variable, which may have no rows yet."""
-    calls = (one for one in value.find_all(exp.Anonymous) if name_of(one) == "CLASSIFIER")
+    calls = (call for call in value.find_all(exp.Anonymous) if name_of(call) == "CLASSIFIER")
     of_variable = any(call.expressions for call in calls)
-    return of_variable or any(one.table for one in value.find_all(exp.Column))
+    return of_variable or any(column.table for column in value.find_all(exp.Column))
 
 
 def _is_known(value: exp.Expr) -> bool:

@@ -10,7 +10,7 @@ from sqlglot.errors import UnsupportedError
 from sqlglot.time import format_time
 
 from matchrec.frontends.dialects.products import Product
-from matchrec.frontends.dialects.rules import oracle
+from matchrec.frontends.dialects.rules import oracle, values
 from matchrec.frontends.dialects.rules.aggregates import (
     Collection,
     aggregate_of_all_rows,
@@ -40,24 +40,6 @@ from matchrec.frontends.dialects.rules.place import (
     plain_call,
 )
 from matchrec.frontends.dialects.rules.qualify import qualified_rows
-from matchrec.frontends.dialects.rules.values import (
-    added_time,
-    average_of_decimals,
-    average_of_integers,
-    bounded_text,
-    crossed_boundaries,
-    days_between_dates,
-    elapsed,
-    extremes,
-    number_of_text,
-    quotient,
-    quotient_of_decimals,
-    recursion,
-    text_of_value,
-    truncated_date,
-    whole_number,
-    whole_second,
-)
 from matchrec.frontends.lexing.tokens import NAVIGATION, SEMANTICS
 
 # Rules of Flink SQL.
@@ -83,12 +65,12 @@ def failing_cast(node: exp.Expr, _: Place) -> exp.Expr:
 
 _FLINK: tuple[Rule, ...] = (
     failing_cast,
-    bounded_text,
+    values.bounded_text,
     match_rowtime,
-    truncated_date,
-    added_time,
-    average_of_integers,
-    elapsed,
+    values.truncated_date,
+    values.added_time,
+    values.average_of_integers,
+    values.elapsed,
 )
 
 
@@ -133,8 +115,8 @@ _AZURE: tuple[Rule, ...] = (
     names_of_variables,
     no_into,
     joined_texts,
-    added_time,
-    crossed_boundaries,
+    values.added_time,
+    values.crossed_boundaries,
 )
 
 
@@ -152,7 +134,7 @@ def numbers_of_first_and_last(node: exp.Expr, place: Place) -> exp.Expr:
     is_found = name in ("FIRST", "LAST") and len(node.expressions) == 1
     if not is_found or not place.is_measure:
         return node
-    calls = {name_of(one) for one in node.find_all(exp.Anonymous)}
+    calls = {name_of(call) for call in node.find_all(exp.Anonymous)}
     if not calls & {"MATCH_NUMBER", "ROW_NUMBER"}:
         return node
     rows = Collection(node.expressions[0], (), None).rows
@@ -171,9 +153,9 @@ _BIGQUERY: tuple[Rule, ...] = (
     navigation_with_default,
     row_number_in_match,
     named_parameter,
-    added_time,
-    text_of_value,
-    crossed_boundaries,
+    values.added_time,
+    values.text_of_value,
+    values.crossed_boundaries,
 )
 
 
@@ -278,7 +260,7 @@ def formatted_time(node: exp.Expr, _: Place) -> exp.Expr:
 
 _SNOWFLAKE: tuple[Rule, ...] = (
     listed_values,
-    number_of_text,
+    values.number_of_text,
     first_and_last,
     first_and_last_of_partition,
     inside_of_match,
@@ -286,11 +268,11 @@ _SNOWFLAKE: tuple[Rule, ...] = (
     row_number_in_match,
     bare_classifier,
     formatted_time,
-    text_of_value,
-    truncated_date,
-    added_time,
-    days_between_dates,
-    crossed_boundaries,
+    values.text_of_value,
+    values.truncated_date,
+    values.added_time,
+    values.days_between_dates,
+    values.crossed_boundaries,
 )
 
 
@@ -315,7 +297,7 @@ def first_of_later_rows(node: exp.Expr, place: Place) -> exp.Expr:
     is_running = node.parent is None or name_of(node.parent) != "FINAL"
     if name_of(node) != "FIRST" or not place.is_seen_from_rows or not is_running:
         return node
-    names_variable = any(one.table for one in node.find_all(exp.Column))
+    names_variable = any(column.table for column in node.find_all(exp.Column))
     if names_variable or len(node.expressions) > 1:
         place.remark("FIRST finds rows after the row of the measure, too, in Trino")
     return node
@@ -327,7 +309,7 @@ def navigation_inside(node: exp.Expr, _: Place) -> exp.Expr:
         return node
     value = node.expressions[0]
     if not value.find(*_NOT_NULL_FOR_NULL) or any(
-        name_of(one) in NAVIGATION for one in value.find_all(exp.Anonymous)
+        name_of(call) in NAVIGATION for call in value.find_all(exp.Anonymous)
     ):
         return node
     inside = value.copy()
@@ -338,18 +320,18 @@ def navigation_inside(node: exp.Expr, _: Place) -> exp.Expr:
 
 _TRINO: tuple[Rule, ...] = (
     count_of_rows,
-    text_of_value,
+    values.text_of_value,
     navigation_inside,
     arrays,
     over_each_aggregate,
     semantics_of_aggregates,
-    added_time,
-    truncated_date,
-    bounded_text,
+    values.added_time,
+    values.truncated_date,
+    values.bounded_text,
     first_of_match,
-    elapsed,
-    average_of_decimals,
-    quotient_of_decimals,
+    values.elapsed,
+    values.average_of_decimals,
+    values.quotient_of_decimals,
 )
 
 
@@ -366,18 +348,13 @@ READS: dict[str, tuple[Rule, ...]] = {
 }
 """What is rewritten of the expressions of a product."""
 
-COMMON: tuple[Rule, ...] = (whole_second, quotient, extremes, recursion)
+COMMON: tuple[Rule, ...] = (values.whole_second, values.quotient, values.extremes, values.recursion)
 """What is rewritten of the expressions of any product."""
 
 WRITES: dict[str, tuple[Rule, ...]] = {
     "snowflake": (lag_and_lead, arrays_and_nulls),
     "oracle": (qualified_rows, aggregate_of_all_rows),
-    "trino": (
-        qualified_rows,
-        arrays_and_nulls,
-        first_of_later_rows,
-        aggregate_of_all_rows,
-    ),
+    "trino": (qualified_rows, arrays_and_nulls, first_of_later_rows, aggregate_of_all_rows),
     "bigquery": (arrays_and_nulls,),
     "databricks": (running_aggregate,),
     "spark": (qualified_rows,),
@@ -387,4 +364,4 @@ WRITES: dict[str, tuple[Rule, ...]] = {
 
 def rules_between(read: Product, write: Product) -> tuple[Rule, ...]:
     """The rules for expressions of one product that another one will read."""
-    return (whole_number, *READS.get(read.name, ()), *COMMON, *WRITES.get(write.name, ()))
+    return (values.whole_number, *READS.get(read.name, ()), *COMMON, *WRITES.get(write.name, ()))

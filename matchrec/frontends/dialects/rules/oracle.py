@@ -33,11 +33,7 @@ from matchrec.frontends.dialects.rules.place import (
     function_name,
     plain_call,
 )
-from matchrec.frontends.dialects.rules.values import (
-    bounded_text,
-    days_between_dates,
-    microseconds,
-)
+from matchrec.frontends.dialects.rules.values import bounded_text, days_between_dates, microseconds
 from matchrec.frontends.lexing.tokens import words
 
 MICROSECONDS_A_DAY = 86_400_000_000
@@ -70,8 +66,8 @@ _UNITS = {
 }
 _UNKNOWN = "TRUNC takes a number or a date: the types of these columns are not known"
 _MARKS = {
-    one: Oracle.TIME_MAPPING[one]
-    for one in words("YYYY YY MM MON MONTH DD DDD DAY DY HH HH12 HH24 MI SS")
+    word: Oracle.TIME_MAPPING[word]
+    for word in words("YYYY YY MM MON MONTH DD DDD DAY DY HH HH12 HH24 MI SS")
 } | {"RRRR": "%Y", "RR": "%y", "FF": "%f", "AM": "%p", "PM": "%p"}
 """The parts of Oracle's formats of times that others write too, with sqlglot's marks for them."""
 _PART = re.compile(
@@ -107,12 +103,7 @@ def durations(node: exp.Expr, place: Place) -> exp.Expr:
 def _is_difference(node: exp.Expr, place: Place) -> bool:
     """Whether it is the difference of two times, of which nothing has been computed yet."""
     return (
-        isinstance(node, exp.Sub)
-        and {
-            place.kind(node.this),
-            place.kind(node.expression),
-        }
-        <= TIMES
+        isinstance(node, exp.Sub) and {place.kind(node.this), place.kind(node.expression)} <= TIMES
     )
 
 
@@ -161,7 +152,7 @@ def _use(node: exp.Expr, place: Place) -> Meant:
     if isinstance(above, _OF_NUMBERS) or _is_trunc(above):
         return Meant.NUMBER
     if isinstance(above, (exp.Add, exp.Sub, exp.Coalesce)):
-        others = [one for one in above.iter_expressions() if one is not node]
+        others = [expression for expression in above.iter_expressions() if expression is not node]
         kinds = {place.kind(one) for one in others}
         if kinds & NUMBERS:
             return Meant.NUMBER
@@ -287,7 +278,7 @@ def formatted_time(node: exp.Expr, place: Place) -> exp.Expr:
         if parts and place.write.is_spark:
             raise _not_said(pattern)
         return node
-    if not is_bare and {one.upper() for one in parts} & {"MONTH", "DAY"}:
+    if not is_bare and {part.upper() for part in parts} & {"MONTH", "DAY"}:
         raise UnsupportedError(
             "names of months and days, which Oracle pads: write MON or DY, or FM before the format"
         )
@@ -316,9 +307,9 @@ def _marks(pattern: str, place: Place) -> str:
 
 def _in_case_of(parts: list[str], text: exp.Expr) -> exp.Expr:
     """A text with the names in it as a format writes its own: `MON`, `Mon` or `mon`."""
-    names = [one for one in parts if one.upper() in _NAMES or one in ("am", "pm")]
-    others = "".join(one.strip('"') for one in parts if one[0] == '"' or one in ("AM", "PM"))
-    cases = {_CASES.get((one.isupper(), one.islower())) for one in names}
+    names = [part for part in parts if part.upper() in _NAMES or part in ("am", "pm")]
+    others = "".join(part.strip('"') for part in parts if part[0] == '"' or part in ("AM", "PM"))
+    cases = {_CASES.get((name.isupper(), name.islower())) for name in names}
     case = next(iter(cases), None)
     is_changed = case and others != (others.upper() if case is exp.Upper else others.lower())
     if len(cases) > 1 or is_changed:
@@ -377,7 +368,7 @@ def _joined(parts: list[exp.Expr], place: Place) -> exp.Expr:
     """The texts one after the other, NULL as nothing."""
     if place.write.is_spark:
         return exp.Anonymous(this="CONCAT_WS", expressions=[exp.Literal.string(""), *parts])
-    texts = (one if isinstance(one, exp.Literal) else exp.cast(one, "text") for one in parts)
+    texts = (part if isinstance(part, exp.Literal) else exp.cast(part, "text") for part in parts)
     return exp.Concat(expressions=list(texts), coalesce=True)
 
 

@@ -114,7 +114,7 @@ def kind_of(node: exp.Expr | None, columns: Columns) -> Domain | None:
         case exp.Add() | exp.Sub() | exp.Mul() | exp.Div() | exp.IntDiv() | exp.Mod():
             return _of_arithmetic(node, columns)
         case exp.Coalesce() | exp.If() | exp.Case() | exp.Greatest() | exp.Least():
-            found = (kind_of(one, columns) for one in _results(node))
+            found = (kind_of(result, columns) for result in _results(node))
             return next(filter(None, found), None)
         case exp.Predicate():
             return Domain.OTHER
@@ -226,7 +226,7 @@ class KnownColumns:
 
     def _in_query(self, select: exp.Select, name: str) -> FoundColumn:
         """A column of what a query reads; its kind, if all that have it agree."""
-        found = [self._in_relation(one, name) for one in _relations(select)]
+        found = [self._in_relation(relation, name) for relation in _relations(select)]
         there = [is_there for is_there, _ in found]
         kinds = {kind for is_there, kind in found if is_there is not False}
         is_there = True if True in there else None if None in there else False
@@ -267,12 +267,12 @@ def _named_query(relation: exp.Expr) -> exp.CTE | None:
     inside: exp.CTE | None = relation.find_ancestor(exp.CTE)
     scope = relation.find_ancestor(exp.Query)
     while scope is not None and not relation.args.get("db"):
-        for one in scope.ctes:
-            if one is inside:  # which knows those before it, not itself
+        for cte in scope.ctes:
+            if cte is inside:  # which knows those before it, not itself
                 inside = inside.find_ancestor(exp.CTE)
                 break
-            if one.alias.lower() == relation.name.lower():
-                found: exp.CTE = one
+            if cte.alias.lower() == relation.name.lower():
+                found: exp.CTE = cte
                 return found
         scope = scope.find_ancestor(exp.Query)
     return None
@@ -293,7 +293,7 @@ def called(name: str, *arguments: exp.Expr) -> exp.Expr:
 
 def plain_call(name: str, *arguments: exp.Expr) -> exp.Expr:
     """A call of a function of Spark's that sqlglot is to write as it is."""
-    return exp.Anonymous(this=name, expressions=[one.copy() for one in arguments])
+    return exp.Anonymous(this=name, expressions=[argument.copy() for argument in arguments])
 
 
 def name_of(node: exp.Expr) -> str | None:

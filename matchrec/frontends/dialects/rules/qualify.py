@@ -43,7 +43,7 @@ def qualified_rows(node: exp.Expr, place: Place) -> exp.Expr:
         own.append(exp.alias_(key.copy(), new_name(f"key_{len(own)}", node)))
         key.replace(exp.column(own[-1].alias))
     selected = inner.expressions
-    columns = [exp.column(one, quoted=not one.isidentifier()) for one in names]
+    columns = [exp.column(name, quoted=not name.isidentifier()) for name in names]
     if node.is_star:  # Spark 3.5 has no EXCEPT after *
         row = new_name("row", node)
         selected = [exp.alias_(exp.Anonymous(this="STRUCT", expressions=selected), row)]
@@ -94,7 +94,7 @@ def _names_of_items(query: exp.Select, product: str) -> list[str]:
 def _hidden_keys(query: exp.Select, names: list[str]) -> list[exp.Expr]:
     """The keys of ORDER BY that are none of the columns selected."""
     order = query.args.get("order")
-    keys = [one.this for one in order.expressions] if order else []
+    keys = [expression.this for expression in order.expressions] if order else []
     known = {name.lower() for name in names}
     return [
         key
@@ -106,7 +106,7 @@ def _hidden_keys(query: exp.Select, names: list[str]) -> list[exp.Expr]:
 
 def new_name(name: str, tree: exp.Expr) -> str:
     """A name that nothing in a query has."""
-    taken = {one.name.lower() for one in tree.find_all(exp.Identifier)}
+    taken = {identifier.name.lower() for identifier in tree.find_all(exp.Identifier)}
     while name in taken:
         name += "_"
     return name

@@ -34,7 +34,7 @@ def whole_number(node: exp.Expr, place: Place) -> exp.Expr:
     """`CAST(x AS INTEGER)` of a number with a fraction, rounded or cut as where it is read."""
     if not isinstance(node, exp.Cast) or not node.is_type(*exp.DataType.INTEGER_TYPES):
         return node
-    rounds, cuts = (one.name in _ROUNDING for one in (place.read, place.write))
+    rounds, cuts = (product.name in _ROUNDING for product in (place.read, place.write))
     if rounds == cuts or isinstance(node.this, _WHOLE):
         return node
     kind = place.kind(node.this)
@@ -158,7 +158,7 @@ def number_of_text(node: exp.Expr, _: Place) -> exp.Expr:
     """`TO_NUMBER(x)`, without a format a whole number in Snowflake."""
     if not isinstance(node, exp.ToNumber) or node.args.get("format"):
         return node
-    precision, scale = (node.args.get(one) for one in ("precision", "scale"))
+    precision, scale = (node.args.get(literal) for literal in ("precision", "scale"))
     sizes = [exp.DataTypeParam(this=one.copy()) for one in (precision, scale) if one]
     type_ = exp.DataType(this=exp.DType.DECIMAL, expressions=sizes)
     if node.args.get("safe"):
@@ -230,7 +230,7 @@ def crossed_boundaries(node: exp.Expr, place: Place) -> exp.Expr:
         exp.TimestampTrunc(this=one, unit=exp.var(name)) for one in (node.this, node.expression)
     )
     if name in _SECONDS and place.is_condition and place.read.name == "azure":
-        seconds = (plain_call("UNIX_SECONDS", one) for one in (later, earlier))
+        seconds = (plain_call("UNIX_SECONDS", trunc) for trunc in (later, earlier))
         return _whole_units(exp.Sub(this=next(seconds), expression=next(seconds)), _SECONDS[name])
     return exp.TimestampDiff(this=later, expression=earlier, unit=exp.var(name))
 
@@ -273,7 +273,7 @@ def days_between_dates(node: exp.Expr, place: Place) -> exp.Expr:
     dates = node.this, node.expression
     if set(map(place.kind, dates)) != {Domain.DATE}:
         return node
-    later, earlier = (plain_call("UNIX_DATE", one) for one in dates)
+    later, earlier = (plain_call("UNIX_DATE", date) for date in dates)
     return exp.paren(exp.Sub(this=later, expression=earlier), copy=False)
 
 
@@ -304,10 +304,10 @@ def recursion(node: exp.Expr, place: Place) -> exp.Expr:
     if not isinstance(node, exp.With) or not write.is_spark or read.has_functions_of_spark:
         return node
     if node.args.get("recursive") or read.name not in _SPELLS_RECURSION:
-        for one in filter(_reads_itself, node.expressions):
+        for expression in filter(_reads_itself, node.expressions):
             node.set("recursive", True)
-            alias = one.args["alias"].sql("spark")
-            one.set("alias", exp.var(f"{alias} MAX RECURSION LEVEL {_LEVELS}"))
+            alias = expression.args["alias"].sql("spark")
+            expression.set("alias", exp.var(f"{alias} MAX RECURSION LEVEL {_LEVELS}"))
     return node
 
 
@@ -315,7 +315,7 @@ def _reads_itself(definition: exp.CTE) -> bool:
     """Whether one of the queries of which a common table is the union reads it."""
     name, tables = definition.alias.lower(), definition.this.find_all(exp.Table)
     is_union = isinstance(definition.this, exp.Union)
-    return is_union and any(one.name.lower() == name and not one.db for one in tables)
+    return is_union and any(table.name.lower() == name and not table.db for table in tables)
 
 
 _TEXTS = {  # of a value that is cast to a text, by product

@@ -150,13 +150,7 @@ def test_other_queries_are_left_alone(given_text: str) -> None:
 
 def test_frames_are_holes_also_without_a_clause() -> None:
     query = parse("SELECT '{df}', {x} FROM {df} JOIN {users} u", ["df", "users"])
-    assert outer(query) == (
-        "SELECT '{df}', {x} FROM ",
-        View("df"),
-        " JOIN ",
-        View("users"),
-        " u",
-    )
+    assert outer(query) == ("SELECT '{df}', {x} FROM ", View("df"), " JOIN ", View("users"), " u")
 
 
 def test_frames_in_a_clauses_subqueries_are_filled_apart() -> None:

@@ -14,7 +14,7 @@ from matchrec.plan.expression import render
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show
 from matchrec.plan.show import show_reference
-from matchrec.plan.text import Instead, Template, View
+from matchrec.plan.text import Replacement, Template, View
 from matchrec.spark.streaming.checks import check_plan
 
 QUERY = """SELECT t.*, low OVER w, sum(x) OVER w + 1 AS s
@@ -25,8 +25,8 @@ ORDER BY x"""
 
 
 def text_of(template: Template) -> str:
-    def written(piece: str | View | Instead) -> str:
-        if isinstance(piece, Instead):
+    def written(piece: str | View | Replacement) -> str:
+        if isinstance(piece, Replacement):
             return piece.text
         return f"<{piece.name}>" if isinstance(piece, View) else piece
 
@@ -192,14 +192,8 @@ def test_what_is_no_row_pattern_window_stays_sparks() -> None:
     ("window", "message"),
     [
         (f"{UNBOUNDED} PATTERN (A B) WITHIN 3 DEFINE A AS x > 1", "WITHIN cannot stand"),
-        (
-            f"{UNBOUNDED} PATTERN (A B) LONGEST MATCH DEFINE A AS x > 1",
-            "LONGEST MATCH cannot",
-        ),
-        (
-            f"{UNBOUNDED} SEEK PATTERN (`the match`) DEFINE `the match` AS x > 1",
-            "a variable",
-        ),
+        (f"{UNBOUNDED} PATTERN (A B) LONGEST MATCH DEFINE A AS x > 1", "LONGEST MATCH cannot"),
+        (f"{UNBOUNDED} SEEK PATTERN (`the match`) DEFINE `the match` AS x > 1", "a variable"),
     ],
 )
 def test_what_belongs_to_the_clause_in_from_is_refused(window: str, message: str) -> None:
