@@ -214,7 +214,7 @@ def test_a_sase_text_by_hand(spark: SparkSession) -> None:
 
 
 def test_a_query_without_that_clause(spark: SparkSession) -> None:
-    with pytest.raises(MatchRecognizePlanError, match="no MATCH_RECOGNIZE clause"):
+    with pytest.raises(MatchRecognizePlanError, match="does not begin with PATTERN"):
         matchrec.query(spark, "PATTERN SEQ(Login a, Error b)").coverage()
     with pytest.raises(MatchRecognizePlanError, match="`query` of `query` is of type Pattern"):
         matchrec.query(spark, matchrec.Pattern.begin("a"))  # type: ignore[call-overload]
