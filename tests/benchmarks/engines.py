@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -92,7 +93,8 @@ def in_process(case: Case, engine: str, asked: Asked) -> list[str]:
         rows.write(folder)
     arguments = ["--measure", case.name, engine, str(folder), "--memory", asked.memory]
     command = [sys.executable, "-m", "tests.benchmarks.engines", *arguments]
-    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    env = {**os.environ, "PYSPARK_PYTHON": sys.executable}  # of Spark's workers
+    ran = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
     if ran.returncode != 0:
         reason = ran.stderr.strip().splitlines() or [f"ended by {-ran.returncode}"]
         return [f"fails: {reason[-1][:60]}", "", ""]
