@@ -21,7 +21,7 @@ from matchrec.errors import calls as errors
 from matchrec.explanation.coverage import EndingWords, words_of_endings
 from matchrec.nfa.closure import UNREACHABLE
 from matchrec.plan.clauses import MatchOutput, Measure, RowsPerMatch
-from matchrec.plan.expression import End, Navigation, Semantics, column_term
+from matchrec.plan.expression import End, Navigation, Semantics, Term, column_term
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quoted, string_literal
 from matchrec.spark.coverage import attempts_of
@@ -77,18 +77,17 @@ def plan_of_matches(clause: Clause) -> MatchPlan:
     if not plan.order_by:
         raise errors.no_order_of_labels()
     first = plan.order_by[0].expression
-    ends = {"__first": End.FIRST, "__last": End.LAST}
-    rows = {name: Navigation(end=end, semantics=Semantics.FINAL) for name, end in ends.items()}
-    measures = (
-        Measure(name, replace(column_term(row, first.text), span=first.place))
-        for name, row in rows.items()
-    )
+
+    def place_of(end: End) -> Term:
+        row = Navigation(end=end, semantics=Semantics.FINAL)
+        return column_term(row, first.text, first.place)
+
     keys = {key.text: key for key in reversed(plan.keys)}
     return replace(
         plan,
         partition_by=tuple(reversed(keys.values())),
         equal=(),
-        measures=tuple(measures),
+        measures=(Measure("__first", place_of(End.FIRST)), Measure("__last", place_of(End.LAST))),
         rows_per_match=RowsPerMatch.ONE_ROW,
         partial=None,
     )

@@ -164,7 +164,8 @@ class QueryText:
 
     def name_columns(self, site: Site, columns: list[str]) -> None:
         """Says what `*` stands for around a window: the columns of its input."""
-        own = {call.column for two in self.query.sites if two.window for call in two.window.calls}
+        windows = filter(None, (each.window for each in self.query.sites))
+        own = {call.column for window in windows for call in window.calls}
         shown = tuple(name for name in columns if name not in own)
         blocks = (
             replace(block, columns=shown) if block.rows == site.whole else block

@@ -58,6 +58,7 @@ from matchrec.plan.expression import (
     Scalar,
     argument_of,
     conjuncts,
+    looks_at_columns_only,
     operand_of,
     references,
     render,
@@ -193,10 +194,9 @@ class ConditionSplitter:
         if found == (MATCH_NUMBER,) and is_bare(scalar):
             return NumberOfMatch(scalar.span)
         position = one_position(scalar)
-        if position is not None and reads_columns(scalar):
+        if position is not None and looks_at_columns_only(scalar):
             return self.move_inside(scalar, position)
-        is_of_variables = all(isinstance(reference, Classifier) for reference in found)
-        if position is not None and is_of_variables and is_truth(scalar):
+        if position is not None and is_truth(scalar):  # that of CLASSIFIER alone
             return by_classifier(scalar, position, self.plan.variables)
         if isinstance(scalar, Operation) and is_known(scalar.operator):
             return self.combined(scalar)
@@ -257,7 +257,9 @@ class ConditionSplitter:
             return map(self.is_fixed, self.guards)
         position = one_position(scalar)
         return (
-            position is not None and one_position(guard) == position and reads_columns(guard)
+            position is not None
+            and one_position(guard) == position
+            and looks_at_columns_only(guard)
             for guard in self.guards
         )
 
@@ -335,9 +337,8 @@ def _instead(text: str, _: Reference) -> str:
 def one_position(scalar: Scalar) -> Navigation | None:
     """The position that all references read, if it is one and they are of one sort."""
     found = references(scalar)
-    if not all(isinstance(reference, ColumnReference) for reference in found) and not all(
-        isinstance(reference, Classifier) for reference in found
-    ):
+    are_classifiers = all(isinstance(reference, Classifier) for reference in found)
+    if not (are_classifiers or looks_at_columns_only(scalar)):
         return None
     positions = {
         reference.navigation
@@ -398,11 +399,6 @@ def variables_of_rows(plan: MatchPlan, aggregate: Aggregate) -> tuple[str, ...]:
     """By primary variable, itself; one of the aggregate's for those that it is not over."""
     members, names = plan.members(aggregate.variable), plan.variables
     return tuple(name if plan.ids[name] in members else names[min(members)] for name in names)
-
-
-def reads_columns(scalar: Scalar) -> bool:
-    """Whether an expression reads nothing but columns."""
-    return all(isinstance(reference, ColumnReference) for reference in references(scalar))
 
 
 def null_of_the_same_type(reference: Reference) -> str:

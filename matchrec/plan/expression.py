@@ -245,7 +245,7 @@ def with_terms(aggregate: Aggregate, change: Callable[[Scalar], Scalar]) -> Aggr
 
 
 def looks_at_columns_only(term: Scalar) -> bool:
-    """Whether an aggregate's term is SQL over one row of the input."""
+    """Whether an expression reads nothing but columns; of an aggregate, on one row of the input."""
     return all(isinstance(piece, str | ColumnReference) for piece in term.pieces)
 
 

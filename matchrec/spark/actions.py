@@ -122,7 +122,7 @@ def draw_progress(spark: SparkSession, console: Console) -> Iterator[None]:
 
 @contextmanager
 def write_progress(spark: SparkSession) -> Iterator[None]:
-    """The same as a line of text below a cell, which needs no widgets."""
+    """Write the progress of the jobs inside as a line below a cell, which needs no widgets."""
     began, ended = monotonic(), Event()
     with watch_tasks(spark) as tasks:
 

@@ -44,10 +44,11 @@ def check_types(plan: MatchPlan, relation: Relation) -> None:
 def mistakes(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeError]:
     """Conditions that are not boolean, and keys without an order."""
     conditions, sorted_by = tuple(conditions_over_one_row(plan)), tuple(keys(plan))
-    fields = relation.fields(sql.text for sql in (*conditions, *sorted_by))
-    for condition, field in zip(conditions, fields, strict=False):
-        if field.dataType.typeName() != "boolean":
-            yield not_boolean(field.dataType.simpleString(), condition.span)
+    relation.fields(sql.text for sql in (*conditions, *sorted_by))  # asks for all at once
+    for condition in conditions:
+        type_ = relation.type_of(condition.text)
+        if type_.typeName() != "boolean":
+            yield not_boolean(type_.simpleString(), condition.span)
     for key in sorted_by:
         type_ = relation.type_of(key.text)
         if any(isinstance(one, MapType) for one in parts_of(type_)):

@@ -31,6 +31,9 @@ THREADS_A_CORE = 4
 is interrupted: without others, the server would answer nobody meanwhile.
 """
 
+CONNECTED = "SPARK_CONNECT_MODE_ENABLED"
+"""What PySpark sets for all sessions of this program that come after one of Connect."""
+
 UNCOMPRESSED = ("grpc.compression_enabled_algorithms_bitset", 1)
 """What a client takes: of the ways to compress only that of none, which is bit 0."""
 
@@ -76,7 +79,7 @@ def session_at(address: str) -> SparkSession:
     """A session of the server at an address of this program."""
     from pyspark.sql.connect.session import SparkSession as RemoteSession
 
-    os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"  # as PySpark does where it makes the channel
+    os.environ[CONNECTED] = "1"  # as PySpark does where it makes the channel
     builder = RemoteSession.builder.channelBuilder(channel_to(address))
     return cast("SparkSession", builder.getOrCreate())
 

@@ -26,8 +26,6 @@ ADDRESS = re.compile(r"sc://\S+")
 SIZE = re.compile(r"(\d+)([kmgt])b?", re.IGNORECASE)
 UNITS = {"k": 10, "m": 20, "g": 30, "t": 40}
 MASTER, REMOTE, MEMORY = "spark.master", "spark.remote", "spark.driver.memory"
-CONNECTED = "SPARK_CONNECT_MODE_ENABLED"
-"""What PySpark sets for all sessions of this program that come after one of Connect."""
 
 Settings = Mapping[str, str]
 
@@ -119,7 +117,7 @@ def start_spark(
     """A session of Spark in this program, or of the server at an address."""
     from pyspark.sql import SparkSession
 
-    os.environ.pop(CONNECTED, None)  # as a session on Sail that is stopped leaves it behind
+    os.environ.pop(server.CONNECTED, None)  # as a session on Sail that is stopped leaves it behind
     builder = SparkSession.builder
     if engine != SPARK:
         builder = builder.remote(engine)

@@ -133,7 +133,7 @@ def parts_of(values: pa.Array) -> list[IntArray]:
 
 
 def narrowed(numbers: IntArray) -> IntArray:
-    """The same or their ranks, where they lie far apart and are often equal, as hashes for keys."""
+    """Numbers, or their ranks where they lie far apart and are often equal, as hashes for keys."""
     held = arrays.arrow_of(numbers)
     if int(numbers.max()) - int(numbers.min()) < FAR or most_differ(held):
         return numbers
