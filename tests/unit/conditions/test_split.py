@@ -14,7 +14,7 @@ from matchrec.conditions.residual import (
 from matchrec.conditions.row_column import Shifted, show_column
 from matchrec.conditions.split import RowScope, split
 from matchrec.errors import MatchRecognizeUnsupportedError
-from matchrec.frontends.expressions.analysis import ClausePart, Scope
+from matchrec.frontends.expressions.reader import ClausePart, Scope
 from matchrec.frontends.expressions.expression import parse_scalar
 from matchrec.frontends.sql.grammar import parse_clause
 from matchrec.frontends.sql.lower import lower
