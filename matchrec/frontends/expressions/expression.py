@@ -27,7 +27,7 @@ from matchrec.source import Source, Span
 SAME_SIGNS = {"==": "=", "!=": "<>"}
 """Other ways to write an operator."""
 
-_LEVELS = ("= == <> != < <= > >= <=>", "|", "^", "&", "<< >>", "+ - ||", "* / % DIV")
+_LEVELS = ("= == <> != < <= > >= <=>", "|", "^", "&", "<< >> >>>", "+ - ||", "* / % DIV")
 BINARY = {
     sign: (level, SAME_SIGNS.get(sign, sign))
     for level, signs in enumerate(_LEVELS)
@@ -35,7 +35,7 @@ BINARY = {
 }
 """How tight each binary operator binds, and its name in an Operation."""
 
-SHIFTS = ("<<", ">>")
+SHIFTS = (">>>", ">>", "<<")
 _LOOSEST = (-1, "")
 _NEGATED = words("BETWEEN ILIKE IN LIKE REGEXP RLIKE")
 
@@ -168,7 +168,7 @@ class ExpressionReader(OperandReader):
                 tree = self.chain(start, tree, row, signs)
                 tightness, row, signs = found[0], [tree], NO_OPERATIONS
             sign = self.symbol()
-            self.position += 2 if sign in SHIFTS else 1
+            self.position += len(sign) if sign in SHIFTS else 1
             own = frozenset({with_constant(sign, self.constant_at(self.position))})
             row.append(self.binary(tightness + 1))
             signs |= own
@@ -177,11 +177,13 @@ class ExpressionReader(OperandReader):
         return self.chain(start, tree, row, signs)
 
     def symbol(self) -> str:
-        """The operator that comes next: `<<` and `>>` are two tokens, side by side."""
+        """The operator that comes next: a shift is two or three tokens, side by side."""
         key = self.key
         if key in ("<", ">") and self.key_at(self.position + 1) == key:
-            left, right = self.tokens[self.position : self.position + 2]
-            return key * 2 if left.span.end == right.span.start else key
+            start = self.tokens[self.position].span.start
+            for shift in SHIFTS:
+                if self.text.text_at(Span(start, start + len(shift))) == shift:
+                    return shift
         return key
 
     def chain(self, start: int, tree: Scalar, row: Sequence[Scalar], signs: Operations) -> Scalar:

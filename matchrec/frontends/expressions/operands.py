@@ -41,7 +41,7 @@ from matchrec.plan.operations import NO_OPERATIONS, UNREAD, named
 from matchrec.plan.text import CURRENT_VALUES, NONDETERMINISTIC, quoted, run_together
 
 _LITERALS = words("TRUE FALSE NULL") | CURRENT_VALUES
-_TYPES = words("DATE TIME TIMESTAMP TIMESTAMP_LTZ TIMESTAMP_NTZ")
+_TYPES = words("DATE TIME TIMESTAMP TIMESTAMP_LTZ TIMESTAMP_NTZ X")
 _COUNTED = words("DISTINCT ALL")
 
 _OPERATORS = words("AND OR NOT NEG IN BETWEEN IS CASE LIKE ILIKE RLIKE REGEXP IDENTIFIER")
@@ -292,9 +292,7 @@ class OperandReader(Reader):
         value = self.position + 1 + (self.key_at(self.position + 1) in ("-", "+"))
         if self.key_at(value) in (":", "?"):
             return self.tokens[value].span.start > self.tokens[self.position].span.end
-        is_number = self.kind_at(value) is TokenKind.NUMBER
-        is_text = self.kind_at(value) is TokenKind.STRING
-        return is_text or (is_number and self.key_at(value + 1) in UNITS_OF_TIME)
+        return self.kind_at(value) in (TokenKind.NUMBER, TokenKind.STRING)
 
     def interval(self) -> Term:
         """`INTERVAL '1' DAY`, `INTERVAL -3 DAYS 2 HOURS`, `INTERVAL '1-2' YEAR TO MONTH`."""
@@ -307,13 +305,18 @@ class OperandReader(Reader):
             )
         while self._at_value():
             self.position += 1 + (self.key in ("-", "+"))
-            if self.key in UNITS_OF_TIME:
-                self.position += 1
-                if self.accept("TO"):
-                    if self.key not in UNITS_OF_TIME:
-                        raise self.unexpected()
-                    self.position += 1
+            is_text = self.kind_at(self.position - 1) is TokenKind.STRING
+            if is_text and self.key not in UNITS_OF_TIME:
+                continue  # its units are in it
+            self._skip_unit()
+            if self.accept("TO"):
+                self._skip_unit()
         return self.term(start, named("INTERVAL"))
+
+    def _skip_unit(self) -> None:
+        if self.key not in UNITS_OF_TIME:
+            raise self.unexpected()
+        self.position += 1
 
     def _at_value(self) -> bool:
         """Whether a number or a text stands next, perhaps with its sign."""
@@ -518,7 +521,8 @@ def read_cast(reader: OperandReader, name: str, start: int) -> Scalar:
 def read_with_unit(reader: OperandReader, name: str, start: int) -> Scalar | None:
     unit, is_word = reader.key, reader.kind_at(reader.position) is TokenKind.WORD
     is_unit = is_word and unit in UNITS - {"NANOSECOND"} | {"DAYOFYEAR"}
-    if not is_unit or reader.key_at(reader.position + 1) != ",":
+    arguments = reader.text.separated(reader.position, reader.text.pairs[start + 1])
+    if not is_unit or len(arguments) < 3 or reader.key_at(reader.position + 1) != ",":
         return None
     reader.position += 2
     _, values = reader.arguments()
