@@ -43,7 +43,7 @@ LIKENESSES = {"LIKE": "LIKE", "ILIKE": "ILIKE", "RLIKE": "RLIKE", "REGEXP": "RLI
 """The words between a text and a pattern, each with the operation that it is."""
 
 
-class ExpressionReader(OperandReader):
+class ScalarReader(OperandReader):
     """Operators by precedence climbing, one method per rule.
 
         expression  := conjunction (OR conjunction)*      conjunction := negation (AND negation)*
@@ -228,9 +228,9 @@ def parse_row_expression(
     return RowExpression(reader.written(tree.span), tree.span)
 
 
-def _read(text: str, offset: int, scope: Scope) -> tuple[ExpressionReader, Scalar]:
+def _read(text: str, offset: int, scope: Scope) -> tuple[ScalarReader, Scalar]:
     """The expression, and the reader that has read it to its end."""
-    reader = ExpressionReader(read_text(text, offset, scope), scope)
+    reader = ScalarReader(read_text(text, offset, scope), scope)
     try:
         return reader, reader.between(0, reader.end)
     except RecursionError as error:
@@ -238,7 +238,7 @@ def _read(text: str, offset: int, scope: Scope) -> tuple[ExpressionReader, Scala
         raise errors.expression_nested_too_deep(span, where=reader.clause) from error
 
 
-def _is_constant(reader: ExpressionReader) -> bool:
+def _is_constant(reader: ScalarReader) -> bool:
     """Whether an expression has one value for all rows; what `f()` gives may be anything."""
     return not reader.rows_read and not any(
         reader.key_at(index) in NONDETERMINISTIC

@@ -15,7 +15,13 @@ from collections.abc import Callable, Mapping
 from matchrec.errors.sql import clause as syntax_errors
 from matchrec.errors.sql import expression as errors
 from matchrec.frontends.expressions import references
-from matchrec.frontends.expressions.reader import AFTER_OPERAND, SIGNS, ClausePart, Reader, RowRead
+from matchrec.frontends.expressions.reader import (
+    AFTER_OPERAND,
+    SIGNS,
+    ClausePart,
+    ExpressionCursor,
+    RowRead,
+)
 from matchrec.frontends.lexing.tokens import (
     AGGREGATES,
     OF_THE_MATCH,
@@ -92,7 +98,7 @@ def named_field(
     return ("STRUCT(", *read, f" AS {quoted(name)}).{quoted(name)}")
 
 
-class OperandReader(Reader):
+class OperandReader(ExpressionCursor):
     """One method per rule."""
 
     def primary(self) -> Scalar:
@@ -155,9 +161,7 @@ class OperandReader(Reader):
         start = self.position
         self.position += 1
         if self.key_at(start) == ":":
-            if self.position >= self.end or not self.tokens[self.position].is_word:
-                raise self.unexpected()
-            self.position += 1
+            self.name()
         return self.term(start, NO_OPERATIONS)
 
     def is_frame(self, index: int) -> bool:
@@ -241,22 +245,26 @@ class OperandReader(Reader):
                 word = self.type_name()
                 return self.operation("CAST", start, tree, words=(word,))
             case "." | ":" as sign:
-                name = self.tokens[place + 1] if place + 1 < self.end else None
-                if name is None or not name.is_name:
-                    self.position += 1
-                    raise self.unexpected()
-                self.position += 2
+                self.position += 1
+                word = self.name()
                 if sign == ":":
                     return self.term(start, NO_OPERATIONS, tree)
-                return self.operation(".", start, tree, words=(name.text,))
+                return self.operation(".", start, tree, words=(word,))
             case "COLLATE":
-                self.position += 2
-                if self.position > self.end:
-                    raise self.unexpected()
+                self.position += 1
+                self.name()
                 return self.term(start, named("COLLATE"), tree)
             case "OVER" if self.key_at(place - 1) in (")", "NULLS"):
                 references.refuse_window(self)
         return None
+
+    def name(self) -> str:
+        """The name that stands next."""
+        token = self.tokens[self.position] if self.position < self.end else None
+        if token is None or not token.is_name:
+            raise self.unexpected()
+        self.position += 1
+        return token.text
 
     def type_name(self, end: int | None = None) -> str:
         """The type up to `end`, or that which stands next, as a word: `DECIMAL(10,2)`."""
@@ -379,11 +387,7 @@ class OperandReader(Reader):
         """The name and the value of a field, which `function` gives to its argument."""
         value = self.expression()
         if function == "STRUCT" and self.accept("AS"):
-            name = self.tokens[self.position] if self.position < self.end else None
-            if name is None or not name.is_name:
-                raise self.unexpected()
-            self.position += 1
-            return name.text, value
+            return self.name(), value
         column = self.column_name(value)
         is_reference = isinstance(value, Term) and value.span == self.last_read
         if function and is_reference and self.scope.clause is ClausePart.MEASURES:
@@ -481,9 +485,11 @@ class OperandReader(Reader):
 
     def lambda_body(self) -> Scalar:
         """`x -> ...` or `(x, y) -> ...`, of which the body is read."""
-        start, arrow = self.position, self.text.past(self.position)
-        names = [token.name for token in self.tokens[start:arrow] if token.is_name]
-        self.position = arrow + 1
+        is_list = self.accept("(")
+        names = [self.name()]
+        while is_list and self.accept(","):
+            names.append(self.name())
+        self.expect(*((")", "->") if is_list else ("->",)))
         with self.knowing(names):
             body = self.expression()
         return Term(body.pieces, body.span, body.operations | {"->"})

@@ -94,7 +94,7 @@ _TIGHTER = words("|| [ ::")
 _UNFINISHED = "something is missing before the end, or between two operators"
 
 
-class Reader(Cursor, ABC):
+class ExpressionCursor(Cursor, ABC):
     """Reads an expression's tokens, and makes nodes of those already read.
 
     rows_read: the columns and classifiers so far. last_read: where what reads rows of a match, or a

@@ -14,7 +14,12 @@ from typing import NoReturn
 from matchrec.errors.sql import clause as syntax_errors
 from matchrec.errors.sql import expression as errors
 from matchrec.errors.sql import pattern as pattern_errors
-from matchrec.frontends.expressions.reader import AFTER_OPERAND, ClausePart, Reader, RowRead
+from matchrec.frontends.expressions.reader import (
+    AFTER_OPERAND,
+    ClausePart,
+    ExpressionCursor,
+    RowRead,
+)
 from matchrec.frontends.lexing.tokens import (
     AGGREGATES,
     LOGICAL,
@@ -62,7 +67,7 @@ _SUFFIXES = frozenset({"FILTER", "IGNORE", "RESPECT", "WITHIN"})
 # Calls, with RUNNING or FINAL before some of them.
 
 
-def read_with_semantics(reader: Reader) -> Term | None:
+def read_with_semantics(reader: ExpressionCursor) -> Term | None:
     """What follows RUNNING or FINAL; None where the word is a name."""
     start = reader.position
     following = reader.tokens[start + 1] if start + 1 < reader.end else None
@@ -75,7 +80,7 @@ def read_with_semantics(reader: Reader) -> Term | None:
     return read_call(reader, start)
 
 
-def read_call(reader: Reader, start: int) -> Term:
+def read_call(reader: ExpressionCursor, start: int) -> Term:
     """What the call at `start`, or behind its RUNNING or FINAL, reads."""
     prefixed = reader.key_at(start) in SEMANTICS
     semantics = Semantics(reader.key_at(start)) if prefixed else Semantics.RUNNING
@@ -105,7 +110,7 @@ def _spanned(term: Term, span: Span) -> Term:
     return replace(term, pieces=tuple(pieces), span=span)
 
 
-def _refuse_semantics(reader: Reader, index: int) -> None:
+def _refuse_semantics(reader: ExpressionCursor, index: int) -> None:
     """RUNNING and FINAL stand before FIRST, LAST, CLASSIFIER and aggregates; FINAL in MEASURES."""
     function = reader.key_at(index + 1)
     span = reader.span(index, index + 2)
@@ -116,7 +121,7 @@ def _refuse_semantics(reader: Reader, index: int) -> None:
         raise errors.final_in_define(span, function=function)
 
 
-def refuse_window(reader: Reader) -> NoReturn:
+def refuse_window(reader: ExpressionCursor) -> NoReturn:
     """The OVER that stands next, after a call that takes none."""
     span = reader.tokens[reader.position].span
     if reader.scope.of_rows:
@@ -124,7 +129,7 @@ def refuse_window(reader: Reader) -> NoReturn:
     raise errors.reads_rows_of_a_match(span, function="window function", clause=reader.clause)
 
 
-def _refuse_in_call(reader: Reader, function: int, index: int) -> None:
+def _refuse_in_call(reader: ExpressionCursor, function: int, index: int) -> None:
     """What cannot stand at `index`, in the navigation or aggregate at `function`."""
     outer, inner = reader.tokens[function], reader.tokens[index]
     aggregate = outer.key in AGGREGATES
@@ -159,7 +164,7 @@ def _refuse_in_call(reader: Reader, function: int, index: int) -> None:
 _ENDLESS = {"PRECEDING": -1, "FOLLOWING": 1}
 
 
-def read_frame(reader: Reader, aggregate: Aggregate, index: int) -> tuple[Aggregate, int]:
+def read_frame(reader: ExpressionCursor, aggregate: Aggregate, index: int) -> tuple[Aggregate, int]:
     """The aggregate over the frame whose OVER stands at `index`, and the token after it."""
     opening = index + 1
     closing = reader.text.pairs.get(opening)
@@ -217,7 +222,9 @@ def _bound(tokens: TokenSequence, start: int, end: int) -> tuple[int | None] | N
 COLLECTING = frozenset({"COLLECT_LIST", "ARRAY_AGG", "COLLECT_SET"})
 
 
-def read_aggregate(reader: Reader, index: int, semantics: Semantics) -> tuple[Aggregate, int]:
+def read_aggregate(
+    reader: ExpressionCursor, index: int, semantics: Semantics
+) -> tuple[Aggregate, int]:
     """The aggregate called at `index`, with what belongs to it, and the token after it."""
     closing = reader.text.pairs[index + 1]
     function = reader.tokens[index].text.lower()
@@ -250,7 +257,7 @@ def read_aggregate(reader: Reader, index: int, semantics: Semantics) -> tuple[Ag
     return read_frame(reader, aggregate, end) if is_frame else (aggregate, end)
 
 
-def _argument(reader: Reader, index: int, argument: Range) -> Scalar | None:
+def _argument(reader: ExpressionCursor, index: int, argument: Range) -> Scalar | None:
     """One argument; None for the `*` of `count(*)` and `count(A.*)`."""
     start, end = argument
     if reader.key_at(end - 1) != "*" or (end > start + 1 and reader.key_at(end - 2) != "."):
@@ -267,7 +274,7 @@ def _argument(reader: Reader, index: int, argument: Range) -> Scalar | None:
     return None
 
 
-def _row_term(reader: Reader, index: int, start: int, end: int) -> Scalar:
+def _row_term(reader: ExpressionCursor, index: int, start: int, end: int) -> Scalar:
     """What the aggregate at `index` evaluates on each row.
 
     Spark computes it before the match; but what MATCH_NUMBER() is part of in a condition is
@@ -280,7 +287,7 @@ def _row_term(reader: Reader, index: int, start: int, end: int) -> Scalar:
     return Term(tree.pieces, tree.span, written_operations(tree))
 
 
-def _one_variable(reader: Reader, index: int, before: int) -> str | None:
+def _one_variable(reader: ExpressionCursor, index: int, before: int) -> str | None:
     """The variable of all that the call at `index` reads; before: how much was read before it."""
     found: dict[str | None, Span] = {}
     for read in sorted(reader.rows_read[before:], key=lambda read: read.span.start):
@@ -295,7 +302,7 @@ def _one_variable(reader: Reader, index: int, before: int) -> str | None:
 
 
 def _with_suffix(
-    reader: Reader, index: int, aggregate: Aggregate, end: int
+    reader: ExpressionCursor, index: int, aggregate: Aggregate, end: int
 ) -> tuple[Aggregate, int]:
     """The aggregate with what follows its parentheses, and the token after that."""
     while True:
@@ -315,7 +322,7 @@ def _with_suffix(
                 return aggregate, end
 
 
-def _refuse_kept_nulls(reader: Reader, index: int, end: int) -> None:
+def _refuse_kept_nulls(reader: ExpressionCursor, index: int, end: int) -> None:
     """RESPECT NULLS of an aggregate that otherwise leaves NULL out, which Spark has since 4.2."""
     if reader.key_at(index) not in COLLECTING:
         return
@@ -325,7 +332,7 @@ def _refuse_kept_nulls(reader: Reader, index: int, end: int) -> None:
             raise errors.kept_nulls(span, function=reader.tokens[index].text, clause=reader.clause)
 
 
-def _sort_item(reader: Reader, index: int, part: Range) -> tuple[Scalar, str]:
+def _sort_item(reader: ExpressionCursor, index: int, part: Range) -> tuple[Scalar, str]:
     """One item of WITHIN GROUP (ORDER BY ...): what it sorts by, and the words after it."""
     start, end = part
     last = end
@@ -336,7 +343,7 @@ def _sort_item(reader: Reader, index: int, part: Range) -> tuple[Scalar, str]:
 
 
 def _without_nulls_treatment(
-    reader: Reader, arguments: tuple[Range, ...]
+    reader: ExpressionCursor, arguments: tuple[Range, ...]
 ) -> tuple[tuple[Range, ...], bool]:
     """The arguments of `any_value(x IGNORE NULLS)` without the last two words."""
     if not arguments:
@@ -355,7 +362,7 @@ def _without_nulls_treatment(
 #     PREV(CLASSIFIER() || x)   →   IF(PREV(TRUE), PREV(CLASSIFIER()) || PREV(x), NULL)
 
 
-def read_navigation(reader: Reader, index: int, semantics: Semantics) -> Term:
+def read_navigation(reader: ExpressionCursor, index: int, semantics: Semantics) -> Term:
     """What the navigation called at `index` reads."""
     name = reader.key_at(index)
     arguments = checked_arguments(reader, index, range(1, 3), "one or two arguments")
@@ -377,7 +384,7 @@ def read_navigation(reader: Reader, index: int, semantics: Semantics) -> Term:
     return replace(read, pieces=tuple(map(moved, read.pieces)), span=reader.text.call_span(index))
 
 
-def _operand(reader: Reader, index: int, argument: Range, semantics: Semantics) -> Term:
+def _operand(reader: ExpressionCursor, index: int, argument: Range, semantics: Semantics) -> Term:
     """What the navigation at `index` goes on from or reads: FIRST or LAST in PREV or NEXT,
     CLASSIFIER, SQL over one row, or both together.
     """
@@ -411,11 +418,11 @@ def _operand(reader: Reader, index: int, argument: Range, semantics: Semantics) 
     return Term((ColumnReference(navigation, row_text(tree), None, operations),), span)
 
 
-def _is_whole_call(reader: Reader, index: int, end: int) -> bool:
+def _is_whole_call(reader: ExpressionCursor, index: int, end: int) -> bool:
     return reader.text.is_call(index) and reader.text.pairs.get(index + 1) == end - 1
 
 
-def _offset(reader: Reader, name: str, argument: Range, default: int) -> int:
+def _offset(reader: ExpressionCursor, name: str, argument: Range, default: int) -> int:
     start, end = argument
     span = reader.span(start, end)
     written = reader.written(span)
@@ -435,7 +442,9 @@ def _offset(reader: Reader, name: str, argument: Range, default: int) -> int:
     return offset
 
 
-def _refuse_nulls_treatment(reader: Reader, index: int, arguments: tuple[Range, ...]) -> None:
+def _refuse_nulls_treatment(
+    reader: ExpressionCursor, index: int, arguments: tuple[Range, ...]
+) -> None:
     """IGNORE NULLS or RESPECT NULLS in the parentheses of the call at `index`."""
     for _, end in arguments:
         word = reader.key_at(end - 2)
@@ -449,14 +458,14 @@ def _refuse_nulls_treatment(reader: Reader, index: int, arguments: tuple[Range, 
 # Functions of the match.
 
 
-def read_classifier(reader: Reader, index: int, semantics: Semantics) -> Classifier:
+def read_classifier(reader: ExpressionCursor, index: int, semantics: Semantics) -> Classifier:
     """The CLASSIFIER called at `index`."""
     variable, span = _variable(reader, index), reader.text.call_span(index)
     reader.rows_read.append(RowRead(variable, span, is_column=False))
     return Classifier(Navigation(variable, semantics=semantics), span)
 
 
-def _read_matched_rows(reader: Reader, index: int, _: Semantics) -> Aggregate:
+def _read_matched_rows(reader: ExpressionCursor, index: int, _: Semantics) -> Aggregate:
     span, variable = reader.text.call_span(index), _variable(reader, index)
     if reader.scope.clause is not ClausePart.MEASURES:
         raise errors.matched_rows_of_unfinished_match(span, clause=reader.clause)
@@ -464,7 +473,7 @@ def _read_matched_rows(reader: Reader, index: int, _: Semantics) -> Aggregate:
     return Aggregate(MATCHED_ROWS, variable, (row,), Semantics.FINAL, span=span)
 
 
-def _read_match_value(reader: Reader, index: int, _: Semantics) -> Reference:
+def _read_match_value(reader: ExpressionCursor, index: int, _: Semantics) -> Reference:
     """A value of the match; the number of a row that no aggregate counts is RUNNING count(*)."""
     function, span = MatchFunction(reader.key_at(index)), without_arguments(reader, index)
     if function is MatchFunction.ROW_NUMBER and reader.caller is None:
@@ -474,7 +483,7 @@ def _read_match_value(reader: Reader, index: int, _: Semantics) -> Reference:
     return MatchValue(function, span)
 
 
-READERS: Mapping[str, Callable[[Reader, int, Semantics], Reference]] = {
+READERS: Mapping[str, Callable[[ExpressionCursor, int, Semantics], Reference]] = {
     "CLASSIFIER": read_classifier,
     "MATCHED_ROWS": _read_matched_rows,
     **dict.fromkeys((function.value for function in MatchFunction), _read_match_value),
@@ -482,7 +491,7 @@ READERS: Mapping[str, Callable[[Reader, int, Semantics], Reference]] = {
 """What reads a call, by its name, but for those of navigation and of aggregates."""
 
 
-def _variable(reader: Reader, index: int) -> str | None:
+def _variable(reader: ExpressionCursor, index: int) -> str | None:
     """The variable that the call at `index` names, if any."""
     arguments = checked_arguments(reader, index, range(2), "at most one variable")
     if not arguments:
@@ -499,14 +508,14 @@ def _variable(reader: Reader, index: int) -> str | None:
     return token.variable
 
 
-def without_arguments(reader: Reader, index: int) -> Span:
+def without_arguments(reader: ExpressionCursor, index: int) -> Span:
     """Where the call at `index` stands, which has no argument."""
     checked_arguments(reader, index, range(1), "no argument")
     return reader.text.call_span(index)
 
 
 def checked_arguments(
-    reader: Reader, index: int, wanted: range, expected: str
+    reader: ExpressionCursor, index: int, wanted: range, expected: str
 ) -> tuple[Range, ...]:
     """The index ranges of the arguments of a call that nothing follows, of which some number is
     wanted.
@@ -524,7 +533,7 @@ def checked_arguments(
     return arguments
 
 
-def call_arguments(reader: Reader, index: int) -> tuple[Range, ...]:
+def call_arguments(reader: ExpressionCursor, index: int) -> tuple[Range, ...]:
     """The index ranges of the arguments of the call at `index`."""
     opening = index + 1
     closing = reader.text.pairs[opening]
@@ -538,7 +547,7 @@ def call_arguments(reader: Reader, index: int) -> tuple[Range, ...]:
     return parts
 
 
-def _refuse_suffix(reader: Reader, index: int) -> None:
+def _refuse_suffix(reader: ExpressionCursor, index: int) -> None:
     """DISTINCT in the call at `index`, or FILTER and the like after it."""
     closing = reader.text.pairs[index + 1]
     for modifier in (index + 2, closing + 1):
