@@ -202,17 +202,10 @@ class Operation:
     __match_args__ = ("operator", "operands")
 
     def __post_init__(self) -> None:
-        pieces: list[Piece] = []
-        for part in self.parts:
-            for piece in (part,) if isinstance(part, str) else part.pieces:
-                if pieces and isinstance(piece, str) and isinstance(pieces[-1], str):
-                    pieces[-1] += piece
-                else:
-                    pieces.append(piece)
         operands = tuple(part for part in self.parts if not isinstance(part, str))
         own = self.own or named(self.operator)
         object.__setattr__(self, "operands", operands)
-        object.__setattr__(self, "pieces", set_apart(pieces))
+        object.__setattr__(self, "pieces", pieces_of(self.parts))
         object.__setattr__(self, "own", own)
         object.__setattr__(self, "operations", own.union(*[one.operations for one in operands]))
 
@@ -279,12 +272,15 @@ def inner_references(aggregate: Aggregate) -> tuple[Reference, ...]:
 def set_apart(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
     """The pieces that are not empty, with a blank where a reference would run into a word.
 
-    `LAST(x)AND y` is two words, but what stands for the reference may end with a letter.
+    `LAST(x)AND y` is two words, but what stands for the reference may end with a letter. Texts side
+    by side are one.
     """
     found: list[Piece] = []
     for piece in pieces:
         before = found[-1] if found else ""
-        if isinstance(piece, str) and not isinstance(before, str) and run_together("_", piece):
+        if isinstance(piece, str) and isinstance(before, str) and found:
+            found[-1] = before + piece
+        elif isinstance(piece, str) and not isinstance(before, str) and run_together("_", piece):
             found.append(f" {piece}")
         elif not isinstance(piece, str) and isinstance(before, str) and run_together(before, "_"):
             found[-1] = f"{before} "
@@ -292,6 +288,13 @@ def set_apart(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
         elif piece != "":
             found.append(piece)
     return tuple(found)
+
+
+def pieces_of(parts: Parts) -> tuple[Piece, ...]:
+    """The pieces of an expression of these parts."""
+    return set_apart(
+        piece for part in parts for piece in ((part,) if isinstance(part, str) else part.pieces)
+    )
 
 
 def variable_of(reference: Reference) -> str | None:

@@ -398,6 +398,8 @@ _OF_OTHERS = {
     ";": "remove the `;`",
     "=>": "write >= for a number that is as great or greater",
     "&&": "write AND",
+    "!": "write <> for what is not equal, NOT for what is not true",
+    "NOT": "write IS NOT NULL, NOT IN (...), NOT LIKE, or NOT before the whole condition",
     "->": "a lambda function stands in a function that takes one: transform(x, p -> p + 1)",
     "OPTIONS": "write LONGEST MATCH after PATTERN (...), or pass {option[dialect=bigquery]}",
     "WHERE": "filter the input in a subquery before the clause, or the result after it",

@@ -327,9 +327,8 @@ def unknown_column(
     qualifier, _, column = name.rpartition(".")
     if qualifier and clause in BEFORE_THE_MATCH and qualifier.upper() in known.variables:
         return _variable_before_the_match(span, qualifier=qualifier, clause=clause, column=column)
-    if qualifier and qualifier.upper() in known.variables:
-        not_there = _variable_over_window if known.over_window else _variable_not_read
-        return not_there(span, qualifier=qualifier)
+    if qualifier and known.over_window and qualifier.upper() in known.variables:
+        return _variable_over_window(span, qualifier=qualifier)
     if qualifier and column in known.columns:
         return _unknown_qualifier(
             span, name=qualifier, clause=clause, known=known.variables, column=column
@@ -415,14 +414,6 @@ _variable_before_the_match = plan_error(
 )
 
 
-# AVG(A.x, B.x), of which only the first is known to be an argument.
-_variable_not_read = plan_error(
-    "a column of pattern variable `{qualifier}` where none is read",
-    hint="look how many arguments the function takes",
-    culprit="qualifier",
-)
-
-
 # sum(A.x) OVER w, where A is a variable of the window's pattern and no relation.
 _variable_over_window = plan_error(
     "pattern variable `{qualifier}` in a function over a window",
@@ -503,14 +494,8 @@ def refused_by_engine(
     return MatchRecognizePlanError(
         f"{engine} refuses an expression in {part(clause)}: {sentence}",
         span,
-        hint=cure_of_quotes(sentence) or _OF_WORDS.get(sentence) or cure_of_arguments(function),
+        hint=cure_of_quotes(sentence) or cure_of_arguments(function),
     )
-
-
-_OF_WORDS = {
-    "Syntax error at or near 'NULL'": "write IS NULL or IS NOT NULL",
-    "Syntax error at or near '!'": "write <> for what is not equal, NOT for what is not true",
-}
 
 
 def cure_of_quotes(sentence: str) -> str | None:

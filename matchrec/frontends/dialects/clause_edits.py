@@ -24,7 +24,7 @@ from matchrec.frontends.dialects.spellings import (
     variables_as_written,
 )
 from matchrec.frontends.durations import duration
-from matchrec.frontends.expressions.analysis import ClausePart
+from matchrec.frontends.expressions.reader import ClausePart
 from matchrec.frontends.lexing.tokens import TokenKind, TokenSequence, read_tokens
 from matchrec.frontends.row_pattern import parameters_in
 from matchrec.frontends.sql.grammar import ClauseTokens, find_sections, read_clause

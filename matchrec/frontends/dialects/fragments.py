@@ -32,7 +32,6 @@ from matchrec.frontends.dialects.rules.place import (
     name_of,
     no_tables,
 )
-from matchrec.frontends.expressions.analysis import reason_of, stopped_at
 from matchrec.frontends.lexing.tokens import SEMANTICS, sequence_of, tokens_by
 from matchrec.source import Span
 
@@ -242,11 +241,11 @@ class Fragments:
                 return
             found = list(edits_between(old, new, tokenizers, frozenset(names)))
         except ParseError as error:
-            stop = stopped_at(error, tokens_in(old, self.read))
+            stop = _stopped_at(error, tokens_in(old, self.read))
             if stop is not None:
                 span = masked.before(Span(stop.start, stop.end + 1)).shifted(span.start)
             raise errors.unreadable(
-                span, product=self.read.title, reason=reason_of(error)
+                span, product=self.read.title, reason=_reason_of(error)
             ) from error
         except TokenError as error:
             raise errors.unreadable(span, product=self.read.title, reason=str(error)) from error
@@ -276,6 +275,20 @@ class Fragments:
             except (ParseError, TokenError):
                 continue
         return errors.without_equivalent(self.write.title, None, str(error), span)
+
+
+def _stopped_at(error: ParseError, tokens: Sequence[Token]) -> Token | None:
+    """The token at which sqlglot's parser gave up, or None where it does not say."""
+    detail = error.errors[0] if error.errors else {}
+    place = (detail.get("line"), detail.get("col"))
+    return next((token for token in tokens if (token.line, token.col) == place), None)
+
+
+def _reason_of(error: ParseError) -> str:
+    """What sqlglot's parser says, without the names of its classes."""
+    reason = str((error.errors[0] if error.errors else {}).get("description") or error)
+    is_missing = "Required keyword" in reason
+    return "something is missing before the end, or between two operators" if is_missing else reason
 
 
 def _outermost(spans: Sequence[Span]) -> list[Span]:

@@ -10,7 +10,7 @@ from matchrec.errors.sql import window as errors
 from matchrec.frontends.dialects.edits import Edit, Note
 from matchrec.frontends.dialects.products import Product
 from matchrec.frontends.dialects.rules.values import unit_of
-from matchrec.frontends.expressions.analysis import ClausePart
+from matchrec.frontends.expressions.reader import ClausePart
 from matchrec.frontends.lexing.tokens import TokenKind, TokenSequence, pair_brackets
 from matchrec.frontends.row_pattern import pattern_tokens
 from matchrec.frontends.sql.grammar import ClauseTokens, all_tokens, cut_out_tokens, find_sections

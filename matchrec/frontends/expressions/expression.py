@@ -1,101 +1,63 @@
 """Scalar syntax → expression: what reads rows of a match becomes references, the rest stays text.
 
-    LAST(A.price) * 1.1 > price      →      > ( * (?, 1.1), ?)   over   `? * 1.1 > ?`
-
-Three steps: `analysis` finds tokens and columns, `references` takes out what reads rows,
-`operands` and the reader below find the operations between them.
+LAST(A.price) * 1.1 > price      →      > ( * (?, 1.1), ?)   over   `? * 1.1 > ?`
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 from matchrec.errors import MatchRecognizeParseError
 from matchrec.errors import calls as calls_errors
 from matchrec.errors.kinds import shown_in
-from matchrec.errors.language import Language, part
-from matchrec.errors.sql import clause as query_errors
+from matchrec.errors.language import Language
+from matchrec.errors.sql import clause as errors
 from matchrec.errors.sql.expression import constant_key
-from matchrec.frontends.expressions.analysis import Analysis, ClausePart, Scope, analyse
-from matchrec.frontends.expressions.operands import BINARY, SHIFTS, NotModelled, OperandReader
-from matchrec.frontends.expressions.references import Hole, find_holes, refuse_references
-from matchrec.frontends.lexing.tokens import CONSTANT_CALLS, SPARK, Dialect, TokenKind
+from matchrec.frontends.expressions.operands import OperandReader
+from matchrec.frontends.expressions.reader import AFTER_OPERAND, SIGNS, ClausePart, Scope, read_text
+from matchrec.frontends.lexing.tokens import CONSTANT_CALLS, SPARK, Dialect, TokenKind, words
 from matchrec.plan.clauses import RowExpression
-from matchrec.plan.expression import (
-    DEEPEST,
-    LONG_CHAIN,
-    MATCH_NUMBER,
-    Aggregate,
-    Operation,
-    Reference,
-    Scalar,
-    Term,
-    references,
-    with_references,
-    with_terms,
-)
+from matchrec.plan.expression import DEEPEST, LONG_CHAIN, Operation, Scalar
+from matchrec.plan.operations import NO_OPERATIONS, Operations, named, with_constant
 from matchrec.plan.text import NONDETERMINISTIC
 from matchrec.source import Source, Span
 
-# The operations of an expression, by precedence climbing over its tokens and references.
-#
-#     disjunction := conjunction (OR conjunction)*      conjunction := negation (AND negation)*
-#     negation    := (NOT | !) negation | predicate
-#     predicate   := binary [IS [NOT] NULL | ... | [NOT] BETWEEN binary AND binary | [NOT] IN (...)
-#                            | [NOT] LIKE binary [ESCAPE string]]
-#     binary      := comparison over | ^ & shifts, + - ||, * / % DIV, unary, from loose to tight
-#
-# What is not modelled becomes an opaque `Term`, at the least part that holds it: a Term is always
-# right, an operation only lets later passes look inside.
-# Source: Spark's SqlBaseParser.g4, booleanExpression, predicate, valueExpression.
+# Operators and words by which the structure of an expression is read.
 
+SAME_SIGNS = {"==": "=", "!=": "<>"}
+"""Other ways to write an operator."""
+
+_LEVELS = ("= == <> != < <= > >= <=>", "|", "^", "&", "<< >> >>>", "+ - ||", "* / % DIV")
+BINARY = {
+    sign: (level, SAME_SIGNS.get(sign, sign))
+    for level, signs in enumerate(_LEVELS)
+    for sign in signs.split()
+}
+"""How tight each binary operator binds, and its name in an Operation."""
+
+SHIFTS = (">>>", ">>", "<<")
 _LOOSEST = (-1, "")
+_NEGATED = words("BETWEEN ILIKE IN LIKE REGEXP RLIKE")
 
 LIKENESSES = {"LIKE": "LIKE", "ILIKE": "ILIKE", "RLIKE": "RLIKE", "REGEXP": "RLIKE"}
 """The words between a text and a pattern, each with the operation that it is."""
 
 
-def with_row_operations(analysis: Analysis, scalar: Scalar) -> Scalar:
-    """A condition whose aggregates have the operations of what MATCH_NUMBER() is part of.
+class ScalarReader(OperandReader):
+    """Operators by precedence climbing, one method per rule.
 
-    Spark computes before the match what an aggregate evaluates on each row, but not the number:
-    what is made of it is computed during the match, as the condition itself is.
+        expression  := conjunction (OR conjunction)*      conjunction := negation (AND negation)*
+        negation    := (NOT | !) negation | predicate
+        predicate   := value [IS [NOT] NULL | ... | [NOT] BETWEEN value AND value | [NOT] IN (...)
+                              | [NOT] LIKE value [ESCAPE string]]
+        value       := comparison over | ^ & shifts, + - ||, * / % DIV, unary, loose to tight
+
+    What is not modelled becomes an opaque `Term`, at the least part that holds it: a Term is always
+    right, an operation only lets later passes look inside.
+    Source: Spark's SqlBaseParser.g4, booleanExpression, predicate, valueExpression.
     """
-    if analysis.scope.clause is not ClausePart.DEFINE:
-        return scalar
-    return with_references(scalar, lambda one: _in_aggregate(analysis, one))
 
-
-def _in_aggregate(analysis: Analysis, reference: Reference) -> Reference:
-    if not isinstance(reference, Aggregate):
-        return reference
-    return with_terms(reference, lambda term: _read(analysis, term))
-
-
-def _read(analysis: Analysis, term: Scalar) -> Scalar:
-    """The operations of a term, if MATCH_NUMBER() is in it."""
-    found = references(term)
-    if MATCH_NUMBER not in found:
-        return term
-    reader = OperationReader(analysis, tuple(_hole(analysis, one) for one in found))
-    places = [token.span.start for token in reader.tokens]
-    start = places.index(term.span.start)
-    end = next((at for at, place in enumerate(places) if place >= term.span.end), reader.end)
-    return reader.read(start, end)
-
-
-def _hole(analysis: Analysis, reference: Reference) -> Hole:
-    """Where a reference of a term stands among the tokens."""
-    assert reference.span is not None
-    start = analysis.index_at[reference.span.start]
-    return Hole(start, analysis.after(start, reference.span), Term((reference,), reference.span))
-
-
-class OperationReader(OperandReader):
-    """One method per rule; each returns its tree or raises NotModelled."""
-
-    def disjunction(self) -> Scalar:
+    def expression(self) -> Scalar:
         start = self.position
         operands = [self.conjunction()]
         while self.accept("OR"):
@@ -111,53 +73,75 @@ class OperationReader(OperandReader):
 
     def negation(self) -> Scalar:
         start = self.position
-        if self.accept("NOT") or self.accept("!"):
+        if self.key == "!" or (self.key == "NOT" and self.negates()):
+            self.position += 1
             return self.operation("NOT", start, self.negation())
         return self.predicate()
 
+    def negates(self) -> bool:
+        """Whether NOT stands before a condition, and is no name itself."""
+        following, after = self.kind_at(self.position + 1), self.key_at(self.position + 1)
+        if after == "NOT":  # `NOT NOT a`, or a column of `NOT NOT IN (1, 2)`
+            return self.key_at(self.position + 2) not in _NEGATED
+        if following is TokenKind.SYMBOL:
+            return after in SIGNS or after in (":", "?", "{")
+        if following is TokenKind.END:
+            return False
+        return after not in AFTER_OPERAND or (after != "IS" and self.ends_operand())
+
+    def ends_operand(self) -> bool:
+        """Whether the word after NOT is a whole operand, by what follows it."""
+        index = self.position + 2
+        key, kind = self.key_at(index), self.kind_at(index)
+        is_end = kind is TokenKind.END or key in AFTER_OPERAND
+        return is_end or (kind is TokenKind.SYMBOL and key not in SIGNS)
+
     def predicate(self) -> Scalar:
         start = self.position
-        left = self.binary(0)
+        left = self.value()
         if self.accept("IS"):
             return self.test(start, left)
-        negated = "NOT " if self.accept("NOT") else ""
+        negated = "NOT " if self.key == "NOT" and self.key_at(self.position + 1) in _NEGATED else ""
+        self.position += bool(negated)
         if self.accept("BETWEEN"):
-            low = self.binary(0)
-            if not self.accept("AND"):
-                raise NotModelled
-            return self.operation(f"{negated}BETWEEN", start, left, low, self.binary(0))
+            low = self.value()
+            self.expect("AND")
+            return self.operation(f"{negated}BETWEEN", start, left, low, self.value())
         if self.accept("IN"):
             return self.membership(start, left, f"{negated}IN")
         if self.key in LIKENESSES:
             return self.likeness(start, left, negated)
-        if negated:
-            raise NotModelled
         return left
 
     def membership(self, start: int, left: Scalar, operator: str) -> Scalar:
         """What follows IN; a subquery is opaque."""
-        opening = self.position
-        closing = self.pairs.get(opening)
-        if self.key != "(" or closing is None:
-            raise NotModelled
-        self.position = closing + 1
-        if self.text.is_subquery(opening):
-            return self.term(start, self.position)
-        return self.operation(operator, start, left, *self.separated(opening + 1, closing))
+        if self.key != "(":
+            value = self.value()
+            text = self.text.text_at(value.span)
+            raise errors.in_without_parentheses(value.span, where=self.clause, value=text)
+        if self.text.is_subquery(self.position):
+            return self.subquery(start, named(operator), left)
+        self.position += 1
+        values = [self.expression()]
+        while self.accept(","):
+            values.append(self.expression())
+        self.expect(")")
+        return self.operation(operator, start, left, *values)
 
     def likeness(self, start: int, left: Scalar, negated: str) -> Scalar:
         """LIKE and its relatives; of several patterns they are opaque."""
-        operator, sign = LIKENESSES[self.key], self.position
+        word, operator = self.key, LIKENESSES[self.key]
         self.position += 1
         if self.key in ("ANY", "SOME", "ALL") and self.key_at(self.position + 1) == "(":
-            self.position = self.pairs[self.position + 1] + 1
-            return self.term(start, self.position)
-        parts = [left, self.binary(0)]
+            self.position += 2
+            _, patterns = self.arguments()
+            self.expect(")")
+            return self.term(start, named(f"{negated}{operator} ANY"), left, *patterns)
+        own = with_constant(word, self.constant_at(self.position))
+        parts = [left, self.value()]
         if self.accept("ESCAPE"):
-            escape = self.position
-            self.skip(1)
-            parts.append(self.term(escape, self.position))
-        return self.operation(f"{negated}{operator}", start, *parts, sign=sign)
+            parts.append(self.operand())
+        return self.operation(f"{negated}{operator}", start, *parts, own=frozenset({own}))
 
     def test(self, start: int, left: Scalar) -> Operation:
         """What follows IS."""
@@ -165,62 +149,61 @@ class OperationReader(OperandReader):
         for word in ("NULL", "TRUE", "FALSE", "UNKNOWN"):
             if self.accept(word):
                 return self.operation(f"IS {negated}{word}", start, left)
-        if self.accept("DISTINCT", "FROM"):
-            return self.operation(f"IS {negated}DISTINCT FROM", start, left, self.binary(0))
-        raise NotModelled
+        self.expect("DISTINCT", "FROM")
+        return self.operation(f"IS {negated}DISTINCT FROM", start, left, self.value())
+
+    def value(self) -> Scalar:
+        return self.binary(0)
 
     def binary(self, level: int) -> Scalar:
-        """Operands and operators that bind at least as tight as `level`."""
+        """Operands and operators that bind at least as tight as `level`.
+
+        More than DEEPEST operators of one level in a row are opaque.
+        """
         start = self.position
-        left = self.unary()
-        tightness, chained = _LOOSEST[0], 0
+        tree = self.unary()
+        tightness, row, signs = _LOOSEST[0], [tree], NO_OPERATIONS
         while (found := BINARY.get(self.symbol(), _LOOSEST))[0] >= level:
             if found[0] != tightness:
-                left, chained = self.chain(start, left, chained), 0
-            sign = self.position
-            self.position += self.length(self.symbol())
-            tightness, operator = found
-            right = self.binary(tightness + 1)
-            chained += 1
-            if chained > DEEPEST:
-                continue
-            left = self.operation(operator, start, left, right, sign=sign)
-        return self.chain(start, left, chained)
+                tree = self.chain(start, tree, row, signs)
+                tightness, row, signs = found[0], [tree], NO_OPERATIONS
+            sign = self.symbol()
+            self.position += len(sign) if sign in SHIFTS else 1
+            own = frozenset({with_constant(sign, self.constant_at(self.position))})
+            row.append(self.binary(tightness + 1))
+            signs |= own
+            if len(row) <= DEEPEST + 1:
+                tree = self.operation(found[1], start, tree, row[-1], own=own)
+        return self.chain(start, tree, row, signs)
 
     def symbol(self) -> str:
-        """The operator that comes next: `<<` and `>>` are two tokens, side by side."""
+        """The operator that comes next: a shift is two or three tokens, side by side."""
         key = self.key
-        shift = key * 2
-        return shift if shift in SHIFTS and self.is_next(shift) else key
+        if key in ("<", ">") and self.key_at(self.position + 1) == key:
+            start = self.tokens[self.position].span.start
+            for shift in SHIFTS:
+                if self.text.text_at(Span(start, start + len(shift))) == shift:
+                    return shift
+        return key
 
-    def is_next(self, shift: str) -> bool:
-        """Whether the next tokens are those of a shift, with nothing between them."""
-        tokens = self.tokens[self.position : min(self.position + len(shift), self.end)]
-        joined = all(before.span.end == after.span.start for before, after in pairwise(tokens))
-        return joined and "".join(token.key for token in tokens) == shift
-
-    def length(self, symbol: str) -> int:
-        """How many tokens an operator is."""
-        return len(symbol) if symbol in SHIFTS else 1
-
-    def chain(self, start: int, tree: Scalar, length: int) -> Scalar:
-        """The tokens from `start` on, read as `tree` unless too many operators stand in a row."""
-        if length <= DEEPEST:
+    def chain(self, start: int, tree: Scalar, row: Sequence[Scalar], signs: Operations) -> Scalar:
+        """The tokens since `start`, read as `tree` unless too many operators stand in a row."""
+        if len(row) <= DEEPEST + 1:
             return tree
-        return self.operation(LONG_CHAIN, start, self.term(start, self.position))
+        return self.operation(LONG_CHAIN, start, self.term(start, signs, *row))
 
     def unary(self) -> Scalar:
-        start = self.position
-        if not (self.accept("-") or self.accept("+") or self.accept("~")):
+        start, sign = self.position, self.key
+        if sign not in ("-", "+", "~"):
             return self.primary()
-        sign = self.key_at(start)
+        self.position += 1
+        is_number = self.kind_at(start + 1) is TokenKind.NUMBER
         operand = self.unary()
-        number = isinstance(operand, Term) and self.position == start + 2
         if sign == "~":
             return self.operation("~", start, operand)
-        if sign == "-" and not (number and self.kind_at(start + 1) is TokenKind.NUMBER):
-            return self.operation("NEG", start, operand)
-        return self.term(start, self.position)
+        if sign == "+" or (is_number and self.position == start + 2):
+            return self.term(start, NO_OPERATIONS, operand)
+        return self.operation("NEG", start, operand)
 
 
 def parse_scalar(text: str, offset: int, scope: Scope) -> Scalar:
@@ -232,36 +215,35 @@ def parse_scalar(text: str, offset: int, scope: Scope) -> Scalar:
     >>> tree.operator, render(tree, lambda reference: f"<{reference.argument}>")
     ('>', '<price> > 2 * <price>')
     """
-    try:
-        analysis = analyse(text, offset, scope)
-        reader = OperationReader(analysis, find_holes(analysis))
-        return with_row_operations(analysis, reader.read(0, reader.end))
-    except RecursionError as error:
-        span = Span(offset, offset + len(text))
-        raise query_errors.expression_nested_too_deep(
-            span, where=part(scope.clause.value)
-        ) from error
+    return _read(text, offset, scope)[1]
 
 
 def parse_row_expression(
     text: str, offset: int, clause: ClausePart, dialect: Dialect = SPARK
 ) -> RowExpression:
     """SQL over one row of the input, or over none."""
-    analysis = analyse(text, offset, Scope(clause, dialect=dialect))
-    refuse_references(analysis)
-    span = analysis.span(0, len(analysis.tokens))
-    if clause is not ClausePart.WITHIN and _is_constant(analysis):
-        raise constant_key(analysis.text_at(span), analysis.clause, span)
-    return RowExpression(analysis.written(span), span)
+    reader, tree = _read(text, offset, Scope(clause, dialect=dialect, of_rows=False))
+    if clause is not ClausePart.WITHIN and _is_constant(reader):
+        raise constant_key(reader.text.text_at(tree.span), reader.clause, tree.span)
+    return RowExpression(reader.written(tree.span), tree.span)
 
 
-def _is_constant(analysis: Analysis) -> bool:
+def _read(text: str, offset: int, scope: Scope) -> tuple[ScalarReader, Scalar]:
+    """The expression, and the reader that has read it to its end."""
+    reader = ScalarReader(read_text(text, offset, scope), scope)
+    try:
+        return reader, reader.between(0, reader.end)
+    except RecursionError as error:
+        span = Span(offset, offset + len(text))
+        raise errors.expression_nested_too_deep(span, where=reader.clause) from error
+
+
+def _is_constant(reader: ScalarReader) -> bool:
     """Whether an expression has one value for all rows; what `f()` gives may be anything."""
-    calls = [index for index in range(len(analysis.tokens)) if analysis.is_call(index)]
-    return not analysis.columns and not any(
-        analysis.key(index) in NONDETERMINISTIC
-        or (analysis.key(index + 2) == ")" and analysis.key(index) not in CONSTANT_CALLS)
-        for index in calls
+    return not reader.rows_read and not any(
+        reader.key_at(index) in NONDETERMINISTIC
+        or (reader.key_at(index + 2) == ")" and reader.key_at(index) not in CONSTANT_CALLS)
+        for index in reader.functions
     )
 
 

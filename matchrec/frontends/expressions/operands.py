@@ -1,136 +1,54 @@
-"""A position in an expression, in which each reference is one token."""
+"""The operands of an expression: references, names, literals, calls, CASE, groups in parentheses.
+
+Spark reserves no word by default, and finds by what stands around one whether it is a name: where
+an operand is due and nothing that the word could introduce follows, there is no other reading.
+
+    ROUND(drop, 2)    case > 1    CASE WHEN like THEN outer END    B.select
+
+Source: Spark's SqlBaseParser.g4, primaryExpression, nonReserved, strictNonReserved.
+"""
 
 from __future__ import annotations
 
-import re
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Mapping
 
-from matchrec.frontends.expressions.analysis import Analysis, with_holes
-from matchrec.frontends.expressions.references import Hole
-from matchrec.frontends.expressions.row_terms import with_field_name
+from matchrec.errors.sql import clause as syntax_errors
+from matchrec.errors.sql import expression as errors
+from matchrec.frontends.expressions import references
+from matchrec.frontends.expressions.reader import (
+    AFTER_OPERAND,
+    SIGNS,
+    ClausePart,
+    ExpressionCursor,
+    RowRead,
+)
 from matchrec.frontends.lexing.tokens import (
-    CLOSING,
+    AGGREGATES,
+    OF_THE_MATCH,
+    SEMANTICS,
     UNITS,
-    Cursor,
-    Token,
+    UNITS_OF_TIME,
+    WINDOW_ONLY,
+    Dialect,
     TokenKind,
-    TokenSequence,
-    pair_brackets,
     words,
 )
-from matchrec.plan.expression import Operation, Parts, Piece, Scalar, Term, around, enclosed
-from matchrec.plan.operations import NO_OPERATIONS, Operations
+from matchrec.plan.expression import (
+    ColumnReference,
+    Navigation,
+    Operation,
+    Piece,
+    Scalar,
+    Term,
+    column_term,
+    enclosed,
+)
+from matchrec.plan.operations import NO_OPERATIONS, UNREAD, named
+from matchrec.plan.text import CURRENT_VALUES, NONDETERMINISTIC, quoted, run_together
 
-
-class ExpressionCursor(Cursor):
-    """Reads an expression's tokens, and makes nodes of those already read."""
-
-    def __init__(self, analysis: Analysis, holes: tuple[Hole, ...]) -> None:
-        self.analysis = analysis
-        self.holes: dict[int, Hole] = {}
-        self.operations: list[Operations] = []
-        tokens = self._tokens(holes)
-        self.pairs = pair_brackets(tokens)
-        self.text = TokenSequence(analysis.text, tuple(tokens), self.pairs, offset=analysis.offset)
-        super().__init__(tokens)
-
-    def _tokens(self, holes: tuple[Hole, ...]) -> list[Token]:
-        """The tokens, with one for each hole."""
-        starts = {hole.start: hole for hole in holes}
-        tokens: list[Token] = []
-        index = 0
-        while index < len(self.analysis):
-            hole = starts.get(index)
-            if hole is None:
-                tokens.append(self.analysis[index])
-                self.operations.append(self.analysis.operations[index])
-                index += 1
-            else:
-                self.holes[len(tokens)] = hole
-                self.operations.append(hole.read.own)
-                span = self.analysis.span(hole.start, hole.end)
-                tokens.append(Token(TokenKind.REFERENCE, "", span))
-                index = hole.end
-        return tokens
-
-    def pieces(self, start: int, end: int) -> tuple[Piece, ...]:
-        """The exact text of tokens `start .. end`, with holes."""
-        holes = [
-            (self.tokens[index].span, self._read(self.holes[index]))
-            for index in range(start, end)
-            if index in self.holes
-        ]
-        span = self.span(start, end)
-        whole = holes[0][1] if len(holes) == 1 and end == start + 1 else None
-        return whole or with_holes(self.analysis.written, span, holes)
-
-    def _read(self, hole: Hole) -> tuple[Piece, ...]:
-        return with_field_name(self.analysis, hole.start, hole.end, hole.read.pieces)
-
-    def term(self, start: int, end: int) -> Term:
-        own = NO_OPERATIONS.union(*self.operations[start:end])
-        return Term(self.pieces(start, end), self.span(start, end), own)
-
-    def column_name(self, start: int, end: int) -> str | None:
-        """The last name of a column, if the expression's tokens `start .. end` are that."""
-        column = self.analysis.columns.get(start)
-        if column is None or self.analysis.after(start, column.span) != end:
-            return None
-        return self.analysis[self.analysis.index_at[column.parts[-1].start]].text
-
-    def operation(
-        self,
-        operator: str,
-        start: int,
-        *operands: Scalar,
-        words: tuple[str, ...] = (),
-        sign: int | None = None,
-    ) -> Operation:
-        """An operation over the tokens from `start` up to the current position.
-
-        sign: where its operator stands, if what follows that matters to the tables of operations.
-        """
-        parts, span = self.parts(start, self.position, operands), self.span(start, self.position)
-        own = NO_OPERATIONS if sign is None else self.operations[sign]
-        return Operation(operator, parts, span, words, own)
-
-    def parts(self, start: int, end: int, operands: Sequence[Scalar]) -> Parts:
-        """The exact text of tokens `start .. end`, with operands in their places."""
-        return around(operands, self.analysis.written, self.span(start, end))
-
-    def string_at(self, index: int) -> str:
-        """The text of a string, as it was written, without its quotes."""
-        return self.analysis.text_at(self.tokens[index].span)[1:-1]
-
-    def type_name(self, start: int, end: int) -> str:
-        """The tokens `start .. end` of a type, as a word: `DECIMAL(10,2)`, `INTERVAL DAY`."""
-        text = " ".join(self.tokens[index].text.upper() for index in range(start, end))
-        return re.sub(r" ?([(),<>:]) ?", r"\1", text)
-
-    def top_level(self, key: str, start: int, end: int) -> int | None:
-        """Where the first of tokens `start .. end` with a key stands that is in no brackets."""
-        return next((at for at in self.text.level(start, end) if self.key_at(at) == key), None)
-
-
-# The operands of an expression: references, literals, calls, CASE, groups in parentheses.
-
-
-# Operators and words by which the structure of an expression is read.
-
-SAME_SIGNS = {"==": "=", "!=": "<>"}
-"""Other ways to write an operator."""
-
-_LEVELS = ("= == <> != < <= > >= <=>", "|", "^", "&", "<< >>", "+ - ||", "* / % DIV")
-BINARY = {
-    sign: (level, SAME_SIGNS.get(sign, sign))
-    for level, signs in enumerate(_LEVELS)
-    for sign in signs.split()
-}
-"""How tight each binary operator binds, and its name in an Operation."""
-
-SHIFTS = ("<<", ">>")
+_LITERALS = words("TRUE FALSE NULL") | CURRENT_VALUES
+_TYPES = words("DATE TIME TIMESTAMP TIMESTAMP_LTZ TIMESTAMP_NTZ X")
+_COUNTED = words("DISTINCT ALL")
 
 _OPERATORS = words("AND OR NOT NEG IN BETWEEN IS CASE LIKE ILIKE RLIKE REGEXP IDENTIFIER")
 """Names of operations that no function of that name stands for, and one that is no function."""
@@ -158,14 +76,423 @@ def operation_of_call(name: str, arguments: int) -> str | None:
     return name if fits and name not in _OPERATORS else None
 
 
-NOT_PLAIN = frozenset({"->", "=>", "AS", "FROM", "DISTINCT", "ORDER", "USING", "FOR", "TO"})
-"""What stands in no argument that is one value."""
+# Names that functions give to the fields of a struct after their arguments.
+#
+#     STRUCT(A.x, LAST(y))      →      STRUCT(? AS `x`, ? AS `col2`)
+#
+# Spark takes such a name from the column that it is given, which for what a match reads is one of
+# ours, so the name that the text means is written.
 
-CONSTANTS = words("TRUE FALSE NULL CURRENT_DATE CURRENT_TIMESTAMP CURRENT_TIME LOCALTIMESTAMP")
-"""Words that are values; other words that are no columns are units: DATEDIFF(HOUR, a, b)."""
+NAMING = frozenset({"STRUCT", "ARRAYS_ZIP"})
+"""The functions that name fields after their arguments."""
 
-AFTER_INTERVAL = frozenset({"AND", "OR", "IS", "NOT", "BETWEEN", "IN", "LIKE", "DIV"}) | CLOSING
-"""What may follow INTERVAL '1' where no unit does."""
+
+def named_field(
+    function: str, place: int, name: str | None, read: tuple[Piece, ...]
+) -> tuple[Piece, ...]:
+    """An argument of one of `NAMING`, by its place from 1; name: of its column, if it is one."""
+    if function == "STRUCT":
+        return (*read, f" AS {quoted(name or f'col{place}')}")
+    if name is None:
+        return ("COALESCE(", *read, ")")
+    return ("STRUCT(", *read, f" AS {quoted(name)}).{quoted(name)}")
+
+
+class OperandReader(ExpressionCursor):
+    """One method per rule."""
+
+    def primary(self) -> Scalar:
+        """An operand with the subscripts, fields, casts and collations after it."""
+        start = self.position
+        tree = self.operand()
+        while (found := self.postfix(start, tree)) is not None:
+            tree = found
+        return tree
+
+    def operand(self) -> Scalar:
+        """A reference, a name, a literal, a call, a CASE or a group."""
+        start, key = self.position, self.key
+        if start >= self.end:
+            raise self.unexpected()
+        token = self.tokens[start]
+        if token.is_constant:
+            return self.constant(start)
+        if key == "(":
+            return self.group()
+        if key in (":", "?"):
+            return self.parameter()
+        if token.kind is TokenKind.SYMBOL and not (key == "*" or self.is_frame(start)):
+            raise self.unexpected()
+        if key in SEMANTICS and (read := references.read_with_semantics(self)):
+            return read
+        if key == "CASE" and self.is_case():
+            return self.case()
+        if key == "INTERVAL" and self.is_interval():
+            return self.interval()
+        if self.key_at(start + 1) == "(" and token.is_name:
+            return self.call()
+        if key in _LITERALS and self.key_at(start + 1) not in (".", "->"):
+            self.position += 1
+            return self.term(start, frozenset({key}))
+        if key in _TYPES and self.kind_at(start + 1) is TokenKind.STRING:
+            self.position += 1
+            return self.constant(start)
+        if key in AFTER_OPERAND and not self.ends_after(start):
+            raise self.unexpected()
+        return self.column()
+
+    def ends_after(self, index: int) -> bool:
+        """Whether the operand may end with a token: no other one follows."""
+        following = self.kind_at(index + 1)
+        is_word = following is TokenKind.WORD and self.key_at(index + 1) not in AFTER_OPERAND
+        return not is_word and following not in (TokenKind.NUMBER, TokenKind.STRING)
+
+    def constant(self, start: int) -> Term:
+        """A number; texts in a row, perhaps after the word of their type."""
+        own = named(self.key_at(start)) if self.position > start else NO_OPERATIONS
+        is_number = self.kind_at(self.position) is TokenKind.NUMBER
+        self.position += 1
+        while not is_number and self.kind_at(self.position) is TokenKind.STRING:
+            self.position += 1
+        return self.term(start, own)
+
+    def parameter(self) -> Term:
+        """`?` or `:name`."""
+        start = self.position
+        self.position += 1
+        if self.key_at(start) == ":":
+            self.name()
+        return self.term(start, NO_OPERATIONS)
+
+    def is_frame(self, index: int) -> bool:
+        """Whether `{name}` stands at `index`."""
+        is_named = index + 2 < self.end and self.tokens[index + 1].is_word
+        return is_named and self.key_at(index) == "{" and self.key_at(index + 2) == "}"
+
+    def column(self) -> Term:
+        """A column with its qualifiers, all columns, or a parameter of a lambda."""
+        start = self.position
+        parts = self.path()
+        span = self.span(start, self.position)
+        first = self.tokens[start]
+        if self.key == "(":
+            return self.unknown_call(start)
+        is_star = self.key_at(self.position - 1) == "*"
+        qualified = len(parts) > 1
+        is_known = qualified and first.variable in self.scope.variables
+        if first.name in self.parameters or (
+            not is_known and first.name.lower() in map(str.lower, self.parameters)
+        ):
+            return self.term(start, NO_OPERATIONS)
+        variable = first.variable if is_known else None
+        if is_star:
+            self._refuse_star(start)
+            if not qualified:
+                return self.term(start, NO_OPERATIONS)
+        self.rows_read.append(RowRead(variable, span, is_column=True))
+        self.last_read = None if is_star else span
+        text = self.written(self.span(parts[1 if is_known else 0], self.position))
+        return column_term(Navigation(variable), text, span)
+
+    def path(self) -> list[int]:
+        """Where each name of a column stands; goes past them, and past those of a variant."""
+        parts = [self.position]
+        self.position += 3 if self.is_frame(self.position) else 1
+        while len(parts) < 4 and self.key in (".", ":"):
+            self._refuse_double_quotes(parts)
+            parts.append(self.position + 1)
+            self.position += 2
+            if self.position > self.end:
+                raise self.unexpected()
+            last = self.tokens[parts[-1]]
+            self._refuse_double_quotes(parts)
+            if last.key == "*":
+                break
+            if not last.is_name:
+                self.position -= 1
+                raise self.unexpected()
+        return parts
+
+    def _refuse_double_quotes(self, parts: list[int]) -> None:
+        """A column, or a qualifier that is no variable, which the dialect reads as a string."""
+        token = self.tokens[parts[-1]]
+        written = self.text.text_at(token.span)
+        if not written.startswith('"') or self.scope.dialect is Dialect.QUOTED_NAMES:
+            return
+        if len(parts) > 1 or token.variable not in self.scope.variables:
+            raise errors.column_in_double_quotes(token.span, clause=self.clause, text=written)
+
+    def _refuse_star(self, start: int) -> None:
+        """All columns of a row, but for those that an aggregate or a navigation reads."""
+        span = self.span(start, self.position)
+        if self.scope.of_rows and self.caller is None:
+            raise errors.bare_star(span, clause=self.clause)
+        if self.caller is not None and self.key_at(self.caller) == "COUNT":
+            function = self.tokens[self.caller].text
+            raise errors.star_outside_count(span, function=function, clause=self.clause)
+
+    def postfix(self, start: int, tree: Scalar) -> Scalar | None:
+        """The operand with the subscript, field, cast or collation after it, if there is one."""
+        place = self.position
+        match self.key:
+            case "[":
+                self.position += 1
+                index = self.expression()
+                self.expect("]")
+                return self.operation("[]", start, tree, index)
+            case "::":
+                self.position += 1
+                word = self.type_name()
+                return self.operation("CAST", start, tree, words=(word,))
+            case "." | ":" as sign:
+                self.position += 1
+                word = self.name()
+                if sign == ":":
+                    return self.term(start, NO_OPERATIONS, tree)
+                return self.operation(".", start, tree, words=(word,))
+            case "COLLATE":
+                self.position += 1
+                self.name()
+                return self.term(start, named("COLLATE"), tree)
+            case "OVER" if self.key_at(place - 1) in (")", "NULLS"):
+                references.refuse_window(self)
+        return None
+
+    def name(self) -> str:
+        """The name that stands next."""
+        token = self.tokens[self.position] if self.position < self.end else None
+        if token is None or not token.is_name:
+            raise self.unexpected()
+        self.position += 1
+        return token.text
+
+    def type_name(self, end: int | None = None) -> str:
+        """The type up to `end`, or that which stands next, as a word: `DECIMAL(10,2)`."""
+        start = self.position
+        if end is None:
+            self._skip_type()
+        else:
+            self.position = end
+        if self.position == start:
+            raise self.unexpected()
+        text = ""
+        for token in self.tokens[start : self.position]:
+            word = self.text.text_at(token.span).upper()
+            text += f" {word}" if run_together(text, word) else word
+        return text
+
+    def _skip_type(self) -> None:
+        """Goes past a type: a word with what it has in brackets, or an interval's units."""
+        if self.kind_at(self.position) is not TokenKind.WORD:
+            return
+        is_interval = self.accept("INTERVAL")
+        self.position += not is_interval
+        deep = 0
+        while self.position < self.end and (deep or self.key == "<"):
+            deep += (self.key == "<") - (self.key == ">")
+            self.position += 1
+        self.position = self.text.past(self.position) if self.key == "(" else self.position
+        while is_interval and self.key in UNITS_OF_TIME | {"TO"}:
+            self.position += 1
+
+    def is_interval(self) -> bool:
+        """Whether a value with a unit follows INTERVAL, or a text; a parameter, with a gap."""
+        value = self.position + 1 + (self.key_at(self.position + 1) in ("-", "+"))
+        if self.key_at(value) in (":", "?"):
+            return self.tokens[value].span.start > self.tokens[self.position].span.end
+        return self.kind_at(value) in (TokenKind.NUMBER, TokenKind.STRING)
+
+    def interval(self) -> Term:
+        """`INTERVAL '1' DAY`, `INTERVAL -3 DAYS 2 HOURS`, `INTERVAL '1-2' YEAR TO MONTH`."""
+        start = self.position
+        self.position += 1
+        if self.key in (":", "?"):
+            marker = self.parameter()
+            raise syntax_errors.interval_of_parameter(
+                self.tokens[start].span, parameter=self.text.text_at(marker.span), where=self.clause
+            )
+        while self._at_value():
+            self.position += 1 + (self.key in ("-", "+"))
+            is_text = self.kind_at(self.position - 1) is TokenKind.STRING
+            if is_text and self.key not in UNITS_OF_TIME:
+                continue  # its units are in it
+            self._skip_unit()
+            if self.accept("TO"):
+                self._skip_unit()
+        return self.term(start, named("INTERVAL"))
+
+    def _skip_unit(self) -> None:
+        if self.key not in UNITS_OF_TIME:
+            raise self.unexpected()
+        self.position += 1
+
+    def _at_value(self) -> bool:
+        """Whether a number or a text stands next, perhaps with its sign."""
+        index = self.position + (self.key in ("-", "+"))
+        return self.kind_at(index) in (TokenKind.NUMBER, TokenKind.STRING)
+
+    def is_case(self) -> bool:
+        """Whether CASE ... WHEN ... END starts here."""
+        start, after = self.position, self.key_at(self.position + 1)
+        following = self.kind_at(start + 1)
+        if following is TokenKind.END or (following is TokenKind.SYMBOL and after not in SIGNS):
+            return False
+        if after in AFTER_OPERAND and after != "WHEN":
+            return self.key_at(start + 2) == "WHEN"
+        is_compared = after == "WHEN" and self.key_at(start - 1) == "CASE"
+        end = self.text.pairs.get(self.text.around[start], self.end)
+        keys = [self.key_at(index) for index in self.text.level(start, end)] if is_compared else []
+        return not is_compared or keys.count("END") > 1
+
+    def case(self) -> Scalar:
+        """CASE with its conditions and values in a row, ELSE last; `CASE OF` starts with x."""
+        start = self.position
+        self.position += 1
+        operator = "CASE" if self.key == "WHEN" else "CASE OF"
+        parts = [] if self.key == "WHEN" else [self.expression()]
+        if self.key != "WHEN":
+            raise self.unexpected()
+        while self.accept("WHEN"):
+            parts.append(self.expression())
+            self.expect("THEN")
+            parts.append(self.expression())
+        if self.accept("ELSE"):
+            parts.append(self.expression())
+        if self.position == self.end:
+            raise self.unreadable(self.tokens[start].span, "CASE has no END")
+        self.expect("END")
+        return self.operation(operator, start, *parts)
+
+    def group(self) -> Scalar:
+        """An expression in parentheses, which are in its text; several are a struct."""
+        start = self.position
+        if self.text.is_subquery(start):
+            return self.subquery(start, NO_OPERATIONS)
+        self.position += 1
+        names, values = self.fields()
+        self.expect(")")
+        if len(values) > 1:
+            return self.operation("STRUCT", start, *values, words=names)
+        return enclosed(values[0], self.written, self.span(start, self.position))
+
+    def fields(self, function: str = "") -> tuple[tuple[str, ...], tuple[Scalar, ...]]:
+        """The expressions between commas, with the names that they have in a struct."""
+        fields = [self.field(1, function)]
+        while self.accept(","):
+            fields.append(self.field(len(fields) + 1, function))
+        names, values = zip(*fields, strict=True)
+        return names, values
+
+    def field(self, place: int, function: str) -> tuple[str, Scalar]:
+        """The name and the value of a field, which `function` gives to its argument."""
+        value = self.expression()
+        if function == "STRUCT" and self.accept("AS"):
+            return self.name(), value
+        column = self.column_name(value)
+        is_reference = isinstance(value, Term) and value.span == self.last_read
+        if function and is_reference and self.scope.clause is ClausePart.MEASURES:
+            pieces = named_field(function, place, column, value.pieces)
+            value = Term(pieces, value.span, value.operations)
+        return column or f"col{place}", value
+
+    def column_name(self, value: Scalar) -> str | None:
+        """The name that a value gives to the field of a struct, if it has one."""
+        if isinstance(value, Operation):
+            return value.words[0] if value.operator == "." else None
+        last = self.tokens[self.position - 1]
+        match value.pieces:
+            case (ColumnReference(),) if last.is_name:
+                return last.text
+            case _:
+                return None
+
+    def call(self) -> Scalar:
+        """A call; an operation when its arguments are plain expressions."""
+        start, token, key = self.position, self.tokens[self.position], self.key
+        if not self.text.is_call(start):
+            self.position += 1
+            return self.unknown_call(start)
+        if key in OF_THE_MATCH or key in AGGREGATES:
+            return references.read_call(self, start)
+        if self.scope.of_rows and key in WINDOW_ONLY:
+            raise errors.window_function(token.span, function=token.text, clause=self.clause)
+        if self.scope.clause is ClausePart.DEFINE and key in NONDETERMINISTIC:
+            raise errors.nondeterministic(token.span, function=token.text.lower())
+        self.functions.append(start)
+        self.position += 1
+        if self.text.is_subquery(self.position):
+            return self.subquery(start, named(key))
+        self.position += 1
+        form = SPECIAL_CALLS.get(key)
+        special = form(self, key, start) if form else None
+        return self.ordinary_call(start) if special is None else special
+
+    def unknown_call(self, start: int) -> Term:
+        """A call by a name in quotes, or by one with qualifiers before it."""
+        self.expect("(")
+        _, values = self.arguments()
+        self.expect(")")
+        return self.term(start, UNREAD, *values)
+
+    def ordinary_call(self, start: int) -> Scalar:
+        """The call at `start`, after whose parenthesis it stands: arguments between commas."""
+        name = self.key_at(start)
+        is_plain, values = self.arguments(name)
+        self.expect(")")
+        operation = operation_of_call(name, len(values)) if is_plain else None
+        if operation is None:
+            return self.term(start, named(name), *values)
+        return self.operation(operation, start, *values)
+
+    def arguments(self, function: str = "") -> tuple[bool, tuple[Scalar, ...]]:
+        """Whether the arguments are values, and nothing else; and what they have of values."""
+        if self.key == ")":
+            return True, ()
+        is_plain = not self.is_quantifier()
+        self.position += not is_plain
+        values: list[Scalar] = []
+        while True:
+            if self.is_lambda():
+                is_plain = False
+                values.append(self.lambda_body())
+            elif self.key_at(self.position + 1) == "=>" and self.tokens[self.position].is_name:
+                is_plain = False
+                self.position += 2
+                values.append(self.expression())
+            elif function in NAMING:
+                values.append(self.field(len(values) + 1, function)[1])
+            else:
+                values.append(self.expression())
+            if not self.accept(","):
+                return is_plain, tuple(values)
+
+    def is_quantifier(self) -> bool:
+        """Whether DISTINCT or ALL stands before an argument, and is no name itself."""
+        if self.key not in _COUNTED:
+            return False
+        following, after = self.kind_at(self.position + 1), self.key_at(self.position + 1)
+        if following is TokenKind.SYMBOL:
+            return after in SIGNS | {"*", ":", "?", "{"}
+        return after not in AFTER_OPERAND or self.key_at(self.position + 2) in (")", ",", ".")
+
+    def is_lambda(self) -> bool:
+        """Whether the parameters of a lambda stand next, with its arrow."""
+        after = self.text.past(self.position)
+        is_list = self.key == "(" or (
+            self.position < self.end and self.tokens[self.position].is_name
+        )
+        return is_list and self.key_at(after) == "->"
+
+    def lambda_body(self) -> Scalar:
+        """`x -> ...` or `(x, y) -> ...`, of which the body is read."""
+        is_list = self.accept("(")
+        names = [self.name()]
+        while is_list and self.accept(","):
+            names.append(self.name())
+        self.expect(*((")", "->") if is_list else ("->",)))
+        with self.knowing(names):
+            body = self.expression()
+        return Term(body.pieces, body.span, body.operations | {"->"})
 
 
 # Calls with more in their parentheses than values: types, units, and words between the arguments.
@@ -179,85 +506,108 @@ AFTER_INTERVAL = frozenset({"AND", "OR", "IS", "NOT", "BETWEEN", "IN", "LIKE", "
 # STRUCT(x, 1 AS y)             STRUCT(x, 1), of the words x and y
 # NAMED_STRUCT('x', 1)          STRUCT(1), of the word x
 
-
-SpecialCall = tuple[str, tuple[Scalar, ...], tuple[str, ...]]
-"""The operator, the operands and the words that are read: see `plan.expression.Operation`."""
-
-Form = Callable[["OperandReader", str, int, int], SpecialCall | None]
-"""Reads the tokens between the parentheses of a call; None where it is an ordinary one."""
+Form = Callable[[OperandReader, str, int], Scalar | None]
+"""Reads what the call at an index has in its parentheses; None where it is an ordinary one."""
 
 
-def read_cast(reader: OperandReader, name: str, start: int, end: int) -> SpecialCall | None:
-    place = reader.top_level("AS", start, end)
-    if place is None:
+def _closed(
+    reader: OperandReader, name: str, start: int, *operands: Scalar, words: tuple[str, ...] = ()
+) -> Operation:
+    reader.expect(")")
+    return reader.operation(name, start, *operands, words=words)
+
+
+def read_cast(reader: OperandReader, name: str, start: int) -> Scalar:
+    operand = reader.expression()
+    reader.expect("AS")
+    word = reader.type_name(reader.text.pairs[start + 1])
+    return _closed(reader, name, start, operand, words=(word,))
+
+
+def read_with_unit(reader: OperandReader, name: str, start: int) -> Scalar | None:
+    unit, is_word = reader.key, reader.kind_at(reader.position) is TokenKind.WORD
+    is_unit = is_word and unit in UNITS - {"NANOSECOND"} | {"DAYOFYEAR"}
+    arguments = reader.text.separated(reader.position, reader.text.pairs[start + 1])
+    if not is_unit or len(arguments) < 3 or reader.key_at(reader.position + 1) != ",":
         return None
-    operand = reader.argument(start, place)
-    return name, (operand,), (reader.type_name(place + 1, end),)
+    reader.position += 2
+    _, values = reader.arguments()
+    return _closed(reader, WITH_UNIT[name], start, *values, words=(unit,))
 
 
-def read_with_unit(reader: OperandReader, name: str, start: int, end: int) -> SpecialCall | None:
-    unit = reader.key_at(start)
-    if reader.kind_at(start) is not TokenKind.WORD or reader.key_at(start + 1) != ",":
+def read_extract(reader: OperandReader, _: str, start: int) -> Scalar | None:
+    field, is_word = reader.key, reader.kind_at(reader.position) is TokenKind.WORD
+    if not (is_word and reader.key_at(reader.position + 1) == "FROM"):
         return None
-    if unit not in UNITS - {"NANOSECOND"} | {"DAYOFYEAR"}:
+    reader.position += 2
+    return _closed(reader, "EXTRACT", start, reader.expression(), words=(field,))
+
+
+def read_date_part(reader: OperandReader, _: str, start: int) -> Scalar | None:
+    field, is_text = reader.position, reader.kind_at(reader.position) is TokenKind.STRING
+    if not (is_text and reader.key_at(field + 1) == ","):
         return None
-    return WITH_UNIT[name], reader.separated(start + 2, end), (unit,)
+    reader.position += 2
+    word = reader.text.text_at(reader.tokens[field].span)[1:-1].upper()
+    return _closed(reader, "EXTRACT", start, reader.expression(), words=(word,))
 
 
-def read_extract(reader: OperandReader, _: str, start: int, end: int) -> SpecialCall | None:
-    if reader.kind_at(start) is not TokenKind.WORD or reader.key_at(start + 1) != "FROM":
+def read_trim(reader: OperandReader, name: str, start: int) -> Scalar | None:
+    if not _has_word(reader, start, "FROM"):
         return None
-    return "EXTRACT", (reader.argument(start + 2, end),), (reader.key_at(start),)
+    side = TRIMS.get(reader.key)
+    reader.position += side is not None
+    texts = [] if reader.key == "FROM" else [reader.expression()]
+    reader.expect("FROM")
+    return _closed(reader, side or name, start, *texts, reader.expression())
 
 
-def read_date_part(reader: OperandReader, _: str, start: int, end: int) -> SpecialCall | None:
-    if reader.kind_at(start) is not TokenKind.STRING or reader.key_at(start + 1) != ",":
+def read_position(reader: OperandReader, name: str, start: int) -> Scalar | None:
+    if not _has_word(reader, start, "IN"):
         return None
-    field = reader.string_at(start).upper()
-    return "EXTRACT", (reader.argument(start + 2, end),), (field,)
-
-
-def read_trim(reader: OperandReader, _: str, start: int, end: int) -> SpecialCall | None:
-    place = reader.top_level("FROM", start, end)
-    if place is None:
-        return None
-    side = TRIMS.get(reader.key_at(start))
-    first = start + (side is not None)
-    texts = [reader.argument(first, place)] if first < place else []
-    return side or "TRIM", (*texts, reader.argument(place + 1, end)), ()
+    text = reader.value()  # ends before IN, which is an operator elsewhere
+    reader.expect("IN")
+    return _closed(reader, name, start, text, reader.expression())
 
 
 def read_clauses(*keys: str) -> Form:
     """`x FROM 2 FOR 3`: arguments with words before them, of which the last may be missing."""
 
-    def read(reader: OperandReader, name: str, start: int, end: int) -> SpecialCall | None:
-        places = [reader.top_level(key, start, end) for key in keys]
-        found = [place for place in places if place is not None]
-        if not found:
+    def read(reader: OperandReader, name: str, start: int) -> Scalar | None:
+        if not any(_has_word(reader, start, key) for key in keys):
             return None
-        bounds = pairwise((start - 1, *found, end))
-        return name, tuple(reader.argument(one + 1, next_) for one, next_ in bounds), ()
+        values = [reader.expression()]
+        values += [reader.expression() for key in keys if reader.accept(key)]
+        return _closed(reader, name, start, *values)
 
     return read
 
 
-def read_struct(reader: OperandReader, _: str, start: int, end: int) -> SpecialCall:
-    names, values = zip(*reader.fields(start, end), strict=True)
-    return "STRUCT", values, names
+def _has_word(reader: OperandReader, start: int, word: str) -> bool:
+    """Whether a word stands in the parentheses of the call at `start`, and in no others."""
+    level = reader.text.level(start + 2, reader.text.pairs[start + 1])
+    return any(reader.key_at(index) == word for index in level)
 
 
-def read_named_struct(reader: OperandReader, _: str, start: int, end: int) -> SpecialCall | None:
+def read_struct(reader: OperandReader, _: str, start: int) -> Scalar | None:
+    if reader.key == ")":
+        return None
+    names, values = reader.fields("STRUCT")
+    return _closed(reader, "STRUCT", start, *values, words=names)
+
+
+def read_named_struct(reader: OperandReader, _: str, start: int) -> Scalar | None:
     """Names that are no literals, or have a backslash in them, are not read."""
-    ranges = reader.text.separated(start, end)
+    ranges = reader.text.separated(start + 2, reader.text.pairs[start + 1])
     names = [
-        reader.string_at(first)
+        reader.text.text_at(reader.tokens[first].span)[1:-1]
         for first, last in ranges[::2]
         if reader.kind_at(first) is TokenKind.STRING and last == first + 1
     ]
     if 2 * len(names) != len(ranges) or "\\" in "".join(names):
         return None
-    values = tuple(reader.argument(*one) for one in ranges[1::2])
-    return "STRUCT", values, tuple(names)
+    values = [reader.between(*value) for value in ranges[1::2]]
+    return _closed(reader, "STRUCT", start, *values, words=tuple(names))
 
 
 TRIMS = {"BOTH": "TRIM", "LEADING": "LTRIM", "TRAILING": "RTRIM"}
@@ -280,230 +630,10 @@ SPECIAL_CALLS: Mapping[str, Form] = {
     "DATE_PART": read_date_part,
     "DATEPART": read_date_part,
     "TRIM": read_trim,
-    "POSITION": read_clauses("IN"),
+    "POSITION": read_position,
     "STRUCT": read_struct,
     "NAMED_STRUCT": read_named_struct,
     "SUBSTRING": read_clauses("FROM", "FOR"),
     "SUBSTR": read_clauses("FROM", "FOR"),
     "OVERLAY": read_clauses("PLACING", "FROM", "FOR"),
 } | dict.fromkeys(WITH_UNIT, read_with_unit)
-
-
-class NotModelled(Exception):  # noqa: N818 - a branch not taken, not an error
-    """The part being read is opaque."""
-
-
-class OperandReader(ExpressionCursor, ABC):
-    """One method per rule; each returns its tree or raises NotModelled."""
-
-    @abstractmethod
-    def disjunction(self) -> Scalar:
-        """A whole expression: operands with operators between them."""
-
-    def read(self, start: int, end: int) -> Scalar:
-        """The tree of tokens `start .. end`, opaque as a whole if it cannot be read to its end."""
-        return self.readable(start, end) or self.term(start, end)
-
-    def readable(self, start: int, end: int) -> Scalar | None:
-        """The tree of tokens `start .. end`, or None when something in it is not modelled."""
-        outside = self.position, self.end
-        self.position, self.end = start, end
-        try:
-            tree = self.disjunction()
-            return tree if self.position == end else None
-        except NotModelled:
-            return None
-        finally:
-            self.position, self.end = outside
-
-    def skip(self, count: int) -> None:
-        """Goes past so many tokens, if they are there."""
-        self.position += count
-        if self.position > self.end:
-            raise NotModelled
-
-    def separated(self, start: int, end: int) -> tuple[Scalar, ...]:
-        """The expressions between the commas of tokens `start .. end`."""
-        return tuple(self.argument(*one) for one in self.text.separated(start, end))
-
-    def fields(self, start: int, end: int) -> Iterator[tuple[str, Scalar]]:
-        """The expressions between commas, with the names that they have in a struct."""
-        for number, (first, last) in enumerate(self.text.separated(start, end), 1):
-            if self.key_at(last - 2) == "AS" and self.tokens[last - 1].is_name:
-                yield self.tokens[last - 1].text, self.argument(first, last - 2)
-            else:
-                value = self.argument(first, last)
-                yield self.field_name(first, last, value) or f"col{number}", value
-
-    def field_name(self, start: int, end: int, value: Scalar) -> str | None:
-        """The name that a value gives to the field of a struct, if it has one."""
-        if isinstance(value, Operation) and value.operator == ".":
-            return value.words[0]
-        if end > start + 1:
-            return None
-        hole = self.holes.get(start)
-        return None if hole is None else self.column_name(hole.start, hole.end)
-
-    def argument(self, start: int, end: int) -> Scalar:
-        """One expression; a lambda, and what only some function understands, are not modelled."""
-        if any(self.key_at(at) in NOT_PLAIN for at in self.text.level(start, end)):
-            raise NotModelled
-        unit = self.kind_at(start) is TokenKind.WORD and self.key_at(start) not in CONSTANTS
-        if start >= end or (unit and end == start + 1):
-            raise NotModelled
-        tree = self.readable(start, end)
-        if tree is None:
-            raise NotModelled
-        return tree
-
-    def primary(self) -> Scalar:
-        start = self.position
-        tree = self.operand()
-        while (found := self.postfix(start, tree)) is not None:
-            tree = found
-        return tree
-
-    def operand(self) -> Scalar:
-        """A reference, a literal, a call, a CASE or a group."""
-        start = self.position
-        if start >= self.end:
-            raise NotModelled
-        kind = self.kind_at(start)
-        if self.key == "(":
-            return self.group()
-        if self.key == "CASE":
-            return self.case()
-        if kind is TokenKind.WORD and self.key_at(start + 1) == "(" and self.key != "INTERVAL":
-            return self.call()
-        if self.key == "INTERVAL" and self.kind_at(start + 1) not in (
-            TokenKind.REFERENCE,
-            TokenKind.END,
-        ):
-            return self.interval()
-        self.position += 1
-        if kind is TokenKind.SYMBOL:
-            self.parameter()
-        if kind in (TokenKind.STRING, TokenKind.WORD):
-            while self.kind_at(self.position) is TokenKind.STRING:
-                self.position += 1
-        return self.term(start, self.position)
-
-    def parameter(self) -> None:
-        """The rest of `?` or `:name`, whose first token was just read."""
-        symbol = self.key_at(self.position - 1)
-        if symbol == ":" and self.kind_at(self.position) in (TokenKind.WORD, TokenKind.NAME):
-            self.position += 1
-        elif symbol != "?":
-            raise NotModelled
-
-    def postfix(self, start: int, tree: Scalar) -> Scalar | None:
-        """The operand with the subscript, field, cast or collation after it, if there is one."""
-        place = self.position
-        if self.key == "[":
-            self.position = closing = self.pairs[place] + 1
-            index = self.readable(place + 1, closing - 1)
-            return None if index is None else self.operation("[]", start, tree, index)
-        if self.key == "::":
-            return self.cast(start, tree)
-        if self.key == "." and place + 1 < self.end:
-            self.position += 2
-            name = self.tokens[place + 1]
-            if name.is_name:
-                return self.operation(".", start, tree, words=(name.text,))
-        elif self.key == "COLLATE":
-            self.skip(2)
-        return self.term(start, self.position) if self.position > place else None
-
-    def cast(self, start: int, tree: Scalar) -> Scalar:
-        """`x::T`, where the type is one word, or a word and what it has in parentheses."""
-        place = self.position + 1
-        self.skip(2)
-        if self.key == "(":
-            self.position = self.pairs[self.position] + 1
-        return self.operation("CAST", start, tree, words=(self.type_name(place, self.position),))
-
-    def interval(self) -> Term:
-        """`INTERVAL '1' DAY`, `INTERVAL -3 DAYS 2 HOURS`, `INTERVAL '1-2' YEAR TO MONTH`."""
-        start = self.position
-        self.position += 1
-        while self.kind_at(self.position + (self.key in ("-", "+"))) in (
-            TokenKind.NUMBER,
-            TokenKind.STRING,
-        ):
-            self.skip(2 if self.key in ("-", "+") else 1)
-            if self.kind_at(self.position) is not TokenKind.WORD or self.key in AFTER_INTERVAL:
-                continue
-            self.position += 1
-            if self.accept("TO"):
-                self.skip(1)
-        return self.term(start, self.position)
-
-    def case(self) -> Scalar:
-        """CASE with its conditions and values in a row, ELSE last; `CASE OF` starts with x."""
-        start = self.position
-        parts = self.case_parts(start)
-        self.position = end = parts.pop() + 1
-        ranges = ((first + 1, last) for first, last in pairwise((*parts, end - 1)))
-        values = [self.readable(*one) for one in ranges if one[0] < one[1]]
-        if None in values:
-            return self.term(start, end)
-        operator = "CASE" if self.key_at(start + 1) == "WHEN" else "CASE OF"
-        return self.operation(operator, start, *(value for value in values if value is not None))
-
-    def case_parts(self, start: int) -> list[int]:
-        """The places of CASE, and of the WHEN, THEN, ELSE and END that belong to it."""
-        found = []
-        depth = 0
-        for index in self.text.level(start, self.end):
-            key = self.key_at(index)
-            depth += {"CASE": 1, "END": -1}.get(key, 0)
-            if (depth == 1 and key in ("WHEN", "THEN", "ELSE")) or index == start or depth == 0:
-                found.append(index)
-            if depth == 0:
-                return found
-        raise NotModelled
-
-    def group(self) -> Scalar:
-        """An expression in parentheses: itself, with the parentheses in its text; else opaque."""
-        start = self.position
-        closing = self.pairs.get(start)
-        if closing is None:
-            raise NotModelled
-        self.position = closing + 1
-        whole = self.term(start, closing + 1)
-        inner = None if self.text.is_subquery(start) else self.inside(start, closing)
-        return whole if inner is None else enclosed(inner, self.analysis.written, whole.span)
-
-    def inside(self, opening: int, closing: int) -> Scalar | None:
-        """What stands between parentheses: an expression, or several, which are a struct."""
-        if self.top_level(",", opening + 1, closing) is None:
-            return self.readable(opening + 1, closing)
-        try:
-            names, values = zip(*self.fields(opening + 1, closing), strict=True)
-        except NotModelled:
-            return None
-        return self.operation("STRUCT", opening, *values, words=names)
-
-    def call(self) -> Scalar:
-        """A function; an operation when its arguments are plain expressions."""
-        start = self.position
-        name = self.key
-        closing = self.pairs.get(start + 1)
-        if closing is None:
-            raise NotModelled
-        self.position = closing + 1
-        if closing == start + 2 or self.text.is_subquery(start + 1):
-            return self.term(start, self.position)
-        try:
-            form = SPECIAL_CALLS.get(name)
-            special = form(self, name, start + 2, closing) if form else None
-            if special is not None:
-                operator, operands, words = special
-                return self.operation(operator, start, *operands, words=words)
-            arguments = self.separated(start + 2, closing)
-        except NotModelled:
-            return self.term(start, closing + 1)
-        operation = operation_of_call(name, len(arguments))
-        if operation is None:
-            return self.term(start, closing + 1)
-        return self.operation(operation, start, *arguments)

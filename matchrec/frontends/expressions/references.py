@@ -1,4 +1,4 @@
-"""Takes out of an expression what reads rows of a match: navigation, aggregates, columns.
+"""What reads rows of a match: navigation, aggregates, CLASSIFIER and other functions of the match.
 
 Everything that the standard forbids about them is refused here, because only here is it known how
 they were written.
@@ -7,28 +7,27 @@ Source: ISO/IEC 19075-5, row pattern navigation operations; running versus final
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import NoReturn
 
-from matchrec.errors.sql import expression as expression_errors
-from matchrec.errors.sql import pattern as navigation_errors
+from matchrec.errors.sql import clause as syntax_errors
+from matchrec.errors.sql import expression as errors
 from matchrec.errors.sql import pattern as pattern_errors
-from matchrec.errors.sql.expression import column_in_double_quotes
-from matchrec.frontends.expressions import row_terms
-from matchrec.frontends.expressions.analysis import (
-    Analysis,
+from matchrec.frontends.expressions.reader import (
+    AFTER_OPERAND,
     ClausePart,
-    is_semantics,
-    unknown_variable,
+    ExpressionCursor,
+    RowRead,
 )
 from matchrec.frontends.lexing.tokens import (
     AGGREGATES,
     LOGICAL,
+    MATCH_FUNCTIONS,
     MOST,
     NAVIGATION,
-    OF_THE_MATCH,
     PHYSICAL,
-    WINDOW_ONLY,
+    SEMANTICS,
     Range,
     TokenKind,
     TokenSequence,
@@ -36,22 +35,126 @@ from matchrec.frontends.lexing.tokens import (
 )
 from matchrec.plan.expression import (
     MATCH_NUMBER,
+    MATCHED_ROW,
+    MATCHED_ROWS,
+    OF_ENDINGS,
     Aggregate,
     Classifier,
     ColumnReference,
     End,
     Frame,
+    MatchFunction,
+    MatchValue,
     Navigation,
     Piece,
     Reference,
+    Scalar,
     Semantics,
     Term,
+    column_term,
     inner_references,
     references,
+    row_text,
+    with_references,
+    with_semantics,
+    written_operations,
 )
 from matchrec.plan.operations import NO_OPERATIONS, named
-from matchrec.plan.text import NONDETERMINISTIC
 from matchrec.source import Span
+
+_SUFFIXES = frozenset({"FILTER", "IGNORE", "RESPECT", "WITHIN"})
+
+# Calls, with RUNNING or FINAL before some of them.
+
+
+def read_with_semantics(reader: ExpressionCursor) -> Term | None:
+    """What follows RUNNING or FINAL; None where the word is a name."""
+    start = reader.position
+    following = reader.tokens[start + 1] if start + 1 < reader.end else None
+    if following is None or not following.is_name or following.key in AFTER_OPERAND:
+        return None
+    if not reader.text.is_call(start + 1):
+        span = reader.span(start, start + 2)
+        raise errors.semantics_before(reader.key, None, reader.clause, span)
+    _refuse_semantics(reader, start)
+    return read_call(reader, start)
+
+
+def read_call(reader: ExpressionCursor, start: int) -> Term:
+    """What the call at `start`, or behind its RUNNING or FINAL, reads."""
+    prefixed = reader.key_at(start) in SEMANTICS
+    semantics = Semantics(reader.key_at(start)) if prefixed else Semantics.RUNNING
+    index = start + prefixed
+    function = reader.tokens[index]
+    if not reader.scope.of_rows:
+        raise errors.reads_rows_of_a_match(
+            function.span, function=function.text, clause=reader.clause
+        )
+    if reader.caller is not None:
+        _refuse_in_call(reader, reader.caller, index)
+    reader.position = end = reader.text.past(index + 1)
+    if function.key in NAVIGATION:
+        read = read_navigation(reader, index, semantics)
+    elif function.key in READERS:
+        read = Term((READERS[function.key](reader, index, semantics),), function.span)
+    else:
+        aggregate, end = read_aggregate(reader, index, semantics)
+        read = Term((aggregate,), function.span)
+    reader.position, reader.last_read = end, reader.span(start, end)
+    return _spanned(read, reader.last_read)
+
+
+def _spanned(term: Term, span: Span) -> Term:
+    """The readings as if all of them were written at `span`."""
+    pieces = (one if isinstance(one, str) else replace(one, span=span) for one in term.pieces)
+    return replace(term, pieces=tuple(pieces), span=span)
+
+
+def _refuse_semantics(reader: ExpressionCursor, index: int) -> None:
+    """RUNNING and FINAL stand before FIRST, LAST, CLASSIFIER and aggregates; FINAL in MEASURES."""
+    function = reader.key_at(index + 1)
+    span = reader.span(index, index + 2)
+    if not (function in LOGICAL or function in AGGREGATES or function == "CLASSIFIER"):
+        written = reader.tokens[index + 1].text
+        raise errors.semantics_before(reader.key_at(index), written, reader.clause, span)
+    if reader.key_at(index) == "FINAL" and reader.scope.clause is ClausePart.DEFINE:
+        raise errors.final_in_define(span, function=function)
+
+
+def refuse_window(reader: ExpressionCursor) -> NoReturn:
+    """The OVER that stands next, after a call that takes none."""
+    span = reader.tokens[reader.position].span
+    if reader.scope.of_rows:
+        raise errors.window(span, clause=reader.clause)
+    raise errors.reads_rows_of_a_match(span, function="window function", clause=reader.clause)
+
+
+def _refuse_in_call(reader: ExpressionCursor, function: int, index: int) -> None:
+    """What cannot stand at `index`, in the navigation or aggregate at `function`."""
+    outer, inner = reader.tokens[function], reader.tokens[index]
+    aggregate = outer.key in AGGREGATES
+    spans = outer.span, inner.span
+    clause = reader.clause
+    of_measures = reader.scope.clause is ClausePart.MEASURES
+    name = outer.text if aggregate else outer.key
+    match inner.key:
+        case "CLASSIFIER":
+            pass
+        case "MATCH_NUMBER" if aggregate:
+            pass
+        case "MATCH_ROW_NUMBER" if aggregate and of_measures:
+            pass
+        case key if key in MATCH_FUNCTIONS:
+            raise errors.called_inside(inner.span, inner=key, function=name, clause=clause)
+        case key if key in NAVIGATION and aggregate:
+            raise errors.navigation_in_aggregate(
+                spans, navigation=key, aggregate=name, clause=clause
+            )
+        case key if key in NAVIGATION:
+            raise pattern_errors.wrong_nesting(spans, inner=key, outer=name, clause=clause)
+        case _:
+            raise errors.aggregate_in(spans, aggregate=inner.text, outer=name, clause=clause)
+
 
 # `avg(x) OVER (ROWS BETWEEN 2 PRECEDING AND CURRENT ROW)` in DEFINE: the rows of its frame.
 #
@@ -61,43 +164,31 @@ from matchrec.source import Span
 _ENDLESS = {"PRECEDING": -1, "FOLLOWING": 1}
 
 
-def is_frame(analysis: Analysis, index: int) -> bool:
-    """Whether OVER at `index` gives an aggregate of a condition its frame."""
-    closing = index - (3 if analysis.key(index - 1) == "NULLS" else 1)  # IGNORE NULLS
-    opening = analysis.openings.get(closing, 0)
-    return (
-        analysis.key(index) == "OVER"
-        and analysis.scope.clause is ClausePart.DEFINE
-        and analysis.is_call(opening - 1)
-        and analysis.key(opening - 1) in AGGREGATES
-    )
-
-
-def read_frame(analysis: Analysis, aggregate: Aggregate, index: int) -> tuple[Aggregate, int]:
+def read_frame(reader: ExpressionCursor, aggregate: Aggregate, index: int) -> tuple[Aggregate, int]:
     """The aggregate over the frame whose OVER stands at `index`, and the token after it."""
     opening = index + 1
-    closing = analysis.pairs.get(opening)
-    if analysis.key(opening) != "(" or closing is None:
-        raise pattern_errors.no_frame(analysis.tokens[index].span)
-    span = analysis.span(opening, closing + 1)
+    closing = reader.text.pairs.get(opening)
+    if reader.key_at(opening) != "(" or closing is None:
+        raise pattern_errors.no_frame(reader.tokens[index].span)
+    span = reader.span(opening, closing + 1)
     if aggregate.variable is not None:
         raise pattern_errors.frame_of_variable(aggregate.span or span, name=aggregate.variable)
     if aggregate.distinct:
         raise pattern_errors.distinct_with_frame(aggregate.span or span)
     for reference in inner_references(aggregate):
         if reference == MATCH_NUMBER and reference.span is not None:
-            raise expression_errors.called_inside(
+            raise errors.called_inside(
                 reference.span,
                 inner="MATCH_NUMBER",
                 function=aggregate.function,
-                clause=analysis.clause,
+                clause=reader.clause,
             )
-    frame = _frame(analysis, opening + 1, closing)
+    frame = _frame(reader.text, opening + 1, closing)
     if frame is None:
         raise pattern_errors.no_frame(span)
     if None not in (frame.start, frame.end) and (frame.start or 0) > (frame.end or 0):
         raise pattern_errors.frame_without_rows(span)
-    whole = analysis.span(analysis.index_at[(aggregate.span or span).start], closing + 1)
+    whole = reader.span(reader.text.index_at[(aggregate.span or span).start], closing + 1)
     return replace(aggregate, frame=frame, span=whole), closing + 1
 
 
@@ -131,91 +222,99 @@ def _bound(tokens: TokenSequence, start: int, end: int) -> tuple[int | None] | N
 COLLECTING = frozenset({"COLLECT_LIST", "ARRAY_AGG", "COLLECT_SET"})
 
 
-def read_aggregate(analysis: Analysis, index: int, semantics: Semantics) -> tuple[Aggregate, int]:
+def read_aggregate(
+    reader: ExpressionCursor, index: int, semantics: Semantics
+) -> tuple[Aggregate, int]:
     """The aggregate called at `index`, with what belongs to it, and the token after it."""
-    closing = analysis.pairs[index + 1]
-    function = analysis.tokens[index].text.lower()
-    distinct = analysis.key(index + 2) == "DISTINCT"
-    arguments = row_terms.call_arguments(analysis, index)
-    if analysis.key(index + 2) in ("DISTINCT", "ALL") and arguments:
+    closing = reader.text.pairs[index + 1]
+    function = reader.tokens[index].text.lower()
+    distinct = reader.key_at(index + 2) == "DISTINCT"
+    arguments = call_arguments(reader, index)
+    if reader.key_at(index + 2) in ("DISTINCT", "ALL") and arguments:
         arguments = ((arguments[0][0] + 1, arguments[0][1]), *arguments[1:])
     if not arguments and function == "count":
-        raise navigation_errors.wrong_number_of_arguments(
-            analysis.span(index, closing + 1),
+        raise pattern_errors.wrong_number_of_arguments(
+            reader.span(index, closing + 1),
             function="count",
-            clause=analysis.clause,
+            clause=reader.clause,
             expected="an argument",
             given=0,
         )
+    before = len(reader.rows_read)
     aggregate = Aggregate(function, None, (), semantics, distinct)
-    aggregate, end = _with_suffix(analysis, index, aggregate, closing + 1)
-    _refuse_kept_nulls(analysis, index, end)
-    arguments, ignore_nulls = _without_nulls_treatment(analysis, arguments)
-    read = (_argument(analysis, index, argument) for argument in arguments)
+    aggregate, end = _with_suffix(reader, index, aggregate, closing + 1)
+    _refuse_kept_nulls(reader, index, end)
+    arguments, ignore_nulls = _without_nulls_treatment(reader, arguments)
+    read = [_argument(reader, index, argument) for argument in arguments]
     aggregate = replace(
         aggregate,
-        variable=_variable(analysis, index, end, arguments),
+        variable=_one_variable(reader, index, before),
         arguments=tuple(term for term in read if term is not None),
         ignore_nulls=aggregate.ignore_nulls or ignore_nulls,
-        span=analysis.span(index, end),
+        span=reader.span(index, end),
     )
-    return read_frame(analysis, aggregate, end) if is_frame(analysis, end) else (aggregate, end)
+    is_frame = reader.key_at(end) == "OVER" and reader.scope.clause is ClausePart.DEFINE
+    return read_frame(reader, aggregate, end) if is_frame else (aggregate, end)
 
 
-def _argument(analysis: Analysis, index: int, argument: Range) -> Term | None:
+def _argument(reader: ExpressionCursor, index: int, argument: Range) -> Scalar | None:
     """One argument; None for the `*` of `count(*)` and `count(A.*)`."""
     start, end = argument
-    column = analysis.columns.get(start)
-    all_columns = analysis.key(start) == "*" or (column is not None and column.star)
-    if not all_columns:
-        return _term(analysis, row_terms.Operand(index, start, end))
-    name = analysis.tokens[index].text
-    whole = analysis.key(index + 2) not in ("DISTINCT", "ALL") and analysis.key(end) == ")"
-    if analysis.key(index) != "COUNT" or not whole or start != index + 2:
-        raise expression_errors.star_outside_count(
-            analysis.span(start, end), function=name, clause=analysis.clause
-        )
-    if column is not None and analysis.variable(column) is None:
-        qualifier = analysis.tokens[start]
-        raise unknown_variable(analysis, qualifier)
+    if reader.key_at(end - 1) != "*" or (end > start + 1 and reader.key_at(end - 2) != "."):
+        return _row_term(reader, index, start, end)
+    name, span = reader.tokens[index].text, reader.span(start, end)
+    whole = reader.key_at(index + 2) not in ("DISTINCT", "ALL") and reader.key_at(end) == ")"
+    if reader.key_at(index) != "COUNT" or not whole or start != index + 2:
+        raise errors.star_outside_count(span, function=name, clause=reader.clause)
+    qualifier = reader.tokens[start]
+    if end > start + 1 and qualifier.variable not in reader.scope.variables:
+        raise reader.unknown_variable(qualifier)
+    variable = qualifier.variable if end > start + 1 else None
+    reader.rows_read.append(RowRead(variable, span, is_column=True))
     return None
 
 
-def _term(analysis: Analysis, operand: row_terms.Operand) -> Term:
-    """What an aggregate evaluates on each row."""
-    row_terms.variable_of_argument(analysis, operand)
-    return row_terms.row_term(analysis, operand, Semantics.RUNNING)
+def _row_term(reader: ExpressionCursor, index: int, start: int, end: int) -> Scalar:
+    """What the aggregate at `index` evaluates on each row.
+
+    Spark computes it before the match; but what MATCH_NUMBER() is part of in a condition is
+    computed during the match, as the condition itself is, so that it has operations.
+    """
+    with reader.inside(index):
+        tree = reader.between(start, end)
+    if reader.scope.clause is ClausePart.DEFINE and MATCH_NUMBER in references(tree):
+        return tree
+    return Term(tree.pieces, tree.span, written_operations(tree))
 
 
-def _variable(analysis: Analysis, index: int, end: int, arguments: tuple[Range, ...]) -> str | None:
-    """The one variable of the aggregate's arguments, condition and ordering."""
-    variable = row_terms.one_variable(analysis, row_terms.Operand(index, index, end))
-    star = next((start for start, _ in arguments if analysis.key(start) == "*"), None)
-    if star is not None and variable is not None:
-        there = next(c.span for c in analysis.columns_in(index, end))
-        raise expression_errors.two_variables(
-            analysis.tokens[index].text,
-            analysis.clause,
-            ("", variable),
-            (analysis.tokens[star].span, there),
+def _one_variable(reader: ExpressionCursor, index: int, before: int) -> str | None:
+    """The variable of all that the call at `index` reads; before: how much was read before it."""
+    found: dict[str | None, Span] = {}
+    for read in sorted(reader.rows_read[before:], key=lambda read: read.span.start):
+        found.setdefault(read.variable, read.span)
+    if len(found) > 1:
+        (first, here), (second, there) = list(found.items())[:2]
+        function = reader.tokens[index].text
+        raise errors.two_variables(
+            function, reader.clause, (first or "", second or ""), (here, there)
         )
-    return variable
+    return next(iter(found), None)
 
 
 def _with_suffix(
-    analysis: Analysis, index: int, aggregate: Aggregate, end: int
+    reader: ExpressionCursor, index: int, aggregate: Aggregate, end: int
 ) -> tuple[Aggregate, int]:
     """The aggregate with what follows its parentheses, and the token after that."""
     while True:
-        match analysis.key(end), analysis.key(end + 1), analysis.key(end + 2):
+        match reader.key_at(end), reader.key_at(end + 1), reader.key_at(end + 2):
             case "FILTER", "(", "WHERE":
-                closing = analysis.pairs[end + 1]
-                condition = _term(analysis, row_terms.Operand(index, end + 3, closing))
+                closing = reader.text.pairs[end + 1]
+                condition = _row_term(reader, index, end + 3, closing)
                 aggregate, end = replace(aggregate, condition=condition), closing + 1
             case "WITHIN", "GROUP", "(":
-                closing = analysis.pairs[end + 2]
-                parts = analysis.separated(end + 5, closing)
-                ordering = tuple(_sort_item(analysis, index, part) for part in parts)
+                closing = reader.text.pairs[end + 2]
+                parts = reader.text.separated(end + 5, closing)
+                ordering = tuple(_sort_item(reader, index, part) for part in parts)
                 aggregate, end = replace(aggregate, ordering=ordering), closing + 1
             case ("IGNORE" | "RESPECT") as word, "NULLS", _:
                 aggregate, end = replace(aggregate, ignore_nulls=word == "IGNORE"), end + 2
@@ -223,37 +322,35 @@ def _with_suffix(
                 return aggregate, end
 
 
-def _refuse_kept_nulls(analysis: Analysis, index: int, end: int) -> None:
+def _refuse_kept_nulls(reader: ExpressionCursor, index: int, end: int) -> None:
     """RESPECT NULLS of an aggregate that otherwise leaves NULL out, which Spark has since 4.2."""
-    if analysis.key(index) not in COLLECTING:
+    if reader.key_at(index) not in COLLECTING:
         return
     for word in range(index, end - 1):
-        if analysis.says(word, "RESPECT", "NULLS"):
-            span = analysis.span(word, word + 2)
-            raise expression_errors.kept_nulls(
-                span, function=analysis.tokens[index].text, clause=analysis.clause
-            )
+        if reader.text.says(word, "RESPECT", "NULLS"):
+            span = reader.span(word, word + 2)
+            raise errors.kept_nulls(span, function=reader.tokens[index].text, clause=reader.clause)
 
 
-def _sort_item(analysis: Analysis, index: int, part: Range) -> tuple[Term, str]:
+def _sort_item(reader: ExpressionCursor, index: int, part: Range) -> tuple[Scalar, str]:
     """One item of WITHIN GROUP (ORDER BY ...): what it sorts by, and the words after it."""
     start, end = part
     last = end
-    while last - 1 > start and analysis.key(last - 1) in ("ASC", "DESC", "NULLS", "FIRST", "LAST"):
+    while last - 1 > start and reader.key_at(last - 1) in ("ASC", "DESC", "NULLS", "FIRST", "LAST"):
         last -= 1
-    words = " ".join(analysis.key(word) for word in range(last, end))
-    return _term(analysis, row_terms.Operand(index, start, last)), words
+    words = " ".join(reader.key_at(word) for word in range(last, end))
+    return _row_term(reader, index, start, last), words
 
 
 def _without_nulls_treatment(
-    analysis: Analysis, arguments: tuple[Range, ...]
+    reader: ExpressionCursor, arguments: tuple[Range, ...]
 ) -> tuple[tuple[Range, ...], bool]:
     """The arguments of `any_value(x IGNORE NULLS)` without the last two words."""
     if not arguments:
         return arguments, False
     start, end = arguments[-1]
-    word = analysis.key(end - 2)
-    if end - start < 3 or analysis.key(end - 1) != "NULLS" or word not in ("IGNORE", "RESPECT"):
+    word = reader.key_at(end - 2)
+    if end - start < 3 or reader.key_at(end - 1) != "NULLS" or word not in ("IGNORE", "RESPECT"):
         return arguments, False
     return (*arguments[:-1], (start, end - 2)), word == "IGNORE"
 
@@ -265,14 +362,14 @@ def _without_nulls_treatment(
 #     PREV(CLASSIFIER() || x)   →   IF(PREV(TRUE), PREV(CLASSIFIER()) || PREV(x), NULL)
 
 
-def read_navigation(analysis: Analysis, index: int, semantics: Semantics) -> Term:
+def read_navigation(reader: ExpressionCursor, index: int, semantics: Semantics) -> Term:
     """What the navigation called at `index` reads."""
-    name = analysis.key(index)
-    arguments = row_terms.checked_arguments(analysis, index, range(1, 3), "one or two arguments")
-    _refuse_nulls_treatment(analysis, index, arguments)
+    name = reader.key_at(index)
+    arguments = checked_arguments(reader, index, range(1, 3), "one or two arguments")
+    _refuse_nulls_treatment(reader, index, arguments)
     default = 1 if name in PHYSICAL else 0
-    offset = _offset(analysis, name, arguments[1], default) if len(arguments) == 2 else default
-    read = _operand(analysis, index, arguments[0], semantics)
+    offset = _offset(reader, name, arguments[1], default) if len(arguments) == 2 else default
+    read = _operand(reader, index, arguments[0], semantics)
 
     def moved(piece: Piece) -> Piece:
         if not isinstance(piece, ColumnReference | Classifier):
@@ -284,205 +381,178 @@ def read_navigation(analysis: Analysis, index: int, semantics: Semantics) -> Ter
             there = replace(piece.navigation, physical_offset=step)
         return replace(piece, navigation=there)
 
-    return replace(read, pieces=tuple(map(moved, read.pieces)), span=analysis.call_span(index))
+    return replace(read, pieces=tuple(map(moved, read.pieces)), span=reader.text.call_span(index))
 
 
-def _operand(analysis: Analysis, index: int, argument: Range, semantics: Semantics) -> Term:
+def _operand(reader: ExpressionCursor, index: int, argument: Range, semantics: Semantics) -> Term:
     """What the navigation at `index` goes on from or reads: FIRST or LAST in PREV or NEXT,
     CLASSIFIER, SQL over one row, or both together.
     """
     start, end = argument
-    span = analysis.span(start, end)
-    prefixed = is_semantics(analysis, start)
+    span, before = reader.span(start, end), len(reader.rows_read)
+    prefixed = reader.key_at(start) in SEMANTICS and reader.text.is_call(start + 1)
     inner = start + prefixed
-    if _is_whole_call(analysis, inner, end):
-        seen = Semantics(analysis.key(start)) if prefixed else semantics
-        if analysis.key(inner) in LOGICAL and analysis.key(index) in PHYSICAL:
-            return read_navigation(analysis, inner, seen)
-        if analysis.key(inner) == "CLASSIFIER":
-            return Term((row_terms.read_classifier(analysis, inner, seen),), span)
-    operand = row_terms.Operand(index, start, end)
-    variable = row_terms.variable_of_argument(analysis, operand)
-    of_the_row = row_terms.row_term(analysis, operand, semantics)
-    navigation = Navigation(variable, semantics=semantics)
-    if any(isinstance(reference, Classifier) for reference in references(of_the_row)):
+    if _is_whole_call(reader, inner, end):
+        seen = Semantics(reader.key_at(start)) if prefixed else semantics
+        if reader.key_at(inner) in LOGICAL and reader.key_at(index) in PHYSICAL:
+            if prefixed:
+                _refuse_semantics(reader, start)
+            return read_navigation(reader, inner, seen)
+        if reader.key_at(inner) == "CLASSIFIER":
+            return Term((read_classifier(reader, inner, seen),), span)
+    with reader.inside(index):
+        tree = reader.between(start, end)
+    navigation = Navigation(_one_variable(reader, index, before), semantics=semantics)
+    operations = written_operations(tree)
+    if any(isinstance(reference, Classifier) for reference in references(tree)):
         exists = ColumnReference(navigation, "TRUE", None, NO_OPERATIONS)
-        pieces = "IF(", exists, ", ", *of_the_row.pieces, ", NULL)"
-        return Term(pieces, span, of_the_row.own | named("IF"))
-    if not analysis.columns_in(start, end):
-        only = analysis.tokens[start]
+        seen_there = with_references(tree, lambda one: with_semantics(one, semantics))
+        pieces = "IF(", exists, ", ", *seen_there.pieces, ", NULL)"
+        return Term(pieces, span, operations | named("IF"))
+    if not any(read.is_column for read in reader.rows_read[before:]):
+        only = reader.tokens[start]
         if end == start + 1 and only.in_double_quotes:
-            raise column_in_double_quotes(only.span, clause=analysis.clause, text=only.text)
-        call = analysis.call_span(index)
-        raise pattern_errors.no_column(call, function=analysis.key(index), clause=analysis.clause)
-    text, operations = analysis.row_text(start, end), analysis.operations_in(start, end)
-    return Term((ColumnReference(navigation, text, None, operations),), span)
+            raise errors.column_in_double_quotes(only.span, clause=reader.clause, text=only.text)
+        call = reader.text.call_span(index)
+        raise pattern_errors.no_column(call, function=reader.key_at(index), clause=reader.clause)
+    return Term((ColumnReference(navigation, row_text(tree), None, operations),), span)
 
 
-def _is_whole_call(analysis: Analysis, index: int, end: int) -> bool:
-    return analysis.is_call(index) and analysis.pairs.get(index + 1) == end - 1
+def _is_whole_call(reader: ExpressionCursor, index: int, end: int) -> bool:
+    return reader.text.is_call(index) and reader.text.pairs.get(index + 1) == end - 1
 
 
-def _offset(analysis: Analysis, name: str, argument: Range, default: int) -> int:
+def _offset(reader: ExpressionCursor, name: str, argument: Range, default: int) -> int:
     start, end = argument
-    span = analysis.span(start, end)
-    written = analysis.written(span)
-    token = analysis.tokens[start]
-    rows = analysis[end - 1].text
+    span = reader.span(start, end)
+    written = reader.written(span)
+    token = reader.tokens[start]
+    rows = reader.tokens[end - 1].text
     if token.key == "-" and end == start + 2 and rows.isdigit():
         raise pattern_errors.negative_offset(
-            span, function=name, clause=analysis.clause, written=written, rows=rows
+            span, function=name, clause=reader.clause, written=written, rows=rows
         )
     if not (end == start + 1 and token.kind is TokenKind.NUMBER and token.text.isdigit()):
         raise pattern_errors.bad_offset(
-            span, function=name, clause=analysis.clause, written=written, default=default
+            span, function=name, clause=reader.clause, written=written, default=default
         )
     offset = whole_number(token.text)
     if offset is None:
-        raise pattern_errors.offset_too_large(
-            span, function=name, clause=analysis.clause, limit=MOST
-        )
+        raise pattern_errors.offset_too_large(span, function=name, clause=reader.clause, limit=MOST)
     return offset
 
 
-def _refuse_nulls_treatment(analysis: Analysis, index: int, arguments: tuple[Range, ...]) -> None:
+def _refuse_nulls_treatment(
+    reader: ExpressionCursor, index: int, arguments: tuple[Range, ...]
+) -> None:
     """IGNORE NULLS or RESPECT NULLS in the parentheses of the call at `index`."""
     for _, end in arguments:
-        word = analysis.key(end - 2)
-        if analysis.key(end - 1) == "NULLS" and word in ("IGNORE", "RESPECT"):
-            span = analysis.span(end - 2, end)
+        word = reader.key_at(end - 2)
+        if reader.key_at(end - 1) == "NULLS" and word in ("IGNORE", "RESPECT"):
+            span = reader.span(end - 2, end)
             raise pattern_errors.modifier_of_navigation(
-                analysis.key(index), word, analysis.clause, span
+                reader.key_at(index), word, reader.clause, span
             )
 
 
-@dataclass(frozen=True, slots=True)
-class Hole:
-    """Tokens `start .. end` of an expression, and what they read of the match."""
-
-    start: int
-    end: int
-    read: Term
+# Functions of the match.
 
 
-def find_holes(analysis: Analysis) -> tuple[Hole, ...]:
-    """What an expression reads of a match, left to right; holes do not overlap."""
-    _refuse_everywhere(analysis)
-    return tuple(_holes(analysis))
+def read_classifier(reader: ExpressionCursor, index: int, semantics: Semantics) -> Classifier:
+    """The CLASSIFIER called at `index`."""
+    variable, span = _variable(reader, index), reader.text.call_span(index)
+    reader.rows_read.append(RowRead(variable, span, is_column=False))
+    return Classifier(Navigation(variable, semantics=semantics), span)
 
 
-def refuse_references(analysis: Analysis) -> None:
-    """Refuses what reads rows of a match, in an expression that is evaluated before it."""
-    for index, token in enumerate(analysis.tokens):
-        if _in_subquery(analysis, index):
-            continue
-        if token.key == "OVER" and analysis.key(index - 1) == ")":
-            raise expression_errors.reads_rows_of_a_match(
-                token.span, function="window function", clause=analysis.clause
-            )
-        if is_reading_call(analysis, index):
-            raise expression_errors.reads_rows_of_a_match(
-                token.span, function=token.text, clause=analysis.clause
-            )
+def _read_matched_rows(reader: ExpressionCursor, index: int, _: Semantics) -> Aggregate:
+    span, variable = reader.text.call_span(index), _variable(reader, index)
+    if reader.scope.clause is not ClausePart.MEASURES:
+        raise errors.matched_rows_of_unfinished_match(span, clause=reader.clause)
+    row = column_term(Navigation(variable), MATCHED_ROW, span)
+    return Aggregate(MATCHED_ROWS, variable, (row,), Semantics.FINAL, span=span)
 
 
-def _holes(analysis: Analysis) -> Iterator[Hole]:
-    index = 0
-    while index < len(analysis.tokens):
-        if analysis.is_subquery(index):
-            index = analysis.past(index)
-        elif hole := _hole_at(analysis, index):
-            yield hole
-            index = hole.end
-        else:
-            index += 1
+def _read_match_value(reader: ExpressionCursor, index: int, _: Semantics) -> Reference:
+    """A value of the match; the number of a row that no aggregate counts is RUNNING count(*)."""
+    function, span = MatchFunction(reader.key_at(index)), without_arguments(reader, index)
+    if function is MatchFunction.ROW_NUMBER and reader.caller is None:
+        return Aggregate("count", None, (), span=span)
+    if function in OF_ENDINGS and reader.scope.clause is ClausePart.DEFINE:
+        raise errors.ending_in_define(span, function=function.value)
+    return MatchValue(function, span)
 
 
-def _hole_at(analysis: Analysis, index: int) -> Hole | None:
-    prefixed = is_semantics(analysis, index)
-    semantics = Semantics(analysis.key(index)) if prefixed else Semantics.RUNNING
-    function = index + prefixed
-    if prefixed:
-        _refuse_semantics(analysis, index)
-    if is_reading_call(analysis, function):
-        read, end = _call(analysis, function, semantics)
-        return Hole(index, end, _spanned(read, analysis.span(index, end)))
-    column = analysis.columns.get(index)
-    if index == 0 and analysis.key(index) == "*":
-        raise expression_errors.bare_star(analysis.span(index, index + 1), clause=analysis.clause)
-    if column is not None and column.star and not column.in_query:
-        raise expression_errors.bare_star(column.span, clause=analysis.clause)
-    reference = row_terms.read_column(analysis, index)
-    if column is None or reference is None:
+READERS: Mapping[str, Callable[[ExpressionCursor, int, Semantics], Reference]] = {
+    "CLASSIFIER": read_classifier,
+    "MATCHED_ROWS": _read_matched_rows,
+    **dict.fromkeys((function.value for function in MatchFunction), _read_match_value),
+}
+"""What reads a call, by its name, but for those of navigation and of aggregates."""
+
+
+def _variable(reader: ExpressionCursor, index: int) -> str | None:
+    """The variable that the call at `index` names, if any."""
+    arguments = checked_arguments(reader, index, range(2), "at most one variable")
+    if not arguments:
         return None
-    return Hole(index, analysis.after(index, column.span), Term((reference,), column.span))
-
-
-def _spanned(term: Term, span: Span) -> Term:
-    """The readings as if all of them were written at `span`."""
-    pieces = (one if isinstance(one, str) else replace(one, span=span) for one in term.pieces)
-    return replace(term, pieces=tuple(pieces), span=span)
-
-
-def is_reading_call(analysis: Analysis, index: int) -> bool:
-    """Whether a navigation, an aggregate or another function of the match is called at `index`."""
-    if not analysis.is_call(index):
-        return False
-    name = analysis.key(index)
-    quantifies = name in ("ANY", "SOME") and analysis.key(index - 1) in ("LIKE", "ILIKE", "RLIKE")
-    return name in OF_THE_MATCH or (name in AGGREGATES and not quantifies)
-
-
-def _call(analysis: Analysis, index: int, semantics: Semantics) -> tuple[Term, int]:
-    """What the call at `index` reads, and the token after it."""
-    name, end = analysis.key(index), analysis.past(index + 1)
-    if name in NAVIGATION:
-        return read_navigation(analysis, index, semantics), end
-    reference: Reference
-    if name in row_terms.READERS:
-        reference = row_terms.READERS[name](analysis, index, semantics)
-    else:
-        reference, end = read_aggregate(analysis, index, semantics)
-    return Term((reference,), analysis.span(index, end)), end
-
-
-def _refuse_semantics(analysis: Analysis, index: int) -> None:
-    """RUNNING and FINAL stand before FIRST, LAST, CLASSIFIER and aggregates; FINAL in MEASURES."""
-    function = analysis.key(index + 1)
-    written = analysis.tokens[index + 1].text
-    span = analysis.span(index, index + 2)
-    if not (function in LOGICAL or function in AGGREGATES or function == "CLASSIFIER"):
-        raise expression_errors.semantics_before(
-            analysis.key(index), written, analysis.clause, span
+    ((start, end),) = arguments
+    token = reader.tokens[start]
+    if end - start != 1 or not token.can_name:
+        span = reader.span(start, end)
+        raise errors.expression_for_variable(
+            span, function=reader.key_at(index), clause=reader.clause
         )
-    if analysis.key(index) == "FINAL" and analysis.scope.clause is ClausePart.DEFINE:
-        raise expression_errors.final_in_define(span, function=function)
+    if token.variable not in reader.scope.variables:
+        raise reader.unknown_variable(token)
+    return token.variable
 
 
-def _refuse_everywhere(analysis: Analysis) -> None:
-    """What may stand nowhere in an expression over a match, not even in an argument."""
-    for index, token in enumerate(analysis.tokens):
-        name = token.key
-        if is_semantics(analysis, index):
-            _refuse_semantics(analysis, index)
-        over = name == "OVER" and analysis.key(index - 1) in (")", "NULLS")
-        if over and not _in_subquery(analysis, index) and not is_frame(analysis, index):
-            raise expression_errors.window(token.span, clause=analysis.clause)
-        if not analysis.is_call(index) or _in_subquery(analysis, index):
-            continue
-        if name in WINDOW_ONLY:
-            raise expression_errors.window_function(
-                token.span, function=token.text, clause=analysis.clause
+def without_arguments(reader: ExpressionCursor, index: int) -> Span:
+    """Where the call at `index` stands, which has no argument."""
+    checked_arguments(reader, index, range(1), "no argument")
+    return reader.text.call_span(index)
+
+
+def checked_arguments(
+    reader: ExpressionCursor, index: int, wanted: range, expected: str
+) -> tuple[Range, ...]:
+    """The index ranges of the arguments of a call that nothing follows, of which some number is
+    wanted.
+    """
+    _refuse_suffix(reader, index)
+    arguments = call_arguments(reader, index)
+    if len(arguments) not in wanted:
+        raise pattern_errors.wrong_number_of_arguments(
+            reader.text.call_span(index),
+            function=reader.key_at(index),
+            clause=reader.clause,
+            expected=expected,
+            given=len(arguments),
+        )
+    return arguments
+
+
+def call_arguments(reader: ExpressionCursor, index: int) -> tuple[Range, ...]:
+    """The index ranges of the arguments of the call at `index`."""
+    opening = index + 1
+    closing = reader.text.pairs[opening]
+    if closing == opening + 1:
+        return ()
+    parts = reader.text.separated(opening + 1, closing)
+    for start, end in parts:
+        if start == end:
+            token = reader.tokens[end]
+            raise syntax_errors.unexpected_token(token.text, reader.clause, token.span)
+    return parts
+
+
+def _refuse_suffix(reader: ExpressionCursor, index: int) -> None:
+    """DISTINCT in the call at `index`, or FILTER and the like after it."""
+    closing = reader.text.pairs[index + 1]
+    for modifier in (index + 2, closing + 1):
+        key = reader.key_at(modifier)
+        if (key == "DISTINCT" and modifier < closing) or (key in _SUFFIXES and modifier > closing):
+            raise pattern_errors.modifier_of_navigation(
+                reader.key_at(index), key, reader.clause, reader.tokens[modifier].span
             )
-        if name in NONDETERMINISTIC and analysis.scope.clause is ClausePart.DEFINE:
-            raise expression_errors.nondeterministic(token.span, function=token.text.lower())
-    for column in analysis.columns.values():
-        variable = analysis.variable(column)
-        if column.in_query and variable is not None:
-            raise expression_errors.correlated_subquery(
-                column.span, clause=analysis.clause, name=variable
-            )
-
-
-def _in_subquery(analysis: Analysis, index: int) -> bool:
-    return any(map(analysis.is_subquery, analysis.brackets_around(index)))

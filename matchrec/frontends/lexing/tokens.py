@@ -88,12 +88,10 @@ class TokenKind(Enum):
     """What a token is, apart from its text."""
 
     WORD = "word"
-    NAME = "word that can only be a name"
     QUOTED = "quoted name"
     NUMBER = "number"
     STRING = "string"
     SYMBOL = "symbol"
-    REFERENCE = "what reads rows of a match"
     END = "end of the text"
 
 
@@ -116,7 +114,7 @@ class Token:
     @property
     def is_word(self) -> bool:
         """Whether it is written without quotes, whatever it means."""
-        return self.kind in (TokenKind.WORD, TokenKind.NAME)
+        return self.kind is TokenKind.WORD
 
     @property
     def is_name(self) -> bool:

@@ -13,8 +13,8 @@ from matchrec.errors import stages as errors
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import PATTERN_CALLS
 from matchrec.frontends.durations import Duration
-from matchrec.frontends.expressions.analysis import ClausePart, Scope
 from matchrec.frontends.expressions.expression import parse_scalar
+from matchrec.frontends.expressions.reader import ClausePart, Scope
 from matchrec.frontends.lexing.tokens import SPARK, Dialect
 from matchrec.frontends.pattern import checks, tree
 from matchrec.frontends.pattern.builder import AfterMatch, Pattern

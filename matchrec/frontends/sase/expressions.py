@@ -11,9 +11,8 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors.sase import expression as expression_errors
 from matchrec.errors.sase import query as query_errors
 from matchrec.errors.sql.expression import nondeterministic
-from matchrec.frontends.expressions.analysis import with_holes
-from matchrec.frontends.expressions.operands import SAME_SIGNS, operation_of_call
-from matchrec.frontends.expressions.row_terms import NAMING, named_field
+from matchrec.frontends.expressions.expression import SAME_SIGNS
+from matchrec.frontends.expressions.operands import NAMING, named_field, operation_of_call
 from matchrec.frontends.lexing.tokens import AGGREGATES, OF_THE_MATCH, WINDOW_ONLY
 from matchrec.frontends.sase.nodes import (
     Attribute,
@@ -41,9 +40,10 @@ from matchrec.plan.expression import (
     column_term,
     enclosed,
     literal,
+    set_apart,
 )
 from matchrec.plan.operations import NO_OPERATIONS, UNREAD, Operations, named, with_constant
-from matchrec.plan.text import NONDETERMINISTIC
+from matchrec.plan.text import NONDETERMINISTIC, in_place
 from matchrec.source import Span
 
 # The components of SEQ, and the variables of the plan that stand for them.
@@ -235,7 +235,7 @@ class ExpressionReader:
 
     def woven(self, span: Span, parts: Sequence[Scalar]) -> tuple[Piece, ...]:
         """The exact text of `span`, with the pieces of its parts in their places."""
-        return with_holes(self.written, span, ((part.span, part.pieces) for part in parts))
+        return set_apart(in_place(self.written, span, ((part.span, part.pieces) for part in parts)))
 
     def written(self, span: Span) -> str:
         return self.text[span.start : span.end]

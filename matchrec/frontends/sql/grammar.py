@@ -12,7 +12,7 @@ from matchrec.errors.sql import clause as errors
 from matchrec.errors.sql import pattern as pattern_errors
 from matchrec.errors.sql import window as window_errors
 from matchrec.errors.sql.expression import column_in_double_quotes
-from matchrec.frontends.expressions.analysis import ClausePart
+from matchrec.frontends.expressions.reader import ClausePart
 from matchrec.frontends.lexing.tokens import (
     SPARK,
     UNITS_OF_TIME,

@@ -16,8 +16,8 @@ from matchrec.errors.kinds import shown
 from matchrec.errors.sql import pattern as errors
 from matchrec.errors.sql.clause import interval_without_unit, search_outside_window, skip_among_all
 from matchrec.frontends.durations import duration
-from matchrec.frontends.expressions.analysis import ClausePart, Scope
 from matchrec.frontends.expressions.expression import parse_row_expression, parse_scalar
+from matchrec.frontends.expressions.reader import ClausePart, Scope
 from matchrec.frontends.lexing.tokens import MOST, Dialect, first_matches, number_of_rows
 from matchrec.frontends.row_pattern import Values, fill_bounds, value_of
 from matchrec.frontends.sql import nodes

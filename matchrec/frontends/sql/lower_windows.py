@@ -17,8 +17,8 @@ from types import MappingProxyType
 
 from matchrec.errors.rules import duplicate_measure
 from matchrec.errors.sql import window as errors
-from matchrec.frontends.expressions.analysis import ClausePart, Scope
 from matchrec.frontends.expressions.expression import parse_scalar
+from matchrec.frontends.expressions.reader import ClausePart, Scope
 from matchrec.frontends.lexing.tokens import Dialect, TokenSequence, read_tokens, whole_number
 from matchrec.frontends.row_pattern import Values
 from matchrec.frontends.sql.lower import lower

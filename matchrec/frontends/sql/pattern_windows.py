@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from matchrec.errors.sql import window as errors
 from matchrec.errors.sql.clause import clause_in_clause, unclosed_bracket
-from matchrec.frontends.expressions.analysis import ClausePart
+from matchrec.frontends.expressions.reader import ClausePart
 from matchrec.frontends.lexing.relations import is_from, is_set_operator, read_relation, starts_part
 from matchrec.frontends.lexing.tokens import Range, Token, TokenSequence, pair_brackets, words
 from matchrec.frontends.sql import grammar

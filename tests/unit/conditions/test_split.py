@@ -14,8 +14,8 @@ from matchrec.conditions.residual import (
 from matchrec.conditions.row_column import Shifted, show_column
 from matchrec.conditions.split import RowScope, split
 from matchrec.errors import MatchRecognizeUnsupportedError
-from matchrec.frontends.expressions.analysis import ClausePart, Scope
 from matchrec.frontends.expressions.expression import parse_scalar
+from matchrec.frontends.expressions.reader import ClausePart, Scope
 from matchrec.frontends.sql.grammar import parse_clause
 from matchrec.frontends.sql.lower import lower
 from matchrec.plan.expression import ColumnReference, End, Navigation, references

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import shown_in
-from matchrec.frontends.expressions.analysis import ClausePart, Scope
 from matchrec.frontends.expressions.expression import parse_row_expression, parse_scalar
+from matchrec.frontends.expressions.reader import ClausePart, Scope
 from matchrec.plan.expression import (
     ColumnReference,
     End,

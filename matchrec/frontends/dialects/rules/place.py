@@ -11,7 +11,7 @@ from sqlglot import Token, TokenType, exp
 
 from matchrec.frontends.dialects.edits import Edit, Note, edited
 from matchrec.frontends.dialects.products import Product
-from matchrec.frontends.expressions.analysis import ClausePart
+from matchrec.frontends.expressions.reader import ClausePart
 from matchrec.frontends.lexing.tokens import (
     OF_THE_MATCH,
     SEMANTICS,

@@ -1,0 +1,268 @@
+"""Where the parser of expressions stands in its text, what it has met, and how it makes nodes."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+
+from matchrec.errors import MatchRecognizeError
+from matchrec.errors.language import part
+from matchrec.errors.sql import clause as syntax_errors
+from matchrec.errors.sql import expression as errors
+from matchrec.frontends.lexing.relations import relation_names
+from matchrec.frontends.lexing.tokens import (
+    CLOSING,
+    OPENING,
+    SPARK,
+    Cursor,
+    Dialect,
+    Token,
+    TokenKind,
+    TokenSequence,
+    read_tokens,
+    words,
+)
+from matchrec.plan.expression import Operation, Scalar, Term, around, pieces_of, written_operations
+from matchrec.plan.operations import NO_OPERATIONS, Operations
+from matchrec.plan.text import in_place, parameter_name, quoted, spaced
+from matchrec.source import Span
+
+
+class ClausePart(Enum):
+    """The parts of a clause in their order, each with its name in messages."""
+
+    PARTITION_BY = "PARTITION BY"
+    ORDER_BY = "ORDER BY"
+    MEASURES = "MEASURES"
+    FRAME = "ROWS BETWEEN"
+    ROWS_PER_MATCH = "ONE ROW or ALL ROWS PER MATCH"
+    AFTER_MATCH = "AFTER MATCH SKIP"
+    SEARCH = "INITIAL or SEEK"
+    PATTERN = "PATTERN"
+    WITHIN = "WITHIN"
+    SUBSET = "SUBSET"
+    DEFINE = "DEFINE"
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What an expression may refer to: variables of PATTERN and union variables, normalized.
+
+    dialect: in which it is written. of_rows: whether it may read rows of a match; else it is SQL
+    over one row of the input.
+    """
+
+    clause: ClausePart
+    primary: tuple[str, ...] = ()
+    unions: tuple[str, ...] = ()
+    dialect: Dialect = SPARK
+    of_rows: bool = True
+
+    @cached_property
+    def variables(self) -> frozenset[str]:
+        """Primary and union variables."""
+        return frozenset((*self.primary, *self.unions))
+
+
+@dataclass(frozen=True, slots=True)
+class RowRead:
+    """A column, or a CLASSIFIER, that was met. variable: None is the universal one."""
+
+    variable: str | None
+    span: Span
+    is_column: bool
+
+
+AFTER_OPERAND = words(
+    """
+    AND AS ASC AT BETWEEN COLLATE DESC DIV ELSE END ESCAPE FILTER FOR FROM IGNORE ILIKE IN IS LIKE
+    NOT NULLS OR OVER PLACING REGEXP RESPECT RLIKE THEN USING WHEN WITHIN XOR
+    """
+)
+"""Words that follow an operand, and begin none unless they are names."""
+
+SIGNS = words("- + ~ ! (")
+"""Symbols with which an operand begins."""
+
+_TIGHTER = words("|| [ ::")
+"""What makes more than a constant of a constant before it."""
+
+_UNFINISHED = "something is missing before the end, or between two operators"
+
+
+class ExpressionCursor(Cursor, ABC):
+    """Reads an expression's tokens, and makes nodes of those already read.
+
+    rows_read: the columns and classifiers so far. last_read: where what reads rows of a match, or a
+    column, stood last. functions: where ordinary functions are called.
+    caller: the navigation or aggregate in whose parentheses it reads. parameters: of the lambdas
+    around.
+    """
+
+    def __init__(self, text: TokenSequence, scope: Scope) -> None:
+        super().__init__(text.tokens)
+        self.text = text
+        self.scope = scope
+        self.clause = part(scope.clause.value)
+        self.rows_read: list[RowRead] = []
+        self.last_read: Span | None = None
+        self.functions: list[int] = []
+        self.caller: int | None = None
+        self.parameters: frozenset[str] = frozenset()
+        self.respelt = tuple(_respelt(text))
+
+    def key_at(self, index: int) -> str:
+        return self.text.key(index)
+
+    @abstractmethod
+    def expression(self) -> Scalar:
+        """A whole expression: operands with operators between them."""
+
+    @abstractmethod
+    def value(self) -> Scalar:
+        """An operand, or several with operators that give a value."""
+
+    def between(self, start: int, end: int) -> Scalar:
+        """The expression of tokens `start .. end`, and nothing after it."""
+        self.position = start
+        tree = self.expression()
+        if self.position != end:
+            raise self.unexpected()
+        return tree
+
+    @contextmanager
+    def inside(self, caller: int) -> Iterator[None]:
+        """While what the navigation or aggregate at `caller` takes is read."""
+        outside, self.caller = self.caller, caller
+        yield
+        self.caller = outside
+
+    @contextmanager
+    def knowing(self, parameters: Iterable[str]) -> Iterator[None]:
+        """While the body of a lambda of these parameters is read."""
+        outside = self.parameters
+        self.parameters = outside.union(parameters)
+        yield
+        self.parameters = outside
+
+    def expect(self, *keys: str) -> None:
+        """Reads these keys. Raises MatchRecognizeParseError where they do not stand next."""
+        for key in keys:
+            if not self.accept(key):
+                raise self.unexpected()
+
+    def unexpected(self) -> MatchRecognizeError:
+        """The error of the next token, which cannot stand there, or of the end of the text."""
+        token = self.tokens[min(self.position, self.end - 1)]
+        if self.position >= self.end or token.key in CLOSING:
+            return self.unreadable(token.span, _UNFINISHED)
+        return syntax_errors.unexpected_token(
+            self.text.text_at(token.span), self.clause, token.span
+        )
+
+    def unreadable(self, span: Span, reason: str) -> MatchRecognizeError:
+        """The error of an expression that is no SQL."""
+        return syntax_errors.unreadable_expression(span, where=self.clause, reason=reason)
+
+    def unknown_variable(self, name: Token) -> MatchRecognizeError:
+        """The error of a name that must be a pattern variable and is none."""
+        primary, unions = self.scope.primary, self.scope.unions
+        return errors.unknown_variable(
+            name.span, name=name.variable, clause=self.clause, primary=primary, unions=unions
+        )
+
+    def written(self, span: Span) -> str:
+        """The user's text, with a named parameter for each `?`, and backticks for all quotes."""
+        inside = [
+            (place, (text,)) for place, text in self.respelt if span.start <= place.start < span.end
+        ]
+        return (
+            "".join(spaced(in_place(self.text.text_at, span, inside)))
+            if inside
+            else self.text.text_at(span)
+        )
+
+    def term(self, start: int, own: Operations, *parts: Scalar) -> Term:
+        """The tokens since `start` as text that is Spark's, with what its parts read as holes."""
+        span = self.span(start, self.position)
+        pieces = pieces_of(around(parts, self.written, span))
+        return Term(pieces, span, own.union(*map(written_operations, parts)))
+
+    def operation(
+        self,
+        operator: str,
+        start: int,
+        *operands: Scalar,
+        words: tuple[str, ...] = (),
+        own: Operations = NO_OPERATIONS,
+    ) -> Operation:
+        """An operation over the tokens since `start`. own: by its name unless it is given."""
+        span = self.span(start, self.position)
+        return Operation(operator, around(operands, self.written, span), span, words, own)
+
+    def constant_at(self, index: int) -> str:
+        """The number or text at `index`, where it is a whole operand; else nothing."""
+        is_constant = index < self.end and self.tokens[index].is_constant
+        is_whole = self.key_at(index + 1) not in _TIGHTER
+        return self.tokens[index].text if is_constant and is_whole else ""
+
+    def subquery(self, start: int, own: Operations, *parts: Scalar) -> Term:
+        """The query whose parenthesis stands next, with what was read since `start`: opaque."""
+        opening = self.position
+        self.position = self.text.past(opening)
+        self._refuse_correlation(opening, self.position)
+        return self.term(start, own | {"SELECT"}, *parts)
+
+    def _refuse_correlation(self, start: int, end: int) -> None:
+        """A column of a variable in a query, none of whose relations has that name."""
+        for index in range(start, end):
+            token = self.tokens[index]
+            qualifies = token.can_name and self.key_at(index + 1) == "."
+            if not qualifies or self.key_at(index - 1) == ".":
+                continue
+            is_variable = token.variable in self.scope.variables
+            if is_variable and token.name.upper() not in relation_names(self.text, start, end):
+                raise errors.correlated_subquery(
+                    self._path_span(index), clause=self.clause, name=token.variable
+                )
+
+    def _path_span(self, start: int) -> Span:
+        """The names with dots between them from `start` on."""
+        index = start
+        while self.key_at(index + 1) == ".":
+            index += 2
+        return self.span(start, min(index + 1, self.end))
+
+
+def read_text(text: str, offset: int, scope: Scope) -> TokenSequence:
+    """The tokens of the expression `text`, which starts at `offset` of the query.
+
+    Raises MatchRecognizeParseError where there are none, or brackets do not pair up.
+    """
+    tokens = read_tokens(text, scope.dialect, offset)
+    where = part(scope.clause.value)
+    if not tokens.tokens:
+        span = Span(offset, offset + max(1, len(text)))
+        raise syntax_errors.missing_expression(span, where=where)
+    closed = {*tokens.pairs, *tokens.pairs.values()}
+    loose = [token for index, token in enumerate(tokens.tokens) if index not in closed]
+    for token in loose:
+        if token.key in CLOSING:
+            raise syntax_errors.unexpected_token(token.text, where, token.span)
+    for token in loose:
+        if token.key in OPENING:
+            raise syntax_errors.unclosed_bracket(token.span, opening=token.text, where=where)
+    return tokens
+
+
+def _respelt(text: TokenSequence) -> Iterator[tuple[Span, str]]:
+    """What Spark is given for some tokens: a named parameter for `?`, backticks for quotes."""
+    for token in text.tokens:
+        if token.key == "?":
+            yield token.span, f":{parameter_name(token.span)}"
+        elif token.kind is TokenKind.QUOTED and text.text[token.span.start - text.offset] == '"':
+            yield token.span, quoted(token.text)

@@ -1,0 +1,52 @@
+"""Expressions that Spark's own documentation of its functions shows are read, each to its end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from pyspark.errors import ParseException
+from pyspark.sql import SparkSession
+from pyspark.sql.functions import expr
+
+from matchrec.frontends.expressions.expression import parse_scalar
+from matchrec.frontends.expressions.reader import ClausePart, Scope
+from matchrec.frontends.lexing.tokens import AGGREGATES, OF_THE_MATCH, WINDOW_ONLY
+from matchrec.plan.expression import render
+from matchrec.plan.show import show_reference
+
+pytestmark = pytest.mark.larger  # asks for all functions
+
+EXAMPLE = re.compile(r">\s*SELECT (.*?);\s*\n", re.DOTALL)
+OF_QUERIES = re.compile(
+    r"\b(?:FROM \w+|OVER|LATERAL|WHERE|SELECT)\b|\bAS \w+\s*(?:,|$)", re.IGNORECASE
+)
+NOT_OF_A_ROW = AGGREGATES | OF_THE_MATCH | WINDOW_ONLY
+
+
+def examples(spark: SparkSession) -> Iterator[str]:
+    """The expressions over no table that the catalogue of functions shows."""
+    for (name,) in spark.sql("SHOW FUNCTIONS").collect():
+        if name.upper() not in NOT_OF_A_ROW:
+            rows = spark.sql(f"DESCRIBE FUNCTION EXTENDED `{name}`").collect()
+            for text in EXAMPLE.findall("\n".join(row[0] for row in rows)):
+                if not OF_QUERIES.search(text) and is_one_expression(text):
+                    yield text.strip()
+
+
+def is_one_expression(text: str) -> bool:
+    """Whether Spark's parser takes it for an expression without an alias."""
+    try:
+        expr(f"({text})")
+    except ParseException:
+        return False
+    return True
+
+
+def test_every_example_is_read_and_stays_as_it_is_written(spark: SparkSession) -> None:
+    texts = list(examples(spark))
+    scope = Scope(ClausePart.MEASURES)
+    for text in texts:
+        assert render(parse_scalar(text, 0, scope), show_reference) == text
+    assert len(texts) > 700
