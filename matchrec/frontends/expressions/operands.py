@@ -175,9 +175,9 @@ class OperandReader(ExpressionCursor):
         parts = self.path()
         span = self.span(start, self.position)
         first = self.tokens[start]
-        if self.key == "(":
-            return self.unknown_call(start)
         is_star = self.key_at(self.position - 1) == "*"
+        if self.key == "(" and not is_star:
+            return self.unknown_call(start)
         qualified = len(parts) > 1
         is_known = qualified and first.variable in self.scope.variables
         if first.name in self.parameters or (

@@ -260,16 +260,17 @@ def read_aggregate(
 def _argument(reader: ExpressionCursor, index: int, argument: Range) -> Scalar | None:
     """One argument; None for the `*` of `count(*)` and `count(A.*)`."""
     start, end = argument
-    if reader.key_at(end - 1) != "*" or (end > start + 1 and reader.key_at(end - 2) != "."):
+    is_qualified = end == start + 3 and reader.key_at(start + 1) == "."
+    if reader.key_at(end - 1) != "*" or not (is_qualified or end == start + 1):
         return _row_term(reader, index, start, end)
     name, span = reader.tokens[index].text, reader.span(start, end)
     whole = reader.key_at(index + 2) not in ("DISTINCT", "ALL") and reader.key_at(end) == ")"
     if reader.key_at(index) != "COUNT" or not whole or start != index + 2:
         raise errors.star_outside_count(span, function=name, clause=reader.clause)
     qualifier = reader.tokens[start]
-    if end > start + 1 and qualifier.variable not in reader.scope.variables:
+    if is_qualified and qualifier.variable not in reader.scope.variables:
         raise reader.unknown_variable(qualifier)
-    variable = qualifier.variable if end > start + 1 else None
+    variable = qualifier.variable if is_qualified else None
     reader.rows_read.append(RowRead(variable, span, is_column=True))
     return None
 
@@ -313,6 +314,8 @@ def _with_suffix(
                 aggregate, end = replace(aggregate, condition=condition), closing + 1
             case "WITHIN", "GROUP", "(":
                 closing = reader.text.pairs[end + 2]
+                reader.position = end + 3
+                reader.expect("ORDER", "BY")
                 parts = reader.text.separated(end + 5, closing)
                 ordering = tuple(_sort_item(reader, index, part) for part in parts)
                 aggregate, end = replace(aggregate, ordering=ordering), closing + 1
