@@ -122,9 +122,7 @@ class ScalarReader(OperandReader):
         if self.text.is_subquery(self.position):
             return self.subquery(start, named(operator), left)
         self.position += 1
-        values = [self.expression()]
-        while self.accept(","):
-            values.append(self.expression())
+        values = self.expressions()
         self.expect(")")
         return self.operation(operator, start, left, *values)
 
@@ -134,7 +132,7 @@ class ScalarReader(OperandReader):
         self.position += 1
         if self.key in ("ANY", "SOME", "ALL") and self.key_at(self.position + 1) == "(":
             self.position += 2
-            _, patterns = self.arguments()
+            patterns = self.expressions()
             self.expect(")")
             return self.term(start, named(f"{negated}{operator} ANY"), left, *patterns)
         own = with_constant(word, self.constant_at(self.position))

@@ -375,6 +375,13 @@ class OperandReader(ExpressionCursor):
             return self.operation("STRUCT", start, *values, words=names)
         return enclosed(values[0], self.written, self.span(start, self.position))
 
+    def expressions(self) -> list[Scalar]:
+        """The expressions between commas."""
+        values = [self.expression()]
+        while self.accept(","):
+            values.append(self.expression())
+        return values
+
     def fields(self, function: str = "") -> tuple[tuple[str, ...], tuple[Scalar, ...]]:
         """The expressions between commas, with the names that they have in a struct."""
         fields = [self.field(1, function)]
@@ -531,7 +538,7 @@ def read_with_unit(reader: OperandReader, name: str, start: int) -> Scalar | Non
     if not is_unit or len(arguments) < 3 or reader.key_at(reader.position + 1) != ",":
         return None
     reader.position += 2
-    _, values = reader.arguments()
+    values = reader.expressions()
     return _closed(reader, WITH_UNIT[name], start, *values, words=(unit,))
 
 

@@ -177,14 +177,10 @@ class ExpressionCursor(Cursor, ABC):
 
     def written(self, span: Span) -> str:
         """The user's text, with a named parameter for each `?`, and backticks for all quotes."""
-        inside = [
-            (place, (text,)) for place, text in self.respelt if span.start <= place.start < span.end
-        ]
-        return (
-            "".join(spaced(in_place(self.text.text_at, span, inside)))
-            if inside
-            else self.text.text_at(span)
-        )
+        inside = [one for one in self.respelt if span.start <= one[0].start < span.end]
+        edits = ((place, (text,)) for place, text in inside)
+        text_at = self.text.text_at
+        return "".join(spaced(in_place(text_at, span, edits))) if inside else text_at(span)
 
     def term(self, start: int, own: Operations, *parts: Scalar) -> Term:
         """The tokens since `start` as text that is Spark's, with what its parts read as holes."""
