@@ -30,7 +30,8 @@ class Shortcuts:
     truth values of a row cross as bits of few columns. pieces: a large partition is searched before
     it is complete. chains: matches that overlap share their rows. merging: runs with equal
     computation states merge. totals: matches that are aggregated are not built. folds: aggregates
-    that only Spark knows are folds of arrays, where groups would give the same.
+    that only Spark knows are folds of arrays, where groups would give the same. texts: a query text
+    that was read before is not read again.
 
     range_bytes: of an input from which partitions are cut unasked. range_rows: of a range at least.
     large: a key is cut that has one of so many rows. few: rows for each one that every match needs,
@@ -51,6 +52,7 @@ class Shortcuts:
     merging: bool = True
     totals: bool = True
     folds: bool = True
+    texts: bool = True
     range_bytes: int = 1 << 27
     range_rows: int = 10_000
     large: int = 16

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from threading import Lock
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pyspark.errors import AnalysisException, PySparkException
 
@@ -30,6 +32,7 @@ from matchrec.frontends.dialects.products import PRODUCTS, SPARK, Product, produ
 from matchrec.frontends.sql.grammar import parse_clause
 from matchrec.frontends.sql.locate import parse
 from matchrec.frontends.sql.nodes import MatchRecognize, QueryNode
+from matchrec.shortcuts import taken
 from matchrec.source import Origin, Source
 from matchrec.spark.errors.users_terms import InUsersTerms
 from matchrec.spark.question import NO_OPTIONS
@@ -40,6 +43,45 @@ if TYPE_CHECKING:
     from matchrec.frontends.dialects.rules.place import ClauseKinds, Kinds, Tables
     from matchrec.frontends.dialects.translate import Translation
 
+Node = TypeVar("Node")
+
+
+MOST_TEXTS = 500
+
+
+def once(read: Callable[..., Node], most: int = 1 << 20) -> Callable[..., Node]:
+    """What reads texts, with the nodes of the newest of them: a node depends on nothing else.
+
+    most: characters of all texts that are kept. Whatever else it takes tells equal texts apart.
+    Frames, views, values and settings are asked of anew for each query.
+
+    >>> numbers = iter(range(9))
+    >>> read = once(lambda text: next(numbers), most=3)
+    >>> [read(text) for text in ("a", "a", "bc", "def", "a")]
+    [0, 0, 1, 2, 3]
+    """
+    kept: OrderedDict[tuple[Hashable, ...], Node] = OrderedDict()
+    keeping = Lock()
+
+    def read_once(text: str, *others: Hashable) -> Node:
+        if not taken().texts:
+            return read(text, *others)
+        key = (text, *others)
+        with keeping:
+            node = kept.pop(key, None)
+        if node is None:
+            node = read(text, *others)
+        with keeping:
+            kept[key] = node  # the newest is the last
+            while len(kept) > MOST_TEXTS or sum(len(str(known)) for known, *_ in kept) > most:
+                kept.popitem(last=False)
+        return node
+
+    return read_once
+
+
+parse_once, parse_clause_once = once(parse), once(parse_clause)
+
 
 def parse_query(
     spark: SparkSession, text: str, args: Arguments, frames: dict[str, Any], dialect: str
@@ -47,7 +89,7 @@ def parse_query(
     """A query in the SQL of `dialect`. Spark is asked for types where these change its meaning."""
     product, quotes = PRODUCTS[dialect], dialect_of(spark, text)
     if product is SPARK:
-        return parse(text, frames, quotes)
+        return parse_once(text, tuple(frames), quotes)
     values, tables = args if isinstance(args, dict) else {}, tables_of(spark)
     from matchrec.frontends.dialects.translate import Knowledge, translate_query
 
@@ -78,7 +120,9 @@ def parse_clause_of(
     """
     product, quotes = PRODUCTS[dialect], dialect_of(df.sparkSession, text)
     if product is SPARK:
-        source = Source(text) if values is None else with_values(Source(text), values)
+        if values is None:
+            return parse_clause_once(text, quotes), Source(text)
+        source = with_values(Source(text), values)
         return parse_clause(source.text, quotes, source.origin), source
     from matchrec.frontends.dialects.translate import translate_clause
 

@@ -66,23 +66,15 @@ def guard(guards: Sequence[Scalar], scalar: Scalar) -> Scalar:
     return Operation("CASE", parts, scalar.span)
 
 
-def guards_of(operation: Operation) -> Iterator[tuple[Scalar, ...]]:
-    """For each operand, what of those before it must hold for it to be asked."""
+def guards_of(operation: Operation, place: int) -> Iterator[Scalar]:
+    """What of the operands before one must hold for it to be asked; nothing is made unasked."""
     operands = operation.operands
-    if operation.operator in ("IF", "CASE"):
-        return _of_branches(operands)
-    passed = _PASSED.get(operation.operator)
-    hold = () if passed is None else tuple(map(passed, operands))
-    return (hold[:place] for place in range(len(operands)))
-
-
-def _of_branches(operands: Sequence[Scalar]) -> Iterator[tuple[Scalar, ...]]:
-    """Of a condition or a value of CASE: earlier conditions fail, that of the value holds."""
-    conditions = operands[0::2]
-    failing = tuple(map(complement, conditions))
-    for place in range(len(operands)):
-        branch, is_value = divmod(place, 2)
-        yield (*failing[:branch], *(conditions[branch : branch + 1] if is_value else ()))
+    if operation.operator in ("IF", "CASE"):  # earlier conditions fail, that of a value holds
+        conditions, (branch, is_value) = operands[0::2], divmod(place, 2)
+        yield from map(complement, conditions[:branch])
+        yield from conditions[branch : branch + 1] if is_value else ()
+    elif operation.operator in _PASSED:
+        yield from map(_PASSED[operation.operator], operands[:place])
 
 
 def _unknown(scalar: Scalar) -> Operation:

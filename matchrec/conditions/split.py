@@ -12,11 +12,11 @@ what combines them is the engine's, and is a tree of `Step`s.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
-from itertools import compress
+from itertools import compress, islice
 
 from matchrec.conditions.aggregates import framed, split_aggregate
 from matchrec.conditions.functions import functions
@@ -104,12 +104,13 @@ class ConditionSplitter:
     def condition(self, scalar: Scalar) -> SplitCondition:
         """Conjuncts at a fixed distance go before the match, the others during it."""
         parts = conjuncts(scalar)
-        tests = [self.after(parts[:place]).test(part) for place, part in enumerate(parts)]
+        splitters = [self.where(part, islice(parts, place)) for place, part in enumerate(parts)]
+        tests = [splitter.test(part) for splitter, part in zip(splitters, parts, strict=True)]
         known = tuple(test for test in tests if test is not None)
         before = tuple(test for test in known if isinstance(test, RowColumn))
         nearby = tuple(test for test in known if isinstance(test, Nearby))
         rest = [place for place, test in enumerate(tests) if test is None]
-        during = [self.after(parts[:place]).step(parts[place]) for place in rest]
+        during = [splitters[place].step(parts[place]) for place in rest]
         return SplitCondition(
             self.variable,
             conjunction(before) if before else None,
@@ -129,8 +130,10 @@ class ConditionSplitter:
             return Nearby(self.fixed_column(scalar), nearby.step(scalar))
         return None
 
-    def after(self, guards: Sequence[Scalar]) -> ConditionSplitter:
-        """The splitter of what is asked where these hold."""
+    def where(self, scalar: Scalar, guards: Iterable[Scalar]) -> ConditionSplitter:
+        """The splitter of what is asked where guards hold; what never fails needs none of them."""
+        if not may_fail(scalar.operations):
+            return self
         return replace(self, guards=(*self.guards, *guards))
 
     def is_fixed(self, scalar: Scalar) -> bool:
@@ -233,8 +236,8 @@ class ConditionSplitter:
 
     def operands(self, scalar: Operation) -> Iterator[tuple[ConditionSplitter, Scalar]]:
         """The operands, each with its splitter: some are asked only where others hold."""
-        for guards, operand in zip(guards_of(scalar), scalar.operands, strict=True):
-            yield self.after(guards), operand
+        for place, operand in enumerate(scalar.operands):
+            yield self.where(operand, guards_of(scalar, place)), operand
 
     def guarded(self, scalar: Scalar) -> Scalar:
         """What may fail, computed where the guards of the same row hold."""

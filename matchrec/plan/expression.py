@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from itertools import chain
 from operator import is_
 
 from matchrec.plan.operations import NO_OPERATIONS, UNREAD, Operations, named
@@ -162,19 +163,22 @@ class Term:
     """SQL text that has no structure for us: Spark's to evaluate, references as holes in it.
 
     own: the operations of the text. operations: with those of the columns that it reads.
+    references: the holes, in the order in which they are written, repeats included.
     """
 
     pieces: tuple[Piece, ...]
     span: Span = field(compare=False)
     own: Operations = field(default=UNREAD, compare=False, repr=False)
     operations: Operations = field(init=False, compare=False, repr=False)
+    references: tuple[Reference, ...] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        texts = [piece for piece in self.pieces if isinstance(piece, str)]
-        read = [piece.operations for piece in self.pieces if isinstance(piece, ColumnReference)]
-        own = self.own if texts else NO_OPERATIONS
+        found = tuple(piece for piece in self.pieces if not isinstance(piece, str))
+        read = [piece.operations for piece in found if isinstance(piece, ColumnReference)]
+        own = self.own if len(found) < len(self.pieces) else NO_OPERATIONS
         object.__setattr__(self, "own", own)
         object.__setattr__(self, "operations", own.union(*read))
+        object.__setattr__(self, "references", found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,8 +190,8 @@ class Operation:
     the expression itself with the parentheses in `parts`.
     parts: the exact text of the whole operation, with the operands in their places. words: what it
     takes that is no value, such as the type of a CAST or the unit of TIMESTAMPDIFF, in upper case.
-    own: itself, as tables of operations list it. operands, pieces, operations: of the parts, the
-    text with references as holes.
+    own: itself, as tables of operations list it. operands, pieces, operations, references: of the
+    parts, the text with references as holes.
     """
 
     operator: str
@@ -198,6 +202,7 @@ class Operation:
     operands: tuple[Scalar, ...] = field(init=False, compare=False, repr=False)
     pieces: tuple[Piece, ...] = field(init=False, compare=False, repr=False)
     operations: Operations = field(init=False, compare=False, repr=False)
+    references: tuple[Reference, ...] = field(init=False, compare=False, repr=False)
 
     __match_args__ = ("operator", "operands")
 
@@ -208,6 +213,8 @@ class Operation:
         object.__setattr__(self, "pieces", pieces_of(self.parts))
         object.__setattr__(self, "own", own)
         object.__setattr__(self, "operations", own.union(*[one.operations for one in operands]))
+        references = chain.from_iterable(one.references for one in operands)
+        object.__setattr__(self, "references", tuple(references))
 
     def of_operands(self, change: Callable[[Scalar], Scalar]) -> Operation:
         """The operation with changed operands; itself where none is."""
@@ -261,7 +268,7 @@ def operand_of(reference: Reference) -> str:
 
 def references(scalar: Scalar) -> tuple[Reference, ...]:
     """The references of an expression in the order in which they are written, repeats included."""
-    return tuple(piece for piece in scalar.pieces if not isinstance(piece, str))
+    return scalar.references
 
 
 def inner_references(aggregate: Aggregate) -> tuple[Reference, ...]:

@@ -6,7 +6,6 @@ column crosses to the engine once. What is no plain column of the input is left 
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
@@ -28,10 +27,7 @@ from matchrec.plan.expression import (
     written_operations,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.text import CURRENT_VALUES, NONDETERMINISTIC, quoted, unquoted
-
-NAME = r"(?:[A-Za-z_][A-Za-z0-9_]*|`(?:[^`]|``)*`)"
-COLUMN = re.compile(rf"\s*(?:(?P<qualifier>{NAME})\s*\.\s*)?(?P<name>{NAME})\s*")
+from matchrec.plan.text import CURRENT_VALUES, NONDETERMINISTIC, column_names, quoted
 
 
 @dataclass(frozen=True)
@@ -47,13 +43,10 @@ class InputColumns:
 
     def index(self, text: str) -> int | None:
         """The index of the one column that `text` names, or None."""
-        found = COLUMN.fullmatch(text)
-        if found is None:
+        *qualifier, name = column_names(text) or ("",)
+        if qualifier and not self.same(qualifier[0], self.alias or ""):
             return None
-        qualifier, name = found["qualifier"], found["name"]
-        if qualifier is not None and not self.same(unquoted(qualifier), self.alias or ""):
-            return None
-        hits = self._indices.get(self.folded(unquoted(name)), ())
+        hits = self._indices.get(self.folded(name), ())
         return hits[0] if len(hits) == 1 else None
 
     @cached_property
@@ -180,10 +173,9 @@ def reads_of_earlier_measures(plan: MatchPlan) -> Iterator[ColumnReference]:
 
 def name_alone(reference: ColumnReference) -> str | None:
     """The name that is all of a reference: that of a column, or of an earlier measure."""
-    found, span = COLUMN.fullmatch(reference.argument), reference.span
+    names, span = column_names(reference.argument), reference.span
     is_alone = span is not None and span.end - span.start == len(reference.argument)
-    is_bare = found is not None and not found["qualifier"] and is_alone  # so no LAST(peak)
-    return unquoted(found["name"]) if found and is_bare else None
+    return names[0] if len(names) == 1 and is_alone else None  # so no LAST(peak)
 
 
 def resolve_row(part: RowExpression, columns: InputColumns) -> RowExpression:

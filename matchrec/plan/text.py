@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -50,17 +49,6 @@ def template(*pieces: str | View | Replacement | Template) -> Template:
 
 # Names and values as Spark SQL text.
 
-_COLUMN = r"`(?:[^`]|``)+`"
-_STRUCT = re.compile(rf"struct\({_COLUMN}(?:, {_COLUMN})*\)")
-_LITERAL = re.compile(
-    r"""(?P<raw>[rR])?(?P<quote>['"])(?P<text>(?:(?!(?P=quote))[^\\]|\\.)*)(?P=quote)""", re.DOTALL
-)
-_ESCAPE = re.compile(
-    r"\\(?:(?P<unicode>u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})|(?P<octal>[01][0-7]{2})|(?P<letter>.))",
-    re.DOTALL,
-)
-_ESCAPED = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
-
 
 def quoted(name: str) -> str:
     """A column name as an identifier that Spark reads literally."""
@@ -73,7 +61,39 @@ def struct_fields(text: str) -> tuple[str, ...]:
     >>> struct_fields("struct(`a`, `b``c`)"), struct_fields("struct(a + 1)")
     (('`a`', '`b``c`'), ())
     """
-    return tuple(re.findall(_COLUMN, text)) if _STRUCT.fullmatch(text) else ()
+    fields = text[7:-1].split(", ") if text.startswith("struct(") and text[-1] == ")" else []
+    names = zip(fields, map(plain_name, fields), strict=True)
+    are_quoted = all(name is not None and quoted(name) == field for field, name in names)
+    return tuple(fields) if are_quoted else ()
+
+
+def plain_name(text: str) -> str | None:
+    """The name that a text is, in backticks or without, or None.
+
+    >>> plain_name("sym"), plain_name("`a``b` "), plain_name("a + 1")
+    ('sym', 'a`b', None)
+    """
+    word = text.strip()
+    inside = word[1:-1].replace("``", "")
+    if len(word) > 1 and word[0] == word[-1] == "`" and "`" not in inside:
+        return unquoted(word)
+    return word if word.isascii() and word.isidentifier() else None
+
+
+def column_names(text: str) -> tuple[str, ...]:
+    """The name of a column, perhaps after a qualifier; none of any other text.
+
+    >>> column_names("price"), column_names("t . `a.b`"), column_names("a + 1")
+    (('price',), ('t', 'a.b'), ())
+    """
+    whole = plain_name(text)
+    if whole is not None:
+        return (whole,)
+    for before, _, after in (text.partition("."), text.rpartition(".")):
+        qualifier, name = plain_name(before), plain_name(after)
+        if qualifier is not None and name is not None:
+            return qualifier, name
+    return ()
 
 
 def unquoted(name: str) -> str:
@@ -84,33 +104,6 @@ def unquoted(name: str) -> str:
 def string_literal(text: str) -> str:
     """A SQL string literal of the text."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
-
-
-def literal_text(sql: str, quotes: str, *, keeps_escapes: bool) -> str | None:
-    """The text of a string literal of Spark's, or None of anything else.
-
-    quotes: those that a literal may stand in. keeps_escapes: whether a backslash stands for itself,
-    as it does in `r'...'`.
-
-    >>> literal_text(r"'\\\\d'", "'", keeps_escapes=False)
-    '\\\\d'
-    >>> literal_text('"d"', "'", keeps_escapes=False)
-    """
-    found = _LITERAL.fullmatch(sql.strip())
-    if found is None or found["quote"] not in quotes:
-        return None
-    raw = found["raw"] or keeps_escapes
-    return found["text"] if raw else _ESCAPE.sub(_unescaped, found["text"])
-
-
-def _unescaped(escape: re.Match[str]) -> str:
-    """What an escape stands for. Source: Spark's SparkParserUtils.unescapeSQLString."""
-    if code := escape["unicode"]:
-        return chr(int(code[1:], 16))
-    if code := escape["octal"]:
-        return chr(int(code, 8))
-    letter = escape["letter"]
-    return f"\\{letter}" if letter in "%_" else _ESCAPED.get(letter, letter)
 
 
 SUM_OR_NULL = "try_add/* NULL beyond the type */"
@@ -194,9 +187,6 @@ MICROSECONDS = {
     "MILLISECOND": 1000,
     "MICROSECOND": 1,
 }
-A_NUMBER = re.compile(r"(\d{1,19})[Ll]?|(\d{1,18}\.\d{0,18}|\.\d{1,18})")
-AN_INTERVAL = re.compile(r"INTERVAL\b(.*)", re.IGNORECASE | re.DOTALL)
-AN_AMOUNT = re.compile(r"\s*('?)(\d{1,18}(?:\.\d{1,6})?)(\1)\s*([A-Za-z]+)\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,25 +207,36 @@ def amount(text: str) -> Amount | None:
     written = text.strip()
     while written.startswith("(") and written.endswith(")"):
         written = written[1:-1].strip()
-    if number := A_NUMBER.fullmatch(written):
-        return Amount(Fraction(number[1] or number[2]))
-    if interval := AN_INTERVAL.fullmatch(written):
-        return interval_amount(interval[1].strip())
-    return None
+    if written[:8].upper() == "INTERVAL" and not _in_word(written[8:9]):
+        return interval_amount(written[8:].strip())
+    number = _number(written)
+    return None if number is None else Amount(number)
+
+
+def _number(written: str) -> Fraction | None:
+    """A number of at most 19 digits, or of 18 before a point and 18 after it."""
+    whole, point, fraction = written.partition(".")
+    if not point:
+        digits = whole[:-1] if whole[-1:] in ("L", "l") else whole
+        return Fraction(digits) if digits.isdecimal() and len(digits) <= 19 else None
+    is_number = (whole + fraction).isdecimal() and max(len(whole), len(fraction)) <= 18
+    return Fraction(written) if is_number else None
 
 
 def interval_amount(text: str) -> Amount | None:
-    """The amount of what stands after INTERVAL."""
-    if text.startswith("'") and text.endswith("'"):
-        text = text[1:-1]
-    amounts = list(AN_AMOUNT.finditer(text))
-    if not amounts or "".join(one[0] for one in amounts) != text:
+    """The amount of what stands after INTERVAL: numbers, each before its unit."""
+    is_quoted = text.startswith("'") and text.endswith("'")
+    words = (text[1:-1] if is_quoted else text).split()
+    numbers = [_number(word.strip("'")) for word in words[::2]]
+    units = [word.upper().removesuffix("S") for word in words[1::2]]
+    if not words or len(numbers) != len(units) or not MICROSECONDS.keys() >= set(units):
         return None
-    parts = [(one[2], one[4].upper().removesuffix("S")) for one in amounts]
-    if any(unit not in MICROSECONDS or ("." in n and unit != "SECOND") for n, unit in parts):
-        return None
-    total = sum(Fraction(number) * MICROSECONDS[unit] for number, unit in parts)
-    return Amount(Fraction(total), True, {unit for _, unit in parts} == {"DAY"})
+    total = Fraction(0)
+    for number, unit in zip(numbers, units, strict=True):
+        if number is None or (number.denominator != 1 and unit != "SECOND"):
+            return None
+        total += number * MICROSECONDS[unit]
+    return Amount(total, True, set(units) == {"DAY"}) if total.denominator == 1 else None
 
 
 # Names for `?`, whose order is lost where a query is cut up.

@@ -73,6 +73,17 @@ REFUSALS = (
 OF_TEXTS = (AnalysisException, IllegalArgumentException, UnsupportedOperationException)
 """Those of them that are about words of the text."""
 
+SETTINGS = (
+    "spark.sql.ansi.doubleQuotedIdentifiers",
+    "spark.sql.ansi.enabled",
+    "spark.sql.caseSensitive",
+    "spark.sql.legacy.statisticalAggregate",
+    "spark.sql.parser.escapedStringLiterals",
+    "spark.sql.session.timeZone",
+    "spark.sql.timestampType",
+)
+"""The settings of a session on which the meaning of a query depends."""
+
 SUBQUERY = re.compile(r"\(\s*(SELECT|WITH|FROM|VALUES|TABLE)\b", re.IGNORECASE)
 
 
@@ -218,8 +229,18 @@ class Runner:
         return replace(self, frames={**self.frames, **frames})
 
     def setting(self, name: str) -> str:
-        """A setting of the session, lower case."""
-        return str(self.spark.conf.get(name)).lower()
+        """One of the `SETTINGS` of the session."""
+        return self._settings[name]
+
+    @cached_property
+    def _settings(self) -> dict[str, str]:
+        """The settings by their names, lower case; over Connect all are asked for at once."""
+        if is_connect(self.spark):
+            client: Any = self.spark.client
+            found = client.get_configs(*SETTINGS)
+        else:
+            found = map(self.spark.conf.get, SETTINGS)
+        return {name: str(value).lower() for name, value in zip(SETTINGS, found, strict=True)}
 
 
 def settings_of(runner: Runner) -> Settings:

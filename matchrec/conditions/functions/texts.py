@@ -215,3 +215,42 @@ TEXTS: Mapping[str, Function] = by_name(
         "ILIKE": function((TEXT, TEXT, TEXT), BOOLEAN, is_like_in_any_case, least=2),
     }
 )
+
+
+# The text that a string literal of Spark's stands for.
+
+_LITERAL = re.compile(
+    r"""(?P<raw>[rR])?(?P<quote>['"])(?P<text>(?:(?!(?P=quote))[^\\]|\\.)*)(?P=quote)""", re.DOTALL
+)
+_ESCAPE = re.compile(
+    r"\\(?:(?P<unicode>u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})|(?P<octal>[01][0-7]{2})|(?P<letter>.))",
+    re.DOTALL,
+)
+_ESCAPED = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
+
+
+def literal_text(sql: str, quotes: str, *, keeps_escapes: bool) -> str | None:
+    """The text of a string literal of Spark's, or None of anything else.
+
+    quotes: those that a literal may stand in. keeps_escapes: whether a backslash stands for itself,
+    as it does in `r'...'`.
+
+    >>> literal_text(r"'\\\\d'", "'", keeps_escapes=False)
+    '\\\\d'
+    >>> literal_text('"d"', "'", keeps_escapes=False)
+    """
+    found = _LITERAL.fullmatch(sql.strip())
+    if found is None or found["quote"] not in quotes:
+        return None
+    raw = found["raw"] or keeps_escapes
+    return found["text"] if raw else _ESCAPE.sub(_unescaped, found["text"])
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    """What an escape stands for. Source: Spark's SparkParserUtils.unescapeSQLString."""
+    if code := escape["unicode"]:
+        return chr(int(code[1:], 16))
+    if code := escape["octal"]:
+        return chr(int(code, 8))
+    letter = escape["letter"]
+    return f"\\{letter}" if letter in "%_" else _ESCAPED.get(letter, letter)

@@ -59,7 +59,7 @@ from matchrec.errors.conditions import (
     too_many_operations,
 )
 from matchrec.plan.expression import DEEPEST, Navigation
-from matchrec.plan.text import Amount, amount, literal_text
+from matchrec.plan.text import Amount, amount
 
 MOST_OPERATIONS = 200_000
 
@@ -354,6 +354,8 @@ def written_text(typer: Typer, step: Value | None) -> str | None:
     """The text that is written there, if it is one."""
     if step is None or step.navigation or not step.column.looks_at_one_row:
         return None
+    from matchrec.conditions.functions.texts import literal_text  # few conditions have patterns
+
     settings = typer.settings
     return literal_text(step.column.text, settings.quotes, keeps_escapes=settings.keeps_escapes)
 

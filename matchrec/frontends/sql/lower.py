@@ -178,13 +178,21 @@ def _unread(reference: Reference, name: str) -> str | None:
 
 
 def lower(clause: nodes.MatchRecognize, values: Values = MappingProxyType({})) -> MatchPlan:
-    """The plan of a clause. values: of parameters in the places of numbers.
+    """The plan of a clause, made once. values: of parameters in the places of numbers.
 
     >>> from matchrec.frontends.sql.grammar import parse_clause
     >>> plan = lower(parse_clause("PATTERN (a b*) DEFINE b AS x > PREV(x)"))
     >>> plan.variables, plan.rows_per_match.value, plan.after_match.to.value
     (('A', 'B'), 'ONE ROW PER MATCH', 'PAST LAST ROW')
     """
+    if values:
+        return _lower(clause, values)
+    if not clause.plans:
+        clause.plans.append(_lower(clause, values))
+    return clause.plans[0]
+
+
+def _lower(clause: nodes.MatchRecognize, values: Values) -> MatchPlan:
     _check_words(clause)
     selection = clause.selection or EventSelection.STRICT_CONTIGUITY
     output = clause.output or MatchOutput.PREFERRED

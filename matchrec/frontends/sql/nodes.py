@@ -10,7 +10,7 @@ from enum import Enum
 
 from matchrec.frontends.lexing.tokens import SPARK, Dialect
 from matchrec.plan import clauses
-from matchrec.plan.match_plan import EVERYTHING, Use
+from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
 from matchrec.plan.pattern import Parameter, RowPattern
 from matchrec.plan.text import View
 from matchrec.source import Source, Span
@@ -97,7 +97,8 @@ class MatchRecognize:
     """All that stands between the parentheses of MATCH_RECOGNIZE. None: nothing is written.
 
     pattern_span: of PATTERN's parentheses. dialect: in which its expressions are written. columns:
-    their order in the product for which it was written. frame, search: of a window only.
+    their order in the product for which it was written. frame, search: of a window only. plans: its
+    plan, once somebody has asked for it.
     """
 
     pattern: RowPattern
@@ -120,6 +121,7 @@ class MatchRecognize:
     dialect: Dialect = SPARK
     columns: clauses.ColumnOrder = clauses.ColumnOrder.STANDARD
     span: Span = field(compare=False, default=Span(0, 0))
+    plans: list[MatchPlan] = field(default_factory=list, init=False, compare=False, repr=False)
 
     @property
     def window_of_time(self) -> WindowNode | None:

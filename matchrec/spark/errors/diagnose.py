@@ -15,6 +15,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql.types import NumericType, StringType
 
 from matchrec.conditions.row_column import end_columns
+from matchrec.conditions.split import is_truth
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import marker_without_value, unbound_parameter
 from matchrec.errors.conditions import not_boolean, not_measured_by, within_of_other_type
@@ -102,10 +103,14 @@ def keys(plan: MatchPlan) -> Iterator[WrittenSql]:
 
 
 def conditions_over_one_row(plan: MatchPlan) -> Iterator[WrittenSql]:
-    """The conditions that can be written over one row, each part of AND by itself."""
+    """The conditions that can be written over one row, each part of AND by itself.
+
+    None whose form says that it is a truth value.
+    """
     for definition in plan.definitions:
         for part in conjuncts(definition.condition):
-            yield from over_one_row("DEFINE", part)
+            if not is_truth(part):
+                yield from over_one_row("DEFINE", part)
 
 
 def written_in(clause: str, scalar: Scalar) -> Iterator[WrittenSql]:
