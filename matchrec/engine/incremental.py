@@ -276,7 +276,11 @@ def resume(task: Task, arrays: SearchInput, live: LiveRuns, rows: tuple[int, int
     """A search that goes on with live runs. rows: where it goes on, and where it stops."""
     search = (RunsSearch if task.totals is None else TotalsSearch)(task, arrays, ROOM)
     search.restore(live)
-    search.progress.start, search.progress.stop = rows
+    start, stop = rows
+    search.progress.start = arrays.rows.frontier[layout.FRONTIER_START, 0] = start
+    if stop != TO_THE_END:
+        search.progress.goes_on = 1
+        arrays.rows.frontier[layout.FRONTIER_UNTIL, 0] = stop
     return search
 
 

@@ -77,9 +77,13 @@ class KernelSearch(ABC):
         return self.work.progress
 
     @property
-    def extras(self) -> tuple[Any, ...]:
-        """What the kernel takes beside the records that all of them take."""
-        return ()
+    def hooks(self) -> tuple[Any, Any]:
+        """What the kernel takes beside the records, None where it does nothing about it.
+
+        The registers, or with event selection the negation; then what is added up or counted.
+        """
+        given = self.arrays.negation if self.arrays.selects else self.work.registers
+        return given, self.arrays.totals
 
     @property
     def is_ranked(self) -> bool:
@@ -95,11 +99,12 @@ class KernelSearch(ABC):
             matches, rows = max(matches, self.room.matches), max(rows, self.room.rows)
             output = self.output(matches, rows)
             output.found[layout.FOUND_OFFSET, 0] = 0
+            self.work = self.work._replace(output=output)
             progress.matches = progress.mapped = 0
-            status = self.advance(output)
+            status = self.advance()
             while layout.OUTPUT_FULL < status < layout.SKIP_TO_NO_ROW:
                 self.grow(status)
-                status = self.advance(output)
+                status = self.advance()
             self.raise_failure(status)
             if progress.matches:
                 yield self.matches(output)
@@ -107,9 +112,9 @@ class KernelSearch(ABC):
                 matches, rows = 2 * matches, max(2 * rows, int(progress.needed))
         self.finish()
 
-    def advance(self, output: layout.FoundArrays) -> int:
-        """Call the kernel on an output; return its status."""
-        return int(self.kernel(self.rules, self.arrays.rows, self.work, output, *self.extras))
+    def advance(self) -> int:
+        """Call the kernel; return its status."""
+        return int(self.kernel(self.rules, self.arrays.rows, self.work, *self.hooks))
 
     @property
     @abstractmethod
@@ -255,7 +260,7 @@ def initial_work(task: Task, arrays: SearchInput) -> layout.Work:
         stack = np.zeros((2, 1), np.int64)
     progress = layout.new_progress()
     progress.start = progress.memo_from = progress.memo_to = arrays.rows.starts[0]
-    progress.best_start = progress.memo_window = progress.stop = progress.unfinished_in = -1
+    progress.best_start = progress.memo_window = progress.unfinished_in = -1
     progress.partition = -1
     progress.match_kind = A_MATCH
     progress.match_limit = most_found(task)
@@ -396,7 +401,7 @@ class BreadthFirstSearch(BufferSearch):
         return None, None
 
     @property
-    def extras(self) -> tuple[Any, ...]:
+    def hooks(self) -> tuple[Any, Any]:
         """The registers, and where rows may be skipped."""
         return self.work.registers, self.rules.waits
 
@@ -415,11 +420,6 @@ class BacktrackingSearch(PathSearch):
     """One run at a time, of which nothing is counted."""
 
     kernel = staticmethod(depth_first.search)
-
-    @property
-    def extras(self) -> tuple[Any, ...]:
-        """The registers, and what is counted."""
-        return self.work.registers, None
 
 
 class DistanceSearch(KernelSearch):
@@ -448,6 +448,8 @@ class ChainedSearch(KernelSearch):
         return {"path": ((rows,), np.int32), "known": ((rows, states), np.int32)}
 
     def output(self, matches: int, rows: int) -> layout.FoundArrays:
+        """An empty output; what is known leads into the one before, and is forgotten."""
+        self.progress.memo_to = self.progress.start
         nodes = self.new_array(np.empty, (chained.CHAIN_SIZE, rows), np.int32)
         return super().output(matches, 0)._replace(taken=nodes)
 

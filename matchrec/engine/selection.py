@@ -24,6 +24,7 @@ from matchrec.engine.kernels.order import (
     HELD,
     KEPT,
     Live,
+    MappedRows,
     Ranked,
     mark_equal,
     mark_kept,
@@ -73,10 +74,10 @@ def sort_matches(matches: Matches, *, by_start: bool = False) -> Matches:
     groups = np.concatenate([[0], new, [matches.count]]).astype(np.int64)
     if len(groups) <= matches.count:
         again = np.zeros(matches.count, np.bool_)
-        found = matches.offsets, matches.rows, matches.classifiers
-        if not mark_equal(groups, order, again, *found):
-            settle_ties(groups, order, np.empty_like(order), *found)
-            mark_equal(groups, order, again, *found)
+        found = MappedRows(matches.offsets, matches.rows, matches.classifiers)
+        if not mark_equal(groups, order, again, found):
+            settle_ties(groups, order, np.empty_like(order), found)
+            mark_equal(groups, order, again, found)
         order = order[~again]
     return take_matches(matches, order)
 
@@ -252,13 +253,13 @@ class MatchSearch(PathSearch):
         self, task: Task, arrays: SearchInput, room: Room, counters: IntArray | None = None
     ) -> None:
         super().__init__(task, arrays, room, counters)
+        self.progress.step_limit = layout.NO_LIMIT
         if task.output is MatchOutput.ALL:  # which it does not find in the order of their ends
             self.progress.match_limit = layout.NO_LIMIT
 
     @property
-    def extras(self) -> tuple[Any, ...]:
-        """The negation, and what is counted."""
-        return self.arrays.negation, None
+    def keeps_states(self) -> bool:
+        return False
 
 
 def find_matches(
@@ -415,18 +416,15 @@ class RunsSearch(BufferSearch):
         self, task: Task, arrays: SearchInput, room: Room, counters: IntArray | None = None
     ) -> None:
         super().__init__(task, arrays, room, counters)
-        self.progress.partition = 0
+        # the last row is followed by the end of the partition, if that ends runs that come out
+        until = arrays.rows.starts[1:] + self.rules.flushes
+        arrays.rows.frontier[layout.FRONTIER_UNTIL] = until
 
     @property
     def shapes(self) -> Shapes:
         path = self.sizes[layout.PATH_FULL]
         way: Shapes = {"path": ((layout.PATH_SIZE, path), np.int64), "ways": ((path, 2), np.int64)}
         return super().shapes | way
-
-    @property
-    def extras(self) -> tuple[Any, ...]:
-        """The negation, and what is added up over all matches."""
-        return self.arrays.negation, self.arrays.totals
 
     def live_runs(self) -> LiveRuns:
         """A copy of the live runs, and of the nodes in the buffer."""

@@ -12,36 +12,38 @@ row after the other: no match that begins before the next start of one that is k
 Source: Flink CEP, "After Match Skip Strategy".
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.layout import FoundArrays, Progress, Rules, Work
+from matchrec.engine.kernels.layout import FoundArrays, Hook, Progress, Rules, Work
 from matchrec.engine.kernels.starts import NO_ROW, next_start
 from matchrec.engine.partitions import BoolArray, IntArray
 from matchrec.jit.decorators import inner, kernel, spliced
 
-VariableArray = npt.NDArray[np.int16]
+
+class MappedRows(NamedTuple):
+    """The mapped rows of matches, as in `matches.Matches`.
+
+    mapped: the variable of each, or in a search the choice.
+    """
+
+    offsets: IntArray
+    rows: IntArray
+    mapped: npt.NDArray[np.signedinteger[Any]]
 
 
 @kernel
-def mark_equal(
-    groups: IntArray,
-    order: IntArray,
-    again: BoolArray,
-    offsets: IntArray,
-    rows: IntArray,
-    variables: VariableArray,
-) -> bool:
+def mark_equal(groups: IntArray, order: IntArray, again: BoolArray, matches: MappedRows) -> bool:
     """Mark in `again` each match that equals the one before it; false where one is out of order.
 
     Group g has the matches order[groups[g]] .. order[groups[g + 1]] - 1.
     """
     for group in range(groups.shape[0] - 1):
         for place in range(groups[group] + 1, groups[group + 1]):
-            found = compare(order[place - 1], order[place], offsets, rows, variables, None)
+            found = compare(order[place - 1], order[place], matches, None)
             if found > 0:
                 return False
             again[place] = found == 0
@@ -49,14 +51,7 @@ def mark_equal(
 
 
 @kernel
-def settle_ties(
-    groups: IntArray,
-    order: IntArray,
-    spare: IntArray,
-    offsets: IntArray,
-    rows: IntArray,
-    variables: VariableArray,
-) -> None:
+def settle_ties(groups: IntArray, order: IntArray, spare: IntArray, matches: MappedRows) -> None:
     """Sort the matches of each group by row positions, then by variables, by merging.
 
     Searches find most matches in that order: few need this. spare: like `order`, scratch.
@@ -70,8 +65,7 @@ def settle_ties(
                 one, other = left, middle
                 for place in range(left, right):
                     if other == right or (
-                        one < middle
-                        and compare(order[one], order[other], offsets, rows, variables, None) <= 0
+                        one < middle and compare(order[one], order[other], matches, None) <= 0
                     ):
                         spare[place] = order[one]
                         one += 1
@@ -84,18 +78,12 @@ def settle_ties(
 
 
 @spliced
-def compare(
-    left: int,
-    right: int,
-    offsets: IntArray,
-    rows: IntArray,
-    mapped: VariableArray | layout.ChoiceArray,
-    program: IntArray | None,
-) -> int:
+def compare(left: int, right: int, matches: MappedRows, program: Hook) -> int:
     """Negative, zero or positive, by row positions, then by variables.
 
-    mapped: the variable of each row, or with `program` its choice.
+    program: where matches have choices, what says of which variables these are.
     """
+    offsets, rows, mapped = matches.offsets, matches.rows, matches.mapped
     first, second = offsets[left], offsets[right]
     length, other_length = offsets[left + 1] - first, offsets[right + 1] - second
     shared = min(length, other_length)
@@ -179,7 +167,7 @@ def mark_kept(
 
 
 @spliced
-def next_row_alone(end: int, matches: int, rules: Rules, work: Work, output: FoundArrays) -> None:
+def next_row_alone(end: int, matches: int, rules: Rules, work: Work) -> None:
     """Set the row that comes next, the runs of one starting row being followed alone.
 
     That is the next start of its first match that has one behind the starting row, as no run of its
@@ -190,7 +178,7 @@ def next_row_alone(end: int, matches: int, rules: Rules, work: Work, output: Fou
     matches: how many there were before the last row. end: of the rows.
     """
     progress, start = work.progress, work.progress.alone_from
-    onward = first_next_start(matches, rules.skip, rules.program, progress, output)
+    onward = first_next_start(matches, rules.skip, rules.program, progress, work.output)
     if onward <= start:
         if progress.count > 0 and progress.start < end:
             return
@@ -209,21 +197,19 @@ def first_next_start(
 
     They are those from number `matches` on, which begin together and are complete together.
     """
-    is_target, choices = program[:, layout.IS_TARGET], output.taken
-    offsets = output.found[layout.FOUND_OFFSET]
+    is_target, choices, rows = program[:, layout.IS_TARGET], output.taken, output.rows
+    found = MappedRows(output.found[layout.FOUND_OFFSET], rows, choices)
     onward, first, differ = np.int64(NO_ROW), -1, False
     for last in range(2):
         if last == 1 and not differ:
             break
         for match in range(matches, progress.matches):
-            begin, end = offsets[match], offsets[match + 1]
-            rows = output.rows[begin:end]
-            row = np.int64(next_start(skip, is_target, choices[begin:end], rows[0], rows))
-            if row <= rows[0]:
+            begin, end = found.offsets[match], found.offsets[match + 1]
+            own = rows[begin:end]
+            row = np.int64(next_start(skip, is_target, choices[begin:end], own[0], own))
+            if row <= own[0]:
                 continue
             differ |= first >= 0 and row != onward
-            if first < 0 or (
-                last == 1 and compare(match, first, offsets, output.rows, choices, program) < 0
-            ):
+            if first < 0 or (last == 1 and compare(match, first, found, program) < 0):
                 onward, first = row, match
     return int(onward)

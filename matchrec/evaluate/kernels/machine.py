@@ -30,16 +30,14 @@ class Input(NamedTuple):
     """What conditions read. columns, valid: [c, n], the integer columns, then the floating ones.
 
     mathematics, python: functions that are called by a pointer, see `evaluate.kernels` and
-    `evaluate.python_calls`. lower, upper: the rows of the partition, lower .. upper - 1.
-    progress: of the search, whose `number` is how many matches come before the one that is tried.
+    `evaluate.python_calls`. progress: of the search, which says where the partition is, and by its
+    `number` how many matches come before the one that is tried.
     """
 
     columns: IntArray
     valid: BoolArray
     mathematics: Any
     python: Any
-    lower: int
-    upper: int
     progress: Any
 
 
@@ -70,7 +68,7 @@ def holds(
             position = row if b < 0 else own[b]
             shifted = position + instructions[at, 3]
             known[top] = 0
-            if position >= 0 and given.lower <= shifted < given.upper:
+            if position >= 0 and given.progress.lower <= shifted < given.progress.upper:
                 values[top] = given.columns[a, shifted]
                 known[top] = given.valid[a, shifted]
         elif operation <= op.VARIABLE:
