@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -51,8 +51,7 @@ class Coverable:
         return -(-max(1, self.occurrences) // WORD)
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
+class Counts(NamedTuple):
     """How many starting rows came to each occurrence, and where and why others ended.
 
     Arrays as in `Counting`. Searches of several pieces add to the same counts; notes are of
@@ -96,7 +95,7 @@ def note_starts(coverable: Coverable, partitions: Partitions) -> IntArray:
     """
     notes = np.zeros((partitions.rows, own.NOTE_SIZE), np.int64)
     notes[:, own.NOTE_REMAINING] = own.NOTHING_NOTED
-    for _ in find_matches(coverable, replace(Counts.of(coverable), notes=notes), partitions):
+    for _ in find_matches(coverable, Counts.of(coverable)._replace(notes=notes), partitions):
         pass
     return notes
 
@@ -188,25 +187,10 @@ def new_counting(coverable: Coverable, counts: Counts, program: IntArray) -> Cou
     )
     parts_first, parts = parts_of(coverable)
     nothing = np.empty((0, 0), np.int64)
-    return Counting(
-        remaining=remaining,
-        nearer_first=nearer_first,
-        nearer=ways,
-        taken=taken,
-        targets=program[:, layout.TARGET].copy(),
-        asked=program[:, layout.TEST].copy(),
-        parts_first=parts_first,
-        parts=parts,
-        came=counts.came,
-        ended=counts.ended,
-        parts_false=counts.parts_false,
-        best=counts.best,
-        notes=counts.notes,
-        trails=nothing,
-        ends=nothing,
-        known=np.empty((0, 0, 0), np.int64),
-        between=None,
-    )
+    targets, asked = program[:, layout.TARGET].copy(), program[:, layout.TEST].copy()
+    choices = taken, targets, asked, parts_first, parts
+    kept = nothing, nothing, np.empty((0, 0, 0), np.int64)
+    return Counting(remaining, nearer_first, ways, *choices, *counts, *kept, between=None)
 
 
 def parts_of(coverable: Coverable) -> tuple[IntArray, IntArray]:

@@ -137,7 +137,7 @@ def search_further(task: Task, state: SearchState, call: SearchCall) -> Answer:
     arrays = tell_windows_apart(prepare_input(task, call.partitions), call)
     live, found, last_live = search_rows(task, arrays, state, call)
     numbers = all_numbers(state, call)
-    if task.stages is None or task.stages.skip is None:
+    if task.skip is None:
         in_order = found if task.totals is not None else map(sort_matches, found)
         matches = concatenate(list(in_order))
         release = Release(matches, no_matches(), state.start_bounds, -1)
@@ -208,15 +208,12 @@ def release_found(
     matches: that have been found, and the numbers of all rows. position: the first rows of the live
     runs, when runs were last live, and the row to stop at. Raises RunFailure.
     """
-    assert task.stages is not None
-    assert task.stages.skip is not None
     (found, numbers), (first_rows, last_live, stop) = matches, position
     shift = state.done - len(state.numbers)
     bounds = positions_of(state.start_bounds, numbers, shift)
     waiting = replace(state.held, completed=shift_rows(state.held.completed, -shift))
     release = release_matches(
         task,
-        task.stages.skip,
         concatenate([waiting, *found]),
         SearchPosition(stop, first_rows, last_live, bounds, np.zeros(1, np.int64)),
     )

@@ -279,7 +279,7 @@ def most_found(task: Task) -> int:
     Where all are asked for it may not if some are found twice; nor where one run at a time finds
     them in another order than that in which they come out, which `MatchSearch` says.
     """
-    if task.most_matches is None or (task.stages is not None and task.stages.skip is not None):
+    if task.most_matches is None or task.skip is not None:
         return layout.NO_LIMIT
     if task.output is MatchOutput.ALL and may_map_twice(task.pattern.folding, task.waits):
         return layout.NO_LIMIT
@@ -288,7 +288,7 @@ def most_found(task: Task) -> int:
 
 def needs_release_times(task: Task) -> bool:
     """Whether it matters when a match is released: runs that time out before it come out too."""
-    return task.stages is not None and task.stages.timeouts and task.stages.skip is not None
+    return task.stages is not None and task.stages.timeouts and task.skip is not None
 
 
 def by_first_end(matches: Matches, ends: IntArray) -> Matches:

@@ -194,7 +194,7 @@ class Release:
     settled: int
 
 
-def release_matches(task: Task, skip: Skip, found: Matches, position: SearchPosition) -> Release:
+def release_matches(task: Task, found: Matches, position: SearchPosition) -> Release:
     """Decide on the matches that were held or have been found: of each partition those that are
     kept, then the runs that timed out.
 
@@ -202,7 +202,7 @@ def release_matches(task: Task, skip: Skip, found: Matches, position: SearchPosi
     """
     assert found.kind is not None
     ranked = sort_matches(filter_matches(found, found.kind == A_MATCH), by_start=True)
-    outcome, bounds = decide(task, skip, ranked, position)
+    outcome, bounds = decide(task, ranked, position)
     bounds = np.concatenate([position.start_bounds, bounds[outcome == KEPT]])
     partial = sort_matches(filter_matches(found, found.kind != A_MATCH))
     in_time = partial.start >= bounds_before(bounds, partial.completed)
@@ -214,13 +214,13 @@ def release_matches(task: Task, skip: Skip, found: Matches, position: SearchPosi
     return Release(released, held, drop_old(bounds, position.stop), settled)
 
 
-def decide(
-    task: Task, skip: Skip, ranked: Matches, position: SearchPosition
-) -> tuple[IntArray, IntArray]:
+def decide(task: Task, ranked: Matches, position: SearchPosition) -> tuple[IntArray, IntArray]:
     """int64[m], which matches are kept or held, and int64[m, 2], the start bound after each one.
 
     ranked: in the order of their first rows. Raises RunFailure.
     """
+    skip = task.skip
+    assert skip is not None
     assert ranked.completed is not None
     outcome, bounds = np.zeros(ranked.count, np.int64), np.full((ranked.count + 1, 2), -1)
     if not ranked.count:
@@ -275,7 +275,7 @@ def find_matches(
     if task.output is MatchOutput.PREFERRED:
         preferred = MatchSearch if one_at_a_time else BreadthFirstSearch
         return number_chunks(task, preferred(task, arrays, room, counters).find_matches())
-    if task.stages is not None and task.stages.skip is not None:
+    if task.skip is not None:
         return number_chunks(task, in_large_chunks(skip_runs(engine, task, arrays, room, counters)))
     if one_at_a_time:
         found = list(MatchSearch(task, arrays, room, counters).find_matches())
@@ -590,8 +590,6 @@ class ReleasingSearch:
     def release(self, found: Matches) -> Matches:
         """What of the matches that are held or found can be released now."""
         search, task, no_runs = self.search, self.search.task, np.zeros(0, np.int64)
-        assert task.stages is not None
-        assert task.stages.skip is not None
         runs = search if isinstance(search, RunsSearch) else None
         if runs is not None:
             runs.prune()
@@ -603,7 +601,7 @@ class ReleasingSearch:
             search.arrays.rows.starts,
         )
         matches = concatenate([self.held, found])
-        release = release_matches(task, task.stages.skip, matches, position)
+        release = release_matches(task, matches, position)
         self.held, self.start_bounds = release.held, release.start_bounds
         if runs is not None and not self.is_alone:
             live = runs.live_runs()

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from matchrec.engine.partitions import BoolArray, IntArray
+from matchrec.plan.clauses import Grouping, MatchOutput
 
 ByteArray = npt.NDArray[np.uint8]
 ChoiceArray = npt.NDArray[np.int32]
@@ -269,12 +270,8 @@ COMPLETES_HERE = -5
 TIMES_OUT = -6
 CUTS = -7
 
-# Which matches come out.
-PREFERRED = 0
-ALL = 1
-NON_OVERLAPPING = 2
-GRAPH = 3
-LONGEST = 4
+# Which matches come out, in the order of `MatchOutput`.
+PREFERRED, LONGEST, ALL, NON_OVERLAPPING, GRAPH = range(len(MatchOutput))
 
 # Rows of `found`; the last two are those of event selection.
 FOUND_PARTITION = 0
@@ -341,9 +338,7 @@ PATH_MARKS = 4
 PATH_SIZE = 5
 
 # By what matches are grouped: their partition, the row with which they start or end.
-BY_PARTITION = 0
-BY_START = 1
-BY_END = 2
+BY_PARTITION, BY_START, BY_END = range(len(Grouping))
 
 # Columns of `absent`.
 ABSENT_KIND = 0

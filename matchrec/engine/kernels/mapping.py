@@ -69,7 +69,7 @@ def holds_at(choice: int, place: int, row: int, program: IntArray, on_run: OnRun
     """The answer of the choice's condition on the registers at a place: HOLDS or another one."""
     begin, end = program[choice, layout.CODE], program[choice, layout.CODE_END]
     instructions, registers, stack = on_run.instructions, on_run.registers, on_run.stack
-    return holds(instructions, begin, end, registers, place, row, on_run.given, stack)
+    return holds(instructions, begin, end, registers[place], row, on_run.given, stack)
 
 
 @spliced
@@ -89,7 +89,7 @@ def update_copy(
     registers, after = on_run.registers, places.after
     copy_registers(places.before, after, registers)
     begin, end = program[choice, layout.STEPS], program[choice, layout.STEPS_END]
-    update_registers(on_run.instructions, begin, end, registers, after, row, on_run.given)
+    update_registers(on_run.instructions, begin, end, registers[after], row, on_run.given)
 
 
 @spliced

@@ -69,7 +69,7 @@ def evaluate(code: CodeRange, place: int, row: int, on_run: OnRun) -> int:
     """The answer of a condition on the registers at `place`: HOLDS, HOLDS_NOT or an error."""
     instructions, registers, stack = on_run.instructions, on_run.registers, on_run.stack
     begin, end, given = code.begin, code.end, on_run.given
-    return int(holds_apart(instructions, begin, end, registers, place, row, given, stack))
+    return int(holds_apart(instructions, begin, end, registers[place], row, given, stack))
 
 
 @spliced
