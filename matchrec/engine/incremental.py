@@ -17,6 +17,7 @@ import numpy.typing as npt
 from matchrec.conditions.types import Kind
 from matchrec.engine.interface import Room, Task
 from matchrec.engine.kernels import layout
+from matchrec.engine.kernels.order import SearchPosition
 from matchrec.engine.matches import Matches, Numbering, no_matches
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions
 from matchrec.engine.records import CompiledTask, SearchInput, compile_task, prepare_input, rows_of
@@ -24,7 +25,6 @@ from matchrec.engine.selection import (
     LiveRuns,
     Release,
     RunsSearch,
-    SearchPosition,
     TotalsSearch,
     concatenate,
     extremes_of,

@@ -20,13 +20,13 @@ from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from matchrec import memory
 from matchrec.conditions.functions.function import AnsiError
 from matchrec.engine.interface import Room, Task
 from matchrec.engine.kernels import chained, depth_first, distances, layout, preferred
 from matchrec.engine.kernels.buffer import compact
-from matchrec.engine.kernels.starts import Values, look_up
 from matchrec.engine.matches import Chains, FailureKind, Matches, RunFailure
 from matchrec.engine.partitions import IntArray
 from matchrec.engine.records import SearchInput
@@ -192,13 +192,11 @@ class KernelSearch(ABC):
         )
         return matches if self.arrays.ends is None else by_first_end(matches, self.arrays.ends)
 
-    def look_up(self, column: int, choices: layout.ChoiceArray, found: Values) -> None:
+    def look_up(self, column: int, choices: layout.ChoiceArray, found: npt.NDArray[Any]) -> None:
         """Fill `found` with what a column says of each choice: all matches have many rows."""
         of_choice = self.rules.program[:, column].astype(found.dtype)
-        if self.arrays.selects:
-            look_up(choices, of_choice, found)
-        else:
-            found[:] = of_choice[choices[: len(found)]]
+        # to clip is to write at once: no choice is out of bounds
+        np.take(of_choice, choices[: len(found)], out=found, mode="clip")
 
     def raise_failure(self, status: int) -> None:
         """Raises RunFailure where a status says that something has failed."""

@@ -23,9 +23,9 @@ from matchrec.engine.kernels import breadth_first, layout
 from matchrec.engine.kernels.order import (
     HELD,
     KEPT,
-    Live,
     MappedRows,
     Ranked,
+    SearchPosition,
     mark_equal,
     mark_kept,
     settle_ties,
@@ -165,23 +165,6 @@ NO_BOUNDS = np.zeros((0, 2), np.int64)
 
 
 @dataclass(frozen=True, slots=True)
-class SearchPosition:
-    """Where a search has stopped. All rows are positions.
-
-    stop: the row that comes next. first_rows: of the live runs, unsorted; a search of one starting
-    row after the other has none. last_live: int64[n or 0], the last row at which a run was live
-    since the search went on. start_bounds: int64[b, 2], at which rows bounds were set, and the
-    bounds; those of a partition mean nothing to the next. starts: of the partitions.
-    """
-
-    stop: int
-    first_rows: IntArray
-    last_live: IntArray
-    start_bounds: IntArray
-    starts: IntArray
-
-
-@dataclass(frozen=True, slots=True)
 class Release:
     """The matches that are released, in order; those that are held; the bounds still needed.
 
@@ -229,8 +212,8 @@ def decide(task: Task, ranked: Matches, position: SearchPosition) -> tuple[IntAr
     target = next_starts(skip, task.members, ranked)
     start, completed = map(np.ascontiguousarray, (ranked.start, ranked.completed))
     matches = Ranked(int(position.starts[ranked.partition[0]]), start, completed, target)
-    live = Live(np.sort(position.first_rows), position.stop, position.last_live)
-    missed = mark_kept(matches, live, skip.fails_on_miss, outcome, bounds)
+    position = position._replace(first_rows=np.sort(position.first_rows))
+    missed = mark_kept(matches, position, skip.fails_on_miss, outcome, bounds)
     if missed >= 0:
         raise target_failure(skip, ranked, missed, int(target[missed]))
     return outcome, bounds[1:]

@@ -98,8 +98,6 @@ def follow(rules: Rules, rows: RowArrays, work: Work) -> int:
     first, program, satisfied = rules.first, rules.program, rows.satisfied
     known, path, progress = work.known, work.path, work.progress
     start, edge, upper = progress.start, progress.edge, progress.upper
-    if start >= edge:
-        return UNDECIDED
     row = start
     state = 0
     choice = first[0]

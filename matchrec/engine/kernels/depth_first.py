@@ -87,8 +87,6 @@ def find_match(
     first, program, satisfied = rules.first, rules.program, rows.satisfied
     path, memo, progress = work.path, work.memo, work.progress
     start, edge = progress.start, progress.edge
-    if start >= edge:
-        return UNDECIDED
     row = start
     state = np.int64(0)
     choice = first[0]

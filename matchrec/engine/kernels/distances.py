@@ -64,8 +64,6 @@ def find_goal(rules: Rules, rows: RowArrays, work: Work) -> int:
     """
     progress = work.progress
     start, edge = progress.start, progress.edge
-    if start >= edge:
-        return UNDECIDED
     if rules.output != layout.LONGEST:
         bound = rows.window_end[start]
         if bound > progress.horizon:

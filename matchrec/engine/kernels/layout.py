@@ -142,7 +142,7 @@ class Progress(Protocol):
     lower: int  # its first row
     upper: int  # the row after its last one, after the edge if that is not here
     edge: int  # the first row that no search may look at, `NO_EDGE` where all are here
-    until: int  # the row before which matches begin
+    until: int  # the row before which matches begin, the edge at most
     goes_on: int  # whether runs are kept at its end, as more rows come: see `incremental`
     start: int  # the next starting row
     matches: int  # matches in the output

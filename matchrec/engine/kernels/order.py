@@ -115,16 +115,21 @@ class Ranked(NamedTuple):
     target: IntArray
 
 
-class Live(NamedTuple):
-    """What is live where a search has stopped; `stop` is the row that comes next.
+class SearchPosition(NamedTuple):
+    """Where a search has stopped. All rows are positions.
 
-    first_rows: int64[r], those with which runs begin, sorted. last_live: int64[n or 0], for each
-    row the last at which a run is live that began there, if it matters when matches are released.
+    stop: the row that comes next. first_rows: int64[r], with which live runs begin; a search of one
+    starting row after the other has none. last_live: int64[n or 0], for each row the last at which
+    a run was live that began there, since the search went on, if it matters when matches are
+    released. start_bounds: int64[b, 2], at which rows bounds were set, and the bounds; those of a
+    partition mean nothing to the next. starts: of the partitions.
     """
 
-    first_rows: IntArray
     stop: int
+    first_rows: IntArray
     last_live: IntArray
+    start_bounds: IntArray
+    starts: IntArray
 
 
 # What becomes of a match; nothing where it is left out.
@@ -134,21 +139,23 @@ HELD = 2
 
 @kernel
 def mark_kept(
-    ranked: Ranked, live: Live, fails_on_miss: bool, outcome: IntArray, bounds: IntArray
+    ranked: Ranked, at: SearchPosition, fails_on_miss: bool, outcome: IntArray, bounds: IntArray
 ) -> int:
     """Note which matches are kept and which are held; the first one that misses its target, or -1.
+
+    at: with sorted first rows.
 
     bounds: int64[m + 1, 2], the row at which a match is released, and the start bound from then on;
     the first are those from before. Those of one partition are no bounds in the next one.
     """
     start, target = ranked.start, ranked.target
-    first_rows, last_live = live.first_rows, live.last_live
+    first_rows, last_live = at.first_rows, at.last_live
     former, earliest = ranked.lower, np.int64(0)
     for match in range(start.shape[0]):
         first, time, bound = start[match], bounds[match, 0], bounds[match, 1]
         while earliest < first_rows.shape[0] and first_rows[earliest] < bound:
             earliest += 1
-        limit = first_rows[earliest] if earliest < first_rows.shape[0] else live.stop
+        limit = first_rows[earliest] if earliest < first_rows.shape[0] else at.stop
         if first >= bound and first > limit:
             outcome[match] = HELD
         elif first >= bound:

@@ -302,7 +302,7 @@ def find_match(rules: Rules, rows: RowArrays, work: Work, registers: Hook, waits
             progress.count = count
             progress.next_row = row
             return layout.NODES_FULL
-        begins = int(wants_more and row < min(progress.until, edge))
+        begins = int(wants_more and row < progress.until)
         if count + begins == 0:
             progress.start = min(row, edge)
             return int(layout.MORE_ROWS if row >= edge else layout.DONE)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import (
@@ -26,8 +25,6 @@ from matchrec.jit.decorators import inlined, inner, kernel, kernel_with, spliced
 NO_MATCH = -1
 NO_ROOM = NO_MATCH - layout.MEMO_FULL
 UNDECIDED = NO_MATCH - layout.MORE_ROWS
-
-Values = npt.NDArray[np.generic]
 
 UNKNOWN = -2  # of a state and row nothing has been found out
 
@@ -71,7 +68,7 @@ def go_to_next_partition(starts: IntArray, frontier: IntArray, progress: Progres
     """
     number = progress.partition
     if number >= 0:
-        start, until = progress.start, progress.until
+        start, until = progress.start, frontier[layout.FRONTIER_UNTIL, number]
         frontier[layout.FRONTIER_START, number] = start if start < until else until
         frontier[layout.FRONTIER_NUMBER, number] = progress.number
         frontier[layout.FRONTIER_STEPS, number] = progress.step_count
@@ -84,7 +81,7 @@ def go_to_next_partition(starts: IntArray, frontier: IntArray, progress: Progres
     progress.lower = starts[number]
     progress.upper = starts[number + 1] + int(edge <= starts[number + 1])
     progress.edge = edge
-    progress.until = frontier[layout.FRONTIER_UNTIL, number]
+    progress.until = min(frontier[layout.FRONTIER_UNTIL, number], edge)
     progress.number = frontier[layout.FRONTIER_NUMBER, number]
     begin_at(start, progress)
     progress.step_count = frontier[layout.FRONTIER_STEPS, number]
@@ -186,13 +183,6 @@ def begin_start(window_end: IntArray, progress: Progress) -> int:
         forget(start, progress)
         progress.memo_window = bound
     return bound
-
-
-@kernel
-def look_up(choices: ChoiceArray, of_choice: Values, target: Values) -> None:
-    """Fill `target` with what is known of each choice: all matches have many rows."""
-    for index in range(target.shape[0]):
-        target[index] = of_choice[choices[index]]
 
 
 # Where the search goes on after a match, by two numbers that say what a skip strategy is.
