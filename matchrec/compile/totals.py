@@ -71,7 +71,7 @@ def find_each_once(task: Task, grouped: Grouping) -> Task:
         raise errors.NotCarriedError(errors.NOT_ALL_MATCHES)
     if task.partial is not None or (task.stages is not None and task.stages.timeouts):
         raise errors.NotCarriedError(errors.RUNS_THAT_ARE_NO_MATCH)
-    if task.stages is not None and task.stages.skip is not None:
+    if task.skip is not None:
         raise errors.NotCarriedError(errors.SKIP_STRATEGY)
     effects = {choice.effect for choices in task.pattern.folding.choices for choice in choices}
     waits = A_MATCH in task.pattern.folding.ends or effects & {Effect.COMPLETES, Effect.TIMES_OUT}

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from matchrec.engine.interface import Condition, Room, Staged, Task
 from matchrec.engine.kernels import counting as own
 from matchrec.engine.kernels import depth_first, layout
-from matchrec.engine.kernels.counting import END_SIZE, KNOWN_TRAIL, StartCounting
+from matchrec.engine.kernels.counting import END_SIZE, KNOWN_TRAIL, Counting
 from matchrec.engine.kernels.skipping import search_matches
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import IntArray, Partitions
@@ -51,11 +51,10 @@ class Coverable:
         return -(-max(1, self.occurrences) // WORD)
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
+class Counts(NamedTuple):
     """How many starting rows came to each occurrence, and where and why others ended.
 
-    Arrays as in `StartCounting`. Searches of several pieces add to the same counts; notes are of
+    Arrays as in `Counting`. Searches of several pieces add to the same counts; notes are of
     one.
     """
 
@@ -90,13 +89,13 @@ def find_matches(
 
 
 def note_starts(coverable: Coverable, partitions: Partitions) -> IntArray:
-    """The nearest run of each starting row that begins no match: `notes` of `StartCounting`.
+    """The nearest run of each starting row that begins no match: `notes` of `Counting`.
 
     Raises RunFailure.
     """
     notes = np.zeros((partitions.rows, own.NOTE_SIZE), np.int64)
     notes[:, own.NOTE_REMAINING] = own.NOTHING_NOTED
-    for _ in find_matches(coverable, replace(Counts.of(coverable), notes=notes), partitions):
+    for _ in find_matches(coverable, Counts.of(coverable)._replace(notes=notes), partitions):
         pass
     return notes
 
@@ -108,8 +107,8 @@ class CoverageSearch(PathSearch):
         self, coverable: Coverable, counts: Counts, partitions: Partitions, room: Room
     ) -> None:
         task = coverable.task
-        if task.stages is not None:
-            task = replace(task, stages=Staged())  # what times out is no match
+        # what times out is no match
+        task = replace(task, partial=None, stages=task.stages and Staged())
         arrays = prepare_input(task, partitions, selects=task.selects)
         self.words = coverable.words
         self.counting = new_counting(coverable, counts, arrays.rules.program)
@@ -129,6 +128,11 @@ class CoverageSearch(PathSearch):
             known=np.empty(known, np.int64),
         )
 
+    @property
+    def hooks(self) -> tuple[Any, Any]:
+        """The registers or the negation, and what is counted."""
+        return super().hooks[0], self.counting
+
 
 class ContiguousCoverage(CoverageSearch):
     """Beside each row of the path the nearest run from there on."""
@@ -140,11 +144,6 @@ class ContiguousCoverage(CoverageSearch):
         """Where the ways multiply, and not all failures can be remembered."""
         multiplies = self.task.pattern.is_exponentially_ambiguous
         return multiplies and not self.arrays.compiled.remembers_all
-
-    @property
-    def extras(self) -> tuple[Any, ...]:
-        """The registers, and what is counted."""
-        return self.work.registers, self.counting
 
 
 class SelectionCoverage(CoverageSearch):
@@ -165,11 +164,6 @@ class SelectionCoverage(CoverageSearch):
         between = [absence for absence in between if absence.before is not None]
         return len(between) == len(self.decided_when_mapped().absent)
 
-    @property
-    def extras(self) -> tuple[Any, ...]:
-        """The negation, and what is counted."""
-        return self.arrays.negation, self.counting
-
     def decided_when_mapped(self) -> layout.NegationArrays:
         """The absences between rows whose conditions depend on the data only."""
         negation = self.arrays.negation
@@ -183,7 +177,7 @@ class SelectionCoverage(CoverageSearch):
         return negation._replace(absent=absent[at_once], members=members, following=following)
 
 
-def new_counting(coverable: Coverable, counts: Counts, program: IntArray) -> StartCounting:
+def new_counting(coverable: Coverable, counts: Counts, program: IntArray) -> Counting:
     """What is counted, without what a search keeps for it."""
     nearer = [choice for each in coverable.nearer for choice in each]
     first = np.cumsum([0, *map(len, coverable.nearer)])
@@ -193,29 +187,14 @@ def new_counting(coverable: Coverable, counts: Counts, program: IntArray) -> Sta
     )
     parts_first, parts = parts_of(coverable)
     nothing = np.empty((0, 0), np.int64)
-    return StartCounting(
-        remaining=remaining,
-        nearer_first=nearer_first,
-        nearer=ways,
-        taken=taken,
-        targets=program[:, layout.TARGET].copy(),
-        asked=program[:, layout.TEST].copy(),
-        parts_first=parts_first,
-        parts=parts,
-        came=counts.came,
-        ended=counts.ended,
-        parts_false=counts.parts_false,
-        best=counts.best,
-        notes=counts.notes,
-        trails=nothing,
-        ends=nothing,
-        known=np.empty((0, 0, 0), np.int64),
-        between=None,
-    )
+    targets, asked = program[:, layout.TARGET].copy(), program[:, layout.TEST].copy()
+    choices = taken, targets, asked, parts_first, parts
+    kept = nothing, nothing, np.empty((0, 0, 0), np.int64)
+    return Counting(remaining, nearer_first, ways, *choices, *counts, *kept, between=None)
 
 
 def parts_of(coverable: Coverable) -> tuple[IntArray, IntArray]:
-    """`parts_first` and `parts` of `StartCounting`."""
+    """`parts_first` and `parts` of `Counting`."""
     parts = [part for parts in coverable.parts for part in parts]
     rows = [(*word_and_mask(Condition(part)), NO_START) for part in parts]
     first = np.cumsum([0, *map(len, coverable.parts)])

@@ -153,8 +153,7 @@ def name_matching(task: Task, engine: str) -> str:
     if task.totals is not None:
         return TOTALS
     if task.selects:
-        skips = task.stages is not None and task.stages.skip is not None
-        return "matches that a skip strategy leaves" if skips else NAMES[task.output]
+        return "matches that a skip strategy leaves" if task.skip else NAMES[task.output]
     if task.output is MatchOutput.LONGEST:
         return "longest"
     if engine == "breadth_first":

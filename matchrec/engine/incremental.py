@@ -17,6 +17,7 @@ import numpy.typing as npt
 from matchrec.conditions.types import Kind
 from matchrec.engine.interface import Room, Task
 from matchrec.engine.kernels import layout
+from matchrec.engine.kernels.order import SearchPosition
 from matchrec.engine.matches import Matches, Numbering, no_matches
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions
 from matchrec.engine.records import CompiledTask, SearchInput, compile_task, prepare_input, rows_of
@@ -24,7 +25,6 @@ from matchrec.engine.selection import (
     LiveRuns,
     Release,
     RunsSearch,
-    SearchPosition,
     TotalsSearch,
     concatenate,
     extremes_of,
@@ -137,7 +137,7 @@ def search_further(task: Task, state: SearchState, call: SearchCall) -> Answer:
     arrays = tell_windows_apart(prepare_input(task, call.partitions), call)
     live, found, last_live = search_rows(task, arrays, state, call)
     numbers = all_numbers(state, call)
-    if task.stages is None or task.stages.skip is None:
+    if task.skip is None:
         in_order = found if task.totals is not None else map(sort_matches, found)
         matches = concatenate(list(in_order))
         release = Release(matches, no_matches(), state.start_bounds, -1)
@@ -208,15 +208,12 @@ def release_found(
     matches: that have been found, and the numbers of all rows. position: the first rows of the live
     runs, when runs were last live, and the row to stop at. Raises RunFailure.
     """
-    assert task.stages is not None
-    assert task.stages.skip is not None
     (found, numbers), (first_rows, last_live, stop) = matches, position
     shift = state.done - len(state.numbers)
     bounds = positions_of(state.start_bounds, numbers, shift)
     waiting = replace(state.held, completed=shift_rows(state.held.completed, -shift))
     release = release_matches(
         task,
-        task.stages.skip,
         concatenate([waiting, *found]),
         SearchPosition(stop, first_rows, last_live, bounds, np.zeros(1, np.int64)),
     )
@@ -276,7 +273,11 @@ def resume(task: Task, arrays: SearchInput, live: LiveRuns, rows: tuple[int, int
     """A search that goes on with live runs. rows: where it goes on, and where it stops."""
     search = (RunsSearch if task.totals is None else TotalsSearch)(task, arrays, ROOM)
     search.restore(live)
-    search.progress.start, search.progress.stop = rows
+    start, stop = rows
+    search.progress.start = arrays.rows.frontier[layout.FRONTIER_START, 0] = start
+    if stop != TO_THE_END:
+        search.progress.goes_on = 1
+        arrays.rows.frontier[layout.FRONTIER_UNTIL, 0] = stop
     return search
 
 

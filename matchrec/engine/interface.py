@@ -149,6 +149,11 @@ class Task:
         return clauses.goes_beyond_preferred(self.selection, self.output, self.absent, self.closing)
 
     @property
+    def skip(self) -> Skip | None:
+        """The skip strategy of a pattern of stages, None where it leaves no match out."""
+        return None if self.stages is None else self.stages.skip
+
+    @property
     def waits(self) -> tuple[int | None, ...]:
         """By state that in which a run waits that skips a row, None where it may not."""
         folding = self.pattern.folding

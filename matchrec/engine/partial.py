@@ -13,40 +13,36 @@ from typing import Any
 import numpy as np
 
 from matchrec.engine.interface import Room, Task
+from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import Wanted
 from matchrec.engine.kernels.skipping import search_live_runs
 from matchrec.engine.matches import Matches, next_starts
 from matchrec.engine.partitions import IntArray, Partitions
 from matchrec.engine.records import prepare_input
 from matchrec.engine.search import PathSearch
-from matchrec.nfa.closure import live_states
-from matchrec.nfa.program import A_MATCH, TIMED_OUT, UNFINISHED
+from matchrec.nfa.closure import Folding, live_states
+from matchrec.nfa.program import A_MATCH, NOTHING, TIMED_OUT, UNFINISHED
 from matchrec.plan.clauses import MatchOutput
 
 
 def find_starts(task: Task, partitions: Partitions, begun: IntArray, until: IntArray) -> Wanted:
     """The starting rows that a search comes to, where it finds no match and looks for a run.
 
-    In order; a kind says what a run is that is live at the end. begun, until: of all matches, the
-    starting row, and the row from which the search goes on, before which a match covers all.
+    begun, until: of all matches, the starting row, and the row from which the search goes on,
+    before which a match covers all.
     """
     partial = task.partial
     assert partial is not None
     starts, size = partitions.starts, partitions.rows + 1
     here = np.bincount(begun, minlength=size)
     covered = np.cumsum(here - np.bincount(until, minlength=size))[:-1]
-    row = np.flatnonzero(covered == 0)
-    partition = np.searchsorted(starts, row, side="right") - 1
-    upper = starts[partition + 1]
-    end = upper if partitions.window_end is None else partitions.window_end[row]
-    open_at_end = partial.unfinished & (end == upper)
-    kind = np.where(open_at_end, UNFINISHED, TIMED_OUT)
-    wanted = (end > row) & (open_at_end | partial.timed_out)
     before = np.cumsum(here) - here
-    number = before[row] - before[starts[partition]]
-    live = np.array(live_states(task.pattern.folding.choices), np.int64)
-    found = (column[wanted] for column in (partition, row, end, number, kind))
-    return Wanted(*(np.ascontiguousarray(column, np.int64) for column in (*found, live)))
+    first, upper = (np.repeat(border, np.diff(starts)) for border in (starts[:-1], starts[1:]))
+    end = upper if partitions.window_end is None else partitions.window_end
+    open_at_end = partial.unfinished & (end == upper)
+    wanted = (covered == 0) & (end > np.arange(len(end))) & (open_at_end | partial.timed_out)
+    kind = np.where(wanted, np.where(open_at_end, UNFINISHED, TIMED_OUT), NOTHING)
+    return Wanted(kind, before[:-1] - before[first])
 
 
 def with_runs(
@@ -69,9 +65,10 @@ class PartialSearch(PathSearch):
     kernel = staticmethod(search_live_runs)
 
     def __init__(self, task: Task, partitions: Partitions, room: Room) -> None:
-        limit = None if task.selects else task.max_steps
+        limit = None if task.selects or task.looks_only_at_data else task.max_steps
         plain = replace(task, output=MatchOutput.PREFERRED, max_steps=limit)
         super().__init__(plain, prepare_input(plain, partitions), room)
+        self.rules = accepting_live_runs(self.rules, self.arrays.compiled.folding)
 
     @property
     def keeps_states(self) -> bool:
@@ -82,12 +79,18 @@ class PartialSearch(PathSearch):
     def find_runs(self, starts: Wanted) -> Iterator[Matches]:
         """The runs from some starting rows, in chunks, without numbers. Raises RunFailure."""
         self.starts = starts
-        progress = self.progress
-        progress.wanted = progress.matches = progress.mapped = 0
         for found in self.find_matches():
             yield replace(found, number=np.full(found.count, -1))
 
     @property
-    def extras(self) -> tuple[Any, ...]:
-        """The starting rows."""
-        return (self.starts,)
+    def hooks(self) -> tuple[Any, Any]:
+        """No negation, as no match is looked for, and the starting rows."""
+        return None, self.starts
+
+
+def accepting_live_runs(rules: layout.Rules, folding: Folding) -> layout.Rules:
+    """Rules by which no run is a match but one that is live where its window ends."""
+    program = rules.program[rules.program[:, layout.TARGET] != layout.ACCEPT]
+    first = np.searchsorted(program[:, layout.SOURCE], np.arange(len(rules.first)))
+    ends = np.array(live_states(folding.choices), np.int64)
+    return rules._replace(program=program, first=first, ends=ends)

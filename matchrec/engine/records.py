@@ -66,15 +66,6 @@ def code_of(variable: int, compiled: CompiledTask) -> tuple[int, int]:
     return compiled.linked.code[variable] if compiled.linked else (0, 0)
 
 
-OUTPUTS = {
-    MatchOutput.PREFERRED: layout.PREFERRED,
-    MatchOutput.ALL: layout.ALL,
-    MatchOutput.NON_OVERLAPPING: layout.NON_OVERLAPPING,
-    MatchOutput.GRAPH: layout.GRAPH,
-    MatchOutput.LONGEST: layout.LONGEST,
-}
-
-
 @dataclass(frozen=True, slots=True)
 class SearchInput:
     """A task over some partitions, as the kernels read them. ends, frontier: see `Partitions`.
@@ -129,13 +120,6 @@ def prepare_input(task: Task, partitions: Partitions, *, selects: bool = True) -
     return SearchInput(selects, compiled, rules, rows, negation, ends, frontier, python, totals)
 
 
-GROUPINGS = {
-    Grouping.PARTITION: layout.BY_PARTITION,
-    Grouping.START: layout.BY_START,
-    Grouping.END: layout.BY_END,
-}
-
-
 def totals_of(
     task: Task, partitions: Partitions, compiled: CompiledTask, window_end: IntArray
 ) -> layout.TotalArrays | None:
@@ -161,7 +145,7 @@ def totals_of(
         variables=compiled.rules.program[:, layout.VARIABLE].copy(),
         apart=apart,
         groups=np.zeros((groups, words_of(len(asked))), np.int64),
-        grouped=GROUPINGS[grouped],
+        grouped=list(Grouping).index(grouped),
         widest=1 + int(np.diff(compiled.rules.first).max()),
     )
 
@@ -257,7 +241,7 @@ def make_arrays(task: Task, integers: int, *, merging: bool) -> CompiledTask:
     """As `compile_task`. merging: whether runs merge that may."""
     folding, members = task.pattern.folding, task.members
     first, program = number_choices(task)
-    skip = (task.stages and task.stages.skip) or task.after_match
+    skip = task.skip or task.after_match
     variables = program[:, layout.VARIABLE]
     program[:, layout.IS_TARGET] = find_targets(skip.variable, members, variables)
     linked, remembered = None, program[:, layout.MEMO].copy()
@@ -278,7 +262,7 @@ def make_arrays(task: Task, integers: int, *, merging: bool) -> CompiledTask:
     rules = layout.Rules(
         first=first,
         program=program,
-        output=OUTPUTS[task.output],
+        output=list(MatchOutput).index(task.output),
         skip=skip_rule(skip.to),
         forgets=linked is not None and MATCH_NUMBER in linked.operations,
         merge_runs=merging and task.output is not MatchOutput.GRAPH and not flushes,

@@ -20,13 +20,13 @@ from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from matchrec import memory
 from matchrec.conditions.functions.function import AnsiError
 from matchrec.engine.interface import Room, Task
 from matchrec.engine.kernels import chained, depth_first, distances, layout, preferred
 from matchrec.engine.kernels.buffer import compact
-from matchrec.engine.kernels.starts import Values, look_up
 from matchrec.engine.matches import Chains, FailureKind, Matches, RunFailure
 from matchrec.engine.partitions import IntArray
 from matchrec.engine.records import SearchInput
@@ -77,9 +77,13 @@ class KernelSearch(ABC):
         return self.work.progress
 
     @property
-    def extras(self) -> tuple[Any, ...]:
-        """What the kernel takes beside the records that all of them take."""
-        return ()
+    def hooks(self) -> tuple[Any, Any]:
+        """What the kernel takes beside the records, None where it does nothing about it.
+
+        The registers, or with event selection the negation; then what is added up or counted.
+        """
+        given = self.arrays.negation if self.arrays.selects else self.work.registers
+        return given, self.arrays.totals
 
     @property
     def is_ranked(self) -> bool:
@@ -95,11 +99,12 @@ class KernelSearch(ABC):
             matches, rows = max(matches, self.room.matches), max(rows, self.room.rows)
             output = self.output(matches, rows)
             output.found[layout.FOUND_OFFSET, 0] = 0
+            self.work = self.work._replace(output=output)
             progress.matches = progress.mapped = 0
-            status = self.advance(output)
+            status = self.advance()
             while layout.OUTPUT_FULL < status < layout.SKIP_TO_NO_ROW:
                 self.grow(status)
-                status = self.advance(output)
+                status = self.advance()
             self.raise_failure(status)
             if progress.matches:
                 yield self.matches(output)
@@ -107,9 +112,9 @@ class KernelSearch(ABC):
                 matches, rows = 2 * matches, max(2 * rows, int(progress.needed))
         self.finish()
 
-    def advance(self, output: layout.FoundArrays) -> int:
-        """Call the kernel on an output; return its status."""
-        return int(self.kernel(self.rules, self.arrays.rows, self.work, output, *self.extras))
+    def advance(self) -> int:
+        """Call the kernel; return its status."""
+        return int(self.kernel(self.rules, self.arrays.rows, self.work, *self.hooks))
 
     @property
     @abstractmethod
@@ -187,13 +192,11 @@ class KernelSearch(ABC):
         )
         return matches if self.arrays.ends is None else by_first_end(matches, self.arrays.ends)
 
-    def look_up(self, column: int, choices: layout.ChoiceArray, found: Values) -> None:
+    def look_up(self, column: int, choices: layout.ChoiceArray, found: npt.NDArray[Any]) -> None:
         """Fill `found` with what a column says of each choice: all matches have many rows."""
         of_choice = self.rules.program[:, column].astype(found.dtype)
-        if self.arrays.selects:
-            look_up(choices, of_choice, found)
-        else:
-            found[:] = of_choice[choices[: len(found)]]
+        # to clip is to write at once: no choice is out of bounds
+        np.take(of_choice, choices[: len(found)], out=found, mode="clip")
 
     def raise_failure(self, status: int) -> None:
         """Raises RunFailure where a status says that something has failed."""
@@ -255,7 +258,7 @@ def initial_work(task: Task, arrays: SearchInput) -> layout.Work:
         stack = np.zeros((2, 1), np.int64)
     progress = layout.new_progress()
     progress.start = progress.memo_from = progress.memo_to = arrays.rows.starts[0]
-    progress.best_start = progress.memo_window = progress.stop = progress.unfinished_in = -1
+    progress.best_start = progress.memo_window = progress.unfinished_in = -1
     progress.partition = -1
     progress.match_kind = A_MATCH
     progress.match_limit = most_found(task)
@@ -274,7 +277,7 @@ def most_found(task: Task) -> int:
     Where all are asked for it may not if some are found twice; nor where one run at a time finds
     them in another order than that in which they come out, which `MatchSearch` says.
     """
-    if task.most_matches is None or (task.stages is not None and task.stages.skip is not None):
+    if task.most_matches is None or task.skip is not None:
         return layout.NO_LIMIT
     if task.output is MatchOutput.ALL and may_map_twice(task.pattern.folding, task.waits):
         return layout.NO_LIMIT
@@ -283,7 +286,7 @@ def most_found(task: Task) -> int:
 
 def needs_release_times(task: Task) -> bool:
     """Whether it matters when a match is released: runs that time out before it come out too."""
-    return task.stages is not None and task.stages.timeouts and task.stages.skip is not None
+    return task.stages is not None and task.stages.timeouts and task.skip is not None
 
 
 def by_first_end(matches: Matches, ends: IntArray) -> Matches:
@@ -396,7 +399,7 @@ class BreadthFirstSearch(BufferSearch):
         return None, None
 
     @property
-    def extras(self) -> tuple[Any, ...]:
+    def hooks(self) -> tuple[Any, Any]:
         """The registers, and where rows may be skipped."""
         return self.work.registers, self.rules.waits
 
@@ -415,11 +418,6 @@ class BacktrackingSearch(PathSearch):
     """One run at a time, of which nothing is counted."""
 
     kernel = staticmethod(depth_first.search)
-
-    @property
-    def extras(self) -> tuple[Any, ...]:
-        """The registers, and what is counted."""
-        return self.work.registers, None
 
 
 class DistanceSearch(KernelSearch):
@@ -448,6 +446,8 @@ class ChainedSearch(KernelSearch):
         return {"path": ((rows,), np.int32), "known": ((rows, states), np.int32)}
 
     def output(self, matches: int, rows: int) -> layout.FoundArrays:
+        """An empty output; what is known leads into the one before, and is forgotten."""
+        self.progress.memo_to = self.progress.start
         nodes = self.new_array(np.empty, (chained.CHAIN_SIZE, rows), np.int32)
         return super().output(matches, 0)._replace(taken=nodes)
 

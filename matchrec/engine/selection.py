@@ -23,8 +23,9 @@ from matchrec.engine.kernels import breadth_first, layout
 from matchrec.engine.kernels.order import (
     HELD,
     KEPT,
-    Live,
+    MappedRows,
     Ranked,
+    SearchPosition,
     mark_equal,
     mark_kept,
     settle_ties,
@@ -73,10 +74,10 @@ def sort_matches(matches: Matches, *, by_start: bool = False) -> Matches:
     groups = np.concatenate([[0], new, [matches.count]]).astype(np.int64)
     if len(groups) <= matches.count:
         again = np.zeros(matches.count, np.bool_)
-        found = matches.offsets, matches.rows, matches.classifiers
-        if not mark_equal(groups, order, again, *found):
-            settle_ties(groups, order, np.empty_like(order), *found)
-            mark_equal(groups, order, again, *found)
+        found = MappedRows(matches.offsets, matches.rows, matches.classifiers)
+        if not mark_equal(groups, order, again, found):
+            settle_ties(groups, order, np.empty_like(order), found)
+            mark_equal(groups, order, again, found)
         order = order[~again]
     return take_matches(matches, order)
 
@@ -164,23 +165,6 @@ NO_BOUNDS = np.zeros((0, 2), np.int64)
 
 
 @dataclass(frozen=True, slots=True)
-class SearchPosition:
-    """Where a search has stopped. All rows are positions.
-
-    stop: the row that comes next. first_rows: of the live runs, unsorted; a search of one starting
-    row after the other has none. last_live: int64[n or 0], the last row at which a run was live
-    since the search went on. start_bounds: int64[b, 2], at which rows bounds were set, and the
-    bounds; those of a partition mean nothing to the next. starts: of the partitions.
-    """
-
-    stop: int
-    first_rows: IntArray
-    last_live: IntArray
-    start_bounds: IntArray
-    starts: IntArray
-
-
-@dataclass(frozen=True, slots=True)
 class Release:
     """The matches that are released, in order; those that are held; the bounds still needed.
 
@@ -193,7 +177,7 @@ class Release:
     settled: int
 
 
-def release_matches(task: Task, skip: Skip, found: Matches, position: SearchPosition) -> Release:
+def release_matches(task: Task, found: Matches, position: SearchPosition) -> Release:
     """Decide on the matches that were held or have been found: of each partition those that are
     kept, then the runs that timed out.
 
@@ -201,7 +185,7 @@ def release_matches(task: Task, skip: Skip, found: Matches, position: SearchPosi
     """
     assert found.kind is not None
     ranked = sort_matches(filter_matches(found, found.kind == A_MATCH), by_start=True)
-    outcome, bounds = decide(task, skip, ranked, position)
+    outcome, bounds = decide(task, ranked, position)
     bounds = np.concatenate([position.start_bounds, bounds[outcome == KEPT]])
     partial = sort_matches(filter_matches(found, found.kind != A_MATCH))
     in_time = partial.start >= bounds_before(bounds, partial.completed)
@@ -213,13 +197,13 @@ def release_matches(task: Task, skip: Skip, found: Matches, position: SearchPosi
     return Release(released, held, drop_old(bounds, position.stop), settled)
 
 
-def decide(
-    task: Task, skip: Skip, ranked: Matches, position: SearchPosition
-) -> tuple[IntArray, IntArray]:
+def decide(task: Task, ranked: Matches, position: SearchPosition) -> tuple[IntArray, IntArray]:
     """int64[m], which matches are kept or held, and int64[m, 2], the start bound after each one.
 
     ranked: in the order of their first rows. Raises RunFailure.
     """
+    skip = task.skip
+    assert skip is not None
     assert ranked.completed is not None
     outcome, bounds = np.zeros(ranked.count, np.int64), np.full((ranked.count + 1, 2), -1)
     if not ranked.count:
@@ -228,8 +212,8 @@ def decide(
     target = next_starts(skip, task.members, ranked)
     start, completed = map(np.ascontiguousarray, (ranked.start, ranked.completed))
     matches = Ranked(int(position.starts[ranked.partition[0]]), start, completed, target)
-    live = Live(np.sort(position.first_rows), position.stop, position.last_live)
-    missed = mark_kept(matches, live, skip.fails_on_miss, outcome, bounds)
+    position = position._replace(first_rows=np.sort(position.first_rows))
+    missed = mark_kept(matches, position, skip.fails_on_miss, outcome, bounds)
     if missed >= 0:
         raise target_failure(skip, ranked, missed, int(target[missed]))
     return outcome, bounds[1:]
@@ -252,13 +236,13 @@ class MatchSearch(PathSearch):
         self, task: Task, arrays: SearchInput, room: Room, counters: IntArray | None = None
     ) -> None:
         super().__init__(task, arrays, room, counters)
+        self.progress.step_limit = layout.NO_LIMIT
         if task.output is MatchOutput.ALL:  # which it does not find in the order of their ends
             self.progress.match_limit = layout.NO_LIMIT
 
     @property
-    def extras(self) -> tuple[Any, ...]:
-        """The negation, and what is counted."""
-        return self.arrays.negation, None
+    def keeps_states(self) -> bool:
+        return False
 
 
 def find_matches(
@@ -274,7 +258,7 @@ def find_matches(
     if task.output is MatchOutput.PREFERRED:
         preferred = MatchSearch if one_at_a_time else BreadthFirstSearch
         return number_chunks(task, preferred(task, arrays, room, counters).find_matches())
-    if task.stages is not None and task.stages.skip is not None:
+    if task.skip is not None:
         return number_chunks(task, in_large_chunks(skip_runs(engine, task, arrays, room, counters)))
     if one_at_a_time:
         found = list(MatchSearch(task, arrays, room, counters).find_matches())
@@ -415,18 +399,15 @@ class RunsSearch(BufferSearch):
         self, task: Task, arrays: SearchInput, room: Room, counters: IntArray | None = None
     ) -> None:
         super().__init__(task, arrays, room, counters)
-        self.progress.partition = 0
+        # the last row is followed by the end of the partition, if that ends runs that come out
+        until = arrays.rows.starts[1:] + self.rules.flushes
+        arrays.rows.frontier[layout.FRONTIER_UNTIL] = until
 
     @property
     def shapes(self) -> Shapes:
         path = self.sizes[layout.PATH_FULL]
         way: Shapes = {"path": ((layout.PATH_SIZE, path), np.int64), "ways": ((path, 2), np.int64)}
         return super().shapes | way
-
-    @property
-    def extras(self) -> tuple[Any, ...]:
-        """The negation, and what is added up over all matches."""
-        return self.arrays.negation, self.arrays.totals
 
     def live_runs(self) -> LiveRuns:
         """A copy of the live runs, and of the nodes in the buffer."""
@@ -592,8 +573,6 @@ class ReleasingSearch:
     def release(self, found: Matches) -> Matches:
         """What of the matches that are held or found can be released now."""
         search, task, no_runs = self.search, self.search.task, np.zeros(0, np.int64)
-        assert task.stages is not None
-        assert task.stages.skip is not None
         runs = search if isinstance(search, RunsSearch) else None
         if runs is not None:
             runs.prune()
@@ -605,7 +584,7 @@ class ReleasingSearch:
             search.arrays.rows.starts,
         )
         matches = concatenate([self.held, found])
-        release = release_matches(task, task.stages.skip, matches, position)
+        release = release_matches(task, matches, position)
         self.held, self.start_bounds = release.held, release.start_bounds
         if runs is not None and not self.is_alone:
             live = runs.live_runs()

@@ -30,6 +30,14 @@ def kernel(function: _F) -> _F:
     return _kept(function, _OPTIONS)
 
 
+def kernel_with(function: Callable[..., object], name: str, part: KernelPart) -> Any:
+    """The kernel that a function is with a part in the place of a name that it leaves open."""
+    assert isinstance(function, FunctionType)
+    own = FunctionType(function.__code__, function.__globals__ | {name: part})
+    own.__module__, own.__doc__ = part.py_func.__module__, function.__doc__
+    return kernel(own)
+
+
 def allocating(function: _F) -> _F:
     """A function that Python calls, with arrays of any kind, and that makes the arrays it gives.
 

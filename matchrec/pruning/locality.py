@@ -254,88 +254,39 @@ def looks_of(plan: MatchPlan, follow: FollowSets) -> Iterator[Seen]:
 class Shortcut(Enum):
     """What leaves rows out or searches a partition in parts: see `shortcuts.Shortcuts`."""
 
-    RANGES = "ranges"
-    PARTITIONS = "partitions"
-    ROWS = "rows"
-    PIECES = "pieces"
-    TOTALS = "totals"
+    RANGES = "ranges"  # all rows from where a match may begin to the end of its window are in one
+    PARTITIONS = "partitions"  # one without a row that every match needs has none of the others
+    ROWS = "rows"  # those stay that satisfy any condition, that of an absence among them
+    PIECES = "pieces"  # rows before the first undecided start go that nothing beside it looks at
+    TOTALS = "totals"  # runs carry what is added up, and each match is told by its rows
 
 
-PROVEN: Mapping[Shortcut, frozenset[Beyond]] = {
-    # All rows from where a match may begin to the end of its window are in one range.
-    Shortcut.RANGES: frozenset(
-        {
-            Beyond.BETWEEN,
-            Beyond.DISTANCE,
-            Beyond.ABSENT_BETWEEN,
-            Beyond.ABSENT_AFTER,
-            Beyond.EMPTY,
-            Beyond.OVERLAP,
-        }
-    ),
-    # A partition without a row that every match needs has no match, whatever the others have.
-    Shortcut.PARTITIONS: frozenset(
-        {
-            Beyond.BETWEEN,
-            Beyond.BESIDE,
-            Beyond.DISTANCE,
-            Beyond.PLACES,
-            Beyond.ABSENT_BEFORE,
-            Beyond.ABSENT_BETWEEN,
-            Beyond.ABSENT_AFTER,
-            Beyond.LATER,
-            Beyond.EDGES,
-            Beyond.OVERLAP,
-            Beyond.EARLIER,
-        }
-    ),
-    # Rows stay that satisfy any condition, those of rows that must be absent among them.
-    Shortcut.ROWS: frozenset(
-        {
-            Beyond.ABSENT_BEFORE,
-            Beyond.ABSENT_BETWEEN,
-            Beyond.ABSENT_AFTER,
-            Beyond.LATER,
-            Beyond.OVERLAP,
-            Beyond.EARLIER,
-            Beyond.TIMED_OUT,
-        }
-    ),
-    # Rows before the first undecided starting row go, but for those that are looked at beside it.
-    Shortcut.PIECES: frozenset(
-        {
-            Beyond.BETWEEN,
-            Beyond.BESIDE,
-            Beyond.DISTANCE,
-            Beyond.EMPTY,
-            Beyond.EDGES,
-            Beyond.OVERLAP,
-            Beyond.EARLIER,
-            Beyond.UNMATCHED,
-        }
-    ),
-    # Runs carry what is added up, and each match is told by its rows.
-    Shortcut.TOTALS: frozenset(
-        {
-            Beyond.BETWEEN,
-            Beyond.BESIDE,
-            Beyond.DISTANCE,
-            Beyond.ABSENT_BEFORE,
-            Beyond.ABSENT_BETWEEN,
-            Beyond.ABSENT_AFTER,
-            Beyond.LATER,
-            Beyond.EMPTY,
-            Beyond.EDGES,
-            Beyond.OVERLAP,
-        }
-    ),
+RANGES, PARTITIONS, ROWS, PIECES, TOTALS = Shortcut
+
+PROVEN_FOR: Mapping[Beyond, tuple[Shortcut, ...]] = {
+    Beyond.BETWEEN: (RANGES, PARTITIONS, PIECES, TOTALS),
+    Beyond.BESIDE: (PARTITIONS, PIECES, TOTALS),
+    Beyond.DISTANCE: (RANGES, PARTITIONS, PIECES, TOTALS),
+    Beyond.PLACES: (PARTITIONS,),
+    Beyond.ABSENT_BEFORE: (PARTITIONS, ROWS, TOTALS),
+    Beyond.ABSENT_BETWEEN: (RANGES, PARTITIONS, ROWS, TOTALS),
+    Beyond.ABSENT_AFTER: (RANGES, PARTITIONS, ROWS, TOTALS),
+    Beyond.LATER: (PARTITIONS, ROWS, TOTALS),
+    Beyond.EMPTY: (RANGES, PIECES, TOTALS),
+    Beyond.EDGES: (PARTITIONS, PIECES, TOTALS),
+    Beyond.OVERLAP: (RANGES, PARTITIONS, ROWS, PIECES, TOTALS),
+    Beyond.EARLIER: (PARTITIONS, ROWS, PIECES),
+    Beyond.UNMATCHED: (PIECES,),
+    Beyond.LIVE: (),
+    Beyond.TIMED_OUT: (ROWS,),
 }
+"""The shortcuts that are proven where a plan looks at something, of each thing it may look at."""
 
 
 def why_not(shortcut: Shortcut, plan: MatchPlan, follow: FollowSets) -> str | None:
     """What a shortcut is not proven for, in words; None where it may be taken."""
-    proven = PROVEN[shortcut]
-    return next((str(one) for one in looks_of(plan, follow) if one.look not in proven), None)
+    looks = looks_of(plan, follow)
+    return next((str(one) for one in looks if shortcut not in PROVEN_FOR[one.look]), None)
 
 
 def show_table() -> str:
@@ -344,6 +295,6 @@ def show_table() -> str:
     lines = [f"| what a part of a query says | {' | '.join(names)} |"]
     lines.append("|---|" + ":-:|" * len(names))
     for look in Beyond:
-        marks = (" yes " if look in PROVEN[shortcut] else " " for shortcut in Shortcut)
+        marks = (" yes " if shortcut in PROVEN_FOR[look] else " " for shortcut in Shortcut)
         lines.append(f"| {look.value} |{'|'.join(marks)}|")
     return "\n".join(lines)

@@ -30,8 +30,9 @@ class Questions(PathSearch):
 
     def begin(self, partition: int, number: int) -> None:
         """What follows is asked in this partition, after so many matches."""
-        self.work.progress.partition = partition
-        self.work.progress.number = number
+        self.progress.partition, self.progress.number = partition, number
+        borders = self.arrays.rows.starts[partition : partition + 2]
+        self.progress.lower, self.progress.upper = borders
 
     def holds(self, choice: int, depth: int, row: int) -> bool:
         """Whether the condition of a choice holds of a row, after `depth` rows. Raises RunFailure.

@@ -23,18 +23,9 @@ import numpy as np
 
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.buffer import add_node
-from matchrec.engine.kernels.layout import (
-    FoundArrays,
-    NegationArrays,
-    Progress,
-    RowArrays,
-    Rules,
-    TotalArrays,
-    Work,
-)
+from matchrec.engine.kernels.layout import Hook, Progress, RowArrays, Rules, Work
 from matchrec.engine.kernels.mapping import (
     NONE,
-    OnRun,
     RegisterPlaces,
     copy_registers,
     find_equal,
@@ -42,100 +33,74 @@ from matchrec.engine.kernels.mapping import (
     may_map,
     note_failure,
     on_run_of,
-    partition_at,
 )
 from matchrec.engine.kernels.matches import closes, lacks_absent, unwind_matches, write_best
 from matchrec.engine.kernels.order import next_row_alone
+from matchrec.engine.kernels.starts import searching
 from matchrec.engine.kernels.totals import carry, join, put_together
-from matchrec.engine.partitions import IntArray
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.jit.decorators import kernel, spliced
+from matchrec.jit.decorators import spliced
 from matchrec.nfa.closure import GUARD_END
 from matchrec.nfa.program import A_MATCH
 
 ROWS_APART = 8  # how many rows apart runs are told apart, a power of two
 
 
-@kernel
-def search(
-    rules: Rules,
-    rows: RowArrays,
-    work: Work,
-    output: FoundArrays,
-    negation: NegationArrays | None,
-    totals: TotalArrays | None,
-) -> int:
-    """Search from `progress` on until all is done or something is full; return the status."""
+@spliced
+def search_start(rules: Rules, rows: RowArrays, work: Work, negation: Hook, totals: Hook) -> int:
+    """Give the row progress.start, or the end of the partition, to all runs and to new ones.
+
+    DONE, or a status: then nothing has been done.
+    """
     progress, counters, nodes = work.progress, work.counters, work.nodes
-    flushes, asked = int(rules.flushes), rules.output
-    while progress.partition < rows.starts.shape[0] - 1:
-        partition = partition_at(rows, progress)
-        on_run = on_run_of(partition, rules, rows, work)
-        end = partition.upper + flushes if progress.stop < 0 else progress.stop
-        most = progress.match_limit
-        while True:
-            row, number = progress.start, progress.number
-            if row >= end or number >= most:
-                break
-            if progress.count == 0 and asked != layout.GRAPH:
-                progress.alone_from = row
-                counters[layout.NODES_PRUNED] += progress.nodes
-                progress.nodes = 0
-            elif 2 * progress.nodes > nodes.shape[0]:
-                return layout.NODES_FULL
-            if totals is not None:  # a match that is added up is not left out again
-                most = totals.widest * (progress.count + rules.starts)
-                if most > work.runs.shape[1]:
-                    return layout.RUNS_FULL
-                if progress.nodes + 2 * most > nodes.shape[0]:
-                    return layout.NODES_FULL
-            noted = progress.nodes
-            matches, mapped = progress.matches, progress.mapped
-            progress.stamp += 1
-            progress.completed = row
-            status = step(row, rules, rows, work, output, negation, totals, on_run)
-            progress.best_start = -1
-            if status != layout.DONE:
-                progress.nodes = noted
-                progress.number = number
-                progress.matches = matches
-                progress.mapped = mapped
-                return status
-            progress.bank = 1 - progress.bank
-            progress.count = progress.runs
-            progress.start = row + 1
-            if progress.alone != 0:
-                next_row_alone(end, matches, rules, work, output)
-        if progress.stop >= 0:
-            return layout.DONE
-        counters[layout.MATCHES_FOUND] += progress.number
-        progress.partition += 1
-        progress.number = 0
-        progress.start = partition.upper
-        progress.count = 0
+    row, number = progress.start, progress.number
+    if number >= progress.match_limit:
+        return layout.MORE_ROWS
+    if progress.count == 0 and rules.output != layout.GRAPH:
+        progress.alone_from = row
+        counters[layout.NODES_PRUNED] += progress.nodes
+        progress.nodes = 0
+    elif 2 * progress.nodes > nodes.shape[0]:
+        return layout.NODES_FULL
+    if totals is not None:  # a match that is added up is not left out again
+        most = totals.widest * (progress.count + rules.starts)
+        if most > work.runs.shape[1]:
+            return layout.RUNS_FULL
+        if progress.nodes + 2 * most > nodes.shape[0]:
+            return layout.NODES_FULL
+    noted, matches, mapped = progress.nodes, progress.matches, progress.mapped
+    progress.stamp += 1
+    progress.completed = row
+    status = step(row, rules, rows, work, negation, totals)
+    progress.best_start = -1
+    if status != layout.DONE:
+        progress.nodes, progress.number = noted, number
+        progress.matches, progress.mapped = matches, mapped
+        return status
+    counters[layout.MATCHES_FOUND] += progress.number - number
+    progress.bank = 1 - progress.bank
+    progress.count = progress.runs
+    progress.start = row + 1
+    if progress.alone != 0:
+        next_row_alone(progress.until, matches, rules, work)
     return layout.DONE
 
 
+search = searching(search_start)
+
+
 @spliced
-def step(
-    row: int,
-    rules: Rules,
-    rows: RowArrays,
-    work: Work,
-    output: FoundArrays,
-    negation: NegationArrays | None,
-    totals: TotalArrays | None,
-    on_run: OnRun,
-) -> int:
-    """Give a row, or the end of the partition, to all runs and to new ones; DONE or a status."""
-    progress, runs, nodes = work.progress, work.runs, work.nodes
+def step(row: int, rules: Rules, rows: RowArrays, work: Work, negation: Hook, totals: Hook) -> int:
+    """Give a row to all runs; DONE or a status."""
+    progress, runs = work.progress, work.runs
     program, states, goes_on = rules.program, rules.first, rules.goes_on
     waits, ends = rules.waits, rules.ends
     satisfied, window_end, last_live = rows.satisfied, rows.window_end, work.last_live
     bank, count, noted = progress.bank, progress.count, progress.nodes
+    on_run, upper = on_run_of(rules, rows, work), progress.upper
     alive = offered = reads = forks = begun = np.int64(0)
     merges = are_told_apart(row, count, rules, progress, totals)
-    begins = row < on_run.given.upper and (count == 0 or progress.alone == 0)
+    begins = row < upper and (count == 0 or progress.alone == 0)
     for run in range(count + rules.starts if begins else count):
         state, node, start = run - count, -1, row
         place = np.int64(0)
@@ -166,9 +131,8 @@ def step(
                 onward = program[choice, layout.TARGET]
                 if onward == layout.ACCEPT or (stopped and onward >= 0 and goes_on[onward]):
                     continue
-                answer = may_map(
-                    choice, RegisterPlaces(place, after), row, rules, satisfied, on_run
-                )
+                places = RegisterPlaces(place, after)
+                answer = may_map(choice, places, row, rules, satisfied, on_run)
                 if answer == HOLDS_NOT:
                     continue
                 if answer != HOLDS:
@@ -178,11 +142,11 @@ def step(
                     continue
                 if onward >= 0:
                     blocked |= program[choice, layout.BLOCKS]
-                    chosen = add_row(choice, row, node, start, nodes, progress, totals)
+                    chosen = add_row(choice, row, node, start, work, totals)
                     if chosen < 0:
                         return layout.NODES_FULL
                     guard = rules.accepts[onward]
-                    is_match = guard == 0 or (guard == GUARD_END and row + 1 == on_run.given.upper)
+                    is_match = guard == 0 or (guard == GUARD_END and row + 1 == upper)
                 else:
                     blocked = np.int64(1)
                     stopped |= onward == layout.STOPS
@@ -192,9 +156,8 @@ def step(
             ways += onward >= 0
             if is_match:
                 progress.row, progress.choice = row, choice  # if it fails
-                at, last_row = place if ended else after, row - ended
-                arrived = Arrival(chosen, at, last_row)
-                status = accept(arrived, rules, rows, work, output, negation, totals, on_run)
+                arrived = Arrival(chosen, place if ended else after, row - ended)
+                status = accept(arrived, rules, rows, work, negation, totals)
                 if status != layout.DONE:
                     return status
             if onward == layout.ENDS or onward == layout.TIMES_OUT:
@@ -206,51 +169,14 @@ def step(
                     return layout.NODES_FULL
         forks += ways - int(ways > 0)
         begun += int(ways > 0 and run == count)
-    return finish_step(alive, offered, reads, forks, begun, noted, merges, work, output)
-
-
-@spliced
-def are_told_apart(
-    row: int, count: int, rules: Rules, progress: Progress, totals: TotalArrays | None
-) -> bool:
-    """Whether runs are told apart at a row, so that equal ones merge; those that carry totals are
-    at each.
-    """
-    if totals is not None:
-        return True
-    is_time = row & (ROWS_APART - 1) == 0 or count >= 2 * progress.merged
-    return bool(rules.merge_runs and is_time)
-
-
-@spliced
-def add_row(
-    choice: int,
-    row: int,
-    node: int,
-    start: int,
-    nodes: IntArray,
-    progress: Progress,
-    totals: TotalArrays | None,
-) -> int:
-    """The number of a new node for a row that is mapped after `node`, or -1 without room."""
-    added = add_node(choice, row, node, -1, start, nodes, progress)
-    if totals is not None:
-        if added >= 0:
-            carry(nodes[added], nodes[node], node < 0, row, totals)
-    return int(added)
+    if merges:
+        progress.merged = alive
+    return finish_step(alive, offered, reads, forks, begun, noted, work)
 
 
 @spliced
 def finish_step(
-    alive: int,
-    offered: int,
-    reads: int,
-    forks: int,
-    begun: int,
-    noted: int,
-    merges: bool,
-    work: Work,
-    output: FoundArrays,
+    alive: int, offered: int, reads: int, forks: int, begun: int, noted: int, work: Work
 ) -> int:
     """Write out the best match of a row, if any, and count what was done; DONE or OUTPUT_FULL.
 
@@ -259,10 +185,8 @@ def finish_step(
     """
     progress, counters = work.progress, work.counters
     nodes, merged = progress.nodes - noted, offered - alive
-    if merges:
-        progress.merged = alive
     if progress.best_start >= 0:
-        if write_best(work.path, progress, output) != layout.DONE:
+        if write_best(work) != layout.DONE:
             return layout.OUTPUT_FULL
         alive = np.int64(0)  # the search goes on after the match
     progress.runs = alive
@@ -276,6 +200,28 @@ def finish_step(
     return layout.DONE
 
 
+@spliced
+def are_told_apart(row: int, count: int, rules: Rules, progress: Progress, totals: Hook) -> bool:
+    """Whether runs are told apart at a row, so that equal ones merge; those that carry totals are
+    at each.
+    """
+    if totals is not None:
+        return True
+    is_time = row & (ROWS_APART - 1) == 0 or count >= 2 * progress.merged
+    return bool(rules.merge_runs and is_time)
+
+
+@spliced
+def add_row(choice: int, row: int, node: int, start: int, work: Work, totals: Hook) -> int:
+    """The number of a new node for a row that is mapped after `node`, or -1 without room."""
+    nodes = work.nodes
+    added = add_node(choice, row, node, -1, start, nodes, work.progress)
+    if totals is not None:
+        if added >= 0:
+            carry(nodes[added], nodes[node], node < 0, row, totals)
+    return int(added)
+
+
 class Arrival(NamedTuple):
     """A run in an accepting state: its node, the place of its registers, its last row."""
 
@@ -286,36 +232,30 @@ class Arrival(NamedTuple):
 
 @spliced
 def accept(
-    arrival: Arrival,
-    rules: Rules,
-    rows: RowArrays,
-    work: Work,
-    output: FoundArrays,
-    negation: NegationArrays | None,
-    totals: TotalArrays | None,
-    on_run: OnRun,
+    arrival: Arrival, rules: Rules, rows: RowArrays, work: Work, negation: Hook, totals: Hook
 ) -> int:
     """Take the matches of a run that has arrived in an accepting state; DONE or a status."""
     node, place, row = arrival.node, arrival.place, arrival.row
-    answer = closes(row, place, negation, rows.satisfied, on_run)
-    if answer == HOLDS_NOT:
-        return layout.DONE
-    if answer != HOLDS:
-        return layout.CONDITION_FAILED + answer
+    if negation is not None:
+        answer = closes(row, place, negation, rows.satisfied, on_run_of(rules, rows, work))
+        if answer == HOLDS_NOT:
+            return layout.DONE
+        if answer != HOLDS:
+            return layout.CONDITION_FAILED + answer
     if totals is not None:
-        arrived, path, window_end = work.nodes[node], work.path, rows.window_end
+        arrived, path = work.nodes[node], work.path
         start = arrived[layout.NODE_START]
         path[layout.PATH_ROWS, 0], path[layout.PATH_ROWS, 1] = start, row  # no row between matters
-        program = rules.program
-        answer = lacks_absent(0, 2, place, negation, program, window_end, path, on_run)
-        if answer != HOLDS:
-            return layout.DONE if answer == HOLDS_NOT else layout.CONDITION_FAILED + answer
+        if negation is not None:
+            answer = lacks_absent(0, 2, place, negation, rules, rows, work)
+            if answer != HOLDS:
+                return layout.DONE if answer == HOLDS_NOT else layout.CONDITION_FAILED + answer
         group = row if totals.grouped == layout.BY_END else work.progress.partition
         if totals.grouped == layout.BY_START:
             group = start
         put_together(totals.groups[group], arrived[layout.NODE_SIZE :], totals)
         return layout.DONE
-    return unwind_matches(node, row, place, rows.window_end, rules, work, output, negation, on_run)
+    return unwind_matches(node, row, place, rules, rows, work, negation)
 
 
 @spliced
@@ -327,7 +267,7 @@ def add_run(
     run: int,
     rules: Rules,
     work: Work,
-    totals: TotalArrays | None,
+    totals: Hook,
 ) -> int:
     """Add a run, whose registers stand in their place, or merge it.
 

@@ -19,15 +19,7 @@ found: int64[6, m + 1], in which the row FOUND_COMPLETED says which node is a ma
 import numpy as np
 
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.layout import (
-    ChoiceArray,
-    FoundArrays,
-    Partition,
-    Progress,
-    RowArrays,
-    Rules,
-    Work,
-)
+from matchrec.engine.kernels.layout import ChoiceArray, Progress, RowArrays, Rules, Work
 from matchrec.engine.kernels.mapping import is_anchored
 from matchrec.engine.kernels.starts import (
     NO_MATCH,
@@ -39,10 +31,11 @@ from matchrec.engine.kernels.starts import (
     distance_to_next_start,
     go_on_from,
     go_on_without,
+    has_room,
     note,
-    search_partitions,
+    searching,
 )
-from matchrec.jit.decorators import inlined, inner, kernel, spliced
+from matchrec.jit.decorators import inlined, inner, spliced
 
 # Rows of `nodes`: the choice that maps the row, the row, the next node of the match or NO_NODE,
 # how many rows the match has from here on, and how many rows further on the search does, or NO_ROW.
@@ -62,40 +55,28 @@ ENDS = 2
 FIRST_NODE = 3
 
 
-@kernel
-def search(rules: Rules, rows: RowArrays, work: Work, output: FoundArrays) -> int:
-    """Search from `progress` on until all is done or something is full; return the status."""
-    work.progress.memo_to = work.progress.start
-    return search_partitions(search_start, rules, rows, work, output, None, None)
-
-
 @spliced
 def search_start(
-    partition: Partition,
-    rules: Rules,
-    rows: RowArrays,
-    work: Work,
-    output: FoundArrays,
-    _registers: None,
-    _counting: None,
+    rules: Rules, rows: RowArrays, work: Work, _registers: None, _counting: None
 ) -> int:
     """Write out the preferred match at progress.start, and go on to the next starting row."""
-    length = follow(partition, rules, rows, work)
+    length = follow(rules, rows, work)
     if length < 0:
         return go_on_without(length, work.progress)
-    return write_chain(length, rules, work, output)
+    return write_chain(length, rules, work)
+
+
+search = searching(search_start)
 
 
 @inlined
-def write_chain(length: int, rules: Rules, work: Work, output: FoundArrays) -> int:
+def write_chain(length: int, rules: Rules, work: Work) -> int:
     """Write out the match that begins with the rows that `follow` has gone, and skip to the next.
 
     DONE, OUTPUT_FULL or a failure.
     """
-    found, nodes, progress = output.found, output.taken, work.progress
-    has_room = progress.matches < found.shape[1] - 1
-    if not has_room or progress.mapped + length > nodes.shape[1]:
-        progress.needed = length
+    found, nodes, progress = work.output.found, work.output.taken, work.progress
+    if not has_room(length, work.output, progress):
         return layout.OUTPUT_FULL
     node = chain(length, rules, work, nodes)
     found[FOUND_FIRST, progress.matches] = node
@@ -109,16 +90,14 @@ def write_chain(length: int, rules: Rules, work: Work, output: FoundArrays) -> i
 
 
 @inlined
-def follow(partition: Partition, rules: Rules, rows: RowArrays, work: Work) -> int:
+def follow(rules: Rules, rows: RowArrays, work: Work) -> int:
     """Go the preferred way from progress.start on until it is known how it goes on.
 
     How many rows, whose choices are in `path`; then progress.known is what is known there.
     """
     first, program, satisfied = rules.first, rules.program, rows.satisfied
     known, path, progress = work.known, work.path, work.progress
-    start = progress.start
-    if start >= partition.edge:
-        return UNDECIDED
+    start, edge, upper = progress.start, progress.edge, progress.upper
     row = start
     state = 0
     choice = first[0]
@@ -128,17 +107,14 @@ def follow(partition: Partition, rules: Rules, rows: RowArrays, work: Work) -> i
         beyond = UNKNOWN
         while choice < last:
             guard = program[choice, layout.GUARD]
-            if guard == 0 or is_anchored(guard, row, partition.lower, partition.upper):
+            if guard == 0 or is_anchored(guard, row, progress):
                 if program[choice, layout.TARGET] == layout.ACCEPT:
                     progress.known = ENDS
                     return int(row - start)
-                if row == partition.edge:
+                if row == edge:
                     return UNDECIDED
                 mask = program[choice, layout.MASK]
-                if (
-                    row < partition.upper
-                    and satisfied[row, program[choice, layout.WORD]] & mask == mask
-                ):
+                if row < upper and satisfied[row, program[choice, layout.WORD]] & mask == mask:
                     bit = program[choice, layout.MEMO]
                     beyond = UNKNOWN
                     if bit >= 0 and row + 1 < progress.memo_to:

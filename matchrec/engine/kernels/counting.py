@@ -28,7 +28,7 @@ from matchrec.engine.partitions import IntArray
 from matchrec.jit.decorators import inlined, inner, spliced
 
 
-class StartCounting(NamedTuple):
+class Counting(NamedTuple):
     """What is counted, and what a search keeps for it.
 
     remaining: int64[s], how many rows a match needs from a state at least. nearer_first:
@@ -118,9 +118,7 @@ UNKNOWN = -1
 
 
 @inlined
-def begin(
-    depth: int, state: int, row: int, length: int, until: int, counting: StartCounting
-) -> None:
+def begin(depth: int, state: int, row: int, length: int, until: int, counting: Counting) -> None:
     """The nearest run from a state and row on, before any choice is tried: it ends here."""
     end = counting.ends[depth]
     end[END_STATE] = state
@@ -134,7 +132,7 @@ def begin(
 
 
 @inlined
-def is_nearer(depth: int, state: int, length: int, counting: StartCounting) -> bool:
+def is_nearer(depth: int, state: int, length: int, counting: Counting) -> bool:
     """Whether a run that ends in a state is nearer than the nearest one from `depth` on so far."""
     end = counting.ends[depth]
     known, remaining = counting.remaining[end[END_STATE]], counting.remaining[state]
@@ -142,7 +140,7 @@ def is_nearer(depth: int, state: int, length: int, counting: StartCounting) -> b
 
 
 @inlined
-def put_before(depth: int, choice: int, counting: StartCounting) -> None:
+def put_before(depth: int, choice: int, counting: Counting) -> None:
     """Put a row that `choice` maps before the nearest run from `depth` on."""
     if counting.ends[depth, END_CHOICE] == NO_CHOICE:
         counting.ends[depth, END_CHOICE] = choice
@@ -151,7 +149,7 @@ def put_before(depth: int, choice: int, counting: StartCounting) -> None:
 
 
 @inlined
-def go_back(depth: int, choice: int, counting: StartCounting) -> None:
+def go_back(depth: int, choice: int, counting: Counting) -> None:
     """Compare the nearest run from the next row on with that from `depth` on."""
     ends, trails, after = counting.ends, counting.trails, depth + 1
     if is_nearer(depth, ends[after, END_STATE], ends[after, END_LENGTH], counting):
@@ -163,7 +161,7 @@ def go_back(depth: int, choice: int, counting: StartCounting) -> None:
 
 
 @inlined
-def recall(depth: int, choice: int, bit: int, row: int, counting: StartCounting) -> None:
+def recall(depth: int, choice: int, bit: int, row: int, counting: Counting) -> None:
     """As `go_back`, where the nearest run from the state and row on is remembered."""
     found = counting.known[row & (counting.known.shape[0] - 1), bit]
     end, last = found[KNOWN_ROW], found[KNOWN_CHOICE]
@@ -177,7 +175,7 @@ def recall(depth: int, choice: int, bit: int, row: int, counting: StartCounting)
 
 
 @inlined
-def remember_nearest(depth: int, bit: int, row: int, counting: StartCounting) -> None:
+def remember_nearest(depth: int, bit: int, row: int, counting: Counting) -> None:
     """Remember the nearest run beside the failure of a state and row."""
     found = counting.known[row & (counting.known.shape[0] - 1), bit]
     found[KNOWN_CHOICE] = counting.ends[depth, END_CHOICE]
@@ -187,21 +185,21 @@ def remember_nearest(depth: int, bit: int, row: int, counting: StartCounting) ->
 
 
 @inlined
-def ends_here(depth: int, counting: StartCounting) -> bool:
+def ends_here(depth: int, counting: Counting) -> bool:
     """Whether the nearest run from `depth` on has no row more, and where it ended is not known."""
     end = counting.ends[depth]
     return bool(end[END_CHOICE] == NO_CHOICE and end[END_UNTIL] == UNKNOWN)
 
 
 @inlined
-def note_reason(reason: int, depth: int, counting: StartCounting) -> None:
+def note_reason(reason: int, depth: int, counting: Counting) -> None:
     """Note why the run of `depth` rows has ended."""
     if ends_here(depth, counting):
         counting.ends[depth, END_REASON] = reason
 
 
 @inner
-def count_match(length: int, choices: ChoiceArray, counting: StartCounting) -> None:
+def count_match(length: int, choices: ChoiceArray, counting: Counting) -> None:
     """Count the occurrences that the rows of a match have taken, by their choices."""
     for word in range(counting.trails.shape[1]):
         counting.trails[0, word] = 0
@@ -212,40 +210,24 @@ def count_match(length: int, choices: ChoiceArray, counting: StartCounting) -> N
 
 
 @inner
-def count_trail(trail: int, counting: StartCounting) -> None:
+def count_trail(trail: int, counting: Counting) -> None:
     """Count a starting row at each occurrence of a trail."""
     for occurrence in range(counting.came.shape[0]):
         word = counting.trails[trail, occurrence >> 6]
         counting.came[occurrence] += (word >> (occurrence & 63)) & 1
 
 
-class NearestRun(NamedTuple):
-    """The nearest run of a starting row, columns of `ends`."""
-
-    choice: int
-    state: int
-    row: int
-    until: int
-
-
 @inner
 def count_start(
-    otherwise: int,
-    upper: int,
-    end: int,
-    rules: Rules,
-    rows: RowArrays,
-    progress: Progress,
-    counting: StartCounting,
+    otherwise: int, end: int, rules: Rules, rows: RowArrays, progress: Progress, counting: Counting
 ) -> None:
     """Count where the nearest run of a starting row ended, what ended it, and the parts of that.
 
-    otherwise: the reason where no choice would have brought it nearer. upper: the row after the
-    partition. end: the row before which runs of the starting row end.
+    otherwise: the reason where no choice would have brought it nearer. end: the row before which
+    runs of the starting row end.
     """
-    nearest, lower = counting.ends[0], rows.starts[progress.partition]
-    choice, state = nearest[END_CHOICE], nearest[END_STATE]
-    run = NearestRun(choice, state, nearest[END_ROW], nearest[END_UNTIL])
+    nearest = counting.ends[0]
+    choice, state, until = nearest[END_CHOICE], nearest[END_STATE], nearest[END_UNTIL]
     if choice != NO_CHOICE:
         count_trail(0, counting)
         remaining = counting.remaining[state]
@@ -256,11 +238,11 @@ def count_start(
     for index in range(counting.nearer_first[state], counting.nearer_first[state + 1]):
         other = counting.nearer[index]
         guard = rules.program[other, layout.GUARD]
-        if guard == 0 or is_anchored(guard, run.row, lower, upper):
+        if guard == 0 or is_anchored(guard, nearest[END_ROW], progress):
             reason = np.int64(FALSE)
-            if run.until > end:
-                reason = np.int64(NO_ROW if end == upper else OUT_OF_WINDOW)
-            count_parts(other, run, min(run.until, end), rules, rows, progress, counting)
+            if until > end:
+                reason = np.int64(NO_ROW if end == progress.upper else OUT_OF_WINDOW)
+            count_parts(other, min(until, end), rules, rows, progress, counting)
     if nearest[END_REASON] != UNKNOWN:
         reason = nearest[END_REASON]
     counting.ended[choice + 1, reason] += 1
@@ -269,25 +251,20 @@ def count_start(
         note[NOTE_REMAINING] = counting.remaining[state]
         note[NOTE_CHOICE] = choice + 1
         note[NOTE_REASON] = reason
-        note[NOTE_ROW] = run.row
+        note[NOTE_ROW] = nearest[END_ROW]
 
 
 @spliced
 def count_parts(
-    other: int,
-    run: NearestRun,
-    until: int,
-    rules: Rules,
-    rows: RowArrays,
-    progress: Progress,
-    counting: StartCounting,
+    other: int, until: int, rules: Rules, rows: RowArrays, progress: Progress, counting: Counting
 ) -> None:
     """Count which parts of the condition of a choice were true of none of the rows before `until`.
 
     What depends on the run is to blame where all else was true of one of them.
     """
-    parts, start = counting.parts, progress.start
-    place = 0 if run.choice == NO_CHOICE else counting.taken[run.choice] + 1
+    parts, start, first = counting.parts, progress.start, counting.ends[0, END_ROW]
+    choice = counting.ends[0, END_CHOICE]
+    place = 0 if choice == NO_CHOICE else counting.taken[choice] + 1
     asked = counting.asked[other]
     word, mask = rules.program[other, layout.WORD], rules.program[other, layout.MASK]
     for part in range(counting.parts_first[asked], counting.parts_first[asked + 1]):
@@ -295,11 +272,11 @@ def count_parts(
         one_word = word if on_run else parts[part, PART_WORD]
         one_mask = mask if on_run else parts[part, PART_MASK]
         holds = False
-        at = run.row
+        at = first
         while at < until and not holds:
             holds = rows.satisfied[at, one_word] & one_mask == one_mask
             at += 1
-        if until > run.row and holds == on_run and parts[part, PART_START] != start:
+        if until > first and holds == on_run and parts[part, PART_START] != start:
             parts[part, PART_START] = start
             counting.parts_false[place, part] += 1
             if part < NOTED_PARTS and counting.notes.shape[0] > 0:

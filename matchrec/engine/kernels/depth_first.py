@@ -22,7 +22,6 @@ import numpy as np
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.counting import (
     ANCHORED,
-    StartCounting,
     begin,
     count_match,
     count_start,
@@ -30,7 +29,7 @@ from matchrec.engine.kernels.counting import (
     recall,
     remember_nearest,
 )
-from matchrec.engine.kernels.layout import FoundArrays, Partition, RowArrays, Rules, RunArray, Work
+from matchrec.engine.kernels.layout import Hook, RowArrays, Rules, Work
 from matchrec.engine.kernels.mapping import (
     RegisterPlaces,
     has_failed,
@@ -48,61 +47,37 @@ from matchrec.engine.kernels.starts import (
     UNDECIDED,
     begin_start,
     go_on_without,
-    search_partitions,
+    searching,
     write_path,
 )
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.jit.decorators import kernel, spliced
-
-
-@kernel
-def search(
-    rules: Rules,
-    rows: RowArrays,
-    work: Work,
-    output: FoundArrays,
-    registers: RunArray,
-    counting: StartCounting | None,
-) -> int:
-    """Search from `progress` on until all is done or something is full; return the status."""
-    return search_partitions(search_start, rules, rows, work, output, registers, counting)
+from matchrec.jit.decorators import spliced
 
 
 @spliced
-def search_start(
-    partition: Partition,
-    rules: Rules,
-    rows: RowArrays,
-    work: Work,
-    output: FoundArrays,
-    registers: RunArray,
-    counting: StartCounting | None,
-) -> int:
+def search_start(rules: Rules, rows: RowArrays, work: Work, registers: Hook, counting: Hook) -> int:
     """Write out the preferred match at progress.start, and go on to the next starting row."""
-    bound = begin_start(rows, partition, work.progress)
-    length = find_match(bound, partition, rules, rows, work, registers, counting)
+    progress = work.progress
+    bound = begin_start(rows.window_end, progress)
+    length = find_match(bound, rules, rows, work, registers, counting)
     if counting is not None:
         if length == NO_MATCH:
-            upper, progress = partition.upper, work.progress
-            count_start(ANCHORED, upper, bound, rules, rows, progress, counting)
+            count_start(ANCHORED, bound, rules, rows, progress, counting)
     if length < 0:
-        return go_on_without(length, work.progress)
-    status = write_path(length, rules, work, output)
+        return go_on_without(length, progress)
+    status = write_path(length, rules, work)
     if counting is not None:
         if status == layout.DONE:
             count_match(length, work.path, counting)
     return status
 
 
+search = searching(search_start)
+
+
 @spliced
 def find_match(
-    bound: int,
-    partition: Partition,
-    rules: Rules,
-    rows: RowArrays,
-    work: Work,
-    registers: RunArray,
-    counting: StartCounting | None,
+    bound: int, rules: Rules, rows: RowArrays, work: Work, registers: Hook, counting: Hook
 ) -> int:
     """Length of the preferred match at progress.start, NO_MATCH, or NO_MATCH - status.
 
@@ -111,9 +86,7 @@ def find_match(
     """
     first, program, satisfied = rules.first, rules.program, rows.satisfied
     path, memo, progress = work.path, work.memo, work.progress
-    start = progress.start
-    if start >= partition.edge:
-        return UNDECIDED
+    start, edge = progress.start, progress.edge
     row = start
     state = np.int64(0)
     choice = first[0]
@@ -126,10 +99,10 @@ def find_match(
         last = first[state + 1]
         while choice < last:
             guard = program[choice, layout.GUARD]
-            if guard == 0 or is_anchored(guard, row, partition.lower, partition.upper):
+            if guard == 0 or is_anchored(guard, row, progress):
                 if program[choice, layout.TARGET] == layout.ACCEPT:
                     return int(row - start)
-                if row == partition.edge and row < bound:
+                if row == edge and row < bound:
                     return UNDECIDED
                 mask = program[choice, layout.MASK]
                 if row < bound and satisfied[row, program[choice, layout.WORD]] & mask == mask:
@@ -141,9 +114,7 @@ def find_match(
                     if asked:
                         answer = np.int64(HOLDS)
                         if registers is not None:
-                            answer = np.int64(
-                                ask(choice, row, failed, partition, rules, rows, work, counting)
-                            )
+                            answer = np.int64(ask(choice, row, failed, rules, rows, work, counting))
                             if answer < 0:
                                 return int(answer)
                         if answer == HOLDS and not failed:
@@ -183,14 +154,7 @@ def find_match(
 
 @spliced
 def ask(
-    choice: int,
-    row: int,
-    failed: bool,
-    partition: Partition,
-    rules: Rules,
-    rows: RowArrays,
-    work: Work,
-    counting: StartCounting | None,
+    choice: int, row: int, failed: bool, rules: Rules, rows: RowArrays, work: Work, counting: Hook
 ) -> int:
     """Whether the condition on the run lets a choice map a row.
 
@@ -203,7 +167,7 @@ def ask(
         return NO_MATCH - layout.PATH_FULL
     if takes_too_many_steps(progress):
         return NO_MATCH - layout.TOO_MANY_STEPS
-    on_run = on_run_of(partition, rules, rows, work)
+    on_run = on_run_of(rules, rows, work)
     answer = map_row(choice, RegisterPlaces(depth, depth + 1), row, program, on_run)
     if answer != HOLDS and answer != HOLDS_NOT and not failed:
         answer = NO_MATCH - note_failure(answer, choice, row, progress)

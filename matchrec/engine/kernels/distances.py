@@ -19,7 +19,7 @@ Cost: rows x choices, and the rows of the matches; farthest, in windows, times t
 import numpy as np
 
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.layout import FoundArrays, Partition, Progress, RowArrays, Rules, Work
+from matchrec.engine.kernels.layout import Progress, RowArrays, Rules, Work
 from matchrec.engine.kernels.mapping import is_anchored
 from matchrec.engine.kernels.starts import (
     NO_MATCH,
@@ -29,10 +29,10 @@ from matchrec.engine.kernels.starts import (
     begin_start,
     go_on_without,
     note,
-    search_partitions,
+    searching,
     write_path,
 )
-from matchrec.jit.decorators import inlined, inner, kernel, spliced
+from matchrec.jit.decorators import inlined, inner, spliced
 
 NEVER = 2**31 - 1  # no acceptance can be reached, of nearest ones
 NONE = -1  # the same, of farthest ones
@@ -40,50 +40,38 @@ TOO_FAR = NEVER - 1  # none up to the horizon, or rows from the edge on decide
 NONE_FROM_HERE = UNKNOWN - 1  # NONE_FROM_HERE - k is kept of a state: none up to k rows on
 
 
-@kernel
-def search(rules: Rules, rows: RowArrays, work: Work, output: FoundArrays) -> int:
-    """Search from `progress` on until all is done or something is full; return the status."""
-    return search_partitions(search_start, rules, rows, work, output, None, None)
-
-
 @spliced
 def search_start(
-    partition: Partition,
-    rules: Rules,
-    rows: RowArrays,
-    work: Work,
-    output: FoundArrays,
-    _registers: None,
-    _counting: None,
+    rules: Rules, rows: RowArrays, work: Work, _registers: None, _counting: None
 ) -> int:
     """Write out the match at progress.start, and go on to the next starting row."""
-    goal = find_goal(partition, rules, rows, work)
-    length = goal
-    if goal >= 0:
-        length = np.int64(walk(goal, partition, rules, rows, work))
+    length = find_goal(rules, rows, work)
+    if length >= 0:
+        length = np.int64(walk(length, rules, rows, work))
     if length < 0:
         return go_on_without(length, work.progress)
-    return write_path(length, rules, work, output)
+    return write_path(length, rules, work)
+
+
+search = searching(search_start)
 
 
 @spliced
-def find_goal(partition: Partition, rules: Rules, rows: RowArrays, work: Work) -> int:
+def find_goal(rules: Rules, rows: RowArrays, work: Work) -> int:
     """The row before which the match ends, or of nearest ones its window; or what is below 0.
 
     That is NO_MATCH, NO_ROOM, or UNDECIDED, where rows from `edge` on decide.
     """
     progress = work.progress
-    start = progress.start
-    if start >= partition.edge:
-        return UNDECIDED
+    start, edge = progress.start, progress.edge
     if rules.output != layout.LONGEST:
         bound = rows.window_end[start]
         if bound > progress.horizon:
-            end = min(partition.upper, partition.edge)
+            end = min(progress.upper, edge)
             progress.horizon = min(end, 2 * bound - start + 16)
         return int(bound)
-    progress.horizon = begin_start(rows, partition, progress)
-    away = measure(0, start, partition, rules, rows, work)
+    progress.horizon = begin_start(rows.window_end, progress)
+    away = measure(0, start, rules, rows, work)
     if away == NO_ROOM:
         return NO_ROOM
     if away == TOO_FAR:
@@ -92,13 +80,14 @@ def find_goal(partition: Partition, rules: Rules, rows: RowArrays, work: Work) -
 
 
 @spliced
-def walk(goal: int, partition: Partition, rules: Rules, rows: RowArrays, work: Work) -> int:
+def walk(goal: int, rules: Rules, rows: RowArrays, work: Work) -> int:
     """Length of the preferred match at progress.start that ends at `goal`; nearest: or before it.
 
     Its choices are in `path`. NO_MATCH where there is none; NO_ROOM; UNDECIDED.
     """
     first, program, satisfied = rules.first, rules.program, rows.satisfied
-    path, start = work.path, work.progress.start
+    path, progress = work.path, work.progress
+    start, edge = progress.start, progress.edge
     longest = rules.output == layout.LONGEST
     row = start
     state = np.int64(0)
@@ -106,7 +95,7 @@ def walk(goal: int, partition: Partition, rules: Rules, rows: RowArrays, work: W
         chosen = -1
         for choice in range(first[state], first[state + 1]):
             guard = program[choice, layout.GUARD]
-            if guard != 0 and not is_anchored(guard, row, partition.lower, partition.upper):
+            if guard != 0 and not is_anchored(guard, row, progress):
                 continue
             target = program[choice, layout.TARGET]
             if target == layout.ACCEPT:
@@ -115,15 +104,15 @@ def walk(goal: int, partition: Partition, rules: Rules, rows: RowArrays, work: W
                 return int(row - start)
             if row >= goal:
                 continue
-            if row >= partition.edge:
+            if row >= edge:
                 return UNDECIDED
             mask = program[choice, layout.MASK]
             if satisfied[row, program[choice, layout.WORD]] & mask != mask:
                 continue
-            away = measure(target, row + 1, partition, rules, rows, work)
+            away = measure(target, row + 1, rules, rows, work)
             if away == NO_ROOM:
                 return NO_ROOM
-            if away == TOO_FAR and goal > partition.edge:
+            if away == TOO_FAR and goal > edge:
                 return UNDECIDED
             end = row + 1 + away
             if end == goal or (end < goal and not longest):
@@ -132,25 +121,21 @@ def walk(goal: int, partition: Partition, rules: Rules, rows: RowArrays, work: W
         if chosen < 0:
             return NO_MATCH
         if row - start == path.shape[0]:
-            return no_room(row, work.progress)
+            return no_room(row, progress)
         path[row - start] = chosen
         row += 1
         state = program[chosen, layout.TARGET]
 
 
 @inlined
-def measure(
-    state: int, row: int, partition: Partition, rules: Rules, rows: RowArrays, work: Work
-) -> int:
+def measure(state: int, row: int, rules: Rules, rows: RowArrays, work: Work) -> int:
     """How many rows a run in `state` at `row` is away from the acceptance, or NO_ROOM."""
-    away = look(state, row, partition, rules, work)
-    return explore(state, row, partition, rules, rows, work) if away == UNKNOWN else away
+    away = look(state, row, rules, work)
+    return explore(state, row, rules, rows, work) if away == UNKNOWN else away
 
 
 @inner
-def explore(
-    state: int, row: int, partition: Partition, rules: Rules, rows: RowArrays, work: Work
-) -> int:
+def explore(state: int, row: int, rules: Rules, rows: RowArrays, work: Work) -> int:
     """How many rows a run in `state` at `row` is away, where it is unknown; or NO_ROOM.
 
     Depth first, so that what comes later is known when a pair of state and row is left.
@@ -170,12 +155,12 @@ def explore(
             mask = program[choice, layout.MASK]
             guard = program[choice, layout.GUARD]
             if satisfied[row, program[choice, layout.WORD]] & mask == mask and (
-                guard == 0 or is_anchored(guard, row, partition.lower, partition.upper)
+                guard == 0 or is_anchored(guard, row, progress)
             ):
                 target = program[choice, layout.TARGET]
                 away = np.int64(0)
                 if target != layout.ACCEPT:
-                    away = np.int64(look(target, row + 1, partition, rules, work))
+                    away = np.int64(look(target, row + 1, rules, work))
                     if away == UNKNOWN:
                         break
                     away = np.int64(one_more(away, longest))
@@ -216,7 +201,7 @@ def one_more(away: int, longest: bool) -> int:
 
 
 @inlined
-def look(state: int, row: int, partition: Partition, rules: Rules, work: Work) -> int:
+def look(state: int, row: int, rules: Rules, work: Work) -> int:
     """What is known of a state and row: a distance, that there is none, TOO_FAR or UNKNOWN."""
     first, program = rules.first, rules.program
     known, progress = work.known, work.progress
@@ -228,12 +213,12 @@ def look(state: int, row: int, partition: Partition, rules: Rules, work: Work) -
         if row - away + NONE_FROM_HERE == progress.horizon:
             return TOO_FAR
     ends_here = row == progress.horizon
-    if longest and not ends_here and row < partition.edge:
+    if longest and not ends_here and row < progress.edge:
         return UNKNOWN
     accepts = False
     for choice in range(first[state], first[state + 1]):
         guard = program[choice, layout.GUARD]
-        if guard == 0 or is_anchored(guard, row, partition.lower, partition.upper):
+        if guard == 0 or is_anchored(guard, row, progress):
             if program[choice, layout.TARGET] == layout.ACCEPT:
                 accepts = True
             elif longest and not ends_here:
@@ -244,7 +229,7 @@ def look(state: int, row: int, partition: Partition, rules: Rules, work: Work) -
         return NONE
     if not ends_here:
         return UNKNOWN
-    return NEVER if row == partition.upper else TOO_FAR
+    return NEVER if row == progress.upper else TOO_FAR
 
 
 @inlined

@@ -2,8 +2,8 @@
 
 The arrays travel in a few records, so that a function says what it needs in one word. What only
 some searches need is None for the others: a record with another None is compiled as a kernel of its
-own, without what would use it. Such a function takes what may be None beside the record, because
-the compiler leaves out what follows from an argument that is None, not from a field.
+own, without what would use it. Such a function takes what may be None beside the record, as a
+hook, because the compiler leaves out what follows from an argument that is None, not from a field.
 
 *Contiguous* is a search that skips no row and finds one match of a starting row; with *event
 selection* rows may be skipped, or more is asked for. There no array is missing: without conditions
@@ -18,10 +18,12 @@ import numpy as np
 import numpy.typing as npt
 
 from matchrec.engine.partitions import BoolArray, IntArray
+from matchrec.plan.clauses import Grouping, MatchOutput
 
 ByteArray = npt.NDArray[np.uint8]
 ChoiceArray = npt.NDArray[np.int32]
 RunArray = Any  # an array, or None where a search needs none
+Hook = Any  # an array or a record, or None where a search does nothing about it
 
 
 class SkipRule(NamedTuple):
@@ -88,19 +90,6 @@ class RowArrays(NamedTuple):
     python: Any
 
 
-class Partition(NamedTuple):
-    """The partition that is searched: its first row, and the row after its last one.
-
-    edge: the first row that no search may look at, `NO_EDGE` where all are here; `upper` is after
-    it. until: the row before which matches begin.
-    """
-
-    lower: int
-    upper: int
-    edge: int
-    until: int
-
-
 class NegationArrays(NamedTuple):
     """What a match as a whole is tested by; None where it is not.
 
@@ -137,18 +126,12 @@ class TotalArrays(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """The starting rows to search from, by partition and row: int64[s] each.
-
-    end: where the window ends. number: how many matches there were before. kind: what the run is.
-    live: int64[p], whether a match may be reached from a state by further rows.
+    """The starting rows of live runs. int64[n] each: what a run is that is live at the end of its
+    window, `NOTHING` where none is sought; how many matches of the partition came before.
     """
 
-    partition: IntArray
-    start: IntArray
-    end: IntArray
-    number: IntArray
     kind: IntArray
-    live: IntArray
+    number: IntArray
 
 
 class Progress(Protocol):
@@ -156,6 +139,11 @@ class Progress(Protocol):
 
     number: int  # matches found in the partition; conditions on the run read it
     partition: int  # the partition being searched
+    lower: int  # its first row
+    upper: int  # the row after its last one, after the edge if that is not here
+    edge: int  # the first row that no search may look at, `NO_EDGE` where all are here
+    until: int  # the row before which matches begin, the edge at most
+    goes_on: int  # whether runs are kept at its end, as more rows come: see `incremental`
     start: int  # the next starting row
     matches: int  # matches in the output
     mapped: int  # rows in the output
@@ -183,10 +171,8 @@ class Progress(Protocol):
     known: int  # how the match goes on that is about to be written out, see `kernels.chained`
     completed: int  # of the match to be written out next: see `found`
     match_kind: int
-    stop: int  # the row to stop at as more may come, or -1: see `incremental`
     alone: int  # up to how many reads runs of one starting row are followed alone
     alone_from: int  # that row
-    wanted: int  # the place of the starting row among those that are searched: see `Wanted`
     unfinished_in: int  # the last partition of which an unfinished run has come out
 
 
@@ -199,11 +185,23 @@ def new_progress() -> Progress:
     return progress
 
 
+class FoundArrays(NamedTuple):
+    """The output. found: int64[f, m + 1], what is known of each match, rows as below.
+
+    taken: int32[k], the choice taken at each mapped row, match after match. rows: int64[k], their
+    positions; None where rows follow each other.
+    """
+
+    found: IntArray
+    taken: ChoiceArray
+    rows: RunArray = None
+
+
 class Work(NamedTuple):
     """What a search works in; None where it needs no such.
 
-    counters: int64[COUNTERS], of what is done and need not be done again. registers, stack: see
-    `evaluate.kernels.machine`.
+    output: where matches are written, made for each chunk. counters: int64[COUNTERS], of what is
+    done and need not be done again. registers, stack: see `evaluate.kernels.machine`.
 
     Of a search that goes back: path: int32[p], the choice taken at each row; with event selection
     int64[5, p], a match's rows and choices, those of the best match so far, and whether the row at
@@ -225,6 +223,7 @@ class Work(NamedTuple):
     """
 
     progress: Progress
+    output: Any = None
     counters: RunArray = None
     registers: RunArray = None
     stack: RunArray = None
@@ -238,18 +237,6 @@ class Work(NamedTuple):
     moved: RunArray = None
     ways: RunArray = None
     last_live: RunArray = None
-
-
-class FoundArrays(NamedTuple):
-    """The output. found: int64[f, m + 1], what is known of each match, rows as below.
-
-    taken: int32[k], the choice taken at each mapped row, match after match. rows: int64[k], their
-    positions; None where rows follow each other.
-    """
-
-    found: IntArray
-    taken: ChoiceArray
-    rows: RunArray = None
 
 
 # Columns of `program`: the choices of all states one after the other, in preferment order within a
@@ -283,12 +270,8 @@ COMPLETES_HERE = -5
 TIMES_OUT = -6
 CUTS = -7
 
-# Which matches come out.
-PREFERRED = 0
-ALL = 1
-NON_OVERLAPPING = 2
-GRAPH = 3
-LONGEST = 4
+# Which matches come out, in the order of `MatchOutput`.
+PREFERRED, LONGEST, ALL, NON_OVERLAPPING, GRAPH = range(len(MatchOutput))
 
 # Rows of `found`; the last two are those of event selection.
 FOUND_PARTITION = 0
@@ -355,9 +338,7 @@ PATH_MARKS = 4
 PATH_SIZE = 5
 
 # By what matches are grouped: their partition, the row with which they start or end.
-BY_PARTITION = 0
-BY_START = 1
-BY_END = 2
+BY_PARTITION, BY_START, BY_END = range(len(Grouping))
 
 # Columns of `absent`.
 ABSENT_KIND = 0

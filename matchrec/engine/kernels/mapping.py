@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.layout import ByteArray, Partition, Progress, RowArrays, Rules, Work
+from matchrec.engine.kernels.layout import ByteArray, Progress, RowArrays, Rules, Work
 from matchrec.engine.partitions import IntArray
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.evaluate.kernels.arithmetic import wrapped_product
@@ -41,17 +41,9 @@ class OnRun(NamedTuple):
 
 
 @spliced
-def on_run_of(partition: Partition, rules: Rules, rows: RowArrays, work: Work) -> OnRun:
-    """What conditions on the run read in a partition, for the match after those found."""
-    given = Input(
-        rows.columns,
-        rows.valid,
-        rows.mathematics,
-        rows.python,
-        partition.lower,
-        partition.upper,
-        work.progress,
-    )
+def on_run_of(rules: Rules, rows: RowArrays, work: Work) -> OnRun:
+    """What conditions on the run read, for the match after those found."""
+    given = Input(rows.columns, rows.valid, rows.mathematics, rows.python, work.progress)
     return OnRun(rules.instructions, work.registers, work.stack, given)
 
 
@@ -77,7 +69,7 @@ def holds_at(choice: int, place: int, row: int, program: IntArray, on_run: OnRun
     """The answer of the choice's condition on the registers at a place: HOLDS or another one."""
     begin, end = program[choice, layout.CODE], program[choice, layout.CODE_END]
     instructions, registers, stack = on_run.instructions, on_run.registers, on_run.stack
-    return holds(instructions, begin, end, registers, place, row, on_run.given, stack)
+    return holds(instructions, begin, end, registers[place], row, on_run.given, stack)
 
 
 @spliced
@@ -97,7 +89,7 @@ def update_copy(
     registers, after = on_run.registers, places.after
     copy_registers(places.before, after, registers)
     begin, end = program[choice, layout.STEPS], program[choice, layout.STEPS_END]
-    update_registers(on_run.instructions, begin, end, registers, after, row, on_run.given)
+    update_registers(on_run.instructions, begin, end, registers[after], row, on_run.given)
 
 
 @spliced
@@ -110,7 +102,7 @@ def may_map(
     if satisfied[row, program[choice, layout.WORD]] & mask != mask:
         return HOLDS_NOT
     guard = program[choice, layout.GUARD]
-    if guard != 0 and not is_anchored(guard, row, on_run.given.lower, on_run.given.upper):
+    if guard != 0 and not is_anchored(guard, row, on_run.given.progress):
         return HOLDS_NOT
     return ask_run(choice, places, row, rules, on_run)
 
@@ -147,27 +139,17 @@ def note_failure(answer: int, choice: int, row: int, progress: Progress) -> int:
 
 
 @spliced
-def end_of_window(window_end: IntArray, start: int, upper: int) -> int:
+def end_of_window(window_end: IntArray, start: int, progress: Progress) -> int:
     """The row before which a match ends that starts at `start`."""
-    return upper if window_end.shape[0] == 0 else window_end[start]
+    return progress.upper if window_end.shape[0] == 0 else window_end[start]
 
 
 @spliced
-def is_anchored(guard: int, row: int, lower: int, upper: int) -> bool:
-    """Whether the anchors in `guard` hold before `row` of the partition lower .. upper - 1."""
-    if guard & GUARD_START and row != lower:
+def is_anchored(guard: int, row: int, progress: Progress) -> bool:
+    """Whether the anchors in `guard` hold before `row` of the partition that is searched."""
+    if guard & GUARD_START and row != progress.lower:
         return False
-    return not (guard & GUARD_END and row != upper)
-
-
-@spliced
-def partition_at(rows: RowArrays, progress: Progress) -> Partition:
-    """The partition that is searched; one that may go on ends with none of the rows here."""
-    number = progress.partition
-    edge = rows.frontier[layout.FRONTIER_EDGE, number]
-    until = rows.frontier[layout.FRONTIER_UNTIL, number]
-    upper = rows.starts[number + 1]
-    return Partition(rows.starts[number], upper + int(edge <= upper), edge, until)
+    return not (guard & GUARD_END and row != progress.upper)
 
 
 # What need not be searched twice: failures that are remembered, and runs with equal futures.
@@ -254,28 +236,22 @@ def live_in(state: int, rules: Rules) -> IntArray:
 
 @inlined
 def find_equal(
-    state: int,
-    key: int,
-    registers: IntArray,
-    live: IntArray,
-    entry: int,
-    stamp: int,
-    table: IntArray,
+    state: int, key: int, own: IntArray, live: IntArray, entry: int, stamp: int, table: IntArray
 ) -> int:
     """The entry with the same state, key and live registers, or NONE; then `entry` is noted.
 
-    live: the live registers of the state.
+    own: the registers of the run. live: those that are in its state.
     """
     code = wrapped_product(key, 0x2545F4914F6CDD1D) ^ state
     for register in live:
-        code = wrapped_product(code ^ registers[register], 0x2545F4914F6CDD1D)
+        code = wrapped_product(code ^ own[register], 0x2545F4914F6CDD1D)
         code ^= code >> 29
     slot = code & (table.shape[0] - 1)
     while table[slot, layout.TABLE_STAMP] == stamp:
         if table[slot, layout.TABLE_STATE] == state and table[slot, layout.TABLE_KEY] == key:
             index = 0
             while index < live.shape[0] and (
-                table[slot, layout.TABLE_REGISTERS + index] == registers[live[index]]
+                table[slot, layout.TABLE_REGISTERS + index] == own[live[index]]
             ):
                 index += 1
             if index == live.shape[0]:
@@ -286,5 +262,5 @@ def find_equal(
     table[slot, layout.TABLE_STATE] = state
     table[slot, layout.TABLE_KEY] = key
     for index in range(live.shape[0]):
-        table[slot, layout.TABLE_REGISTERS + index] = registers[live[index]]
+        table[slot, layout.TABLE_REGISTERS + index] = own[live[index]]
     return NONE

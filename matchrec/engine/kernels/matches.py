@@ -16,6 +16,7 @@ from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.buffer import is_expired
 from matchrec.engine.kernels.layout import (
     FoundArrays,
+    Hook,
     NegationArrays,
     Progress,
     RowArrays,
@@ -29,7 +30,6 @@ from matchrec.engine.kernels.mapping import (
     may_map,
     note_failure,
     on_run_of,
-    partition_at,
 )
 from matchrec.engine.kernels.starts import add_match, has_room
 from matchrec.engine.partitions import IntArray
@@ -45,12 +45,8 @@ holds_apart = inner(holds.py_func)  # type: ignore[attr-defined]
 
 
 @spliced
-def closes(
-    row: int, place: int, negation: NegationArrays | None, satisfied: IntArray, on_run: OnRun
-) -> int:
+def closes(row: int, place: int, negation: Hook, satisfied: IntArray, on_run: OnRun) -> int:
     """Whether the run at `place`, whose last row is `row`, is a match: HOLDS or another answer."""
-    if negation is None:
-        return HOLDS
     closing = negation.closing
     if closing.shape[0] == 0:
         return HOLDS
@@ -73,28 +69,21 @@ def evaluate(code: CodeRange, place: int, row: int, on_run: OnRun) -> int:
     """The answer of a condition on the registers at `place`: HOLDS, HOLDS_NOT or an error."""
     instructions, registers, stack = on_run.instructions, on_run.registers, on_run.stack
     begin, end, given = code.begin, code.end, on_run.given
-    return int(holds_apart(instructions, begin, end, registers, place, row, given, stack))
+    return int(holds_apart(instructions, begin, end, registers[place], row, given, stack))
 
 
 @spliced
 def lacks_absent(
-    first: int,
-    length: int,
-    place: int,
-    negation: NegationArrays | None,
-    program: IntArray,
-    window_end: IntArray,
-    path: IntArray,
-    on_run: OnRun,
+    first: int, length: int, place: int, negation: Hook, rules: Rules, rows: RowArrays, work: Work
 ) -> int:
     """Whether nothing is there that must not be: HOLDS or another answer.
 
     The match is in `path` from column `first` on, its registers are at `place`. Of what is asked
     for before and after it, its first and its last row are enough.
     """
-    if negation is None:
-        return HOLDS
-    absent, following, lower = negation.absent, negation.following, on_run.given.lower
+    absent, following, on_run = negation.absent, negation.following, on_run_of(rules, rows, work)
+    program, window_end, path = rules.program, rows.window_end, work.path
+    lower = work.progress.lower
     for index in range(absent.shape[0]):
         code = CodeRange(absent[index, layout.ABSENT_CODE], absent[index, layout.ABSENT_CODE_END])
         begin, end = enclosed_rows(index, first, length, lower, negation, program, window_end, path)
@@ -176,14 +165,16 @@ def comes_before(path: IntArray, first: int, length: int, best_length: int) -> b
 
 
 @spliced
-def write_path(length: int, path: IntArray, progress: Progress, output: FoundArrays) -> int:
+def write_path(length: int, work: Work) -> int:
     """Add the match in `path` to the output; DONE or OUTPUT_FULL."""
+    path, progress, output = work.path, work.progress, work.output
     return write_match(layout.PATH_ROWS, np.int64(0), length, path, progress, output)
 
 
 @spliced
-def write_best(path: IntArray, progress: Progress, output: FoundArrays) -> int:
+def write_best(work: Work) -> int:
     """Add the best match so far to the output; DONE or OUTPUT_FULL."""
+    path, progress, output = work.path, work.progress, work.output
     length = progress.best_length
     return write_match(layout.PATH_BEST_ROWS, np.int64(0), length, path, progress, output)
 
@@ -197,8 +188,7 @@ def write_match(
     which: the row of `path` with its rows, before that with its choices. first: its first column.
     """
     found, match, mapped = output.found, progress.matches, progress.mapped
-    if not has_room(found, output.taken, progress, length):
-        progress.needed = mapped + length
+    if not has_room(length, output, progress):
         return layout.OUTPUT_FULL
     rows, choices = path[which, first : first + length], path[which + 1, first : first + length]
     to_rows = output.rows[mapped : mapped + length]
@@ -215,23 +205,15 @@ def write_match(
 
 @spliced
 def unwind_matches(
-    node: int,
-    row: int,
-    place: int,
-    window_end: IntArray,
-    rules: Rules,
-    work: Work,
-    output: FoundArrays,
-    negation: NegationArrays | None,
-    on_run: OnRun,
+    node: int, row: int, place: int, rules: Rules, rows: RowArrays, work: Work, negation: Hook
 ) -> int:
     """Write out, or compare with the best, each match that ends at `node` with its row `row`.
 
     A match is written to `path` from its end: what comes after a join serves both of its sides.
     One whose window has ended is left out. DONE or a status.
     """
-    nodes, path, ways = work.nodes, work.path, work.ways
-    progress, asked, program = work.progress, rules.output, rules.program
+    nodes, path, ways, window_end = work.nodes, work.path, work.ways, rows.window_end
+    progress, asked, output = work.progress, rules.output, work.output
     size = path.shape[1]
     ways[0, 0], ways[0, 1] = node, 0
     top = np.int64(1)
@@ -257,13 +239,12 @@ def unwind_matches(
             expired = is_expired(nodes, at, row, window_end)
         if expired:
             continue
-        answer = lacks_absent(
-            size - length, length, place, negation, program, window_end, path, on_run
-        )
-        if answer == HOLDS_NOT:
-            continue
-        if answer != HOLDS:
-            return layout.CONDITION_FAILED + answer
+        if negation is not None:
+            answer = lacks_absent(size - length, length, place, negation, rules, rows, work)
+            if answer == HOLDS_NOT:
+                continue
+            if answer != HOLDS:
+                return layout.CONDITION_FAILED + answer
         if asked == layout.GRAPH:
             nodes[node, layout.NODE_OTHER] = layout.COMPLETES
             continue
@@ -282,81 +263,72 @@ def ask(choice: int, depth: int, row: int, rules: Rules, rows: RowArrays, work: 
 
     If it may, registers[depth + 1] are those of the run after it.
     """
-    partition = partition_at(rows, work.progress)
-    on_run = on_run_of(partition, rules, rows, work)
+    on_run = on_run_of(rules, rows, work)
     return may_map(choice, RegisterPlaces(depth, depth + 1), row, rules, rows.satisfied, on_run)
 
 
 @kernel
 def ask_whole(
-    depth: int, row: int, rules: Rules, rows: RowArrays, work: Work, negation: NegationArrays | None
+    depth: int, row: int, rules: Rules, rows: RowArrays, work: Work, negation: Hook
 ) -> int:
     """Whether the path of `depth` rows, the last of them `row`, may be a match as a whole."""
-    partition = partition_at(rows, work.progress)
-    on_run = on_run_of(partition, rules, rows, work)
-    answer = closes(row, depth, negation, rows.satisfied, on_run)
+    return holds_as_a_whole(depth, row, rules, rows, work, negation)
+
+
+@spliced
+def holds_as_a_whole(
+    depth: int, row: int, rules: Rules, rows: RowArrays, work: Work, negation: Hook
+) -> int:
+    """Whether the path of `depth` rows, the last of them `row`, may be a match: HOLDS or not."""
+    answer = closes(row, depth, negation, rows.satisfied, on_run_of(rules, rows, work))
     if answer == HOLDS:
-        program, window_end, path = rules.program, rows.window_end, work.path
-        answer = lacks_absent(0, depth, depth, negation, program, window_end, path, on_run)
+        answer = lacks_absent(0, depth, depth, negation, rules, rows, work)
     return answer
 
 
 @spliced
-def complete(
-    kind: int, row: int, depth: int, path: IntArray, progress: Progress, output: FoundArrays
-) -> int:
+def complete(kind: int, row: int, depth: int, work: Work) -> int:
     """Write out the path as what `kind` says, complete at a row; DONE or OUTPUT_FULL."""
-    progress.completed = row
-    progress.match_kind = kind
-    return write_path(depth, path, progress, output)
+    work.progress.completed = row
+    work.progress.match_kind = kind
+    return write_path(depth, work)
 
 
 @spliced
 def is_match(
-    choice: int,
-    row: int,
-    depth: int,
-    rules: Rules,
-    rows: RowArrays,
-    work: Work,
-    negation: NegationArrays | None,
-    on_run: OnRun,
+    choice: int, row: int, depth: int, rules: Rules, rows: RowArrays, work: Work, negation: Hook
 ) -> int:
     """Whether the path is a match whose last row is the one before `row`, and none is better.
 
     HOLDS, HOLDS_NOT, FORBIDDEN if only as a whole it is none, or a status.
     """
-    path, progress, program = work.path, work.progress, rules.program
-    window_end = rows.window_end
-    guard = program[choice, layout.GUARD]
-    if guard != 0 and not is_anchored(guard, row, on_run.given.lower, on_run.given.upper):
+    path, progress = work.path, work.progress
+    guard = rules.program[choice, layout.GUARD]
+    if guard != 0 and not is_anchored(guard, row, progress):
         return HOLDS_NOT
     if depth == 0:
         return HOLDS if rules.output == layout.PREFERRED else HOLDS_NOT
-    if path[layout.PATH_ROWS, depth - 1] != row - 1 or window_end[path[layout.PATH_ROWS, 0]] < row:
+    start, last = path[layout.PATH_ROWS, 0], path[layout.PATH_ROWS, depth - 1]
+    if last != row - 1 or rows.window_end[start] < row:
         return HOLDS_NOT
     if progress.best_start >= 0:
-        tie = row - 1 == progress.best_end
-        if row - 1 > progress.best_end or (
-            tie and path[layout.PATH_ROWS, 0] != progress.best_start
-        ):
+        if last > progress.best_end or (last == progress.best_end and start != progress.best_start):
             return HOLDS_NOT
-    answer = closes(row - 1, depth, negation, rows.satisfied, on_run)
-    if answer == HOLDS:
-        answer = lacks_absent(0, depth, depth, negation, program, window_end, path, on_run)
-    if answer == HOLDS_NOT:
-        return FORBIDDEN
-    if answer == HOLDS:
-        return HOLDS
-    return int(note_failure(answer, path[layout.PATH_CHOICES, depth - 1], row - 1, progress))
+    if negation is not None:
+        answer = holds_as_a_whole(depth, last, rules, rows, work, negation)
+        if answer == HOLDS_NOT:
+            return FORBIDDEN
+        if answer != HOLDS:
+            return note_failure(answer, path[layout.PATH_CHOICES, depth - 1], last, progress)
+    return HOLDS
 
 
 @spliced
-def keep_match(row: int, depth: int, rules: Rules, work: Work, output: FoundArrays) -> int:
+def keep_match(row: int, depth: int, rules: Rules, work: Work) -> int:
     """Write out the path as a match, or make it the best one; DONE or OUTPUT_FULL."""
     path, progress = work.path, work.progress
     if rules.output == layout.ALL:
-        return complete(A_MATCH, row - 1, depth, path, progress, output)
+        return complete(A_MATCH, row - 1, depth, work)
     if row - 1 != progress.best_end:
         progress.best_start = -1
     keep_better(0, depth, path, progress)

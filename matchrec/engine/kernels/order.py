@@ -12,36 +12,38 @@ row after the other: no match that begins before the next start of one that is k
 Source: Flink CEP, "After Match Skip Strategy".
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.layout import FoundArrays, Progress, Rules, Work
+from matchrec.engine.kernels.layout import FoundArrays, Hook, Progress, Rules, Work
 from matchrec.engine.kernels.starts import NO_ROW, next_start
 from matchrec.engine.partitions import BoolArray, IntArray
 from matchrec.jit.decorators import inner, kernel, spliced
 
-VariableArray = npt.NDArray[np.int16]
+
+class MappedRows(NamedTuple):
+    """The mapped rows of matches, as in `matches.Matches`.
+
+    mapped: the variable of each, or in a search the choice.
+    """
+
+    offsets: IntArray
+    rows: IntArray
+    mapped: npt.NDArray[np.signedinteger[Any]]
 
 
 @kernel
-def mark_equal(
-    groups: IntArray,
-    order: IntArray,
-    again: BoolArray,
-    offsets: IntArray,
-    rows: IntArray,
-    variables: VariableArray,
-) -> bool:
+def mark_equal(groups: IntArray, order: IntArray, again: BoolArray, matches: MappedRows) -> bool:
     """Mark in `again` each match that equals the one before it; false where one is out of order.
 
     Group g has the matches order[groups[g]] .. order[groups[g + 1]] - 1.
     """
     for group in range(groups.shape[0] - 1):
         for place in range(groups[group] + 1, groups[group + 1]):
-            found = compare(order[place - 1], order[place], offsets, rows, variables, None)
+            found = compare(order[place - 1], order[place], matches, None)
             if found > 0:
                 return False
             again[place] = found == 0
@@ -49,14 +51,7 @@ def mark_equal(
 
 
 @kernel
-def settle_ties(
-    groups: IntArray,
-    order: IntArray,
-    spare: IntArray,
-    offsets: IntArray,
-    rows: IntArray,
-    variables: VariableArray,
-) -> None:
+def settle_ties(groups: IntArray, order: IntArray, spare: IntArray, matches: MappedRows) -> None:
     """Sort the matches of each group by row positions, then by variables, by merging.
 
     Searches find most matches in that order: few need this. spare: like `order`, scratch.
@@ -70,8 +65,7 @@ def settle_ties(
                 one, other = left, middle
                 for place in range(left, right):
                     if other == right or (
-                        one < middle
-                        and compare(order[one], order[other], offsets, rows, variables, None) <= 0
+                        one < middle and compare(order[one], order[other], matches, None) <= 0
                     ):
                         spare[place] = order[one]
                         one += 1
@@ -84,18 +78,12 @@ def settle_ties(
 
 
 @spliced
-def compare(
-    left: int,
-    right: int,
-    offsets: IntArray,
-    rows: IntArray,
-    mapped: VariableArray | layout.ChoiceArray,
-    program: IntArray | None,
-) -> int:
+def compare(left: int, right: int, matches: MappedRows, program: Hook) -> int:
     """Negative, zero or positive, by row positions, then by variables.
 
-    mapped: the variable of each row, or with `program` its choice.
+    program: where matches have choices, what says of which variables these are.
     """
+    offsets, rows, mapped = matches.offsets, matches.rows, matches.mapped
     first, second = offsets[left], offsets[right]
     length, other_length = offsets[left + 1] - first, offsets[right + 1] - second
     shared = min(length, other_length)
@@ -127,16 +115,21 @@ class Ranked(NamedTuple):
     target: IntArray
 
 
-class Live(NamedTuple):
-    """What is live where a search has stopped; `stop` is the row that comes next.
+class SearchPosition(NamedTuple):
+    """Where a search has stopped. All rows are positions.
 
-    first_rows: int64[r], those with which runs begin, sorted. last_live: int64[n or 0], for each
-    row the last at which a run is live that began there, if it matters when matches are released.
+    stop: the row that comes next. first_rows: int64[r], with which live runs begin; a search of one
+    starting row after the other has none. last_live: int64[n or 0], for each row the last at which
+    a run was live that began there, since the search went on, if it matters when matches are
+    released. start_bounds: int64[b, 2], at which rows bounds were set, and the bounds; those of a
+    partition mean nothing to the next. starts: of the partitions.
     """
 
-    first_rows: IntArray
     stop: int
+    first_rows: IntArray
     last_live: IntArray
+    start_bounds: IntArray
+    starts: IntArray
 
 
 # What becomes of a match; nothing where it is left out.
@@ -146,21 +139,23 @@ HELD = 2
 
 @kernel
 def mark_kept(
-    ranked: Ranked, live: Live, fails_on_miss: bool, outcome: IntArray, bounds: IntArray
+    ranked: Ranked, at: SearchPosition, fails_on_miss: bool, outcome: IntArray, bounds: IntArray
 ) -> int:
     """Note which matches are kept and which are held; the first one that misses its target, or -1.
+
+    at: with sorted first rows.
 
     bounds: int64[m + 1, 2], the row at which a match is released, and the start bound from then on;
     the first are those from before. Those of one partition are no bounds in the next one.
     """
     start, target = ranked.start, ranked.target
-    first_rows, last_live = live.first_rows, live.last_live
+    first_rows, last_live = at.first_rows, at.last_live
     former, earliest = ranked.lower, np.int64(0)
     for match in range(start.shape[0]):
         first, time, bound = start[match], bounds[match, 0], bounds[match, 1]
         while earliest < first_rows.shape[0] and first_rows[earliest] < bound:
             earliest += 1
-        limit = first_rows[earliest] if earliest < first_rows.shape[0] else live.stop
+        limit = first_rows[earliest] if earliest < first_rows.shape[0] else at.stop
         if first >= bound and first > limit:
             outcome[match] = HELD
         elif first >= bound:
@@ -179,7 +174,7 @@ def mark_kept(
 
 
 @spliced
-def next_row_alone(end: int, matches: int, rules: Rules, work: Work, output: FoundArrays) -> None:
+def next_row_alone(end: int, matches: int, rules: Rules, work: Work) -> None:
     """Set the row that comes next, the runs of one starting row being followed alone.
 
     That is the next start of its first match that has one behind the starting row, as no run of its
@@ -190,7 +185,7 @@ def next_row_alone(end: int, matches: int, rules: Rules, work: Work, output: Fou
     matches: how many there were before the last row. end: of the rows.
     """
     progress, start = work.progress, work.progress.alone_from
-    onward = first_next_start(matches, rules.skip, rules.program, progress, output)
+    onward = first_next_start(matches, rules.skip, rules.program, progress, work.output)
     if onward <= start:
         if progress.count > 0 and progress.start < end:
             return
@@ -209,21 +204,19 @@ def first_next_start(
 
     They are those from number `matches` on, which begin together and are complete together.
     """
-    is_target, choices = program[:, layout.IS_TARGET], output.taken
-    offsets = output.found[layout.FOUND_OFFSET]
+    is_target, choices, rows = program[:, layout.IS_TARGET], output.taken, output.rows
+    found = MappedRows(output.found[layout.FOUND_OFFSET], rows, choices)
     onward, first, differ = np.int64(NO_ROW), -1, False
     for last in range(2):
         if last == 1 and not differ:
             break
         for match in range(matches, progress.matches):
-            begin, end = offsets[match], offsets[match + 1]
-            rows = output.rows[begin:end]
-            row = np.int64(next_start(skip, is_target, choices[begin:end], rows[0], rows))
-            if row <= rows[0]:
+            begin, end = found.offsets[match], found.offsets[match + 1]
+            own = rows[begin:end]
+            row = np.int64(next_start(skip, is_target, choices[begin:end], own[0], own))
+            if row <= own[0]:
                 continue
             differ |= first >= 0 and row != onward
-            if first < 0 or (
-                last == 1 and compare(match, first, offsets, output.rows, choices, program) < 0
-            ):
+            if first < 0 or (last == 1 and compare(match, first, found, program) < 0):
                 onward, first = row, match
     return int(onward)

@@ -35,15 +35,7 @@ import numpy as np
 
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.buffer import count_rows, unwind
-from matchrec.engine.kernels.layout import (
-    FoundArrays,
-    Partition,
-    Progress,
-    RowArrays,
-    Rules,
-    RunArray,
-    Work,
-)
+from matchrec.engine.kernels.layout import Hook, Progress, RowArrays, Rules, Work
 from matchrec.engine.kernels.mapping import (
     NONE,
     RegisterPlaces,
@@ -59,10 +51,10 @@ from matchrec.engine.kernels.mapping import (
     remember_failure,
     takes_too_many_steps,
 )
-from matchrec.engine.kernels.starts import finish_match, has_room, search_partitions
+from matchrec.engine.kernels.starts import finish_match, has_room, searching
 from matchrec.engine.partitions import IntArray
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.jit.decorators import inner, kernel, spliced
+from matchrec.jit.decorators import inner, spliced
 from matchrec.nfa.program import A_MATCH
 
 # What `expand` answers, beside the statuses of `layout`.
@@ -71,38 +63,32 @@ CUTS_OFF = -1  # no less preferred run matters any more
 
 
 class Run(NamedTuple):
-    """A run: a row of `runs`, and the place of its registers."""
+    """A run: a row of `runs`, and the place of its registers. bank: of the runs after the row."""
 
     state: int
     node: int
     start: int
     place: int
+    bank: int
 
 
 @spliced
 def expand(
-    run: Run,
-    bank: int,
-    row: int,
-    partition: Partition,
-    rules: Rules,
-    rows: RowArrays,
-    work: Work,
-    registers: RunArray,
-    waits: RunArray,
+    run: Run, row: int, rules: Rules, rows: RowArrays, work: Work, registers: Hook, waits: Hook
 ) -> int:
-    """Add what follows from a run at `row` to the runs in `bank`; GOES_ON, CUTS_OFF or a status."""
+    """Add what follows from a run at `row` to the runs after it; GOES_ON, CUTS_OFF or a status."""
     first, program, satisfied = rules.first, rules.program, rows.satisfied
     runs, nodes, progress = work.runs, work.nodes, work.progress
     longest = rules.output == layout.LONGEST
-    bound = end_of_window(rows.window_end, run.start, partition.upper)
+    bank = run.bank
+    bound = end_of_window(rows.window_end, run.start, progress)
     blocked = np.int64(0)
     arrived = True
     if waits is not None:
         arrived = run.node < 0 or nodes[run.node, layout.NODE_ROW] == row - 1
     for choice in range(first[run.state], first[run.state + 1]):
         guard = program[choice, layout.GUARD]
-        if guard != 0 and not is_anchored(guard, row, partition.lower, partition.upper):
+        if guard != 0 and not is_anchored(guard, row, progress):
             continue
         target = program[choice, layout.TARGET]
         if target == layout.ACCEPT and longest:
@@ -119,7 +105,7 @@ def expand(
             return CUTS_OFF
         if row >= bound:
             continue
-        if row >= partition.edge:
+        if row >= progress.edge:
             return layout.MORE_ROWS
         mask = program[choice, layout.MASK]
         if satisfied[row, program[choice, layout.WORD]] & mask != mask:
@@ -137,14 +123,14 @@ def expand(
                 if takes_too_many_steps(progress):
                     return layout.TOO_MANY_STEPS
             places = RegisterPlaces(run.place, 1 + 2 * place + bank)
-            on_run = on_run_of(partition, rules, rows, work)
+            on_run = on_run_of(rules, rows, work)
             answer = ask_run(choice, places, row, rules, on_run)
             if answer == HOLDS_NOT:
                 continue
             if answer != HOLDS:
                 progress.row = row
                 failed = -(layout.CONDITION_FAILED + answer)
-                return wait(failed, choice, run.start, bank, runs, progress)
+                return wait(failed, choice, run.start, runs, progress)
         if waits is not None:
             blocked |= program[choice, layout.BLOCKS]
         runs[bank, place, layout.RUN_STATE] = target
@@ -165,17 +151,15 @@ def expand(
         progress.runs += 1
     if waits is not None:
         if run.node >= 0 and row < bound and blocked == 0 and waits[run.state] >= 0:
-            return skip_row(run, bank, bound, rules, work, registers, waits)
+            return skip_row(run, bound, rules, work, registers, waits)
     return GOES_ON
 
 
 @spliced
-def skip_row(
-    run: Run, bank: int, bound: int, rules: Rules, work: Work, registers: RunArray, waits: RunArray
-) -> int:
-    """Add the run as it is to the runs in `bank`: GOES_ON or RUNS_FULL."""
+def skip_row(run: Run, bound: int, rules: Rules, work: Work, registers: Hook, waits: Hook) -> int:
+    """Add the run as it is to the runs after the row: GOES_ON or RUNS_FULL."""
     runs, progress = work.runs, work.progress
-    place = progress.runs
+    place, bank = progress.runs, run.bank
     if place == runs.shape[1]:
         return layout.RUNS_FULL
     copy_registers(run.place, 1 + 2 * place + bank, registers)
@@ -190,9 +174,9 @@ def skip_row(
 
 @spliced
 def has_twin(
-    bank: int, row: int, bound: int, rules: Rules, work: Work, registers: RunArray, waits: RunArray
+    bank: int, row: int, bound: int, rules: Rules, work: Work, registers: Hook, waits: Hook
 ) -> bool:
-    """Whether a run before the one that comes next in `bank` has its future; if not, it is noted.
+    """Whether a run before the one that is added next has its future; if not, it is noted.
 
     row: that it has mapped last. bound: the end of its window.
     """
@@ -238,12 +222,12 @@ def has_come(state: int, bound: int, table: IntArray, stamp: int) -> bool:
 
 
 @inner
-def wait(state: int, choice: int, start: int, bank: int, runs: IntArray, progress: Progress) -> int:
+def wait(state: int, choice: int, start: int, runs: IntArray, progress: Progress) -> int:
     """Keep a run whose condition has failed after the runs preferred to it, or fail with the last.
 
     It cuts off all runs after it, so only one is ever kept; progress.row says where it has failed.
     """
-    run = progress.runs
+    run, bank = progress.runs, 1 - progress.bank
     if run == 0:
         progress.choice = choice
         return -state
@@ -256,73 +240,44 @@ def wait(state: int, choice: int, start: int, bank: int, runs: IntArray, progres
     return CUTS_OFF
 
 
-@kernel
-def search(
-    rules: Rules,
-    rows: RowArrays,
-    work: Work,
-    output: FoundArrays,
-    registers: RunArray,
-    waits: RunArray,
-) -> int:
-    """Search from `progress` on until all is done or something is full; return the status.
+@spliced
+def search_start(rules: Rules, rows: RowArrays, work: Work, registers: Hook, waits: Hook) -> int:
+    """Write out the first match from progress.start on, and go on to the next starting row.
 
     waits: see `Rules`, None where no row may be skipped.
     """
-    return search_partitions(search_start, rules, rows, work, output, registers, waits)
-
-
-@spliced
-def search_start(
-    partition: Partition,
-    rules: Rules,
-    rows: RowArrays,
-    work: Work,
-    output: FoundArrays,
-    registers: RunArray,
-    waits: RunArray,
-) -> int:
-    """Write out the first match from progress.start on, and go on to the next starting row."""
-    status = find_match(partition, rules, rows, work, registers, waits)
+    status = find_match(rules, rows, work, registers, waits)
     if status != layout.DONE or work.progress.best_start < 0:
         return int(status)
-    return write_best(rules, work, output, waits)
+    return write_best(rules, work, waits)
+
+
+search = searching(search_start)
 
 
 @spliced
-def write_best(rules: Rules, work: Work, output: FoundArrays, waits: RunArray) -> int:
+def write_best(rules: Rules, work: Work, waits: Hook) -> int:
     """Write out the best match, as `finish_match`: DONE, OUTPUT_FULL or a failure."""
-    progress, nodes, node = work.progress, work.nodes, work.progress.best_node
-    start = progress.best_start
+    progress, nodes, output = work.progress, work.nodes, work.output
+    node, start, mapped = progress.best_node, progress.best_start, progress.mapped
     length = progress.best_end - start
-    found, taken, mapped = output.found, output.taken, progress.mapped
     if waits is not None:
         length = count_rows(nodes, node)
-    if not has_room(found, taken, progress, length):
+    if not has_room(length, output, progress):
         progress.start = start
-        progress.needed = length
         return layout.OUTPUT_FULL
-    unwind(nodes, node, layout.NODE_CHOICE, taken, mapped, length)
-    is_target = rules.program[:, layout.IS_TARGET]
-    skip, forgets = rules.skip, rules.forgets
+    unwind(nodes, node, layout.NODE_CHOICE, output.taken, mapped, length)
     if waits is not None:
         unwind(nodes, node, layout.NODE_ROW, output.rows, mapped, length)
-        found[layout.FOUND_KIND, progress.matches] = A_MATCH
+        output.found[layout.FOUND_KIND, progress.matches] = A_MATCH
         work.counters[layout.MATCHES_FOUND] += 1
         rows = output.rows[mapped : mapped + length]
-        return finish_match(skip, is_target, forgets, found, taken, progress, start, length, rows)
-    return finish_match(skip, is_target, forgets, found, taken, progress, start, length, None)
+        return finish_match(start, length, rules, output, progress, rows)
+    return finish_match(start, length, rules, output, progress, None)
 
 
 @spliced
-def find_match(
-    partition: Partition,
-    rules: Rules,
-    rows: RowArrays,
-    work: Work,
-    registers: RunArray,
-    waits: RunArray,
-) -> int:
+def find_match(rules: Rules, rows: RowArrays, work: Work, registers: Hook, waits: Hook) -> int:
     """Find the first match from progress.start on that begins before `until`. DONE or a status.
 
     It is progress.best_.... Where there is none, progress.start is the row after all starts.
@@ -331,7 +286,7 @@ def find_match(
     """
     runs, progress = work.runs, work.progress
     longest = rules.output == layout.LONGEST
-    bank, count, row = progress.bank, progress.count, progress.next_row
+    count, row, edge = progress.count, progress.next_row, progress.edge
     progress.count = 0
     if count == 0:
         row = progress.start
@@ -344,43 +299,42 @@ def find_match(
         if count == 0:
             progress.nodes = 0
         if progress.nodes + runs.shape[1] > work.nodes.shape[0]:
-            progress.bank = bank
             progress.count = count
             progress.next_row = row
             return layout.NODES_FULL
-        begins = int(wants_more and row < min(partition.until, partition.edge))
+        begins = int(wants_more and row < progress.until)
         if count + begins == 0:
-            progress.start = min(row, partition.edge)
-            return int(layout.MORE_ROWS if row >= partition.edge else layout.DONE)
+            progress.start = min(row, edge)
+            return int(layout.MORE_ROWS if row >= edge else layout.DONE)
         progress.stamp += 1
         progress.runs = 0
+        bank = progress.bank
         for index in range(count + begins):
-            run = Run(np.int64(0), np.int64(-1), row, np.int64(0))
+            run = Run(np.int64(0), np.int64(-1), row, np.int64(0), 1 - bank)
             if index < count:
                 run = Run(
                     runs[bank, index, layout.RUN_STATE],
                     runs[bank, index, layout.RUN_NODE],
                     runs[bank, index, layout.RUN_START],
                     1 + 2 * index + bank,
+                    1 - bank,
                 )
             if longest and 0 <= progress.best_start < run.start:
                 break
             if run.state < 0:
-                answer = np.int64(wait(run.state, run.node, run.start, 1 - bank, runs, progress))
+                answer = np.int64(wait(run.state, run.node, run.start, runs, progress))
             else:
-                answer = np.int64(
-                    expand(run, 1 - bank, row, partition, rules, rows, work, registers, waits)
-                )
+                answer = np.int64(expand(run, row, rules, rows, work, registers, waits))
             if answer != GOES_ON:
                 break
         if waits is not None:
             count_step(count + begins, progress, work.counters)
         if answer > GOES_ON:
             break
-        bank = 1 - bank
+        progress.bank = 1 - bank
         count = progress.runs
         row += 1
-    begin_again(bank, count, row, runs, progress)
+    begin_again(count, row, runs, progress)
     return int(answer)
 
 
@@ -393,13 +347,13 @@ def count_step(reads: int, progress: Progress, counters: IntArray) -> None:
 
 
 @spliced
-def begin_again(bank: int, count: int, row: int, runs: IntArray, progress: Progress) -> None:
+def begin_again(count: int, row: int, runs: IntArray, progress: Progress) -> None:
     """Go back to the first starting row that lives, of a search that cannot look at `row`.
 
     What it has remembered of runs that still live is no failure yet.
     """
     if count > 0:
-        row = runs[bank, 0, layout.RUN_START]
+        row = runs[progress.bank, 0, layout.RUN_START]
     elif progress.best_start >= 0:
         row = progress.best_start
     progress.start = row

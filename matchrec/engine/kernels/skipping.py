@@ -5,8 +5,8 @@ order, then skipping it. `path` is the stack of what is postponed: going back, t
 comes after the choice in it. registers[d] is the computation state after d rows. Where what comes
 depends on the data only, a state and row that have led to no match are remembered.
 
-Two kernels, at the end, go from starting row to starting row. What only one of them needs,
-`counting` or `wanted`, is compiled for it alone.
+Two kernels, at the end, go from starting row to starting row. What only `counting` needs is
+compiled for it alone.
 
 Cost: exponential at worst; rows are read again for each way that leads past them. Where computation
 states are kept, that of those that differ. Sources: SASE+, "Backtracking algorithm", "Merging
@@ -23,7 +23,6 @@ from matchrec.engine.kernels.counting import (
     END_STATE,
     END_UNTIL,
     UNKNOWN,
-    StartCounting,
     begin,
     count_match,
     count_start,
@@ -32,17 +31,8 @@ from matchrec.engine.kernels.counting import (
     is_nearer,
     note_reason,
 )
-from matchrec.engine.kernels.layout import (
-    FoundArrays,
-    NegationArrays,
-    Partition,
-    RowArrays,
-    Rules,
-    Wanted,
-    Work,
-)
+from matchrec.engine.kernels.layout import Hook, RowArrays, Rules, Wanted, Work
 from matchrec.engine.kernels.mapping import (
-    OnRun,
     RegisterPlaces,
     forget,
     has_failed,
@@ -50,7 +40,6 @@ from matchrec.engine.kernels.mapping import (
     note_failure,
     note_state,
     on_run_of,
-    partition_at,
     remember_failure,
     takes_too_many_steps,
 )
@@ -63,11 +52,11 @@ from matchrec.engine.kernels.matches import (
     write_best,
     write_path,
 )
-from matchrec.engine.kernels.starts import begin_at, begin_start, search_partitions, skip_match
+from matchrec.engine.kernels.starts import begin_at, begin_start, searching, skip_match
 from matchrec.engine.partitions import IntArray
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.jit.decorators import inlined, inner, kernel, spliced
-from matchrec.nfa.program import A_MATCH, UNFINISHED
+from matchrec.jit.decorators import spliced
+from matchrec.nfa.program import A_MATCH, NOTHING, UNFINISHED
 
 BLOCKED = 1  # the run may not skip the row
 STOPPED = 3  # nor go on with it, it may only be completed by it
@@ -76,22 +65,13 @@ ACCEPTED = -1  # what `search_from` answers where it is over, beside a status
 
 @spliced
 def search_from(
-    first: int,
-    end: int,
-    rules: Rules,
-    rows: RowArrays,
-    work: Work,
-    output: FoundArrays,
-    negation: NegationArrays | None,
-    counting: StartCounting | None,
-    wanted: Wanted | None,
+    first: int, end: int, rules: Rules, rows: RowArrays, work: Work, negation: Hook, counting: Hook
 ) -> int:
     """Search from progress.start and state `first` on: DONE, a status, or ACCEPTED if it is over.
 
-    Then progress.best_length is how many rows the path has. It is over at the preferred match;
-    with `counting` at any match, and without one the nearest run is kept; with `wanted` at the
-    preferred run that is live at `end`, and no match is looked for. end: the row before which runs
-    end.
+    Then progress.best_length is how many rows the path has. It is over at the preferred match, or
+    with `counting` at any match, and without one the nearest run is kept. end: the row before which
+    runs end.
 
     One loop over choices, forward, over skipped rows, and back, so that what it keeps from row to
     row is in machine registers. Where two `if` stand in place of one `and`, the first leaves out
@@ -109,15 +89,14 @@ def search_from(
             begin(depth, state, row, depth, np.int64(UNKNOWN), counting)
     while True:
         last, kind = states[state + 1], ends[state]
-        if wanted is None:
-            if last_live.shape[0] > 0:
-                last_live[start] = max(last_live[start], row)
-            best = progress.best_start
-            if best >= 0:
-                # What completes earlier is better, or with the same start the least positions.
-                end = min(end, progress.best_end + int(best == start))
-        at = Position(row, state, choice, depth, blocked, matches)
-        tried = try_choices(at, end, rules, rows, work, output, negation, counting, wanted)
+        if last_live.shape[0] > 0:
+            last_live[start] = max(last_live[start], row)
+        best = progress.best_start
+        if best >= 0:
+            # What completes earlier is better, or with the same start the least positions.
+            end = min(end, progress.best_end + int(best == start))
+        at = Position(row, end, state, choice, depth, blocked, matches)
+        tried = try_choices(at, rules, rows, work, negation, counting)
         choice, blocked, matches, status = tried.choice, tried.blocked, tried.matches, tried.status
         if status == ACCEPTED:
             progress.best_length = depth
@@ -139,17 +118,17 @@ def search_from(
             row, state = row + 1, waits[state]
             choice = states[state]
             continue
-        if counting is not None:
-            if depth > 0 and row >= end and kind == A_MATCH:
+        if depth > 0 and row >= end and kind != 0:
+            if counting is not None or rules.output == layout.PREFERRED:
                 progress.best_length = depth
                 status = np.int64(ACCEPTED)
                 break
-            if ends_here(depth, counting):
-                counting.ends[depth, END_UNTIL] = min(row, end) + 1
-        elif depth > 0 and row >= end and kind != 0:
-            if complete(kind, row, depth, path, progress, output) != layout.DONE:
+            if complete(kind, row, depth, work) != layout.DONE:
                 return layout.OUTPUT_FULL
             matches += 1
+        if counting is not None:
+            if ends_here(depth, counting):
+                counting.ends[depth, END_UNTIL] = min(row, end) + 1
         if depth == 0:
             break
         depth -= 1
@@ -168,11 +147,12 @@ def search_from(
 class Position(NamedTuple):
     """Where a run is: on a row, in a state, about to try a choice.
 
-    depth: how many rows it has mapped. blocked: whether it may skip the row. matches: how many were
-    found from its starting row.
+    end: the row before which it ends. depth: how many rows it has mapped. blocked: whether it may
+    skip the row. matches: how many were found from its starting row.
     """
 
     row: int
+    end: int
     state: int
     choice: int
     depth: int
@@ -195,55 +175,41 @@ class Tried(NamedTuple):
 
 @spliced
 def try_choices(
-    at: Position,
-    end: int,
-    rules: Rules,
-    rows: RowArrays,
-    work: Work,
-    output: FoundArrays,
-    negation: NegationArrays | None,
-    counting: StartCounting | None,
-    wanted: Wanted | None,
+    at: Position, rules: Rules, rows: RowArrays, work: Work, negation: Hook, counting: Hook
 ) -> Tried:
     """Try the choices of a state from one on, until one maps the row; it is in the path then."""
-    program, path, progress = rules.program, work.path, work.progress
-    on_run = on_run_of(partition_at(rows, progress), rules, rows, work)
-    row, depth, choice, blocked, matches = at.row, at.depth, at.choice, at.blocked, at.matches
+    program, path = rules.program, work.path
+    row, end, depth, choice = at.row, at.end, at.depth, at.choice
+    blocked, matches = at.blocked, at.matches
     last, kind = rules.first[at.state + 1], rules.ends[at.state]
     status = np.int64(layout.DONE)
-    if wanted is not None:
-        if row == end:
-            choice = last
-            if wanted.live[at.state] != 0:
-                status = np.int64(ACCEPTED)
     while choice < last:
         target = program[choice, layout.TARGET]
         if target == layout.ACCEPT:
-            if wanted is None:
-                answer = is_match(choice, row, depth, rules, rows, work, negation, on_run)
-                if answer > layout.CONDITION_FAILED:
-                    status = np.int64(answer)
+            answer = is_match(choice, row, depth, rules, rows, work, negation)
+            if answer > layout.CONDITION_FAILED:
+                status = np.int64(answer)
+                break
+            if answer == HOLDS:
+                matches += 1
+                if counting is not None or rules.output == layout.PREFERRED:
+                    status = np.int64(ACCEPTED)
                     break
-                if answer == HOLDS:
-                    matches += 1
-                    if counting is not None or rules.output == layout.PREFERRED:
-                        status = np.int64(ACCEPTED)
-                        break
-                    if keep_match(row, depth, rules, work, output) != layout.DONE:
-                        status = np.int64(layout.OUTPUT_FULL)
-                        break
-                if counting is not None:
-                    if answer == FORBIDDEN:
-                        note_reason(counted.FORBIDDEN, depth, counting)
+                if keep_match(row, depth, rules, work) != layout.DONE:
+                    status = np.int64(layout.OUTPUT_FULL)
+                    break
+            if counting is not None:
+                if answer == FORBIDDEN:
+                    note_reason(counted.FORBIDDEN, depth, counting)
         elif row < end and (blocked != STOPPED or target < 0 or not rules.goes_on[target]):
-            answer = ask(choice, row, depth, rules, rows, work, on_run, counting, wanted)
+            answer = ask(choice, row, depth, rules, rows, work)
             if answer < 0:
                 status = np.int64(-answer)
                 break
             if answer == HOLDS and target >= 0:
                 blocked = max(blocked, program[choice, layout.BLOCKS])
                 push(choice, row, depth, 4 * matches + blocked, path)
-                answer = open_way(choice, row, depth, rules, rows, work, on_run, counting, wanted)
+                answer = open_way(choice, row, depth, rules, rows, work, counting)
                 if answer < 0:
                     status = np.int64(-answer)
                     break
@@ -261,7 +227,7 @@ def try_choices(
                 else:
                     outcome = outcome_of(target, kind)
                     if outcome != 0:
-                        if complete(outcome, row, depth, path, progress, output) != layout.DONE:
+                        if complete(outcome, row, depth, work) != layout.DONE:
                             status = np.int64(layout.OUTPUT_FULL)
                             break
                         matches += 1
@@ -274,17 +240,7 @@ def try_choices(
 
 
 @spliced
-def ask(
-    choice: int,
-    row: int,
-    depth: int,
-    rules: Rules,
-    rows: RowArrays,
-    work: Work,
-    on_run: OnRun,
-    counting: StartCounting | None,
-    wanted: Wanted | None,
-) -> int:
+def ask(choice: int, row: int, depth: int, rules: Rules, rows: RowArrays, work: Work) -> int:
     """Whether a run of `depth` rows may map a row by a choice: HOLDS, HOLDS_NOT, or - status.
 
     How often that is asked is limited where starting rows are counted, and for live runs.
@@ -293,14 +249,10 @@ def ask(
     answer = np.int64(HOLDS)
     if depth == work.path.shape[1]:
         answer = np.int64(-layout.PATH_FULL)
-    if counting is not None:
-        if takes_too_many_steps(progress):
-            answer = np.int64(-layout.TOO_MANY_STEPS)
-    if wanted is not None:
-        if rules.instructions.shape[0] > 0 and takes_too_many_steps(progress):
-            answer = np.int64(-layout.TOO_MANY_STEPS)
-    if answer == HOLDS:
-        places = RegisterPlaces(depth, depth + 1)
+    elif takes_too_many_steps(progress):
+        answer = np.int64(-layout.TOO_MANY_STEPS)
+    else:
+        places, on_run = RegisterPlaces(depth, depth + 1), on_run_of(rules, rows, work)
         answer = np.int64(may_map(choice, places, row, rules, rows.satisfied, on_run))
         if answer != HOLDS and answer != HOLDS_NOT:
             answer = -note_failure(answer, choice, row, progress)
@@ -309,15 +261,7 @@ def ask(
 
 @spliced
 def open_way(
-    choice: int,
-    row: int,
-    depth: int,
-    rules: Rules,
-    rows: RowArrays,
-    work: Work,
-    on_run: OnRun,
-    counting: StartCounting | None,
-    wanted: Wanted | None,
+    choice: int, row: int, depth: int, rules: Rules, rows: RowArrays, work: Work, counting: Hook
 ) -> int:
     """Whether it matters how a run goes on that has mapped a row: HOLDS, HOLDS_NOT or - status.
 
@@ -329,30 +273,13 @@ def open_way(
     if bit >= 0 and has_failed(work.memo, progress, bit, row + 1):
         answer = np.int64(HOLDS_NOT)
     if counting is not None:
-        if is_forbidden(depth + 1, rules.program, rows.window_end, work.path, counting, on_run):
+        length = depth + 1  # of what must not be, as far as that is decided
+        if lacks_absent(0, length, length, counting.between, rules, rows, work) != HOLDS:
             note_reason(counted.FORBIDDEN, depth, counting)
             answer = np.int64(HOLDS_NOT)
-        else:
-            answer = np.int64(note_state(choice, row, depth, rules, work))
-    if wanted is not None:
-        if answer == HOLDS and bit < 0:
-            answer = np.int64(note_state(choice, row, depth, rules, work))
+    if answer == HOLDS and bit < 0:
+        answer = np.int64(note_state(choice, row, depth, rules, work))
     return int(answer)
-
-
-@inner
-def is_forbidden(
-    length: int,
-    program: IntArray,
-    window_end: IntArray,
-    path: IntArray,
-    counting: StartCounting,
-    on_run: OnRun,
-) -> bool:
-    """Whether something that must not be is among the rows of a run, as far as that is decided."""
-    return lacks_absent(0, length, length, counting.between, program, window_end, path, on_run) != (
-        HOLDS
-    )
 
 
 @spliced
@@ -413,43 +340,22 @@ def block(target: int, blocked: int) -> int:
 # the computation states that differ.
 #
 # *Live runs*: of a starting row without a match, the most preferred run that is live where its
-# window ends. No run is accepted: the search is over with the first one that comes to that row, in
-# a state from which a match could still be reached. A run that is live at the end of a window is
-# live before it, and windows end in the order of their starting rows. So a state and row from which
-# no run lives to the end of one window have none for those after it, and that is remembered for all
-# starting rows of a partition. Cost: linear in the rows and in the rows of the runs that come out,
-# where conditions depend on the data only.
-
-
-@kernel
-def search_matches(
-    rules: Rules,
-    rows: RowArrays,
-    work: Work,
-    output: FoundArrays,
-    negation: NegationArrays | None,
-    counting: StartCounting | None,
-) -> int:
-    """Search from `progress` on until all is done or something is full; return the status."""
-    return search_partitions(search_start, rules, rows, work, output, negation, counting)
+# window ends. By its rules no other run is a match; the search is over with the first run that
+# comes to that row, in a state from which a match could still be reached. A run that is live at the
+# end of a window is live before it, and windows end in the order of their starting rows. So a state
+# and row from which no run lives to the end of one window have none for those after it, and that is
+# remembered for all starting rows of a partition. Cost: linear in the rows and in the rows of the
+# runs that come out, where conditions depend on the data only.
 
 
 @spliced
-def search_start(
-    partition: Partition,
-    rules: Rules,
-    rows: RowArrays,
-    work: Work,
-    output: FoundArrays,
-    negation: NegationArrays | None,
-    counting: StartCounting | None,
-) -> int:
+def search_start(rules: Rules, rows: RowArrays, work: Work, negation: Hook, counting: Hook) -> int:
     """Write out what is sought from progress.start on, and go on to the next starting row.
 
     DONE, or a status: then nothing has been written.
     """
     progress = work.progress
-    start, end = progress.start, begin_start(rows, partition, progress)
+    start, end = progress.start, begin_start(rows.window_end, progress)
     matches, mapped = progress.matches, progress.mapped
     if counting is not None:
         progress.stamp += 1
@@ -457,47 +363,45 @@ def search_start(
     status = np.int64(layout.DONE)
     for first in range(rules.starts):
         if status == layout.DONE:
-            status = np.int64(
-                search_from(first, end, rules, rows, work, output, negation, counting, None)
-            )
+            status = np.int64(search_from(first, end, rules, rows, work, negation, counting))
     if counting is not None:
         if status == layout.DONE:
             remaining = counting.remaining[counting.ends[0, END_STATE]]
             otherwise = counted.ANCHORED if remaining > 0 else counted.FORBIDDEN
-            count_start(otherwise, partition.upper, end, rules, rows, progress, counting)
+            count_start(otherwise, end, rules, rows, progress, counting)
     if status == ACCEPTED:
         length = progress.best_length
-        status = np.int64(write_path(length, work.path, progress, output))
+        status = np.int64(write_path(length, work))
         if counting is not None:
             if status == layout.DONE and length > 0:
                 count_match(length, work.path[layout.PATH_CHOICES], counting)
         elif status == layout.DONE:
-            is_target, forgets = rules.program[:, layout.IS_TARGET], rules.forgets
             choices, at = work.path[layout.PATH_CHOICES, :length], work.path[layout.PATH_ROWS]
-            status = np.int64(
-                skip_match(rules.skip, is_target, forgets, choices, start, at, progress)
-            )
+            status = np.int64(skip_match(choices, start, at, rules, progress))
     if status == layout.DONE and progress.start == start:
-        status = np.int64(go_on_after(start, partition, work, output))
+        status = np.int64(go_on_after(start, work))
     if status != layout.DONE:
         progress.matches, progress.mapped = matches, mapped
     work.counters[layout.MATCHES_FOUND] += progress.matches - matches
     return int(status)
 
 
+search_matches = searching(search_start)
+
+
 @spliced
-def go_on_after(start: int, partition: Partition, work: Work, output: FoundArrays) -> int:
+def go_on_after(start: int, work: Work) -> int:
     """Go on to the next starting row, after the best match if none can be better: DONE or a status.
 
     A match is better that is complete earlier.
     """
     progress = work.progress
-    best_end = min(progress.best_end, partition.upper - 1)
+    best_end = min(progress.best_end, progress.upper - 1)
     if progress.best_start < 0 or start < best_end:
         progress.start = start + 1
         return layout.DONE
     progress.completed = progress.best_end
-    status = write_best(work.path, progress, output)
+    status = write_best(work)
     if status == layout.DONE:
         forget(progress.best_end + 1, progress)
         begin_at(progress.best_end + 1, progress)
@@ -505,41 +409,29 @@ def go_on_after(start: int, partition: Partition, work: Work, output: FoundArray
     return status
 
 
-@kernel
-def search_live_runs(
-    rules: Rules, rows: RowArrays, work: Work, output: FoundArrays, wanted: Wanted
-) -> int:
-    """Search from progress.wanted on until all is done or something is full; return the status."""
-    progress = work.progress
-    while progress.wanted < wanted.start.shape[0]:
-        go_to_start(progress.wanted, wanted, rules, work)
-        kind, end = progress.match_kind, progress.completed
-        if kind != UNFINISHED or progress.unfinished_in != progress.partition:
-            status = search_from(0, end, rules, rows, work, output, None, None, wanted)
-            if status == ACCEPTED:
-                status = write_path(progress.best_length, work.path, progress, output)
-                if status == layout.DONE and kind == UNFINISHED:
-                    progress.unfinished_in = progress.partition
-            if status != layout.DONE:
-                return int(status)
-        progress.wanted += 1
-    return layout.DONE
+@spliced
+def find_live_run(rules: Rules, rows: RowArrays, work: Work, negation: Hook, wanted: Wanted) -> int:
+    """Write out the live run of the starting row progress.start, if one is sought; DONE or a
+    status. What else holds for it than for the one before is forgotten.
+    """
+    progress, start = work.progress, work.progress.start
+    kind, end = wanted.kind[start], rows.window_end[start]
+    status = np.int64(layout.DONE)
+    if kind != NOTHING and (kind != UNFINISHED or progress.unfinished_in != progress.partition):
+        if rules.forgets and wanted.number[start] != progress.number:
+            forget(start, progress)
+        progress.number = wanted.number[start]
+        progress.completed, progress.match_kind = end, kind
+        progress.stamp += 1
+        progress.runs = 0
+        status = np.int64(search_from(0, end, rules, rows, work, negation, None))
+        if status == ACCEPTED:
+            status = np.int64(write_path(progress.best_length, work))
+            if status == layout.DONE and kind == UNFINISHED:
+                progress.unfinished_in = progress.partition
+    if status == layout.DONE:
+        progress.start = start + 1
+    return int(status)
 
 
-@inlined
-def go_to_start(place: int, wanted: Wanted, rules: Rules, work: Work) -> None:
-    """Go to a starting row; failures that hold for it no longer are forgotten."""
-    progress = work.progress
-    number, start = wanted.number[place], wanted.start[place]
-    other = wanted.partition[place] != progress.partition
-    if other:
-        progress.step_count = 0
-    if other or (rules.forgets and number != progress.number):
-        forget(start, progress)
-    progress.partition = wanted.partition[place]
-    progress.start = start
-    progress.number = number
-    progress.completed = wanted.end[place]
-    progress.match_kind = wanted.kind[place]
-    progress.stamp += 1
-    progress.runs = 0
+search_live_runs = searching(find_live_run)

@@ -5,66 +5,63 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import (
     ChoiceArray,
     FoundArrays,
-    Partition,
+    Hook,
     Progress,
     RowArrays,
     Rules,
-    RunArray,
     SkipRule,
     Work,
 )
-from matchrec.engine.kernels.mapping import end_of_window, forget, partition_at
+from matchrec.engine.kernels.mapping import end_of_window, forget
 from matchrec.engine.partitions import BoolArray, IntArray
-from matchrec.jit.decorators import inlined, inner, kernel, spliced
+from matchrec.jit.decorators import inlined, inner, kernel, kernel_with, spliced
 
 # A search from a starting row answers how many rows it has gone, this, or NO_MATCH - status.
 NO_MATCH = -1
 NO_ROOM = NO_MATCH - layout.MEMO_FULL
 UNDECIDED = NO_MATCH - layout.MORE_ROWS
 
-Values = npt.NDArray[np.generic]
-
 UNKNOWN = -2  # of a state and row nothing has been found out
 
 
-@spliced
-def search_partitions(
-    search_start: Any,
-    rules: Rules,
-    rows: RowArrays,
-    work: Work,
-    output: FoundArrays,
-    given: Any,
-    hook: Any,
-) -> int:
-    """Search from `progress` on until all is done or something is full; return the status.
+search_start: Any = None
+"""What `search_partitions` calls: another function in each kernel that `searching` makes of it."""
 
-    search_start: a compiled function that searches from progress.start on and either sets the next
-    starting row and answers DONE, or answers another status. given, hook: what it takes besides,
-    which may be None.
+
+def searching(search_start: Any) -> Any:
+    """The kernel of a search.
+
+    search_start: a part that searches from progress.start on and either sets the next starting row
+    and answers DONE, or answers another status.
     """
+    return kernel_with(search_partitions, "search_start", search_start)
+
+
+def search_partitions(
+    rules: Rules, rows: RowArrays, work: Work, first_hook: Hook, second_hook: Hook
+) -> int:
+    """Search from `progress` on until all is done or something is full; return the status."""
     progress = work.progress
     partitions = rows.starts.shape[0] - 1
     while progress.partition < partitions:
         if progress.partition >= 0:
-            partition = partition_at(rows, progress)
+            until = progress.until
             status = np.int64(layout.DONE)
-            while status == layout.DONE and progress.start < partition.until:
-                status = np.int64(search_start(partition, rules, rows, work, output, given, hook))
+            while status == layout.DONE and progress.start < until:
+                status = np.int64(search_start(rules, rows, work, first_hook, second_hook))
             if status != layout.DONE and status != layout.MORE_ROWS:
                 return int(status)
-        go_to_next_partition(rows.frontier, progress)
+        go_to_next_partition(rows.starts, rows.frontier, progress)
     return layout.DONE
 
 
 @inner
-def go_to_next_partition(frontier: IntArray, progress: Progress) -> None:
+def go_to_next_partition(starts: IntArray, frontier: IntArray, progress: Progress) -> None:
     """Note how far the search of a partition has come, and go on to the next one, if any.
 
     A search that follows all runs at once counts the rows that it has looked at.
@@ -75,11 +72,16 @@ def go_to_next_partition(frontier: IntArray, progress: Progress) -> None:
         frontier[layout.FRONTIER_START, number] = start if start < until else until
         frontier[layout.FRONTIER_NUMBER, number] = progress.number
         frontier[layout.FRONTIER_STEPS, number] = progress.step_count
+        progress.count = progress.count if progress.goes_on != 0 else 0
     number += 1
     progress.partition = number
     if number == frontier.shape[1]:
         return
-    start = frontier[layout.FRONTIER_START, number]
+    start, edge = frontier[layout.FRONTIER_START, number], frontier[layout.FRONTIER_EDGE, number]
+    progress.lower = starts[number]
+    progress.upper = starts[number + 1] + int(edge <= starts[number + 1])
+    progress.edge = edge
+    progress.until = min(frontier[layout.FRONTIER_UNTIL, number], edge)
     progress.number = frontier[layout.FRONTIER_NUMBER, number]
     begin_at(start, progress)
     progress.step_count = frontier[layout.FRONTIER_STEPS, number]
@@ -107,43 +109,33 @@ def go_on_without(answer: int, progress: Progress) -> int:
 
 
 @spliced
-def write_path(length: int, rules: Rules, work: Work, output: FoundArrays) -> int:
+def write_path(length: int, rules: Rules, work: Work) -> int:
     """Write out the match that `path` leads through from the starting row on, as `finish_match`.
 
     DONE, OUTPUT_FULL or a failure.
     """
-    path, taken, progress = work.path, output.taken, work.progress
-    start = progress.start
-    if not has_room(output.found, taken, progress, length):
-        progress.needed = length
+    path, taken, progress = work.path, work.output.taken, work.progress
+    if not has_room(length, work.output, progress):
         return layout.OUTPUT_FULL
     mapped = progress.mapped
     for index in range(length):
         taken[mapped + index] = path[index]
-    is_target = rules.program[:, layout.IS_TARGET]
-    skip, forgets, found = rules.skip, rules.forgets, output.found
-    return finish_match(skip, is_target, forgets, found, taken, progress, start, length, None)
+    return finish_match(progress.start, length, rules, work.output, progress, None)
 
 
 @spliced
-def has_room(found: IntArray, taken: ChoiceArray, progress: Progress, length: int) -> bool:
-    """Whether one more match of `length` rows fits into the output."""
-    return bool(
-        progress.matches < found.shape[1] - 1 and progress.mapped + length <= taken.shape[0]
-    )
+def has_room(length: int, output: FoundArrays, progress: Progress) -> bool:
+    """Whether one more match of so many rows fits into the output; if not, what does is noted."""
+    needed = progress.mapped + length
+    if progress.matches < output.found.shape[1] - 1 and needed <= output.taken.shape[-1]:
+        return True
+    progress.needed = needed
+    return False
 
 
-@inner
+@spliced
 def finish_match(
-    skip: SkipRule,
-    is_target: IntArray,
-    forgets: bool,
-    found: IntArray,
-    taken: ChoiceArray,
-    progress: Progress,
-    start: int,
-    length: int,
-    rows: RunArray,
+    start: int, length: int, rules: Rules, output: FoundArrays, progress: Progress, rows: Hook
 ) -> int:
     """Add the match whose choices are at the end of the output; set the next starting row.
 
@@ -151,9 +143,8 @@ def finish_match(
     """
     begin = progress.mapped
     progress.mapped = begin + length
-    add_match(found, progress, start, length)
-    mapped = taken[begin : begin + length]
-    return skip_match(skip, is_target, forgets, mapped, start, rows, progress)
+    add_match(output.found, progress, start, length)
+    return skip_match(output.taken[begin : begin + length], start, rows, rules, progress)
 
 
 @spliced
@@ -181,24 +172,17 @@ def note(known: ChoiceArray, progress: Progress, state: int, row: int, what: int
 
 
 @spliced
-def begin_start(rows: RowArrays, partition: Partition, progress: Progress) -> int:
+def begin_start(window_end: IntArray, progress: Progress) -> int:
     """The row before which a match ends that starts at progress.start.
 
     What has been found out in a window with another end is forgotten.
     """
     start = progress.start
-    bound = end_of_window(rows.window_end, start, partition.upper)
+    bound = end_of_window(window_end, start, progress)
     if bound != progress.memo_window:
         forget(start, progress)
         progress.memo_window = bound
     return bound
-
-
-@kernel
-def look_up(choices: ChoiceArray, of_choice: Values, target: Values) -> None:
-    """Fill `target` with what is known of each choice: all matches have many rows."""
-    for index in range(target.shape[0]):
-        target[index] = of_choice[choices[index]]
 
 
 # Where the search goes on after a match, by two numbers that say what a skip strategy is.
@@ -255,21 +239,14 @@ def distance_to_next_start(skip: SkipRule, is_target: bool, rest: int) -> int:
 
 
 @spliced
-def skip_match(
-    skip: SkipRule,
-    is_target: Any,
-    forgets: bool,
-    mapped: Any,
-    start: int,
-    rows: RunArray,
-    progress: Progress,
-) -> int:
+def skip_match(mapped: Any, start: int, rows: Hook, rules: Rules, progress: Progress) -> int:
     """AFTER MATCH SKIP: set the next starting row, arguments as of `next_start`. DONE or a failure.
 
-    forgets: whether no failure from before holds any more.
+    mapped: the choices.
     """
-    row = next_start(skip, is_target, mapped, start, rows)
-    if forgets:
+    is_target = rules.program[:, layout.IS_TARGET]
+    row = next_start(rules.skip, is_target, mapped, start, rows)
+    if rules.forgets:
         forget(row, progress)
     return go_on_from(row, start, progress)
 

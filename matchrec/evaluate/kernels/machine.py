@@ -3,7 +3,7 @@
 Both engines call these for each row that a run tries to map: `holds` after its row condition has
 held, `update_registers` once it is mapped. All values are int64, a float as its bits.
 
-registers: int64[p, r], one computation state at each place.
+Registers: int64[r], a computation state.
 """
 
 from typing import Any, NamedTuple
@@ -30,47 +30,38 @@ class Input(NamedTuple):
     """What conditions read. columns, valid: [c, n], the integer columns, then the floating ones.
 
     mathematics, python: functions that are called by a pointer, see `evaluate.kernels` and
-    `evaluate.python_calls`. lower, upper: the rows of the partition, lower .. upper - 1.
-    progress: of the search, whose `number` is how many matches come before the one that is tried.
+    `evaluate.python_calls`. progress: of the search, which says where the partition is, and by its
+    `number` how many matches come before the one that is tried.
     """
 
     columns: IntArray
     valid: BoolArray
     mathematics: Any
     python: Any
-    lower: int
-    upper: int
     progress: Any
 
 
 @inlined
 def holds(
-    instructions: IntArray,
-    at: int,
-    end: int,
-    registers: IntArray,
-    place: int,
-    row: int,
-    given: Input,
-    stack: IntArray,
+    code: IntArray, at: int, end: int, own: IntArray, row: int, given: Input, stack: IntArray
 ) -> int:
     """HOLDS, HOLDS_NOT or an error: the condition in code at .. end for the candidate `row`.
 
-    stack: int64[2, d], values and whether they are not NULL.
+    own: the registers of the run. stack: int64[2, d], values and whether they are not NULL.
     One flat dispatch, in the order of how often instructions occur.
     """
     if at == end:
         return op.HOLDS
-    values, known, own = stack[0], stack[1], registers[place]
+    values, known = stack[0], stack[1]
     top = np.int64(-1)
     while at < end:
-        operation, a, b = instructions[at, 0], instructions[at, 1], instructions[at, 2]
+        operation, a, b = code[at, 0], code[at, 1], code[at, 2]
         if operation == op.READ:
             top += 1
             position = row if b < 0 else own[b]
-            shifted = position + instructions[at, 3]
+            shifted = position + code[at, 3]
             known[top] = 0
-            if position >= 0 and given.lower <= shifted < given.upper:
+            if position >= 0 and given.progress.lower <= shifted < given.progress.upper:
                 values[top] = given.columns[a, shifted]
                 known[top] = given.valid[a, shifted]
         elif operation <= op.VARIABLE:
@@ -185,18 +176,11 @@ def connect(decisive: int, top: int, values: IntArray, known: IntArray) -> None:
 
 @inlined
 def update_registers(
-    instructions: IntArray,
-    at: int,
-    end: int,
-    registers: IntArray,
-    place: int,
-    row: int,
-    given: Input,
+    steps: IntArray, at: int, end: int, own: IntArray, row: int, given: Input
 ) -> None:
-    """Apply the steps at .. end to the registers at `place` after a row has been mapped."""
-    own = registers[place]
+    """Apply the steps at .. end to the registers of a run after a row has been mapped."""
     while at < end:
-        operation, a, b = instructions[at, 0], instructions[at, 1], instructions[at, 2]
+        operation, a, b = steps[at, 0], steps[at, 1], steps[at, 2]
         if operation == op.SET_ROW:
             own[a] = row
         elif operation == op.SET:
@@ -209,15 +193,15 @@ def update_registers(
             elif own[a] == -1:
                 own[a] = row
         elif operation == op.COPY_AT:
-            if own[instructions[at, 3]] == row:
+            if own[steps[at, 3]] == row:
                 own[a] = own[b]
         elif operation == op.SET_AT:
-            if own[b] >= 0 and row == own[b] + instructions[at, 3]:
-                own[a] = instructions[at, 4]
+            if own[b] >= 0 and row == own[b] + steps[at, 3]:
+                own[a] = steps[at, 4]
         else:
             counted = row
-            if instructions[at, 3] > 0:
-                counted = own[instructions[at, 3] - 1]
+            if steps[at, 3] > 0:
+                counted = own[steps[at, 3] - 1]
             if operation == op.APPEND:
                 if counted >= 0:
                     own[a] = given.python(-1 - b, own[a], counted)

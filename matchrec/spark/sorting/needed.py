@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 
 from matchrec.shortcuts import taken
 from matchrec.spark.wire import Sorting
-from matchrec.spark.worker.arrays import arrow_of, column, flags_of, numbers_of
+from matchrec.spark.worker.arrays import arrow_of, column, flags_of, is_text, is_whole, numbers_of
 
 
 def without_matchless(table: pa.Table, sorting: Sorting) -> pa.Table:
@@ -35,16 +35,10 @@ def without_matchless(table: pa.Table, sorting: Sorting) -> pa.Table:
             continue
         for key in filter(table.column_names.__contains__, sorting.keys):
             values = column(table, key)
-            if not compares_alike(values.type):
-                continue
+            if not (is_text(values.type) or is_whole(values.type)):
+                continue  # Arrow tells values apart that are equal for Spark, 0.0 and -0.0
             known = pc.unique(values.filter(arrow_of(holds)))
             kept = pc.is_in(values, value_set=known)
             table = table.filter(kept).combine_chunks()
             holds = holds[numbers_of(kept)]
     return table
-
-
-def compares_alike(kind: pa.DataType) -> bool:
-    """Whether values of a type are equal for Arrow if they are for Spark: 0.0 and -0.0 are not."""
-    is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
-    return bool(is_text or pa.types.is_integer(kind) or pa.types.is_temporal(kind))

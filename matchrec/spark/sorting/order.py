@@ -190,15 +190,16 @@ class Order:
 def order_of(table: pa.Table, sorting: Sorting) -> Order:
     """The order of a table's rows; rows that are equal in all columns keep theirs."""
     words = words_of(table, sorting)
-    rows = None if are_in_order(words) else sort(words, table.num_rows)
+    rows, ordered = (None, None) if are_in_order(words) else sort(words, table.num_rows)
     begins = np.zeros(table.num_rows, np.bool_)
     begins[0] = True
     for word in words:
         if word.of_keys:
-            keys = word.values if rows is None else word.values.take(rows)
-            changed = keys[1:] ^ keys[:-1]
-            changed &= np.uint64(word.of_keys)
-            begins[1:] |= changed != 0
+            if ordered is None:
+                ordered = word.values if rows is None else word.values.take(rows)
+            keys = ordered & np.uint64(word.of_keys)
+            begins[1:] |= keys[1:] != keys[:-1]
+            ordered = None
     return Order(rows, begins)
 
 
@@ -211,23 +212,25 @@ def are_in_order(words: list[Word]) -> bool:
     return bool(in_order.all())
 
 
-def sort(words: list[Word], count: int) -> IntArray:
-    """The numbers of rows in order; rows whose words are equal stay as they are."""
-    places = np.arange(count, dtype=np.uint64)
-    bits_of_place = count.bit_length()
+def sort(words: list[Word], count: int) -> tuple[IntArray, WordArray | None]:
+    """The numbers of rows in order; rows whose words are equal stay as they are.
+
+    And the values of the one word in order, where there is one that is sorted at once.
+    """
+    places, place_bits = np.arange(count, dtype=np.uint64), count.bit_length()
     rows: IntArray | None = None
     for word in words:
-        for shift in range(0, word.bits, BITS - bits_of_place):
+        for shift in range(0, word.bits, BITS - place_bits):
             digits = word.values >> np.uint64(shift)
             digits = digits if rows is None else digits.take(rows)
-            digits <<= np.uint64(bits_of_place)  # the bits that come later go
+            digits <<= np.uint64(place_bits)  # the bits that come later go
             digits |= places
             digits.sort()
-            digits &= np.uint64((1 << bits_of_place) - 1)
-            ordered = digits.view(np.int64)
+            ordered = (digits & np.uint64((1 << place_bits) - 1)).view(np.int64)
             rows = ordered if rows is None else rows.take(ordered)
     assert rows is not None
-    return rows
+    at_once = len(words) == 1 and words[0].bits <= BITS - place_bits
+    return rows, digits >> np.uint64(place_bits) if at_once else None
 
 
 def sort_table(table: pa.Table, sorting: Sorting) -> pa.Table:

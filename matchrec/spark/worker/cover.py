@@ -204,6 +204,4 @@ def add_up(task: CoverageTask, rows: Iterable[list[int]]) -> tuple[Figures, Coun
     for part in (counts.came, counts.ended, counts.parts_false):
         found.append(total[begin : begin + part.size].reshape(part.shape))
         begin += part.size
-    return Figures(*map(int, figures)), replace(
-        counts, came=found[0], ended=found[1], parts_false=found[2]
-    )
+    return Figures(*map(int, figures)), Counts(*found, *counts[len(found) :])

@@ -5,12 +5,14 @@ import numpy as np
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.buffer import compact, unwind
 from matchrec.engine.kernels.mapping import has_failed, is_anchored, remember_failure
-from matchrec.engine.kernels.order import mark_equal, settle_ties
+from matchrec.engine.kernels.order import MappedRows, mark_equal, settle_ties
 from matchrec.engine.kernels.starts import finish_match
 from matchrec.engine.matches import find_targets, skip_rule
+from matchrec.engine.records import prepare_input
 from matchrec.jit.decorators import kernel
 from matchrec.nfa.closure import GUARD_END, GUARD_START
 from matchrec.plan.clauses import SkipTo
+from tests.tasks.contiguous import query, words
 
 
 def callable_kernel(function):
@@ -40,32 +42,40 @@ def test_matches_that_are_found_out_of_order_are_sorted_and_equal_ones_marked() 
     rows = np.concatenate([rows for rows, _ in found]).astype(np.int64)
     variables = np.concatenate([names for _, names in found]).astype(np.int16)
     groups, order = np.array([0, 4, 5]), np.arange(5)
-    again = np.zeros(5, np.bool_)
-    assert not mark_equal(groups, order, again, offsets, rows, variables)
-    settle_ties(groups, order, np.empty_like(order), offsets, rows, variables)
-    assert mark_equal(groups, order, again, offsets, rows, variables)
+    again, matches = np.zeros(5, np.bool_), MappedRows(offsets, rows, variables)
+    assert not mark_equal(groups, order, again, matches)
+    settle_ties(groups, order, np.empty_like(order), matches)
+    assert mark_equal(groups, order, again, matches)
     assert [found[one] for one in order[:4]] == sorted(found[:4])
     assert again.tolist() == [False, False, False, True, False]
 
 
 def test_anchors() -> None:
-    anchored = callable_kernel(is_anchored)
-    assert anchored(GUARD_START, 3, 3, 9)
-    assert not anchored(GUARD_START, 4, 3, 9)
-    assert anchored(GUARD_END, 9, 3, 9)
-    assert not anchored(GUARD_START | GUARD_END, 9, 3, 9)
+    anchored, progress = callable_kernel(is_anchored), layout.new_progress()
+    progress.lower, progress.upper = 3, 9
+    assert anchored(GUARD_START, 3, progress)
+    assert not anchored(GUARD_START, 4, progress)
+    assert anchored(GUARD_END, 9, progress)
+    assert not anchored(GUARD_START | GUARD_END, 9, progress)
 
 
 def test_a_finished_match_sets_the_next_starting_row() -> None:
     taken = np.array([0, 1, 1, 2], np.int32)
 
+    names = query("A B C")
+    rows = words("A").partitions(names.variables)
+    rules = prepare_input(names.task(), rows, selects=False).rules
+
     def finished(to: SkipTo, length: int = 4, variable: str | None = None) -> tuple[int, int]:
-        targets = find_targets(variable, {"B": frozenset([1])}, np.arange(3)).astype(np.int64)
+        program = np.zeros((3, layout.CHOICE_SIZE), np.int64)
+        members = {"B": frozenset([1])}
+        program[:, layout.IS_TARGET] = find_targets(variable, members, np.arange(3))
         found = np.zeros((4, 2), np.int64)
         progress = layout.new_progress()
         progress.match_limit = layout.NO_LIMIT
-        finish = callable_kernel(finish_match)
-        status = finish(skip_rule(to), targets, False, found, taken, progress, 10, length, None)
+        own = rules._replace(program=program, skip=skip_rule(to))
+        output = layout.FoundArrays(found, taken)
+        status = callable_kernel(finish_match)(10, length, own, output, progress, None)
         assert found[:, 0].tolist()[:3] == [0, 1, 10]
         assert found[layout.FOUND_OFFSET, 1] == length
         return status, int(progress.start)
