@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from functools import wraps
 from inspect import signature
+from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 import click
@@ -127,6 +128,22 @@ QUERY = together(
         "-c", "text", metavar="TEXT", is_eager=True, help="The query itself, in place of QUERY."
     ),
 )
+
+
+def names_of_parameters(ctx: click.Context, _: click.Parameter, typed: str) -> list[str]:
+    """What a shell offers after `--param`: the parameters of the query that stands before it.
+
+    click leaves the file of the query among `args` where an option without a value comes after it.
+    """
+    query = ctx.params.get("query") or next(map(QuerySource, ctx.args), None)
+    if query is None or not (query.text or Path(query.path).is_file()):
+        return []
+    from matchrec.api.inputs import markers
+
+    names = dict.fromkeys(name for name, _ in markers(query.read("sql")))
+    return [f"{name}=" for name in names if name.startswith(typed)]
+
+
 STREAM = together(
     click.option(
         "--events", metavar="NAME", help="The table of the events; may be left out if there is one."
@@ -188,6 +205,7 @@ ABOUT = together(
         "args",
         multiple=True,
         type=SETTING,
+        shell_complete=names_of_parameters,
         help="The value of :NAME in SQL: a number, true, false, null, DATE'2026-01-31', or text.",
     ),
 )

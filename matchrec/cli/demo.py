@@ -37,7 +37,9 @@ def demo(picture: Path, on: str | None) -> None:
     began = time.monotonic()
     query = (DATA / "v_shapes.sql").read_text(encoding="utf-8")
     print("Falls of at least three days that were won back day after day, by 4 % or more.")
-    print(f"Daily closes of four shares, 2008 to 2010:\n\n{query}", flush=True)
+    print(f"Daily closes of four shares, 2008 to 2010:\n\n{query}")
+    print("An engine starts, reads the file and finds the matches; a chart of them is drawn.")
+    print("This takes seconds, and twice as long the first time on a machine.\n", flush=True)
     with as_file(DATA / "stocks.csv") as path, local_session(on=on) as spark:
         Table("stocks", (path,), "csv").register(spark)
         asked = matchrec.query(spark, query)
@@ -48,4 +50,5 @@ def demo(picture: Path, on: str | None) -> None:
             drawn = asked.plot(x="date", y="close", by="ticker", between=("top_date", "back_date"))
             drawn.save(picture)
     print(f"\n{len(drawn.page.spans)} matches, {time.monotonic() - began:.1f} s in all")
-    print(f"picture: {picture.absolute()}")
+    print(f"picture: {picture.absolute()}\n\nThe query again, to change it:")
+    print(f"matchrec run {DATA}/v_shapes.sql --table stocks={DATA}/stocks.csv")

@@ -20,6 +20,7 @@ from matchrec.cli.arguments import (
     SORT,
     STREAM,
     asks,
+    names_of_parameters,
 )
 from matchrec.cli.queries import QueryRequest, plain_value_of
 
@@ -150,6 +151,7 @@ def against(  # noqa: PLR0913 -- one for each option
     multiple=True,
     required=True,
     type=SETTING,
+    shell_complete=names_of_parameters,
     help="The values of :NAME, with commas between them, such as days=3,5,8.",
 )
 @DRAWN

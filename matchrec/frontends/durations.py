@@ -54,15 +54,22 @@ class Duration:
         return self.sql.removeprefix("INTERVAL ").lower()
 
 
-def duration(value: object, call: str, span: Span | None = None) -> Duration:
+def duration(
+    value: object, call: str, span: Span | None = None, counted_in: str | None = None
+) -> Duration:
     """The distance that an argument says. Raises MatchRecognizePlanError for what is none.
 
-    call: to which it was passed; span: where.
+    call: to which it was passed; span: where. counted_in: the unit of a number, which without one
+    is in the unit of the order column.
 
     >>> duration("1 hour 30 minutes", "within").sql, duration(500, "within").sql
     ('INTERVAL 90 MINUTE', '500')
+    >>> duration(90, "within", counted_in="SECONDS").sql
+    'INTERVAL 90 SECOND'
     """
     length = read(value, call, span)
+    if length is not None and counted_in and not length.is_time:
+        length = time_of(length.amount * unit(counted_in, call, span))
     if length is None:
         raise errors.not_a_duration(span, call=call, value=kinds.shown(value))
     if length.amount <= 0:
@@ -88,8 +95,13 @@ def read(value: Any, call: str, span: Span | None) -> Duration | None:
     amounts = list(AMOUNT.finditer(text))
     if not amounts or "".join(amount[0] for amount in amounts) != text:
         return None
-    total = sum(Fraction(amount[1]) * unit(amount[2], call, span) for amount in amounts)
-    return Duration(True, Fraction(total)) if Fraction(total).denominator == 1 else None
+    parts = (Fraction(amount[1]) * unit(amount[2], call, span) for amount in amounts)
+    return time_of(sum(parts, Fraction(0)))
+
+
+def time_of(microseconds: Fraction) -> Duration | None:
+    """A length of time; None of a part of a microsecond."""
+    return Duration(True, microseconds) if microseconds.denominator == 1 else None
 
 
 def unit(name: str, call: str, span: Span | None) -> int:

@@ -222,7 +222,10 @@ def lock_name(place: Path | None, name: str) -> Iterator[None]:
 # Nothing is compiled where a query is made, only in the workers; their standard error is the
 # terminal's in a local session, else the executor's log.
 
-LINE = "matchrec: compiling for the first query of its kind on this machine; this takes seconds"
+LINE = (
+    "matchrec: compiling the search for the first query of its kind on this machine; this takes"
+    " 2 to 5 seconds, once"
+)
 
 
 @lru_cache

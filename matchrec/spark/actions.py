@@ -2,8 +2,8 @@
 
 Spark says how many tasks are done: Classic is asked for it (`statusTracker`), a client of Connect
 is told (`registerProgressHandler`, from PySpark 4.0 on). Sail tells nothing: its workers run in
-this program, and count the rows that they read. A thread of rich's asks twice a second; the query
-waits for none of it.
+this program, and count the rows that they read. A thread of rich's asks four times a second; the
+query waits for none of it.
 
 On Ctrl-C PySpark is waiting for an answer of Java's. An exception in the middle of that leaves a
 broken connection, pages of tracebacks, and jobs that go on. So the signal only has another thread
@@ -32,10 +32,11 @@ from matchrec.spark.session import OF_JAVA, is_connect
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from rich.console import Console
+    from rich.spinner import Spinner
     from rich.table import Table
 
 
-TIMES_A_SECOND = 2
+TIMES_A_SECOND = 4
 WIDTH = 40  # of the line in a cell, which is written over
 GONE: tuple[type[Exception], ...] = (
     *OF_JAVA,
@@ -104,12 +105,13 @@ def find_console() -> Console | None:
 def draw_progress(spark: SparkSession, console: Console) -> Iterator[None]:
     """Draw the progress of the jobs inside on a console that somebody looks at."""
     from rich.live import Live
+    from rich.spinner import Spinner
 
-    began = monotonic()
+    began, spinner = monotonic(), Spinner("dots")
     with watch_tasks(spark) as tasks:
 
         def picture() -> Table:
-            return line(tasks(), monotonic() - began)
+            return line(tasks(), monotonic() - began, spinner)
 
         with Live(
             get_renderable=picture,
@@ -146,13 +148,13 @@ def in_words(tasks: Tasks, seconds: float) -> str:
     return f"{tasks}, {seconds:.0f} s"
 
 
-def line(tasks: Tasks, seconds: float) -> Table:
-    """One picture of the progress: a bar, and what it says in words."""
+def line(tasks: Tasks, seconds: float, spinner: Spinner) -> Table:
+    """One picture of the progress: a bar, or what turns where nothing tells of tasks, and words."""
     from rich.progress_bar import ProgressBar
     from rich.table import Table
 
     grid = Table.grid(padding=(0, 1))
-    bar = ProgressBar(total=max(tasks.all, 1), completed=tasks.done, width=30)
+    bar = ProgressBar(total=tasks.all, completed=tasks.done, width=30) if tasks.all else spinner
     grid.add_row(bar, in_words(tasks, seconds))
     return grid
 

@@ -13,6 +13,8 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from rich.console import Console
+from rich.spinner import Spinner
+from rich.table import Table
 
 import matchrec
 from matchrec.spark.actions import ReportedTasks, Tasks, draw_progress, line, watch_tasks
@@ -91,11 +93,24 @@ def test_a_file_shows_nothing(spark: SparkSession, capsys: pytest.CaptureFixture
     assert capsys.readouterr() == ("", "")
 
 
-def test_a_line_says_the_share_of_tasks() -> None:
+def as_text(table: Table) -> str:
     console = Console(file=StringIO(), width=100)
-    console.print(line(Tasks(37, 212), 61.4))
-    printed = console.file.getvalue()  # type: ignore[attr-defined]
-    assert printed.strip().endswith(" 17 % of 212 tasks, 61 s")
+    with console.capture() as captured:
+        console.print(table)
+    return captured.get().strip()
+
+
+def test_a_line_turns_where_nothing_tells_of_tasks() -> None:
+    spinner = Spinner("dots")
+    turned, said = as_text(line(Tasks(rows=1200), 2, spinner)).split(" ", 1)
+    assert turned in spinner.frames
+    assert said == "1,200 rows read, 2 s"
+
+
+def test_a_line_says_the_share_of_tasks() -> None:
+    printed = as_text(line(Tasks(37, 212), 61.4, Spinner("dots")))
+    assert printed.startswith("━")
+    assert printed.endswith(" 17 % of 212 tasks, 61 s")
     assert str(Tasks(rows=1200)) == "1,200 rows read"
 
 

@@ -175,6 +175,24 @@ def test_parameters_of_a_table_stand_in_the_places_of_markers(ticks: DataFrame) 
 
 
 @pytest.mark.once
+@pytest.mark.parametrize("within", ["WITHIN :gap", "WITHIN INTERVAL :gap"])
+def test_a_parameter_is_an_interval(ticks: DataFrame, within: str) -> None:
+    """Prices 10, 9 and 8 of three days: the third day is two days after the first."""
+    fall = FALL.replace("DEFINE", f"{within} DEFINE")
+    rows = [("two", fall, None, '{"gap": "48 hours"}'), ("three", fall, None, '{"gap": "3 days"}')]
+    table = ticks.sparkSession.createDataFrame(
+        rows, "rule string, text string, valid_from timestamp, parameters string"
+    )
+    falls = ticks.where("k = 'A' AND day < 4").selectExpr(
+        "k", "timestamp_seconds(86400 * day) AS at", "price"
+    )
+    with settings(ticks.sparkSession, **INTERPRETED):
+        found = matchrec.match_rules(falls, table, order_by="at")
+        assert [row.low for row in found.rule("two").collect()] == [9]
+        assert [row.low for row in found.rule("three").collect()] == [8]
+
+
+@pytest.mark.once
 def test_a_text_in_parameters_is_the_same_in_all_dialects(ticks: DataFrame) -> None:
     text, values = "MEASURES :t AS t PATTERN (A) DEFINE A AS day > 5", {"t": "a\\b'c"}
     table = ticks.sparkSession.createDataFrame([("x", text, None, dumps(values))], WITH_PARAMETERS)

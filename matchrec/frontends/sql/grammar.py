@@ -12,6 +12,7 @@ from matchrec.errors.sql import clause as errors
 from matchrec.errors.sql import pattern as pattern_errors
 from matchrec.errors.sql import window as window_errors
 from matchrec.errors.sql.expression import column_in_double_quotes
+from matchrec.frontends.durations import duration
 from matchrec.frontends.expressions.reader import ClausePart
 from matchrec.frontends.lexing.tokens import (
     SPARK,
@@ -41,6 +42,7 @@ from matchrec.frontends.sql.nodes import (
     Search,
     SortKey,
     WindowNode,
+    check_windows,
 )
 from matchrec.plan.clauses import (
     OF_CLAUSES,
@@ -402,18 +404,6 @@ def expression_at(clause: ClauseTokens, start: int, end: int) -> ExpressionText:
     return ExpressionText(clause.text_at(span), span)
 
 
-def check_windows(found: tuple[WindowNode, ...]) -> tuple[WindowNode, ...]:
-    """The windows as they are. Raises unless each is of another kind or between other variables."""
-    first: dict[tuple[bool, str | None, str | None], WindowNode] = {}
-    for node in found:
-        other = first.setdefault((node.between_rows, node.after, node.to), node)
-        if other is not node:
-            same = (other.rows is None) is (node.rows is None)
-            error = errors.second_window if same else errors.window_of_rows_and_time
-            raise error((other.span, node.span))
-    return found
-
-
 def _window(clause: ClauseTokens, start: int, end: int) -> WindowNode:
     """`interval`, `n ROWS`, `interval BETWEEN ROWS` or `interval FROM variable TO variable`."""
     span, parameter = clause.span(start, end), _parameter(clause, start, end - 1)
@@ -426,14 +416,22 @@ def _window(clause: ClauseTokens, start: int, end: int) -> WindowNode:
     stop = end - 2 if between else end - 4 if pair else end
     if stop == start:
         raise errors.nothing_in(span, part="WITHIN")
-    written = expression_at(clause, start, stop)
-    if is_time(clause, start):
-        raise errors.distance_without_interval(written.span, text=written.text)
+    written = _interval(clause, start, stop)
     after, to = (clause[end - 3].variable, clause[end - 1].variable) if pair else (None, None)
     last = clause.key(stop - 1) if clause.key(stop - 1) in UNITS_OF_TIME else ""
     unit = last if clause.key(start) == "INTERVAL" else None
     parameter = _parameter(clause, start + (unit is not None), stop - bool(unit))
     return WindowNode(written, span, between, after, to, None, parameter, unit)
+
+
+def _interval(clause: ClauseTokens, start: int, end: int) -> ExpressionText:
+    """An interval as SQL; a text, as a set of rules has of a parameter, is a length of time."""
+    written = expression_at(clause, start, end)
+    if is_time(clause, start):
+        raise errors.distance_without_interval(written.span, text=written.text)
+    if written.text[0] != "'":
+        return written
+    return ExpressionText(duration(written.text[1:-1], "WITHIN", written.span).sql, written.span)
 
 
 T = TypeVar("T")

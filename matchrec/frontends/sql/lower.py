@@ -290,10 +290,7 @@ def _interval(node: nodes.WindowNode, values: Values, dialect: Dialect) -> RowEx
     value = values.get(given.name) if node.unit is None else _value(given, values)
     if is_column(value) or (node.unit is None and not isinstance(value, str | timedelta)):
         return _row(nodes.ExpressionText(given.written, written.span), ClausePart.WITHIN, dialect)
-    call = f"{given.written} in WITHIN"
-    length = duration(value, call, written.span)
-    if node.unit and not length.is_time:
-        length = duration(f"{value} {node.unit}", call, written.span)
+    length = duration(value, f"{given.written} in WITHIN", written.span, node.unit)
     if not (length.is_time or node.unit is None):
         raise interval_without_unit(written.span, parameter=given.written)
     return RowExpression(length.sql, written.span)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
+from matchrec.errors.sql import clause as errors
 from matchrec.frontends.lexing.tokens import SPARK, Dialect
 from matchrec.plan import clauses
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
@@ -83,6 +84,18 @@ class WindowNode:
     def is_gap(self) -> bool:
         """Whether it is between neighbours or variables, and not of a whole match."""
         return self.between_rows or self.after is not None
+
+
+def check_windows(found: tuple[WindowNode, ...]) -> tuple[WindowNode, ...]:
+    """The windows as they are. Raises unless each is of another kind or between other variables."""
+    first: dict[tuple[bool, str | None, str | None], WindowNode] = {}
+    for node in found:
+        other = first.setdefault((node.between_rows, node.after, node.to), node)
+        if other is not node:
+            same = (other.rows is None) is (node.rows is None)
+            error = errors.second_window if same else errors.window_of_rows_and_time
+            raise error((other.span, node.span))
+    return found
 
 
 class Search(Enum):

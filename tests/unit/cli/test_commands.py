@@ -9,7 +9,9 @@ from typing import get_args
 
 import pandas as pd
 import pytest
+from click.shell_completion import ShellComplete
 
+from matchrec.__main__ import main
 from matchrec.arguments import DialectName, Engine
 from matchrec.engine.engines import ENGINES
 from matchrec.frontends.dialects.products import PRODUCTS
@@ -270,6 +272,30 @@ def test_arguments_that_are_wrong(arguments: tuple[str, ...], sentence: str) -> 
     shown = refused(*arguments)
     assert shown.startswith("Usage: matchrec")
     assert sentence in shown
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        (("run", "query.sql", "--param", ""), ["least=", "gap=", "low="]),
+        (
+            ("run", "query.sql", "--table", "t=t.csv", "--param", "least=2", "--param", "g"),
+            ["gap="],
+        ),
+        (("run", "-c", "SELECT :n", "--param", ""), ["n="]),
+        (("sweep", "-c", "PATTERN (A{:n,})", "--values", ""), ["n="]),
+        (("run", "nowhere.sql", "--param", ""), []),
+        (("run", "--param", ""), []),
+    ],
+)
+def test_a_shell_completes_the_parameters_of_the_query(
+    typed: tuple[str, ...], offered: list[str], files: Path
+) -> None:
+    clause = "PATTERN (A{:least,}) WITHIN :gap DEFINE A AS x > :low AND x::INT < :low"
+    (files / "query.sql").write_text(f"SELECT * FROM t MATCH_RECOGNIZE ({clause})")
+    *before, incomplete = typed
+    found = ShellComplete(main, {}, "matchrec", "").get_completions(before, incomplete)
+    assert [one.value for one in found] == offered
 
 
 def test_no_command_shows_examples() -> None:
