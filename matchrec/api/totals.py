@@ -11,7 +11,7 @@ from pyspark.sql.types import DataType, DecimalType, DoubleType, IntegralType, N
 
 from matchrec.api.clauses import Clause
 from matchrec.api.inputs import expr
-from matchrec.errors import totals as errors
+from matchrec.errors import calls as errors
 from matchrec.errors.conditions import duplicate_output_column
 from matchrec.plan.clauses import Grouping, MatchOutput, Measure, RowsPerMatch
 from matchrec.plan.expression import MATCH_NUMBER, End, Navigation, Semantics, Term, column_term

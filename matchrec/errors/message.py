@@ -27,9 +27,8 @@ from matchrec.errors.kinds import (
     shortened,
     shown,
 )
-from matchrec.errors.language import as_note, current, part
+from matchrec.errors.language import as_note, current, current_surface, part
 from matchrec.errors.run.place import RowPlace
-from matchrec.errors.surface import current_surface
 from matchrec.source import Span
 
 

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 from matchrec.errors.message import plan_error, unsupported
-from matchrec.source import Span
-
-TwoSpans = tuple[Span | None, Span | None]
-
 
 # SUBSET A = (...) where PATTERN has A.
 subset_is_primary = plan_error(

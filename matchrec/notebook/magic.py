@@ -18,15 +18,15 @@ from pyspark.errors import PySparkException, PythonException
 import matchrec
 from matchrec.api.inputs import as_dataframe
 from matchrec.api.signatures import are_values, fills_hole
-from matchrec.api.sql import IS_SASE
+from matchrec.api.sql import IS_SASE, install, uninstall
 from matchrec.arguments import is_dataframe, is_frame, is_session
 from matchrec.cli.failures import sentence_of_spark, warnings_told
 from matchrec.cli.queries import plain_value_of
 from matchrec.cli.rows import SHOWN_ROWS, as_texts
 from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
 from matchrec.errors import command as errors
+from matchrec.errors.language import CELL, shown_on
 from matchrec.errors.sql.expression import NUMBERS
-from matchrec.errors.surface import CELL, shown_on
 from matchrec.frontends.dialects.products import PRODUCTS
 from matchrec.frontends.sql.locate import may_have_clause
 from matchrec.pictures.html import paragraph, table
@@ -342,3 +342,22 @@ def values_in(query: str, variables: Mapping[str, Any]) -> dict[str, Any] | None
     """
     named = {name: variables[name] for name in MARKER.findall(query) if name in variables}
     return {name: value for name, value in named.items() if are_values([value])} or None
+
+
+def load(shell: InteractiveShell) -> None:
+    """Makes the magic known, errors short, and installs into the session if there is one."""
+    shell.register_magics(MatchrecMagics)
+    show_failures(shell)
+    spark = running_session(shell.user_ns)
+    if spark is not None:
+        install(spark)
+
+
+def unload(shell: InteractiveShell) -> None:
+    """Takes all of that away again."""
+    for kind in ("line", "cell"):
+        shell.magics_manager.magics[kind].pop("matchrec", None)
+    shell.set_custom_exc((), None)
+    spark = running_session(shell.user_ns)
+    if spark is not None:
+        uninstall(spark)

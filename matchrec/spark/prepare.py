@@ -92,7 +92,7 @@ class Prepared(Generic[D]):
         options, drafted = self.question.options, self.demand.drafts[rule.name]
         found = link(drafted, self.conditions[rule.name], options.engine, crossing)
         if self.question.is_stream:
-            from matchrec.spark.streaming.checks import check_executable
+            from matchrec.spark.streaming.prepare import check_executable
 
             check_executable(found)
         return found.limit(options.max_steps)
@@ -124,8 +124,7 @@ def prepare(question: Question, demand: Callable[[ScopeOf], Demand[D]]) -> Prepa
 
 def prepare_stream(question: Question, demand: Callable[[ScopeOf], Demand[D]]) -> Prepared[D]:
     """What prepares events as they come. Raises for rules whose rows cannot."""
-    from matchrec.spark.streaming.checks import check_options, check_plan
-    from matchrec.spark.streaming.prepare import EventPreparation
+    from matchrec.spark.streaming.prepare import EventPreparation, check_options, check_plan
 
     if not has_watermarks(question.runner.spark):
         raise no_watermarks()

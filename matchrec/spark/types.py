@@ -26,7 +26,7 @@ from pyspark.sql.types import (
 
 from matchrec.compile.executable import Executable
 from matchrec.conditions.types import SPARKS_OWN, VOID, Family, ValueType, nested
-from matchrec.errors import totals as errors
+from matchrec.errors import calls as errors
 from matchrec.output.reads import (
     PointerField,
     Read,

@@ -14,7 +14,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.source import Source
 from matchrec.writing import sql
 from matchrec.writing.forms import as_preferred, differing
-from matchrec.writing.reading import START, ReadQuery
+from matchrec.writing.sql import START, ReadQuery
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from functools import partial
 from typing import TypeVar
 
 from matchrec.errors.kinds import Located, MatchRecognizePlanError, listed
+from matchrec.errors.language import current_surface
 from matchrec.errors.message import plan_error, run_error, unsupported
-from matchrec.errors.surface import current_surface
 
 # SKIP TO a variable to which the match maps no row.
 skip_to_no_row = run_error(

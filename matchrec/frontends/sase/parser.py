@@ -9,8 +9,8 @@ from typing import Any
 from lark import Lark, Token
 from lark.exceptions import UnexpectedInput, UnexpectedToken
 
+from matchrec.errors import sase as errors
 from matchrec.errors.kinds import MatchRecognizeError, shown_in
-from matchrec.errors.sase import query as errors
 from matchrec.errors.sql import clause as syntax_errors
 from matchrec.frontends.lexing.tokens import MOST, first_matches, whole_number
 from matchrec.frontends.sase.expressions import attribute_read
