@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from pyspark.sql import DataFrame
 
 from matchrec.api.clauses import Clause
 from matchrec.api.inputs import expr
@@ -27,9 +29,6 @@ from matchrec.plan.text import quoted, string_literal
 from matchrec.spark.coverage import attempts_of
 from matchrec.spark.execute import execute
 from matchrec.spark.question import Options, is_streaming
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 OVERLAPS = (
     "coalesce(d.__begin <= d.__end, TRUE) AND (d.__begin IS NULL OR m.__high >= d.__begin)"

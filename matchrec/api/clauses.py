@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING
+
+from pyspark.sql import DataFrame
 
 from matchrec.api.inputs import run_around
 from matchrec.errors.language import Language
@@ -22,9 +23,6 @@ from matchrec.source import Source, Span
 from matchrec.spark.execute import ClauseResult, execute
 from matchrec.spark.question import Options, is_streaming
 from matchrec.spark.session import Relation, Runner
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 
 def dataframe_of(result: ClauseResult) -> DataFrame:

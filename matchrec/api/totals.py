@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from pyspark.sql import DataFrame
 from pyspark.sql.types import DataType, DecimalType, DoubleType, IntegralType, NumericType
 
 from matchrec.api.clauses import Clause
@@ -22,9 +22,6 @@ from matchrec.source import Span
 from matchrec.spark.execute import ClauseResult, execute
 from matchrec.spark.question import is_streaming
 from matchrec.spark.types import scale_of, total_type
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 _CALL = re.compile(r"\s*(\w+)\s*\(\s*(?:(\*)|(\w+)|`((?:[^`]|``)+)`)\s*\)\s*")
 _CAST = re.compile(

@@ -14,6 +14,7 @@ from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 from pyspark.errors import PySparkException, PythonException
+from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from matchrec.api.inputs import as_dataframe
@@ -37,7 +38,6 @@ from matchrec.spark.session import OF_JAVA, quiet_analysis
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
-    from pyspark.sql import DataFrame, SparkSession
 
     from matchrec.charts.plot import Plot
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pyspark.sql import DataFrame
 from pyspark.sql import types as spark_types
 
 from matchrec.compile.coverage import (
@@ -27,9 +28,6 @@ from matchrec.spark.session import Relation, quiet_analysis
 from matchrec.spark.transport import Sent
 from matchrec.spark.types import struct_of
 from matchrec.spark.worker.cover import AttemptWorker, CoverageWorker, add_up
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 NOTED = 5  # numbers of a starting row
 

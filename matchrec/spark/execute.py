@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+
+from pyspark.sql import DataFrame
 
 from matchrec.compile.executable import Executable, Output
 from matchrec.compile.path import Draft
@@ -29,9 +30,6 @@ from matchrec.spark.session import Relation, quiet_analysis
 from matchrec.spark.types import schema_of_reads
 from matchrec.spark.wire import SelectItem
 from matchrec.spark.worker.matching import QueryWorker
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 
 @dataclass(frozen=True)

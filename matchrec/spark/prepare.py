@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
+from pyspark.sql import DataFrame
 from pyspark.sql.types import StructField
 
 from matchrec.compile.executable import Executable
@@ -33,9 +34,6 @@ from matchrec.spark.sail.probes import has_watermarks
 from matchrec.spark.session import OF_ANOTHER_SPARK, REFUSALS
 from matchrec.spark.transport import Sent
 from matchrec.spark.types import sorts_exactly, value_type
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 D = TypeVar("D")
 ScopeOf = Callable[[MatchPlan], RowScope]

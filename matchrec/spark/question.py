@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, get_args
 
+from pyspark.sql import DataFrame
+
 from matchrec import arguments
 from matchrec.compile.path import Draft, draft
 from matchrec.compile.rule_set import Version
@@ -29,10 +31,7 @@ from matchrec.spark.session import REFUSALS, Relation, Runner, quiet_analysis, s
 from matchrec.spark.types import value_type
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
     from matchrec.spark.counters import Counters
-
 
 COUNTERS = arguments.ArgumentKind(
     "new Counters, or None",

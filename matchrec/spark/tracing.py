@@ -13,10 +13,10 @@ from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from functools import cached_property, partial
 from math import isfinite
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+from pyspark.sql import DataFrame
 from pyspark.sql import types as spark_types
 
 from matchrec.arguments import Engine
@@ -45,9 +45,6 @@ from matchrec.spark.worker.arrays import as_integers, column, to_bytes
 from matchrec.spark.worker.encode import check_windows, partitions_of
 from matchrec.spark.worker.gather import Gatherer
 from matchrec.spark.worker.match import naming_rows
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 MOST_ROWS = 100_000
 MOST_KEYS = 5  # partitions that a message names

@@ -11,8 +11,9 @@ Source: SASE+, "The shared versioned match buffer" (retrieval).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as sql
 from pyspark.sql.types import ArrayType, DataType, StructField, StructType
 
@@ -25,9 +26,6 @@ from matchrec.spark import wire
 from matchrec.spark.environment import able_workers
 from matchrec.spark.session import Runner
 from matchrec.spark.wire import SelectItem
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 
 def explode_rows(result: DataFrame, column: str | None) -> DataFrame:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pyarrow as pa
+from pyspark.sql import DataFrame
 from pyspark.sql import types as spark_types
 
 from matchrec.compile.executable import Executable
@@ -47,11 +48,8 @@ from matchrec.spark.transport import (
 from matchrec.spark.wire import SelectItem, bit_columns
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
     from matchrec.compile.executable import Executable
     from matchrec.compile.path import Draft
-
 
 WATERMARK = "spark.watermarkDelayMs"  # in the metadata of a column that has one
 NO_KEY = wire.key(0)  # the same value for all events that nothing divides
