@@ -46,7 +46,6 @@ several_rows = plan_error(
     hint='name one: rows_of(result, "{columns[0]}")',
 )
 
-
 _ANOTHER_NAME = 'give the measure another name, such as result.withColumnRenamed("{name}", "last")'
 
 # A measure that is called as a column of the rows.
@@ -128,7 +127,6 @@ altered_in_arrays = unsupported(
     hint='write transport="arrow", or leave it out',
 )
 
-
 # `sweep` of more combinations than one pass over the rows can hold.
 too_many_points = unsupported(
     "{count:,} combinations of values",
@@ -140,7 +138,6 @@ too_many_points = unsupported(
 no_such_marker = plan_error(
     "the clause has no marker `:{name}`", hint="write :{name} in it, or leave {name} out"
 )
-
 
 # `against` and the DataFrame of labels that it is given.
 no_label_column = plan_error(
@@ -233,7 +230,6 @@ marker_without_value = plan_error(
     "a parameter marker (?) without a value", hint="write the value itself, or {here.marker}"
 )
 
-
 # `:name` without a value of that name.
 unbound_parameter = plan_error(
     "parameter `:{name}` has no value",
@@ -242,14 +238,12 @@ unbound_parameter = plan_error(
     hint="{here.parameter[name]}, or write the value itself",
 )
 
-
 # A literal where the clause has its input.
 no_table = plan_error(
     "`{{name}}` before MATCH_RECOGNIZE is {value}",
     notes=("the clause applies to the rows of a table",),
     hint="pass a DataFrame: {name}=df",
 )
-
 
 # A Column in order_by or partition_by that is an expression, or has a direction.
 computed_column = plan_error(
@@ -314,7 +308,6 @@ def cannot_write(
 means_something_else = unsupported(
     "MATCH_RECOGNIZE has no equivalent: {what} would mean something else there"
 )
-
 
 # read="pattern", or a Pattern where a language is named.
 pattern_as_text = plan_error(
@@ -389,7 +382,6 @@ java_too_old = refused(
     "Spark needs Java {needed} or newer, and `{java}` is Java {found}", hint=INSTALL_JAVA
 )
 
-
 # The cure of every difference between driver and workers.
 _OTHER_PYTHON = (
     "set the environment variable PYSPARK_PYTHON to {driver} before the Spark session starts"
@@ -401,7 +393,6 @@ worker_not_found = refused(
     hint=_OTHER_PYTHON,
 )
 
-
 # Driver and workers run different versions of Python.
 worker_version = refused(
     "Spark would run its Python workers with `{worker}`, which is Python {found},"
@@ -409,12 +400,10 @@ worker_version = refused(
     hint=_OTHER_PYTHON,
 )
 
-
 # The workers' interpreter has not installed what the match needs.
 worker_lacks = refused(
     "Spark would run its Python workers with `{worker}`, which lacks {modules}", hint=_OTHER_PYTHON
 )
-
 
 # A Python worker may not take the memory that its libraries and rows need.
 no_room_in_worker = run_error(

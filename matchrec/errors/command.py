@@ -89,7 +89,6 @@ no_column = plan_error(
     near='write "{near}"',
 )
 
-
 # What is no number and no time has no place along a line.
 no_axis = plan_error(
     "`x` of `plot` is `{name}`, of type {kind}",

@@ -25,7 +25,6 @@ not_known_during_the_match = unsupported(
     "column before; or name its value in {part[MEASURES]}, and filter the matches by it",
 )
 
-
 # A condition over neighbours that a worker does not compute as Spark does.
 only_spark_computes = unsupported(
     "{condition:short} spans several {word.rows}, and only Spark can compute it",
@@ -116,7 +115,6 @@ _COMPARED = {
     "months": "> INTERVAL '1' MONTH",
 }
 
-
 # A condition that the engine would have to compute by too many steps one after the other.
 operations_nested_too_deep = unsupported(
     "an expression in {part[DEFINE]} that depends on the run has over {limit} nested operations",
@@ -202,7 +200,6 @@ _WITHIN = {
     "timestamp_ntz": _OF_TIME,
     "number": "write a number",
 }
-
 
 # A window that is not a distance along its key; `within_of_other_type` says their types.
 not_measured_by = unsupported("WITHIN is not a distance along the {part[ORDER BY]} key")

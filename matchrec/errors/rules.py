@@ -21,7 +21,6 @@ union_in_subset = plan_error(
     hint="write the members of {member} instead",
 )
 
-
 # SKIP TO NEXT, SKIP TO FIRST.
 incomplete_skip = plan_error(
     "AFTER MATCH SKIP TO {word} is not complete",
@@ -33,13 +32,11 @@ incomplete_skip = plan_error(
     },
 )
 
-
 # DEFINE U where U is a union variable.
 definition_of_union = plan_error(
     "DEFINE of `{name}`, which SUBSET makes a union variable",
     hint="write conditions for its members",
 )
-
 
 # DEFINE of a variable that PATTERN does not have.
 definition_not_in_pattern = plan_error(
@@ -49,14 +46,12 @@ definition_not_in_pattern = plan_error(
     hint="add {name} to PATTERN",
 )
 
-
 # Two conditions for one variable.
 duplicate_definition = plan_error(
     "variable `{name}` is defined twice in DEFINE",
     hint="join the conditions with AND",
     condition="MATCH_RECOGNIZE_DUPLICATE_PATTERN_VARIABLE",
 )
-
 
 # `{- -}` with ALL ROWS PER MATCH WITH UNMATCHED ROWS.
 exclusion_with_unmatched_rows = plan_error(

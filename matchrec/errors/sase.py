@@ -84,14 +84,12 @@ nothing_positive = plan_error(
     hint="add a component without `~`",
 )
 
-
 # A negated component at the beginning or the end of a query without WITHIN.
 negation_without_window = plan_error(
     "negated component `{name}` at the {end} of PATTERN without WITHIN",
     notes=("without WITHIN all events {side} the match would count",),
     hint="add WITHIN, e.g. WITHIN 12 hours",
 )
-
 
 # A variable that no component has. known: as they are written, by their names: `a[]` by `a`.
 unknown_component = plan_error(
@@ -111,13 +109,11 @@ unknown_strategy = parse_error(
     hint="write the strategy before the predicates: WHERE skip_till_next_match { a.x > 1 }",
 )
 
-
 # `a` for a Kleene plus or `b[]` for a single event, in the strategy's list. written: in PATTERN.
 argument_written_otherwise = plan_error(
     "component `{name}` in the strategy's list in WHERE is {what} in PATTERN",
     hint="write {written}",
 )
-
 
 # A component twice in the strategy's list.
 argument_twice = plan_error(
@@ -153,7 +149,6 @@ unknown_unit = parse_error(
     near="write {near}",
     hint="write e.g. WITHIN 12 hours",
 )
-
 
 # A month or a year.
 calendar_unit = unsupported(
@@ -272,7 +267,6 @@ range_outside_aggregate = plan_error(
     hint="put it into an aggregate, avg({written}.x), or write one event, {name}[i-1].x",
 )
 
-
 # An aggregate, navigation or window function of Spark or SQL that SASE+ does not have.
 unknown_aggregate = unsupported(
     "`{function}` over events in {clause} is not supported",
@@ -286,13 +280,11 @@ aggregate_of_one_event = plan_error(
     hint="write {function}(a[..i-1].x) for the events so far, {function}(a[].x) for all",
 )
 
-
 # `sum(a[].x * c[].y)`.
 two_ranges = plan_error(
     "{function} in {clause} is over `{ranges[0]}` and over `{ranges[1]}`",
     hint="write two aggregates, each over the events of one variable",
 )
-
 
 # `avg(sum(a[].x))`.
 nested_aggregate = plan_error(
@@ -320,7 +312,6 @@ element_elsewhere = plan_error(
     hint="write {name}[{name}.LEN].x for the last event, or an aggregate for all: max({name}[].x)",
 )
 
-
 # A predicate on two events neither of which is there.
 two_negated = plan_error(
     "predicate in WHERE on two negated components, `{names[0]}` and `{names[1]}`",
@@ -344,7 +335,6 @@ equivalence_inside = plan_error(
     notes=("it is about all events of the match",),
     hint="join it to the other predicates with AND, or compare single events: a.x = b.x",
 )
-
 
 # `[a.symbol]`.
 equivalence_of_variable = plan_error(

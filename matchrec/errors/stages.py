@@ -42,14 +42,12 @@ group_forbidden = unsupported(
     hint='write {call}("name").where(...), once for each event that must not be there',
 )
 
-
 # A NOT directly after what may be left out.
 not_after_optional = unsupported(
     "{call}({name:repr}) directly after {before}, which is optional",
     notes=("a NOT counts from the event accepted before it, which may be missing",),
     hint="leave out optional() of it, or append a stage before {call}",
 )
-
 
 # A NOT that is repeated, optional or greedy.
 quantified_not = plan_error(
@@ -171,13 +169,11 @@ call_of_group = plan_error(
     hint="leave them out there, and make them of the whole pattern",
 )
 
-
 # throw_on_miss of a strategy that goes to no stage.
 throws_without_stage = plan_error(
     "throw_on_miss() of {strategy}, which skips to no stage",
     hint="leave it out, or write skip_to_first(stage) or skip_to_last(stage)",
 )
-
 
 # A skip to a stage that the pattern has not, or to a NOT.
 unknown_skip_target = plan_error(
@@ -205,7 +201,6 @@ reads_neighbour = unsupported(
     hint="write last(stage.x) for the event accepted last, or a strict stage before this one",
 )
 
-
 # An aggregate over columns without a stage.
 of_no_stage = plan_error(
     "{function} in a condition of a stage is over no stage",
@@ -225,7 +220,6 @@ not_in_sql = unsupported(
     hint="use matchrec.detect",
 )
 
-
 # No length of time.
 not_a_duration = plan_error(
     "{call} of {value}, which is not a length of time",
@@ -233,13 +227,11 @@ not_a_duration = plan_error(
     "in the unit of the order column",
 )
 
-
 # A window that holds nothing.
 not_a_positive_duration = plan_error(
     "{call} of {value:shown}: no event lies less than that after another",
     hint="write a length of more than 0",
 )
-
 
 # A window that no column of times or numbers can reach over.
 too_long_duration = unsupported(
@@ -247,7 +239,6 @@ too_long_duration = unsupported(
     notes=("a time is at most 292,271 years, a number less than 2 to the power of 63",),
     hint="write a smaller one, or leave it out",
 )
-
 
 # A word after a number that is no unit of fixed length.
 unknown_unit = plan_error(

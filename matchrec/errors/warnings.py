@@ -80,7 +80,6 @@ no_order = Message(
     hint="add ORDER BY and the column of time",
 )
 
-
 # PATTERN (A B) without DEFINE; span: of the row pattern.
 no_conditions = Message(
     NoConditionsWarning,
@@ -88,7 +87,6 @@ no_conditions = Message(
     notes=("every pattern variable is true for every row",),
     hint="add conditions after PATTERN (...), such as DEFINE {variable} AS x > 1",
 )
-
 
 # PATTERN (A UP+) DEFINE A AS ...; `written` is the loop.
 any_rows = Message(
@@ -125,7 +123,6 @@ empty_matches = Message(
     hint="write a part that takes a row, such as A or A+",
 )
 
-
 # DEFINE B AS B.price < B.price.
 same_value = Message(
     SameValueWarning,
@@ -151,7 +148,6 @@ false_constants = Message(
     hint="compare a column; if no row is meant, write FALSE",
 )
 
-
 # PATTERN (A B) SKIP TILL NEXT MATCH DEFINE B AS price > PREV(price).
 skipped_row = Message(
     SkippedRowWarning,
@@ -161,7 +157,6 @@ skipped_row = Message(
     "partition is meant, compute lag({argument}) in a subquery before the clause",
 )
 
-
 # PATTERN (A B+) without WITHIN over a stream; span: of the row pattern.
 unbounded_state = Message(
     UnboundedStateWarning,
@@ -169,7 +164,6 @@ unbounded_state = Message(
     notes=("until it is decided, its rows are kept, and searched again as more rows come",),
     hint="add WITHIN after PATTERN (...), or bound what is repeated, as in B{1,100}",
 )
-
 
 # A row pattern that skips rows, without WITHIN, over a stream; span: of the row pattern.
 unbounded_runs = Message(
@@ -179,14 +173,11 @@ unbounded_runs = Message(
     hint="add WITHIN, or .within(...) to a Pattern",
 )
 
-
 # A row of a table of rules that is none; `error` is the whole message.
 refused_rule = Message(RefusedRuleWarning, "left out: {error}")
 
-
 # A part of a query that means something else here than in its product.
 other_in_product = Message(ProductWarning, "{title}: {message}")
-
 
 # The first query of a session in which `tune` has something to set.
 untuned_session = Message(

@@ -55,7 +55,6 @@ TAKE_IGNORE = Branching("Take-Ignore", EXPONENTIAL)
 BEGIN_IGNORE = Branching("Begin-Ignore", LINEAR)
 BEGIN_BEGIN = Branching("Begin-Begin (alternatives and groups, which the paper has not)", LINEAR)
 
-
 EVERYTHING = "TRUE"
 
 

@@ -59,7 +59,6 @@ window_wraps = run_error(
     hint="order by a wider type, or set spark.sql.ansi.enabled to true",
 )
 
-
 # A window that SQL measures, by a length of its own for each row, or of days and months.
 window_without_end = run_error(
     "{words} has no end after a row: its length is NULL or negative, or what lies it after the row "
@@ -68,14 +67,12 @@ window_without_end = run_error(
     hint="write a number or an INTERVAL of weeks to microseconds, or order by a wider type",
 )
 
-
 # A condition divided by zero.
 division_by_zero = run_error(
     "the condition of `{variable}` divides by zero",
     notes=("{place}",),
     hint="write NULLIF(divisor, 0), or set spark.sql.ansi.enabled to false",
 )
-
 
 _not_computed = partial(
     run_error, "the condition of `{variable}` cannot be computed: {reason}", notes=("{place}",)
@@ -145,7 +142,6 @@ row_too_large = run_error(
     "columns, of rules by event_columns",
 )
 
-
 # A sum in MEASURES left the type that Spark gives it.
 sum_too_large = run_error(
     "a sum in MEASURES is too large for {type_name}",
@@ -153,7 +149,6 @@ sum_too_large = run_error(
     hint="write a CAST to DOUBLE inside the sum",
     hints={"BIGINT": "write a CAST to DECIMAL(38, 0) or DOUBLE inside the sum"},
 )
-
 
 L = TypeVar("L", bound=Located)
 
@@ -178,14 +173,12 @@ alike_but_for_case = plan_error(
     "rules `{first}` and `{second}` differ in case only", hint="give one of them another name"
 )
 
-
 # PARTITION BY or ORDER BY in the clause of a rule.
 clause_of_its_own = plan_error(
     "{clause} in a rule",
     notes=("all rules of a set have the same partitions and the same order",),
     hint='leave it out, and write match_rules(..., {argument}="...")',
 )
-
 
 # A column of the input that has the name of one of ours.
 taken_name = plan_error(
@@ -198,7 +191,6 @@ two_columns_of_one_name = plan_error(
     "the input has two columns `{name}`",
     hint="rename one of them, or write event_columns= with those that events are to have",
 )
-
 
 # Rules with times, and rows in an order that has none; `order` is SQL.
 no_times_of_order = unsupported(
@@ -263,7 +255,6 @@ versions_of_other_columns = plan_error(
     hint="give the measures the same names and types, or use `matches`",
 )
 
-
 # .rule() of a name that no rule has.
 unknown_rule = plan_error(
     "there is no rule `{name}`",
@@ -271,7 +262,6 @@ unknown_rule = plan_error(
     near='write rule("{near}")',
     hint='write rule("{known[0]}")',
 )
-
 
 # event_columns= names no column of the input.
 unknown_event_column = plan_error(
@@ -281,14 +271,12 @@ unknown_event_column = plan_error(
     hint="write one of these",
 )
 
-
 # An equivalence test of SASE+ over values that only Spark can compare.
 not_divided_by = unsupported(
     "an equivalence test over {column} of type {type_name} in a rule set",
     notes=("rules share their partitions; a worker divides them further for one rule",),
     hint="name the column in partition_by, or call matchrec.sase for this query",
 )
-
 
 # .of() of rows that are not those of the set.
 rows_of_something_else = plan_error(
@@ -308,14 +296,12 @@ no_literal = plan_error(
     hint="write the value as text",
 )
 
-
 # A text that cannot be compared with its column.
 no_value_of_type = plan_error(
     "`{argument}` is {value:repr}, and `{name}` is {kind}",
     notes=("a value of `{name}`: {example}",),
     hint="write one of this type, or leave {argument} out",
 )
-
 
 # Why, and coverage, over a streaming DataFrame.
 asked_of_stream = unsupported(

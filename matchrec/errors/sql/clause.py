@@ -58,12 +58,10 @@ skip_among_all = parse_error(
     hint="remove AFTER MATCH SKIP, or remove {output}",
 )
 
-
 # PATTERN (A B) $; `written` is the symbol outside, `text` all of the row pattern.
 pattern_goes_on = parse_error(
     "`{written}` stands outside of the parentheses of PATTERN", hint="write PATTERN ({text:line})"
 )
-
 
 # PATTERN A B.
 pattern_without_parentheses = parse_error(
@@ -83,7 +81,6 @@ last_closes_another = parse_error(
     "mind that `--` starts a comment, also in `{--` and `--}`",
 )
 
-
 _CLOSED = {"(": "add `)` where it ends", "[": "add `]` where it ends", "{": "add `}` where it ends"}
 
 # A bracket that swallows the next part of the clause.
@@ -91,13 +88,11 @@ not_closed_before = parse_error(
     "`{opening}` is not closed before {keyword} in MATCH_RECOGNIZE", hints=_CLOSED
 )
 
-
 # A `)` too many, which ends the clause.
 closed_before = parse_error(
     "parenthesis of MATCH_RECOGNIZE is closed before {keyword}",
     hint="remove one `)` before {keyword}, or add the `(` that it closes",
 )
-
 
 # MATCH_RECOGNIZE (...) WITHIN INTERVAL 1 HOUR.
 _MOVE = "move it into the parentheses"
@@ -109,17 +104,14 @@ outside_parentheses = parse_error(
     | dict.fromkeys(("WITHIN", "SUBSET", "DEFINE"), f"{_MOVE}, after PATTERN (...)"),
 )
 
-
 # A part after one that it must precede; `order` is the right one of those written.
 out_of_order = parse_error(
     "{earlier} stands after {later} in MATCH_RECOGNIZE",
     hint="write the parts in this order: {order}",
 )
 
-
 # A part of the clause that is there twice.
 written_twice = parse_error("{part} twice in MATCH_RECOGNIZE", hint="write one {part}")
-
 
 # A part without content.
 nothing_in = parse_error(
@@ -137,12 +129,10 @@ nothing_in = parse_error(
     },
 )
 
-
 # An item that is missing before or after a comma.
 nothing_beside_comma = parse_error(
     "a comma too many in {part}", hint="remove it, or add what it divides"
 )
-
 
 # Two windows of one kind in WITHIN.
 second_window = parse_error(
@@ -222,12 +212,10 @@ star_as_measure = parse_error(
     hint="name the columns: MEASURES A.x AS x; ALL ROWS PER MATCH gives every input column",
 )
 
-
 # `AS 'name'`.
 string_as_name = parse_error(
     "the name of a {what} in {clause} is a string", hint="write AS {text:quoted}"
 )
-
 
 # SUBSET that is not U = (A, B).
 malformed_subset = parse_error(
@@ -327,18 +315,15 @@ clause_in_script = unsupported(
     hint="pass the statements one by one, and write loops and branches in Python",
 )
 
-
 # `{name}` that no argument of the call gives.
 unknown_frame = plan_error(
     "no DataFrame is passed for `{{name}}`", notes=("passed: {frames}",), hint="{here.frame[name]}"
 )
 
-
 IN_DOUBLE_QUOTES = (
     "double quotes are for strings in Spark SQL, unless spark.sql.ansi.enabled and",
     "spark.sql.ansi.doubleQuotedIdentifiers are both true",
 )
-
 
 IN_BACKTICKS = "write {text:quoted} in backticks, or pass {option[dialect=snowflake|oracle|trino]}"
 
@@ -412,22 +397,18 @@ _SEPARATED = {
     "MATCH_RECOGNIZE": "after PATTERN come WITHIN, SUBSET and DEFINE",
 }
 
-
 # An expression that is no SQL; `reason` is the parser's.
 unreadable_expression = parse_error(
     "cannot read the expression in {where}", notes=("{reason:note}",)
 )
-
 
 # `x IN y`, where a list or a query should stand.
 in_without_parentheses = parse_error(
     "IN without parentheses in {where}", hint="write IN ({value}), or = {value}"
 )
 
-
 # A bracket in an expression that nothing closes.
 unclosed_bracket = parse_error("`{opening}` is not closed in {where}", hints=_CLOSED)
-
 
 # Nothing where an expression should stand.
 missing_expression = parse_error("expression missing in {where}")

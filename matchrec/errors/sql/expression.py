@@ -106,7 +106,6 @@ final_in_define = plan_error(
     hint="leave FINAL out: everything in {part[DEFINE]} is RUNNING",
 )
 
-
 # rand() and its like in a condition.
 nondeterministic = plan_error(
     "{function}() in {part[DEFINE]} gives another value at every evaluation",
@@ -115,14 +114,12 @@ nondeterministic = plan_error(
     condition="MATCH_RECOGNIZE_NONDETERMINISTIC_DEFINE",
 )
 
-
 # MEASURES rand() AS r, r + 1 AS s.
 changing_measure = plan_error(
     "measure `{name}` cannot be read by another one",
     notes=("{function}() would give another value there",),
     hint="compute with {name} in the SELECT around the clause",
 )
-
 
 # OVER, or a function that needs it.
 _in_place_of_a_window = partial(
@@ -141,7 +138,6 @@ window_function = _in_place_of_a_window(
         "ROW_NUMBER": "write count(*)",
     },
 )
-
 
 # A subquery that looks at a row of the match.
 correlated_subquery = unsupported(
@@ -190,7 +186,6 @@ bare_star = unsupported(
     "all columns of a row, `*`, outside a navigation are not supported in {clause}",
     hint="write LAST(struct(A.*)), or name the columns",
 )
-
 
 _PLAIN = "compare plain values computed from each, such as to_json(x), size(x) or x.field"
 _ONE_TYPE = "compute values of one type as columns of the input, and combine these"
@@ -406,14 +401,12 @@ type_column_without_texts = plan_error(
     hint="write {option[type_column=CAST({name} AS STRING)]}",
 )
 
-
 _variable_before_the_match = plan_error(
     "pattern variable `{qualifier}` cannot stand in {clause:part}",
     notes=("{clause:part} is evaluated before the match, on each row by itself",),
     hint="write {column}",
     culprit="qualifier",
 )
-
 
 # AVG(A.x, B.x), of which only the first is known to be an argument.
 _variable_not_read = plan_error(
@@ -422,7 +415,6 @@ _variable_not_read = plan_error(
     culprit="qualifier",
 )
 
-
 # sum(A.x) OVER w, where A is a variable of the window's pattern and no relation.
 _variable_over_window = plan_error(
     "pattern variable `{qualifier}` in a function over a window",
@@ -430,7 +422,6 @@ _variable_over_window = plan_error(
     hint="write it as a measure of the window: MEASURES ... AS m, then m OVER w",
     culprit="qualifier",
 )
-
 
 # x.price, where x is neither a pattern variable nor a relation.
 _unknown_qualifier = plan_error(
@@ -441,7 +432,6 @@ _unknown_qualifier = plan_error(
     culprit="name",
 )
 
-
 # A name that several columns of the input have.
 ambiguous_column = plan_error(
     "column `{name}` in {clause:part} is ambiguous",
@@ -449,7 +439,6 @@ ambiguous_column = plan_error(
     hint="rename them in a subquery before the clause: SELECT a.x, b.x AS x2 FROM ...",
     culprit="name",
 )
-
 
 # A word such as `current_date` that is a value of the query and a column of the input.
 doubtful_column = plan_error(

@@ -56,7 +56,6 @@ _MEANT = {
     "NULL": "a pattern without rows is written ()",
 }
 
-
 # `(A | )`.
 empty_alternative = parse_error(
     "`|` in PATTERN has nothing on one side",
@@ -98,13 +97,11 @@ unopened_bracket = parse_error(
     hint="remove it, or add `{opening}` where the group starts",
 )
 
-
 # A group that is closed by the bracket of another kind.
 wrong_bracket = parse_error(
     "`{opening}` in PATTERN is closed by `{found}`",
     hint="close it with `{closing}`, and close inner groups before outer ones",
 )
-
 
 # `(?:A|B)`.
 group_of_regular_expressions = parse_error(
@@ -123,13 +120,11 @@ two_quantifiers = parse_error(
     hint="keep one, or write parentheses: (A{first}){second}",
 )
 
-
 # `{2,1}`.
 bounds_reversed = parse_error(
     "quantifier in PATTERN asks for at least {least} and at most {most}",
     hint="write {{most},{least}}",
 )
-
 
 # `{0}`, `{,0}`.
 bound_is_zero = parse_error(
@@ -285,7 +280,6 @@ offset_too_large = unsupported(
     hint="write a number of rows that a partition can have",
 )
 
-
 # An offset below 0: so many `rows` the other way.
 negative_offset = plan_error(
     "offset of {function} in {clause} is `{written}`; the least offset is 0",
@@ -296,7 +290,6 @@ negative_offset = plan_error(
         "LAST": "write FIRST(x, {rows}) to go the other way",
     },
 )
-
 
 # Too many arguments, or too few.
 wrong_number_of_arguments = plan_error(
@@ -337,7 +330,6 @@ _MODIFIED = {
     ("LAST", "IGNORE NULLS"): "write max_by(A.x, order) FILTER (WHERE A.x IS NOT NULL)",
 }
 
-
 # OVER without a frame of rows, or with more than that.
 no_frame = unsupported(
     "OVER in {part[DEFINE]} without a frame of rows, and nothing else, is not supported",
@@ -346,13 +338,11 @@ no_frame = unsupported(
     condition="MATCH_RECOGNIZE_UNSUPPORTED_WINDOW_FUNCTION",
 )
 
-
 # A frame that ends before it starts.
 frame_without_rows = plan_error(
     "this frame ends before it starts",
     hint="write OVER (ROWS BETWEEN 2 PRECEDING AND CURRENT ROW), the earlier row first",
 )
-
 
 # OVER after an aggregate of one variable's rows.
 frame_of_variable = unsupported(

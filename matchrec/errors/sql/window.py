@@ -29,14 +29,12 @@ joined_rows = unsupported(
     hint="join them in a subquery: FROM (SELECT ... FROM a JOIN b ...) AS t",
 )
 
-
 # GROUP BY, HAVING, QUALIFY.
 grouped_rows = unsupported(
     "PATTERN in a window beside {word} is not supported",
     hint="group in a subquery: FROM (SELECT ... GROUP BY ...) AS t",
     hints={"QUALIFY": "keep rows in a query around this one: SELECT * FROM (SELECT ...) WHERE ..."},
 )
-
 
 # WINDOW w AS (...), w AS (...).
 duplicate_window = parse_error(
@@ -49,7 +47,6 @@ derived_window = unsupported(
     notes=("a window that has a frame cannot be extended",),
     hint="derive both from a window without PATTERN, or write OVER {name}",
 )
-
 
 # OVER (v MEASURES ...), where WINDOW has no v.
 unknown_base = plan_error(
@@ -110,7 +107,6 @@ not_in_window = unsupported(
     },
 )
 
-
 # What SEEK cannot go with.
 not_with_seek = unsupported(
     "{what} in a window with SEEK is not supported", hint="write INITIAL, or leave SEEK out"
@@ -136,14 +132,12 @@ next_in_own_frame = unsupported(
     hint="write a number of rows, AND 5 FOLLOWING, or AND UNBOUNDED FOLLOWING",
 )
 
-
 # t.m OVER w; `measure` is m.
 qualified_measure = parse_error(
     "`{name}` before OVER is neither a measure nor a function",
     notes=("a measure of a window has no qualifier",),
     hint="write {measure} OVER ...",
 )
-
 
 # M OVER w, where w has no measure m.
 unknown_measure = plan_error(
@@ -152,7 +146,6 @@ unknown_measure = plan_error(
     near="write {near}",
     hint="add it: MEASURES LAST({name}) AS {name}",
 )
-
 
 # M OVER v, where v has no PATTERN.
 measure_of_plain_window = plan_error(
@@ -204,18 +197,15 @@ moved = unsupported(
     hint="write the query around the clause as Spark SQL",
 )
 
-
 # An option of the clause that is not known.
 unknown_option = unsupported(
     "unknown option of MATCH_RECOGNIZE", hint="write {known} = TRUE, or remove it"
 )
 
-
 # PATTERN in a window, which the product does not have.
 no_windows = unsupported(
     "{product:sql} has no PATTERN in windows", hint="write FROM t MATCH_RECOGNIZE (...)"
 )
-
 
 # LIMIT DURATION without a unit and a number.
 malformed_duration = parse_error(
