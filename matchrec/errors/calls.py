@@ -8,7 +8,6 @@ from matchrec.errors.kinds import (
     SHORT,
     MatchRecognizeError,
     MatchRecognizePlanError,
-    MatchRecognizeRunError,
     MatchRecognizeUnsupportedError,
     library_of,
     listed,
@@ -295,14 +294,8 @@ column_is_no_condition = plan_error(
 )
 
 
-def cannot_write(
-    what: str, span: Span | None, hint: str | None = None
-) -> MatchRecognizeUnsupportedError:
-    """A part of SASE+ or of a Pattern that SQL has no words for."""
-    return MatchRecognizeUnsupportedError(
-        f"MATCH_RECOGNIZE has no equivalent of {what}", span, hint=hint
-    )
-
+# A part of SASE+ or of a Pattern that SQL has no words for.
+cannot_write = unsupported("MATCH_RECOGNIZE has no equivalent of {what}", hint="{cure}")
 
 # What was written in SQL and, read again, asks for something else.
 means_something_else = unsupported(
@@ -420,14 +413,11 @@ no_room_on_machine = run_error(
 )
 
 
-def no_room_on_disk(folder: str | None) -> MatchRecognizeRunError:
-    """Rows that wait to be sorted find no room where Spark has its workers write."""
-    return MatchRecognizeRunError(
-        f"no room on the disk of {folder or 'temporary files'} for rows that are being sorted",
-        hint="name folders with more room in spark.local.dir, or have Spark sort:"
-        f" {current_surface().option('sort', 'spark')}",
-    )
-
+# Rows that wait to be sorted find no room where Spark has its workers write.
+no_room_on_disk = run_error(
+    "no room on the disk of {folder} for rows that are being sorted",
+    hint="name folders with more room in spark.local.dir, or have Spark sort: {option[sort=spark]}",
+)
 
 # A query of a session after `stop`.
 stopped_session = refused(

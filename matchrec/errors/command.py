@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from matchrec.errors.kinds import MatchRecognizePlanError
 from matchrec.errors.message import plan_error, refused
 
 # A --table argument that is not NAME=PATH.
@@ -133,14 +132,12 @@ wrong_limit = plan_error(
 )
 
 
-def wrong_plot(given: list[str]) -> MatchRecognizePlanError:
-    """What `--plot` needs to know."""
-    return MatchRecognizePlanError(
-        f"`--plot {' '.join(given)}` of %%matchrec has {len(given)} name{'s' * (len(given) != 1)}",
-        notes=("wanted: the column along the line, that up it, and that of the series, if any",),
-        hint="write --plot date close ticker",
-    )
-
+# What `--plot` needs to know.
+wrong_plot = plan_error(
+    "`--plot {given}` of %%matchrec has {names}",
+    notes=("wanted: the column along the line, that up it, and that of the series, if any",),
+    hint="write --plot date close ticker",
+)
 
 # What `--partition` takes.
 no_events = plan_error(

@@ -68,8 +68,9 @@ class Message(Generic[E]):
     `{value:shown}` any value of Python's. `{word.one}` and `{part[DEFINE]}` are words of the
     language that is being read, `{option[sort=spark]}` and `{here.marker}` what one writes on the
     surface that is in use; the value of an option may have fields, and be one of several with `|`
-    between them. Other braces are braces. A note with `{names:some}` is left out where there are no
-    names. Names that are listed as they are written, which is otherwise, are the keys of a mapping.
+    between them. None is nothing, and so is a hint without words. Other braces are braces. A note
+    with `{names:some}` is left out where there are no names. Names that are listed as they are
+    written, which is otherwise, are the keys of a mapping.
 
     near: the hint where one of the names among the values is like `name`; it is `{near}`. hints: by
     the first value in upper case. culprit: the field under whose value the carets are. condition:
@@ -98,7 +99,7 @@ class Message(Generic[E]):
             _filled(self.sentence, named),
             *(span for span in spans if span is not None),
             notes=tuple(_filled(note, named) for note in self.notes if _has_names(note, named)),
-            hint=None if hint is None else _filled(hint, named),
+            hint=_filled(hint or "", named) or None,
         )
         if self.culprit is not None:
             error.culprit = str(named[self.culprit])
@@ -180,7 +181,7 @@ def _filled(template: str, named: Mapping[str, object]) -> str:
             return _FORMS[field["form"]](value)
         if isinstance(value, Mapping):
             return listed(value.values())
-        return listed(value) if isinstance(value, tuple) else str(value)
+        return listed(value) if isinstance(value, tuple) else "" if value is None else str(value)
 
     return re.sub(_FIELD, fill, template)
 

@@ -5,20 +5,9 @@
 
 from __future__ import annotations
 
-from matchrec.errors.kinds import MatchRecognizeParseError, MatchRecognizePlanError, listed
+from matchrec.errors.kinds import MatchRecognizePlanError, listed
 from matchrec.errors.message import parse_error, plan_error, unsupported
 from matchrec.source import Span
-
-
-def unexpected_token(text: str, where: str, expected: str, span: Span) -> MatchRecognizeParseError:
-    """A token that cannot stand where it does; `expected` says what can."""
-    return MatchRecognizeParseError(
-        f"unexpected `{text}` in {where}",
-        span,
-        notes=(f"expected here: {expected}",),
-        hint=_MEANT.get(text.upper()),
-    )
-
 
 _ORDER = "the order is: PATTERN, WHERE, WITHIN, RETURN"
 _MEANT = {
@@ -35,14 +24,13 @@ _MEANT = {
     ";": "remove it: a query is one statement",
 } | dict.fromkeys(("PATTERN", "WHERE", "WITHIN", "RETURN"), _ORDER)
 
+# A token that cannot stand where it does; `expected` says what can.
+unexpected_token = parse_error(
+    "unexpected `{text}` in {where}", notes=("expected here: {expected}",), hints=_MEANT
+)
 
-def unexpected_end(where: str, expected: str, span: Span) -> MatchRecognizeParseError:
-    """The text ends too early."""
-    return MatchRecognizeParseError(
-        f"the query ends in {where}" if where != "the query" else "the query is empty",
-        span,
-        notes=(f"expected here: {expected}",),
-    )
+# The text ends too early, or there is none.
+unexpected_end = parse_error("the query {ends}", notes=("expected here: {expected}",))
 
 
 # `SEQ()`.

@@ -205,7 +205,7 @@ def row_of(given: Sequence[str] | None) -> tuple[object, ...] | None:
 def drawn(query: matchrec.Query, named: list[str]) -> Plot:
     """The matches over the rows that they were found in."""
     if not 2 <= len(named) <= 3:
-        raise errors.wrong_plot(named)
+        raise errors.wrong_plot(given=" ".join(named), names=counted(len(named), "name"))
     x, y, *by = named
     return query.plot(x=x, y=y, by=by[0] if by else None)
 

@@ -65,7 +65,7 @@ def check(reading: ReadQuery, plan: MatchPlan, text: str) -> None:
     try:
         part = differing(plan, sql.read_again(text))
     except MatchRecognizeError as error:
-        raise errors.cannot_write(f"this: {error.message}", START) from error
+        raise errors.cannot_write(START, what=f"this: {error.message}", cure=None) from error
     if part is not None:
         found = (each for each in plan.definitions if each.variable == part)
         definition = next(found, None)

@@ -96,7 +96,7 @@ def refuse_absences(plan: MatchPlan) -> None:
             what = "a negation of SASE+ under strict contiguity"
             hint = "between two events there is none: leave it out"
             ends = absence.after is None or absence.before is None
-            raise errors.cannot_write(what, absence.span, None if ends else hint)
+            raise errors.cannot_write(absence.span, what=what, cure=None if ends else hint)
 
 
 def refuse_conditions(plan: MatchPlan) -> None:
@@ -105,11 +105,11 @@ def refuse_conditions(plan: MatchPlan) -> None:
         if definition.variable == plan.closing:
             what = "a condition on the whole match"
             hint = "make it a column of RETURN, and test that after the match"
-            raise errors.cannot_write(what, definition.condition.span, hint)
+            raise errors.cannot_write(definition.condition.span, what=what, cure=hint)
         for reference in expression.references(definition.condition):
             if isinstance(reference, expression.Aggregate) and reference.so_far:
                 what = "an aggregate over the rows before: in DEFINE it includes the row itself"
-                raise errors.cannot_write(what, reference.span)
+                raise errors.cannot_write(reference.span, what=what, cure=None)
 
 
 def _notes(reading: ReadQuery) -> Iterator[Note]:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from matchrec.errors.kinds import MatchRecognizeParseError, MatchRecognizePlanError, shown
+from matchrec.errors.kinds import MatchRecognizeParseError
 from matchrec.errors.language import part
 from matchrec.errors.message import parse_error, plan_error, unsupported
 from matchrec.source import Span
@@ -158,15 +158,11 @@ foreign_parameter = unsupported(
 )
 
 
-def value_is_no_bound(parameter: str, value: object, span: Span | None) -> MatchRecognizePlanError:
-    """An argument that cannot be the bound of a quantifier."""
-    text = "NULL" if value is None else shown(value)
-    return MatchRecognizePlanError(
-        f"parameter `{parameter}`, the bound of a quantifier in PATTERN, is {text}",
-        span,
-        hint="pass a whole number from 0 on; for no bound leave it out, as in {2,}",
-    )
-
+# An argument that cannot be the bound of a quantifier.
+value_is_no_bound = plan_error(
+    "parameter `{parameter}`, the bound of a quantifier in PATTERN, is {value}",
+    hint="pass a whole number from 0 on; for no bound leave it out, as in {2,}",
+)
 
 # `PERMUTE()` or `PERMUTE(A, )`.
 empty_permutation_part = parse_error(

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from matchrec.errors.kinds import MatchRecognizeUnsupportedError
-from matchrec.errors.message import parse_error, plan_error, sql_of, unsupported
-from matchrec.source import Span
+from matchrec.errors.message import parse_error, plan_error, unsupported
 
 _FRAMES = (
     "the frames are: ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING, AND n FOLLOWING, "
@@ -181,14 +179,10 @@ window_asked_about = unsupported(
 unreadable = parse_error("cannot read this as {product:sql}", notes=("{reason:note}",))
 
 
-def without_equivalent(
-    product: str, name: str | None, reason: str, span: Span, cure: str | None = None
-) -> MatchRecognizeUnsupportedError:
-    """What the other product lacks, or sqlglot would make something else of. name: of a call."""
-    what = "this" if name is None else f"this {name}"
-    return MatchRecognizeUnsupportedError(
-        f"{sql_of(product)} has no equivalent of {what}", span, notes=(reason,), hint=cure
-    )
+# What the other product lacks, or sqlglot would make something else of.
+without_equivalent = unsupported(
+    "{product:sql} has no equivalent of {what}", notes=("{reason}",), hint="{cure}"
+)
 
 
 # A fragment of a query whose parts come in another order in the other dialect.

@@ -271,7 +271,7 @@ def reporting_full_disk(place: str | None) -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in FULL:
-            raise no_room_on_disk(place) from error
+            raise no_room_on_disk(folder=place or "temporary files") from error
         raise
 
 
