@@ -1,6 +1,8 @@
 """Messages as records: what an error says, in words with fields, and what fills them.
 
-    unclosed = parse_error("`{opening}` is not closed in PATTERN", hint="add `{closing}`")
+    unclosed = parse_error('''`{opening}` is not closed in PATTERN
+        note: the group starts there
+        add `{closing}`''')
     raise unclosed(span, opening="(", closing=")")
 
 The modules of this room are a catalogue of such records, by topic. What has to look at its values
@@ -186,8 +188,28 @@ def _filled(template: str, named: Mapping[str, object]) -> str:
     return re.sub(_FIELD, fill, template)
 
 
-parse_error = partial(Message, MatchRecognizeParseError)
-plan_error = partial(Message, MatchRecognizePlanError)
-unsupported = partial(Message, MatchRecognizeUnsupportedError)
-run_error = partial(Message, MatchRecognizeRunError)
-refused = partial(Message, MatchRecognizeError)
+MARKS = ("near", "culprit", "condition")
+
+
+def record(kind: type[E], text: str, notes: tuple[str, ...] = (), **others: Any) -> Message[E]:
+    """A message from a text that looks as it prints: the sentence, and in the lines below it notes,
+    which are marked, and the hint; `near`, `culprit` and `condition` have a line and a mark, too. A
+    line that is further indented goes on with the one above.
+
+    notes, others: what is put together of several texts.
+    """
+    sentence, *lines = (" ".join(line.split()) for line in re.split(r"\n {4}(?! )", text))
+    for line in lines:
+        mark, _, rest = line.partition(": ")
+        if mark == "note":
+            notes = (*notes, rest)
+        else:
+            others |= {mark: rest} if mark in MARKS else {"hint": line}
+    return Message(kind, sentence, notes, **others)
+
+
+parse_error = partial(record, MatchRecognizeParseError)
+plan_error = partial(record, MatchRecognizePlanError)
+unsupported = partial(record, MatchRecognizeUnsupportedError)
+run_error = partial(record, MatchRecognizeRunError)
+refused = partial(record, MatchRecognizeError)
