@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
+from operator import attrgetter
 
 from pyspark.sql import DataFrame
 
@@ -18,16 +19,11 @@ from matchrec.frontends.sql import locate
 from matchrec.frontends.sql.lower import lower
 from matchrec.frontends.sql.nodes import QueryNode, Site
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
-from matchrec.plan.text import Template, parameter_name
+from matchrec.plan.text import parameter_name
 from matchrec.source import Source, Span
 from matchrec.spark.execute import ClauseResult, execute
 from matchrec.spark.question import Options, is_streaming
 from matchrec.spark.session import Relation, Runner
-
-
-def dataframe_of(result: ClauseResult) -> DataFrame:
-    """The rows of a clause as they are."""
-    return result.dataframe
 
 
 @dataclass(frozen=True)
@@ -47,7 +43,7 @@ class Clause:
     alias: str | None = None
     use: Use = EVERYTHING
     is_window: bool = False
-    finish: Callable[[ClauseResult], DataFrame] = field(default=dataframe_of)
+    finish: Callable[[ClauseResult], DataFrame] = field(default=attrgetter("dataframe"))
     searched: MatchPlan | None = None
 
     @cached_property
@@ -173,19 +169,13 @@ class QueryText:
 
     def relation(self, site: Site) -> Relation:
         """The input of a clause, once those in it have results."""
-
-        def select_list_from(select_list: Template) -> Template:
-            return locate.select_from(self.query, site, select_list)
-
-        def after_with(text: Template) -> Template:
-            return locate.in_scope(self.query, site, text)
-
-        runner = replace(self.runner, in_scope=after_with)
+        select_from = partial(locate.select_from, self.query, site)
+        runner = replace(self.runner, in_scope=partial(locate.in_scope, self.query, site))
         if site.window is not None and site.window.before is not None:
-            return Relation(runner, select_list_from)
+            return Relation(runner, select_from)
         as_written = self.as_written(locate.markers_of_rows(self.query, site))
         query = locate.rows_of(self.query, site)
-        return Relation(runner, select_list_from, lambda: as_written.sql(query))
+        return Relation(runner, select_from, lambda: as_written.sql(query))
 
 
 def lower_site(site: Site, values: Mapping[str, object]) -> MatchPlan:

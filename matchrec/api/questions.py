@@ -34,7 +34,9 @@ def trace(clause: Clause, target: Target, limit: int) -> Why:
     """The rows of a partition, their search, its values, words. Runs jobs."""
     asked, engine = clause.plan_searched("why"), clause.options.engine
     tests = ((test.mapped, test.definition) for test in negation_tests(asked))
-    parts = parts_of(with_gaps(asked), writing(clause, asked), tests)
+    # with the windows that rows alone do not tell, as they are asked
+    told = gaps_as_conditions(asked, compile_pattern(asked).follow) if asked.gaps else asked
+    parts = parts_of(told, writing(clause, asked), tests)
     plan = search_only(asked, parts.measures)
     found = collect_partition(plan, clause.relation, clause.alias, engine, target)
     task = found.executable.task
@@ -50,11 +52,6 @@ def trace(clause: Clause, target: Target, limit: int) -> Why:
     conditions = Explainer(task, parts, traced.attempts, keys, values, count).conditions()
     rows = TracedRows(found.keys, found.orders, found.places, found.irrelevant)
     return Why(Teller(asked, task, rows, traced, conditions).story())
-
-
-def with_gaps(plan: MatchPlan) -> MatchPlan:
-    """The plan whose conditions have the windows that rows alone do not tell, as they are asked."""
-    return gaps_as_conditions(plan, compile_pattern(plan).follow) if plan.gaps else plan
 
 
 def writing(clause: Clause, plan: MatchPlan) -> Write | None:
