@@ -208,8 +208,13 @@ def record(kind: type[E], text: str, notes: tuple[str, ...] = (), **others: Any)
     return Message(kind, sentence, notes, **others)
 
 
-parse_error = partial(record, MatchRecognizeParseError)
-plan_error = partial(record, MatchRecognizePlanError)
-unsupported = partial(record, MatchRecognizeUnsupportedError)
-run_error = partial(record, MatchRecognizeRunError)
-refused = partial(record, MatchRecognizeError)
+def of(kind: type[E]) -> Callable[..., Message[E]]:
+    """What makes messages of a kind: see `record`."""
+    return partial(record, kind)
+
+
+parse_error = of(MatchRecognizeParseError)
+plan_error = of(MatchRecognizePlanError)
+unsupported = of(MatchRecognizeUnsupportedError)
+run_error = of(MatchRecognizeRunError)
+refused = of(MatchRecognizeError)
