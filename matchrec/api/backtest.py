@@ -49,11 +49,11 @@ def against(
     for rows, what in ((clause.relation.rows, "those of the query"), (labels, "labels")):
         if is_streaming(rows):
             raise errors.against_stream(what=what)
-    found = execute(plan, clause.relation, clause.alias, clause.options).dataframe
+    found = execute(clause.question(plan, clause.options)).dataframe
     labelled = Labels.of(labels, found, key, ends)
     options = Options(sort=clause.options.sort, max_steps=clause.options.max_steps)
     try:
-        asked, task, rows = attempts_of(plan, clause.relation, clause.alias, options)
+        asked, task, rows = attempts_of(clause.question(plan, options))
     except MatchRecognizeUnsupportedError as unknown:
         attempts = None
         why = f"not known: {unknown.message}"

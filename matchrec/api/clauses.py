@@ -22,7 +22,7 @@ from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
 from matchrec.plan.text import parameter_name
 from matchrec.source import Source, Span
 from matchrec.spark.execute import ClauseResult, execute
-from matchrec.spark.question import Options, is_streaming
+from matchrec.spark.question import Options, Question, is_streaming
 from matchrec.spark.session import Relation, Runner
 
 
@@ -49,7 +49,11 @@ class Clause:
     @cached_property
     def result(self) -> ClauseResult:
         """What comes out. Raises MatchRecognizeError for whatever is wrong with the clause."""
-        return execute(self.plan, self.relation, self.alias, self.options, self.use)
+        return execute(self.question(self.plan, self.options, self.use))
+
+    def question(self, plan: MatchPlan, options: Options, use: Use = EVERYTHING) -> Question:
+        """What a plan asks of its rows."""
+        return Question.of_query(plan, self.relation, self.alias, options, use)
 
     @property
     def names(self) -> list[str]:

@@ -74,17 +74,16 @@ def search_of(clause: Clause, plan: MatchPlan, totals: Totals) -> ClauseResult:
 
     Raises MatchRecognizeUnsupportedError for such totals over a stream.
     """
-    arguments = clause.relation, clause.alias, clause.options
     flows, reason = is_streaming(clause.relation.rows), errors.BY_ONE_AT_A_TIME
     if flows or clause.options.engine != "backtracking":
         try:
-            return execute(replace(plan, totals=totals), *arguments)
+            return execute(clause.question(replace(plan, totals=totals), clause.options))
         except errors.NotCarriedError as error:
             if flows:
                 raise
             reason = error.reason
     plan = replace(plan, measures=plan.measures or (A_COLUMN,))
-    return replace(execute(plan, *arguments), built=reason)
+    return replace(execute(clause.question(plan, clause.options)), built=reason)
 
 
 def sql_of(call: AskedTotal, found: ClauseResult, totals: Totals) -> str:

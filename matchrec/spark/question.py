@@ -163,7 +163,9 @@ class Question:
         options: Options,
         use: Use = EVERYTHING,
     ) -> Question:
-        """What a query asks. alias: the name that qualifies the relation's columns."""
+        """What a query asks. alias: the name that qualifies the relation's columns. use: what is
+        used of the result; the whole query is checked all the same.
+        """
         columns = input_columns(relation.runner, relation.rows.columns, alias)
         return Question.of((Rule("", plan),), relation, columns, options, use)
 

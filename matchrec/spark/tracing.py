@@ -19,7 +19,6 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import types as spark_types
 
-from matchrec.arguments import Engine
 from matchrec.compile.executable import Executable
 from matchrec.compile.path import Draft
 from matchrec.conditions.row_column import RowColumn, row_column
@@ -38,7 +37,7 @@ from matchrec.spark import wire
 from matchrec.spark.environment import able_workers
 from matchrec.spark.execute import project
 from matchrec.spark.prepare import Demand, prepare_sorted
-from matchrec.spark.question import Options, Question, is_streaming
+from matchrec.spark.question import Question
 from matchrec.spark.session import Relation, quiet_analysis
 from matchrec.spark.types import crossing_schema, decode_columns, schema_of_reads
 from matchrec.spark.worker.arrays import as_integers, column, to_bytes
@@ -86,13 +85,10 @@ class CollectedPartition:
     irrelevant: frozenset[int]
 
 
-def collect_partition(
-    plan: MatchPlan, relation: Relation, alias: str | None, engine: Engine, target: Target
-) -> CollectedPartition:
+def collect_partition(question: Question, target: Target) -> CollectedPartition:
     """The partition that is asked for. Runs a job; raises MatchRecognizeError."""
-    if is_streaming(relation.rows):
+    if question.is_stream:
         raise errors.asked_of_stream(asked="`why`")
-    question = Question.of_query(plan, relation, alias, Options(engine))
     (rule,) = question.rules
     with quiet_analysis(), question.asking(rule):
         drafted = question.draft(rule, RowScope.NEIGHBOURS)
