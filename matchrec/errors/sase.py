@@ -166,19 +166,11 @@ unknown_index = parse_error("""`{name}{written}` is no event of `{name}`
     write one of them, e.g. {name}[i-1] for the event before {name}[i]""")
 
 
-def kleene_without_index(
-    name: str, attribute: str | None, clause: str, span: Span
-) -> MatchRecognizePlanError:
-    """`a.x`, or `a`, where `a[]` is a Kleene plus."""
-    written = f"{name}.{attribute}" if attribute else name
-    attribute = attribute or "x"
-    return MatchRecognizePlanError(
-        f"`{written}` in {clause}: `{name}[]` is a Kleene plus, which has several events",
-        span,
-        hint=f"write {name}[1].{attribute} for the first, {name}[i].{attribute} for each later "
-        f"one, {name}[{name}.LEN].{attribute} for the last",
-    )
-
+# `a.x`, or `a`, where `a[]` is a Kleene plus.
+kleene_without_index = plan_error("""`{written}` in {clause}: `{name}[]` is a Kleene plus, which has
+        several events
+    write {name}[1].{attribute} for the first, {name}[i].{attribute} for each later one,
+        {name}[{name}.LEN].{attribute} for the last""")
 
 # `b[1].x` where b is one event.
 index_of_one_event = plan_error("""`{written}` in {clause}: `{name}` is one event, not a Kleene plus

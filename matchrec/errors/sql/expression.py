@@ -178,9 +178,9 @@ def cure(operator: str, left: str, right: str) -> str:
 
 
 def _template(operator: str, left: str, right: str) -> str:
-    kinds = {kind(left), kind(right)}
-    for both, found in _CURES.items():
-        if kinds == both:
+    kinds = frozenset({kind(left), kind(right)})
+    for both in (kinds, frozenset(name.removesuffix("_ntz") for name in kinds)):
+        if found := _CURES.get(both):
             return found if operator in _COMPARISONS else _COMPUTED.get(both, found)
     if kinds == {"number"} or kinds == {"string"}:
         return _cast("DOUBLE")
@@ -240,26 +240,20 @@ _CURES = {
     frozenset({"timestamp", "number"}): (
         "write a timestamp for the number, or unix_timestamp({word.one}) for seconds"
     ),
-    frozenset({"timestamp_ntz", "number"}): (
-        "write a timestamp for the number, or unix_timestamp({word.one}) for seconds"
-    ),
     frozenset({"date", "timestamp"}): _DATE_AS_TIMESTAMP,
     frozenset({"date", "timestamp_ntz"}): _cast("TIMESTAMP_NTZ", " for the date"),
     frozenset({"timestamp", "timestamp_ntz"}): _cast("TIMESTAMP", " for the timestamp_ntz"),
     frozenset({"date", "interval"}): _DIFFERENCE,
     frozenset({"timestamp", "interval"}): _DIFFERENCE,
-    frozenset({"timestamp_ntz", "interval"}): _DIFFERENCE,
     frozenset({"boolean", "number"}): _cast("INT", " for the boolean"),
     frozenset({"binary", "string"}): _cast("STRING", " for the binary"),
     frozenset({"date"}): "write the days between them: datediff({word.later}, {word.earlier})",
     frozenset({"timestamp"}): _DIFFERENCE,
-    frozenset({"timestamp_ntz"}): _DIFFERENCE,
     frozenset({"interval"}): _SECONDS,
 }
 _COMPUTED = {
     frozenset({"interval", "number"}): _SECONDS,
     frozenset({"timestamp", "number"}): "write INTERVAL '30' DAY for a number of days",
-    frozenset({"timestamp_ntz", "number"}): "write INTERVAL '30' DAY for a number of days",
     frozenset({"date", "number"}): "write unix_date({word.one}) for days as a number",
     frozenset({"date", "interval"}): _DATE_AS_TIMESTAMP,
 }

@@ -301,8 +301,14 @@ class ExpressionReader:
         name, written = node.name.text, node.index.of(node.name.text)
         component = self.component(node.name)
         if component.kleene and node.index is Index.ALONE:
-            attribute = node.attribute.names[0] if node.attribute else None
-            raise errors.kleene_without_index(name, attribute, self.clause, node.span)
+            attribute = node.attribute.names[0] if node.attribute else ""
+            raise errors.kleene_without_index(
+                node.span,
+                written=f"{name}.{attribute}".rstrip("."),
+                clause=self.clause,
+                name=name,
+                attribute=attribute or "x",
+            )
         if not component.kleene and node.index is not Index.ALONE:
             raise errors.index_of_one_event(
                 node.span, written=written, clause=self.clause, name=name
