@@ -208,15 +208,16 @@ def chosen_clause(reading: Reading, asked: int | str | None) -> int:
         return 1
     sites = reading.query.sites if isinstance(reading, QueryText) else ()
     places = [reading.source.at(site.relation) for site in sites]
-    names = [f"{place} AS {alias}" for place, alias in zip(places, aliases, strict=False)]
+    named = enumerate(zip(places, aliases, strict=False), 1)
+    names = "\n".join(f"{number}: {place} AS {alias}" for number, (place, alias) in named)
     if asked is None:
-        raise errors.several_clauses(names)
+        raise errors.several_clauses(count=len(aliases), names=names)
     if isinstance(asked, int):
         numbers = [asked] if 1 <= asked <= len(aliases) else []
     else:
         numbers = [n for n, alias in enumerate(aliases, 1) if alias.lower() == asked.lower()]
     if len(numbers) != 1:
-        raise errors.unknown_clause(asked, names)
+        raise errors.unknown_clause(asked=asked, names=names)
     return numbers[0]
 
 

@@ -100,7 +100,12 @@ class Message(Generic[E]):
         error = self.kind(
             _filled(self.sentence, named),
             *(span for span in spans if span is not None),
-            notes=tuple(_filled(note, named) for note in self.notes if _has_names(note, named)),
+            notes=tuple(
+                line
+                for note in self.notes
+                if _has_names(note, named)
+                for line in _filled(note, named).split("\n")
+            ),
             hint=_filled(hint or "", named) or None,
         )
         if self.culprit is not None:

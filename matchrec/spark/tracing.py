@@ -132,7 +132,11 @@ class PartitionRequest:
         sent = prepared.send((*crossing, *self.further_columns()))
         table = collect_table(sent.rows)
         if not table.num_rows:
-            raise errors.no_such_partition(tuple(self.keys), self.some_keys() if self.keys else [])
+            if some := self.some_keys():
+                raise errors.no_such_partition(
+                    some=errors.lines_of(some), example=errors.example(some[0])
+                )
+            raise errors.no_rows_at_all()
         starts = np.array([0, table.num_rows], np.int64)
         with naming_rows(lambda row: RowPlace(self.target.partition or {}, row + 1)):
             check_windows(executable, table, starts)
@@ -163,9 +167,10 @@ class PartitionRequest:
         """
         wanted, folded = self.target.partition, self.question.columns.folded
         if wanted is None:
-            found = self.some_keys() if self.keys else []
-            if len(found) > 1:
-                raise errors.several_partitions(tuple(self.keys), found)
+            if len(some := self.some_keys()) > 1:
+                raise errors.several_partitions(
+                    some=errors.lines_of(some), example=errors.example(some[0])
+                )
             return {}
         names = {folded(name): name for name in self.keys}
         known = {names.get(folded(name), name): name for name in wanted}
@@ -196,12 +201,15 @@ class PartitionRequest:
                     argument=argument, value=value, name=name, kind=kind, example=row.s
                 )
 
-    def some_keys(self) -> list[tuple[str, ...]]:
-        """The keys of some partitions, as text."""
+    def some_keys(self) -> list[dict[str, str]]:
+        """The keys of some partitions, by name and as text; none where nothing divides the rows."""
+        if not self.keys:
+            return []
         items = [f"CAST({text} AS STRING) AS k{i}" for i, text in enumerate(self.keys.values())]
         rows = self.question.relation.select(items).distinct().limit(MOST_KEYS + 1).collect()
         keys = (tuple("NULL" if one is None else one for one in row) for row in rows)
-        return sorted(keys, key=lambda key: [by_number(one) for one in key])
+        in_order = sorted(keys, key=lambda key: [by_number(one) for one in key])
+        return [dict(zip(self.keys, key, strict=True)) for key in in_order]
 
     def further_columns(self) -> tuple[RowColumn, ...]:
         """What is collected beside what the engine needs: places of rows, `row_tests`, and tests of
@@ -236,7 +244,11 @@ class PartitionRequest:
             return ()
         if not asked.any():
             near = places[max(0, earlier - 2) : earlier + 2]
-            raise errors.no_such_row(self.target.row, self.orders, near)
+            wanted = zip(self.orders, self.target.row, strict=False)
+            raise errors.no_such_row(
+                wanted=", ".join(f"{order} = {value}" for order, value in wanted),
+                rows=errors.lines_of(dict(zip(self.orders, one, strict=True)) for one in near),
+            )
         return tuple(np.flatnonzero(asked).tolist())
 
 

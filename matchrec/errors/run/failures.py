@@ -5,7 +5,7 @@ And what a rule set cannot have.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import TypeVar
 
@@ -262,23 +262,15 @@ no_clause = plan_error("""the query has no MATCH_RECOGNIZE clause to ask about
     pass the query that has it""")
 
 
-def several_clauses(names: Sequence[str]) -> MatchRecognizePlanError:
-    """Several clauses, and none is named. names: in the order in which they are evaluated."""
-    return MatchRecognizePlanError(
-        f"the query has {len(names)} MATCH_RECOGNIZE clauses",
-        notes=tuple(f"{number}: {name}" for number, name in enumerate(names, 1)),
-        hint=f"write {current_surface().option('clause', 1)} for the first of them",
-    )
+# Several clauses, and none is named. names: a line each, in the order in which they are evaluated.
+several_clauses = plan_error("""the query has {count} MATCH_RECOGNIZE clauses
+    note: {names}
+    write {option[clause=1]} for the first of them""")
 
-
-def unknown_clause(given: object, names: Sequence[str]) -> MatchRecognizePlanError:
-    """clause= names none of them."""
-    return MatchRecognizePlanError(
-        f"there is no clause {given!r}",
-        notes=tuple(f"{number}: {name}" for number, name in enumerate(names, 1)),
-        hint=f"write the number of one of them, {current_surface().option('clause', 1)}",
-    )
-
+# clause= names none of them.
+unknown_clause = plan_error("""there is no clause {asked:repr}
+    note: {names:some}
+    write the number of one of them, {option[clause=1]}""")
 
 # partition= names a column by which the rows are not partitioned.
 unknown_partition_column = plan_error("""`{name}` of `partition` divides no partitions
@@ -293,39 +285,30 @@ def partition_column_missing(name: str, known: Iterable[str]) -> MatchRecognizeP
     return MatchRecognizePlanError(f"`partition` has no value of `{name}`", hint=f"write {wanted}")
 
 
-def several_partitions(
-    names: Sequence[str], keys: Sequence[tuple[str, ...]]
-) -> MatchRecognizePlanError:
-    """No partition is named, and there are several. keys: of some of them, as text."""
-    return MatchRecognizePlanError(
-        "`why` is about one partition, and there are several",
-        notes=key_notes(names, keys),
-        hint=f"write {example(names, keys)}",
-    )
+# No partition is named, and there are several. some: a line each.
+several_partitions = plan_error("""`why` is about one partition, and there are several
+    note: some of them:
+    note: {some}
+    write {example}""")
+
+# The partition that is named has no rows. some: a line for each of some that have.
+no_such_partition = plan_error("""the partition has no rows
+    note: some of them:
+    note: {some}
+    write {example}""")
+
+# No partition has any.
+no_rows_at_all = plan_error("there are no rows")
 
 
-def no_such_partition(
-    names: Sequence[str], keys: Sequence[tuple[str, ...]]
-) -> MatchRecognizePlanError:
-    """The partition that is named has no rows. keys: of some that have, as text."""
-    return MatchRecognizePlanError(
-        "the partition has no rows" if names and keys else "there are no rows",
-        notes=key_notes(names, keys) if keys else (),
-        hint=f"write {example(names, keys)}" if keys else None,
-    )
+def lines_of(rows: Iterable[Mapping[str, object]]) -> str:
+    """A line of names and values for each row."""
+    return "\n".join(f"  {', '.join(f'{n} = {v}' for n, v in row.items())}" for row in rows)
 
 
-def key_notes(names: Sequence[str], keys: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    """Some partitions, one a line."""
-    rows = (", ".join(f"{n} = {v}" for n, v in zip(names, row, strict=True)) for row in keys)
-    return ("some of them:", *(f"  {row}" for row in rows))
-
-
-def example(names: Sequence[str], keys: Sequence[tuple[str, ...]]) -> str:
+def example(keys: Mapping[str, str]) -> str:
     """A partition as one asks for it."""
-    return current_surface().keys(
-        [(name, f'"{one}"') for name, one in zip(names, keys[0], strict=True)]
-    )
+    return current_surface().keys([(name, f'"{one}"') for name, one in keys.items()])
 
 
 # Too many rows for the driver.
@@ -345,21 +328,11 @@ def other_number_of_order_values(given: int, orders: Sequence[str]) -> MatchReco
     )
 
 
-def no_such_row(
-    given: Sequence[object], orders: Sequence[str], near: Sequence[tuple[str, ...]]
-) -> MatchRecognizePlanError:
-    """No row has these values. near: places of rows about there, as text."""
-    values = zip(orders, given, strict=False)
-    wanted = ", ".join(f"{order} = {value}" for order, value in values)
-    rows = tuple(
-        "  " + ", ".join(f"{o} = {v}" for o, v in zip(orders, row, strict=True)) for row in near
-    )
-    return MatchRecognizePlanError(
-        f"the partition has no row with {wanted}",
-        notes=("the nearest rows:", *rows),
-        hint=current_surface().row,
-    )
-
+# No row has these values. near: a line for each of the rows about there.
+no_such_row = plan_error("""the partition has no row with {wanted}
+    note: the nearest rows:
+    note: {rows}
+    {here.row}""")
 
 # MATCH_NUMBER() in a condition of a query that may skip rows, or asks for all matches.
 coverage_of_match_number = unsupported("""coverage of a query with event selection and
