@@ -209,7 +209,9 @@ def record(kind: type[E], text: str, notes: tuple[str, ...] = (), **others: Any)
         if mark == "note":
             notes = (*notes, rest)
         else:
-            others |= {mark: rest} if mark in MARKS else {"hint": line}
+            name, words = (mark, rest) if mark in MARKS else ("hint", line)
+            assert name not in others, (sentence, name)
+            others[name] = words
     return Message(kind, sentence, notes, **others)
 
 
