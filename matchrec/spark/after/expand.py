@@ -130,10 +130,8 @@ def unwind_graph(graph: DataFrame) -> DataFrame:
     )
     follow = sql.udf(untyped_paths, "array<array<int>>")
     with able_workers(graph.sparkSession):
-        one_each = grouped.select("*", sql.explode(follow(pointers)).alias("__path"))
-    return one_each.selectExpr(
-        *keys[:shown], *(events(name, variables[name]) for name in variables)
-    )
+        each = grouped.select("*", sql.explode(follow(pointers)).alias("__path"))
+    return each.selectExpr(*keys[:shown], *(events(name, variables[name]) for name in variables))
 
 
 def events(variable: str, states: Sequence[str]) -> str:
