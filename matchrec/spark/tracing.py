@@ -25,6 +25,7 @@ from matchrec.conditions.row_column import RowColumn, row_column
 from matchrec.conditions.split import RowScope
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import BoolArray, Partitions
+from matchrec.errors import MatchRecognizeError
 from matchrec.errors.run import failures as errors
 from matchrec.errors.run.failures import no_literal
 from matchrec.errors.run.place import RowPlace
@@ -132,11 +133,7 @@ class PartitionRequest:
         sent = prepared.send((*crossing, *self.further_columns()))
         table = collect_table(sent.rows)
         if not table.num_rows:
-            if some := self.some_keys():
-                raise errors.no_such_partition(
-                    some=errors.lines_of(some), example=errors.example(some[0])
-                )
-            raise errors.no_rows_at_all()
+            raise self.without_rows()
         starts = np.array([0, table.num_rows], np.int64)
         with naming_rows(lambda row: RowPlace(self.target.partition or {}, row + 1)):
             check_windows(executable, table, starts)
@@ -200,6 +197,13 @@ class PartitionRequest:
                 raise errors.no_value_of_type(
                     argument=argument, value=value, name=name, kind=kind, example=row.s
                 )
+
+    def without_rows(self) -> MatchRecognizeError:
+        """The error of a partition that has no rows."""
+        some = self.some_keys()
+        if not some:
+            return errors.no_rows_at_all()
+        return errors.no_such_partition(some=errors.lines_of(some), example=errors.example(some[0]))
 
     def some_keys(self) -> list[dict[str, str]]:
         """The keys of some partitions, by name and as text; none where nothing divides the rows."""
