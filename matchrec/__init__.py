@@ -144,14 +144,14 @@ def __getattr__(name: str) -> Any:
 
 def load_ipython_extension(shell: Any) -> None:
     """`%load_ext matchrec` in a notebook: see `matchrec.notebook`."""
-    from matchrec.notebook.extension import load
+    from matchrec.notebook.magic import load
 
     load(shell)
 
 
 def unload_ipython_extension(shell: Any) -> None:
     """`%unload_ext matchrec`."""
-    from matchrec.notebook.extension import unload
+    from matchrec.notebook.magic import unload
 
     unload(shell)
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from pyspark.sql import DataFrame
 
 from matchrec.api.clauses import Clause
 from matchrec.api.inputs import expr
@@ -27,9 +29,6 @@ from matchrec.plan.text import quoted, string_literal
 from matchrec.spark.coverage import attempts_of
 from matchrec.spark.execute import execute
 from matchrec.spark.question import Options, is_streaming
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 OVERLAPS = (
     "coalesce(d.__begin <= d.__end, TRUE) AND (d.__begin IS NULL OR m.__high >= d.__begin)"
@@ -50,11 +49,11 @@ def against(
     for rows, what in ((clause.relation.rows, "those of the query"), (labels, "labels")):
         if is_streaming(rows):
             raise errors.against_stream(what=what)
-    found = execute(plan, clause.relation, clause.alias, clause.options).dataframe
+    found = execute(clause.question(plan, clause.options)).dataframe
     labelled = Labels.of(labels, found, key, ends)
     options = Options(sort=clause.options.sort, max_steps=clause.options.max_steps)
     try:
-        asked, task, rows = attempts_of(plan, clause.relation, clause.alias, options)
+        asked, task, rows = attempts_of(clause.question(plan, options))
     except MatchRecognizeUnsupportedError as unknown:
         attempts = None
         why = f"not known: {unknown.message}"

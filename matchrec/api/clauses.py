@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
-from typing import TYPE_CHECKING
+from operator import attrgetter
+
+from pyspark.sql import DataFrame
 
 from matchrec.api.inputs import run_around
 from matchrec.errors.language import Language
@@ -17,19 +19,11 @@ from matchrec.frontends.sql import locate
 from matchrec.frontends.sql.lower import lower
 from matchrec.frontends.sql.nodes import QueryNode, Site
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
-from matchrec.plan.text import Template, parameter_name
+from matchrec.plan.text import parameter_name
 from matchrec.source import Source, Span
 from matchrec.spark.execute import ClauseResult, execute
-from matchrec.spark.question import Options, is_streaming
+from matchrec.spark.question import Options, Question, is_streaming
 from matchrec.spark.session import Relation, Runner
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
-
-def dataframe_of(result: ClauseResult) -> DataFrame:
-    """The rows of a clause as they are."""
-    return result.dataframe
 
 
 @dataclass(frozen=True)
@@ -49,13 +43,17 @@ class Clause:
     alias: str | None = None
     use: Use = EVERYTHING
     is_window: bool = False
-    finish: Callable[[ClauseResult], DataFrame] = field(default=dataframe_of)
+    finish: Callable[[ClauseResult], DataFrame] = field(default=attrgetter("dataframe"))
     searched: MatchPlan | None = None
 
     @cached_property
     def result(self) -> ClauseResult:
         """What comes out. Raises MatchRecognizeError for whatever is wrong with the clause."""
-        return execute(self.plan, self.relation, self.alias, self.options, self.use)
+        return execute(self.question(self.plan, self.options, self.use))
+
+    def question(self, plan: MatchPlan, options: Options, use: Use = EVERYTHING) -> Question:
+        """What a plan asks of its rows."""
+        return Question.of_query(plan, self.relation, self.alias, options, use)
 
     @property
     def names(self) -> list[str]:
@@ -175,19 +173,13 @@ class QueryText:
 
     def relation(self, site: Site) -> Relation:
         """The input of a clause, once those in it have results."""
-
-        def select_list_from(select_list: Template) -> Template:
-            return locate.select_from(self.query, site, select_list)
-
-        def after_with(text: Template) -> Template:
-            return locate.in_scope(self.query, site, text)
-
-        runner = replace(self.runner, in_scope=after_with)
+        select_from = partial(locate.select_from, self.query, site)
+        runner = replace(self.runner, in_scope=partial(locate.in_scope, self.query, site))
         if site.window is not None and site.window.before is not None:
-            return Relation(runner, select_list_from)
+            return Relation(runner, select_from)
         as_written = self.as_written(locate.markers_of_rows(self.query, site))
         query = locate.rows_of(self.query, site)
-        return Relation(runner, select_list_from, lambda: as_written.sql(query))
+        return Relation(runner, select_from, lambda: as_written.sql(query))
 
 
 def lower_site(site: Site, values: Mapping[str, object]) -> MatchPlan:
@@ -216,15 +208,16 @@ def chosen_clause(reading: Reading, asked: int | str | None) -> int:
         return 1
     sites = reading.query.sites if isinstance(reading, QueryText) else ()
     places = [reading.source.at(site.relation) for site in sites]
-    names = [f"{place} AS {alias}" for place, alias in zip(places, aliases, strict=False)]
+    named = enumerate(zip(places, aliases, strict=False), 1)
+    names = "\n".join(f"{number}: {place} AS {alias}" for number, (place, alias) in named)
     if asked is None:
-        raise errors.several_clauses(names)
+        raise errors.several_clauses(count=len(aliases), names=names)
     if isinstance(asked, int):
         numbers = [asked] if 1 <= asked <= len(aliases) else []
     else:
         numbers = [n for n, alias in enumerate(aliases, 1) if alias.lower() == asked.lower()]
     if len(numbers) != 1:
-        raise errors.unknown_clause(asked, names)
+        raise errors.unknown_clause(asked=asked, names=names)
     return numbers[0]
 
 

@@ -14,7 +14,7 @@ from matchrec.frontends.pattern.builder import Pattern
 from matchrec.plan.clauses import MatchOutput
 from matchrec.source import Source
 from matchrec.writing.convert import Conversion, to_sql
-from matchrec.writing.reading import Streams, read_pattern, read_sase
+from matchrec.writing.sql import Streams, read_pattern, read_sase
 
 __all__ = ["Conversion", "convert"]
 

@@ -19,6 +19,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pyspark.errors import AnalysisException, PySparkException
+from pyspark.sql import DataFrame, SparkSession
 
 from matchrec.api.clauses import QueryText, lower_site
 from matchrec.api.inputs import Arguments, dialect_of, runner_for, with_values
@@ -38,8 +39,6 @@ from matchrec.spark.errors.users_terms import InUsersTerms
 from matchrec.spark.question import NO_OPTIONS
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
     from matchrec.frontends.dialects.rules.place import ClauseKinds, Kinds, Tables
     from matchrec.frontends.dialects.translate import Translation
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame
 
 from matchrec.api.clauses import Clause
 from matchrec.api.inputs import Terms, dialect_of, relation_of, streams_of
@@ -30,9 +31,6 @@ from matchrec.spark.execute import ClauseResult
 from matchrec.spark.question import Options
 from matchrec.spark.sail.probes import engine_name
 from matchrec.spark.session import quiet_analysis
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 
 @checked(**{**ARGUMENTS, "args": NAMED, "form": SASE_FORM})

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import Column, DataFrame, SparkSession
 
 from matchrec.arguments import is_dataframe, is_frame, shown_column
 from matchrec.errors import MatchRecognizeError
@@ -20,11 +23,6 @@ from matchrec.source import Origin, Source, Span
 from matchrec.spark.errors.diagnose import first_line, unbound_name
 from matchrec.spark.session import Relation, Runner, is_connect
 from matchrec.spark.transport import with_signed_integers
-
-if TYPE_CHECKING:
-    from pyspark.errors import AnalysisException
-    from pyspark.sql import Column, DataFrame, SparkSession
-
 
 Terms: TypeAlias = "str | Column | Sequence[str | Column]"
 """SQL over one row, or a Column that is one of a DataFrame's; or several of both."""

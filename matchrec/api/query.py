@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from pyspark.sql import DataFrame
+
 from matchrec.api.clauses import Reading, chosen_clause, clause_at
 from matchrec.api.dialects import naming_dialect, only_reads
 from matchrec.api.remarks import explained, remarks_on, remarks_on_session, warn
@@ -21,8 +23,6 @@ from matchrec.spark.environment import check_session
 from matchrec.spark.question import NO_OPTIONS, Options
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
     from matchrec.charts.backtest import Backtest
     from matchrec.charts.plot import Plot
     from matchrec.explanation import Explanation

@@ -13,6 +13,7 @@ from matchrec.plan.match_plan import MatchPlan, search_only
 from matchrec.plan.show import show_scalar
 from matchrec.pruning.gaps import gaps_as_conditions
 from matchrec.spark.coverage import count_starting_rows
+from matchrec.spark.question import Options
 from matchrec.spark.tracing import Target, collect_partition, measure_values
 from matchrec.spark.worker.match import run_error
 from matchrec.tracing.explained import Explainer, as_matches, wanted_trials
@@ -25,18 +26,18 @@ from matchrec.tracing.why import Why
 def cover(clause: Clause) -> ClauseCoverage:
     """How far the starting rows of a clause come. Runs a job."""
     plan = clause.plan_searched("coverage")
-    return summarise(
-        count_starting_rows(plan, clause.relation, clause.alias, clause.use, clause.options)
-    )
+    return summarise(count_starting_rows(clause.question(plan, clause.options, clause.use)))
 
 
 def trace(clause: Clause, target: Target, limit: int) -> Why:
     """The rows of a partition, their search, its values, words. Runs jobs."""
-    asked, engine = clause.plan_searched("why"), clause.options.engine
+    asked = clause.plan_searched("why")
     tests = ((test.mapped, test.definition) for test in negation_tests(asked))
-    parts = parts_of(with_gaps(asked), writing(clause, asked), tests)
+    # with the windows that rows alone do not tell, as they are asked
+    told = gaps_as_conditions(asked, compile_pattern(asked).follow) if asked.gaps else asked
+    parts = parts_of(told, writing(clause, asked), tests)
     plan = search_only(asked, parts.measures)
-    found = collect_partition(plan, clause.relation, clause.alias, engine, target)
+    found = collect_partition(clause.question(plan, Options(clause.options.engine)), target)
     task = found.executable.task
     search = TracedSearch(task, found.executable.algorithm, found.partitions)
     try:
@@ -50,11 +51,6 @@ def trace(clause: Clause, target: Target, limit: int) -> Why:
     conditions = Explainer(task, parts, traced.attempts, keys, values, count).conditions()
     rows = TracedRows(found.keys, found.orders, found.places, found.irrelevant)
     return Why(Teller(asked, task, rows, traced, conditions).story())
-
-
-def with_gaps(plan: MatchPlan) -> MatchPlan:
-    """The plan whose conditions have the windows that rows alone do not tell, as they are asked."""
-    return gaps_as_conditions(plan, compile_pattern(plan).follow) if plan.gaps else plan
 
 
 def writing(clause: Clause, plan: MatchPlan) -> Write | None:

@@ -7,6 +7,8 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pyspark.sql import SparkSession
+
 from matchrec.api.clauses import Reading
 from matchrec.compile.executable import Executable
 from matchrec.errors.warnings import MatchRecognizeWarning, unbounded_runs, unbounded_state
@@ -18,7 +20,6 @@ from matchrec.spark.prepare import Prepared
 from matchrec.spark.tuning import untuned_at_first
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
     from pyspark.sql.types import DataType
 
     from matchrec.explanation import ExplainedClause

@@ -15,8 +15,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import zip_longest
 from json import loads
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
+from pyspark.sql import DataFrame
 from pyspark.sql.types import NullType, StringType
 
 from matchrec.arguments import ArgumentKind, instance_of, is_dataframe
@@ -39,9 +40,6 @@ from matchrec.spark.errors.diagnose import first_line
 from matchrec.spark.sail.probes import engine_name
 from matchrec.spark.session import REFUSALS, Relation, quiet_analysis
 from matchrec.spark.types import OrderTimes
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 Rules: TypeAlias = "Mapping[str, str | Pattern | Mapping[Any, str | Pattern | None]] | DataFrame"
 """Rules by name, each one's versions by when they become valid; or a table of them."""

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from pyspark.sql import DataFrame
+
 from matchrec.api.dialects import parse_clause_of
 from matchrec.api.events import Events, lower_over, plan_of_sase, with_conditions
 from matchrec.api.inputs import Terms, relation_of, streams_of, with_values
@@ -45,7 +47,6 @@ from matchrec.spark.question import NO_OPTIONS, Options, Question, Rule, input_c
 from matchrec.spark.rule_sets import build
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
     from typing_extensions import Self
 
 

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
+from pyspark.sql import DataFrame, SparkSession
+
 from matchrec.api.clauses import Clause, QueryText
 from matchrec.api.dialects import parse_clause_of, parse_query
 from matchrec.api.inputs import Arguments, Terms, as_dataframe, relation_of, runner_for
@@ -33,8 +35,6 @@ from matchrec.spark.question import NO_OPTIONS, OPTIONS, Options
 from matchrec.spark.session import Answer, Runner, replace_sql, restore_sql
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
     from matchrec.frontends.pattern.builder import Pattern
 
 BLANKS = r"(\s|--[^\n]*\n|/\*([^*]|\*(?!/))*\*/)*"

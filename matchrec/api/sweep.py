@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from pyspark.sql import DataFrame
 
 from matchrec.api.clauses import Clause
 from matchrec.api.dialects import parse_clause_of
@@ -23,9 +25,6 @@ from matchrec.plan.expression import MATCH_NUMBER
 from matchrec.plan.pattern import without_exclusions
 from matchrec.spark.question import NO_OPTIONS, Options, Question, Rule, input_columns
 from matchrec.spark.rule_sets.build import all_matches, build_rule_set
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 MOST_POINTS = 1000
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from pyspark.sql import DataFrame
 from pyspark.sql.types import DataType, DecimalType, DoubleType, IntegralType, NumericType
 
 from matchrec.api.clauses import Clause
 from matchrec.api.inputs import expr
-from matchrec.errors import totals as errors
+from matchrec.errors import calls as errors
 from matchrec.errors.conditions import duplicate_output_column
 from matchrec.plan.clauses import Grouping, MatchOutput, Measure, RowsPerMatch
 from matchrec.plan.expression import MATCH_NUMBER, End, Navigation, Semantics, Term, column_term
@@ -22,9 +22,6 @@ from matchrec.source import Span
 from matchrec.spark.execute import ClauseResult, execute
 from matchrec.spark.question import is_streaming
 from matchrec.spark.types import scale_of, total_type
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 _CALL = re.compile(r"\s*(\w+)\s*\(\s*(?:(\*)|(\w+)|`((?:[^`]|``)+)`)\s*\)\s*")
 _CAST = re.compile(
@@ -77,17 +74,16 @@ def search_of(clause: Clause, plan: MatchPlan, totals: Totals) -> ClauseResult:
 
     Raises MatchRecognizeUnsupportedError for such totals over a stream.
     """
-    arguments = clause.relation, clause.alias, clause.options
     flows, reason = is_streaming(clause.relation.rows), errors.BY_ONE_AT_A_TIME
     if flows or clause.options.engine != "backtracking":
         try:
-            return execute(replace(plan, totals=totals), *arguments)
+            return execute(clause.question(replace(plan, totals=totals), clause.options))
         except errors.NotCarriedError as error:
             if flows:
                 raise
             reason = error.reason
     plan = replace(plan, measures=plan.measures or (A_COLUMN,))
-    return replace(execute(plan, *arguments), built=reason)
+    return replace(execute(clause.question(plan, clause.options)), built=reason)
 
 
 def sql_of(call: AskedTotal, found: ClauseResult, totals: Totals) -> str:

@@ -126,10 +126,9 @@ def draw_span(panel: Axes, lane: int, points: Series, span: MatchSpan) -> None:
     times = plottable([time for time in between if not span.rows or time in span.rows])
     if not times:
         return
-    panel.plot(
-        times, [lane] * len(times), color=BAND, linewidth=15, solid_capstyle="round", zorder=0
-    )
-    panel.plot(times, [lane] * len(times), "o-", color=MATCH, zorder=3, gid=span.id)
+    lanes = [lane] * len(times)
+    panel.plot(times, lanes, color=BAND, linewidth=15, solid_capstyle="round", zorder=0)
+    panel.plot(times, lanes, "o-", color=MATCH, zorder=3, gid=span.id)
 
 
 def show_dates(panel: Axes, times: Sequence[Any]) -> None:

@@ -180,9 +180,8 @@ def between(series: str | None, kind: str, first: str, last: str) -> str:
 
 def over_events(series: str | None, kind: str, named: Named, events: Sequence[str]) -> str:
     """Each row is a match, which has the events of some arrays."""
-    times = (
-        f"transform({spelled(one)}, e -> CAST(e.{spelled(named.x)} AS {kind}))" for one in events
-    )
+    x = spelled(named.x)
+    times = (f"transform({spelled(one)}, e -> CAST(e.{x} AS {kind}))" for one in events)
     rows = f"SELECT {known(series)} AS series, concat({', '.join(times)}) AS x FROM {{matches}}"
     return f"SELECT series, array_min(x), array_max(x), x FROM ({rows})"
 

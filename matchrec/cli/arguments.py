@@ -19,7 +19,7 @@ from matchrec.cli.queries import QuerySource, query_of
 from matchrec.cli.session import Settings
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import command as errors
-from matchrec.errors.surface import COMMAND_LINE, shown_on
+from matchrec.errors.language import COMMAND_LINE, shown_on
 
 F = TypeVar("F", bound=Callable[..., Any])
 Decorator = Callable[[F], F]

@@ -28,7 +28,6 @@ SETTINGS = {
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
 }
 
-
 Settings = Sequence[tuple[str, str]]
 
 

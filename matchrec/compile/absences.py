@@ -39,7 +39,7 @@ from matchrec.conditions.run_condition import (
     parts_of,
 )
 from matchrec.engine.interface import Absent, Task
-from matchrec.errors import totals as errors
+from matchrec.errors import calls as errors
 from matchrec.nfa.closure import Choice, Effect, Folding, number_states, reachable
 from matchrec.plan.clauses import EventSelection
 

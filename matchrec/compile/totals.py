@@ -18,7 +18,7 @@ from matchrec.compile.absences import decide_between
 from matchrec.compile.executable import Totalled, TotalledBy
 from matchrec.conditions.types import NUMBERS, SPARKS_OWN, Family, ValueType, is_wide_decimal
 from matchrec.engine.interface import Task, TaskTotals, Total
-from matchrec.errors import totals as errors
+from matchrec.errors import calls as errors
 from matchrec.nfa.closure import Effect, determinise, may_map_twice
 from matchrec.nfa.program import A_MATCH
 from matchrec.output.reads import MeasureReader, ReadAggregate, ReadTotal

@@ -53,7 +53,6 @@ def counted_column(aggregate: expression.Aggregate) -> RowColumn | None:
 
 ADDED = frozenset({"sum", "avg"})
 
-
 SplitTerm = Callable[[str, expression.Scalar], Step]
 
 

@@ -181,7 +181,6 @@ LOGIC = frozenset({"AND", "OR", "NOT"})
 BASIC = COMPARISONS | ARITHMETIC | LOGIC | {"IS NULL", "IF", "DATEDIFF"}
 NULL_IN_NULL_OUT = (COMPARISONS - {"<=>"}) | ARITHMETIC | BITS | {"NOT", "ABS", "LIKE", "||"}
 
-
 Parts = tuple[Step, ...]
 Rewriting = Callable[[Parts, Span], Combined]
 Form = Any  # a nested tuple, see `REWRITINGS`

@@ -281,7 +281,6 @@ OPERANDS: Mapping[type, tuple[str, ...]] = {
 }
 """The fields of each expression that are expressions: one, several, or None."""
 
-
 Argument = tuple["RunExpression | Collect", ValueType]
 
 

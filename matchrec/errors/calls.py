@@ -8,22 +8,19 @@ from matchrec.errors.kinds import (
     SHORT,
     MatchRecognizeError,
     MatchRecognizePlanError,
-    MatchRecognizeRunError,
     MatchRecognizeUnsupportedError,
     library_of,
     listed,
     nearest,
     shown,
 )
+from matchrec.errors.language import current_surface
 from matchrec.errors.message import plan_error, refused, run_error, unsupported
-from matchrec.errors.surface import current_surface
 from matchrec.source import Source, Span, counted
 
 # A DataFrame to be unwound that is no result of `sase` in compressed form.
-no_match_graph = plan_error(
-    "no match graph: a DataFrame of {columns}",
-    hint='unwind what matchrec.sase(..., form="compressed") gives, with all its columns',
-)
+no_match_graph = plan_error("""no match graph: a DataFrame of {columns}
+    unwind what matchrec.sase(..., form="compressed") gives, with all its columns""")
 
 
 def no_rows(
@@ -40,11 +37,8 @@ def no_rows(
 
 
 # Several columns of MATCHED_ROWS().
-several_rows = plan_error(
-    "several columns have rows of a match: {columns}",
-    hint='name one: rows_of(result, "{columns[0]}")',
-)
-
+several_rows = plan_error("""several columns have rows of a match: {columns}
+    name one: rows_of(result, "{columns[0]}")""")
 
 _ANOTHER_NAME = 'give the measure another name, such as result.withColumnRenamed("{name}", "last")'
 
@@ -61,34 +55,26 @@ def other_value(name: str) -> str:
 
 
 # The engine that `engine=` names cannot run the plan.
-engine_cannot = unsupported(
-    "engine `{name}` cannot run this query: {reason}", hint="write {option[engine=auto]}"
-)
+engine_cannot = unsupported("""engine `{name}` cannot run this query: {reason}
+    write {option[engine=auto]}""")
 
 # The workers are asked to sort what only Spark can.
-worker_cannot_sort = unsupported(
-    "{reason}", hint="write {option[sort=auto]}, and Spark sorts the rows"
-)
+worker_cannot_sort = unsupported("""{reason}
+    write {option[sort=auto]}, and Spark sorts the rows""")
 
 # sort="ranges" of partitions that are searched as a whole.
-cannot_cut = unsupported(
-    "the partitions of this query cannot be cut into ranges: {reason}",
-    hint="write {option[sort=auto]}, and each partition is one task's",
-)
+cannot_cut = unsupported("""the partitions of this query cannot be cut into ranges: {reason}
+    write {option[sort=auto]}, and each partition is one task's""")
 
 # A rule with times, where only Spark can sort.
-times_without_workers = unsupported(
-    "rules with times where Spark sorts the rows: {reason}",
-    notes=("the workers tell the rows of each version apart before its conditions are tested",),
-    hint="leave out {option[sort=spark]}, and compute what only Spark can as a column of the input",
-)
+times_without_workers = unsupported("""rules with times where Spark sorts the rows: {reason}
+    note: the workers tell the rows of each version apart before its conditions are tested
+    leave out {option[sort=spark]}, and compute what only Spark can as a column of the input""")
 
 # max_steps= of a query with event selection.
-steps_of_event_selection = unsupported(
-    "max_steps of a query with event selection",
-    notes=("steps are counted where the rows of a match follow each other",),
-    hint="leave out max_steps, and write WITHIN to bound the runs",
-)
+steps_of_event_selection = unsupported("""max_steps of a query with event selection
+    note: steps are counted where the rows of a match follow each other
+    leave out max_steps, and write WITHIN to bound the runs""")
 
 # order_by= is empty.
 no_order = plan_error(
@@ -96,84 +82,65 @@ no_order = plan_error(
 )
 
 # `"a, b"` for `["a", "b"]`.
-several_in_one = plan_error(
-    "a text in {argument} is one expression", hint='write each on its own: {argument}=["a", "b"]'
-)
+several_in_one = plan_error("""a text in {argument} is one expression
+    write each on its own: {argument}=["a", "b"]""")
 
 # DESC, ASC or NULLS after what events are sorted by.
-direction = plan_error(
-    "{word} in {argument}",
-    notes=("events come in ascending order, NULL first",),
-    hint="leave it out; for another order sort by an expression, such as -rank",
-)
+direction = plan_error("""{word} in {argument}
+    note: events come in ascending order, NULL first
+    leave it out; for another order sort by an expression, such as -rank""")
 
 # Counters are asked for their values before there are any.
-nothing_counted = plan_error(
-    "the counters have no values: no action on the result of a query with them has finished",
-    hint="pass them to one query, options=matchrec.Options(counters=counters), and run an action "
-    "on its result",
-)
+nothing_counted = plan_error("""the counters have no values: no action on the result of a query with
+        them has finished
+    pass them to one query, options=matchrec.Options(counters=counters), and run an action on its
+        result""")
 
 # A column whose values would not survive the way through pandas.
-altered_by_pandas = unsupported(
-    "transport `pandas` would alter column {column} of type {type_name}",
-    hint='write transport="arrow", or leave it out',
-)
+altered_by_pandas = unsupported("""transport `pandas` would alter column {column} of type
+        {type_name}
+    write transport="arrow", or leave it out""")
 
 # A column that an aggregate of Spark's reads of all rows of a match.
-altered_in_arrays = unsupported(
-    "transport `pandas` would alter column {column} of type {type_name} in an array",
-    notes=("an aggregate that Spark computes takes the values of a match as one array",),
-    hint='write transport="arrow", or leave it out',
-)
-
+altered_in_arrays = unsupported("""transport `pandas` would alter column {column} of type
+        {type_name} in an array
+    note: an aggregate that Spark computes takes the values of a match as one array
+    write transport="arrow", or leave it out""")
 
 # `sweep` of more combinations than one pass over the rows can hold.
-too_many_points = unsupported(
-    "{count:,} combinations of values",
-    hint="vary less, or call sweep for one part of the values after the other: it searches at most "
-    "{limit:,} at once",
-)
+too_many_points = unsupported("""{count:,} combinations of values
+    vary less, or call sweep for one part of the values after the other: it searches at most
+        {limit:,} at once""")
 
 # `sweep` of a name that the clause has not.
-no_such_marker = plan_error(
-    "the clause has no marker `:{name}`", hint="write :{name} in it, or leave {name} out"
-)
-
+no_such_marker = plan_error("""the clause has no marker `:{name}`
+    write :{name} in it, or leave {name} out""")
 
 # `against` and the DataFrame of labels that it is given.
-no_label_column = plan_error(
-    "`{argument}` of `Query.against` is `{name}`, which is no column of `labels`",
-    notes=("columns: {columns}",),
-    near='write {argument}="{near}"',
-    hint="name one of these",
-)
-no_key_of_labels = plan_error(
-    "`labels` has no column `{name}`, by which the query divides its rows",
-    notes=("columns: {columns}",),
-    hint='write key="..." with the column of `labels` that has it, or key=[] where an incident is'
-    " one of all partitions",
-)
-other_number_of_keys = plan_error(
-    "`key` of `Query.against` has {count} columns, and the query divides its rows by {names}",
-    hint="name a column of `labels` for each of these, in their order",
-)
-labels_do_not_compare = plan_error(
-    "`{name}` of `labels` is {kind}, and {what} is {wanted}",
-    hint='write labels.withColumn("{name}", ...) with a CAST to {wanted} first',
-)
-label_column_taken = plan_error(
-    "`labels` has a column `{name}`, as the table of `Query.against` has",
-    hint='write labels.withColumnRenamed("{name}", "label_{name}")',
-)
-no_order_of_labels = plan_error(
-    "the rows of the query have no order, along which incidents begin and end",
-    hint="write ORDER BY with the time of a row",
-)
-against_stream = unsupported(
-    "`Query.against` is about rows that are all there, and {what} come little by little",
-    hint="ask about the same rows as a table",
-)
+no_label_column = plan_error("""`{argument}` of `Query.against` is `{name}`, which is no column of
+        `labels`
+    note: columns: {columns}
+    near: write {argument}="{near}"
+    name one of these""")
+no_key_of_labels = plan_error("""`labels` has no column `{name}`, by which the query divides its
+        rows
+    note: columns: {columns}
+    write key="..." with the column of `labels` that has it, or key=[] where an incident is one of
+        all partitions""")
+other_number_of_keys = plan_error("""`key` of `Query.against` has {count} columns, and the query
+        divides its rows by {names}
+    name a column of `labels` for each of these, in their order""")
+labels_do_not_compare = plan_error("""`{name}` of `labels` is {kind}, and {what} is {wanted}
+    write labels.withColumn("{name}", ...) with a CAST to {wanted} first""")
+label_column_taken = plan_error("""`labels` has a column `{name}`, as the table of `Query.against`
+        has
+    write labels.withColumnRenamed("{name}", "label_{name}")""")
+no_order_of_labels = plan_error("""the rows of the query have no order, along which incidents begin
+        and end
+    write ORDER BY with the time of a row""")
+against_stream = unsupported("""`Query.against` is about rows that are all there, and {what} come
+        little by little
+    ask about the same rows as a table""")
 
 
 def unused_name(name: str, known: Iterable[str], options: Iterable[str]) -> MatchRecognizePlanError:
@@ -191,21 +158,17 @@ def unused_name(name: str, known: Iterable[str], options: Iterable[str]) -> Matc
 
 
 # What is no query of SQL, as its first word says.
-no_query = plan_error(
-    "a query of SQL does not begin with {word}",
-    hint="pass a clause or a text of SASE+ with its DataFrame, matchrec.{call}(df, ...), or write "
-    "SELECT * FROM t MATCH_RECOGNIZE (...) around a clause",
-)
+no_query = plan_error("""a query of SQL does not begin with {word}
+    pass a clause or a text of SASE+ with its DataFrame, matchrec.{call}(df, ...), or write SELECT *
+        FROM t MATCH_RECOGNIZE (...) around a clause""")
 
 # An option of other functions than the one that is called.
 option_of_others = plan_error("`{name}` of Options is not for {call}", hint="leave {name} out")
 
 # What a call says of a Pattern's matches, which has no words in other languages.
-unconverted_option = unsupported(
-    "a query with {option} cannot be converted",
-    notes=("other languages say this in other ways, or not at all",),
-    hint="leave it out, and say in the other language which matches come out",
-)
+unconverted_option = unsupported("""a query with {option} cannot be converted
+    note: other languages say this in other ways, or not at all
+    leave it out, and say in the other language which matches come out""")
 
 
 def other_number_of_values(
@@ -228,27 +191,19 @@ def no_values(args: str, needed: int, first: Span | None) -> MatchRecognizePlanE
 
 
 # `?` in what is passed to a function that takes no args.
-marker_without_value = plan_error(
-    "a parameter marker (?) without a value", hint="write the value itself, or {here.marker}"
-)
-
+marker_without_value = plan_error("""a parameter marker (?) without a value
+    write the value itself, or {here.marker}""")
 
 # `:name` without a value of that name.
-unbound_parameter = plan_error(
-    "parameter `:{name}` has no value",
-    notes=("{here.values} has: {known}",),
-    near="write :{near}, or {here.parameter[name]}",
-    hint="{here.parameter[name]}, or write the value itself",
-)
-
+unbound_parameter = plan_error("""parameter `:{name}` has no value
+    note: {here.values} has: {known}
+    near: write :{near}, or {here.parameter[name]}
+    {here.parameter[name]}, or write the value itself""")
 
 # A literal where the clause has its input.
-no_table = plan_error(
-    "`{{name}}` before MATCH_RECOGNIZE is {value}",
-    notes=("the clause applies to the rows of a table",),
-    hint="pass a DataFrame: {name}=df",
-)
-
+no_table = plan_error("""`{{name}}` before MATCH_RECOGNIZE is {value}
+    note: the clause applies to the rows of a table
+    pass a DataFrame: {name}=df""")
 
 # A Column in order_by or partition_by that is an expression, or has a direction.
 computed_column = plan_error(
@@ -257,69 +212,48 @@ computed_column = plan_error(
 )
 
 # A table of Arrow, or a frame of Polars, which is passed as one.
-no_arrow_tables = plan_error(
-    "PySpark {version} makes no DataFrame of `{name}`, a table of Arrow",
-    notes=("it does from version 4.0 on",),
-    hint="pass {name}=spark.createDataFrame({name}.to_pandas())",
-)
+no_arrow_tables = plan_error("""PySpark {version} makes no DataFrame of `{name}`, a table of Arrow
+    note: it does from version 4.0 on
+    pass {name}=spark.createDataFrame({name}.to_pandas())""")
 
 # A frame of pandas without rows, of whose columns Spark tells no types.
-no_rows_to_tell_types = plan_error(
-    "`{name}` is a frame of pandas without rows, and PySpark tells types of columns by their "
-    "values",
-    hint='pass {name}=spark.createDataFrame({name}, "symbol string, price double"), with its '
-    "columns and their types",
-)
+no_rows_to_tell_types = plan_error("""`{name}` is a frame of pandas without rows, and PySpark tells
+        types of columns by their values
+    pass {name}=spark.createDataFrame({name}, "symbol string, price double"), with its columns and
+        their types""")
 
 # A column of type uint64 with values that only that type has.
-beyond_bigint = plan_error(
-    "column `{column}` of `{name}` is of type uint64 and has numbers beyond BIGINT, which "
-    "PySpark would make negative",
-    hint="pass {name}=pyarrow.Table.from_pandas({name}), where it is a DECIMAL(20, 0), or cast it",
-)
+beyond_bigint = plan_error("""column `{column}` of `{name}` is of type uint64 and has numbers beyond
+        BIGINT, which PySpark would make negative
+    pass {name}=pyarrow.Table.from_pandas({name}), where it is a DECIMAL(20, 0), or cast it""")
 
 # A table of Arrow with a column of which Spark has no type.
-no_dataframe_of = plan_error(
-    "PySpark makes no DataFrame of `{name}`: {reason:note}",
-    hint="cast such columns to other types before, or leave them out",
-)
+no_dataframe_of = plan_error("""PySpark makes no DataFrame of `{name}`: {reason:note}
+    cast such columns to other types before, or leave them out""")
 
 # A condition given as a Column that the engine cannot compute over an event.
-column_refused = plan_error(
-    "{engine} refuses the condition {column}: {reason}",
-    notes=("a condition is about one event",),
-    hint='write it over the columns of the DataFrame, or compute it before: df.withColumn("name", '
-    '...), and where("name")',
-)
+column_refused = plan_error("""{engine} refuses the condition {column}: {reason}
+    note: a condition is about one event
+    write it over the columns of the DataFrame, or compute it before: df.withColumn("name", ...),
+        and where("name")""")
 
 # A Column of another type.
-column_is_no_condition = plan_error(
-    "a condition must be boolean, {column} is {type_name}",
-    hint="compare it with something, such as col(...) > 0; a function of your own returns what its "
-    'type says: udf(f, "boolean")',
-)
+column_is_no_condition = plan_error("""a condition must be boolean, {column} is {type_name}
+    compare it with something, such as col(...) > 0; a function of your own returns what its type
+        says: udf(f, "boolean")""")
 
 
-def cannot_write(
-    what: str, span: Span | None, hint: str | None = None
-) -> MatchRecognizeUnsupportedError:
-    """A part of SASE+ or of a Pattern that SQL has no words for."""
-    return MatchRecognizeUnsupportedError(
-        f"MATCH_RECOGNIZE has no equivalent of {what}", span, hint=hint
-    )
-
+# A part of SASE+ or of a Pattern that SQL has no words for.
+cannot_write = unsupported("MATCH_RECOGNIZE has no equivalent of {what}", hint="{cure}")
 
 # What was written in SQL and, read again, asks for something else.
 means_something_else = unsupported(
     "MATCH_RECOGNIZE has no equivalent: {what} would mean something else there"
 )
 
-
 # read="pattern", or a Pattern where a language is named.
-pattern_as_text = plan_error(
-    "a Pattern is converted as an object, without read=",
-    hint='write convert(matchrec.Pattern.begin("a"), write="spark", order_by="time")',
-)
+pattern_as_text = plan_error("""a Pattern is converted as an object, without read=
+    write convert(matchrec.Pattern.begin("a"), write="spark", order_by="time")""")
 
 
 # Errors of arguments that are not of the kind that a function takes.
@@ -388,7 +322,6 @@ java_too_old = refused(
     "Spark needs Java {needed} or newer, and `{java}` is Java {found}", hint=INSTALL_JAVA
 )
 
-
 # The cure of every difference between driver and workers.
 _OTHER_PYTHON = (
     "set the environment variable PYSPARK_PYTHON to {driver} before the Spark session starts"
@@ -400,7 +333,6 @@ worker_not_found = refused(
     hint=_OTHER_PYTHON,
 )
 
-
 # Driver and workers run different versions of Python.
 worker_version = refused(
     "Spark would run its Python workers with `{worker}`, which is Python {found},"
@@ -408,90 +340,137 @@ worker_version = refused(
     hint=_OTHER_PYTHON,
 )
 
-
 # The workers' interpreter has not installed what the match needs.
 worker_lacks = refused(
     "Spark would run its Python workers with `{worker}`, which lacks {modules}", hint=_OTHER_PYTHON
 )
 
-
 # A Python worker may not take the memory that its libraries and rows need.
-no_room_in_worker = run_error(
-    "a Python worker of Spark's has no room: its memory is limited to {mebibytes} MiB",
-    notes=("it reserves about 600 MiB for its libraries; the rows of a call come on top",),
-    hint="set spark.executor.pyspark.memory to 2g or more, or leave it out",
-)
+no_room_in_worker = run_error("""a Python worker of Spark's has no room: its memory is limited to
+        {mebibytes} MiB
+    note: it reserves about 600 MiB for its libraries; the rows of a call come on top
+    set spark.executor.pyspark.memory to 2g or more, or leave it out""")
 
 # There is no limit, and no memory.
-no_room_on_machine = run_error(
-    "a Python worker has no room: its machine, or its container, has no more memory",
-    hint="set spark.executor.memoryOverhead to more, or run fewer tasks at a time on a machine, by "
-    "spark.executor.cores",
-)
+no_room_on_machine = run_error("""a Python worker has no room: its machine, or its container, has no
+        more memory
+    set spark.executor.memoryOverhead to more, or run fewer tasks at a time on a machine, by
+        spark.executor.cores""")
 
 
-def no_room_on_disk(folder: str | None) -> MatchRecognizeRunError:
-    """Rows that wait to be sorted find no room where Spark has its workers write."""
-    return MatchRecognizeRunError(
-        f"no room on the disk of {folder or 'temporary files'} for rows that are being sorted",
-        hint="name folders with more room in spark.local.dir, or have Spark sort:"
-        f" {current_surface().option('sort', 'spark')}",
-    )
-
+# Rows that wait to be sorted find no room where Spark has its workers write.
+no_room_on_disk = run_error("""no room on the disk of {folder} for rows that are being sorted
+    name folders with more room in spark.local.dir, or have Spark sort: {option[sort=spark]}""")
 
 # A query of a session after `stop`.
-stopped_session = refused(
-    "the Spark session has been stopped",
-    hint="start another, SparkSession.builder.getOrCreate(), and read its DataFrames anew",
-)
+stopped_session = refused("""the Spark session has been stopped
+    start another, SparkSession.builder.getOrCreate(), and read its DataFrames anew""")
 
 # A nested key with floating-point numbers, of which the engine tells 0.0 and -0.0 apart.
-nested_zeros = unsupported(
-    "{clause:part} by {type_name}: this session takes 0.0 and -0.0 in it for two values, which "
-    "are one",
-    hint="write a key without floating-point numbers, such as to_json(x), or run on Spark",
-)
+nested_zeros = unsupported("""{clause:part} by {type_name}: this session takes 0.0 and -0.0 in it
+        for two values, which are one
+    write a key without floating-point numbers, such as to_json(x), or run on Spark""")
 
 # A window of hours along dates, where the engine adds whole days only.
-hours_along_dates = unsupported(
-    "WITHIN {interval} along a date: this session adds whole days only to a date",
-    hint="write ORDER BY CAST(x AS TIMESTAMP), or run on Spark",
-)
+hours_along_dates = unsupported("""WITHIN {interval} along a date: this session adds whole days only
+        to a date
+    write ORDER BY CAST(x AS TIMESTAMP), or run on Spark""")
 
 # A session runs, and another engine, or more of the machine, is asked for.
-session_runs = plan_error(
-    "a session is running already, so {given} cannot be chosen",
-    hint="leave it out, or end that session with its stop() before",
-)
+session_runs = plan_error("""a session is running already, so {given} cannot be chosen
+    leave it out, or end that session with its stop() before""")
 
 # A setting of the machine that Spark runs on, for a session on another engine.
-setting_of_spark = refused(
-    "`{name}` is no setting of this session",
-    hint="leave it out, or run on Spark: {option[on=spark]}",
-)
+setting_of_spark = refused("""`{name}` is no setting of this session
+    leave it out, or run on Spark: {option[on=spark]}""")
 
 # Matches are counted while they are found, and the session tells nothing of that.
-nothing_observed = unsupported(
-    "counters of a query are not to be had in this session, which has no Observation",
-    hint="leave counters= out, or run on Spark",
-)
+nothing_observed = unsupported("""counters of a query are not to be had in this session, which has
+        no Observation
+    leave counters= out, or run on Spark""")
 
 # Rows of a stream wait for those before them, as the watermark says; the session has none.
-no_watermarks = unsupported(
-    "streams cannot be searched in this session, which has no watermarks", hint="run on Spark"
-)
+no_watermarks = unsupported("""streams cannot be searched in this session, which has no watermarks
+    run on Spark""")
 
 # Sail has been asked by a PySpark that it does not take; the reason is its own.
-sail_refuses_client = refused(
-    "Sail does not run with PySpark {version}",
-    notes=("{reason}",),
-    hint="install matchrec with its extra sail, which brings a PySpark that fits, or run on Spark",
-)
+sail_refuses_client = refused("""Sail does not run with PySpark {version}
+    note: {reason}
+    install matchrec with its extra sail, which brings a PySpark that fits, or run on Spark""")
 
 # The local session could not be made; the reason is what Spark wrote last.
 spark_did_not_start = refused("Spark did not start", notes=("{reason}",))
 
 # Matches are drawn over their rows.
-no_matplotlib = refused(
-    "matches are drawn with matplotlib, which is not installed", hint="pip install matplotlib"
+no_matplotlib = refused("""matches are drawn with matplotlib, which is not installed
+    pip install matplotlib""")
+
+
+class NotCarriedError(MatchRecognizeUnsupportedError):
+    """An aggregate over all matches that only matches which are built can tell. reason: why."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(
+            f"matches cannot be counted without building them: {reason}",
+            hint="add up the matches in what reads them",
+        )
+        self.reason = reason
+
+
+# What `aggregate` of a query takes.
+no_aggregate = plan_error("""`{text:short}` is no aggregate over matches
+    note: measures: {measures}
+    write count(*), or count, sum, avg, min or max of a measure, such as sum(n); a count or a sum
+        may be in CAST(... AS DOUBLE) or CAST(... AS DECIMAL(38, 0))""")
+rounding_cast = plan_error("""`{asked}` asks for a type that has not its digits
+    write {exact}""")
+unknown_measure = plan_error("""no measure is called `{name}`
+    note: measures: {measures}
+    name one of these""")
+no_column_of_order = plan_error("""rows are not sorted by a column, which would say with which row a
+        match has its {by}
+    leave out by="{by}", or sort by a column""")
+
+# `aggregate` of a query over a stream; `by` is what matches are grouped by.
+unfinished_groups = unsupported("""aggregates over all matches by="{by}" over a streaming DataFrame
+    note: further matches of such a group may still come
+    write by="end", whose rows are final, and add these up in what reads them""")
+
+NOT_TAKEN = "each match is to be built"
+
+# An aggregate over all matches left its type, of one group or as the rows of groups are added up.
+total_too_large = run_error(
+    "an aggregate over all matches is too large for {type_name}",
+    notes=("it is {asked}", "{place}"),
+    hint="write a CAST to DOUBLE in MEASURES, or a sum as CAST(... AS DECIMAL(38, ...))",
+    hints={
+        "BIGINT": "write it as CAST(... AS DECIMAL(38, 0)) or CAST(... AS DOUBLE)",
+        "DECIMAL(38, 0)": "write it as CAST(... AS DOUBLE)",
+        "DOUBLE": "bound the quantifiers or write WITHIN, so that there are fewer matches",
+    },
 )
+
+
+def too_large_together(type_name: str, asked: str) -> str:
+    """The message of an error of Spark's: the rows of several groups come to too much."""
+    error = total_too_large(type_name=type_name, asked=asked, place="together")
+    return f"{error.message}: {asked}; {error.hint}"
+
+
+BY_ONE_AT_A_TIME = "the engine that is asked for finds one match at a time"
+MEASURE_BY_SPARK = "Spark computes a measure after the match"
+FIRST_MATCHES = "only the first matches of a partition are asked for"
+NOT_ALL_MATCHES = "not all matches are asked for"
+RUNS_THAT_ARE_NO_MATCH = "runs that are no match come out as well"
+SKIP_STRATEGY = "a skip strategy leaves some of them out"
+ABSENT_ROWS = "where rows must be absent depends on the whole match"
+ABSENCE_BY_LATER_ROW = "a row that must be absent is compared with a later row of the match"
+ABSENCE_MAY_FAIL = "the condition of a row that must be absent may fail, so only matches ask it"
+COMPLETE_LATER = "a match that waits for the end of its window is not told by its last row"
+MAPPED_TWICE = "PATTERN has several ways to map the same rows to the same variables"
+ROW_BESIDE = "a measure reads a row that is not the first or last one of a variable"
+
+
+def not_carried(function: str, inside: str, type_name: str) -> NotCarriedError:
+    """An aggregate over all matches that runs do not carry."""
+    return NotCarriedError(f"no run carries {function} over matches of {inside} of {type_name}")

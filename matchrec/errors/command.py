@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from matchrec.errors.kinds import MatchRecognizePlanError
 from matchrec.errors.message import plan_error, refused
 
 # A --table argument that is not NAME=PATH.
-malformed_table = refused(
-    "--table `{argument}` is not NAME=PATH", hint="write for example --table stocks=data/stocks.csv"
-)
+malformed_table = refused("""--table `{argument}` is not NAME=PATH
+    write for example --table stocks=data/stocks.csv""")
 
 # Two --table arguments of one name.
 repeated_table = refused("--table names `{name}` twice", hint="give each table a name of its own")
@@ -23,19 +21,15 @@ not_a_text_file = refused("the query `{path}` is not a text file in UTF-8")
 unknown_format = refused("the name of `{path}` does not show its format", notes=("known: {known}",))
 
 # A pattern of paths that finds files of more than one format.
-several_formats = refused(
-    "the files of `{pattern}` have several formats: {formats}",
-    hint="give each format a table of its own",
-)
+several_formats = refused("""the files of `{pattern}` have several formats: {formats}
+    give each format a table of its own""")
 
 # A folder without files, as a table.
 empty_folder = refused("the folder of table `{name}`, `{path}`, has no files")
 
 # A file without a single column, as a table.
-empty_table = refused(
-    "the file of table `{name}`, `{path}`, is empty",
-    hint="a csv file needs a line of names, or --no-header and a row; a json file an object",
-)
+empty_table = refused("""the file of table `{name}`, `{path}`, is empty
+    a csv file needs a line of names, or --no-header and a row; a json file an object""")
 
 # A delimiter of more than one character.
 malformed_delimiter = refused("`{argument}` is no delimiter", hint="write one character, or tab")
@@ -53,30 +47,24 @@ no_such_folder = refused("the folder of `{path}` does not exist", hint="make it 
 malformed_setting = refused("`{argument}` is not NAME=VALUE")
 
 # --on with a word that is no engine.
-unknown_engine = refused(
-    "`{argument}` is no engine",
-    hint="write sail, spark, or the address of a server, sc://HOST:PORT",
-)
+unknown_engine = refused("""`{argument}` is no engine
+    write sail, spark, or the address of a server, sc://HOST:PORT""")
 
 # Two columns of one name in a JSON object.
-repeated_column = refused(
-    "two columns of the result are called `{name}`, and a JSON object has each name once",
-    hint="write AS with another name, or --format csv",
-)
+repeated_column = refused("""two columns of the result are called `{name}`, and a JSON object has
+        each name once
+    write AS with another name, or --format csv""")
 
 # A Pattern that is not named by its file or module.
-malformed_pattern = refused(
-    "`{where}` does not say where the Pattern is",
-    hint="write FILE.py:NAME, FILE.py for the name `pattern`, or MODULE:NAME",
-)
+malformed_pattern = refused("""`{where}` does not say where the Pattern is
+    write FILE.py:NAME, FILE.py for the name `pattern`, or MODULE:NAME""")
 
 # The module of a Pattern, or one that it imports, cannot be found.
 no_such_module = refused("`{module}` cannot be imported", notes=("{reason}",))
 
 # A name that is no Pattern in its file or module.
-no_such_pattern = refused(
-    "`{name}` is not a Pattern in `{place}`", notes=("Patterns there: {known}",)
-)
+no_such_pattern = refused("""`{name}` is not a Pattern in `{place}`
+    note: Patterns there: {known}""")
 
 
 # Errors of `plot`, of columns that do not tell where matches lie, and of `%%matchrec`.
@@ -89,71 +77,51 @@ no_column = plan_error(
     near='write "{near}"',
 )
 
-
 # What is no number and no time has no place along a line.
-no_axis = plan_error(
-    "`x` of `plot` is `{name}`, of type {kind}",
-    notes=("wanted: a date, a timestamp or a number",),
-    hint="pass data with such a column",
-)
+no_axis = plan_error("""`x` of `plot` is `{name}`, of type {kind}
+    note: wanted: a date, a timestamp or a number
+    pass data with such a column""")
 
 # No columns of the matches say where a match begins and ends.
-no_places = plan_error(
-    "no columns of `matches` say where a match begins and ends",
-    notes=(
-        "wanted: arrays of events with `{x}`, or columns such as first_{x} and last_{x}",
-        "or, of ALL ROWS PER MATCH, `{x}` and match_number",
-        "columns of the type of `{x}`: {alike}",
-    ),
-    hint='write between=("...", "..."), or match="..." for ALL ROWS PER MATCH',
-)
+no_places = plan_error("""no columns of `matches` say where a match begins and ends
+    note: wanted: arrays of events with `{x}`, or columns such as first_{x} and last_{x}
+    note: or, of ALL ROWS PER MATCH, `{x}` and match_number
+    note: columns of the type of `{x}`: {alike}
+    write between=("...", "..."), or match="..." for ALL ROWS PER MATCH""")
 
 # The matches do not say in which series they are.
-no_series = plan_error(
-    "`matches` has no column that `by` of `plot` names",
-    hint="add it to the query's result, as PARTITION BY does",
-)
+no_series = plan_error("""`matches` has no column that `by` of `plot` names
+    add it to the query's result, as PARTITION BY does""")
 
 # The rows of `against` are sorted by what has no place on a line.
-no_line_of = plan_error(
-    "incidents are drawn along numbers, dates and instants, and rows are sorted by {kind}",
-    hint="sort by one of these, or print the figures",
-)
+no_line_of = plan_error("""incidents are drawn along numbers, dates and instants, and rows are
+        sorted by {kind}
+    sort by one of these, or print the figures""")
 
 # There are fewer pages.
 no_page = plan_error("page {given} of `plot`, and there are {pages}", hint="write page={pages}")
 
 # The first line of a cell is not understood. sentence: why not, in the words of argparse.
-wrong_arguments = plan_error(
-    "{sentence} of %%matchrec", hint="%%matchrec? lists the arguments and what they take"
-)
+wrong_arguments = plan_error("""{sentence} of %%matchrec
+    %%matchrec? lists the arguments and what they take""")
 
 # The table of a cell has at least one row.
-wrong_limit = plan_error(
-    "`--limit {given}` of %%matchrec is not a number of rows from 1", hint="write --limit 20"
-)
+wrong_limit = plan_error("""`--limit {given}` of %%matchrec is not a number of rows from 1
+    write --limit 20""")
 
 
-def wrong_plot(given: list[str]) -> MatchRecognizePlanError:
-    """What `--plot` needs to know."""
-    return MatchRecognizePlanError(
-        f"`--plot {' '.join(given)}` of %%matchrec has {len(given)} name{'s' * (len(given) != 1)}",
-        notes=("wanted: the column along the line, that up it, and that of the series, if any",),
-        hint="write --plot date close ticker",
-    )
-
+# What `--plot` needs to know.
+wrong_plot = plan_error("""`--plot {given}` of %%matchrec has {names}
+    note: wanted: the column along the line, that up it, and that of the series, if any
+    write --plot date close ticker""")
 
 # What `--partition` takes.
-no_events = plan_error(
-    "`--events {given}` of %%matchrec is not the variable of a DataFrame",
-    hint="write %%matchrec --events stocks, where stocks is a DataFrame",
-)
-no_order_in_cell = plan_error(
-    "SASE+ and a Pattern in a cell need to know what events are sorted by",
-    hint="write %%matchrec --events stocks --order-by date",
-)
+no_events = plan_error("""`--events {given}` of %%matchrec is not the variable of a DataFrame
+    write %%matchrec --events stocks, where stocks is a DataFrame""")
+no_order_in_cell = plan_error("""SASE+ and a Pattern in a cell need to know what events are sorted
+        by
+    write %%matchrec --events stocks --order-by date""")
 unfit_in_cell = plan_error("`{option}` of %%matchrec is not for {what}", hint="leave it out")
 
-wrong_partition = plan_error(
-    "`--partition {given}` of %%matchrec has no value", hint="write --partition ticker=AAPL"
-)
+wrong_partition = plan_error("""`--partition {given}` of %%matchrec has no value
+    write --partition ticker=AAPL""")

@@ -15,31 +15,25 @@ from matchrec.errors.sql.expression import cure, kind, number_of
 from matchrec.source import Span
 
 # DEFINE applies a function to several rows of the run that only Spark can compute.
-not_known_during_the_match = unsupported(
-    "`{what:bare}` in {part[DEFINE]} combines several {word.rows} of the match",
-    notes=(
-        "values of several rows may be combined there with operators, CASE, LIKE, CAST,",
-        "and functions of numbers, texts, times and arrays: docs/reference/supported.md",
-    ),
-    hint="write the function around each navigation by itself: {word.alone}, or compute it as a "
-    "column before; or name its value in {part[MEASURES]}, and filter the matches by it",
-)
-
+not_known_during_the_match = unsupported("""`{what:bare}` in {part[DEFINE]} combines several
+        {word.rows} of the match
+    note: values of several rows may be combined there with operators, CASE, LIKE, CAST,
+    note: and functions of numbers, texts, times and arrays: docs/reference/supported.md
+    write the function around each navigation by itself: {word.alone}, or compute it as a column
+        before; or name its value in {part[MEASURES]}, and filter the matches by it""")
 
 # A condition over neighbours that a worker does not compute as Spark does.
-only_spark_computes = unsupported(
-    "{condition:short} spans several {word.rows}, and only Spark can compute it",
-    hint="let Spark sort the rows",
-)
+only_spark_computes = unsupported("""{condition:short} spans several {word.rows}, and only Spark can
+        compute it
+    let Spark sort the rows""")
 
 # `exists(A.xs, x -> x > B.y)` in DEFINE.
-lambda_of_several_rows = unsupported(
-    "`{what}` with a lambda in {part[DEFINE]} combines several {word.rows} of the match",
-    notes=("a lambda is Spark's, which computes it of one row",),
-    hint="compare what Spark makes of one row, array_max(A.xs) > B.y, or an aggregate, "
-    "array_contains(collect_list(A.x), B.y); or name the value in {part[MEASURES]}, and filter the "
-    "matches by it",
-)
+lambda_of_several_rows = unsupported("""`{what}` with a lambda in {part[DEFINE]} combines several
+        {word.rows} of the match
+    note: a lambda is Spark's, which computes it of one row
+    compare what Spark makes of one row, array_max(A.xs) > B.y, or an aggregate,
+        array_contains(collect_list(A.x), B.y); or name the value in {part[MEASURES]}, and filter
+        the matches by it""")
 
 
 def cannot_combine(operator: str, left: str, right: str, span: Span) -> MatchRecognizeError:
@@ -73,11 +67,10 @@ def does_not_take(
 
 
 # A function of instants in a time zone that Python has not.
-unknown_time_zone = unsupported(
-    "`{function}` in {part[DEFINE]} needs the time zone `{name}`, which Python has not",
-    notes=("it is that of the session",),
-    hint="set spark.sql.session.timeZone to a region, such as Europe/Paris, or install tzdata",
-)
+unknown_time_zone = unsupported("""`{function}` in {part[DEFINE]} needs the time zone `{name}`,
+        which Python has not
+    note: it is that of the session
+    set spark.sql.session.timeZone to a region, such as Europe/Paris, or install tzdata""")
 
 
 def not_a_number(function: str, type_name: str, span: Span | None) -> MatchRecognizeError:
@@ -92,10 +85,9 @@ def not_a_number(function: str, type_name: str, span: Span | None) -> MatchRecog
 
 
 # FILTER (WHERE ...) of an aggregate over a list is no truth value.
-filter_not_boolean = plan_error(
-    "FILTER of {function} in {part[DEFINE]} is {type_name}, not boolean",
-    hint="write a comparison, such as FILTER (WHERE A.x > 0)",
-)
+filter_not_boolean = plan_error("""FILTER of {function} in {part[DEFINE]} is {type_name}, not
+        boolean
+    write a comparison, such as FILTER (WHERE A.x > 0)""")
 
 
 def not_boolean(type_name: str, span: Span | None) -> MatchRecognizeError:
@@ -116,27 +108,22 @@ _COMPARED = {
     "months": "> INTERVAL '1' MONTH",
 }
 
-
 # A condition that the engine would have to compute by too many steps one after the other.
-operations_nested_too_deep = unsupported(
-    "an expression in {part[DEFINE]} that depends on the run has over {limit} nested operations",
-    notes=("CASE and COALESCE nest one for each branch, a + b + c has two",),
-    hint="write AND, OR or IN, which may have any number of parts, or compute parts of it "
-    "before: FROM (SELECT *, ... AS y FROM t)",
-)
+operations_nested_too_deep = unsupported("""an expression in {part[DEFINE]} that depends on the run
+        has over {limit} nested operations
+    note: CASE and COALESCE nest one for each branch, a + b + c has two
+    write AND, OR or IN, which may have any number of parts, or compute parts of it before: FROM
+        (SELECT *, ... AS y FROM t)""")
 
 # Expressions or groups in one another beyond the interpreter's stack.
-nested_too_deep_to_plan = unsupported(
-    "the query is nested too deep to plan",
-    hint="remove parentheses and groups, or compute parts of it as columns of the input",
-)
+nested_too_deep_to_plan = unsupported("""the query is nested too deep to plan
+    remove parentheses and groups, or compute parts of it as columns of the input""")
 
 # A condition that is too large for the engine once it is written out.
-too_many_operations = unsupported(
-    "{word.condition} that depends on the run has over {limit:,} operations",
-    notes=("ABS, COALESCE, GREATEST, LEAST and NULLIF ask several times for what they take",),
-    hint="do not nest them, or compute parts of it before: FROM (SELECT *, ... AS y FROM t)",
-)
+too_many_operations = unsupported("""{word.condition} that depends on the run has over {limit:,}
+        operations
+    note: ABS, COALESCE, GREATEST, LEAST and NULLIF ask several times for what they take
+    do not nest them, or compute parts of it before: FROM (SELECT *, ... AS y FROM t)""")
 
 
 def aggregate_not_grown(
@@ -152,10 +139,8 @@ def aggregate_not_grown(
 
 
 # An argument of an aggregate that must be the same on all rows.
-not_a_constant = plan_error(
-    "argument {place} of `{function}` must be a constant",
-    hint="write a literal, such as percentile(A.x, 0.9) or listagg(A.x, ', ')",
-)
+not_a_constant = plan_error("""argument {place} of `{function}` must be a constant
+    write a literal, such as percentile(A.x, 0.9) or listagg(A.x, ', ')""")
 
 
 def aggregate_cannot_take(
@@ -203,30 +188,23 @@ _WITHIN = {
     "number": "write a number",
 }
 
-
 # A window that is not a distance along its key; `within_of_other_type` says their types.
 not_measured_by = unsupported("WITHIN is not a distance along the {part[ORDER BY]} key")
 
 # Two columns of the result have one name; `what` of them was named in the query.
-duplicate_output_column = plan_error(
-    "the result would have two columns `{name}`",
-    hint="give the {what} another name, or rename the input column in a subquery",
-)
+duplicate_output_column = plan_error("""the result would have two columns `{name}`
+    give the {what} another name, or rename the input column in a subquery""")
 
 # MATCHED_ROWS over an input with a column `classifier`.
-two_classifiers = plan_error(
-    "MATCHED_ROWS would have two fields `classifier`: the input has a column of that name",
-    hint="rename it before: FROM (SELECT * EXCEPT (classifier), classifier AS c ...)",
-)
+two_classifiers = plan_error("""MATCHED_ROWS would have two fields `classifier`: the input has a
+        column of that name
+    rename it before: FROM (SELECT * EXCEPT (classifier), classifier AS c ...)""")
 
 # WITHIN counts time forward.
-within_needs_ascending_order = unsupported(
-    "WITHIN needs a first {part[ORDER BY]} key that ascends",
-    hint="order by the time, ascending; without WITHIN any order will do",
-)
+within_needs_ascending_order = unsupported("""WITHIN needs a first {part[ORDER BY]} key that ascends
+    order by the time, ascending; without WITHIN any order will do""")
 
 # ONE ROW PER MATCH without partition columns and measures. span: of the pattern.
-no_output_columns = plan_error(
-    "the result would have no column: ONE ROW PER MATCH without PARTITION BY and MEASURES",
-    hint="add MEASURES, such as MATCH_NUMBER() AS match, or write ALL ROWS PER MATCH",
-)
+no_output_columns = plan_error("""the result would have no column: ONE ROW PER MATCH without
+        PARTITION BY and MEASURES
+    add MEASURES, such as MATCH_NUMBER() AS match, or write ALL ROWS PER MATCH""")

@@ -260,7 +260,6 @@ class _Short(Repr):
 SHORT = _Short()
 SHORT.maxstring = SHORT.maxother = 40
 
-
 KEYWORDS = (
     "PARTITION BY",
     "ORDER BY",

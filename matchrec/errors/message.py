@@ -1,6 +1,8 @@
 """Messages as records: what an error says, in words with fields, and what fills them.
 
-    unclosed = parse_error("`{opening}` is not closed in PATTERN", hint="add `{closing}`")
+    unclosed = parse_error('''`{opening}` is not closed in PATTERN
+        note: the group starts there
+        add `{closing}`''')
     raise unclosed(span, opening="(", closing=")")
 
 The modules of this room are a catalogue of such records, by topic. What has to look at its values
@@ -27,9 +29,8 @@ from matchrec.errors.kinds import (
     shortened,
     shown,
 )
-from matchrec.errors.language import as_note, current, part
+from matchrec.errors.language import as_note, current, current_surface, part
 from matchrec.errors.run.place import RowPlace
-from matchrec.errors.surface import current_surface
 from matchrec.source import Span
 
 
@@ -69,8 +70,9 @@ class Message(Generic[E]):
     `{value:shown}` any value of Python's. `{word.one}` and `{part[DEFINE]}` are words of the
     language that is being read, `{option[sort=spark]}` and `{here.marker}` what one writes on the
     surface that is in use; the value of an option may have fields, and be one of several with `|`
-    between them. Other braces are braces. A note with `{names:some}` is left out where there are no
-    names. Names that are listed as they are written, which is otherwise, are the keys of a mapping.
+    between them. None is nothing, and so is a hint without words. Other braces are braces. A note
+    with `{names:some}` is left out where there are no names. Names that are listed as they are
+    written, which is otherwise, are the keys of a mapping.
 
     near: the hint where one of the names among the values is like `name`; it is `{near}`. hints: by
     the first value in upper case. culprit: the field under whose value the carets are. condition:
@@ -98,8 +100,13 @@ class Message(Generic[E]):
         error = self.kind(
             _filled(self.sentence, named),
             *(span for span in spans if span is not None),
-            notes=tuple(_filled(note, named) for note in self.notes if _has_names(note, named)),
-            hint=None if hint is None else _filled(hint, named),
+            notes=tuple(
+                line
+                for note in self.notes
+                if _has_names(note, named)
+                for line in _filled(note, named).split("\n")
+            ),
+            hint=_filled(hint or "", named) or None,
         )
         if self.culprit is not None:
             error.culprit = str(named[self.culprit])
@@ -181,13 +188,40 @@ def _filled(template: str, named: Mapping[str, object]) -> str:
             return _FORMS[field["form"]](value)
         if isinstance(value, Mapping):
             return listed(value.values())
-        return listed(value) if isinstance(value, tuple) else str(value)
+        return listed(value) if isinstance(value, tuple) else "" if value is None else str(value)
 
     return re.sub(_FIELD, fill, template)
 
 
-parse_error = partial(Message, MatchRecognizeParseError)
-plan_error = partial(Message, MatchRecognizePlanError)
-unsupported = partial(Message, MatchRecognizeUnsupportedError)
-run_error = partial(Message, MatchRecognizeRunError)
-refused = partial(Message, MatchRecognizeError)
+MARKS = ("near", "culprit", "condition")
+
+
+def record(kind: type[E], text: str, notes: tuple[str, ...] = (), **others: Any) -> Message[E]:
+    """A message from a text that looks as it prints: the sentence, and in the lines below it notes,
+    which are marked, and the hint; `near`, `culprit` and `condition` have a line and a mark, too. A
+    line that is further indented goes on with the one above.
+
+    notes, others: what is put together of several texts.
+    """
+    sentence, *lines = (" ".join(line.split()) for line in re.split(r"\n {4}(?! )", text))
+    for line in lines:
+        mark, _, rest = line.partition(": ")
+        if mark == "note":
+            notes = (*notes, rest)
+        else:
+            name, words = (mark, rest) if mark in MARKS else ("hint", line)
+            assert name not in others, (sentence, name)
+            others[name] = words
+    return Message(kind, sentence, notes, **others)
+
+
+def of(kind: type[E]) -> Callable[..., Message[E]]:
+    """What makes messages of a kind: see `record`."""
+    return partial(record, kind)
+
+
+parse_error = of(MatchRecognizeParseError)
+plan_error = of(MatchRecognizePlanError)
+unsupported = of(MatchRecognizeUnsupportedError)
+run_error = of(MatchRecognizeRunError)
+refused = of(MatchRecognizeError)

@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 from matchrec.errors.message import plan_error, unsupported
-from matchrec.source import Span
-
-TwoSpans = tuple[Span | None, Span | None]
-
 
 # SUBSET A = (...) where PATTERN has A.
-subset_is_primary = plan_error(
-    "union variable `{name}` in SUBSET is also a variable of PATTERN",
-    hint="give the union variable another name",
-)
+subset_is_primary = plan_error("""union variable `{name}` in SUBSET is also a variable of PATTERN
+    give the union variable another name""")
 
 # Two union variables of one name.
-duplicate_subset = plan_error(
-    "union variable `{name}` is defined twice in SUBSET", hint="write all its members in one list"
-)
+duplicate_subset = plan_error("""union variable `{name}` is defined twice in SUBSET
+    write all its members in one list""")
 
 # SUBSET V = (U) where U is a union variable.
-union_in_subset = plan_error(
-    "member `{member}` of `{name}` in SUBSET is itself a union variable",
-    hint="write the members of {member} instead",
-)
-
+union_in_subset = plan_error("""member `{member}` of `{name}` in SUBSET is itself a union variable
+    write the members of {member} instead""")
 
 # SKIP TO NEXT, SKIP TO FIRST.
 incomplete_skip = plan_error(
@@ -37,117 +27,85 @@ incomplete_skip = plan_error(
     },
 )
 
-
 # DEFINE U where U is a union variable.
-definition_of_union = plan_error(
-    "DEFINE of `{name}`, which SUBSET makes a union variable",
-    hint="write conditions for its members",
-)
-
+definition_of_union = plan_error("""DEFINE of `{name}`, which SUBSET makes a union variable
+    write conditions for its members""")
 
 # DEFINE of a variable that PATTERN does not have.
-definition_not_in_pattern = plan_error(
-    "DEFINE of `{name}`, which is not in PATTERN",
-    notes=("PATTERN has: {known}",),
-    near="write {near}, or add {name} to PATTERN",
-    hint="add {name} to PATTERN",
-)
-
+definition_not_in_pattern = plan_error("""DEFINE of `{name}`, which is not in PATTERN
+    note: PATTERN has: {known}
+    near: write {near}, or add {name} to PATTERN
+    add {name} to PATTERN""")
 
 # Two conditions for one variable.
-duplicate_definition = plan_error(
-    "variable `{name}` is defined twice in DEFINE",
-    hint="join the conditions with AND",
-    condition="MATCH_RECOGNIZE_DUPLICATE_PATTERN_VARIABLE",
-)
-
+duplicate_definition = plan_error("""variable `{name}` is defined twice in DEFINE
+    condition: MATCH_RECOGNIZE_DUPLICATE_PATTERN_VARIABLE
+    join the conditions with AND""")
 
 # `{- -}` with ALL ROWS PER MATCH WITH UNMATCHED ROWS.
-exclusion_with_unmatched_rows = plan_error(
-    "exclusion in PATTERN with ALL ROWS PER MATCH WITH UNMATCHED ROWS",
-    notes=("an excluded row could not be told from one that no match contains",),
-    hint="remove {- -}, or write SHOW EMPTY MATCHES or OMIT EMPTY MATCHES",
-)
+exclusion_with_unmatched_rows = plan_error("""exclusion in PATTERN with ALL ROWS PER MATCH WITH
+        UNMATCHED ROWS
+    note: an excluded row could not be told from one that no match contains
+    remove {- -}, or write SHOW EMPTY MATCHES or OMIT EMPTY MATCHES""")
 
 # Two measures of one name.
-duplicate_measure = plan_error(
-    "two {word.measures} named `{name}` in {part[MEASURES]}",
-    hint="give one of them another name with AS",
-)
+duplicate_measure = plan_error("""two {word.measures} named `{name}` in {part[MEASURES]}
+    give one of them another name with AS""")
 
 # WITHIN x FROM A TO A, or to a union variable of which A is a member.
-gap_of_one_variable = plan_error(
-    "WITHIN FROM and TO rows of one variable, `{name}`",
-    hint="write WITHIN ... BETWEEN ROWS for the distance between rows that follow each other",
-)
+gap_of_one_variable = plan_error("""WITHIN FROM and TO rows of one variable, `{name}`
+    write WITHIN ... BETWEEN ROWS for the distance between rows that follow each other""")
 
 # WITHIN and no ORDER BY.
-within_without_order = plan_error(
-    "WITHIN without {part[ORDER BY]}",
-    notes=("WITHIN measures the distance along the first {part[ORDER BY]} column",),
-    hint="add {part[ORDER BY]}",
-)
+within_without_order = plan_error("""WITHIN without {part[ORDER BY]}
+    note: WITHIN measures the distance along the first {part[ORDER BY]} column
+    add {part[ORDER BY]}""")
 
 # PREV(CLASSIFIER()) in DEFINE where the row before may have been skipped.
-classifier_of_skipped_row = unsupported(
-    "CLASSIFIER() a physical step away in {part[DEFINE]} is not supported with {selection}",
-    hint="write LAST(CLASSIFIER(), 1) for the row that the match has mapped before",
-)
+classifier_of_skipped_row = unsupported("""CLASSIFIER() a physical step away in {part[DEFINE]} is
+        not supported with {selection}
+    write LAST(CLASSIFIER(), 1) for the row that the match has mapped before""")
 
 # LONGEST MATCH with SKIP TILL NEXT MATCH.
-longest_that_skips_rows = unsupported(
-    "LONGEST MATCH with {selection} is not supported",
-    notes=("the longest match is one whose rows follow each other",),
-    hint="leave out LONGEST MATCH, or {selection}",
-)
+longest_that_skips_rows = unsupported("""LONGEST MATCH with {selection} is not supported
+    note: the longest match is one whose rows follow each other
+    leave out LONGEST MATCH, or {selection}""")
 
 # MATCH_NUMBER() in DEFINE with ALL MATCHES.
-match_number_of_all_matches = unsupported(
-    "MATCH_NUMBER() in {part[DEFINE]} has no meaning with ALL MATCHES",
-    notes=("all matches are tried at once, and numbered when they are complete",),
-    hint="use MATCH_NUMBER() in MEASURES, and filter the result by it",
-)
+match_number_of_all_matches = unsupported("""MATCH_NUMBER() in {part[DEFINE]} has no meaning with
+        ALL MATCHES
+    note: all matches are tried at once, and numbered when they are complete
+    use MATCH_NUMBER() in MEASURES, and filter the result by it""")
 
 # MATCHED_ROWS with ALL ROWS PER MATCH.
-match_on_each_row = plan_error(
-    "MATCHED_ROWS in {part[MEASURES]} with ALL ROWS PER MATCH",
-    notes=("there the result already has the rows of the match",),
-    hint="write ONE ROW PER MATCH, or CLASSIFIER() AS classifier in place of MATCHED_ROWS",
-)
+match_on_each_row = plan_error("""MATCHED_ROWS in {part[MEASURES]} with ALL ROWS PER MATCH
+    note: there the result already has the rows of the match
+    write ONE ROW PER MATCH, or CLASSIFIER() AS classifier in place of MATCHED_ROWS""")
 
 # LAST(x, 5000) in DEFINE.
-too_far_back = unsupported(
-    "{function} in {part[DEFINE]} looks back {rows:,} rows of the match; the limit is {limit:,}",
-    hint="write PREV(x, n) of a column, which counts rows of the partition and has no limit",
-)
+too_far_back = unsupported("""{function} in {part[DEFINE]} looks back {rows:,} rows of the match;
+        the limit is {limit:,}
+    write PREV(x, n) of a column, which counts rows of the partition and has no limit""")
 
 # SHOW TIMEOUT MATCHES and no WITHIN.
-timeouts_without_within = plan_error(
-    "SHOW TIMEOUT MATCHES without WITHIN",
-    notes=("without a window no run times out",),
-    hint="add WITHIN INTERVAL ... after PATTERN (...), or write SHOW UNFINISHED MATCHES for the "
-    "run that the end of a partition has left",
-)
+timeouts_without_within = plan_error("""SHOW TIMEOUT MATCHES without WITHIN
+    note: without a window no run times out
+    add WITHIN INTERVAL ... after PATTERN (...), or write SHOW UNFINISHED MATCHES for the run that
+        the end of a partition has left""")
 
 # SHOW UNFINISHED MATCHES with WITHIN 20 ROWS.
-partial_within_rows = unsupported(
-    "{words} with WITHIN a number of rows is not supported",
-    notes=("a run that has all rows of its window has neither timed out nor been left unfinished",),
-    hint="write WITHIN INTERVAL ..., or remove {words}",
-)
+partial_within_rows = unsupported("""{words} with WITHIN a number of rows is not supported
+    note: a run that has all rows of its window has neither timed out nor been left unfinished
+    write WITHIN INTERVAL ..., or remove {words}""")
 
 # SHOW TIMEOUT MATCHES behind WITH UNMATCHED ROWS.
-partial_with_unmatched_rows = plan_error(
-    "{words} with ALL ROWS PER MATCH WITH UNMATCHED ROWS",
-    notes=("a row of a run that is no match would be neither matched nor unmatched",),
-    hint="write ALL ROWS PER MATCH {words}",
-)
+partial_with_unmatched_rows = plan_error("""{words} with ALL ROWS PER MATCH WITH UNMATCHED ROWS
+    note: a row of a run that is no match would be neither matched nor unmatched
+    write ALL ROWS PER MATCH {words}""")
 
 # SHOW TIMEOUT MATCHES with NON-OVERLAPPING MATCHES, SHOW UNFINISHED MATCHES with all.
-partial_of_other_matches = unsupported(
-    "{words} with {output} is not supported",
-    hint="leave out {output}; ALL MATCHES can stand with SHOW TIMEOUT MATCHES",
-)
+partial_of_other_matches = unsupported("""{words} with {output} is not supported
+    leave out {output}; ALL MATCHES can stand with SHOW TIMEOUT MATCHES""")
 
 # SHOW TIMEOUT MATCHES of a pattern with rows that must not be there.
 partial_with_negation = unsupported(
@@ -157,29 +115,22 @@ partial_with_negation = unsupported(
 )
 
 # SHOW TIMEOUT MATCHES of a pattern with windows between rows or variables.
-partial_with_gaps = unsupported(
-    "{words} with WITHIN between rows or variables is not supported",
-    notes=("a run times out where the window of the whole match ends",),
-    hint="leave out {words}, or write the window in DEFINE",
-)
+partial_with_gaps = unsupported("""{words} with WITHIN between rows or variables is not supported
+    note: a run times out where the window of the whole match ends
+    leave out {words}, or write the window in DEFINE""")
 
 # SHOW TIMEOUT MATCHES with FIRST 10 MATCHES.
-partial_with_first_matches = unsupported(
-    "{words} with {first} is not supported",
-    notes=("after these matches no run is looked for",),
-    hint="leave out {words}, or test MATCH_NUMBER() in the query around the clause",
-)
+partial_with_first_matches = unsupported("""{words} with {first} is not supported
+    note: after these matches no run is looked for
+    leave out {words}, or test MATCH_NUMBER() in the query around the clause""")
 
 # FIRST 10 MATCHES where runs come out that are no matches, or the shared buffer of all.
-first_matches_of_form = unsupported(
-    "{first} with {form} is not supported",
-    notes=("the form has more than matches, which have a number",),
-    hint="leave out one of them",
-)
+first_matches_of_form = unsupported("""{first} with {form} is not supported
+    note: the form has more than matches, which have a number
+    leave out one of them""")
 
 # MATCH_STATUS() where only matches come out.
-ending_of_matches_only = plan_error(
-    "{function}() without SHOW TIMEOUT MATCHES or SHOW UNFINISHED MATCHES",
-    notes=("the result has only matches, none of which has timed out",),
-    hint="write ONE ROW PER MATCH SHOW TIMEOUT MATCHES after MEASURES",
-)
+ending_of_matches_only = plan_error("""{function}() without SHOW TIMEOUT MATCHES or SHOW UNFINISHED
+        MATCHES
+    note: the result has only matches, none of which has timed out
+    write ONE ROW PER MATCH SHOW TIMEOUT MATCHES after MEASURES""")

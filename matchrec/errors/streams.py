@@ -2,162 +2,119 @@
 
 from __future__ import annotations
 
-from matchrec.errors.kinds import MatchRecognizeUnsupportedError
-from matchrec.errors.message import Message, plan_error, run_error, unsupported
-
-
-def over_stream(what: str, why: str, hint: str) -> Message[MatchRecognizeUnsupportedError]:
-    """What a stream does not have."""
-    return unsupported(f"{what} over a streaming DataFrame", notes=(why,), hint=hint)
-
+from matchrec.errors.message import plan_error, run_error, unsupported
 
 # A clause over a stream without ORDER BY; span: of the row pattern.
-no_time = plan_error(
-    "MATCH_RECOGNIZE over a streaming DataFrame without ORDER BY",
-    notes=("rows of a stream are put in order once the watermark has passed them",),
-    hint="add ORDER BY and the column that has the watermark",
-)
+no_time = plan_error("""MATCH_RECOGNIZE over a streaming DataFrame without ORDER BY
+    note: rows of a stream are put in order once the watermark has passed them
+    add ORDER BY and the column that has the watermark""")
 
 # ORDER BY ts DESC over a stream.
-backwards_in_time = plan_error(
-    "{part[ORDER BY]} {order} DESC over a streaming DataFrame",
-    notes=("rows of a stream come in the order of time",),
-    hint="order by {order} first, ascending; further columns may be descending",
-)
+backwards_in_time = plan_error("""{part[ORDER BY]} {order} DESC over a streaming DataFrame
+    note: rows of a stream come in the order of time
+    order by {order} first, ascending; further columns may be descending""")
 
 # The first order column of a stream has no watermark.
-no_watermark = plan_error(
-    "{part[ORDER BY]} {order} has no watermark",
-    notes=("events of a stream are put in order once the watermark has passed them",),
-    hint='write df.withWatermark("<time column>", "<delay>"), and order by that column first',
-)
+no_watermark = plan_error("""{part[ORDER BY]} {order} has no watermark
+    note: events of a stream are put in order once the watermark has passed them
+    write df.withWatermark("<time column>", "<delay>"), and order by that column first""")
 
 # A second clause in a streaming query; span: of its row pattern.
-another_clause_over_a_stream = over_stream(
-    "a second MATCH_RECOGNIZE",
-    "Spark takes one such operator in a streaming query",
-    "start a streaming query for each clause; the second may read what the first writes",
-)
+another_clause_over_a_stream = unsupported("""a second MATCH_RECOGNIZE over a streaming DataFrame
+    note: Spark takes one such operator in a streaming query
+    start a streaming query for each clause; the second may read what the first writes""")
 
 # A column whose values would not survive the way to Spark's stateful operator.
-altered_in_stream = over_stream(
-    "column {column} of type {type_name}",
-    "events of a stream pass through pandas, which would alter its values",
-    "leave the column out, or cast it, for instance with to_json",
-)
+altered_in_stream = unsupported("""column {column} of type {type_name} over a streaming DataFrame
+    note: events of a stream pass through pandas, which would alter its values
+    leave the column out, or cast it, for instance with to_json""")
 
 # A checkpoint holds the state of something else.
-state_of_another_query = run_error(
-    "the checkpoint holds the state of another query, or of another version of matchrec",
-    hint="start this query with a checkpoint directory of its own",
-)
+state_of_another_query = run_error("""the checkpoint holds the state of another query, or of another
+        version of matchrec
+    start this query with a checkpoint directory of its own""")
 
 # Of a checkpoint, the rules are other ones than they were; `time` is that of the newest row.
-changed_in_the_past = run_error(
-    "rule `{name}` is not what it was for rows that the stream has taken in, up to {time}",
-    notes=("what is new, another or gone begins or ends later than all rows that have come",),
-    hint="write a later valid_from, and leave all that was before as it was; or start this query "
-    "with a checkpoint directory of its own",
-)
+changed_in_the_past = run_error("""rule `{name}` is not what it was for rows that the stream has
+        taken in, up to {time}
+    note: what is new, another or gone begins or ends later than all rows that have come
+    write a later valid_from, and leave all that was before as it was; or start this query with a
+        checkpoint directory of its own""")
 
 # An equivalence test of SASE+ in a rule set over a stream.
-divided_over_stream = over_stream(
-    "an equivalence test over {column} in a rule set",
-    "it divides the partitions of its rule further, and matches are numbered by partition",
-    "name the column in partition_by, or call matchrec.sase for this query",
-)
+divided_over_stream = unsupported("""an equivalence test over {column} in a rule set over a
+        streaming DataFrame
+    note: it divides the partitions of its rule further, and matches are numbered by partition
+    name the column in partition_by, or call matchrec.sase for this query""")
 
 # .cache() of a rule set over a stream.
-cached_stream = over_stream(
-    "cache() of a rule set",
-    "rows of a stream are not kept",
-    "write `matches`, and read what is written",
-)
+cached_stream = unsupported("""cache() of a rule set over a streaming DataFrame
+    note: rows of a stream are not kept
+    write `matches`, and read what is written""")
 
 # What a plan asks for; spans: of its place.
 
-window_over_stream = over_stream(
-    "PATTERN in a window",
-    "each row comes out once, and whether a match begins there later rows may decide",
-    "write FROM t MATCH_RECOGNIZE (...), which gives the matches",
-)
-graph_over_stream = over_stream(
-    'form="compressed"', "the graph of all matches has no last row", 'write form="all"'
-)
-row_gap_over_stream = over_stream(
-    "WITHIN BETWEEN ROWS",
-    "which rows follow each other is known of whole partitions",
-    "write ts < LAST(ts, 1) + ... in the conditions of all variables but the first",
-)
-partial_over_stream = over_stream(
-    "{words}",
-    "runs that are no matches are looked for once a partition is there as a whole",
-    'use matchrec.detect with form="matches_and_timeouts"',
-)
-end_over_stream = over_stream(
-    "`$` in PATTERN",
-    "a stream has no last row",
-    "leave `$` out; with WITHIN a match also ends with its window",
-)
-negation_over_stream = over_stream(
-    "NOT in PATTERN",
-    "whether a row that must not follow does is not known before it comes",
-    "write the condition on the row before, as in NEXT(x) IS NULL OR NEXT(x) < 3",
-)
-preferred_over_stream = over_stream(
-    "one match for each starting row where rows may be skipped",
-    "of these, what is preferred is not known before the last row",
-    "write ALL MATCHES or NON-OVERLAPPING MATCHES after PATTERN (...)",
-)
-neighbours_over_stream = over_stream(
-    "a condition on neighbouring rows",
-    "an event's neighbours may not have come yet",
-    "write it as a stage with `next`",
-)
-frame_over_stream = over_stream(
-    "an aggregate OVER rows of the partition",
-    "Spark has no such window functions over a stream",
-    "aggregate the rows of a pattern variable, as in avg(A.x)",
-)
+window_over_stream = unsupported("""PATTERN in a window over a streaming DataFrame
+    note: each row comes out once, and whether a match begins there later rows may decide
+    write FROM t MATCH_RECOGNIZE (...), which gives the matches""")
+graph_over_stream = unsupported("""form="compressed" over a streaming DataFrame
+    note: the graph of all matches has no last row
+    write form="all"
+""")
+row_gap_over_stream = unsupported("""WITHIN BETWEEN ROWS over a streaming DataFrame
+    note: which rows follow each other is known of whole partitions
+    write ts < LAST(ts, 1) + ... in the conditions of all variables but the first""")
+partial_over_stream = unsupported("""{words} over a streaming DataFrame
+    note: runs that are no matches are looked for once a partition is there as a whole
+    use matchrec.detect with form="matches_and_timeouts"
+""")
+end_over_stream = unsupported("""`$` in PATTERN over a streaming DataFrame
+    note: a stream has no last row
+    leave `$` out; with WITHIN a match also ends with its window""")
+negation_over_stream = unsupported("""NOT in PATTERN over a streaming DataFrame
+    note: whether a row that must not follow does is not known before it comes
+    write the condition on the row before, as in NEXT(x) IS NULL OR NEXT(x) < 3""")
+preferred_over_stream = unsupported("""one match for each starting row where rows may be skipped
+        over a streaming DataFrame
+    note: of these, what is preferred is not known before the last row
+    write ALL MATCHES or NON-OVERLAPPING MATCHES after PATTERN (...)""")
+neighbours_over_stream = unsupported("""a condition on neighbouring rows over a streaming DataFrame
+    note: an event's neighbours may not have come yet
+    write it as a stage with `next`""")
+frame_over_stream = unsupported("""an aggregate OVER rows of the partition over a streaming
+        DataFrame
+    note: Spark has no such window functions over a stream
+    aggregate the rows of a pattern variable, as in avg(A.x)""")
 
 # Options.
 
-arrow_over_stream = over_stream(
-    'transport="arrow"',
-    "Spark's stateful operator hands events over in pandas",
-    "leave transport out",
-)
-counters_over_stream = over_stream(
-    "counters", "they are of one action", "see StreamingQuery.lastProgress instead"
-)
-sort_over_stream = over_stream(
-    'sort="{sort}"', "events are sorted as the watermark lets them go", "leave sort out"
-)
-engine_over_stream = over_stream(
-    'engine="{engine}"',
-    "it goes back to rows that a stream no longer has",
-    'write engine="breadth_first", or leave it out',
-)
+arrow_over_stream = unsupported("""transport="arrow" over a streaming DataFrame
+    note: Spark's stateful operator hands events over in pandas
+    leave transport out""")
+counters_over_stream = unsupported("""counters over a streaming DataFrame
+    note: they are of one action
+    see StreamingQuery.lastProgress instead""")
+sort_over_stream = unsupported("""sort="{sort}" over a streaming DataFrame
+    note: events are sorted as the watermark lets them go
+    leave sort out""")
+engine_over_stream = unsupported("""engine="{engine}" over a streaming DataFrame
+    note: it goes back to rows that a stream no longer has
+    write engine="breadth_first", or leave it out""")
 
 # What a search or its results need.
 
-aggregate_over_stream = over_stream(
-    "an aggregate that only Spark knows",
-    "it needs a GROUP BY after the matches, which a stream cannot have there",
-    "use count, sum, avg, min, max or collect_list, or aggregate arrays of events",
-)
-list_over_stream = over_stream(
-    "an aggregate over a list of events in a condition",
-    "lists are not kept between two micro-batches",
-    "use count, sum, avg, min or max of numbers, without DISTINCT",
-)
-rank_over_stream = over_stream(
-    "min or max of strings, or of other values that are not numbers, in a condition,",
-    "they are compared by their rank among all events",
-    "compare with first or last instead",
-)
-skipped_over_stream = over_stream(
-    "PREV or NEXT of a row of a match that may skip rows",
-    "rows that are skipped are not kept",
-    "read the rows of the match, as in LAST(A.x, 1)",
-)
+aggregate_over_stream = unsupported("""an aggregate that only Spark knows over a streaming DataFrame
+    note: it needs a GROUP BY after the matches, which a stream cannot have there
+    use count, sum, avg, min, max or collect_list, or aggregate arrays of events""")
+list_over_stream = unsupported("""an aggregate over a list of events in a condition over a streaming
+        DataFrame
+    note: lists are not kept between two micro-batches
+    use count, sum, avg, min or max of numbers, without DISTINCT""")
+rank_over_stream = unsupported("""min or max of strings, or of other values that are not numbers, in
+        a condition, over a streaming DataFrame
+    note: they are compared by their rank among all events
+    compare with first or last instead""")
+skipped_over_stream = unsupported("""PREV or NEXT of a row of a match that may skip rows over a
+        streaming DataFrame
+    note: rows that are skipped are not kept
+    read the rows of the match, as in LAST(A.x, 1)""")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from matchrec.errors.kinds import Located
 from matchrec.errors.language import part
-from matchrec.errors.message import Message
+from matchrec.errors.message import of
 from matchrec.source import Span
 
 # The classes of warnings. Each says in one sentence when it is given.
@@ -73,30 +73,19 @@ class UntunedSessionWarning(MatchRecognizeWarning):
 
 
 # PATTERN (A B) without ORDER BY; span: of the row pattern.
-no_order = Message(
-    NoOrderWarning,
-    "MATCH_RECOGNIZE without ORDER BY",
-    notes=("the order of rows, and so the result, may differ each time",),
-    hint="add ORDER BY and the column of time",
-)
-
+no_order = of(NoOrderWarning)("""MATCH_RECOGNIZE without ORDER BY
+    note: the order of rows, and so the result, may differ each time
+    add ORDER BY and the column of time""")
 
 # PATTERN (A B) without DEFINE; span: of the row pattern.
-no_conditions = Message(
-    NoConditionsWarning,
-    "MATCH_RECOGNIZE without DEFINE",
-    notes=("every pattern variable is true for every row",),
-    hint="add conditions after PATTERN (...), such as DEFINE {variable} AS x > 1",
-)
-
+no_conditions = of(NoConditionsWarning)("""MATCH_RECOGNIZE without DEFINE
+    note: every pattern variable is true for every row
+    add conditions after PATTERN (...), such as DEFINE {variable} AS x > 1""")
 
 # PATTERN (A UP+) DEFINE A AS ...; `written` is the loop.
-any_rows = Message(
-    AnyRowsWarning,
-    "`{written}` at the end of PATTERN takes all rows that follow",
-    notes=("{variable} has no condition in DEFINE, so it is true for every row",),
-    hint="add {variable} to DEFINE; if every row is meant, write {variable} AS TRUE",
-)
+any_rows = of(AnyRowsWarning)("""`{written}` at the end of PATTERN takes all rows that follow
+    note: {variable} has no condition in DEFINE, so it is true for every row
+    add {variable} to DEFINE; if every row is meant, write {variable} AS TRUE""")
 
 
 def reluctant_end(
@@ -118,20 +107,13 @@ def reluctant_end(
 
 
 # PATTERN (A*?), PATTERN (); `written` is the row pattern.
-empty_matches = Message(
-    EmptyMatchesWarning,
-    "every match of `{written}` in PATTERN is empty",
-    notes=("a row is taken only where the pattern needs or prefers one",),
-    hint="write a part that takes a row, such as A or A+",
-)
-
+empty_matches = of(EmptyMatchesWarning)("""every match of `{written}` in PATTERN is empty
+    note: a row is taken only where the pattern needs or prefers one
+    write a part that takes a row, such as A or A+""")
 
 # DEFINE B AS B.price < B.price.
-same_value = Message(
-    SameValueWarning,
-    "a comparison in {part[DEFINE]} has the same value on both sides",
-    hint="write {word.another}",
-)
+same_value = of(SameValueWarning)("""a comparison in {part[DEFINE]} has the same value on both sides
+    write {word.another}""")
 
 
 def compared_with_null(operator: str, other: str, span: Span | None) -> NeverTrueWarning:
@@ -145,51 +127,33 @@ def compared_with_null(operator: str, other: str, span: Span | None) -> NeverTru
 
 
 # DEFINE A AS 1 = 2.
-false_constants = Message(
-    NeverTrueWarning,
-    "a comparison of constants in {part[DEFINE]} is never true",
-    hint="compare a column; if no row is meant, write FALSE",
-)
-
+false_constants = of(NeverTrueWarning)("""a comparison of constants in {part[DEFINE]} is never true
+    compare a column; if no row is meant, write FALSE""")
 
 # PATTERN (A B) SKIP TILL NEXT MATCH DEFINE B AS price > PREV(price).
-skipped_row = Message(
-    SkippedRowWarning,
-    "PREV in {part[DEFINE]} with {selection} may read a row that is skipped",
-    notes=("PREV is of the row before in the partition, whether or not the match has it",),
-    hint="write LAST({argument}, 1) for the row before in the match; if that of the "
-    "partition is meant, compute lag({argument}) in a subquery before the clause",
-)
-
+skipped_row = of(SkippedRowWarning)("""PREV in {part[DEFINE]} with {selection} may read a row that
+        is skipped
+    note: PREV is of the row before in the partition, whether or not the match has it
+    write LAST({argument}, 1) for the row before in the match; if that of the partition is meant,
+        compute lag({argument}) in a subquery before the clause""")
 
 # PATTERN (A B+) without WITHIN over a stream; span: of the row pattern.
-unbounded_state = Message(
-    UnboundedStateWarning,
-    "a match of PATTERN over a stream may wait for any number of rows",
-    notes=("until it is decided, its rows are kept, and searched again as more rows come",),
-    hint="add WITHIN after PATTERN (...), or bound what is repeated, as in B{1,100}",
-)
-
+unbounded_state = of(UnboundedStateWarning)("""a match of PATTERN over a stream may wait for any
+        number of rows
+    note: until it is decided, its rows are kept, and searched again as more rows come
+    add WITHIN after PATTERN (...), or bound what is repeated, as in B{1,100}""")
 
 # A row pattern that skips rows, without WITHIN, over a stream; span: of the row pattern.
-unbounded_runs = Message(
-    UnboundedStateWarning,
-    "a run over a stream may wait for any number of rows",
-    notes=("until it ends, it is kept with the rows that it leads to",),
-    hint="add WITHIN, or .within(...) to a Pattern",
-)
-
+unbounded_runs = of(UnboundedStateWarning)("""a run over a stream may wait for any number of rows
+    note: until it ends, it is kept with the rows that it leads to
+    add WITHIN, or .within(...) to a Pattern""")
 
 # A row of a table of rules that is none; `error` is the whole message.
-refused_rule = Message(RefusedRuleWarning, "left out: {error}")
-
+refused_rule = of(RefusedRuleWarning)("""left out: {error}""")
 
 # A part of a query that means something else here than in its product.
-other_in_product = Message(ProductWarning, "{title}: {message}")
-
+other_in_product = of(ProductWarning)("""{title}: {message}""")
 
 # The first query of a session in which `tune` has something to set.
-untuned_session = Message(
-    UntunedSessionWarning,
-    "matchrec.tune(spark) would make the queries of this session faster: it sets {names}",
-)
+untuned_session = of(UntunedSessionWarning)("""matchrec.tune(spark) would make the queries of this
+        session faster: it sets {names}""")

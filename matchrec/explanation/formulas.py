@@ -55,7 +55,6 @@ TAKE_IGNORE = Branching("Take-Ignore", EXPONENTIAL)
 BEGIN_IGNORE = Branching("Begin-Ignore", LINEAR)
 BEGIN_BEGIN = Branching("Begin-Begin (alternatives and groups, which the paper has not)", LINEAR)
 
-
 EVERYTHING = "TRUE"
 
 
@@ -105,10 +104,8 @@ def after_match(skip: Skip) -> str:
     of_stage = "" if skip.variable is None else f" of {skip.variable}"
     event = f"its {skip.to.end.value.lower()} event{of_stage}"
     left = f"after {event}" if skip.to.past else f"from {event} on"
-    missing = (
-        "an error without such an event" if skip.fails_on_miss else "all without such an event"
-    )
-    note = f"; {missing}" if skip.variable is not None else ""
+    missing = "an error" if skip.fails_on_miss else "all"
+    note = f"; {missing} without such an event" if skip.variable is not None else ""
     return f"matches by their first events; each leaves to others what begins {left}{note}"
 
 
@@ -269,9 +266,8 @@ def formula(edge: Edge, state: StateId, task: Task, written: dict[str, str]) -> 
 
 def blocking(program: Program, state: StateId) -> list[str]:
     """What a row must not be for a run in a state to skip it: taken again, or else begun."""
-    own = [
-        program.label(edge) for edge in program.states[state].edges if edge.action is Action.TAKE
-    ]
+    edges = program.states[state].edges
+    own = [program.label(edge) for edge in edges if edge.action is Action.TAKE]
     return own or list(dict.fromkeys(way for way in ways_on(program, state) if way))
 
 

@@ -21,6 +21,7 @@ from dataclasses import replace
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import marker_without_value, unbound_parameter
+from matchrec.errors.kinds import shown
 from matchrec.errors.sql import pattern as errors
 from matchrec.frontends.lexing.tokens import MOST, Cursor, Token, TokenKind, whole_number
 from matchrec.plan.pattern import (
@@ -390,7 +391,8 @@ def value_of(parameter: Parameter, values: Values) -> int:
         raise unbound_parameter(span, name=parameter.name, known=tuple(values))
     value = values[parameter.name]
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise errors.value_is_no_bound(parameter.written, value, span)
+        text = "NULL" if value is None else shown(value)
+        raise errors.value_is_no_bound(span, parameter=parameter.written, value=text)
     if value > MOST:
         raise errors.bound_too_large(span, limit=MOST)
     return value

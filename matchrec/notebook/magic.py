@@ -14,19 +14,20 @@ from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 from pyspark.errors import PySparkException, PythonException
+from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from matchrec.api.inputs import as_dataframe
 from matchrec.api.signatures import are_values, fills_hole
-from matchrec.api.sql import IS_SASE
+from matchrec.api.sql import IS_SASE, install, uninstall
 from matchrec.arguments import is_dataframe, is_frame, is_session
 from matchrec.cli.failures import sentence_of_spark, warnings_told
 from matchrec.cli.queries import plain_value_of
 from matchrec.cli.rows import SHOWN_ROWS, as_texts
 from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
 from matchrec.errors import command as errors
+from matchrec.errors.language import CELL, shown_on
 from matchrec.errors.sql.expression import NUMBERS
-from matchrec.errors.surface import CELL, shown_on
 from matchrec.frontends.dialects.products import PRODUCTS
 from matchrec.frontends.sql.locate import may_have_clause
 from matchrec.pictures.html import paragraph, table
@@ -37,7 +38,6 @@ from matchrec.spark.session import OF_JAVA, quiet_analysis
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
-    from pyspark.sql import DataFrame, SparkSession
 
     from matchrec.charts.plot import Plot
 
@@ -205,7 +205,7 @@ def row_of(given: Sequence[str] | None) -> tuple[object, ...] | None:
 def drawn(query: matchrec.Query, named: list[str]) -> Plot:
     """The matches over the rows that they were found in."""
     if not 2 <= len(named) <= 3:
-        raise errors.wrong_plot(named)
+        raise errors.wrong_plot(given=" ".join(named), names=counted(len(named), "name"))
     x, y, *by = named
     return query.plot(x=x, y=y, by=by[0] if by else None)
 
@@ -342,3 +342,22 @@ def values_in(query: str, variables: Mapping[str, Any]) -> dict[str, Any] | None
     """
     named = {name: variables[name] for name in MARKER.findall(query) if name in variables}
     return {name: value for name, value in named.items() if are_values([value])} or None
+
+
+def load(shell: InteractiveShell) -> None:
+    """Makes the magic known, errors short, and installs into the session if there is one."""
+    shell.register_magics(MatchrecMagics)
+    show_failures(shell)
+    spark = running_session(shell.user_ns)
+    if spark is not None:
+        install(spark)
+
+
+def unload(shell: InteractiveShell) -> None:
+    """Takes all of that away again."""
+    for kind in ("line", "cell"):
+        shell.magics_manager.magics[kind].pop("matchrec", None)
+    shell.set_custom_exc((), None)
+    spark = running_session(shell.user_ns)
+    if spark is not None:
+        uninstall(spark)

@@ -18,7 +18,7 @@ from matchrec.conditions.aggregates import basic, framed
 from matchrec.conditions.residual import RunningAggregate
 from matchrec.conditions.row_column import RowColumn, length_of, row_column, window_columns
 from matchrec.conditions.types import NUMBERS, SPARKS_OWN, Family, ValueType, average_type
-from matchrec.errors import totals as errors
+from matchrec.errors import calls as errors
 from matchrec.nfa.program import A_MATCH, FIRST_NEAR, TIMED_OUT
 from matchrec.output.pieces import (
     AggregatePlace,

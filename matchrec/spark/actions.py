@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid4
 
 from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
 
 from matchrec.arguments import SESSION, checked
 from matchrec.source import counted
@@ -30,11 +31,9 @@ from matchrec.spark.errors.failing import rows_read
 from matchrec.spark.session import OF_JAVA, is_connect
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
     from rich.console import Console
     from rich.spinner import Spinner
     from rich.table import Table
-
 
 TIMES_A_SECOND = 4
 WIDTH = 40  # of the line in a cell, which is written over

@@ -28,6 +28,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeGuard
 
+from pyspark.sql import Column, DataFrame
 from pyspark.sql.functions import expr
 from pyspark.sql.types import DoubleType, FloatType, StructField, StructType
 from typing_extensions import Self
@@ -47,10 +48,7 @@ from matchrec.spark.wire import SelectItem, SortColumn, Sorting, Struct, bit_col
 from matchrec.spark.worker.matching import Incoming
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
-
     from matchrec.spark.ranges import Ranges
-
 
 FIRST_ROW = f"{wire.ROW_NUMBER} = 1"
 

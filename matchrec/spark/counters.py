@@ -13,6 +13,7 @@ from threading import TIMEOUT_MAX, Thread
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from pyspark.sql import DataFrame
 from pyspark.sql import types as spark_types
 
 from matchrec.arguments import ArgumentKind, checked, is_number
@@ -29,7 +30,6 @@ from matchrec.spark.worker.matching import QueryWorker
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import DataFrame
 
     from matchrec.compile.executable import Executable
     from matchrec.spark.transport import Sent

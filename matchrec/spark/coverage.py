@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pyspark.sql import DataFrame
 from pyspark.sql import types as spark_types
 
 from matchrec.compile.coverage import (
@@ -18,33 +19,26 @@ from matchrec.compile.coverage import (
     link_coverage,
 )
 from matchrec.errors.run.failures import asked_of_stream
-from matchrec.plan.match_plan import MatchPlan, Use
 from matchrec.spark import wire
 from matchrec.spark.execute import demand_of
 from matchrec.spark.prepare import Demand, ScopeOf, prepare
-from matchrec.spark.question import Options, Question, is_streaming
-from matchrec.spark.session import Relation, quiet_analysis
+from matchrec.spark.question import Question
+from matchrec.spark.session import quiet_analysis
 from matchrec.spark.transport import Sent
 from matchrec.spark.types import struct_of
 from matchrec.spark.worker.cover import AttemptWorker, CoverageWorker, add_up
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
 NOTED = 5  # numbers of a starting row
 
 
-def count_starting_rows(
-    plan: MatchPlan, relation: Relation, alias: str | None, use: Use, options: Options
-) -> Counted:
-    """Run a plan over a relation, and count how far its starting rows come.
+def count_starting_rows(question: Question) -> Counted:
+    """Run a query, and count how far its starting rows come.
 
-    Arguments as of `execute`. Raises MatchRecognizeError for whatever is wrong with the query.
+    Raises MatchRecognizeError for whatever is wrong with it.
     """
-    check_coverable(plan)
-    if is_streaming(relation.rows):
+    check_coverable(question.rules[0].plan)
+    if question.is_stream:
         raise asked_of_stream(asked="coverage")
-    question = Question.of_query(plan, relation, alias, options, use)
     asked, task, rows = count(question)
     found = rows.collect()
     figures, counts = add_up(task, (row[0] for row in found))
@@ -70,15 +64,12 @@ def count(question: Question) -> tuple[CoverageDraft, CoverageTask, DataFrame]:
         return asked, task, question.runner.analyse(shown)
 
 
-def attempts_of(
-    plan: MatchPlan, relation: Relation, alias: str | None, options: Options
-) -> tuple[CoverageDraft, CoverageTask, DataFrame]:
+def attempts_of(question: Question) -> tuple[CoverageDraft, CoverageTask, DataFrame]:
     """A row for each starting row: see `AttemptWorker`. The plan has an order.
 
     Raises MatchRecognizeError, as `count_starting_rows`.
     """
-    check_coverable(plan)
-    question = Question.of_query(plan, relation, alias, options)
+    check_coverable(question.rules[0].plan)
     with covering(question) as (asked, task, sent):
         kinds = [sent.fields[index].dataType for index in task.ends]
         kinds += [kinds[-1], *[spark_types.LongType()] * NOTED]

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+
+from pyspark.sql import DataFrame
 
 from matchrec.compile.executable import Executable, Output
 from matchrec.compile.path import Draft
@@ -15,7 +16,7 @@ from matchrec.conditions.row_column import show_column
 from matchrec.errors.run.origins import commented, with_origin
 from matchrec.output.pieces import Piece
 from matchrec.output.reads import ReadFact, show_read
-from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
+from matchrec.plan.match_plan import MatchPlan, Use
 from matchrec.plan.resolve import InputColumns
 from matchrec.plan.text import quoted
 from matchrec.shortcuts import taken
@@ -23,15 +24,12 @@ from matchrec.spark import wire
 from matchrec.spark.after.aggregates import aggregate_matches, measure_sql
 from matchrec.spark.columns import Unsorted
 from matchrec.spark.prepare import D, Demand, Prepared, ScopeOf, prepare
-from matchrec.spark.question import Options, Question
+from matchrec.spark.question import Question
 from matchrec.spark.ranges import check_whole, cutting, find_ranges
 from matchrec.spark.session import Relation, quiet_analysis
 from matchrec.spark.types import schema_of_reads
 from matchrec.spark.wire import SelectItem
 from matchrec.spark.worker.matching import QueryWorker
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 
 @dataclass(frozen=True)
@@ -52,16 +50,8 @@ class ClauseResult:
         return self.prepared.demand.draft
 
 
-def execute(
-    plan: MatchPlan, relation: Relation, alias: str | None, options: Options, use: Use = EVERYTHING
-) -> ClauseResult:
-    """The result of a plan over a relation.
-
-    alias: the name that qualifies the relation's columns. use: what is used of the result; the
-    whole query is checked all the same.
-    Raises MatchRecognizeError for whatever is wrong with the query.
-    """
-    question = Question.of_query(plan, relation, alias, options, use)
+def execute(question: Question) -> ClauseResult:
+    """The result of a query. Raises MatchRecognizeError for whatever is wrong with it."""
     (rule,) = question.rules
 
     def demand(scope: ScopeOf) -> Demand[Draft]:

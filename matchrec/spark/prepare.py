@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
+from pyspark.sql import DataFrame
 from pyspark.sql.types import StructField
 
 from matchrec.compile.executable import Executable
@@ -33,9 +34,6 @@ from matchrec.spark.sail.probes import has_watermarks
 from matchrec.spark.session import OF_ANOTHER_SPARK, REFUSALS
 from matchrec.spark.transport import Sent
 from matchrec.spark.types import sorts_exactly, value_type
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 D = TypeVar("D")
 ScopeOf = Callable[[MatchPlan], RowScope]
@@ -92,7 +90,7 @@ class Prepared(Generic[D]):
         options, drafted = self.question.options, self.demand.drafts[rule.name]
         found = link(drafted, self.conditions[rule.name], options.engine, crossing)
         if self.question.is_stream:
-            from matchrec.spark.streaming.checks import check_executable
+            from matchrec.spark.streaming.prepare import check_executable
 
             check_executable(found)
         return found.limit(options.max_steps)
@@ -124,8 +122,7 @@ def prepare(question: Question, demand: Callable[[ScopeOf], Demand[D]]) -> Prepa
 
 def prepare_stream(question: Question, demand: Callable[[ScopeOf], Demand[D]]) -> Prepared[D]:
     """What prepares events as they come. Raises for rules whose rows cannot."""
-    from matchrec.spark.streaming.checks import check_options, check_plan
-    from matchrec.spark.streaming.prepare import EventPreparation
+    from matchrec.spark.streaming.prepare import EventPreparation, check_options, check_plan
 
     if not has_watermarks(question.runner.spark):
         raise no_watermarks()

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, get_args
 
+from pyspark.sql import DataFrame
+
 from matchrec import arguments
 from matchrec.compile.path import Draft, draft
 from matchrec.compile.rule_set import Version
@@ -29,10 +31,7 @@ from matchrec.spark.session import REFUSALS, Relation, Runner, quiet_analysis, s
 from matchrec.spark.types import value_type
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
     from matchrec.spark.counters import Counters
-
 
 COUNTERS = arguments.ArgumentKind(
     "new Counters, or None",
@@ -164,7 +163,9 @@ class Question:
         options: Options,
         use: Use = EVERYTHING,
     ) -> Question:
-        """What a query asks. alias: the name that qualifies the relation's columns."""
+        """What a query asks. alias: the name that qualifies the relation's columns. use: what is
+        used of the result; the whole query is checked all the same.
+        """
         columns = input_columns(relation.runner, relation.rows.columns, alias)
         return Question.of((Rule("", plan),), relation, columns, options, use)
 

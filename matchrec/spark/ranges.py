@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
+from pyspark.sql import DataFrame
 from pyspark.sql.types import DateType, IntegralType, LongType
 
 from matchrec.compile.executable import Executable
@@ -38,8 +39,6 @@ from matchrec.spark.transport import runner_in_worker
 from matchrec.spark.types import OrderTimes, struct_of
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
     from matchrec.spark.question import Question
 
 PLACED_ROWS = View("matchrec_placed")

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, wraps
 from threading import Lock
 from types import MethodType
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 from uuid import uuid4
 from weakref import ref
 
@@ -29,6 +29,7 @@ from pyspark.errors import (
     SparkRuntimeException,
     UnsupportedOperationException,
 )
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import DataType, StructField
 
 from matchrec.conditions.functions.function import Settings
@@ -43,10 +44,6 @@ from matchrec.plan.text import (
 )
 from matchrec.source import Source
 from matchrec.spark.errors.users_terms import PYSPARK_LENGTH, Filled, in_users_terms
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
 
 try:
     from py4j.protocol import Py4JError

@@ -13,19 +13,19 @@ from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from functools import cached_property, partial
 from math import isfinite
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+from pyspark.sql import DataFrame
 from pyspark.sql import types as spark_types
 
-from matchrec.arguments import Engine
 from matchrec.compile.executable import Executable
 from matchrec.compile.path import Draft
 from matchrec.conditions.row_column import RowColumn, row_column
 from matchrec.conditions.split import RowScope
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import BoolArray, Partitions
+from matchrec.errors import MatchRecognizeError
 from matchrec.errors.run import failures as errors
 from matchrec.errors.run.failures import no_literal
 from matchrec.errors.run.place import RowPlace
@@ -38,16 +38,13 @@ from matchrec.spark import wire
 from matchrec.spark.environment import able_workers
 from matchrec.spark.execute import project
 from matchrec.spark.prepare import Demand, prepare_sorted
-from matchrec.spark.question import Options, Question, is_streaming
+from matchrec.spark.question import Question
 from matchrec.spark.session import Relation, quiet_analysis
 from matchrec.spark.types import crossing_schema, decode_columns, schema_of_reads
 from matchrec.spark.worker.arrays import as_integers, column, to_bytes
 from matchrec.spark.worker.encode import check_windows, partitions_of
 from matchrec.spark.worker.gather import Gatherer
 from matchrec.spark.worker.match import naming_rows
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 MOST_ROWS = 100_000
 MOST_KEYS = 5  # partitions that a message names
@@ -89,13 +86,10 @@ class CollectedPartition:
     irrelevant: frozenset[int]
 
 
-def collect_partition(
-    plan: MatchPlan, relation: Relation, alias: str | None, engine: Engine, target: Target
-) -> CollectedPartition:
+def collect_partition(question: Question, target: Target) -> CollectedPartition:
     """The partition that is asked for. Runs a job; raises MatchRecognizeError."""
-    if is_streaming(relation.rows):
+    if question.is_stream:
         raise errors.asked_of_stream(asked="`why`")
-    question = Question.of_query(plan, relation, alias, Options(engine))
     (rule,) = question.rules
     with quiet_analysis(), question.asking(rule):
         drafted = question.draft(rule, RowScope.NEIGHBOURS)
@@ -139,7 +133,7 @@ class PartitionRequest:
         sent = prepared.send((*crossing, *self.further_columns()))
         table = collect_table(sent.rows)
         if not table.num_rows:
-            raise errors.no_such_partition(tuple(self.keys), self.some_keys() if self.keys else [])
+            raise self.without_rows()
         starts = np.array([0, table.num_rows], np.int64)
         with naming_rows(lambda row: RowPlace(self.target.partition or {}, row + 1)):
             check_windows(executable, table, starts)
@@ -170,9 +164,10 @@ class PartitionRequest:
         """
         wanted, folded = self.target.partition, self.question.columns.folded
         if wanted is None:
-            found = self.some_keys() if self.keys else []
-            if len(found) > 1:
-                raise errors.several_partitions(tuple(self.keys), found)
+            if len(some := self.some_keys()) > 1:
+                raise errors.several_partitions(
+                    some=errors.lines_of(some), example=errors.example(some[0])
+                )
             return {}
         names = {folded(name): name for name in self.keys}
         known = {names.get(folded(name), name): name for name in wanted}
@@ -203,12 +198,22 @@ class PartitionRequest:
                     argument=argument, value=value, name=name, kind=kind, example=row.s
                 )
 
-    def some_keys(self) -> list[tuple[str, ...]]:
-        """The keys of some partitions, as text."""
+    def without_rows(self) -> MatchRecognizeError:
+        """The error of a partition that has no rows."""
+        some = self.some_keys()
+        if not some:
+            return errors.no_rows_at_all()
+        return errors.no_such_partition(some=errors.lines_of(some), example=errors.example(some[0]))
+
+    def some_keys(self) -> list[dict[str, str]]:
+        """The keys of some partitions, by name and as text; none where nothing divides the rows."""
+        if not self.keys:
+            return []
         items = [f"CAST({text} AS STRING) AS k{i}" for i, text in enumerate(self.keys.values())]
         rows = self.question.relation.select(items).distinct().limit(MOST_KEYS + 1).collect()
         keys = (tuple("NULL" if one is None else one for one in row) for row in rows)
-        return sorted(keys, key=lambda key: [by_number(one) for one in key])
+        in_order = sorted(keys, key=lambda key: [by_number(one) for one in key])
+        return [dict(zip(self.keys, key, strict=True)) for key in in_order]
 
     def further_columns(self) -> tuple[RowColumn, ...]:
         """What is collected beside what the engine needs: places of rows, `row_tests`, and tests of
@@ -243,7 +248,11 @@ class PartitionRequest:
             return ()
         if not asked.any():
             near = places[max(0, earlier - 2) : earlier + 2]
-            raise errors.no_such_row(self.target.row, self.orders, near)
+            wanted = zip(self.orders, self.target.row, strict=False)
+            raise errors.no_such_row(
+                wanted=", ".join(f"{order} = {value}" for order, value in wanted),
+                rows=errors.lines_of(dict(zip(self.orders, one, strict=True)) for one in near),
+            )
         return tuple(np.flatnonzero(asked).tolist())
 
 

@@ -13,11 +13,12 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from inspect import signature
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from pyspark.sql import DataFrame
 from pyspark.sql import types as spark_types
 
 from matchrec.compile.executable import Executable
@@ -31,10 +32,6 @@ from matchrec.spark.environment import able_workers
 from matchrec.spark.types import crossing_schema, decode_columns, microseconds
 from matchrec.spark.wire import SelectItem, bits_a_column, packed_columns
 from matchrec.spark.worker.matching import Incoming
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
 
 ARROW_TYPES: dict[str, pa.DataType] = {
     "boolean": pa.bool_(),

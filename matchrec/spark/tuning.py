@@ -10,18 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from pyspark.sql import SparkSession
 from pyspark.sql import types as spark_types
 
 from matchrec.arguments import SESSION, checked
 from matchrec.errors.warnings import UntunedSessionWarning, untuned_session
 from matchrec.spark.environment import check_session
 from matchrec.spark.session import application, is_connect
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
 
 MAX_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
 UNLIMITED = str(2**31 - 1)

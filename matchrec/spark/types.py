@@ -7,9 +7,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import pyspark
+from pyspark.sql import DataFrame
 from pyspark.sql import types as spark
 from pyspark.sql.types import (
     ArrayType,
@@ -26,7 +27,7 @@ from pyspark.sql.types import (
 
 from matchrec.compile.executable import Executable
 from matchrec.conditions.types import SPARKS_OWN, VOID, Family, ValueType, nested
-from matchrec.errors import totals as errors
+from matchrec.errors import calls as errors
 from matchrec.output.reads import (
     PointerField,
     Read,
@@ -43,9 +44,6 @@ from matchrec.output.reads import (
 from matchrec.plan.text import quoted, string_literal
 from matchrec.plan.totals import AskedTotal
 from matchrec.spark import wire
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 INTEGER_BITS: dict[type[spark.DataType], int] = {
     spark.ByteType: 8,

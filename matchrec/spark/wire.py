@@ -143,51 +143,15 @@ def pack(tests: Sequence[str]) -> str:
     return " | ".join(marks)
 
 
-def column(index: int) -> str:
-    """A column that crosses to the workers."""
-    return f"__c{index}"
+# Each is called with a number.
 
-
-def inner(index: int) -> str:
-    """SQL over one row that other columns are made from."""
-    return f"__x{index}"
-
-
-def other_row(index: int) -> str:
-    """A value of a row at a fixed distance."""
-    return f"__s{index}"
-
-
-def bits(index: int) -> str:
-    """Packed truth values."""
-    return f"__bits{index}"
-
-
-def nulls(index: int) -> str:
-    """Packed truth values: which columns are NULL."""
-    return f"__null{index}"
-
-
-def read(index: int) -> str:
-    """What a measure reads."""
-    return f"__r{index}"
-
-
-def aggregate(index: int) -> str:
-    """An aggregate over the rows of a match that Spark computes."""
-    return f"__g{index}"
-
-
-def values(index: int) -> str:
-    """The values that such an aggregate is over."""
-    return f"__v{index}"
-
-
-def field(index: int) -> str:
-    """A column in a row of a match."""
-    return f"c{index}"
-
-
-def key(index: int) -> str:
-    """What the rows of a rule set are partitioned by."""
-    return f"__k{index}"
+column = "__c{}".format  # that crosses to the workers
+inner = "__x{}".format  # SQL over one row that other columns are made from
+other_row = "__s{}".format  # a value of a row at a fixed distance
+bits = "__bits{}".format  # packed truth values
+nulls = "__null{}".format  # packed truth values: which columns are NULL
+read = "__r{}".format  # what a measure reads
+aggregate = "__g{}".format  # an aggregate over the rows of a match that Spark computes
+values = "__v{}".format  # the values that such an aggregate is over
+field = "c{}".format  # a column in a row of a match
+key = "__k{}".format  # what the rows of a rule set are partitioned by

@@ -11,8 +11,8 @@ from matchrec.engine.interface import Task
 from matchrec.engine.matches import Matches
 from matchrec.nfa.program import A_MATCH
 from matchrec.plan.expression import End, Navigation
-from matchrec.tracing.attempt import CONDITION, Attempt, Mapped, Outcome, Trial
 from matchrec.tracing.parts import Conjunct, Parts, ReferencePart, number_of
+from matchrec.tracing.search import CONDITION, Attempt, Mapped, Outcome, Trial
 
 MOST_MAPPED = 1_000_000  # rows of all matches that Spark is asked about
 Values = Mapping[int, Sequence[str | None]]

@@ -9,17 +9,181 @@ Cost: as that of backtracking, in Python; an attempt ends after `most` trials.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from functools import cached_property
 
-from matchrec.engine.interface import Task
+from matchrec.engine.interface import Room, Task
 from matchrec.engine.kernels import layout
+from matchrec.engine.kernels.matches import ask, ask_whole
 from matchrec.engine.kernels.skipping import BLOCKED, STOPPED
 from matchrec.engine.partitions import Partitions
+from matchrec.engine.records import prepare_input
+from matchrec.engine.search import PathSearch
+from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.nfa.closure import GUARD_END, GUARD_START, Effect
 from matchrec.nfa.program import A_MATCH
 from matchrec.plan.clauses import ONE_OF_A_ROW, MatchOutput
-from matchrec.tracing.attempt import Attempt, Mapped, Outcome, Trial
-from matchrec.tracing.questions import Questions
+
+# What a trace records: the trials of an attempt, which is the search from one starting row.
+
+Mapped = tuple[tuple[int, int], ...]
+
+
+class Outcome(Enum):
+    """What came of a trial."""
+
+    TAKEN = "taken"
+    FAILED = "failed"
+    KNOWN = "tried before"  # the condition holds, and what follows had been tried in vain
+    SKIPPED = "skipped"  # event selection leaves the row out
+    NO_ROW = "no row left"  # the partition has ended, or the window
+    NOT_THERE = "not there"  # an anchor: the row is not the partition's first, or not its last
+    ENDED = "ends the run"  # a row that must not be there, or that ends a loop
+    BLOCKED = "stops the run"
+    REJECTED = "no match as a whole"
+    TIMED_OUT = "timed out"
+    MATCHED = "match"
+
+
+CONDITION = (Outcome.TAKEN, Outcome.FAILED, Outcome.KNOWN, Outcome.ENDED, Outcome.BLOCKED)
+"""The outcomes of trials that ask a condition."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One question of the search: may `row` be mapped to `variable`?
+
+    row: row position. variable: an id, -1 where none is asked for. asked: the id of the variable
+    whose condition it is, which of stages is another one. before: the index of the trial that took
+    the row before, -1 at the starting row. depth: how many rows were mapped before.
+    """
+
+    row: int
+    variable: int
+    asked: int
+    outcome: Outcome
+    before: int
+    depth: int
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """The search from one starting row.
+
+    start: row position. number: how many matches were found before. trials: in the order of the
+    search. matches: rows with the ids of their variables, in the order in which they were found.
+    is_cut: whether there were more trials than are kept, so that the search was not finished.
+    """
+
+    start: int
+    number: int
+    trials: tuple[Trial, ...]
+    matches: tuple[Mapped, ...]
+    is_cut: bool = False
+
+    @cached_property
+    def reach(self) -> int:
+        """How many rows the longest way mapped."""
+        taken = (trial.depth + 1 for trial in self.trials if trial.outcome is Outcome.TAKEN)
+        return max(taken, default=0)
+
+    @cached_property
+    def best(self) -> tuple[int, ...]:
+        """The trials that took the rows of the match, or else of the way that came furthest.
+
+        Of several that came as far the first one, which is preferred.
+        """
+        ends = [i for i, trial in enumerate(self.trials) if trial.outcome is Outcome.MATCHED]
+        if ends:
+            longest = max((self.trials[i].depth for i in ends), default=0)
+            end = next(i for i in ends if self.trials[i].depth == longest)
+            return self.way_to(self.trials[end].before)
+        taken = (i for i, trial in enumerate(self.trials) if trial.outcome is Outcome.TAKEN)
+        last = next((i for i in taken if self.trials[i].depth + 1 == self.reach), -1)
+        return self.way_to(last)
+
+    @cached_property
+    def stopped(self) -> tuple[int, ...]:
+        """What was asked where the best way ended and was in vain."""
+        last = self.best[-1] if self.best else -1
+        return tuple(
+            i
+            for i, trial in enumerate(self.trials)
+            if trial.before == last and trial.outcome not in (Outcome.TAKEN, Outcome.MATCHED)
+        )
+
+    def way_to(self, index: int) -> tuple[int, ...]:
+        """The trials that took rows up to this one, first row first; none for -1."""
+        found = []
+        while index >= 0:
+            found.append(index)
+            index = self.trials[index].before
+        return tuple(reversed(found))
+
+    def mapped_by(self, index: int) -> Mapped:
+        """The rows mapped when a trial was asked, with the ids of their variables."""
+        way = (self.trials[i] for i in self.way_to(self.trials[index].before))
+        return tuple((trial.row, trial.variable) for trial in way)
+
+
+# The conditions of a task, asked one at a time of what the engines evaluate.
+
+
+class Questions(PathSearch):
+    """A task over partitions, with the path of the one run that asks.
+
+    Truth is the engines' own: the bits that Spark computed, and their conditions on the run.
+    """
+
+    def __init__(self, task: Task, partitions: Partitions) -> None:
+        output = MatchOutput.PREFERRED if task.output is MatchOutput.LONGEST else task.output
+        asked = replace(task, output=output)
+        arrays = prepare_input(asked, partitions)
+        super().__init__(asked, arrays, Room(memory=partitions.rows + 2))
+        self.program: list[list[int]] = arrays.rules.program.tolist()
+        self.is_data_only = len(self.rules.instructions) == 0
+
+    def begin(self, partition: int, number: int) -> None:
+        """What follows is asked in this partition, after so many matches."""
+        self.progress.partition, self.progress.number = partition, number
+        borders = self.arrays.rows.starts[partition : partition + 2]
+        self.progress.lower, self.progress.upper = borders
+
+    def holds(self, choice: int, depth: int, row: int) -> bool:
+        """Whether the condition of a choice holds of a row, after `depth` rows. Raises RunFailure.
+
+        Anchors are not looked at.
+        """
+        word, mask = self.program[choice][layout.WORD], self.program[choice][layout.MASK]
+        if int(self.arrays.rows.satisfied[row, word]) & mask != mask:
+            return False
+        if self.is_data_only:
+            return True
+        answer = ask(choice, depth, row, self.rules, self.arrays.rows, self.work)
+        return self.truth(int(answer), choice, row)
+
+    def holds_as_a_whole(self, depth: int, row: int, choice: int) -> bool:
+        """Whether nothing forbids the path as a match. Raises RunFailure."""
+        if not (self.task.absent or self.task.closing is not None):
+            return True
+        rows, negation = self.arrays.rows, self.arrays.negation
+        answer = ask_whole(depth, row, self.rules, rows, self.work, negation)
+        return self.truth(int(answer), choice, row)
+
+    def take(self, choice: int, depth: int, row: int) -> None:
+        """Note in the path that a row is mapped."""
+        self.work.path[layout.PATH_ROWS, depth] = row
+        self.work.path[layout.PATH_CHOICES, depth] = choice
+
+    def truth(self, answer: int, choice: int, row: int) -> bool:
+        """An answer as a truth value. Raises RunFailure for an error."""
+        if answer in (HOLDS, HOLDS_NOT):
+            return answer == HOLDS
+        self.progress.row, self.progress.choice = row, choice
+        self.raise_failure(layout.CONDITION_FAILED + answer)
+        raise AssertionError(answer)
+
 
 MOST_TRIALS = 20_000
 LEAVING = (Effect.ENDS, Effect.TIMES_OUT, Effect.CUTS)

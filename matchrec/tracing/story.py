@@ -11,8 +11,8 @@ from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show
 from matchrec.source import counted
-from matchrec.tracing.attempt import Attempt, Mapped, Outcome, Trial
 from matchrec.tracing.explained import Key
+from matchrec.tracing.search import Attempt, Mapped, Outcome, Trial
 from matchrec.tracing.trace import Trace
 
 

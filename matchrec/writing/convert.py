@@ -14,7 +14,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.source import Source
 from matchrec.writing import sql
 from matchrec.writing.forms import as_preferred, differing
-from matchrec.writing.reading import START, ReadQuery
+from matchrec.writing.sql import START, ReadQuery
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def check(reading: ReadQuery, plan: MatchPlan, text: str) -> None:
     try:
         part = differing(plan, sql.read_again(text))
     except MatchRecognizeError as error:
-        raise errors.cannot_write(f"this: {error.message}", START) from error
+        raise errors.cannot_write(START, what=f"this: {error.message}", cure=None) from error
     if part is not None:
         found = (each for each in plan.definitions if each.variable == part)
         definition = next(found, None)

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from matchrec.errors import calls as errors
+from matchrec.errors.kinds import shown_in
+from matchrec.errors.language import SASE
 from matchrec.frontends.dialects.edits import Note
 from matchrec.frontends.lexing.tokens import find_frames, sqlglot_tokens
+from matchrec.frontends.pattern.builder import Pattern
+from matchrec.frontends.pattern.lower import PatternQuery
+from matchrec.frontends.sase import compile_sase
 from matchrec.frontends.sql.locate import parse
 from matchrec.frontends.sql.lower import lower
 from matchrec.plan import expression
@@ -16,10 +21,56 @@ from matchrec.plan.clauses import EventSelection, MatchOutput, RowExpression, Sk
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show, show_name
 from matchrec.plan.show import show_reference
-from matchrec.writing.forms import reads_whole_rows, variables_read
+from matchrec.source import Source, Span
+from matchrec.writing.forms import reads_whole_rows, starts_one, variables_read
 from matchrec.writing.names import WORD, column, renamed, tidy, with_inner_references
-from matchrec.writing.reading import ReadQuery
-from matchrec.writing.stages import pattern_with_absences
+from matchrec.writing.stages import as_clause, pattern_with_absences
+
+START = Span(0, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Streams:
+    """What SQL says of its events, and SASE+ and a Pattern leave to the call."""
+
+    order_by: tuple[str, ...]
+    partition_by: tuple[str, ...]
+    type_column: str
+    output: MatchOutput
+
+
+@dataclass(frozen=True, slots=True)
+class ReadQuery:
+    """A query that was read. pattern: where its row pattern stands."""
+
+    plan: MatchPlan
+    source: Source
+    pattern: Span = START
+
+
+def read_sase(text: str, streams: Streams) -> ReadQuery:
+    """A SASE+ query."""
+    from matchrec.frontends.sase.parser import parse  # it loads lark
+
+    with shown_in(Source(text), SASE):
+        plan = compile_sase(
+            text, streams.order_by, streams.partition_by, streams.type_column, streams.output
+        )
+        return ReadQuery(plan, Source(text), parse(text).sequence_span)
+
+
+def read_pattern(pattern: Pattern, streams: Streams) -> ReadQuery:
+    """A Pattern. Raises for a call of the whole pattern that SQL does not have."""
+    query = PatternQuery(pattern, streams.order_by, streams.partition_by, ("*",))
+    plan, source = as_clause(query)
+    if pattern.most_matches is not None:  # numbered in another order
+        raise errors.unconverted_option(option=f"first_matches({pattern.most_matches})")
+    if pattern.skip.to is SkipTo.PAST_LAST_ROW and starts_one(plan):
+        plan = replace(plan, output=MatchOutput.NON_OVERLAPPING)
+    elif pattern.skip.to is not None:
+        raise errors.unconverted_option(option=f"after_match({pattern.skip!r})")
+    return ReadQuery(plan, source)
+
 
 _ELEMENT = re.compile(r"(\w+)\[(1|i)\]")
 
@@ -45,7 +96,7 @@ def refuse_absences(plan: MatchPlan) -> None:
             what = "a negation of SASE+ under strict contiguity"
             hint = "between two events there is none: leave it out"
             ends = absence.after is None or absence.before is None
-            raise errors.cannot_write(what, absence.span, None if ends else hint)
+            raise errors.cannot_write(absence.span, what=what, cure=None if ends else hint)
 
 
 def refuse_conditions(plan: MatchPlan) -> None:
@@ -54,11 +105,11 @@ def refuse_conditions(plan: MatchPlan) -> None:
         if definition.variable == plan.closing:
             what = "a condition on the whole match"
             hint = "make it a column of RETURN, and test that after the match"
-            raise errors.cannot_write(what, definition.condition.span, hint)
+            raise errors.cannot_write(definition.condition.span, what=what, cure=hint)
         for reference in expression.references(definition.condition):
             if isinstance(reference, expression.Aggregate) and reference.so_far:
                 what = "an aggregate over the rows before: in DEFINE it includes the row itself"
-                raise errors.cannot_write(what, reference.span)
+                raise errors.cannot_write(reference.span, what=what, cure=None)
 
 
 def _notes(reading: ReadQuery) -> Iterator[Note]:

@@ -22,7 +22,7 @@ from matchrec.engine.matches import Matches, RunFailure
 from matchrec.engine.partitions import IntArray, Partitions
 from matchrec.engine.records import compile_task
 from matchrec.engine.selection import node_size
-from matchrec.errors.totals import NotCarriedError
+from matchrec.errors.calls import NotCarriedError
 from matchrec.plan.clauses import EventSelection, Grouping, MatchOutput
 from tests.generators.selection import cases, general, sequences
 from tests.quick.scale import examples

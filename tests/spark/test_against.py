@@ -137,9 +137,7 @@ def test_attempts_are_what_coverage_counts(
     with asked._read(asked.options) as reading:
         clause = clause_at(reading, 1)
         plan = backtest.plan_of_matches(clause)
-        drafted, task, attempts = backtest.attempts_of(
-            plan, clause.relation, clause.alias, clause.options
-        )
+        drafted, task, attempts = backtest.attempts_of(clause.question(plan, clause.options))
         words = backtest.words_of_endings(drafted)
     found = attempts.toDF("k", "first", "last", *backtest.NOTED).collect()
     noted = [one for one in found if one.remaining is not None]

@@ -10,9 +10,8 @@ from matchrec.engine.engines import ENGINES
 from matchrec.engine.interface import Task
 from matchrec.engine.matches import RunFailure
 from matchrec.engine.partitions import Partitions
-from matchrec.tracing.agreement import EngineMatch, check_attempt, engine_matches, starting_rows
-from matchrec.tracing.attempt import Attempt
-from matchrec.tracing.search import Tracer
+from matchrec.tracing.search import Attempt, Tracer
+from matchrec.tracing.trace import EngineMatch, check_attempt, engine_matches, starting_rows
 from tests.quick.scale import FULL, copies_of
 from tests.tasks.copies import copies_beside
 

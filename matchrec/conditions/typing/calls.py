@@ -178,7 +178,6 @@ IMPLICIT: Mapping[Family, frozenset[Family]] = {
 }
 """What Spark casts to a type of a family. Of binary values it has functions by the same names."""
 
-
 OF_NULL = {Family.BOOLEAN: BOOLEAN, Family.INTEGER: INT, Family.STRING: STRING}
 """What Spark casts NULL to where any type of a family is taken."""
 

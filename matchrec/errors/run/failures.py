@@ -5,77 +5,61 @@ And what a rule set cannot have.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import TypeVar
 
 from matchrec.errors.kinds import Located, MatchRecognizePlanError, listed
+from matchrec.errors.language import current_surface
 from matchrec.errors.message import plan_error, run_error, unsupported
-from matchrec.errors.surface import current_surface
 
 # SKIP TO a variable to which the match maps no row.
-skip_to_no_row = run_error(
-    "AFTER MATCH SKIP TO `{variable}`: the match has no row of {variable}",
-    notes=("the match starts {place}",),
-    hint="make {variable} match at least one row, or write AFTER MATCH SKIP PAST LAST ROW",
-)
+skip_to_no_row = run_error("""AFTER MATCH SKIP TO `{variable}`: the match has no row of {variable}
+    note: the match starts {place}
+    make {variable} match at least one row, or write AFTER MATCH SKIP PAST LAST ROW""")
 
 # SKIP TO the match's own first row would find the same match for ever.
-skip_to_first_row = run_error(
-    "AFTER MATCH SKIP TO `{variable}` goes to the first row of the match, and would not end",
-    notes=("the match starts {place}",),
-    hint="skip to a later variable, or write AFTER MATCH SKIP TO NEXT ROW",
-)
+skip_to_first_row = run_error("""AFTER MATCH SKIP TO `{variable}` goes to the first row of the
+        match, and would not end
+    note: the match starts {place}
+    skip to a later variable, or write AFTER MATCH SKIP TO NEXT ROW""")
 
 # throw_on_miss, and a match has no event of the stage.
-stage_missed = run_error(
-    "skip to stage `{stage}`: the match has no event of it",
-    notes=("the match starts {place}",),
-    hint="leave out throw_on_miss(), or make the stage mandatory",
-)
+stage_missed = run_error("""skip to stage `{stage}`: the match has no event of it
+    note: the match starts {place}
+    leave out throw_on_miss(), or make the stage mandatory""")
 
 # throw_on_miss, and the stage's event is the first one of the match.
-stage_is_first = run_error(
-    "skip to stage `{stage}` goes to the first event of the match, and would not go on",
-    notes=("the match starts {place}",),
-    hint="leave out throw_on_miss(), or skip to a later stage",
-)
+stage_is_first = run_error("""skip to stage `{stage}` goes to the first event of the match, and
+        would not go on
+    note: the match starts {place}
+    leave out throw_on_miss(), or skip to a later stage""")
 
 # The engine that prepares rows has failed at one; it says of which kind, and not where.
 row_not_computed = run_error("a row of the input cannot be computed: {reason}")
 
 # Integer arithmetic in a condition left its type.
-overflow_in_condition = run_error(
-    "a number in the condition of `{variable}` is too large for its type",
-    notes=("{place}",),
-    hint="write a CAST to BIGINT or DOUBLE, or set spark.sql.ansi.enabled to false",
-)
+overflow_in_condition = run_error("""a number in the condition of `{variable}` is too large for its
+        type
+    note: {place}
+    write a CAST to BIGINT or DOUBLE, or set spark.sql.ansi.enabled to false""")
 
 # Without ANSI mode, a distance along the order column would wrap around.
-window_wraps = run_error(
-    "the distance in the conditions of {variables} is too large for the type of the order "
-    "column, and would wrap around",
-    notes=("{place}",),
-    hint="order by a wider type, or set spark.sql.ansi.enabled to true",
-)
-
+window_wraps = run_error("""the distance in the conditions of {variables} is too large for the type
+        of the order column, and would wrap around
+    note: {place}
+    order by a wider type, or set spark.sql.ansi.enabled to true""")
 
 # A window that SQL measures, by a length of its own for each row, or of days and months.
-window_without_end = run_error(
-    "{words} has no end after a row: its length is NULL or negative, or what lies it after the row "
-    "is too large for the type of the order column",
-    notes=("{place}",),
-    hint="write a number or an INTERVAL of weeks to microseconds, or order by a wider type",
-)
-
+window_without_end = run_error("""{words} has no end after a row: its length is NULL or negative, or
+        what lies it after the row is too large for the type of the order column
+    note: {place}
+    write a number or an INTERVAL of weeks to microseconds, or order by a wider type""")
 
 # A condition divided by zero.
-division_by_zero = run_error(
-    "the condition of `{variable}` divides by zero",
-    notes=("{place}",),
-    hint="write NULLIF(divisor, 0), or set spark.sql.ansi.enabled to false",
-)
-
+division_by_zero = run_error("""the condition of `{variable}` divides by zero
+    note: {place}
+    write NULLIF(divisor, 0), or set spark.sql.ansi.enabled to false""")
 
 _not_computed = partial(
     run_error, "the condition of `{variable}` cannot be computed: {reason}", notes=("{place}",)
@@ -91,12 +75,11 @@ function_failed_under_ansi = _not_computed(
 )
 
 # The search of a partition went beyond max_steps.
-too_many_steps = run_error(
-    "conditions that depend on the run were asked more than {limit} times in a partition",
-    notes=("the search has come to a match that would begin {place}",),
-    hint="bound the quantifiers, write WITHIN, or let a condition look at rows and not at the "
-    "run; if the query is worth it, pass a larger max_steps, in Options or as --max-steps",
-)
+too_many_steps = run_error("""conditions that depend on the run were asked more than {limit} times
+        in a partition
+    note: the search has come to a match that would begin {place}
+    bound the quantifiers, write WITHIN, or let a condition look at rows and not at the run; if the
+        query is worth it, pass a larger max_steps, in Options or as --max-steps""")
 
 _MORE_MEMORY = (
     "give workers more memory, by spark.executor.memoryOverhead (spark.executor.pyspark.memory "
@@ -137,14 +120,11 @@ undecided_without_room = run_error(
 )
 
 # One row of the result is larger than Arrow can hold, as by an array of all rows of a match.
-row_too_large = run_error(
-    "a row of the result would take {mebibytes:,} MiB, and no more than {limit:,} cross from a "
-    "Python worker to Spark",
-    notes=("{place}",),
-    hint="bound the quantifiers or write WITHIN, so that matches are shorter, or read fewer "
-    "columns, of rules by event_columns",
-)
-
+row_too_large = run_error("""a row of the result would take {mebibytes:,} MiB, and no more than
+        {limit:,} cross from a Python worker to Spark
+    note: {place}
+    bound the quantifiers or write WITHIN, so that matches are shorter, or read fewer columns, of
+        rules by event_columns""")
 
 # A sum in MEASURES left the type that Spark gives it.
 sum_too_large = run_error(
@@ -153,7 +133,6 @@ sum_too_large = run_error(
     hint="write a CAST to DOUBLE inside the sum",
     hints={"BIGINT": "write a CAST to DECIMAL(38, 0) or DOUBLE inside the sum"},
 )
-
 
 L = TypeVar("L", bound=Located)
 
@@ -169,191 +148,135 @@ def of_rule(name: str, error: L) -> L:
 
 
 # An empty dict.
-no_rules = plan_error(
-    "`rules` of match_rules() is empty", hint='write rules={"name": "PATTERN (...) DEFINE ..."}'
-)
+no_rules = plan_error("""`rules` of match_rules() is empty
+    write rules={"name": "PATTERN (...) DEFINE ..."}""")
 
 # Two names that people take for one.
-alike_but_for_case = plan_error(
-    "rules `{first}` and `{second}` differ in case only", hint="give one of them another name"
-)
-
+alike_but_for_case = plan_error("""rules `{first}` and `{second}` differ in case only
+    give one of them another name""")
 
 # PARTITION BY or ORDER BY in the clause of a rule.
-clause_of_its_own = plan_error(
-    "{clause} in a rule",
-    notes=("all rules of a set have the same partitions and the same order",),
-    hint='leave it out, and write match_rules(..., {argument}="...")',
-)
-
+clause_of_its_own = plan_error("""{clause} in a rule
+    note: all rules of a set have the same partitions and the same order
+    leave it out, and write match_rules(..., {argument}="...")""")
 
 # A column of the input that has the name of one of ours.
-taken_name = plan_error(
-    "{what} `{name}` has the name of a column of the result",
-    hint='rename it first: df.withColumnRenamed("{name}", "{name}_")',
-)
+taken_name = plan_error("""{what} `{name}` has the name of a column of the result
+    rename it first: df.withColumnRenamed("{name}", "{name}_")""")
 
 # The rows have two columns of one name, and events would have them too.
-two_columns_of_one_name = plan_error(
-    "the input has two columns `{name}`",
-    hint="rename one of them, or write event_columns= with those that events are to have",
-)
-
+two_columns_of_one_name = plan_error("""the input has two columns `{name}`
+    rename one of them, or write event_columns= with those that events are to have""")
 
 # Rules with times, and rows in an order that has none; `order` is SQL.
-no_times_of_order = unsupported(
-    "times of rules over rows ordered by {order} of type {type_name}",
-    notes=("a version of a rule has the rows of its time, by the first column of order_by",),
-    hint="order by a timestamp, a date or a whole number first",
-)
+no_times_of_order = unsupported("""times of rules over rows ordered by {order} of type {type_name}
+    note: a version of a rule has the rows of its time, by the first column of order_by
+    order by a timestamp, a date or a whole number first""")
 
 # {"fall": {"monday": "PATTERN ..."}}.
-wrong_valid_from = plan_error(
-    "a version of rule `{name}` is valid from {value:shown}",
-    hint="write {wanted}, as the rows are ordered by, or None for the beginning",
-)
+wrong_valid_from = plan_error("""a version of rule `{name}` is valid from {value:shown}
+    write {wanted}, as the rows are ordered by, or None for the beginning""")
 
 # Two versions of one rule, from the same time on.
-two_versions_at_once = plan_error(
-    "rule `{name}` has two versions that are valid from {time}", hint="leave one of them out"
-)
+two_versions_at_once = plan_error("""rule `{name}` has two versions that are valid from {time}
+    leave one of them out""")
 
 # The table of rules lacks a column.
-rules_column_missing = plan_error(
-    "the table of rules has no column `{name}`",
-    notes=("columns: {known}",),
-    hint="a table of rules has the columns rule, text and valid_from",
-)
+rules_column_missing = plan_error("""the table of rules has no column `{name}`
+    note: columns: {known}
+    a table of rules has the columns rule, text and valid_from""")
 
 # A column of the table of rules has another type.
-rules_column_of_type = plan_error(
-    "column `{name}` of the table of rules is of type {given}", hint="it is to be of type {wanted}"
-)
+rules_column_of_type = plan_error("""column `{name}` of the table of rules is of type {given}
+    it is to be of type {wanted}""")
 
 # A marker of a rule, of which there are no values but those of a table.
-rule_marker_without_value = plan_error(
-    "parameter `:{name}` has no value",
-    notes=("the parameters of the rule are: {known}",),
-    near="write :{near}, or the value itself",
-    hint="write the value itself, or have it in column `parameters` of a table of rules",
-)
+rule_marker_without_value = plan_error("""parameter `:{name}` has no value
+    note: the parameters of the rule are: {known}
+    near: write :{near}, or the value itself
+    write the value itself, or have it in column `parameters` of a table of rules""")
 
 # Parameters that are not JSON, or have lists in them.
-wrong_parameters = plan_error(
-    "the parameters are {text:repr}, which is no JSON object of numbers, texts and truth values",
-    hint='write {"name": value} for :name; null is NULL',
-)
+wrong_parameters = plan_error("""the parameters are {text:repr}, which is no JSON object of numbers,
+        texts and truth values
+    write {"name": value} for :name; null is NULL""")
 
 # NULL as a rule's name in a table.
-no_name_in_rules = plan_error(
-    "a row of the table of rules has no name of a rule", hint="write a name into column `rule`"
-)
+no_name_in_rules = plan_error("""a row of the table of rules has no name of a rule
+    write a name into column `rule`""")
 
 # .rule() of one with several versions over a stream.
-versions_over_stream = unsupported(
-    "rule(...) of `{name}`, which has several versions, over a streaming DataFrame",
-    notes=("each version is a view of its own, and Spark would search for each of them",),
-    hint="write `rows` with foreachBatch, and take of(rows).rule(...) there",
-)
+versions_over_stream = unsupported("""rule(...) of `{name}`, which has several versions, over a
+        streaming DataFrame
+    note: each version is a view of its own, and Spark would search for each of them
+    write `rows` with foreachBatch, and take of(rows).rule(...) there""")
 
 # .rule() of one whose versions have other columns.
-versions_of_other_columns = plan_error(
-    "the versions of rule `{name}` have different columns",
-    notes=("{columns[0]}", "{columns[1]}"),
-    hint="give the measures the same names and types, or use `matches`",
-)
-
+versions_of_other_columns = plan_error("""the versions of rule `{name}` have different columns
+    note: {columns[0]}
+    note: {columns[1]}
+    give the measures the same names and types, or use `matches`""")
 
 # .rule() of a name that no rule has.
-unknown_rule = plan_error(
-    "there is no rule `{name}`",
-    notes=("rules: {known}",),
-    near='write rule("{near}")',
-    hint='write rule("{known[0]}")',
-)
-
+unknown_rule = plan_error("""there is no rule `{name}`
+    note: rules: {known}
+    near: write rule("{near}")
+    write rule("{known[0]}")""")
 
 # event_columns= names no column of the input.
-unknown_event_column = plan_error(
-    "`{name}` of event_columns is no column of the input",
-    notes=("columns: {known}",),
-    near="write {near}",
-    hint="write one of these",
-)
-
+unknown_event_column = plan_error("""`{name}` of event_columns is no column of the input
+    note: columns: {known}
+    near: write {near}
+    write one of these""")
 
 # An equivalence test of SASE+ over values that only Spark can compare.
-not_divided_by = unsupported(
-    "an equivalence test over {column} of type {type_name} in a rule set",
-    notes=("rules share their partitions; a worker divides them further for one rule",),
-    hint="name the column in partition_by, or call matchrec.sase for this query",
-)
-
+not_divided_by = unsupported("""an equivalence test over {column} of type {type_name} in a rule set
+    note: rules share their partitions; a worker divides them further for one rule
+    name the column in partition_by, or call matchrec.sase for this query""")
 
 # .of() of rows that are not those of the set.
-rows_of_something_else = plan_error(
-    "the rows given to of() have no column `{missing[0]}`",
-    notes=("they are `rows` of the same rule set, as they are read where they were written",),
-    hint="write and read all columns of `rows`",
-)
+rows_of_something_else = plan_error("""the rows given to of() have no column `{missing[0]}`
+    note: they are `rows` of the same rule set, as they are read where they were written
+    write and read all columns of `rows`""")
 
 
 # Errors of `why` and `coverage`: which clause, partition or row they are asked about.
 
 
 # A value that cannot be written as SQL.
-no_literal = plan_error(
-    "a value of `{argument}` is {value:shown}",
-    notes=("wanted: a text, a number, True, False, None, a date, a datetime or a timedelta",),
-    hint="write the value as text",
-)
-
+no_literal = plan_error("""a value of `{argument}` is {value:shown}
+    note: wanted: a text, a number, True, False, None, a date, a datetime or a timedelta
+    write the value as text""")
 
 # A text that cannot be compared with its column.
-no_value_of_type = plan_error(
-    "`{argument}` is {value:repr}, and `{name}` is {kind}",
-    notes=("a value of `{name}`: {example}",),
-    hint="write one of this type, or leave {argument} out",
-)
-
+no_value_of_type = plan_error("""`{argument}` is {value:repr}, and `{name}` is {kind}
+    note: a value of `{name}`: {example}
+    write one of this type, or leave {argument} out""")
 
 # Why, and coverage, over a streaming DataFrame.
-asked_of_stream = unsupported(
-    "{asked} over a stream: its rows come little by little",
-    hint="ask about the same rows as a table: spark.read in place of spark.readStream",
-)
+asked_of_stream = unsupported("""{asked} over a stream: its rows come little by little
+    ask about the same rows as a table: spark.read in place of spark.readStream""")
 
 # A query without MATCH_RECOGNIZE.
-no_clause = plan_error(
-    "the query has no MATCH_RECOGNIZE clause to ask about", hint="pass the query that has it"
-)
+no_clause = plan_error("""the query has no MATCH_RECOGNIZE clause to ask about
+    pass the query that has it""")
 
 
-def several_clauses(names: Sequence[str]) -> MatchRecognizePlanError:
-    """Several clauses, and none is named. names: in the order in which they are evaluated."""
-    return MatchRecognizePlanError(
-        f"the query has {len(names)} MATCH_RECOGNIZE clauses",
-        notes=tuple(f"{number}: {name}" for number, name in enumerate(names, 1)),
-        hint=f"write {current_surface().option('clause', 1)} for the first of them",
-    )
+# Several clauses, and none is named. names: a line each, in the order in which they are evaluated.
+several_clauses = plan_error("""the query has {count} MATCH_RECOGNIZE clauses
+    note: {names}
+    write {option[clause=1]} for the first of them""")
 
-
-def unknown_clause(given: object, names: Sequence[str]) -> MatchRecognizePlanError:
-    """clause= names none of them."""
-    return MatchRecognizePlanError(
-        f"there is no clause {given!r}",
-        notes=tuple(f"{number}: {name}" for number, name in enumerate(names, 1)),
-        hint=f"write the number of one of them, {current_surface().option('clause', 1)}",
-    )
-
+# clause= names none of them.
+unknown_clause = plan_error("""there is no clause {asked:repr}
+    note: {names:some}
+    write the number of one of them, {option[clause=1]}""")
 
 # partition= names a column by which the rows are not partitioned.
-unknown_partition_column = plan_error(
-    "`{name}` of `partition` divides no partitions",
-    notes=("PARTITION BY has: {known}",),
-    near="write {near}",
-    hint="write one of these, or leave partition out",
-)
+unknown_partition_column = plan_error("""`{name}` of `partition` divides no partitions
+    note: PARTITION BY has: {known}
+    near: write {near}
+    write one of these, or leave partition out""")
 
 
 def partition_column_missing(name: str, known: Iterable[str]) -> MatchRecognizePlanError:
@@ -362,46 +285,36 @@ def partition_column_missing(name: str, known: Iterable[str]) -> MatchRecognizeP
     return MatchRecognizePlanError(f"`partition` has no value of `{name}`", hint=f"write {wanted}")
 
 
-def several_partitions(
-    names: Sequence[str], keys: Sequence[tuple[str, ...]]
-) -> MatchRecognizePlanError:
-    """No partition is named, and there are several. keys: of some of them, as text."""
-    return MatchRecognizePlanError(
-        "`why` is about one partition, and there are several",
-        notes=key_notes(names, keys),
-        hint=f"write {example(names, keys)}",
-    )
+# No partition is named, and there are several. some: a line each.
+several_partitions = plan_error("""`why` is about one partition, and there are several
+    note: some of them:
+    note: {some}
+    write {example}""")
+
+# The partition that is named has no rows. some: a line for each of some that have.
+no_such_partition = plan_error("""the partition has no rows
+    note: some of them:
+    note: {some}
+    write {example}""")
+
+# No partition has any.
+no_rows_at_all = plan_error("there are no rows")
 
 
-def no_such_partition(
-    names: Sequence[str], keys: Sequence[tuple[str, ...]]
-) -> MatchRecognizePlanError:
-    """The partition that is named has no rows. keys: of some that have, as text."""
-    return MatchRecognizePlanError(
-        "the partition has no rows" if names and keys else "there are no rows",
-        notes=key_notes(names, keys) if keys else (),
-        hint=f"write {example(names, keys)}" if keys else None,
-    )
+def lines_of(rows: Iterable[Mapping[str, object]]) -> str:
+    """A line of names and values for each row."""
+    return "\n".join(f"  {', '.join(f'{n} = {v}' for n, v in row.items())}" for row in rows)
 
 
-def key_notes(names: Sequence[str], keys: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    """Some partitions, one a line."""
-    rows = (", ".join(f"{n} = {v}" for n, v in zip(names, row, strict=True)) for row in keys)
-    return ("some of them:", *(f"  {row}" for row in rows))
-
-
-def example(names: Sequence[str], keys: Sequence[tuple[str, ...]]) -> str:
+def example(keys: Mapping[str, str]) -> str:
     """A partition as one asks for it."""
-    return current_surface().keys(
-        [(name, f'"{one}"') for name, one in zip(names, keys[0], strict=True)]
-    )
+    return current_surface().keys([(name, f'"{one}"') for name, one in keys.items()])
 
 
 # Too many rows for the driver.
-partition_too_large = unsupported(
-    "the partition has more than {limit:,} rows, which `why` does not bring to the driver",
-    hint="ask about a part of it: put WHERE before the clause, or pass fewer rows",
-)
+partition_too_large = unsupported("""the partition has more than {limit:,} rows, which `why` does
+        not bring to the driver
+    ask about a part of it: put WHERE before the clause, or pass fewer rows""")
 
 
 def other_number_of_order_values(given: int, orders: Sequence[str]) -> MatchRecognizePlanError:
@@ -415,39 +328,24 @@ def other_number_of_order_values(given: int, orders: Sequence[str]) -> MatchReco
     )
 
 
-def no_such_row(
-    given: Sequence[object], orders: Sequence[str], near: Sequence[tuple[str, ...]]
-) -> MatchRecognizePlanError:
-    """No row has these values. near: places of rows about there, as text."""
-    values = zip(orders, given, strict=False)
-    wanted = ", ".join(f"{order} = {value}" for order, value in values)
-    rows = tuple(
-        "  " + ", ".join(f"{o} = {v}" for o, v in zip(orders, row, strict=True)) for row in near
-    )
-    return MatchRecognizePlanError(
-        f"the partition has no row with {wanted}",
-        notes=("the nearest rows:", *rows),
-        hint=current_surface().row,
-    )
-
+# No row has these values. near: a line for each of the rows about there.
+no_such_row = plan_error("""the partition has no row with {wanted}
+    note: the nearest rows:
+    note: {rows}
+    {here.row}""")
 
 # MATCH_NUMBER() in a condition of a query that may skip rows, or asks for all matches.
-coverage_of_match_number = unsupported(
-    "coverage of a query with event selection and MATCH_NUMBER() in a condition",
-    notes=("every row is a starting row then, so matches have no numbers",),
-    hint="leave that condition out, or ask why() about a partition",
-)
+coverage_of_match_number = unsupported("""coverage of a query with event selection and
+        MATCH_NUMBER() in a condition
+    note: every row is a starting row then, so matches have no numbers
+    leave that condition out, or ask why() about a partition""")
 
 # PATTERN (...) LONGEST MATCH.
-coverage_of_longest = unsupported(
-    "coverage of LONGEST MATCH",
-    notes=("starting rows are counted while the preferred match of each is sought",),
-    hint="leave LONGEST MATCH out: the same starting rows begin no match",
-)
+coverage_of_longest = unsupported("""coverage of LONGEST MATCH
+    note: starting rows are counted while the preferred match of each is sought
+    leave LONGEST MATCH out: the same starting rows begin no match""")
 
 # NOT in PATTERN.
-coverage_of_negation = unsupported(
-    "coverage of a query with NOT in PATTERN",
-    notes=("it counts how often each variable takes a row, and NOT takes none",),
-    hint="ask why() about a starting row",
-)
+coverage_of_negation = unsupported("""coverage of a query with NOT in PATTERN
+    note: it counts how often each variable takes a row, and NOT takes none
+    ask why() about a starting row""")

@@ -26,9 +26,8 @@ def unexpected_start(text: str, span: Span) -> MatchRecognizeParseError:
 
 
 # Nothing between the parentheses.
-empty_clause = parse_error(
-    "MATCH_RECOGNIZE without PATTERN", hint="the least clause is: PATTERN (A)"
-)
+empty_clause = parse_error("""MATCH_RECOGNIZE without PATTERN
+    the least clause is: PATTERN (A)""")
 
 # No PATTERN.
 missing_pattern = parse_error(
@@ -36,53 +35,38 @@ missing_pattern = parse_error(
 )
 
 # PATERN (A B).
-misspelt_pattern = parse_error(
-    "MATCH_RECOGNIZE without PATTERN, but with `{text}`", hint="write PATTERN"
-)
+misspelt_pattern = parse_error("""MATCH_RECOGNIZE without PATTERN, but with `{text}`
+    write PATTERN""")
 
 # Words after PATTERN that are no event selection.
-malformed_selection = parse_error(
-    "event selection in MATCH_RECOGNIZE is not understood",
-    notes=(
-        "after PATTERN (...) may stand: STRICT CONTIGUITY, SKIP TILL NEXT MATCH or",
-        "SKIP TILL ANY MATCH, then ALL MATCHES or NON-OVERLAPPING MATCHES; or LONGEST MATCH;",
-        "then FIRST 10 MATCHES",
-    ),
-    hint="for partition contiguity write PARTITION BY: rows of other partitions are not seen",
-)
+malformed_selection = parse_error("""event selection in MATCH_RECOGNIZE is not understood
+    note: after PATTERN (...) may stand: STRICT CONTIGUITY, SKIP TILL NEXT MATCH or
+    note: SKIP TILL ANY MATCH, then ALL MATCHES or NON-OVERLAPPING MATCHES; or LONGEST MATCH;
+    note: then FIRST 10 MATCHES
+    for partition contiguity write PARTITION BY: rows of other partitions are not seen""")
 
 # AFTER MATCH SKIP where no match is chosen.
-skip_among_all = parse_error(
-    "AFTER MATCH SKIP with {output} in MATCH_RECOGNIZE",
-    notes=("AFTER MATCH SKIP says where the search for the next preferred match begins",),
-    hint="remove AFTER MATCH SKIP, or remove {output}",
-)
-
+skip_among_all = parse_error("""AFTER MATCH SKIP with {output} in MATCH_RECOGNIZE
+    note: AFTER MATCH SKIP says where the search for the next preferred match begins
+    remove AFTER MATCH SKIP, or remove {output}""")
 
 # PATTERN (A B) $; `written` is the symbol outside, `text` all of the row pattern.
-pattern_goes_on = parse_error(
-    "`{written}` stands outside of the parentheses of PATTERN", hint="write PATTERN ({text:line})"
-)
-
+pattern_goes_on = parse_error("""`{written}` stands outside of the parentheses of PATTERN
+    write PATTERN ({text:line})""")
 
 # PATTERN A B.
-pattern_without_parentheses = parse_error(
-    "PATTERN without parentheses", hint="write PATTERN (A B+)"
-)
+pattern_without_parentheses = parse_error("""PATTERN without parentheses
+    write PATTERN (A B+)""")
 
 # PATTERN ( or MATCH_RECOGNIZE ( without its closing parenthesis.
-parenthesis_not_closed = parse_error(
-    "parenthesis of {part} is not closed",
-    hint="add `)`; mind that `--` starts a comment, also in `{--` and `--}`",
-)
+parenthesis_not_closed = parse_error("""parenthesis of {part} is not closed
+    add `)`; mind that `--` starts a comment, also in `{--` and `--}`""")
 
 # A bracket in the clause takes the `)` that was to close the clause.
-last_closes_another = parse_error(
-    "the last `)` closes this `(`, and none closes that of MATCH_RECOGNIZE",
-    hint="add `)` where what stands in the first one ends; "
-    "mind that `--` starts a comment, also in `{--` and `--}`",
-)
-
+last_closes_another = parse_error("""the last `)` closes this `(`, and none closes that of
+        MATCH_RECOGNIZE
+    add `)` where what stands in the first one ends; mind that `--` starts a comment, also in `{--`
+        and `--}`""")
 
 _CLOSED = {"(": "add `)` where it ends", "[": "add `]` where it ends", "{": "add `}` where it ends"}
 
@@ -91,13 +75,9 @@ not_closed_before = parse_error(
     "`{opening}` is not closed before {keyword} in MATCH_RECOGNIZE", hints=_CLOSED
 )
 
-
 # A `)` too many, which ends the clause.
-closed_before = parse_error(
-    "parenthesis of MATCH_RECOGNIZE is closed before {keyword}",
-    hint="remove one `)` before {keyword}, or add the `(` that it closes",
-)
-
+closed_before = parse_error("""parenthesis of MATCH_RECOGNIZE is closed before {keyword}
+    remove one `)` before {keyword}, or add the `(` that it closes""")
 
 # MATCH_RECOGNIZE (...) WITHIN INTERVAL 1 HOUR.
 _MOVE = "move it into the parentheses"
@@ -109,17 +89,12 @@ outside_parentheses = parse_error(
     | dict.fromkeys(("WITHIN", "SUBSET", "DEFINE"), f"{_MOVE}, after PATTERN (...)"),
 )
 
-
 # A part after one that it must precede; `order` is the right one of those written.
-out_of_order = parse_error(
-    "{earlier} stands after {later} in MATCH_RECOGNIZE",
-    hint="write the parts in this order: {order}",
-)
-
+out_of_order = parse_error("""{earlier} stands after {later} in MATCH_RECOGNIZE
+    write the parts in this order: {order}""")
 
 # A part of the clause that is there twice.
 written_twice = parse_error("{part} twice in MATCH_RECOGNIZE", hint="write one {part}")
-
 
 # A part without content.
 nothing_in = parse_error(
@@ -137,55 +112,40 @@ nothing_in = parse_error(
     },
 )
 
-
 # An item that is missing before or after a comma.
-nothing_beside_comma = parse_error(
-    "a comma too many in {part}", hint="remove it, or add what it divides"
-)
-
+nothing_beside_comma = parse_error("""a comma too many in {part}
+    remove it, or add what it divides""")
 
 # Two windows of one kind in WITHIN.
-second_window = parse_error(
-    "two windows between the same rows in WITHIN", hint="keep the smaller one"
-)
+second_window = parse_error("""two windows between the same rows in WITHIN
+    keep the smaller one""")
 
 # WITHIN INTERVAL 1 HOUR, 20 ROWS.
-window_of_rows_and_time = parse_error(
-    "a window of time and one of rows in WITHIN",
-    hint="keep one, and write the other as a condition in DEFINE, such as count(*) <= 20",
-)
+window_of_rows_and_time = parse_error("""a window of time and one of rows in WITHIN
+    keep one, and write the other as a condition in DEFINE, such as count(*) <= 20""")
 
 # WITHIN 0 ROWS, WITHIN 2.5 ROWS.
-not_a_number_of_rows = parse_error(
-    "`{number}` is no number of rows in WITHIN",
-    notes=("a match spans so many rows of its partition at most, from 1 to {limit:,}",),
-    hint="write WITHIN 20 ROWS",
-)
+not_a_number_of_rows = parse_error("""`{number}` is no number of rows in WITHIN
+    note: a match spans so many rows of its partition at most, from 1 to {limit:,}
+    write WITHIN 20 ROWS""")
 
 # FIRST 0 MATCHES.
-not_a_number_of_matches = parse_error(
-    "`{number}` is no number of matches in FIRST",
-    notes=("so many matches of a partition come out at most, from 1 to {limit:,}",),
-    hint="write FIRST 10 MATCHES",
-)
+not_a_number_of_matches = parse_error("""`{number}` is no number of matches in FIRST
+    note: so many matches of a partition come out at most, from 1 to {limit:,}
+    write FIRST 10 MATCHES""")
 
 # WITHIN 5 DAYS.
-distance_without_interval = parse_error(
-    "WITHIN of a time without the word INTERVAL", hint="write WITHIN INTERVAL {text}"
-)
+distance_without_interval = parse_error("""WITHIN of a time without the word INTERVAL
+    write WITHIN INTERVAL {text}""")
 
 # WITHIN INTERVAL :gap, and the value has no unit.
-interval_without_unit = plan_error(
-    "INTERVAL {parameter} in WITHIN has a number without a unit",
-    hint="write INTERVAL {parameter} MINUTE, or pass '10 minutes'",
-)
+interval_without_unit = plan_error("""INTERVAL {parameter} in WITHIN has a number without a unit
+    write INTERVAL {parameter} MINUTE, or pass '10 minutes'""")
 
 # INTERVAL :gap MINUTE in a condition.
-interval_of_parameter = unsupported(
-    "INTERVAL {parameter} in {where}",
-    notes=("only WITHIN takes INTERVAL and a parameter",),
-    hint="write {parameter} alone, and pass a timedelta, such as timedelta(minutes=10)",
-)
+interval_of_parameter = unsupported("""INTERVAL {parameter} in {where}
+    note: only WITHIN takes INTERVAL and a parameter
+    write {parameter} alone, and pass a timedelta, such as timedelta(minutes=10)""")
 
 
 def malformed_rows_per_match(text: str, span: Span) -> MatchRecognizeParseError:
@@ -205,34 +165,25 @@ def malformed_rows_per_match(text: str, span: Span) -> MatchRecognizeParseError:
 
 
 # AFTER MATCH with a wrong continuation.
-malformed_skip = parse_error(
-    "cannot read `{text:short}` in MATCH_RECOGNIZE",
-    hint="write AFTER MATCH SKIP PAST LAST ROW, TO NEXT ROW, TO FIRST A, TO LAST A or TO A",
-)
+malformed_skip = parse_error("""cannot read `{text:short}` in MATCH_RECOGNIZE
+    write AFTER MATCH SKIP PAST LAST ROW, TO NEXT ROW, TO FIRST A, TO LAST A or TO A""")
 
 # A measure without AS.
-measure_without_name = parse_error(
-    "measure without a name in MEASURES", hint="write {text:short} AS name"
-)
+measure_without_name = parse_error("""measure without a name in MEASURES
+    write {text:short} AS name""")
 
 # `*` or `A.*` among the measures.
-star_as_measure = parse_error(
-    "`{text}` in MEASURES",
-    notes=("a measure is one expression with a name",),
-    hint="name the columns: MEASURES A.x AS x; ALL ROWS PER MATCH gives every input column",
-)
-
+star_as_measure = parse_error("""`{text}` in MEASURES
+    note: a measure is one expression with a name
+    name the columns: MEASURES A.x AS x; ALL ROWS PER MATCH gives every input column""")
 
 # `AS 'name'`.
-string_as_name = parse_error(
-    "the name of a {what} in {clause} is a string", hint="write AS {text:quoted}"
-)
-
+string_as_name = parse_error("""the name of a {what} in {clause} is a string
+    write AS {text:quoted}""")
 
 # SUBSET that is not U = (A, B).
-malformed_subset = parse_error(
-    "cannot read `{text:short}` in SUBSET", hint="write SUBSET U = (A, B), V = (B, C)"
-)
+malformed_subset = parse_error("""cannot read `{text:short}` in SUBSET
+    write SUBSET U = (A, B), V = (B, C)""")
 
 
 def malformed_definition(
@@ -248,11 +199,9 @@ def malformed_definition(
 
 
 # INITIAL or SEEK.
-search_outside_window = unsupported(
-    "{word} in MATCH_RECOGNIZE is not supported",
-    notes=("INITIAL and SEEK belong to row pattern recognition in the WINDOW clause",),
-    hint="remove {word}",
-)
+search_outside_window = unsupported("""{word} in MATCH_RECOGNIZE is not supported
+    note: INITIAL and SEEK belong to row pattern recognition in the WINDOW clause
+    remove {word}""")
 
 
 # Errors in the query around a clause, and of SQL syntax outside PATTERN.
@@ -261,84 +210,64 @@ search_outside_window = unsupported(
 misspelt_clause = parse_error("unexpected `{text}` with a PATTERN", hint="write MATCH_RECOGNIZE")
 
 # FROM MATCH_RECOGNIZE (...).
-clause_without_relation = parse_error(
-    "MATCH_RECOGNIZE without a relation before it", hint="write FROM t MATCH_RECOGNIZE (...)"
-)
+clause_without_relation = parse_error("""MATCH_RECOGNIZE without a relation before it
+    write FROM t MATCH_RECOGNIZE (...)""")
 
 # The clause follows something that is no relation in FROM.
-clause_in_wrong_place = parse_error(
-    "MATCH_RECOGNIZE cannot stand here",
-    notes=("it follows one relation in FROM: a table, a subquery, VALUES or a function",),
-    hint="wrap what precedes it in a subquery: FROM (SELECT * FROM ...) MATCH_RECOGNIZE (...)",
-)
+clause_in_wrong_place = parse_error("""MATCH_RECOGNIZE cannot stand here
+    note: it follows one relation in FROM: a table, a subquery, VALUES or a function
+    wrap what precedes it in a subquery: FROM (SELECT * FROM ...) MATCH_RECOGNIZE (...)""")
 
 # MATCH_RECOGNIZE in a subquery of MEASURES or DEFINE.
-clause_in_clause = unsupported(
-    "MATCH_RECOGNIZE in an expression of another MATCH_RECOGNIZE is not supported",
-    hint="name its result: WITH c AS (SELECT ... MATCH_RECOGNIZE (...)), and query c instead",
-)
+clause_in_clause = unsupported("""MATCH_RECOGNIZE in an expression of another MATCH_RECOGNIZE is not
+        supported
+    name its result: WITH c AS (SELECT ... MATCH_RECOGNIZE (...)), and query c instead""")
 
 # DELETE FROM t MATCH_RECOGNIZE (...).
-changed_relation = parse_error(
-    "MATCH_RECOGNIZE on the table of {word}",
-    notes=("the clause gives new rows, and {word} changes those of a table",),
-    hint="write the clause in a subquery of its condition: {word} ... WHERE x IN (SELECT ...)",
-)
+changed_relation = parse_error("""MATCH_RECOGNIZE on the table of {word}
+    note: the clause gives new rows, and {word} changes those of a table
+    write the clause in a subquery of its condition: {word} ... WHERE x IN (SELECT ...)""")
 
 # LATERAL (...) MATCH_RECOGNIZE.
-lateral_relation = unsupported(
-    "MATCH_RECOGNIZE after a LATERAL relation is not supported",
-    notes=("its input is matched once, not once for each row of another relation",),
-    hint="remove LATERAL, or join the relations in a subquery and match its result",
-)
+lateral_relation = unsupported("""MATCH_RECOGNIZE after a LATERAL relation is not supported
+    note: its input is matched once, not once for each row of another relation
+    remove LATERAL, or join the relations in a subquery and match its result""")
 
 # A relation that uses a column of a query around it.
-correlated_relation = unsupported(
-    "input of MATCH_RECOGNIZE depends on `{name}` of the query around it",
-    notes=("its input is matched once, not once for each row of another relation",),
-    hint="join the relations in a subquery, match its result, and add the key to PARTITION BY",
-)
+correlated_relation = unsupported("""input of MATCH_RECOGNIZE depends on `{name}` of the query
+        around it
+    note: its input is matched once, not once for each row of another relation
+    join the relations in a subquery, match its result, and add the key to PARTITION BY""")
 
 # A clause in the definition of a recursive CTE that uses itself.
-recursive_relation = unsupported(
-    "MATCH_RECOGNIZE in the recursive definition of `{name}` is not supported",
-    hint="match the finished rows instead: SELECT * FROM {name} MATCH_RECOGNIZE (...)",
-)
+recursive_relation = unsupported("""MATCH_RECOGNIZE in the recursive definition of `{name}` is not
+        supported
+    match the finished rows instead: SELECT * FROM {name} MATCH_RECOGNIZE (...)""")
 
 # A permanent view or function, of which Spark would store the text.
-stored_text = unsupported(
-    "MATCH_RECOGNIZE in {kind} is not supported",
-    notes=("Spark stores the text, and cannot run the clause without matchrec",),
-    hint="write CREATE TEMPORARY VIEW, once in each session, or CREATE TABLE ... AS to keep the"
-    " rows",
-)
+stored_text = unsupported("""MATCH_RECOGNIZE in {kind} is not supported
+    note: Spark stores the text, and cannot run the clause without matchrec
+    write CREATE TEMPORARY VIEW, once in each session, or CREATE TABLE ... AS to keep the rows""")
 
 # CREATE GLOBAL TEMPORARY VIEW.
-global_view = unsupported(
-    "MATCH_RECOGNIZE in the text of a global temporary view is not supported",
-    notes=("Spark stores the text, and other sessions have not what stands in it for clauses",),
-    hint='make it of the result: spark.sql("SELECT ...").createGlobalTempView("name")',
-)
+global_view = unsupported("""MATCH_RECOGNIZE in the text of a global temporary view is not supported
+    note: Spark stores the text, and other sessions have not what stands in it for clauses
+    make it of the result: spark.sql("SELECT ...").createGlobalTempView("name")""")
 
 # BEGIN ... END, a script of Spark's.
-clause_in_script = unsupported(
-    "MATCH_RECOGNIZE in a script, BEGIN ... END, is not supported",
-    notes=("the table that a clause reads may be made by a statement before it",),
-    hint="pass the statements one by one, and write loops and branches in Python",
-)
-
+clause_in_script = unsupported("""MATCH_RECOGNIZE in a script, BEGIN ... END, is not supported
+    note: the table that a clause reads may be made by a statement before it
+    pass the statements one by one, and write loops and branches in Python""")
 
 # `{name}` that no argument of the call gives.
-unknown_frame = plan_error(
-    "no DataFrame is passed for `{{name}}`", notes=("passed: {frames}",), hint="{here.frame[name]}"
-)
-
+unknown_frame = plan_error("""no DataFrame is passed for `{{name}}`
+    note: passed: {frames}
+    {here.frame[name]}""")
 
 IN_DOUBLE_QUOTES = (
     "double quotes are for strings in Spark SQL, unless spark.sql.ansi.enabled and",
     "spark.sql.ansi.doubleQuotedIdentifiers are both true",
 )
-
 
 IN_BACKTICKS = "write {text:quoted} in backticks, or pass {option[dialect=snowflake|oracle|trino]}"
 
@@ -348,10 +277,8 @@ alias_in_double_quotes = parse_error(
 )
 
 # A string, quoted name or comment without end.
-unreadable_text = parse_error(
-    "text that is opened here and never closed",
-    hint="close the string, the quoted name or the comment",
-)
+unreadable_text = parse_error("""text that is opened here and never closed
+    close the string, the quoted name or the comment""")
 
 
 def unexpected_token(text: str, where: str, span: Span) -> MatchRecognizeParseError:
@@ -414,28 +341,20 @@ _SEPARATED = {
     "MATCH_RECOGNIZE": "after PATTERN come WITHIN, SUBSET and DEFINE",
 }
 
-
 # An expression that is no SQL; `reason` is the parser's.
-unreadable_expression = parse_error(
-    "cannot read the expression in {where}", notes=("{reason:note}",)
-)
-
+unreadable_expression = parse_error("""cannot read the expression in {where}
+    note: {reason:note}""")
 
 # `x IN y`, where a list or a query should stand.
-in_without_parentheses = parse_error(
-    "IN without parentheses in {where}", hint="write IN ({value}), or = {value}"
-)
-
+in_without_parentheses = parse_error("""IN without parentheses in {where}
+    write IN ({value}), or = {value}""")
 
 # A bracket in an expression that nothing closes.
 unclosed_bracket = parse_error("`{opening}` is not closed in {where}", hints=_CLOSED)
-
 
 # Nothing where an expression should stand.
 missing_expression = parse_error("expression missing in {where}")
 
 # Parentheses in parentheses beyond the parser's stack.
-expression_nested_too_deep = unsupported(
-    "expression in {where} is nested too deep to read",
-    hint="remove parentheses, or compute parts of it as columns of the input",
-)
+expression_nested_too_deep = unsupported("""expression in {where} is nested too deep to read
+    remove parentheses, or compute parts of it as columns of the input""")

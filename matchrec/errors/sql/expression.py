@@ -17,12 +17,11 @@ from matchrec.errors.sql.foreign_names import cure_of, cure_of_arguments, or_dia
 from matchrec.source import Span
 
 # A pattern variable that neither PATTERN nor SUBSET has.
-unknown_variable = plan_error(
-    "unknown pattern variable `{name}` in {clause}",
-    notes=("{part[PATTERN]} has: {primary}", "SUBSET has: {unions:some}"),
-    near="write {near}, or add {name} to {part[PATTERN]}",
-    hint="add {name} to {part[PATTERN]}",
-)
+unknown_variable = plan_error("""unknown pattern variable `{name}` in {clause}
+    note: {part[PATTERN]} has: {primary}
+    note: SUBSET has: {unions:some}
+    near: write {near}, or add {name} to {part[PATTERN]}
+    add {name} to {part[PATTERN]}""")
 
 
 def two_variables(
@@ -39,30 +38,24 @@ def two_variables(
 
 
 # An aggregate in a navigation or in another aggregate.
-aggregate_in = plan_error(
-    "aggregate {aggregate} cannot stand in {outer} in {clause}",
-    hint="write the two side by side, each over columns only",
-)
+aggregate_in = plan_error("""aggregate {aggregate} cannot stand in {outer} in {clause}
+    write the two side by side, each over columns only""")
 
 # PREV, NEXT, FIRST or LAST in an aggregate.
-navigation_in_aggregate = plan_error(
-    "{navigation} cannot stand in aggregate {aggregate} in {clause}",
-    notes=("an aggregate is over columns of the rows that are mapped to one variable",),
-    hint="compute the value as a column of the input, e.g. with LAG, and aggregate that",
-)
+navigation_in_aggregate = plan_error("""{navigation} cannot stand in aggregate {aggregate} in
+        {clause}
+    note: an aggregate is over columns of the rows that are mapped to one variable
+    compute the value as a column of the input, e.g. with LAG, and aggregate that""")
 
 # CLASSIFIER(A.x), MATCHED_ROWS(A.x).
-expression_for_variable = plan_error(
-    "{function} in {clause} takes a pattern variable, not an expression",
-    hint="write {function}() or {function}(A)",
-)
+expression_for_variable = plan_error("""{function} in {clause} takes a pattern variable, not an
+        expression
+    write {function}() or {function}(A)""")
 
 # MATCHED_ROWS() in DEFINE.
-matched_rows_of_unfinished_match = plan_error(
-    "MATCHED_ROWS cannot stand in {clause}",
-    notes=("it is the whole match, which is known when its last row is",),
-    hint="in {clause} write an aggregate of the rows so far, such as collect_list(A.x)",
-)
+matched_rows_of_unfinished_match = plan_error("""MATCHED_ROWS cannot stand in {clause}
+    note: it is the whole match, which is known when its last row is
+    in {clause} write an aggregate of the rows so far, such as collect_list(A.x)""")
 
 
 def constant_key(text: str, clause: str, span: Span) -> MatchRecognizePlanError:
@@ -100,29 +93,21 @@ def semantics_before(
 
 
 # FINAL in a condition, when the rest of the match is not known yet.
-final_in_define = plan_error(
-    "FINAL cannot stand before {function} in {part[DEFINE]}",
-    notes=("while rows are being matched only the rows so far are known",),
-    hint="leave FINAL out: everything in {part[DEFINE]} is RUNNING",
-)
-
+final_in_define = plan_error("""FINAL cannot stand before {function} in {part[DEFINE]}
+    note: while rows are being matched only the rows so far are known
+    leave FINAL out: everything in {part[DEFINE]} is RUNNING""")
 
 # rand() and its like in a condition.
-nondeterministic = plan_error(
-    "{function}() in {part[DEFINE]} gives another value at every evaluation",
-    notes=("{word.condition} may be evaluated never, once or several times",),
-    hint="compute it as a column of the input",
-    condition="MATCH_RECOGNIZE_NONDETERMINISTIC_DEFINE",
-)
-
+nondeterministic = plan_error("""{function}() in {part[DEFINE]} gives another value at every
+        evaluation
+    note: {word.condition} may be evaluated never, once or several times
+    condition: MATCH_RECOGNIZE_NONDETERMINISTIC_DEFINE
+    compute it as a column of the input""")
 
 # MEASURES rand() AS r, r + 1 AS s.
-changing_measure = plan_error(
-    "measure `{name}` cannot be read by another one",
-    notes=("{function}() would give another value there",),
-    hint="compute with {name} in the SELECT around the clause",
-)
-
+changing_measure = plan_error("""measure `{name}` cannot be read by another one
+    note: {function}() would give another value there
+    compute with {name} in the SELECT around the clause""")
 
 # OVER, or a function that needs it.
 _in_place_of_a_window = partial(
@@ -142,18 +127,14 @@ window_function = _in_place_of_a_window(
     },
 )
 
-
 # A subquery that looks at a row of the match.
-correlated_subquery = unsupported(
-    "subquery in {clause} that refers to pattern variable `{name}` is not supported",
-    hint="join the input with the subquery's table first",
-)
+correlated_subquery = unsupported("""subquery in {clause} that refers to pattern variable `{name}`
+        is not supported
+    join the input with the subquery's table first""")
 
 # RESPECT NULLS of an aggregate that collects values.
-kept_nulls = unsupported(
-    "RESPECT NULLS of {function} in {clause} is not supported",
-    hint="collect what is never NULL, such as {function}(struct(A.x))",
-)
+kept_nulls = unsupported("""RESPECT NULLS of {function} in {clause} is not supported
+    collect what is never NULL, such as {function}(struct(A.x))""")
 
 # MATCH_NUMBER() in a navigation, or in an aggregate over a frame; MATCH_STATUS() or MATCH_TIMEOUT()
 # in a navigation or an aggregate; MATCH_ROW_NUMBER() in an aggregate in DEFINE, or in a navigation.
@@ -166,31 +147,23 @@ called_inside = unsupported(
 )
 
 # MATCH_STATUS() or MATCH_TIMEOUT() in DEFINE.
-ending_in_define = plan_error(
-    "{function}() in DEFINE",
-    notes=("how a run ends is not known before it has ended",),
-    hint="write it in MEASURES",
-)
+ending_in_define = plan_error("""{function}() in DEFINE
+    note: how a run ends is not known before it has ended
+    write it in MEASURES""")
 
 # Navigation, an aggregate or a window function in PARTITION BY, ORDER BY or WITHIN.
-reads_rows_of_a_match = plan_error(
-    "{function} cannot stand in {clause}",
-    notes=("{clause} is evaluated before the match, on each row by itself",),
-    hint="compute it as a column of the input, in a subquery before the clause",
-)
+reads_rows_of_a_match = plan_error("""{function} cannot stand in {clause}
+    note: {clause} is evaluated before the match, on each row by itself
+    compute it as a column of the input, in a subquery before the clause""")
 
 # `*` where one value is wanted.
-star_outside_count = plan_error(
-    "`*` cannot stand in {function} in {clause}",
-    hint="write count(*) or count(A.*), or name the columns",
-)
+star_outside_count = plan_error("""`*` cannot stand in {function} in {clause}
+    write count(*) or count(A.*), or name the columns""")
 
 # `struct(A.*)` outside any navigation.
-bare_star = unsupported(
-    "all columns of a row, `*`, outside a navigation are not supported in {clause}",
-    hint="write LAST(struct(A.*)), or name the columns",
-)
-
+bare_star = unsupported("""all columns of a row, `*`, outside a navigation are not supported in
+        {clause}
+    write LAST(struct(A.*)), or name the columns""")
 
 _PLAIN = "compare plain values computed from each, such as to_json(x), size(x) or x.field"
 _ONE_TYPE = "compute values of one type as columns of the input, and combine these"
@@ -205,9 +178,9 @@ def cure(operator: str, left: str, right: str) -> str:
 
 
 def _template(operator: str, left: str, right: str) -> str:
-    kinds = {kind(left), kind(right)}
-    for both, found in _CURES.items():
-        if kinds == both:
+    kinds = frozenset({kind(left), kind(right)})
+    for both in (kinds, frozenset(name.removesuffix("_ntz") for name in kinds)):
+        if found := _CURES.get(both):
             return found if operator in _COMPARISONS else _COMPUTED.get(both, found)
     if kinds == {"number"} or kinds == {"string"}:
         return _cast("DOUBLE")
@@ -267,26 +240,20 @@ _CURES = {
     frozenset({"timestamp", "number"}): (
         "write a timestamp for the number, or unix_timestamp({word.one}) for seconds"
     ),
-    frozenset({"timestamp_ntz", "number"}): (
-        "write a timestamp for the number, or unix_timestamp({word.one}) for seconds"
-    ),
     frozenset({"date", "timestamp"}): _DATE_AS_TIMESTAMP,
     frozenset({"date", "timestamp_ntz"}): _cast("TIMESTAMP_NTZ", " for the date"),
     frozenset({"timestamp", "timestamp_ntz"}): _cast("TIMESTAMP", " for the timestamp_ntz"),
     frozenset({"date", "interval"}): _DIFFERENCE,
     frozenset({"timestamp", "interval"}): _DIFFERENCE,
-    frozenset({"timestamp_ntz", "interval"}): _DIFFERENCE,
     frozenset({"boolean", "number"}): _cast("INT", " for the boolean"),
     frozenset({"binary", "string"}): _cast("STRING", " for the binary"),
     frozenset({"date"}): "write the days between them: datediff({word.later}, {word.earlier})",
     frozenset({"timestamp"}): _DIFFERENCE,
-    frozenset({"timestamp_ntz"}): _DIFFERENCE,
     frozenset({"interval"}): _SECONDS,
 }
 _COMPUTED = {
     frozenset({"interval", "number"}): _SECONDS,
     frozenset({"timestamp", "number"}): "write INTERVAL '30' DAY for a number of days",
-    frozenset({"timestamp_ntz", "number"}): "write INTERVAL '30' DAY for a number of days",
     frozenset({"date", "number"}): "write unix_date({word.one}) for days as a number",
     frozenset({"date", "interval"}): _DATE_AS_TIMESTAMP,
 }
@@ -392,63 +359,47 @@ def _instead_of_variable(name: str, known: Names) -> str:
 
 
 # type_column= is no column of the DataFrame.
-unknown_type_column = plan_error(
-    "unknown column `{name}` in type_column",
-    notes=("the input has: {known}",),
-    near="write {option[type_column={near}]}",
-    hint="write one of these",
-)
+unknown_type_column = plan_error("""unknown column `{name}` in type_column
+    note: the input has: {known}
+    near: write {option[type_column={near}]}
+    write one of these""")
 
 # type_column= is of another type than the names of types in SEQ.
-type_column_without_texts = plan_error(
-    "type_column is {type_name}, and types of events in SEQ are texts",
-    hint="write {option[type_column=CAST({name} AS STRING)]}",
-)
+type_column_without_texts = plan_error("""type_column is {type_name}, and types of events in SEQ are
+        texts
+    write {option[type_column=CAST({name} AS STRING)]}""")
 
-
-_variable_before_the_match = plan_error(
-    "pattern variable `{qualifier}` cannot stand in {clause:part}",
-    notes=("{clause:part} is evaluated before the match, on each row by itself",),
-    hint="write {column}",
-    culprit="qualifier",
-)
-
+_variable_before_the_match = plan_error("""pattern variable `{qualifier}` cannot stand in
+        {clause:part}
+    note: {clause:part} is evaluated before the match, on each row by itself
+    culprit: qualifier
+    write {column}""")
 
 # sum(A.x) OVER w, where A is a variable of the window's pattern and no relation.
-_variable_over_window = plan_error(
-    "pattern variable `{qualifier}` in a function over a window",
-    notes=("outside of MEASURES, functions know the rows of the match, but no variables",),
-    hint="write it as a measure of the window: MEASURES ... AS m, then m OVER w",
-    culprit="qualifier",
-)
-
+_variable_over_window = plan_error("""pattern variable `{qualifier}` in a function over a window
+    note: outside of MEASURES, functions know the rows of the match, but no variables
+    culprit: qualifier
+    write it as a measure of the window: MEASURES ... AS m, then m OVER w""")
 
 # x.price, where x is neither a pattern variable nor a relation.
-_unknown_qualifier = plan_error(
-    "unknown pattern variable `{name}` in {clause:part}",
-    notes=("{part[PATTERN]} has: {known}",),
-    near="write {near}.{column}",
-    hint="write {column}, or add {name} to {part[PATTERN]}",
-    culprit="name",
-)
-
+_unknown_qualifier = plan_error("""unknown pattern variable `{name}` in {clause:part}
+    note: {part[PATTERN]} has: {known}
+    near: write {near}.{column}
+    culprit: name
+    write {column}, or add {name} to {part[PATTERN]}""")
 
 # A name that several columns of the input have.
-ambiguous_column = plan_error(
-    "column `{name}` in {clause:part} is ambiguous",
-    notes=("several columns of the input have this name",),
-    hint="rename them in a subquery before the clause: SELECT a.x, b.x AS x2 FROM ...",
-    culprit="name",
-)
-
+ambiguous_column = plan_error("""column `{name}` in {clause:part} is ambiguous
+    note: several columns of the input have this name
+    culprit: name
+    rename them in a subquery before the clause: SELECT a.x, b.x AS x2 FROM ...""")
 
 # A word such as `current_date` that is a value of the query and a column of the input.
-doubtful_column = plan_error(
-    "`{name}` in {clause:part} is a column of the input and a value that Spark knows",
-    hint="write A.{name}, with the pattern variable whose row is meant, for the column, or "
-    "{name}() for the value",
-    culprit="name",
-)
+doubtful_column = plan_error("""`{name}` in {clause:part} is a column of the input and a value that
+        Spark knows
+    culprit: name
+    write A.{name}, with the pattern variable whose row is meant, for the column, or {name}() for
+        the value""")
 
 
 def unknown_function(
@@ -461,9 +412,9 @@ def unknown_function(
     return _unknown_function(span, name=name, clause=clause, cure=cure)
 
 
-_unknown_function = plan_error(
-    "unknown function `{name}` in {clause:part}", hint="{cure}", culprit="name"
-)
+_unknown_function = plan_error("""unknown function `{name}` in {clause:part}
+    culprit: name
+    {cure}""")
 
 
 def _similar(name: str, function: str) -> bool:

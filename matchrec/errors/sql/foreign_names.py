@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from matchrec.errors.surface import current_surface
+from matchrec.errors.language import current_surface
 from matchrec.source import read_table
 
 LEAVE_OUT_DUAL = "leave FROM dual out: SELECT without FROM gives one row"

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from matchrec.errors.kinds import MatchRecognizeParseError, MatchRecognizePlanError, shown
+from matchrec.errors.kinds import MatchRecognizeParseError
 from matchrec.errors.language import part
 from matchrec.errors.message import parse_error, plan_error, unsupported
 from matchrec.source import Span
@@ -33,10 +33,8 @@ stray_character = parse_error(
 )
 
 # `A 2`.
-stray_number = parse_error(
-    "unexpected `{text}` in PATTERN",
-    hint="a name starts with a letter; a number of repetitions follows its variable: A{2}",
-)
+stray_number = parse_error("""unexpected `{text}` in PATTERN
+    a name starts with a letter; a number of repetitions follows its variable: A{2}""")
 
 
 def reserved_word(word: str, where: str, span: Span) -> MatchRecognizeParseError:
@@ -56,92 +54,65 @@ _MEANT = {
     "NULL": "a pattern without rows is written ()",
 }
 
-
 # `(A | )`.
-empty_alternative = parse_error(
-    "`|` in PATTERN has nothing on one side",
-    hint="write () for an alternative without rows, (A | ()), or remove the `|`",
-)
+empty_alternative = parse_error("""`|` in PATTERN has nothing on one side
+    write () for an alternative without rows, (A | ()), or remove the `|`""")
 
 # `{- -}`.
-empty_exclusion = parse_error(
-    "exclusion with nothing in it in PATTERN", hint="write {- A -}, or leave the exclusion out"
-)
+empty_exclusion = parse_error("""exclusion with nothing in it in PATTERN
+    write {- A -}, or leave the exclusion out""")
 
 # A quoted name without its second quote.
 unclosed_name = parse_error("quoted name in PATTERN is not closed", hint="add the second quote")
 
 # `{--`, which SQL reads as a brace and a comment.
-comment_after_brace = parse_error(
-    "`{--` in PATTERN: `--` starts a comment", hint="write {- A -} for an exclusion"
-)
+comment_after_brace = parse_error("""`{--` in PATTERN: `--` starts a comment
+    write {- A -} for an exclusion""")
 
 # `/*` without `*/`.
-unclosed_comment = parse_error(
-    "comment in PATTERN is not closed", hint="add `*/` where the comment ends"
-)
+unclosed_comment = parse_error("""comment in PATTERN is not closed
+    add `*/` where the comment ends""")
 
 # A quoted name with nothing between the quotes.
-empty_name = parse_error(
-    "pattern variable without a name in PATTERN",
-    hint="write a name between the quotes, or () for a pattern without rows",
-)
+empty_name = parse_error("""pattern variable without a name in PATTERN
+    write a name between the quotes, or () for a pattern without rows""")
 
 # `(`, `{-` or `PERMUTE(` that is never closed.
-unclosed_bracket = parse_error(
-    "`{opening}` is not closed in PATTERN", hint="add `{closing}` where the group ends"
-)
+unclosed_bracket = parse_error("""`{opening}` is not closed in PATTERN
+    add `{closing}` where the group ends""")
 
 # `)` or `-}` that closes nothing.
-unopened_bracket = parse_error(
-    "`{closing}` in PATTERN closes nothing",
-    hint="remove it, or add `{opening}` where the group starts",
-)
-
+unopened_bracket = parse_error("""`{closing}` in PATTERN closes nothing
+    remove it, or add `{opening}` where the group starts""")
 
 # A group that is closed by the bracket of another kind.
-wrong_bracket = parse_error(
-    "`{opening}` in PATTERN is closed by `{found}`",
-    hint="close it with `{closing}`, and close inner groups before outer ones",
-)
-
+wrong_bracket = parse_error("""`{opening}` in PATTERN is closed by `{found}`
+    close it with `{closing}`, and close inner groups before outer ones""")
 
 # `(?:A|B)`.
-group_of_regular_expressions = parse_error(
-    "`(?` of regular expressions in PATTERN", hint="write a group as (A | B)"
-)
+group_of_regular_expressions = parse_error("""`(?` of regular expressions in PATTERN
+    write a group as (A | B)""")
 
 # A quantifier with nothing before it.
-nothing_to_repeat = parse_error(
-    "quantifier `{quantifier}` in PATTERN has nothing to repeat",
-    hint="write it after a variable or a group: A{quantifier}",
-)
+nothing_to_repeat = parse_error("""quantifier `{quantifier}` in PATTERN has nothing to repeat
+    write it after a variable or a group: A{quantifier}""")
 
 # `A**`: a quantifier directly after another.
-two_quantifiers = parse_error(
-    "two quantifiers, `{first}` and `{second}`, for one part of PATTERN",
-    hint="keep one, or write parentheses: (A{first}){second}",
-)
-
+two_quantifiers = parse_error("""two quantifiers, `{first}` and `{second}`, for one part of PATTERN
+    keep one, or write parentheses: (A{first}){second}""")
 
 # `{2,1}`.
-bounds_reversed = parse_error(
-    "quantifier in PATTERN asks for at least {least} and at most {most}",
-    hint="write {{most},{least}}",
-)
-
+bounds_reversed = parse_error("""quantifier in PATTERN asks for at least {least} and at most {most}
+    write {{most},{least}}""")
 
 # `{0}`, `{,0}`.
-bound_is_zero = parse_error(
-    "quantifier in PATTERN allows at most 0 repetitions; the least upper bound is 1",
-    hint="write () for a pattern without rows, or leave the part out",
-)
+bound_is_zero = parse_error("""quantifier in PATTERN allows at most 0 repetitions; the least upper
+        bound is 1
+    write () for a pattern without rows, or leave the part out""")
 
 # `{99999999999}`.
-bound_too_large = unsupported(
-    "quantifier in PATTERN has a bound over {limit:,}",
-    hint="lower it, or write {n,} for no upper bound",
-)
+bound_too_large = unsupported("""quantifier in PATTERN has a bound over {limit:,}
+    lower it, or write {n,} for no upper bound""")
 
 
 def malformed_quantifier(span: Span) -> MatchRecognizeParseError:
@@ -151,140 +122,103 @@ def malformed_quantifier(span: Span) -> MatchRecognizeParseError:
 
 
 # `{:}`.
-parameter_without_name = parse_error(
-    "`{mark}` without a name in a quantifier in PATTERN",
-    hint="write {:name}, {:low,:high}, or {?} for a value by its place",
-)
+parameter_without_name = parse_error("""`{mark}` without a name in a quantifier in PATTERN
+    write {:name}, {:low,:high}, or {?} for a value by its place""")
 
 # `{@n}`, BigQuery's parameter, in Spark SQL.
-foreign_parameter = unsupported(
-    "parameter `@{name}` in PATTERN is of another SQL",
-    hint="write :{name}, or pass {option[dialect=bigquery]}",
-)
+foreign_parameter = unsupported("""parameter `@{name}` in PATTERN is of another SQL
+    write :{name}, or pass {option[dialect=bigquery]}""")
 
 
-def value_is_no_bound(parameter: str, value: object, span: Span | None) -> MatchRecognizePlanError:
-    """An argument that cannot be the bound of a quantifier."""
-    text = "NULL" if value is None else shown(value)
-    return MatchRecognizePlanError(
-        f"parameter `{parameter}`, the bound of a quantifier in PATTERN, is {text}",
-        span,
-        hint="pass a whole number from 0 on; for no bound leave it out, as in {2,}",
-    )
-
+# An argument that cannot be the bound of a quantifier.
+value_is_no_bound = plan_error("""parameter `{parameter}`, the bound of a quantifier in PATTERN, is
+        {value}
+    pass a whole number from 0 on; for no bound leave it out, as in {2,}""")
 
 # `PERMUTE()` or `PERMUTE(A, )`.
-empty_permutation_part = parse_error(
-    "PERMUTE in PATTERN has a part with nothing in it",
-    hint="write the parts with commas between them: PERMUTE(A, B)",
-)
+empty_permutation_part = parse_error("""PERMUTE in PATTERN has a part with nothing in it
+    write the parts with commas between them: PERMUTE(A, B)""")
 
 # Groups in groups beyond the limit.
-nested_too_deep = unsupported(
-    "PATTERN is nested more than {limit} groups deep", hint="remove groups that hold one part only"
-)
+nested_too_deep = unsupported("""PATTERN is nested more than {limit} groups deep
+    remove groups that hold one part only""")
 
 # A row pattern whose automaton would outgrow a limit; `what` is what there are too many of.
-pattern_too_large = plan_error(
-    "{word.pattern} is too large: its automaton has over {limit:,} {what}", hint="{word.smaller}"
-)
+pattern_too_large = plan_error("""{word.pattern} is too large: its automaton has over {limit:,}
+        {what}
+    {word.smaller}""")
 
 # `NOT )`, `NOT (A B)`, `NOT (A | B+)`.
-nothing_negated = parse_error(
-    "NOT in PATTERN is about one row: a variable, or one of several",
-    hint="write NOT B, or NOT (B | C); if a variable is called NOT, write it in backticks",
-)
+nothing_negated = parse_error("""NOT in PATTERN is about one row: a variable, or one of several
+    write NOT B, or NOT (B | C); if a variable is called NOT, write it in backticks""")
 
 # `NOT B+`.
-negation_repeated = parse_error(
-    "NOT in PATTERN matches no row, so it has no quantifier",
-    hint="write NOT B once; it forbids each such row by itself",
-)
+negation_repeated = parse_error("""NOT in PATTERN matches no row, so it has no quantifier
+    write NOT B once; it forbids each such row by itself""")
 
 # `NOT B A` where rows follow each other.
-negation_at_start = unsupported(
-    "NOT in PATTERN with no row of the match before it",
-    hint="write it after a variable, A NOT B; what the first row must not be belongs in its "
-    "condition, and the row before it is read with PREV",
-)
+negation_at_start = unsupported("""NOT in PATTERN with no row of the match before it
+    write it after a variable, A NOT B; what the first row must not be belongs in its condition, and
+        the row before it is read with PREV""")
 
 # `A (NOT B | NOT C)` at the end.
-several_ends = unsupported(
-    "PATTERN may end with one NOT or with another", hint="end it with one NOT, such as NOT (B | C)"
-)
+several_ends = unsupported("""PATTERN may end with one NOT or with another
+    end it with one NOT, such as NOT (B | C)""")
 
 # NOT where rows are skipped and preferred matches are asked for.
-preferred_negation = unsupported(
-    "NOT in PATTERN where rows are skipped is tested on all matches, not on preferred ones",
-    hint="write ALL MATCHES or NON-OVERLAPPING MATCHES after the event selection",
-)
+preferred_negation = unsupported("""NOT in PATTERN where rows are skipped is tested on all matches,
+        not on preferred ones
+    write ALL MATCHES or NON-OVERLAPPING MATCHES after the event selection""")
 
 # `(A NOT B)+ C` where rows are skipped.
-nested_negation = unsupported(
-    "NOT inside a group, an exclusion or PERMUTE, where rows are skipped",
-    hint="write it between two parts of the whole pattern, A NOT B C",
-)
+nested_negation = unsupported("""NOT inside a group, an exclusion or PERMUTE, where rows are skipped
+    write it between two parts of the whole pattern, A NOT B C""")
 
 # `A NOT B C?` where rows are skipped. side: before or after.
-negation_beside_optional = unsupported(
-    "NOT in PATTERN where all that stands {side} it may have no rows, and rows are skipped",
-    hint="write a variable {side} it that has a row in every match",
-)
+negation_beside_optional = unsupported("""NOT in PATTERN where all that stands {side} it may have no
+        rows, and rows are skipped
+    write a variable {side} it that has a row in every match""")
 
 # `A NOT B` where rows are skipped, without WITHIN. end: beginning or end.
-negation_without_window = plan_error(
-    "NOT {name} at the {end} of PATTERN has no WITHIN, and rows are skipped",
-    hint="add WITHIN: such a row must not come in the window of the match",
-)
+negation_without_window = plan_error("""NOT {name} at the {end} of PATTERN has no WITHIN, and rows
+        are skipped
+    add WITHIN: such a row must not come in the window of the match""")
 
 # `A NOT B C A` where rows are skipped. name: that stands before and after NOT.
-variable_on_both_sides = unsupported(
-    "`{name}` stands before NOT and after it, where rows are skipped",
-    hint="use another variable with the condition of `{name}` on one side",
-)
+variable_on_both_sides = unsupported("""`{name}` stands before NOT and after it, where rows are
+        skipped
+    use another variable with the condition of `{name}` on one side""")
 
 # `A NOT B C B` where rows are skipped.
-negated_and_mapped = unsupported(
-    "`{name}` stands under NOT and by itself, where rows are skipped",
-    hint="use another variable with the condition of `{name}` under NOT",
-)
+negated_and_mapped = unsupported("""`{name}` stands under NOT and by itself, where rows are skipped
+    use another variable with the condition of `{name}` under NOT""")
 
 # A variable under NOT where one with rows is asked for.
-negated_variable = plan_error(
-    "`{name}` in {clause} stands under NOT in PATTERN: no row is mapped to it",
-    hint="name a variable that has rows",
-)
+negated_variable = plan_error("""`{name}` in {clause} stands under NOT in PATTERN: no row is mapped
+        to it
+    name a variable that has rows""")
 
 # What the condition of a variable under NOT cannot read.
-reads_forbidden_row = unsupported(
-    "{what} in the condition of `{name}`, which stands under NOT", hint="{hint}"
-)
+reads_forbidden_row = unsupported("""{what} in the condition of `{name}`, which stands under NOT
+    {hint}""")
 
 # A navigation that reads nothing from the row it finds.
-no_column = plan_error(
-    "{function} in {clause} reads no column",
-    hint="write {function}(A.x) or {function}(CLASSIFIER())",
-)
+no_column = plan_error("""{function} in {clause} reads no column
+    write {function}(A.x) or {function}(CLASSIFIER())""")
 
 # Navigation in navigation, other than FIRST or LAST directly in PREV or NEXT.
-wrong_nesting = plan_error(
-    "{inner} cannot stand in {outer} in {clause}",
-    notes=("only PREV and NEXT may hold another navigation: FIRST or LAST, and nothing else",),
-    hint="write PREV(FIRST(A.x, 2), 3), with the whole expression in the inner one",
-)
+wrong_nesting = plan_error("""{inner} cannot stand in {outer} in {clause}
+    note: only PREV and NEXT may hold another navigation: FIRST or LAST, and nothing else
+    write PREV(FIRST(A.x, 2), 3), with the whole expression in the inner one""")
 
 # An offset that is no whole number, or not known before the match.
-bad_offset = plan_error(
-    "offset of {function} in {clause} is `{written}`, not a constant whole number of rows",
-    hint="write a number from 0 on; left out, it is {default}",
-)
+bad_offset = plan_error("""offset of {function} in {clause} is `{written}`, not a constant whole
+        number of rows
+    write a number from 0 on; left out, it is {default}""")
 
 # PREV(x, 9223372036854775807).
-offset_too_large = unsupported(
-    "offset of {function} in {clause} is over {limit:,}",
-    hint="write a number of rows that a partition can have",
-)
-
+offset_too_large = unsupported("""offset of {function} in {clause} is over {limit:,}
+    write a number of rows that a partition can have""")
 
 # An offset below 0: so many `rows` the other way.
 negative_offset = plan_error(
@@ -296,7 +230,6 @@ negative_offset = plan_error(
         "LAST": "write FIRST(x, {rows}) to go the other way",
     },
 )
-
 
 # Too many arguments, or too few.
 wrong_number_of_arguments = plan_error(
@@ -337,32 +270,23 @@ _MODIFIED = {
     ("LAST", "IGNORE NULLS"): "write max_by(A.x, order) FILTER (WHERE A.x IS NOT NULL)",
 }
 
-
 # OVER without a frame of rows, or with more than that.
-no_frame = unsupported(
-    "OVER in {part[DEFINE]} without a frame of rows, and nothing else, is not supported",
-    notes=("the rows are those of the clause's PARTITION BY and ORDER BY",),
-    hint="write OVER (ROWS BETWEEN 2 PRECEDING AND CURRENT ROW)",
-    condition="MATCH_RECOGNIZE_UNSUPPORTED_WINDOW_FUNCTION",
-)
-
+no_frame = unsupported("""OVER in {part[DEFINE]} without a frame of rows, and nothing else, is not
+        supported
+    note: the rows are those of the clause's PARTITION BY and ORDER BY
+    condition: MATCH_RECOGNIZE_UNSUPPORTED_WINDOW_FUNCTION
+    write OVER (ROWS BETWEEN 2 PRECEDING AND CURRENT ROW)""")
 
 # A frame that ends before it starts.
-frame_without_rows = plan_error(
-    "this frame ends before it starts",
-    hint="write OVER (ROWS BETWEEN 2 PRECEDING AND CURRENT ROW), the earlier row first",
-)
-
+frame_without_rows = plan_error("""this frame ends before it starts
+    write OVER (ROWS BETWEEN 2 PRECEDING AND CURRENT ROW), the earlier row first""")
 
 # OVER after an aggregate of one variable's rows.
-frame_of_variable = unsupported(
-    "OVER after an aggregate over the rows of `{name}` is not supported",
-    notes=("a frame is made of the rows of the partition, whatever is mapped",),
-    hint="remove `{name}.`, or remove OVER",
-)
+frame_of_variable = unsupported("""OVER after an aggregate over the rows of `{name}` is not
+        supported
+    note: a frame is made of the rows of the partition, whatever is mapped
+    remove `{name}.`, or remove OVER""")
 
 # DISTINCT with OVER, which Spark does not have.
-distinct_with_frame = unsupported(
-    "DISTINCT in an aggregate with OVER is not supported",
-    hint="write size(collect_set(x) OVER (...)) for the count of distinct values",
-)
+distinct_with_frame = unsupported("""DISTINCT in an aggregate with OVER is not supported
+    write size(collect_set(x) OVER (...)) for the count of distinct values""")

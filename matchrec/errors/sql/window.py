@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from matchrec.errors.kinds import MatchRecognizeUnsupportedError
-from matchrec.errors.message import parse_error, plan_error, sql_of, unsupported
-from matchrec.source import Span
+from matchrec.errors.message import parse_error, plan_error, unsupported
 
 _FRAMES = (
     "the frames are: ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING, AND n FOLLOWING, "
@@ -12,23 +10,17 @@ _FRAMES = (
 )
 
 # A window in a query that does not begin with SELECT.
-window_without_select = unsupported(
-    "PATTERN in a window outside of a SELECT is not supported",
-    hint="write SELECT ... OVER w FROM t WINDOW w AS (...)",
-)
+window_without_select = unsupported("""PATTERN in a window outside of a SELECT is not supported
+    write SELECT ... OVER w FROM t WINDOW w AS (...)""")
 
 # SELECT m OVER (...) without FROM after the select list.
-window_without_relation = unsupported(
-    "SELECT with PATTERN in a window, but without a FROM after its list",
-    hint="write SELECT ... FROM t",
-)
+window_without_relation = unsupported("""SELECT with PATTERN in a window, but without a FROM after
+        its list
+    write SELECT ... FROM t""")
 
 # FROM a JOIN b, FROM a, b, LATERAL VIEW.
-joined_rows = unsupported(
-    "PATTERN in a window over several relations is not supported",
-    hint="join them in a subquery: FROM (SELECT ... FROM a JOIN b ...) AS t",
-)
-
+joined_rows = unsupported("""PATTERN in a window over several relations is not supported
+    join them in a subquery: FROM (SELECT ... FROM a JOIN b ...) AS t""")
 
 # GROUP BY, HAVING, QUALIFY.
 grouped_rows = unsupported(
@@ -37,52 +29,39 @@ grouped_rows = unsupported(
     hints={"QUALIFY": "keep rows in a query around this one: SELECT * FROM (SELECT ...) WHERE ..."},
 )
 
-
 # WINDOW w AS (...), w AS (...).
-duplicate_window = parse_error(
-    "window `{name}` is defined twice in WINDOW", hint="give one of them another name"
-)
+duplicate_window = parse_error("""window `{name}` is defined twice in WINDOW
+    give one of them another name""")
 
 # OVER (w ORDER BY x), where w has PATTERN.
-derived_window = unsupported(
-    "a window that is derived from `{name}`, which has PATTERN",
-    notes=("a window that has a frame cannot be extended",),
-    hint="derive both from a window without PATTERN, or write OVER {name}",
-)
-
+derived_window = unsupported("""a window that is derived from `{name}`, which has PATTERN
+    note: a window that has a frame cannot be extended
+    derive both from a window without PATTERN, or write OVER {name}""")
 
 # OVER (v MEASURES ...), where WINDOW has no v.
-unknown_base = plan_error(
-    "unknown window `{name}`",
-    notes=("WINDOW has: {known}",),
-    near="write {near}",
-    hint="add WINDOW {name} AS (PARTITION BY ... ORDER BY ...), or write these in OVER",
-)
+unknown_base = plan_error("""unknown window `{name}`
+    note: WINDOW has: {known}
+    near: write {near}
+    add WINDOW {name} AS (PARTITION BY ... ORDER BY ...), or write these in OVER""")
 
 # OVER (v PARTITION BY x ...), or ORDER BY where v has one.
-second_keys = parse_error(
-    "{part} in a window that is derived from `{name}`",
-    notes=("only ORDER BY can be added, where there is none",),
-    hint="remove {part}, or write all of the window without `{name}`",
-)
+second_keys = parse_error("""{part} in a window that is derived from `{name}`
+    note: only ORDER BY can be added, where there is none
+    remove {part}, or write all of the window without `{name}`""")
 
 # A row pattern window that is derived from one with a frame.
-base_with_frame = parse_error(
-    "a window with PATTERN that is derived from `{name}`, which has a frame",
-    hint="remove the frame of `{name}`",
-)
+base_with_frame = parse_error("""a window with PATTERN that is derived from `{name}`, which has a
+        frame
+    remove the frame of `{name}`""")
 
 # WHERE m OVER w > 1.
-call_in_wrong_place = unsupported(
-    "a call over a window with PATTERN stands in the SELECT list or in ORDER BY only",
-    hint="test it in a query around this one: SELECT * FROM (SELECT ...) WHERE ...",
-)
+call_in_wrong_place = unsupported("""a call over a window with PATTERN stands in the SELECT list or
+        in ORDER BY only
+    test it in a query around this one: SELECT * FROM (SELECT ...) WHERE ...""")
 
 # `* EXCEPT (x)` beside a call over a row pattern window.
-star_with_changes = unsupported(
-    "* {word} in a SELECT with PATTERN in a window is not supported",
-    hint="name the columns, or write it in a query around this one",
-)
+star_with_changes = unsupported("""* {word} in a SELECT with PATTERN in a window is not supported
+    name the columns, or write it in a query around this one""")
 
 # PATTERN in a window, but no ROWS BETWEEN.
 window_without_frame = parse_error(
@@ -110,75 +89,54 @@ not_in_window = unsupported(
     },
 )
 
-
 # What SEEK cannot go with.
-not_with_seek = unsupported(
-    "{what} in a window with SEEK is not supported", hint="write INITIAL, or leave SEEK out"
-)
+not_with_seek = unsupported("""{what} in a window with SEEK is not supported
+    write INITIAL, or leave SEEK out""")
 
 # avg(x) OVER (ROWS ...) in DEFINE of a window.
-frame_in_condition = unsupported(
-    "OVER in DEFINE of a window with PATTERN is not supported",
-    notes=("a match sees the rows of the window's frame only",),
-    hint="compute it in a subquery: FROM (SELECT *, avg(x) OVER (...) AS y FROM t)",
-)
+frame_in_condition = unsupported("""OVER in DEFINE of a window with PATTERN is not supported
+    note: a match sees the rows of the window's frame only
+    compute it in a subquery: FROM (SELECT *, avg(x) OVER (...) AS y FROM t)""")
 
 # A function of several rows, of which PREV or NEXT may lie outside of the frame.
-rows_beyond_frame = unsupported(
-    "{function} of a row that may lie outside of the window's frame",
-    notes=("only from the row that is tested is it known how far the frame goes",),
-    hint="write {function}(x) of that row, or move functions into it: {function}(upper(x))",
-)
+rows_beyond_frame = unsupported("""{function} of a row that may lie outside of the window's frame
+    note: only from the row that is tested is it known how far the frame goes
+    write {function}(x) of that row, or move functions into it: {function}(upper(x))""")
 
 # NEXT in a measure, where each row says how long its frame is.
-next_in_own_frame = unsupported(
-    "NEXT in MEASURES of a window whose rows say how long their frames are",
-    hint="write a number of rows, AND 5 FOLLOWING, or AND UNBOUNDED FOLLOWING",
-)
-
+next_in_own_frame = unsupported("""NEXT in MEASURES of a window whose rows say how long their frames
+        are
+    write a number of rows, AND 5 FOLLOWING, or AND UNBOUNDED FOLLOWING""")
 
 # t.m OVER w; `measure` is m.
-qualified_measure = parse_error(
-    "`{name}` before OVER is neither a measure nor a function",
-    notes=("a measure of a window has no qualifier",),
-    hint="write {measure} OVER ...",
-)
-
+qualified_measure = parse_error("""`{name}` before OVER is neither a measure nor a function
+    note: a measure of a window has no qualifier
+    write {measure} OVER ...""")
 
 # M OVER w, where w has no measure m.
-unknown_measure = plan_error(
-    "unknown measure `{name}` of window {window}",
-    notes=("MEASURES has: {known}",),
-    near="write {near}",
-    hint="add it: MEASURES LAST({name}) AS {name}",
-)
-
+unknown_measure = plan_error("""unknown measure `{name}` of window {window}
+    note: MEASURES has: {known}
+    near: write {near}
+    add it: MEASURES LAST({name}) AS {name}""")
 
 # M OVER v, where v has no PATTERN.
-measure_of_plain_window = plan_error(
-    "`{name}` before OVER is not a function, and the window has no PATTERN",
-    notes=("measures are those of a window with PATTERN in the same SELECT",),
-    hint="name that window, or call a function: max({name}) OVER ...",
-)
+measure_of_plain_window = plan_error("""`{name}` before OVER is not a function, and the window has
+        no PATTERN
+    note: measures are those of a window with PATTERN in the same SELECT
+    name that window, or call a function: max({name}) OVER ...""")
 
 # upper(x) OVER w, prev(x) OVER w, first_value(x) IGNORE NULLS OVER w.
-not_over_rows = unsupported(
-    "`{name}` over a window with PATTERN is not supported",
-    notes=(
-        "there may stand: a measure, an aggregate, first_value, last_value, nth_value;",
-        "row_number, rank, dense_rank, percent_rank, cume_dist, ntile, lag, lead",
-    ),
-    hint="write it as a measure of the window: MEASURES ... AS m, then m OVER w",
-)
+not_over_rows = unsupported("""`{name}` over a window with PATTERN is not supported
+    note: there may stand: a measure, an aggregate, first_value, last_value, nth_value;
+    note: row_number, rank, dense_rank, percent_rank, cume_dist, ntile, lag, lead
+    write it as a measure of the window: MEASURES ... AS m, then m OVER w""")
 
 # A window whose rows have no order.
 needs_order = parse_error("a window with PATTERN, but without ORDER BY", hint="add ORDER BY")
 
 # why, coverage, aggregate or convert of a query with a row pattern window.
-window_asked_about = unsupported(
-    "{call} of a window with PATTERN is not supported",
-    hint="ask about the same pattern in FROM t MATCH_RECOGNIZE (...)",
-)
+window_asked_about = unsupported("""{call} of a window with PATTERN is not supported
+    ask about the same pattern in FROM t MATCH_RECOGNIZE (...)""")
 
 
 # Errors and notes about queries of other products.
@@ -188,51 +146,36 @@ window_asked_about = unsupported(
 unreadable = parse_error("cannot read this as {product:sql}", notes=("{reason:note}",))
 
 
-def without_equivalent(
-    product: str, name: str | None, reason: str, span: Span, cure: str | None = None
-) -> MatchRecognizeUnsupportedError:
-    """What the other product lacks, or sqlglot would make something else of. name: of a call."""
-    what = "this" if name is None else f"this {name}"
-    return MatchRecognizeUnsupportedError(
-        f"{sql_of(product)} has no equivalent of {what}", span, notes=(reason,), hint=cure
-    )
+# What the other product lacks, or sqlglot would make something else of.
+without_equivalent = unsupported("""{product:sql} has no equivalent of {what}
+    note: {reason}
+    {cure}""")
 
 
 # A fragment of a query whose parts come in another order in the other dialect.
-moved = unsupported(
-    "cannot translate this to {product:sql}: translation would reorder its parts",
-    hint="write the query around the clause as Spark SQL",
-)
-
+moved = unsupported("""cannot translate this to {product:sql}: translation would reorder its parts
+    write the query around the clause as Spark SQL""")
 
 # An option of the clause that is not known.
-unknown_option = unsupported(
-    "unknown option of MATCH_RECOGNIZE", hint="write {known} = TRUE, or remove it"
-)
-
+unknown_option = unsupported("""unknown option of MATCH_RECOGNIZE
+    write {known} = TRUE, or remove it""")
 
 # PATTERN in a window, which the product does not have.
-no_windows = unsupported(
-    "{product:sql} has no PATTERN in windows", hint="write FROM t MATCH_RECOGNIZE (...)"
-)
-
+no_windows = unsupported("""{product:sql} has no PATTERN in windows
+    write FROM t MATCH_RECOGNIZE (...)""")
 
 # LIMIT DURATION without a unit and a number.
-malformed_duration = parse_error(
-    "malformed LIMIT DURATION", hint="write LIMIT DURATION (minute, 5)"
-)
+malformed_duration = parse_error("""malformed LIMIT DURATION
+    write LIMIT DURATION (minute, 5)""")
 
 # A clause over events that are ordered by nothing that a table has.
-ordered_by_arrival = unsupported(
-    "{product} orders events by the time at which they arrive, which a table does not say",
-    hint="write TIMESTAMP BY and a column of the table after its name",
-)
+ordered_by_arrival = unsupported("""{product} orders events by the time at which they arrive, which
+        a table does not say
+    write TIMESTAMP BY and a column of the table after its name""")
 
 # Events with a time of their own for each key, in one order with those of other keys.
-own_time = unsupported(
-    "each `{key}` has a time of its own, but PARTITION BY has not this key",
-    hint="add {key} to PARTITION BY, or leave OVER out",
-)
+own_time = unsupported("""each `{key}` has a time of its own, but PARTITION BY has not this key
+    add {key} to PARTITION BY, or leave OVER out""")
 
 # A conversion to a product whose queries are only read.
 not_written = unsupported("queries are read from {product}, not written for it")
@@ -241,25 +184,17 @@ not_written = unsupported("queries are read from {product}, not written for it")
 not_in = unsupported("{product} has no {what}")
 
 # WITHIN, of which the other product has none.
-no_within = unsupported(
-    "{product} has no WITHIN",
-    hint="write it as a condition of each variable in DEFINE: {condition}",
-)
+no_within = unsupported("""{product} has no WITHIN
+    write it as a condition of each variable in DEFINE: {condition}""")
 
 # `.` in PATTERN beside Classifier(), of Azure Stream Analytics.
-name_of_any_row = unsupported(
-    "`.` in PATTERN has no name that Classifier() could give",
-    hint="write a name that DEFINE does not mention",
-)
+name_of_any_row = unsupported("""`.` in PATTERN has no name that Classifier() could give
+    write a name that DEFINE does not mention""")
 
 # `FROM input PARTITION BY key` before a clause, of Azure Stream Analytics.
-divided_input = unsupported(
-    "PARTITION BY of an input is not supported",
-    hint="leave it out here, and write PARTITION BY in the clause",
-)
+divided_input = unsupported("""PARTITION BY of an input is not supported
+    leave it out here, and write PARTITION BY in the clause""")
 
 # TIMESTAMP BY in a query that no clause follows, of Azure Stream Analytics.
-time_of_step = unsupported(
-    "TIMESTAMP BY stands where no MATCH_RECOGNIZE follows",
-    hint="write it right before MATCH_RECOGNIZE, as in FROM step TIMESTAMP BY time",
-)
+time_of_step = unsupported("""TIMESTAMP BY stands where no MATCH_RECOGNIZE follows
+    write it right before MATCH_RECOGNIZE, as in FROM step TIMESTAMP BY time""")

@@ -268,13 +268,18 @@ class Fragments:
             try:
                 translated(text[call.start : call.end], place, rules)
             except UnsupportedError as found:
-                name, where = tokens.key(start), call.shifted(span.start)
                 return errors.without_equivalent(
-                    self.write.title, name, str(found), where, _PASSED.format(self.write.title)
+                    call.shifted(span.start),
+                    product=self.write.title,
+                    what=f"this {tokens.key(start)}",
+                    reason=found,
+                    cure=_PASSED.format(self.write.title),
                 )
             except (ParseError, TokenError):
                 continue
-        return errors.without_equivalent(self.write.title, None, str(error), span)
+        return errors.without_equivalent(
+            span, product=self.write.title, what="this", reason=error, cure=None
+        )
 
 
 def _stopped_at(error: ParseError, tokens: Sequence[Token]) -> Token | None:

@@ -122,7 +122,13 @@ def _differences(tokens: TokenSequence, read: Product, write: Product) -> tuple[
     notes = []
     for row, span in found_differences(tokens, read, write):
         if row.is_refused and write.has_functions_of_spark:
-            raise errors.without_equivalent(write.title, row.name, row.sentence, span, row.hint)
+            raise errors.without_equivalent(
+                span,
+                product=write.title,
+                what=f"this {row.name}",
+                reason=row.sentence,
+                cure=row.hint,
+            )
         cure = f": {row.hint}" if row.hint else ""
         notes.append(Note(f"{row.name}: {row.sentence}{cure}", span))
     return tuple(notes)

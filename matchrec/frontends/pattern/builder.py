@@ -113,7 +113,6 @@ AfterMatch.NO_SKIP = AfterMatch()
 AfterMatch.SKIP_TO_NEXT = AfterMatch(SkipTo.NEXT_ROW)
 AfterMatch.SKIP_PAST_LAST_EVENT = AfterMatch(SkipTo.PAST_LAST_ROW)
 
-
 CONTENT = ArgumentKind(
     "the name of a stage, or a Pattern as a group",
     lambda value: isinstance(value, str | Pattern),

@@ -152,9 +152,7 @@ def windows(stages: tuple[Stage, ...]) -> None:
         comparable(whole, stage.near)
         comparable(whole, stage.gap)
         if stage.near is not None and stage.near > whole:
-            raise errors.near_exceeds_whole(
-                stage=stage.label, near=str(stage.near), whole=str(whole)
-            )
+            raise errors.near_exceeds_whole(stage=stage.label, near=stage.near, whole=whole)
 
 
 def whole_window(stages: tuple[Stage, ...]) -> Duration | None:
@@ -168,7 +166,7 @@ def whole_window(stages: tuple[Stage, ...]) -> Duration | None:
 def comparable(left: Duration | None, right: Duration | None) -> None:
     """Two windows of one pattern are both times or both numbers."""
     if left is not None and right is not None and left.is_time != right.is_time:
-        raise errors.mixed_durations(one=str(left), other=str(right))
+        raise errors.mixed_durations(one=left, other=right)
 
 
 def complete(stages: tuple[Stage, ...]) -> None:

@@ -8,8 +8,7 @@ from decimal import Decimal
 from functools import cached_property
 
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.sase import expression as expression_errors
-from matchrec.errors.sase import query as query_errors
+from matchrec.errors import sase as errors
 from matchrec.errors.sql.expression import nondeterministic
 from matchrec.frontends.expressions.expression import SAME_SIGNS
 from matchrec.frontends.expressions.operands import NAMING, named_field, operation_of_call
@@ -113,7 +112,7 @@ class Components:
     def unknown(self, name: Name, clause: str) -> MatchRecognizeError:
         """The error of a name that no component has."""
         known = {component.name.text: component.written for component in self.written}
-        return query_errors.unknown_component(name.span, name=name.text, clause=clause, known=known)
+        return errors.unknown_component(name.span, name=name.text, clause=clause, known=known)
 
 
 def variables_of(component: Component) -> tuple[str, ...]:
@@ -127,7 +126,7 @@ def declared(query: SaseQuery) -> Components:
     components = Components(query.components)
     _names_are_unique(components)
     if not components.positive:
-        raise query_errors.nothing_positive(query.sequence_span)
+        raise errors.nothing_positive(query.sequence_span)
     if query.window is None:
         _refuse_open_negations(components)
     if query.where is not None:
@@ -141,9 +140,7 @@ def _names_are_unique(components: Components) -> None:
     for component in components.written:
         name = component.name
         if name.text.upper() in seen:
-            raise query_errors.duplicate_variable(
-                (seen[name.text.upper()], name.span), name=name.text
-            )
+            raise errors.duplicate_variable((seen[name.text.upper()], name.span), name=name.text)
         seen[name.text.upper()] = name.span
 
 
@@ -153,9 +150,7 @@ def _refuse_open_negations(components: Components) -> None:
         if after is None or before is None:
             end, side = ("beginning", "before") if after is None else ("end", "after")
             span = component.event_type.span.to(component.name.span)
-            raise query_errors.negation_without_window(
-                span, name=component.name.text, end=end, side=side
-            )
+            raise errors.negation_without_window(span, name=component.name.text, end=end, side=side)
 
 
 def _check_arguments(where: WhereNode, components: Components) -> None:
@@ -170,18 +165,16 @@ def _check_arguments(where: WhereNode, components: Components) -> None:
             raise components.unknown(argument.name, "WHERE")
         if component.kleene != argument.kleene:
             what = "a Kleene plus" if component.kleene else "one event"
-            raise query_errors.argument_written_otherwise(
+            raise errors.argument_written_otherwise(
                 argument.span, name=name, what=what, written=component.written
             )
         if name in seen:
-            raise query_errors.argument_twice(
-                (seen[name], argument.span), written=component.written
-            )
+            raise errors.argument_twice((seen[name], argument.span), written=component.written)
         seen[name] = argument.span
     missing = [one.written for one in components.positive if one.name.text not in seen]
     if missing:
         span = where.arguments[0].span.to(where.arguments[-1].span)
-        raise query_errors.arguments_missing(where.strategy.value, missing, span)
+        raise errors.arguments_missing(where.strategy.value, missing, span)
 
 
 # An expression → Scalar: identifiers and aggregates become references, the rest is text.
@@ -216,7 +209,7 @@ class ExpressionReader:
             case "bare_name":
                 name = name_of(parts[0])
                 if self.components.named(name.text) is None:
-                    raise expression_errors.bare_name(span, name=name.text, clause=self.clause)
+                    raise errors.bare_name(span, name=name.text, clause=self.clause)
                 return self.identifier(Identifier(name, Index.ALONE, None, span))
             case "identifier" | "whole":
                 found = identifier_of(tree, self.text)
@@ -228,7 +221,7 @@ class ExpressionReader:
                 return self.call(tree)
             case "equivalence":
                 attributes_of(tree)
-                raise expression_errors.equivalence_inside(span, clause=self.clause)
+                raise errors.equivalence_inside(span, clause=self.clause)
         if is_literal(tree):
             return literal(in_single_quotes(self.written(span)), span)
         return self.applied(operator_of(tree), operands_of(tree), span)
@@ -271,7 +264,7 @@ class ExpressionReader:
         if found is None:
             raise self.components.unknown(name, self.clause)
         if found.negated and self.clause == "RETURN":
-            raise expression_errors.negated_in_return(name.span, name=name.text)
+            raise errors.negated_in_return(name.span, name=name.text)
         return found
 
     def identifier(self, node: Identifier) -> Term:
@@ -279,12 +272,10 @@ class ExpressionReader:
         if node.attribute is None:
             written = node.index.of(node.name.text)
             if node.index in RANGES:
-                raise expression_errors.missing_attribute_of_several(
+                raise errors.missing_attribute_of_several(
                     node.span, written=written, clause=self.clause
                 )
-            raise expression_errors.missing_attribute(
-                node.span, written=written, clause=self.clause
-            )
+            raise errors.missing_attribute(node.span, written=written, clause=self.clause)
         return column_term(navigation, node.attribute.sql, node.span)
 
     def navigation(self, node: Identifier) -> Navigation:
@@ -301,7 +292,7 @@ class ExpressionReader:
             case Index.PREVIOUS:
                 return Navigation(name, logical_offset=1)
             case _:
-                raise expression_errors.range_outside_aggregate(
+                raise errors.range_outside_aggregate(
                     node.span, written=node.index.of(name), clause=self.clause, name=name
                 )
 
@@ -310,23 +301,27 @@ class ExpressionReader:
         name, written = node.name.text, node.index.of(node.name.text)
         component = self.component(node.name)
         if component.kleene and node.index is Index.ALONE:
-            attribute = node.attribute.names[0] if node.attribute else None
-            raise expression_errors.kleene_without_index(name, attribute, self.clause, node.span)
+            attribute = node.attribute.names[0] if node.attribute else ""
+            raise errors.kleene_without_index(
+                node.span,
+                written=f"{name}.{attribute}".rstrip("."),
+                clause=self.clause,
+                name=name,
+                attribute=attribute or "x",
+            )
         if not component.kleene and node.index is not Index.ALONE:
-            raise expression_errors.index_of_one_event(
+            raise errors.index_of_one_event(
                 node.span, written=written, clause=self.clause, name=name
             )
         if node.index in ELEMENTS and self.clause == "RETURN":
-            raise expression_errors.element_in_return(node.span, written=written, name=name)
+            raise errors.element_in_return(node.span, written=written, name=name)
 
     def length(self, node: Identifier) -> Term:
         name, span = node.name.text, node.span
         if not self.component(node.name).kleene:
-            raise expression_errors.length_of_one_event(span, name=name, clause=self.clause)
+            raise errors.length_of_one_event(span, name=name, clause=self.clause)
         if self.inside is not None:
-            raise expression_errors.nested_aggregate(
-                span, function=f"{name}.LEN", clause=self.clause
-            )
+            raise errors.nested_aggregate(span, function=f"{name}.LEN", clause=self.clause)
         return term_of(Aggregate("count", name, (), span=span), span)
 
     # Functions
@@ -338,7 +333,7 @@ class ExpressionReader:
         if name.lower() in OVER_EVENTS:
             return self.aggregate(name.lower(), arguments, span)
         if name.upper() in AGGREGATES | OF_THE_MATCH | WINDOW_ONLY:
-            raise expression_errors.unknown_aggregate(
+            raise errors.unknown_aggregate(
                 place, function=name, clause=self.clause, known=OVER_EVENTS
             )
         if name.upper() in NONDETERMINISTIC and self.clause == "WHERE":
@@ -361,9 +356,9 @@ class ExpressionReader:
     def aggregate(self, function: str, arguments: list[Expression], span: Span) -> Term:
         """One of the five over `a[..i-1]`, the events so far, or `a[]`, all of them."""
         if self.inside is not None:
-            raise expression_errors.nested_aggregate(span, function=function, clause=self.clause)
+            raise errors.nested_aggregate(span, function=function, clause=self.clause)
         if len(arguments) != 1:
-            raise expression_errors.wrong_number_of_arguments(function, len(arguments), span)
+            raise errors.wrong_number_of_arguments(function, len(arguments), span)
         (argument,) = arguments
         over = self.range_of(function, argument, span)
         name = over.name.text
@@ -380,19 +375,15 @@ class ExpressionReader:
         for one in found:
             self.component(one.name)
             if one.index not in RANGES:
-                raise expression_errors.aggregate_of_one_event(
-                    one.span, function=function, clause=self.clause
-                )
+                raise errors.aggregate_of_one_event(one.span, function=function, clause=self.clause)
             self.check_index(one)
         if not found:
-            raise expression_errors.aggregate_of_one_event(
-                span, function=function, clause=self.clause
-            )
+            raise errors.aggregate_of_one_event(span, function=function, clause=self.clause)
         first = found[0]
         for other in found[1:]:
             if (other.name.text, other.index) != (first.name.text, first.index):
                 ranges = (first.index.of(first.name.text), other.index.of(other.name.text))
-                raise expression_errors.two_ranges(
+                raise errors.two_ranges(
                     (first.span, other.span), function=function, clause=self.clause, ranges=ranges
                 )
         return first
@@ -460,7 +451,7 @@ def is_literal(tree: Expression) -> bool:
 def attributes_of(tree: Expression) -> tuple[Attribute, ...]:
     """The attributes of an equivalence test."""
     if tree.children == [None]:
-        raise expression_errors.empty_equivalence(span_of(tree))
+        raise errors.empty_equivalence(span_of(tree))
     return tuple(map(attribute_of, tree.children))
 
 
@@ -495,7 +486,7 @@ def _index_of(name: Name, tree: Expression, text: str) -> Index:
     known = INDICES | {f"{name.text}.LEN": Index.LAST, f"..{name.text}.LEN": Index.ALL}
     if key not in known:
         span = span_of(tree)
-        raise expression_errors.unknown_index(span, name=name.text, written=_written(span, text))
+        raise errors.unknown_index(span, name=name.text, written=_written(span, text))
     return known[key]
 
 

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from itertools import chain, product
 from math import prod
 
+from matchrec.errors import sase as errors
 from matchrec.errors.rules import duplicate_measure
-from matchrec.errors.sase import expression as expression_errors
-from matchrec.errors.sase import query as errors
 from matchrec.frontends.sase.expressions import (
     CLOSING,
     Components,
@@ -191,9 +190,7 @@ def check_equivalences(
         variable, *attribute = test.names
         if attribute and components.named(variable) is not None:
             written = ".".join(attribute)
-            raise expression_errors.equivalence_of_variable(
-                test.span, variable=variable, attribute=written
-            )
+            raise errors.equivalence_of_variable(test.span, variable=variable, attribute=written)
     where = query.where
     if where is not None and where.strategy is Strategy.PARTITION_CONTIGUITY and not tests:
         raise errors.nothing_to_partition_by(where.strategy_span)
@@ -280,7 +277,7 @@ def place(conjunct: Scalar, components: Components) -> str:
     for other in negated[1:]:
         if other.variable != negated[0].variable:
             variables = (negated[0].variable, other.variable)
-            raise expression_errors.two_negated((negated[0].span, other.span), names=variables)
+            raise errors.two_negated((negated[0].span, other.span), names=variables)
     order = components.order
     last = negated[0] if negated else None
     if last is None:
@@ -289,7 +286,7 @@ def place(conjunct: Scalar, components: Components) -> str:
         return components.places[0]
     for one in found:
         if one.element and one.place != last.place:
-            raise expression_errors.element_elsewhere((one.span, last.span), name=one.variable)
+            raise errors.element_elsewhere((one.span, last.span), name=one.variable)
     return last.place
 
 

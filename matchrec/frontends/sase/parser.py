@@ -9,8 +9,8 @@ from typing import Any
 from lark import Lark, Token
 from lark.exceptions import UnexpectedInput, UnexpectedToken
 
+from matchrec.errors import sase as errors
 from matchrec.errors.kinds import MatchRecognizeError, shown_in
-from matchrec.errors.sase import query as errors
 from matchrec.errors.sql import clause as syntax_errors
 from matchrec.frontends.lexing.tokens import MOST, first_matches, whole_number
 from matchrec.frontends.sase.expressions import attribute_read
@@ -72,7 +72,10 @@ def _syntax_error(error: Any, text: str) -> MatchRecognizeError:
     where = clauses[-1] if clauses else "the query"
     found = error.token if isinstance(error, UnexpectedToken) else None
     if found is not None and found.type == "$END":
-        return errors.unexpected_end(where, in_words(accepted), Span(len(text), len(text) + 1))
+        ends = "is empty" if where == "the query" else f"ends in {where}"
+        return errors.unexpected_end(
+            Span(len(text), len(text) + 1), ends=ends, expected=in_words(accepted)
+        )
     start = error.pos_in_stream
     written = text[start] if found is None else str(found)
     span = Span(start, start + len(written))
@@ -83,7 +86,7 @@ def _syntax_error(error: Any, text: str) -> MatchRecognizeError:
     if before and before[-1].type == "STRATEGY" and "LBRACE" in accepted:
         strategy = before[-1]
         strategy_named(strategy, span_of(strategy))
-    return errors.unexpected_token(written, where, in_words(accepted), span)
+    return errors.unexpected_token(span, text=written, where=where, expected=in_words(accepted))
 
 
 # The clauses of a query. Expressions stay trees, which `expressions.py` reads.

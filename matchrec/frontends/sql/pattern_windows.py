@@ -89,9 +89,7 @@ def find_select(tokens: TokenSequence, index: int) -> Select:
     return _select(tokens, inside, (select, end), is_operand=any(i < select for i in operators))
 
 
-def _select(
-    tokens: TokenSequence, level: Sequence[int], whole: Range, *, is_operand: bool
-) -> Select:
+def _select(tokens: TokenSequence, level: list[int], whole: Range, *, is_operand: bool) -> Select:
     select, end = whole
     from_ = next((i for i in level if is_from(tokens, i)), None)
     if from_ is None:

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from pyspark.errors import AnalysisException
-from pyspark.sql import types
+from pyspark.sql import DataFrame, types
 
 from matchrec.compile.executable import Executable
 from matchrec.errors.language import part
@@ -35,9 +34,6 @@ from matchrec.spark import wire
 from matchrec.spark.after.folds import FOLDS, Fold, Values, without_repeats
 from matchrec.spark.session import Runner
 from matchrec.spark.wire import SelectItem, select_list
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 OUTPUT_ROW = "__id"  # known here only
 TAKEN = "__taken"  # what is taken of a row; known here only

@@ -11,8 +11,9 @@ Source: SASE+, "The shared versioned match buffer" (retrieval).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as sql
 from pyspark.sql.types import ArrayType, DataType, StructField, StructType
 
@@ -25,9 +26,6 @@ from matchrec.spark import wire
 from matchrec.spark.environment import able_workers
 from matchrec.spark.session import Runner
 from matchrec.spark.wire import SelectItem
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 
 def explode_rows(result: DataFrame, column: str | None) -> DataFrame:
@@ -132,10 +130,8 @@ def unwind_graph(graph: DataFrame) -> DataFrame:
     )
     follow = sql.udf(untyped_paths, "array<array<int>>")
     with able_workers(graph.sparkSession):
-        one_each = grouped.select("*", sql.explode(follow(pointers)).alias("__path"))
-    return one_each.selectExpr(
-        *keys[:shown], *(events(name, variables[name]) for name in variables)
-    )
+        each = grouped.select("*", sql.explode(follow(pointers)).alias("__path"))
+    return each.selectExpr(*keys[:shown], *(events(name, variables[name]) for name in variables))
 
 
 def events(variable: str, states: Sequence[str]) -> str:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame
 from pyspark.sql.types import NumericType, StringType
 
 from matchrec.conditions.row_column import end_columns
@@ -58,10 +58,6 @@ from matchrec.source import Span
 from matchrec.spark.sail.probes import engine_name
 from matchrec.spark.sail.words import condition_of, sentence_of
 from matchrec.spark.session import REFUSALS, SUBQUERY, Relation, quiet_analysis
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
 
 PARAMETER = re.compile(r"'[^']*'|(?<![\w`:\])]):([A-Za-z_]\w*)")
 """A text, which has none, or `:name` that is no field of a value."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
+from pyspark.sql import DataFrame
 from pyspark.sql import types as spark_types
 
 from matchrec.compile.columns import further_keys
@@ -45,8 +46,6 @@ from matchrec.spark.wire import SelectItem
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import DataFrame
-
 
 Fields = Sequence[spark_types.StructField]
 Slots = tuple[tuple[int, ...], ...]  # of each rule the slot of each of its reads

@@ -143,15 +143,13 @@ class RuleSetWorker:
             if self.on_error == "raise":
                 raise of_rule(self.rule_set.rules[number].name, error) from error.__cause__
             if len(asked) == 1:
-                yield self.row_of_failure(number, give_up(asked[0]), error)
+                yield self.failure_row(number, give_up(asked[0]), error)
                 return
             half = len(asked) // 2
             for some in (asked[:half], asked[half:]):
                 yield from self.without_failures(number, some, search, give_up)
 
-    def row_of_failure(
-        self, number: int, row: pa.Table, error: MatchRecognizeError
-    ) -> pa.RecordBatch:
+    def failure_row(self, number: int, row: pa.Table, error: MatchRecognizeError) -> pa.RecordBatch:
         """What says that a rule has failed. row: one of the partition."""
         keys = enumerate(self.rule_set.keys)
         found = {wire.key(i): column(row, wire.column(place)) for i, place in keys}

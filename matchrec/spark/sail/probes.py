@@ -8,14 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from pyspark.errors import AnalysisException, PySparkException
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import DateType
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 T = TypeVar("T")
 GROUPED = "AggregateExec"

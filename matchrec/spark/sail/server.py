@@ -16,12 +16,12 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, cast
 
 from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
 
 from matchrec.errors import calls as errors
 from matchrec.spark.session import application
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
     from pyspark.sql.connect.client import DefaultChannelBuilder
 
 started: set[Hashable] = set()  # the applications whose servers run in this program

@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+
+from pyspark.sql import SparkSession
 
 from matchrec.arguments import ArgumentKind, checked
 from matchrec.errors import MatchRecognizeError
@@ -17,9 +18,6 @@ from matchrec.errors import calls as errors
 from matchrec.spark.sail import server
 from matchrec.spark.session import application, is_connect
 from matchrec.spark.tuning import tune
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 SAIL, SPARK = "sail", "spark"
 ADDRESS = re.compile(r"sc://\S+")

@@ -44,7 +44,6 @@ from matchrec.spark.worker.arrays import (
 FORMAT = 5
 LENGTH = 4  # bytes of the length of the header
 
-
 Arrays = Mapping[str, npt.NDArray[Any]]
 
 

@@ -33,7 +33,6 @@ START = "start"  # of a key, the first undecided starting row, from the first ro
 NUMBER = "number"  # how many matches were found
 COVERED = "covered"  # of each row that is kept, whether a match contains it, or it has come out
 
-
 # What comes of each key of a search beside its own states.
 KEPT = "kept"  # which of the known rows it looks at again, their positions in order
 NEXT_END = "next end"  # when to go on with a key though no event comes, microseconds, or FOREVER

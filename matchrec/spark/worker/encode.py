@@ -47,7 +47,6 @@ from matchrec.spark.worker.arrays import (
 SIGN = np.uint64(1 << 63)
 WORD = 64  # bits
 
-
 Shape = object  # equal for equal types
 
 

@@ -15,6 +15,7 @@ from matchrec.engine.matches import FailureKind, Matches, RunFailure, no_matches
 from matchrec.engine.nearby import satisfy_nearby
 from matchrec.engine.partitions import NO_EDGE, IntArray, Partitions
 from matchrec.errors import MatchRecognizeError
+from matchrec.errors.calls import total_too_large
 from matchrec.errors.run.failures import (
     division_by_zero,
     function_failed,
@@ -35,7 +36,6 @@ from matchrec.errors.run.failures import (
     window_wraps,
 )
 from matchrec.errors.run.place import RowPlace
-from matchrec.errors.totals import total_too_large
 from matchrec.output.aggregates import SumOverflow, TotalOverflow
 from matchrec.output.measures import Reader
 from matchrec.output.rows import OutputRows, output_rows, rows_that_come_out, unmatched_rows

@@ -44,6 +44,29 @@ def test_values_and_places() -> None:
     assert unclosed(None, opening="{-", closing="-}").spans == ()
 
 
+def test_a_record_is_written_as_it_prints() -> None:
+    written = plan_error(
+        """no `{name}` in
+            {clause}
+        note: has: {known}
+        near: write {near}
+        culprit: name
+        write one of
+            these""".replace("\n    ", "\n")
+    )
+    assert written == plan_error(
+        "no `{name}` in {clause}",
+        notes=("has: {known}",),
+        near="write {near}",
+        culprit="name",
+        hint="write one of these",
+    )
+    with pytest.raises(AssertionError, match="hint"):
+        plan_error("""no `{name}`
+    write one
+    write another""")
+
+
 def test_lists_numbers_and_texts_of_the_user() -> None:
     listing = plan_error("over {limit:,} of {names}", notes=("{text:short}", "{n}, {m}, {- A -}"))
     error = listing(limit=10_000, names=["a", "b"], text="a\n  b", n=1200, m="{names}")

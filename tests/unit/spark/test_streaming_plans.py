@@ -7,7 +7,7 @@ import pytest
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.frontends.sql.grammar import parse_clause
 from matchrec.frontends.sql.lower import lower
-from matchrec.spark.streaming.checks import check_plan
+from matchrec.spark.streaming.prepare import check_plan
 
 CLAUSE = "ORDER BY ts PATTERN (A B) {} WITHIN 5 BETWEEN ROWS DEFINE B AS x > 1"
 

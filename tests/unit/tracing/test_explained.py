@@ -6,9 +6,9 @@ import pytest
 
 from matchrec.frontends.sql.grammar import parse_clause
 from matchrec.frontends.sql.lower import lower
-from matchrec.tracing.attempt import Outcome, Trial
 from matchrec.tracing.explained import known_truths
 from matchrec.tracing.parts import parts_of
+from matchrec.tracing.search import Outcome, Trial
 
 CLAUSE = """
     ORDER BY day PATTERN (A B)

@@ -8,9 +8,8 @@ import pytest
 
 from matchrec.engine.engines import ENGINES
 from matchrec.plan.clauses import AfterMatchSkip, EventSelection, MatchOutput, SkipTo
-from matchrec.tracing.agreement import check_attempt, engine_matches, starting_rows
-from matchrec.tracing.attempt import Attempt, Outcome
-from matchrec.tracing.search import Tracer
+from matchrec.tracing.search import Attempt, Outcome, Tracer
+from matchrec.tracing.trace import check_attempt, engine_matches, starting_rows
 from tests.cases.case_file import CaseFile, case_files
 from tests.cases.test_matches import after_match
 from tests.tasks.contiguous import Query, Rows, parse_row_pattern, query, words

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from matchrec.tracing.picture import svg
 from matchrec.tracing.story import AttemptStory, Line, Story
-from matchrec.tracing.text import MOST_LINES, shown_lines, text_of
+from matchrec.tracing.why import MOST_LINES, draw, shown_lines, text_of
 
 TURN = 60
 ROWS = 100
@@ -39,7 +38,7 @@ def test_a_short_attempt_is_shown_as_it_is() -> None:
 
 def test_text_and_picture_say_how_many_rows_are_folded() -> None:
     story = Story((), "day", (), (attempt(ROWS),))
-    for shown in (text_of(story), svg(story)):
+    for shown in (text_of(story), draw(story)):
         assert "... 58 more rows with the same outcomes" in shown
         assert "... 38 more rows with the same outcomes" in shown
     assert "134 more trials, which to_pandas() has" in text_of(story)

@@ -15,7 +15,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show
 from matchrec.plan.show import show_reference
 from matchrec.plan.text import Replacement, Template, View
-from matchrec.spark.streaming.checks import check_plan
+from matchrec.spark.streaming.prepare import check_plan
 
 QUERY = """SELECT t.*, low OVER w, sum(x) OVER w + 1 AS s
 FROM a.t WHERE x > 0

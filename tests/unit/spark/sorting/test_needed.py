@@ -13,7 +13,7 @@ from matchrec.frontends.row_pattern import parse_row_pattern
 from matchrec.nfa.closure import Choice, is_needed
 from matchrec.shortcuts import Shortcuts, in_force
 from matchrec.spark import wire
-from matchrec.spark.sorting.needed import without_matchless
+from matchrec.spark.sorting.sort import without_matchless
 from matchrec.spark.wire import Sorting
 from tests.tasks.compiled import compiled
 

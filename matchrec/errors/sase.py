@@ -1,0 +1,262 @@
+"""Errors in a SASE+ query: its syntax, components, strategy and window; what it says of events.
+
+`clause` is WHERE or RETURN.
+"""
+
+from __future__ import annotations
+
+from matchrec.errors.kinds import MatchRecognizePlanError, listed
+from matchrec.errors.message import parse_error, plan_error, unsupported
+from matchrec.source import Span
+
+_ORDER = "the order is: PATTERN, WHERE, WITHIN, RETURN"
+_MEANT = {
+    "&&": "write AND",
+    "&": "write AND",
+    "∧": "write AND",
+    "|": "write OR",
+    "∨": "write OR",
+    "¬": "write NOT, in PATTERN ~",
+    "≥": "write >=",
+    "≤": "write <=",
+    "≠": "write <>",
+    "?": "write the value itself",
+    ";": "remove it: a query is one statement",
+} | dict.fromkeys(("PATTERN", "WHERE", "WITHIN", "RETURN"), _ORDER)
+
+# A token that cannot stand where it does; `expected` says what can.
+unexpected_token = parse_error(
+    "unexpected `{text}` in {where}", notes=("expected here: {expected}",), hints=_MEANT
+)
+
+# The text ends too early, or there is none.
+unexpected_end = parse_error("the query {ends}", notes=("expected here: {expected}",))
+
+
+# `SEQ()`.
+empty_sequence = parse_error("""SEQ in PATTERN has no components
+    write an event type and a variable for each event: SEQ(Shelf a, Exit b)""")
+
+# SEQ in SEQ, negated or not.
+nested_sequence = unsupported("""SEQ in SEQ is not supported in PATTERN
+    write its components one after the other; only single events can be negated""")
+
+# `Stock+ a`, `Stock a[]`.
+half_kleene = parse_error("""component `{variable}` in PATTERN is half a Kleene plus
+    note: a Kleene plus has `+` after the event type and `[]` after the variable
+    write {event_type}+ {variable}[] for one or more events, {event_type} {variable} for one""")
+
+# `~(Stock+ a[])`.
+negated_kleene = unsupported("""negated Kleene plus `{variable}[]` in PATTERN is not supported
+    note: a negated component is one event that must not be there
+    leave `+` and `[]` out: where no event may be, no series of them may be""")
+
+# Two components of one variable.
+duplicate_variable = plan_error("""two components in PATTERN have the variable `{name}`
+    note: upper and lower case do not make two variables different
+    give one of them another name""")
+
+# Only negated components.
+nothing_positive = plan_error("""PATTERN has negated components only, so a match would have no
+        events
+    add a component without `~`""")
+
+# A negated component at the beginning or the end of a query without WITHIN.
+negation_without_window = plan_error("""negated component `{name}` at the {end} of PATTERN without
+        WITHIN
+    note: without WITHIN all events {side} the match would count
+    add WITHIN, e.g. WITHIN 12 hours""")
+
+# A variable that no component has. known: as they are written, by their names: `a[]` by `a`.
+unknown_component = plan_error("""unknown variable `{name}` in {clause}
+    note: PATTERN has: {known}
+    near: write {near}, or add {name} to PATTERN
+    add {name} to PATTERN""")
+
+# The strategy
+
+# A word after WHERE that is none of the four strategies.
+unknown_strategy = parse_error("""unknown event selection strategy `{name}` in WHERE
+    note: strategies: {known}
+    near: write {near}
+    write the strategy before the predicates: WHERE skip_till_next_match { a.x > 1 }""")
+
+# `a` for a Kleene plus or `b[]` for a single event, in the strategy's list. written: in PATTERN.
+argument_written_otherwise = plan_error("""component `{name}` in the strategy's list in WHERE is
+        {what} in PATTERN
+    write {written}""")
+
+# A component twice in the strategy's list.
+argument_twice = plan_error("""component `{written}` is twice in the strategy's list in WHERE
+    remove one of them""")
+
+
+def arguments_missing(strategy: str, missing: list[str], span: Span) -> MatchRecognizePlanError:
+    """Positive components that are not in the strategy's list."""
+    return MatchRecognizePlanError(
+        f"`{strategy}` in WHERE does not list {listed(f'`{name}`' for name in missing)}",
+        span,
+        notes=("one strategy is for all components; negated ones may be left out",),
+        hint=f"add {listed(missing)}, or leave the whole list out",
+    )
+
+
+# partition_contiguity without an equivalence test.
+nothing_to_partition_by = plan_error("""partition_contiguity in WHERE without an equivalence test
+    note: events of a match are neighbours among those with equal tested attributes
+    add an equivalence test, e.g. [symbol], or write strict_contiguity""")
+
+
+# The window
+
+
+# A word after a number that is no unit.
+unknown_unit = parse_error("""unknown unit `{name}` in WITHIN
+    note: units: {known}
+    near: write {near}
+    write e.g. WITHIN 12 hours""")
+
+# A month or a year.
+calendar_unit = unsupported("""unit `{unit}` in WITHIN is not supported
+    note: months and years differ in length
+    write days or weeks""")
+
+# `1 hour 30`.
+missing_unit = parse_error("""`{number}` in WITHIN has no unit
+    write a unit after each number: WITHIN 1 hour 30 minutes""")
+
+# `1 hour 20 events`.
+mixed_units = unsupported("""WITHIN by time and by events at once is not supported
+    write one of them: WITHIN 1 hour, or WITHIN 500 EVENTS""")
+
+# `1.5 hours`.
+fraction_of_unit = unsupported("""`{number} {unit}` in WITHIN is not a whole number of its unit
+    note: only seconds can have a fraction
+    write a smaller unit as well: WITHIN 1 hour 30 minutes""")
+
+# `WITHIN 99999999999 events`.
+too_many_events = unsupported("""WITHIN of over {limit:,} events
+    lower it, or leave WITHIN out""")
+
+# `0 EVENTS`, `1.5 EVENTS`.
+not_a_number_of_events = parse_error("""`{number}` EVENTS in WITHIN
+    write a whole number from 1 on""")
+
+
+# Identifiers
+
+
+# An attribute without a variable.
+bare_name = parse_error("""attribute `{name}` in {clause} has no variable
+    note: every attribute is one of an event of the match
+    write the variable before it: a.{name}, a[1].{name} or a[i].{name}""")
+
+# `a[1] > 2`.
+missing_attribute = parse_error("""`{written}` in {clause} has no attribute
+    write an attribute: {written}.x""")
+
+# `a[] > 2`.
+missing_attribute_of_several = parse_error("""`{written}` in {clause} has no attribute
+    write count({written}) or an attribute: avg({written}.x)""")
+
+# `a[2]`, `a[i-2]`, `a[b.LEN]`.
+unknown_index = parse_error("""`{name}{written}` is no event of `{name}`
+    note: one event: {name}[1], {name}[i], {name}[i-1], {name}[{name}.LEN]
+    note: several, in an aggregate: {name}[..i-1], {name}[]
+    write one of them, e.g. {name}[i-1] for the event before {name}[i]""")
+
+
+# `a.x`, or `a`, where `a[]` is a Kleene plus.
+kleene_without_index = plan_error("""`{written}` in {clause}: `{name}[]` is a Kleene plus, which has
+        several events
+    write {name}[1].{attribute} for the first, {name}[i].{attribute} for each later one,
+        {name}[{name}.LEN].{attribute} for the last""")
+
+# `b[1].x` where b is one event.
+index_of_one_event = plan_error("""`{written}` in {clause}: `{name}` is one event, not a Kleene plus
+    write {name} without brackets, or make it a Kleene plus in PATTERN: T+ {name}[]""")
+
+# `b.LEN` where b is one event.
+length_of_one_event = plan_error("""`{name}.LEN` in {clause}: `{name}` is one event, not a Kleene
+        plus
+    write {name}.`len` for an attribute of that name""")
+
+# `a[i].x` in RETURN, where no event is the current one.
+element_in_return = plan_error("""`{written}` in RETURN: after the match there is no current event
+        of `{name}`
+    write {name}[1], {name}[{name}.LEN], or an aggregate over {name}[]""")
+
+# The variable of a negated component in RETURN.
+negated_in_return = plan_error("""`{name}` in RETURN is negated in PATTERN: a match has no such
+        event
+    return attributes of the other components""")
+
+
+# Aggregates and functions
+
+
+# `a[..i-1].x` by itself.
+range_outside_aggregate = plan_error("""`{written}` in {clause} stands for several events
+    put it into an aggregate, avg({written}.x), or write one event, {name}[i-1].x""")
+
+# An aggregate, navigation or window function of Spark or SQL that SASE+ does not have.
+unknown_aggregate = unsupported("""`{function}` over events in {clause} is not supported
+    note: aggregates: {known}, over a[..i-1] or a[]
+    the event before is a[i-1], the first a[1], the last a[a.LEN]""")
+
+# `avg(b.x)`, `max(1)`.
+aggregate_of_one_event = plan_error("""{function} in {clause} is not over the events of a Kleene
+        plus
+    write {function}(a[..i-1].x) for the events so far, {function}(a[].x) for all""")
+
+# `sum(a[].x * c[].y)`.
+two_ranges = plan_error("""{function} in {clause} is over `{ranges[0]}` and over `{ranges[1]}`
+    write two aggregates, each over the events of one variable""")
+
+# `avg(sum(a[].x))`.
+nested_aggregate = plan_error("""{function} cannot stand in an aggregate in {clause}
+    write the two side by side""")
+
+
+def wrong_number_of_arguments(function: str, given: int, span: Span) -> MatchRecognizePlanError:
+    """`avg()`, `max(a[].x, 1)`."""
+    return MatchRecognizePlanError(
+        f"{function} takes one argument, {given} given",
+        span,
+        hint=f"write {function}(a[].x)"
+        + (", or greatest and least for several values" if given > 1 else ""),
+    )
+
+
+# Predicates
+
+
+# `a[i].x < b.x`: an element of a Kleene plus with what is known only after it.
+element_elsewhere = plan_error("""predicate in WHERE on each event of `{name}[]` and on an event
+        after it
+    note: {name}[i] is tested as it is selected, when later events are not known
+    write {name}[{name}.LEN].x for the last event, or an aggregate for all: max({name}[].x)""")
+
+# A predicate on two events neither of which is there.
+two_negated = plan_error("""predicate in WHERE on two negated components, `{names[0]}` and
+        `{names[1]}`
+    note: each negated component is looked for by itself
+    compare each of them with a component that is not negated""")
+
+
+# Equivalence tests
+
+
+# `[]`.
+empty_equivalence = parse_error("""equivalence test in WHERE on nothing
+    write the attributes that are equal in all events: [symbol]""")
+
+# An equivalence test under OR or NOT, or in RETURN.
+equivalence_inside = plan_error("""equivalence test in {clause} is not a predicate of its own
+    note: it is about all events of the match
+    join it to the other predicates with AND, or compare single events: a.x = b.x""")
+
+# `[a.symbol]`.
+equivalence_of_variable = plan_error("""equivalence test in WHERE on `{variable}` only
+    note: an equivalence test is about all events of the match
+    write [{attribute}]""")

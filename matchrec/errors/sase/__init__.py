@@ -1,1 +1,0 @@
-"""A place in a SASE+ query goes in, an error with its wording comes out."""
