@@ -48,7 +48,7 @@ Node = TypeVar("Node")
 MOST_TEXTS = 500
 
 
-def once(read: Callable[..., Node], most: int = 1 << 20) -> Callable[..., Node]:
+def once(read: Callable[..., Node], most: int = 1 << 18) -> Callable[..., Node]:
     """What reads texts, with the nodes of the newest of them: a node depends on nothing else.
 
     most: characters of all texts that are kept. Whatever else it takes tells equal texts apart.
@@ -63,11 +63,9 @@ def once(read: Callable[..., Node], most: int = 1 << 20) -> Callable[..., Node]:
     keeping = Lock()
 
     def read_once(text: str, *others: Hashable) -> Node:
-        if not taken().texts:
-            return read(text, *others)
         key = (text, *others)
         with keeping:
-            node = kept.pop(key, None)
+            node = kept.pop(key, None) if taken().texts else None
         if node is None:
             node = read(text, *others)
         with keeping:

@@ -204,9 +204,7 @@ def amount(text: str) -> Amount | None:
     >>> amount("1800").value, amount("INTERVAL '1' DAY").is_days, amount("x")
     (Fraction(1800, 1), True, None)
     """
-    written = text.strip()
-    while written.startswith("(") and written.endswith(")"):
-        written = written[1:-1].strip()
+    written = text.strip(" \t\r\n()")
     if written[:8].upper() == "INTERVAL" and not _in_word(written[8:9]):
         return interval_amount(written[8:].strip())
     number = _number(written)

@@ -185,14 +185,8 @@ def lower(clause: nodes.MatchRecognize, values: Values = MappingProxyType({})) -
     >>> plan.variables, plan.rows_per_match.value, plan.after_match.to.value
     (('A', 'B'), 'ONE ROW PER MATCH', 'PAST LAST ROW')
     """
-    if values:
-        return _lower(clause, values)
-    if not clause.plans:
-        clause.plans.append(_lower(clause, values))
-    return clause.plans[0]
-
-
-def _lower(clause: nodes.MatchRecognize, values: Values) -> MatchPlan:
+    if clause.plans and not values:
+        return clause.plans[0]
     _check_words(clause)
     selection = clause.selection or EventSelection.STRICT_CONTIGUITY
     output = clause.output or MatchOutput.PREFERRED
@@ -226,6 +220,8 @@ def _lower(clause: nodes.MatchRecognize, values: Values) -> MatchPlan:
     )
     check_absent_rows(plan)
     check(plan)
+    if not values:
+        clause.plans.append(plan)
     return plan
 
 
