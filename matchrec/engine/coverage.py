@@ -17,7 +17,7 @@ import numpy as np
 from matchrec.engine.interface import Condition, Room, Staged, Task
 from matchrec.engine.kernels import counting as own
 from matchrec.engine.kernels import depth_first, layout
-from matchrec.engine.kernels.counting import END_SIZE, KNOWN_TRAIL, Counting
+from matchrec.engine.kernels.counting import END_SIZE, KNOWN_TRAIL, RunCounts
 from matchrec.engine.kernels.skipping import search_matches
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import IntArray, Partitions
@@ -54,7 +54,7 @@ class Coverable:
 class Counts(NamedTuple):
     """How many starting rows came to each occurrence, and where and why others ended.
 
-    Arrays as in `Counting`. Searches of several pieces add to the same counts; notes are of
+    Arrays as in `RunCounts`. Searches of several pieces add to the same counts; notes are of
     one.
     """
 
@@ -89,7 +89,7 @@ def find_matches(
 
 
 def note_starts(coverable: Coverable, partitions: Partitions) -> IntArray:
-    """The nearest run of each starting row that begins no match: `notes` of `Counting`.
+    """The nearest run of each starting row that begins no match: `notes` of `RunCounts`.
 
     Raises RunFailure.
     """
@@ -177,7 +177,7 @@ class SelectionCoverage(CoverageSearch):
         return negation._replace(absent=absent[at_once], members=members, following=following)
 
 
-def new_counting(coverable: Coverable, counts: Counts, program: IntArray) -> Counting:
+def new_counting(coverable: Coverable, counts: Counts, program: IntArray) -> RunCounts:
     """What is counted, without what a search keeps for it."""
     nearer = [choice for each in coverable.nearer for choice in each]
     first = np.cumsum([0, *map(len, coverable.nearer)])
@@ -190,11 +190,11 @@ def new_counting(coverable: Coverable, counts: Counts, program: IntArray) -> Cou
     targets, asked = program[:, layout.TARGET].copy(), program[:, layout.TEST].copy()
     choices = taken, targets, asked, parts_first, parts
     kept = nothing, nothing, np.empty((0, 0, 0), np.int64)
-    return Counting(remaining, nearer_first, ways, *choices, *counts, *kept, between=None)
+    return RunCounts(remaining, nearer_first, ways, *choices, *counts, *kept, between=None)
 
 
 def parts_of(coverable: Coverable) -> tuple[IntArray, IntArray]:
-    """`parts_first` and `parts` of `Counting`."""
+    """`parts_first` and `parts` of `RunCounts`."""
     parts = [part for parts in coverable.parts for part in parts]
     rows = [(*word_and_mask(Condition(part)), NO_START) for part in parts]
     first = np.cumsum([0, *map(len, coverable.parts)])

@@ -134,7 +134,7 @@ class KernelSearch(ABC):
         if linked is not None:
             self.work.registers[0] = linked.initial
 
-    def new_array(self, make: Callable[..., Any], shape: tuple[int, ...], dtype: type) -> Any:
+    def new_array(self, make: Callable[..., Any], shape: tuple[int, ...], dtype: Any) -> Any:
         """A new array. Raises RunFailure where there is no room for it."""
         size = prod(shape) * np.dtype(dtype).itemsize
         if memory.has_room(size):
@@ -351,7 +351,6 @@ class BufferSearch(KernelSearch):
         buffer: Shapes = {
             "runs": ((2, runs, layout.RUN_SIZE), np.int64),
             "nodes": ((nodes, layout.NODE_SIZE), np.int64),
-            "moved": ((nodes,), np.int64),
         }
         return buffer | self.table_of(2 * runs) | self.registers_of(2 * runs)
 
@@ -363,7 +362,8 @@ class BufferSearch(KernelSearch):
     def prune(self) -> None:
         """Drop the nodes to which no run leads; called between two rows."""
         work, row = self.work, int(self.progress.start) - 1
-        compact(row, *self.windows, work.runs, work.nodes, work.moved, work.progress)
+        moved = self.new_array(np.empty, work.nodes.shape[:1], work.nodes.dtype)
+        compact(row, *self.windows, work.runs, work.nodes, moved, work.progress)
 
     def grow(self, status: int) -> None:
         """Double what is full; of nodes if dropping some leaves many, or if one row needs more.
@@ -391,7 +391,7 @@ class BreadthFirstSearch(BufferSearch):
         if "registers" not in shapes:
             shapes["table"] = ((states, layout.TABLE_STATE), np.int64)
         columns = layout.NODE_ROW + self.arrays.selects
-        return shapes | {"nodes": ((nodes, columns), np.int32), "moved": ((nodes,), np.int32)}
+        return shapes | {"nodes": ((nodes, columns), np.int32)}
 
     @property
     def windows(self) -> tuple[layout.RunArray, layout.RunArray]:

@@ -74,7 +74,9 @@ def compact(
     """Keep the nodes that a run still reaches inside its window, or a match that is kept.
 
     window_end, counters: None where one preferred match is sought; of that the best one so far is
-    kept. One pass back marks and one pass forth slides. A join with one side left is that side.
+    kept. moved: as long as the nodes, scratch.
+
+    One pass back marks and one pass forth slides. A join with one side left is that side.
     """
     count, bank = progress.nodes, progress.bank
     for node in range(count):

@@ -28,7 +28,7 @@ from matchrec.engine.partitions import IntArray
 from matchrec.jit.decorators import inlined, inner, spliced
 
 
-class Counting(NamedTuple):
+class RunCounts(NamedTuple):
     """What is counted, and what a search keeps for it.
 
     remaining: int64[s], how many rows a match needs from a state at least. nearer_first:
@@ -118,7 +118,7 @@ UNKNOWN = -1
 
 
 @inlined
-def begin(depth: int, state: int, row: int, length: int, until: int, counting: Counting) -> None:
+def begin(depth: int, state: int, row: int, length: int, until: int, counting: RunCounts) -> None:
     """The nearest run from a state and row on, before any choice is tried: it ends here."""
     end = counting.ends[depth]
     end[END_STATE] = state
@@ -132,7 +132,7 @@ def begin(depth: int, state: int, row: int, length: int, until: int, counting: C
 
 
 @inlined
-def is_nearer(depth: int, state: int, length: int, counting: Counting) -> bool:
+def is_nearer(depth: int, state: int, length: int, counting: RunCounts) -> bool:
     """Whether a run that ends in a state is nearer than the nearest one from `depth` on so far."""
     end = counting.ends[depth]
     known, remaining = counting.remaining[end[END_STATE]], counting.remaining[state]
@@ -140,7 +140,7 @@ def is_nearer(depth: int, state: int, length: int, counting: Counting) -> bool:
 
 
 @inlined
-def put_before(depth: int, choice: int, counting: Counting) -> None:
+def put_before(depth: int, choice: int, counting: RunCounts) -> None:
     """Put a row that `choice` maps before the nearest run from `depth` on."""
     if counting.ends[depth, END_CHOICE] == NO_CHOICE:
         counting.ends[depth, END_CHOICE] = choice
@@ -149,7 +149,7 @@ def put_before(depth: int, choice: int, counting: Counting) -> None:
 
 
 @inlined
-def go_back(depth: int, choice: int, counting: Counting) -> None:
+def go_back(depth: int, choice: int, counting: RunCounts) -> None:
     """Compare the nearest run from the next row on with that from `depth` on."""
     ends, trails, after = counting.ends, counting.trails, depth + 1
     if is_nearer(depth, ends[after, END_STATE], ends[after, END_LENGTH], counting):
@@ -161,7 +161,7 @@ def go_back(depth: int, choice: int, counting: Counting) -> None:
 
 
 @inlined
-def recall(depth: int, choice: int, bit: int, row: int, counting: Counting) -> None:
+def recall(depth: int, choice: int, bit: int, row: int, counting: RunCounts) -> None:
     """As `go_back`, where the nearest run from the state and row on is remembered."""
     found = counting.known[row & (counting.known.shape[0] - 1), bit]
     end, last = found[KNOWN_ROW], found[KNOWN_CHOICE]
@@ -175,7 +175,7 @@ def recall(depth: int, choice: int, bit: int, row: int, counting: Counting) -> N
 
 
 @inlined
-def remember_nearest(depth: int, bit: int, row: int, counting: Counting) -> None:
+def remember_nearest(depth: int, bit: int, row: int, counting: RunCounts) -> None:
     """Remember the nearest run beside the failure of a state and row."""
     found = counting.known[row & (counting.known.shape[0] - 1), bit]
     found[KNOWN_CHOICE] = counting.ends[depth, END_CHOICE]
@@ -185,21 +185,21 @@ def remember_nearest(depth: int, bit: int, row: int, counting: Counting) -> None
 
 
 @inlined
-def ends_here(depth: int, counting: Counting) -> bool:
+def ends_here(depth: int, counting: RunCounts) -> bool:
     """Whether the nearest run from `depth` on has no row more, and where it ended is not known."""
     end = counting.ends[depth]
     return bool(end[END_CHOICE] == NO_CHOICE and end[END_UNTIL] == UNKNOWN)
 
 
 @inlined
-def note_reason(reason: int, depth: int, counting: Counting) -> None:
+def note_reason(reason: int, depth: int, counting: RunCounts) -> None:
     """Note why the run of `depth` rows has ended."""
     if ends_here(depth, counting):
         counting.ends[depth, END_REASON] = reason
 
 
 @inner
-def count_match(length: int, choices: ChoiceArray, counting: Counting) -> None:
+def count_match(length: int, choices: ChoiceArray, counting: RunCounts) -> None:
     """Count the occurrences that the rows of a match have taken, by their choices."""
     for word in range(counting.trails.shape[1]):
         counting.trails[0, word] = 0
@@ -210,7 +210,7 @@ def count_match(length: int, choices: ChoiceArray, counting: Counting) -> None:
 
 
 @inner
-def count_trail(trail: int, counting: Counting) -> None:
+def count_trail(trail: int, counting: RunCounts) -> None:
     """Count a starting row at each occurrence of a trail."""
     for occurrence in range(counting.came.shape[0]):
         word = counting.trails[trail, occurrence >> 6]
@@ -219,7 +219,7 @@ def count_trail(trail: int, counting: Counting) -> None:
 
 @inner
 def count_start(
-    otherwise: int, end: int, rules: Rules, rows: RowArrays, progress: Progress, counting: Counting
+    otherwise: int, end: int, rules: Rules, rows: RowArrays, progress: Progress, counting: RunCounts
 ) -> None:
     """Count where the nearest run of a starting row ended, what ended it, and the parts of that.
 
@@ -256,7 +256,7 @@ def count_start(
 
 @spliced
 def count_parts(
-    other: int, until: int, rules: Rules, rows: RowArrays, progress: Progress, counting: Counting
+    other: int, until: int, rules: Rules, rows: RowArrays, progress: Progress, counting: RunCounts
 ) -> None:
     """Count which parts of the condition of a choice were true of none of the rows before `until`.
 

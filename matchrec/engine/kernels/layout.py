@@ -214,9 +214,9 @@ class Work(NamedTuple):
     matches are sought the start is the latest first row of the runs that one stands for. nodes: the
     shared buffer, int32[n, 2 or 3] for preferred matches; for all of them int64[n, 5], a pointer
     from each selected row to the one before, for every run that selects it; a join where runs have
-    merged leads to the ends of both. moved: int[n], scratch. ways: int64[q, 2], joins whose other
-    side is still to be unwound, and how many rows come after them. last_live: int64[n or 0], for
-    each row the last at which a run is live that began there, if that is needed.
+    merged leads to the ends of both. ways: int64[q, 2], joins whose other side is still to be
+    unwound, and how many rows come after them. last_live: int64[n or 0], for each row the last at
+    which a run is live that began there, if that is needed.
 
     table: hash table of computation states: see `kernels.mapping`; where the state alone tells
     them, int64[s, 2] by state.
@@ -234,7 +234,6 @@ class Work(NamedTuple):
     runs: RunArray = None
     table: RunArray = None
     nodes: RunArray = None
-    moved: RunArray = None
     ways: RunArray = None
     last_live: RunArray = None
 
