@@ -50,5 +50,5 @@ def demo(picture: Path, on: str | None) -> None:
             drawn = asked.plot(x="date", y="close", by="ticker", between=("top_date", "back_date"))
             drawn.save(picture)
     print(f"\n{len(drawn.page.spans)} matches, {time.monotonic() - began:.1f} s in all")
-    print(f"picture: {picture.absolute()}\n\nThe query again, to change it:")
+    print(f"picture: {picture.absolute()}\n\nTo run the query again:")
     print(f"matchrec run {DATA}/v_shapes.sql --table stocks={DATA}/stocks.csv")

@@ -8,6 +8,7 @@ value is JSON there, and bytes are in base 64.
 from __future__ import annotations
 
 import csv
+import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -119,14 +120,28 @@ def csv_text(column: Column, kind: str) -> Column:
 
 def as_json(frame: DataFrame) -> DataFrame:
     """Each row as a JSON object. Raises MatchRecognizeError where it would lose a column."""
-    from pyspark.sql.functions import struct, to_json
+    from pyspark.sql.functions import concat, concat_ws, lit
 
     for at, name in enumerate(frame.columns):
         if name in frame.columns[:at]:
             raise errors.repeated_column(name=name)
     columns = numbered(frame)
-    named = (columns[f"c{at}"].alias(name) for at, name in enumerate(frame.columns))
-    return columns.select(to_json(struct(*named), OF_JSON))
+    fields = [
+        concat(lit(f"{json.dumps(name, ensure_ascii=False)}:"), json_value(columns[column], kind))
+        for name, (column, kind) in zip(frame.columns, columns.dtypes, strict=True)
+    ]
+    return columns.select(concat(lit("{"), concat_ws(",", *fields), lit("}")))
+
+
+def json_value(column: Column, kind: str) -> Column:
+    """A value as JSON. Sail's `to_json` leaves NULL out, and has a time without a zone in UTC."""
+    from pyspark.sql.functions import length, lit, struct, to_json, translate, when
+
+    if kind == "timestamp_ntz":
+        column = translate(column.cast("string"), " ", "T")
+    field = to_json(struct(column.alias("v")), OF_JSON)
+    value = field.substr(lit(len('{"v":') + 1), length(field) - len('{"v":}'))
+    return when(column.isNull(), "null").otherwise(value)
 
 
 def table_lines(types: Types, rows: Iterable[Values]) -> Iterator[str]:

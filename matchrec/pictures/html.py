@@ -40,7 +40,8 @@ def folded(title: str, inner: str) -> str:
 
 def preformatted(text: str) -> str:
     """Text as a terminal shows it, also on pages whose own style gives `pre` another font."""
-    return f'<pre style="font-family:monospace;line-height:1.3">{escape(text)}</pre>'
+    style = "font-family:monospace;line-height:1.3;overflow-x:auto"
+    return f'<pre style="{style}">{escape(text)}</pre>'
 
 
 def paragraph(text: str) -> str:

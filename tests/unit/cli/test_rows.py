@@ -13,7 +13,7 @@ from tests.quick.embedded import invoke
 
 AWKWARD = """
 SELECT * FROM VALUES
-  (1, 'a,b "c"', ARRAY(1, NULL), NAMED_STRUCT('x', 'it''s'), X'00FF', 1.50BD, DATE'2026-01-31'),
+  (1, 'a,b "c"', ARRAY(1, NULL), NAMED_STRUCT('x', 'it\\'s'), X'00FF', 1.50BD, DATE'2026-01-31'),
   (2, '', ARRAY(), NAMED_STRUCT('x', NULL), X'', 0.00BD, NULL),
   (3, NULL, NULL, NULL, NULL, NULL, NULL),
   (4, ' two\\nlines|*\\\\ ', ARRAY(2), NAMED_STRUCT('x', '"'), NULL, -2.25BD, DATE'0001-01-01')
@@ -55,6 +55,11 @@ def test_json(embedded: Path) -> None:
     nothing = "SELECT 1 AS n WHERE FALSE"
     assert json.loads(printed("json", nothing)) == []
     assert printed("jsonl", nothing) == ""
+
+
+def test_a_time_without_a_zone_has_none_in_json(embedded: Path) -> None:
+    query = "SELECT TIMESTAMP_NTZ'2026-01-31 10:00:00.25' AS t, CAST(NULL AS TIMESTAMP_NTZ) AS n"
+    assert json.loads(printed("json", query)) == [{"t": "2026-01-31T10:00:00.25", "n": None}]
 
 
 def test_markdown(embedded: Path) -> None:
