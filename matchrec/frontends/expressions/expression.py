@@ -14,8 +14,16 @@ from matchrec.errors.language import Language
 from matchrec.errors.sql import clause as errors
 from matchrec.errors.sql.expression import constant_key
 from matchrec.frontends.expressions.operands import OperandReader
-from matchrec.frontends.expressions.reader import AFTER_OPERAND, SIGNS, ClausePart, Scope, read_text
-from matchrec.frontends.lexing.tokens import CONSTANT_CALLS, SPARK, Dialect, TokenKind, words
+from matchrec.frontends.expressions.reader import AFTER_OPERAND, SIGNS, ClausePart, Scope
+from matchrec.frontends.lexing.tokens import (
+    CONSTANT_CALLS,
+    SPARK,
+    Dialect,
+    TokenKind,
+    TokenSequence,
+    read_tokens,
+    words,
+)
 from matchrec.plan.clauses import RowExpression
 from matchrec.plan.expression import DEEPEST, LONG_CHAIN, Operation, Scalar
 from matchrec.plan.operations import NO_OPERATIONS, Operations, named, with_constant
@@ -204,36 +212,34 @@ class ScalarReader(OperandReader):
         return self.operation("NEG", start, operand)
 
 
-def parse_scalar(text: str, offset: int, scope: Scope) -> Scalar:
-    """The expression `text`, which starts at character `offset` of its query.
+def parse_scalar(tokens: TokenSequence, scope: Scope) -> Scalar:
+    """The expression of all these tokens.
 
+    >>> from matchrec.frontends.lexing.tokens import read_tokens
     >>> from matchrec.plan.expression import render
     >>> scope = Scope(ClausePart.DEFINE, ("A",))
-    >>> tree = parse_scalar("A.price > 2 * PREV(a.price)", 0, scope)
+    >>> tree = parse_scalar(read_tokens("A.price > 2 * PREV(a.price)"), scope)
     >>> tree.operator, render(tree, lambda reference: f"<{reference.argument}>")
     ('>', '<price> > 2 * <price>')
     """
-    return _read(text, offset, scope)[1]
+    return _read(tokens, scope)[1]
 
 
-def parse_row_expression(
-    text: str, offset: int, clause: ClausePart, dialect: Dialect = SPARK
-) -> RowExpression:
+def parse_row_expression(tokens: TokenSequence, clause: ClausePart) -> RowExpression:
     """SQL over one row of the input, or over none."""
-    reader, tree = _read(text, offset, Scope(clause, dialect=dialect, of_rows=False))
+    reader, tree = _read(tokens, Scope(clause, of_rows=False))
     if clause is not ClausePart.WITHIN and _is_constant(reader):
-        raise constant_key(reader.text.text_at(tree.span), reader.clause, tree.span)
+        raise constant_key(tokens.text_at(tree.span), reader.clause, tree.span)
     return RowExpression(reader.written(tree.span), tree.span)
 
 
-def _read(text: str, offset: int, scope: Scope) -> tuple[ScalarReader, Scalar]:
+def _read(tokens: TokenSequence, scope: Scope) -> tuple[ScalarReader, Scalar]:
     """The expression, and the reader that has read it to its end."""
-    reader = ScalarReader(read_text(text, offset, scope), scope)
+    reader = ScalarReader(tokens, scope)
     try:
         return reader, reader.between(0, reader.end)
     except RecursionError as error:
-        span = Span(offset, offset + len(text))
-        raise errors.expression_nested_too_deep(span, where=reader.clause) from error
+        raise errors.expression_nested_too_deep(tokens.whole, where=reader.clause) from error
 
 
 def _is_constant(reader: ScalarReader) -> bool:
@@ -273,7 +279,7 @@ def _row_expressions(
 def _row_expression(argument: str, text: str, clause: ClausePart, dialect: Dialect) -> str:
     with shown_in(Source(text), Language({clause.value: argument})):
         try:
-            return parse_row_expression(text, 0, clause, dialect).text
+            return parse_row_expression(read_tokens(text, dialect), clause).text
         except MatchRecognizeParseError as error:
             span = error.span or Span(0, 0)
             unexpected = text[span.start : span.end].upper()

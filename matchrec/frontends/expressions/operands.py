@@ -217,7 +217,7 @@ class OperandReader(ExpressionCursor):
         """A column, or a qualifier that is no variable, which the dialect reads as a string."""
         token = self.tokens[parts[-1]]
         written = self.text.text_at(token.span)
-        if not written.startswith('"') or self.scope.dialect is Dialect.QUOTED_NAMES:
+        if not written.startswith('"') or self.text.dialect is Dialect.QUOTED_NAMES:
             return
         if len(parts) > 1 or token.variable not in self.scope.variables:
             raise errors.column_in_double_quotes(token.span, clause=self.clause, text=written)

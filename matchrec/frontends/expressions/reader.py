@@ -17,13 +17,10 @@ from matchrec.frontends.lexing.relations import relation_names
 from matchrec.frontends.lexing.tokens import (
     CLOSING,
     OPENING,
-    SPARK,
     Cursor,
-    Dialect,
     Token,
     TokenKind,
     TokenSequence,
-    read_tokens,
     words,
 )
 from matchrec.plan.expression import Operation, Scalar, Term, around, pieces_of, written_operations
@@ -52,14 +49,13 @@ class ClausePart(Enum):
 class Scope:
     """What an expression may refer to: variables of PATTERN and union variables, normalized.
 
-    dialect: in which it is written. of_rows: whether it may read rows of a match; else it is SQL
+    of_rows: whether it may read rows of a match; else it is SQL
     over one row of the input.
     """
 
     clause: ClausePart
     primary: tuple[str, ...] = ()
     unions: tuple[str, ...] = ()
-    dialect: Dialect = SPARK
     of_rows: bool = True
 
     @cached_property
@@ -108,6 +104,7 @@ class ExpressionCursor(Cursor, ABC):
         self.text = text
         self.scope = scope
         self.clause = part(scope.clause.value)
+        check_brackets(text, self.clause)
         self.rows_read: list[RowRead] = []
         self.last_read: Span | None = None
         self.functions: list[int] = []
@@ -234,15 +231,10 @@ class ExpressionCursor(Cursor, ABC):
         return self.span(start, min(index + 1, self.end))
 
 
-def read_text(text: str, offset: int, scope: Scope) -> TokenSequence:
-    """The tokens of the expression `text`, which starts at `offset` of the query.
-
-    Raises MatchRecognizeParseError where there are none, or brackets do not pair up.
-    """
-    tokens = read_tokens(text, scope.dialect, offset)
-    where = part(scope.clause.value)
+def check_brackets(tokens: TokenSequence, where: str) -> None:
+    """Raises MatchRecognizeParseError where there are no tokens, or brackets do not pair up."""
     if not tokens.tokens:
-        span = Span(offset, offset + max(1, len(text)))
+        span = Span(tokens.offset, max(tokens.offset + 1, tokens.whole.end))
         raise syntax_errors.missing_expression(span, where=where)
     closed = {*tokens.pairs, *tokens.pairs.values()}
     loose = [token for index, token in enumerate(tokens.tokens) if index not in closed]
@@ -252,7 +244,6 @@ def read_text(text: str, offset: int, scope: Scope) -> TokenSequence:
     for token in loose:
         if token.key in OPENING:
             raise syntax_errors.unclosed_bracket(token.span, opening=token.text, where=where)
-    return tokens
 
 
 def _respelt(text: TokenSequence) -> Iterator[tuple[Span, str]]:

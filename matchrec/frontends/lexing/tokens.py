@@ -525,6 +525,12 @@ class TokenSequence:
         is_function = self.key(index + 1) in _ALSO_FUNCTIONS and self.key(index + 2) == "("
         return not is_function and self.key(index + 2) not in _AFTER_NAME
 
+    def part(self, start: int, end: int) -> TokenSequence:
+        """The text of tokens `start .. end`, with these; sqlglot's are left out."""
+        span, tokens = self.span(start, end), self.tokens[start:end]
+        text, pairs = self.text_at(span), pair_brackets(tokens)
+        return TokenSequence(text, tokens, pairs, (), span.start, self.dialect)
+
     def enclosing(self, index: int) -> int:
         """The end of the innermost parenthesis around `index`, or of the text."""
         around = self.brackets_around(index) if index < len(self.tokens) else ()

@@ -15,7 +15,7 @@ from matchrec.errors.language import PATTERN_CALLS
 from matchrec.frontends.durations import Duration
 from matchrec.frontends.expressions.expression import parse_scalar
 from matchrec.frontends.expressions.reader import ClausePart, Scope
-from matchrec.frontends.lexing.tokens import SPARK, Dialect
+from matchrec.frontends.lexing.tokens import SPARK, Dialect, read_tokens
 from matchrec.frontends.pattern import checks, tree
 from matchrec.frontends.pattern.builder import AfterMatch, Pattern
 from matchrec.plan.clauses import (
@@ -371,13 +371,14 @@ class TestDefinitions:
 
     def test(self, test: tree.Test) -> Scalar:
         """A condition as an expression."""
-        parsed = parse_scalar(test.expression, self.written.places[id(test)], self.scope)
+        tokens = read_tokens(test.expression, self.query.dialect, self.written.places[id(test)])
+        parsed = parse_scalar(tokens, self.scope)
         return refuse_other_rows(parsed, self.stage_names)
 
     @cached_property
     def scope(self) -> Scope:
         """What a condition may refer to."""
-        return Scope(ClausePart.DEFINE, tuple(self.stage_names), dialect=self.query.dialect)
+        return Scope(ClausePart.DEFINE, tuple(self.stage_names))
 
     @cached_property
     def stage_names(self) -> dict[str, str]:

@@ -400,8 +400,8 @@ def items_of(clause: ClauseTokens, section: Section) -> tuple[tuple[int, int], .
 
 
 def expression_at(clause: ClauseTokens, start: int, end: int) -> ExpressionText:
-    span = clause.span(start, end)
-    return ExpressionText(clause.text_at(span), span)
+    written = clause.part(start, end)
+    return ExpressionText(written.text, written.whole, written)
 
 
 def _window(clause: ClauseTokens, start: int, end: int) -> WindowNode:

@@ -203,7 +203,9 @@ def lower(clause: nodes.MatchRecognize, values: Values = MappingProxyType({})) -
         pattern=pattern,
         partition_by=tuple(_partition_key(key, dialect) for key in clause.partition_by),
         order_by=tuple(_sort_item(key, dialect) for key in clause.order_by),
-        measures=tuple(_measure(node, measures, rows_per_match) for node in clause.measures),
+        measures=tuple(
+            _measure(node, measures, rows_per_match, dialect) for node in clause.measures
+        ),
         rows_per_match=rows_per_match,
         partial=clause.partial,
         columns=clause.columns,
@@ -215,7 +217,9 @@ def lower(clause: nodes.MatchRecognize, values: Values = MappingProxyType({})) -
         output=output,
         first_matches=_first_matches(clause.first_matches, values),
         subsets=clause.subsets,
-        definitions=tuple(_definition(node, define, written) for node in clause.definitions),
+        definitions=tuple(
+            _definition(node, define, written, dialect) for node in clause.definitions
+        ),
         absences=absences,
     )
     check_absent_rows(plan)
@@ -256,7 +260,7 @@ def _scope(clause: nodes.MatchRecognize, part: ClausePart, pattern: RowPattern) 
     """What a part of the clause may refer to. pattern: as it was written."""
     primary = tuple(dict.fromkeys((*variable_names(pattern), *negated_names(pattern))))
     unions = tuple(subset.name for subset in clause.subsets)
-    return Scope(part, primary, unions, clause.dialect)
+    return Scope(part, primary, unions)
 
 
 def _check_words(clause: nodes.MatchRecognize) -> None:
@@ -268,7 +272,7 @@ def _check_words(clause: nodes.MatchRecognize) -> None:
 
 
 def _row(node: nodes.ExpressionText, clause: ClausePart, dialect: Dialect) -> RowExpression:
-    return parse_row_expression(node.text, node.span.start, clause, dialect)
+    return parse_row_expression(node.tokens(dialect), clause)
 
 
 def _gap(node: nodes.WindowNode, values: Values, dialect: Dialect) -> Gap:
@@ -292,12 +296,11 @@ def _interval(node: nodes.WindowNode, values: Values, dialect: Dialect) -> RowEx
     return RowExpression(length.sql, written.span)
 
 
-def _scalar(node: nodes.ExpressionText, scope: Scope) -> Scalar:
-    return parse_scalar(node.text, node.span.start, scope)
-
-
-def _definition(node: nodes.DefinitionNode, scope: Scope, pattern: RowPattern) -> Definition:
-    condition = of_forbidden_row(_scalar(node.condition, scope), node.variable, pattern)
+def _definition(
+    node: nodes.DefinitionNode, scope: Scope, pattern: RowPattern, dialect: Dialect
+) -> Definition:
+    written = parse_scalar(node.condition.tokens(dialect), scope)
+    condition = of_forbidden_row(written, node.variable, pattern)
     return Definition(node.variable, condition, node.span)
 
 
@@ -310,8 +313,10 @@ def _sort_item(key: nodes.SortKey, dialect: Dialect) -> SortItem:
     return SortItem(expression, bool(key.descending), key.nulls_first)
 
 
-def _measure(node: nodes.MeasureNode, scope: Scope, rows: RowsPerMatch) -> Measure:
-    value = _scalar(node.expression, scope)
+def _measure(
+    node: nodes.MeasureNode, scope: Scope, rows: RowsPerMatch, dialect: Dialect
+) -> Measure:
+    value = parse_scalar(node.expression.tokens(dialect), scope)
     if rows is RowsPerMatch.ONE_ROW:
         value = with_final_semantics(value)
     return Measure(node.name, value, node.span)

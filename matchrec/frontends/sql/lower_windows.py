@@ -282,9 +282,12 @@ def read_function(call: WindowCall, dialect: Dialect) -> Measure:
     return Measure(call.column, value, written.span, over_rows=True)
 
 
+_OF_MEASURES = Scope(ClausePart.MEASURES)
+
+
 def _aggregate(tokens: TokenSequence) -> Scalar | None:
     """Aggregates of columns, which know no pattern; None of anything else."""
-    scalar = parse_scalar(tokens.text, tokens.offset, _of_measures(tokens))
+    scalar = parse_scalar(tokens, _OF_MEASURES)
     found = references(scalar)
     are_of_columns = found and all(
         isinstance(one, Aggregate)
@@ -293,10 +296,6 @@ def _aggregate(tokens: TokenSequence) -> Scalar | None:
         for one in found
     )
     return with_final_semantics(scalar) if are_of_columns else None
-
-
-def _of_measures(tokens: TokenSequence) -> Scope:
-    return Scope(ClausePart.MEASURES, dialect=tokens.dialect)
 
 
 def _row_value(tokens: TokenSequence) -> Scalar | None:
@@ -309,7 +308,7 @@ def _row_value(tokens: TokenSequence) -> Scalar | None:
     nth = tokens.text_at(tokens.span(*arguments[1])) if wanted == 2 else "1"
     number = whole_number(nth) if nth.isdigit() else None
     span = tokens.span(*arguments[0])
-    term = parse_scalar(tokens.text_at(span), span.start, _of_measures(tokens))
+    term = parse_scalar(tokens.part(*arguments[0]), _OF_MEASURES)
     plain = looks_at_columns_only(term) and all(
         isinstance(reference, ColumnReference) and reference.navigation == Navigation()
         for reference in references(term)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from matchrec.errors.sql import clause as errors
-from matchrec.frontends.lexing.tokens import SPARK, Dialect
+from matchrec.frontends.lexing.tokens import SPARK, Dialect, TokenSequence, read_tokens
 from matchrec.plan import clauses
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
 from matchrec.plan.pattern import Parameter, RowPattern
@@ -19,10 +19,15 @@ from matchrec.source import Source, Span
 
 @dataclass(frozen=True, slots=True)
 class ExpressionText:
-    """An expression as written, up to its last character."""
+    """An expression as written, up to its last character. known: its tokens, if there are any."""
 
     text: str
     span: Span = field(compare=False)
+    known: TokenSequence | None = field(default=None, compare=False, repr=False)
+
+    def tokens(self, dialect: Dialect) -> TokenSequence:
+        """What the text says in a dialect."""
+        return self.known or read_tokens(self.text, dialect, self.span.start)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from pyspark.sql.functions import expr
 
 from matchrec.frontends.expressions.expression import parse_scalar
 from matchrec.frontends.expressions.reader import ClausePart, Scope
-from matchrec.frontends.lexing.tokens import AGGREGATES, OF_THE_MATCH, WINDOW_ONLY
+from matchrec.frontends.lexing.tokens import AGGREGATES, OF_THE_MATCH, WINDOW_ONLY, read_tokens
 from matchrec.plan.expression import render
 from matchrec.plan.show import show_reference
 
@@ -48,5 +48,5 @@ def test_every_example_is_read_and_stays_as_it_is_written(spark: SparkSession) -
     texts = list(examples(spark))
     scope = Scope(ClausePart.MEASURES)
     for text in texts:
-        assert render(parse_scalar(text, 0, scope), show_reference) == text
+        assert render(parse_scalar(read_tokens(text), scope), show_reference) == text
     assert len(texts) > 700

@@ -12,6 +12,7 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import shown_in
 from matchrec.frontends.expressions.expression import parse_row_expression, parse_scalar
 from matchrec.frontends.expressions.reader import ClausePart, Scope
+from matchrec.frontends.lexing.tokens import read_tokens
 from matchrec.plan.expression import (
     ColumnReference,
     End,
@@ -47,13 +48,13 @@ def split(given: str) -> tuple[ClausePart, str]:
 
 def tree(given: str) -> str:
     clause, text = split(given)
-    return show_tree(parse_scalar(text, 0, scope(clause)))
+    return show_tree(parse_scalar(read_tokens(text), scope(clause)))
 
 
 def message(given: str) -> str:
     clause, text = split(given)
     with pytest.raises(MatchRecognizeError) as raised, shown_in(Source(text)):
-        parse_scalar(text, 0, scope(clause))
+        parse_scalar(read_tokens(text), scope(clause))
     return str(raised.value)
 
 
@@ -81,7 +82,7 @@ def test_pieces_and_spans_are_the_users_text(given: str) -> None:
         assert reference.span is not None
         return source.at(reference.span)
 
-    for node in subexpressions(parse_scalar(text, offset, scope(clause))):
+    for node in subexpressions(parse_scalar(read_tokens(text, offset=offset), scope(clause))):
         markers = render(node, written)
         for place in (i for i, character in enumerate(source.text) if character == "?"):
             markers = markers.replace(f":_matchrec_{place}", "?")
@@ -91,25 +92,29 @@ def test_pieces_and_spans_are_the_users_text(given: str) -> None:
 def test_a_column_is_last_of_its_variable() -> None:
     pairs = (("A.x", "LAST(A.x)"), ("x", "last(x, 0)"), ("u.x", "PREV(LAST(U.x), 0)"))
     for pair in pairs:
-        read = [parse_scalar(text, 0, scope(ClausePart.DEFINE)) for text in pair]
+        read = [parse_scalar(read_tokens(text), scope(ClausePart.DEFINE)) for text in pair]
         first, second = map(references, read)
         assert first == second
 
 
 def test_navigation_has_every_part() -> None:
     (reference,) = references(
-        parse_scalar("NEXT(FINAL FIRST(`b`.x + `b`.y, 2), 3)", 0, scope(ClausePart.MEASURES))
+        parse_scalar(
+            read_tokens("NEXT(FINAL FIRST(`b`.x + `b`.y, 2), 3)"), scope(ClausePart.MEASURES)
+        )
     )
     assert reference == ColumnReference(Navigation("b", End.FIRST, 2, 3, Semantics.FINAL), "x + y")
 
 
 def test_a_row_expression_is_only_checked_for_syntax() -> None:
-    row = parse_row_expression("  date_trunc('day', ts) -- per day", 10, ClausePart.PARTITION_BY)
+    row = parse_row_expression(
+        read_tokens("  date_trunc('day', ts) -- per day", offset=10), ClausePart.PARTITION_BY
+    )
     assert row.text == "date_trunc('day', ts)"
     assert row.span is not None
     assert (row.span.start, row.span.end) == (12, 33)
     with pytest.raises(MatchRecognizeError, match="is not closed in PARTITION BY"):
-        parse_row_expression("(ts", 0, ClausePart.PARTITION_BY)
+        parse_row_expression(read_tokens("(ts"), ClausePart.PARTITION_BY)
 
 
 WORDS = (
@@ -122,7 +127,7 @@ WORDS = (
 def outcome(text: str, clause: ClausePart) -> Span:
     """The place of the expression, or that of the error."""
     try:
-        return parse_scalar(text, 0, scope(clause)).span
+        return parse_scalar(read_tokens(text), scope(clause)).span
     except MatchRecognizeError as error:
         return error.span or Span(-1, -1)
 
@@ -143,8 +148,8 @@ LOOSE_TO_TIGHT = (("OR",), ("AND",), ("=", "<", "<>", "<=>"), ("+", "-", "||"), 
 def test_operators_bind_as_in_spark(rest: list[tuple[str, str]]) -> None:
     """Parentheses put where precedence puts them change no operation."""
     text = " ".join(["A.x", *(f"{operator} {operand}" for operator, operand in rest)])
-    operations = parse_scalar(text, 0, scope(ClausePart.MEASURES))
-    explicit = parse_scalar(parenthesised(["A.x"], rest), 0, scope(ClausePart.MEASURES))
+    operations = parse_scalar(read_tokens(text), scope(ClausePart.MEASURES))
+    explicit = parse_scalar(read_tokens(parenthesised(["A.x"], rest)), scope(ClausePart.MEASURES))
     assert operators(operations) == operators(explicit)
 
 
@@ -187,4 +192,4 @@ def parenthesised(first: list[str], rest: list[tuple[str, str]]) -> str:
 )
 def test_a_call_with_other_arguments_than_the_function_has_is_no_operation(call: str) -> None:
     """Later passes count on their number; Spark says what is wrong with the call."""
-    assert not isinstance(parse_scalar(call, 0, scope(ClausePart.DEFINE)), Operation)
+    assert not isinstance(parse_scalar(read_tokens(call), scope(ClausePart.DEFINE)), Operation)
