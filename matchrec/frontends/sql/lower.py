@@ -195,17 +195,12 @@ def lower(clause: nodes.MatchRecognize, values: Values = MappingProxyType({})) -
     windowed = within is not None or clause.window_of_rows is not None
     pattern, absences = take_out_negations(written, selection, output, windowed=windowed)
     dialect = clause.dialect
-    define, measures = (
-        _scope(clause, part, written) for part in (ClausePart.DEFINE, ClausePart.MEASURES)
-    )
     rows_per_match = clause.rows_per_match or RowsPerMatch.ONE_ROW
     plan = MatchPlan(
         pattern=pattern,
         partition_by=tuple(_partition_key(key, dialect) for key in clause.partition_by),
         order_by=tuple(_sort_item(key, dialect) for key in clause.order_by),
-        measures=tuple(
-            _measure(node, measures, rows_per_match, dialect) for node in clause.measures
-        ),
+        measures=tuple(_measures(clause, written, rows_per_match)),
         rows_per_match=rows_per_match,
         partial=clause.partial,
         columns=clause.columns,
@@ -217,9 +212,7 @@ def lower(clause: nodes.MatchRecognize, values: Values = MappingProxyType({})) -
         output=output,
         first_matches=_first_matches(clause.first_matches, values),
         subsets=clause.subsets,
-        definitions=tuple(
-            _definition(node, define, written, dialect) for node in clause.definitions
-        ),
+        definitions=tuple(_definitions(clause, written)),
         absences=absences,
     )
     check_absent_rows(plan)
@@ -296,12 +289,13 @@ def _interval(node: nodes.WindowNode, values: Values, dialect: Dialect) -> RowEx
     return RowExpression(length.sql, written.span)
 
 
-def _definition(
-    node: nodes.DefinitionNode, scope: Scope, pattern: RowPattern, dialect: Dialect
-) -> Definition:
-    written = parse_scalar(node.condition.tokens(dialect), scope)
-    condition = of_forbidden_row(written, node.variable, pattern)
-    return Definition(node.variable, condition, node.span)
+def _definitions(clause: nodes.MatchRecognize, pattern: RowPattern) -> Iterator[Definition]:
+    scope = _scope(clause, ClausePart.DEFINE, pattern)
+    for node in clause.definitions:
+        condition = parse_scalar(node.condition.tokens(clause.dialect), scope)
+        yield Definition(
+            node.variable, of_forbidden_row(condition, node.variable, pattern), node.span
+        )
 
 
 def _partition_key(key: nodes.PartitionKey, dialect: Dialect) -> RowExpression:
@@ -313,10 +307,12 @@ def _sort_item(key: nodes.SortKey, dialect: Dialect) -> SortItem:
     return SortItem(expression, bool(key.descending), key.nulls_first)
 
 
-def _measure(
-    node: nodes.MeasureNode, scope: Scope, rows: RowsPerMatch, dialect: Dialect
-) -> Measure:
-    value = parse_scalar(node.expression.tokens(dialect), scope)
-    if rows is RowsPerMatch.ONE_ROW:
-        value = with_final_semantics(value)
-    return Measure(node.name, value, node.span)
+def _measures(
+    clause: nodes.MatchRecognize, pattern: RowPattern, rows: RowsPerMatch
+) -> Iterator[Measure]:
+    scope = _scope(clause, ClausePart.MEASURES, pattern)
+    for node in clause.measures:
+        value = parse_scalar(node.expression.tokens(clause.dialect), scope)
+        if rows is RowsPerMatch.ONE_ROW:
+            value = with_final_semantics(value)
+        yield Measure(node.name, value, node.span)
