@@ -1,7 +1,7 @@
 """Which tests run on which engine: most on Sail, which is quick, and what is Spark's own on Spark.
 
     pytest                      on Sail, but for what tests/quick/on_sail.txt leaves to Spark
-    pytest --on spark           a third of what is Spark's own, a twentieth of others
+    pytest --on spark           a sixth of what is Spark's own, a thirtieth of others
     pytest --on spark --whole   all of them
 
     leave tests/spark/functions                      a folder, module or test that is Spark's own
@@ -27,7 +27,8 @@ from tests.quick.scale import is_drawn
 
 TABLE = Path(__file__).with_name("on_sail.txt")
 NEWEST = (4, 3)
-PART = 20  # of tests that run on Sail, one of so many runs on Spark as well
+PART = 30  # of tests that run on Sail, one of so many runs on Spark as well
+OWN = 6  # of tests that are Spark's own, an older Spark has one of so many
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ def for_sail(items: Sequence[pytest.Item]) -> list[pytest.Item]:
 def for_spark(items: Sequence[pytest.Item]) -> list[pytest.Item]:
     """A part of what is Spark's own, and a smaller one of all else that has a session.
 
-    Of what is Spark's own in a module an older Spark has the first test of each three, the newest
+    Of what is Spark's own in a module an older Spark has the first test of each six, the newest
     Spark the others.
     """
     table, chosen, newest = entries(), [], is_newest()
@@ -88,7 +89,7 @@ def for_spark(items: Sequence[pytest.Item]) -> list[pytest.Item]:
             now = newest
         else:
             own[module] += 1
-            now = (own[module] % 3 != 1) is newest
+            now = (own[module] % OWN != 1) is newest
         if now:
             chosen.append(item)
     return chosen

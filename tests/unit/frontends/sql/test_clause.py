@@ -160,10 +160,11 @@ def without_partial(clause: MatchRecognize) -> MatchRecognize:
     return clause if clause.rows_per_match else replace(clause, partial=None)
 
 
+LENGTHS = EXPRESSIONS.filter(lambda written: written.text[0] != "'")  # a text is an interval
 WINDOWS = st.lists(
     st.one_of(
-        st.builds(WindowNode, EXPRESSIONS, st.just(NOWHERE), st.booleans()),
-        st.builds(WindowNode, EXPRESSIONS, st.just(NOWHERE), after=NAMES, to=NAMES),
+        st.builds(WindowNode, LENGTHS, st.just(NOWHERE), st.booleans()),
+        st.builds(WindowNode, LENGTHS, st.just(NOWHERE), after=NAMES, to=NAMES),
     ),
     max_size=3,
     unique_by=lambda window: (window.between_rows, window.after, window.to),
