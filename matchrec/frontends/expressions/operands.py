@@ -44,9 +44,9 @@ from matchrec.plan.expression import (
     enclosed,
 )
 from matchrec.plan.operations import NO_OPERATIONS, UNREAD, named
-from matchrec.plan.text import CURRENT_VALUES, NONDETERMINISTIC, quoted, run_together
+from matchrec.plan.text import NONDETERMINISTIC, quoted, run_together
 
-_LITERALS = words("TRUE FALSE NULL") | CURRENT_VALUES
+_LITERALS = words("TRUE FALSE NULL CURRENT_DATE CURRENT_TIMESTAMP CURRENT_USER SESSION_USER")
 _TYPES = words("DATE TIME TIMESTAMP TIMESTAMP_LTZ TIMESTAMP_NTZ X")
 _COUNTED = words("DISTINCT ALL")
 
@@ -300,7 +300,9 @@ class OperandReader(ExpressionCursor):
         value = self.position + 1 + (self.key_at(self.position + 1) in ("-", "+"))
         if self.key_at(value) in (":", "?"):
             return self.tokens[value].span.start > self.tokens[self.position].span.end
-        return self.kind_at(value) in (TokenKind.NUMBER, TokenKind.STRING)
+        has_unit = value == self.position + 1 or self.key_at(value + 1) in UNITS_OF_TIME
+        is_number = has_unit and self.kind_at(value) is TokenKind.NUMBER
+        return is_number or self.kind_at(value) is TokenKind.STRING
 
     def interval(self) -> Term:
         """`INTERVAL '1' DAY`, `INTERVAL -3 DAYS 2 HOURS`, `INTERVAL '1-2' YEAR TO MONTH`."""
@@ -339,17 +341,19 @@ class OperandReader(ExpressionCursor):
             return False
         if after in AFTER_OPERAND and after != "WHEN":
             return self.key_at(start + 2) == "WHEN"
-        is_compared = after == "WHEN" and self.key_at(start - 1) == "CASE"
         end = self.text.pairs.get(self.text.around[start], self.end)
-        keys = [self.key_at(index) for index in self.text.level(start, end)] if is_compared else []
-        return not is_compared or keys.count("END") > 1
+        keys = map(self.key_at, self.text.level(start + 1, end))
+        if after == "WHEN" and self.key_at(start - 1) == "CASE":  # which compares this one, or it
+            return list(keys).count("END") > 1
+        return "WHEN" in keys
 
     def case(self) -> Scalar:
         """CASE with its conditions and values in a row, ELSE last; `CASE OF` starts with x."""
         start = self.position
         self.position += 1
-        operator = "CASE" if self.key == "WHEN" else "CASE OF"
-        parts = [] if self.key == "WHEN" else [self.expression()]
+        is_name = self.key_at(start + 2) == "WHEN" and not self.ends_after(start + 2)
+        operator = "CASE" if self.key == "WHEN" and not is_name else "CASE OF"
+        parts = [] if operator == "CASE" else [self.expression()]
         if self.key != "WHEN":
             raise self.unexpected()
         while self.accept("WHEN"):
