@@ -22,13 +22,16 @@ from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from threading import RLock
+from typing import TYPE_CHECKING
 
-from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
 from matchrec.spark.session import is_connect, is_stopped
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext  # which PySpark's client has not
 
 WORKER_MODULES = ("matchrec", "numba", "numpy", "pandas", "pyarrow")
 DEFAULT = "python3"
