@@ -59,18 +59,19 @@ def once(read: Callable[..., Node], most: int = 1 << 18) -> Callable[..., Node]:
     >>> [read(text) for text in ("a", "a", "bc", "def", "a")]
     [0, 0, 1, 2, 3]
     """
-    kept: OrderedDict[tuple[Hashable, ...], Node] = OrderedDict()
+    kept: OrderedDict[tuple[str, tuple[Hashable, ...]], Node] = OrderedDict()
     keeping = Lock()
 
     def read_once(text: str, *others: Hashable) -> Node:
-        key = (text, *others)
+        key = text, others
         with keeping:
-            node = kept.pop(key, None) if taken().texts else None
-        if node is None:
-            node = read(text, *others)
+            if taken().texts and key in kept:
+                kept.move_to_end(key)  # the newest is the last
+                return kept[key]
+        node = read(text, *others)
         with keeping:
-            kept[key] = node  # the newest is the last
-            while len(kept) > MOST_TEXTS or sum(len(str(known)) for known, *_ in kept) > most:
+            kept[key] = node
+            while len(kept) > MOST_TEXTS or sum(len(known) for known, _ in kept) > most:
                 kept.popitem(last=False)
         return node
 

@@ -36,7 +36,6 @@ from matchrec.plan.expression import (
     Reference,
     Scalar,
     looks_at_columns_only,
-    references,
     row_text,
     terms,
     with_references,
@@ -101,7 +100,7 @@ def output_row_columns(output: OutputColumn) -> Iterator[RowColumn]:
     if isinstance(output, TimeoutOutput):
         ends = (*output.timeouts.near, output.timeouts.whole)
         scalars = [end for end in ends if end is not None]
-    for reference in (one for scalar in scalars for one in references(scalar)):
+    for reference in (one for scalar in scalars for one in scalar.references):
         if isinstance(reference, ColumnReference):
             yield row_column(reference.argument)
         elif isinstance(reference, Aggregate):
@@ -117,9 +116,9 @@ def aggregate_columns(aggregate: Aggregate) -> Iterator[RowColumn]:
     if form is not None and form.column is not None:
         yield form.column
     for term in terms(aggregate):
-        if looks_at_columns_only(term) and (references(term) or is_collected(aggregate)):
+        if looks_at_columns_only(term) and (term.references or is_collected(aggregate)):
             yield row_column(row_text(term))
-        for piece in references(term):
+        for piece in term.references:
             if isinstance(piece, ColumnReference):
                 yield row_column(piece.argument)
 
@@ -238,7 +237,7 @@ def guard_aggregate(plan: MatchPlan, aggregate: Aggregate) -> Aggregate:
     passing = [] if condition is None or not looks_at_columns_only(condition) else [condition]
 
     def guarded(term: Scalar, others: list[Scalar]) -> Scalar:
-        if not looks_at_columns_only(term) or not references(term) or not may_fail(term.operations):
+        if not looks_at_columns_only(term) or not term.references or not may_fail(term.operations):
             return term
         return guard([*(mapped if is_partial(term.operations) else ()), *others], term)
 

@@ -96,7 +96,7 @@ def check(aggregate: expression.Aggregate, span: Span) -> None:
     if function is None:
         raise aggregate_not_grown(name, INSTEAD.get(name), span)
     for place, argument in enumerate(aggregate.arguments):
-        if place == function.constant and expression.references(argument):
+        if place == function.constant and argument.references:
             raise not_a_constant(argument.span, place=place + 1, function=aggregate.function)
 
 
@@ -115,7 +115,7 @@ def listed_columns(
                 raise aggregate_not_grown(aggregate.function, None, span)
 
     def listed(term: expression.Scalar) -> Step:
-        if expression.MATCH_NUMBER in expression.references(term):
+        if expression.MATCH_NUMBER in term.references:
             return split(variable, term)
         return Value(row_column(expression.render(term, write)), None, None, span)
 
@@ -136,6 +136,6 @@ def call_pieces(aggregate: expression.Aggregate) -> Iterator[str | Shifted]:
     for number, argument in enumerate(aggregate.arguments):
         yield ", " if number else ""
         text = expression.row_text(argument)
-        yield Shifted(text, 0) if expression.references(argument) else text
+        yield Shifted(text, 0) if argument.references else text
     yield ")" if aggregate.arguments else "*)"
     yield " IGNORE NULLS" if aggregate.ignore_nulls else ""

@@ -21,7 +21,6 @@ from matchrec.plan.expression import (
     joined,
     looks_at_columns_only,
     negation,
-    references,
     row_text,
 )
 from matchrec.plan.match_plan import MatchPlan
@@ -51,7 +50,7 @@ def _row_condition(plan: MatchPlan, variable: str) -> Term | None:
 def _is_of_row(plan: MatchPlan, variable: str, part: Scalar) -> bool:
     """Whether a part of the condition of a variable looks at the row alone."""
     own = plan.ids[variable]
-    places = [one.navigation for one in references(part) if isinstance(one, ColumnReference)]
+    places = [one.navigation for one in part.references if isinstance(one, ColumnReference)]
     return looks_at_columns_only(part) and all(
         place.is_last and not place.physical_offset and own in plan.members(place.variable)
         for place in places

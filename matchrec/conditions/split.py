@@ -60,7 +60,6 @@ from matchrec.plan.expression import (
     conjuncts,
     looks_at_columns_only,
     operand_of,
-    references,
     render,
 )
 from matchrec.plan.match_plan import MatchPlan
@@ -150,7 +149,7 @@ class ConditionSplitter:
 
     def distances(self, scalar: Scalar) -> set[int | None]:
         """How far from the current row it reads; None where the run decides."""
-        return {self.distance(reference) for reference in references(scalar)}
+        return {self.distance(reference) for reference in scalar.references}
 
     def distance(self, reference: Reference) -> int | None:
         """How far from the current row the reference reads, or None where the run decides."""
@@ -190,7 +189,7 @@ class ConditionSplitter:
         if self.is_fixed(scalar):
             here, deferred = self.fixed_column(self.guarded(scalar)), self.defer(scalar)
             return Value(here, None, None, scalar.span, deferred=deferred)
-        found = references(scalar)
+        found = scalar.references
         if is_bare(scalar) and isinstance(found[0], Aggregate):
             names = variables_of_rows(self.plan, found[0])
             return split_aggregate(found[0], names, self.step_of_row, scalar.span)
@@ -339,7 +338,7 @@ def _instead(text: str, _: Reference) -> str:
 
 def one_position(scalar: Scalar) -> Navigation | None:
     """The position that all references read, if it is one and they are of one sort."""
-    found = references(scalar)
+    found = scalar.references
     are_classifiers = all(isinstance(reference, Classifier) for reference in found)
     if not (are_classifiers or looks_at_columns_only(scalar)):
         return None
@@ -360,7 +359,7 @@ def is_truth(scalar: Scalar) -> bool:
 
 def is_bare(scalar: Scalar) -> bool:
     """Whether the expression is nothing but one reference, perhaps in parentheses."""
-    return len(references(scalar)) == 1 and all(
+    return len(scalar.references) == 1 and all(
         not piece.strip(" \t\r\n()") for piece in scalar.pieces if isinstance(piece, str)
     )
 
@@ -376,7 +375,7 @@ def is_null_on_null(scalar: Scalar) -> bool:
     """Whether the value is NULL wherever any reference in it is; False where that is not known."""
     if isinstance(scalar, Operation):
         return scalar.operator in NULL_IN_NULL_OUT and any(
-            references(operand) and is_null_on_null(operand) for operand in scalar.operands
+            operand.references and is_null_on_null(operand) for operand in scalar.operands
         )
     return is_bare(scalar)
 
@@ -433,9 +432,9 @@ def formula(scalar: Scalar, position: Navigation | None) -> Combined | None:
 
 def part_of_formula(scalar: Scalar, position: Navigation | None) -> Step | None:
     """A part of such arithmetic; None of anything else."""
-    if is_bare(scalar) and isinstance(references(scalar)[0], ColumnReference):
+    if is_bare(scalar) and isinstance(scalar.references[0], ColumnReference):
         return Value(row_column(render(scalar, argument_of)), position, None, scalar.span)
-    if not references(scalar) and amount(render(scalar, str)) is not None:
+    if not scalar.references and amount(render(scalar, str)) is not None:
         return Value(row_column(render(scalar, str)), None, None, scalar.span)
     if not isinstance(scalar, Operation) or scalar.operator not in FORMULAS:
         return None

@@ -47,7 +47,6 @@ from matchrec.plan.expression import (
     Scalar,
     Semantics,
     looks_at_columns_only,
-    references,
     row_text,
 )
 from matchrec.plan.match_plan import MatchPlan
@@ -368,7 +367,7 @@ class MeasureReader:
 
     def term(self, term: Scalar) -> RowTerm:
         """What an aggregate evaluates on each row of the match."""
-        if not references(term):
+        if not term.references:
             return tuple(piece for piece in term.pieces if isinstance(piece, str))
         if looks_at_columns_only(term):
             return (self.field(row_column(row_text(term))),)

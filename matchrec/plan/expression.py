@@ -266,14 +266,9 @@ def operand_of(reference: Reference) -> str:
     return f"({reference.argument})" if reference.operations else reference.argument
 
 
-def references(scalar: Scalar) -> tuple[Reference, ...]:
-    """The references of an expression in the order in which they are written, repeats included."""
-    return scalar.references
-
-
 def inner_references(aggregate: Aggregate) -> tuple[Reference, ...]:
     """The references in what an aggregate evaluates on each row."""
-    return tuple(reference for term in terms(aggregate) for reference in references(term))
+    return tuple(reference for term in terms(aggregate) for reference in term.references)
 
 
 def set_apart(pieces: Iterable[Piece]) -> tuple[Piece, ...]:

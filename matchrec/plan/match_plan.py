@@ -34,7 +34,6 @@ from matchrec.plan.expression import (
     Semantics,
     Term,
     column_term,
-    references,
     with_references,
 )
 from matchrec.plan.pattern import RowPattern, negated_names, variable_names
@@ -133,7 +132,7 @@ class MatchPlan:
     @property
     def matches_as_values(self) -> tuple[Aggregate, ...]:
         """The MATCHED_ROWS of its measures."""
-        found = (reference for measure in self.measures for reference in references(measure.value))
+        found = (reference for measure in self.measures for reference in measure.value.references)
         return tuple(
             one for one in found if isinstance(one, Aggregate) and one.function == MATCHED_ROWS
         )

@@ -32,7 +32,6 @@ from matchrec.plan.expression import (
     Reference,
     Scalar,
     conjuncts,
-    references,
     render,
     subexpressions,
     with_references,
@@ -80,7 +79,7 @@ def comparison(
     operation: Operation, definition: Definition, plan: MatchPlan
 ) -> Iterator[MatchRecognizeWarning]:
     left, right = (values(operand, definition, plan) for operand in operation.operands)
-    if left == right and references(operation.operands[0]):
+    if left == right and operation.operands[0].references:
         yield same_value(operation.span)
     others = [operand for operand in operation.operands if not is_null(operand)]
     if operation.operator != "<=>" and len(others) == 1:
@@ -134,7 +133,7 @@ def plainly(reference: Reference) -> Reference:
 
 def is_false(one: Operation) -> bool:
     """Whether a comparison of two numbers does not hold."""
-    found = [amount(render(operand, str)) for operand in one.operands if not references(operand)]
+    found = [amount(render(operand, str)) for operand in one.operands if not operand.references]
     numbers = [each.value for each in found if each is not None and not each.is_time]
     if len(numbers) != 2:
         return False
@@ -158,7 +157,7 @@ def physical_navigation(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
     for definition in plan.definitions:
         if definition.variable in first:
             continue
-        for one in references(definition.condition):
+        for one in definition.condition.references:
             if isinstance(one, ColumnReference) and reads_row_before(one, definition, plan):
                 argument = plain(one.argument)
                 yield skipped_row(one.span, selection=plan.selection.value, argument=argument)

@@ -20,7 +20,6 @@ from matchrec.plan.expression import (
     Piece,
     Reference,
     Scalar,
-    references,
     subexpressions,
     with_references,
     with_terms,
@@ -164,7 +163,7 @@ def reads_of_earlier_measures(plan: MatchPlan) -> Iterator[ColumnReference]:
     """What is an earlier measure where no column has the name."""
     earlier: set[str] = set()
     for measure in plan.measures:
-        for reference in references(measure.value):
+        for reference in measure.value.references:
             name = name_alone(reference) if isinstance(reference, ColumnReference) else None
             if isinstance(reference, ColumnReference) and name and name.lower() in earlier:
                 yield reference

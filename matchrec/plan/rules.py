@@ -21,7 +21,6 @@ from matchrec.plan.expression import (
     Reference,
     Scalar,
     inner_references,
-    references,
     variable_of,
 )
 from matchrec.plan.match_plan import MatchPlan
@@ -159,7 +158,7 @@ def classifiers_are_of_selected_rows(plan: MatchPlan) -> None:
     if plan.selection is EventSelection.STRICT_CONTIGUITY:
         return
     for definition in plan.definitions:
-        for reference in references(definition.condition):
+        for reference in definition.condition.references:
             if isinstance(reference, Classifier) and reference.navigation.physical_offset:
                 raise errors.classifier_of_skipped_row(
                     reference.span, selection=plan.selection.value
@@ -184,7 +183,7 @@ def conditions_know_the_match_number(plan: MatchPlan) -> None:
 
 def all_references(scalar: Scalar) -> Iterator[Reference]:
     """The references of an expression, and those in its aggregates."""
-    for reference in references(scalar):
+    for reference in scalar.references:
         yield reference
         if isinstance(reference, Aggregate):
             yield from inner_references(reference)
@@ -199,7 +198,7 @@ def matches_are_values_of_one_row(plan: MatchPlan) -> None:
 def conditions_look_back_as_far_as_is_kept(plan: MatchPlan) -> None:
     """A run keeps the position of every row between the last one and the one looked back to."""
     for definition in plan.definitions:
-        for reference in references(definition.condition):
+        for reference in definition.condition.references:
             if isinstance(reference, ColumnReference | Classifier):
                 function, rows = rows_back(reference)
                 if rows > MOST_ROWS_BACK:
@@ -260,7 +259,7 @@ def endings_differ(plan: MatchPlan) -> None:
     if plan.partial is not None:
         return
     for measure in plan.measures:
-        for reference in references(measure.value):
+        for reference in measure.value.references:
             if isinstance(reference, MatchValue) and reference.function in OF_ENDINGS:
                 name = reference.function.value
                 raise errors.ending_of_matches_only(reference.span, function=name)

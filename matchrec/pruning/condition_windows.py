@@ -31,7 +31,6 @@ from matchrec.plan.expression import (
     Scalar,
     conjuncts,
     joined,
-    references,
     render,
 )
 from matchrec.plan.match_plan import MatchPlan
@@ -145,13 +144,13 @@ def is_difference(scalar: Scalar, row_of: RowOf) -> bool:
 
 def rows(scalars: tuple[Scalar, ...], row_of: RowOf) -> tuple[Row | None, ...]:
     """The rows whose order values these are."""
-    found = (references(scalar)[0] if is_bare(scalar) else None for scalar in scalars)
+    found = (scalar.references[0] if is_bare(scalar) else None for scalar in scalars)
     return tuple(None if one is None else row_of(one) for one in found)
 
 
 def constant(scalar: Scalar) -> Amount | None:
     """How much a constant is: a number, an interval or a product of whole numbers."""
-    if references(scalar):
+    if scalar.references:
         return None
     if not (isinstance(scalar, Operation) and scalar.operator == "*"):
         return amount(render(scalar, str))
@@ -317,7 +316,7 @@ def may_have_one(plan: MatchPlan) -> bool:
     if not (ascends and is_plain and chosen) or has_absent or has_own:
         return False
     order = plan.order_by[0].expression.text
-    read = (one for definition in plan.definitions for one in references(definition.condition))
+    read = (one for definition in plan.definitions for one in definition.condition.references)
     return any(isinstance(one, ColumnReference) and one.argument == order for one in read)
 
 

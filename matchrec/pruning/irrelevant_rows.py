@@ -22,7 +22,7 @@ from matchrec.nfa.closure import Choice, Folded, targets
 from matchrec.nfa.compile import CompiledPattern
 from matchrec.nfa.program import VariableId
 from matchrec.plan.clauses import EventSelection, MatchOutput, RowsPerMatch
-from matchrec.plan.expression import Aggregate, MatchValue, Reference, inner_references, references
+from matchrec.plan.expression import Aggregate, MatchValue, Reference, inner_references
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.pruning.locality import Shortcut, why_not
 from matchrec.shortcuts import taken
@@ -203,7 +203,7 @@ def sees_none(
     """
     asked = (definition for definition in plan.definitions if definition.variable not in looped)
     for scalar in (*(one.condition for one in asked), *(one.value for one in plan.measures)):
-        yield all(sees_no_row(plan, reference, fillers) for reference in references(scalar))
+        yield all(sees_no_row(plan, reference, fillers) for reference in scalar.references)
 
 
 def sees_no_row(plan: MatchPlan, reference: Reference, fillers: frozenset[VariableId]) -> bool:

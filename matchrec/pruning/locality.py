@@ -134,7 +134,7 @@ def of_reference(reference: expression.Reference, where: Where) -> Iterable[Seen
 
 def of_scalar(scalar: expression.Scalar, where: Where) -> Iterator[Seen]:
     """What an expression looks at."""
-    for reference in expression.references(scalar):
+    for reference in scalar.references:
         yield from of_reference(reference, where)
 
 

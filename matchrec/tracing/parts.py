@@ -32,7 +32,6 @@ from matchrec.plan.expression import (
     Semantics,
     Term,
     conjuncts,
-    references,
     terms,
     with_semantics,
 )
@@ -125,20 +124,20 @@ class Splitter:
         return tuple(self.conjunct(one, mapped) for one in conjuncts(definition.condition))
 
     def conjunct(self, scalar: Scalar, variable: str) -> Conjunct:
-        looks_back = any(map(self.looks_back, references(scalar)))
+        looks_back = any(map(self.looks_back, scalar.references))
         text = self.text(scalar, variable)
         if self.write is not None and not is_complement(scalar):  # which may be one of a NOT
             text = self.write(scalar)
-        if not all(map(is_measured, references(scalar))):
+        if not all(map(is_measured, scalar.references)):
             return Conjunct(text, None, "", (), (), looks_back)
         sides: tuple[Scalar, ...] = ()
         operator = ""
         if isinstance(scalar, Operation) and scalar.operator in COMPARISONS:
             sides, operator = scalar.operands, scalar.operator
-        shown = {one for side in sides if is_bare(side) for one in references(side)}
+        shown = {one for side in sides if is_bare(side) for one in side.references}
         parts = (
             self.reference(one, variable, is_side=one in shown)
-            for one in dict.fromkeys(references(scalar))
+            for one in dict.fromkeys(scalar.references)
         )
         return Conjunct(
             text,

@@ -122,7 +122,7 @@ def variables_read(plan: MatchPlan) -> Iterator[str]:
     """The variables that conditions and measures read."""
     values = (definition.condition for definition in plan.definitions)
     for value in (*values, *(measure.value for measure in plan.measures)):
-        for reference in expression.references(value):
+        for reference in value.references:
             name = expression.variable_of(reference)
             if name is not None:
                 yield name
@@ -140,7 +140,7 @@ def reads_whole_rows(value: expression.Scalar) -> bool:
     """Whether it reads all columns of rows, whichever they are."""
     return any(
         isinstance(each, expression.ColumnReference) and each.argument.endswith("(*)")
-        for reference in expression.references(value)
+        for reference in value.references
         if isinstance(reference, expression.Aggregate)
         for each in expression.inner_references(reference)
     )

@@ -106,7 +106,7 @@ def refuse_conditions(plan: MatchPlan) -> None:
             what = "a condition on the whole match"
             hint = "make it a column of RETURN, and test that after the match"
             raise errors.cannot_write(definition.condition.span, what=what, cure=hint)
-        for reference in expression.references(definition.condition):
+        for reference in definition.condition.references:
             if isinstance(reference, expression.Aggregate) and reference.so_far:
                 what = "an aggregate over the rows before: in DEFINE it includes the row itself"
                 raise errors.cannot_write(reference.span, what=what, cure=None)

@@ -20,7 +20,7 @@ from matchrec.frontends.pattern.lower import PatternQuery, lower_pattern
 from matchrec.frontends.pattern.tree import Stage, all_stages, named_stages
 from matchrec.frontends.sql.lower import take_out_negations
 from matchrec.plan import clauses
-from matchrec.plan.expression import references, variable_of, with_references
+from matchrec.plan.expression import variable_of, with_references
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import Negation, RowPattern, concatenation, top, variable_names
 from matchrec.plan.stages import Contiguity, ForbiddenEvent, Single, Steps, nots, parts, words
@@ -214,7 +214,7 @@ def definitions(plan: MatchPlan) -> tuple[clauses.Definition, ...]:
     found = []
     for one in plan.definitions:
         name = stage_of[one.variable]
-        read = {variable_of(each) for each in references(one.condition)}
+        read = {variable_of(each) for each in one.condition.references}
         if name in read:
             raise errors.not_in_sql(what=f"stage `{name}`", obstacle="reads its own earlier events")
         if name in earlier and not read <= {*earlier[name], one.variable}:

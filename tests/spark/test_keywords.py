@@ -16,7 +16,7 @@ import matchrec
 from matchrec.errors import MatchRecognizeError
 from matchrec.frontends.sql.locate import outer, parse, rows_of
 from matchrec.frontends.sql.lower import lower
-from matchrec.plan.expression import ColumnReference, references
+from matchrec.plan.expression import ColumnReference
 from matchrec.plan.text import Template
 from tests.quick.scale import LONG_RUN
 
@@ -162,7 +162,7 @@ def test_in_an_expression(
         except MatchRecognizeError:
             refused.append(word)
             continue
-        read = [one for one in references(measure.value) if isinstance(one, ColumnReference)]
+        read = [one for one in measure.value.references if isinstance(one, ColumnReference)]
         if word not in {one.argument.split(".")[0] for one in read}:
             refused.append(word)
     assert not refused

@@ -341,9 +341,14 @@ _SEPARATED = {
     "MATCH_RECOGNIZE": "after PATTERN come WITHIN, SUBSET and DEFINE",
 }
 
-# An expression that is no SQL; `reason` is the parser's.
-unreadable_expression = parse_error("""cannot read the expression in {where}
-    note: {reason:note}""")
+UNFINISHED = "something is missing before the end, or between two operators"
+
+# x + (1 *).
+unfinished_expression = parse_error("cannot read the expression in {where}", notes=(UNFINISHED,))
+
+# CASE WHEN x > 1 THEN 2.
+case_without_end = parse_error("""cannot read the expression in {where}
+    note: CASE has no END""")
 
 # `x IN y`, where a list or a query should stand.
 in_without_parentheses = parse_error("""IN without parentheses in {where}

@@ -18,6 +18,7 @@ from sqlglot.errors import ParseError, TokenError, UnsupportedError
 
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.errors.sql import window as errors
+from matchrec.errors.sql.clause import UNFINISHED
 from matchrec.frontends.dialects.edits import Edit, Edited, Note, edited, edits_between
 from matchrec.frontends.dialects.products import Product
 from matchrec.frontends.dialects.rules.of_products import rules_between
@@ -292,8 +293,7 @@ def _stopped_at(error: ParseError, tokens: Sequence[Token]) -> Token | None:
 def _reason_of(error: ParseError) -> str:
     """What sqlglot's parser says, without the names of its classes."""
     reason = str((error.errors[0] if error.errors else {}).get("description") or error)
-    is_missing = "Required keyword" in reason
-    return "something is missing before the end, or between two operators" if is_missing else reason
+    return UNFINISHED if "Required keyword" in reason else reason
 
 
 def _outermost(spans: Sequence[Span]) -> list[Span]:

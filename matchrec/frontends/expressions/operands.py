@@ -363,7 +363,7 @@ class OperandReader(ExpressionCursor):
         if self.accept("ELSE"):
             parts.append(self.expression())
         if self.position == self.end:
-            raise self.unreadable(self.tokens[start].span, "CASE has no END")
+            raise syntax_errors.case_without_end(self.tokens[start].span, where=self.clause)
         self.expect("END")
         return self.operation(operator, start, *parts)
 

@@ -87,8 +87,6 @@ SIGNS = words("- + ~ ! (")
 _TIGHTER = words("|| [ ::")
 """What makes more than a constant of a constant before it."""
 
-_UNFINISHED = "something is missing before the end, or between two operators"
-
 
 class ExpressionCursor(Cursor, ABC):
     """Reads an expression's tokens, and makes nodes of those already read.
@@ -111,9 +109,6 @@ class ExpressionCursor(Cursor, ABC):
         self.caller: int | None = None
         self.parameters: frozenset[str] = frozenset()
         self.respelt = tuple(_respelt(text))
-
-    def key_at(self, index: int) -> str:
-        return self.text.key(index)
 
     @abstractmethod
     def expression(self) -> Scalar:
@@ -156,14 +151,10 @@ class ExpressionCursor(Cursor, ABC):
         """The error of the next token, which cannot stand there, or of the end of the text."""
         token = self.tokens[min(self.position, self.end - 1)]
         if self.position >= self.end or token.key in CLOSING:
-            return self.unreadable(token.span, _UNFINISHED)
+            return syntax_errors.unfinished_expression(token.span, where=self.clause)
         return syntax_errors.unexpected_token(
             self.text.text_at(token.span), self.clause, token.span
         )
-
-    def unreadable(self, span: Span, reason: str) -> MatchRecognizeError:
-        """The error of an expression that is no SQL."""
-        return syntax_errors.unreadable_expression(span, where=self.clause, reason=reason)
 
     def unknown_variable(self, name: Token) -> MatchRecognizeError:
         """The error of a name that must be a pattern variable and is none."""

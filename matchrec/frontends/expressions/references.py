@@ -53,7 +53,6 @@ from matchrec.plan.expression import (
     Term,
     column_term,
     inner_references,
-    references,
     row_text,
     with_references,
     with_semantics,
@@ -283,7 +282,7 @@ def _row_term(reader: ExpressionCursor, index: int, start: int, end: int) -> Sca
     """
     with reader.inside(index):
         tree = reader.between(start, end)
-    if reader.scope.clause is ClausePart.DEFINE and MATCH_NUMBER in references(tree):
+    if reader.scope.clause is ClausePart.DEFINE and MATCH_NUMBER in tree.references:
         return tree
     return Term(tree.pieces, tree.span, written_operations(tree))
 
@@ -407,7 +406,7 @@ def _operand(reader: ExpressionCursor, index: int, argument: Range, semantics: S
         tree = reader.between(start, end)
     navigation = Navigation(_one_variable(reader, index, before), semantics=semantics)
     operations = written_operations(tree)
-    if any(isinstance(reference, Classifier) for reference in references(tree)):
+    if any(isinstance(reference, Classifier) for reference in tree.references):
         exists = ColumnReference(navigation, "TRUE", None, NO_OPERATIONS)
         seen_there = with_references(tree, lambda one: with_semantics(one, semantics))
         pieces = "IF(", exists, ", ", *seen_there.pieces, ", NULL)"

@@ -204,7 +204,7 @@ class Cursor:
         return self.key_at(self.position)
 
     def key_at(self, index: int) -> str:
-        return self.tokens[index].key if index < self.end else ""
+        return self.tokens[index].key if 0 <= index < self.end else ""
 
     def kind_at(self, index: int) -> TokenKind:
         return self.tokens[index].kind if index < self.end else TokenKind.END

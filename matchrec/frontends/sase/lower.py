@@ -55,7 +55,6 @@ from matchrec.plan.expression import (
     joined,
     literal,
     negation,
-    references,
     with_final_semantics,
 )
 from matchrec.plan.match_plan import MatchPlan
@@ -272,7 +271,7 @@ class EventReading:
 
 def place(conjunct: Scalar, components: Components) -> str:
     """The variable to whose condition a conjunct belongs."""
-    found = [reading(reference, components) for reference in references(conjunct)]
+    found = [reading(reference, components) for reference in conjunct.references]
     negated = [one for one in found if is_negated(one.variable, components)]
     for other in negated[1:]:
         if other.variable != negated[0].variable:

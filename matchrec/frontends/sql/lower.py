@@ -43,7 +43,6 @@ from matchrec.plan.expression import (
     End,
     Reference,
     Scalar,
-    references,
     with_final_semantics,
     with_references,
 )
@@ -150,7 +149,7 @@ def check_absent_rows(plan: MatchPlan) -> None:
     hint = "read rows of one variable of the match, such as LAST(A.x) or count(A.*)"
     absent = {absence.variable for absence in plan.absences}
     for definition in plan.definitions:
-        for reference in references(definition.condition) if definition.variable in absent else ():
+        for reference in definition.condition.references if definition.variable in absent else ():
             what = _unread(reference, definition.variable)
             if what is not None:
                 raise errors.reads_forbidden_row(

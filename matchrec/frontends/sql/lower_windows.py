@@ -52,7 +52,6 @@ from matchrec.plan.expression import (
     joined,
     literal,
     looks_at_columns_only,
-    references,
     row_text,
     terms,
     with_final_semantics,
@@ -193,7 +192,7 @@ class WithinFrame:
 
     def guarded(self, scalar: Scalar, candidate: str) -> Scalar:
         """The expression, in which NEXT is NULL where it would leave the frame."""
-        leaves = [one for one in references(scalar) if self.leaves_at_end(one, candidate)]
+        leaves = [one for one in scalar.references if self.leaves_at_end(one, candidate)]
         if not leaves:
             return scalar
         match scalar:
@@ -288,7 +287,7 @@ _OF_MEASURES = Scope(ClausePart.MEASURES)
 def _aggregate(tokens: TokenSequence) -> Scalar | None:
     """Aggregates of columns, which know no pattern; None of anything else."""
     scalar = parse_scalar(tokens, _OF_MEASURES)
-    found = references(scalar)
+    found = scalar.references
     are_of_columns = found and all(
         isinstance(one, Aggregate)
         and one.function != MATCHED_ROWS
@@ -311,7 +310,7 @@ def _row_value(tokens: TokenSequence) -> Scalar | None:
     term = parse_scalar(tokens.part(*arguments[0]), _OF_MEASURES)
     plain = looks_at_columns_only(term) and all(
         isinstance(reference, ColumnReference) and reference.navigation == Navigation()
-        for reference in references(term)
+        for reference in term.references
     )
     if not number or not plain:
         return None
@@ -433,7 +432,7 @@ def _refuse_parts(clause: MatchRecognize) -> None:
 def _refuse_next(measures: tuple[Measure, ...]) -> None:
     """NEXT in measures, where the engine does not know where the frame ends."""
     for measure in measures:
-        for reference in references(measure.value):
+        for reference in measure.value.references:
             if isinstance(reference, ColumnReference) and reference.navigation.physical_offset > 0:
                 raise errors.next_in_own_frame(reference.span)
 

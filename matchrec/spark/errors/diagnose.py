@@ -44,7 +44,6 @@ from matchrec.plan.expression import (
     Term,
     conjuncts,
     operand_of,
-    references,
     render,
     terms,
     with_references,
@@ -111,8 +110,8 @@ def conditions_over_one_row(plan: MatchPlan) -> Iterator[WrittenSql]:
 
 def written_in(clause: str, scalar: Scalar) -> Iterator[WrittenSql]:
     """The arguments of the references, then the whole expression, or the parts of its AND."""
-    beside = tuple(text for one in references(scalar) for text in arguments(one))
-    for reference in references(scalar):
+    beside = tuple(text for one in scalar.references for text in arguments(one))
+    for reference in scalar.references:
         call = call_around(reference, scalar)
         for text in arguments(reference):
             yield WrittenSql(clause, text, reference.span or scalar.span, call, beside)
@@ -125,7 +124,7 @@ def written_in(clause: str, scalar: Scalar) -> Iterator[WrittenSql]:
 def call_around(reference: Reference, scalar: Scalar) -> str:
     """The aggregate that a reference is, or CLASSIFIER where that is compared with columns."""
     terms_of = terms(reference) if isinstance(reference, Aggregate) else (scalar,)
-    if any(isinstance(one, Classifier) for term in terms_of for one in references(term)):
+    if any(isinstance(one, Classifier) for term in terms_of for one in term.references):
         return "CLASSIFIER("
     if not isinstance(reference, Aggregate):
         return ""
@@ -134,7 +133,7 @@ def call_around(reference: Reference, scalar: Scalar) -> str:
 
 def over_one_row(clause: str, scalar: Scalar) -> Iterator[WrittenSql]:
     """The expression as if every reference read the row itself; nothing where it aggregates."""
-    if not any(isinstance(reference, Aggregate) for reference in references(scalar)):
+    if not any(isinstance(reference, Aggregate) for reference in scalar.references):
         yield WrittenSql(clause, render(scalar, stand_in), scalar.span)
 
 
@@ -158,7 +157,7 @@ def over_all_rows(aggregate: Aggregate) -> str:
 
 
 def columns_of(term: Scalar) -> Iterator[ColumnReference]:
-    return (reference for reference in references(term) if isinstance(reference, ColumnReference))
+    return (reference for reference in term.references if isinstance(reference, ColumnReference))
 
 
 def stand_in(reference: Reference) -> str:
@@ -309,7 +308,7 @@ def value_so_far(measure: Measure, plan: MatchPlan) -> str:
     is_final = so_far != value and not plan.rows_per_match.is_one_row
     of_the_match = (
         isinstance(one, MatchValue | Aggregate) and one.function in (*OF_ENDINGS, MATCHED_ROWS)
-        for one in references(value)
+        for one in value.references
     )
     if is_final or any(of_the_match):
         return ""

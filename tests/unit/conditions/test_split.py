@@ -19,7 +19,7 @@ from matchrec.frontends.expressions.reader import ClausePart, Scope
 from matchrec.frontends.lexing.tokens import read_tokens
 from matchrec.frontends.sql.grammar import parse_clause
 from matchrec.frontends.sql.lower import lower
-from matchrec.plan.expression import ColumnReference, End, Navigation, references
+from matchrec.plan.expression import ColumnReference, End, Navigation
 from matchrec.plan.operations import may_fail
 
 UNION = "CASE WHEN (x > 0) OR ((x < 9) AND (z)) THEN 1 / x END"
@@ -238,7 +238,7 @@ def test_what_may_fail_is_computed_where_its_guards_hold(condition: str, column:
 def test_what_is_not_known_may_fail(text: str, fails: bool) -> None:
     scope = Scope(ClausePart.DEFINE, ("A",))
     assert may_fail(parse_scalar(read_tokens(text), scope).operations) is fails
-    (of_one_row,) = references(parse_scalar(read_tokens(f"LAST(f(x, {text}))"), scope))
+    (of_one_row,) = parse_scalar(read_tokens(f"LAST(f(x, {text}))"), scope).references
     assert isinstance(of_one_row, ColumnReference)
     assert may_fail(of_one_row.operations - {"F()"}) is fails
 

@@ -21,7 +21,6 @@ from matchrec.plan.expression import (
     Reference,
     Scalar,
     Semantics,
-    references,
     render,
     subexpressions,
 )
@@ -93,16 +92,14 @@ def test_a_column_is_last_of_its_variable() -> None:
     pairs = (("A.x", "LAST(A.x)"), ("x", "last(x, 0)"), ("u.x", "PREV(LAST(U.x), 0)"))
     for pair in pairs:
         read = [parse_scalar(read_tokens(text), scope(ClausePart.DEFINE)) for text in pair]
-        first, second = map(references, read)
+        first, second = (one.references for one in read)
         assert first == second
 
 
 def test_navigation_has_every_part() -> None:
-    (reference,) = references(
-        parse_scalar(
-            read_tokens("NEXT(FINAL FIRST(`b`.x + `b`.y, 2), 3)"), scope(ClausePart.MEASURES)
-        )
-    )
+    (reference,) = parse_scalar(
+        read_tokens("NEXT(FINAL FIRST(`b`.x + `b`.y, 2), 3)"), scope(ClausePart.MEASURES)
+    ).references
     assert reference == ColumnReference(Navigation("b", End.FIRST, 2, 3, Semantics.FINAL), "x + y")
 
 

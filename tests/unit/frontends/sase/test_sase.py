@@ -17,7 +17,7 @@ from matchrec.frontends.sase.expressions import Components, ExpressionReader
 from matchrec.frontends.sase.lower import MOST_CLAUSES, conjuncts
 from matchrec.frontends.sase.parser import _grammar, in_words, parse
 from matchrec.plan.clauses import MatchOutput
-from matchrec.plan.expression import Operation, Scalar, references, render, subexpressions
+from matchrec.plan.expression import Operation, Scalar, render, subexpressions
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.source import Source, Span
 from tests.quick.scale import examples
@@ -60,7 +60,7 @@ def test_every_reference_has_the_span_of_its_identifier(text: str) -> None:
     """Spark's complaint about a column is shown where the column was written."""
     source = Source(text)
     for scalar in expressions(compiled(text)):
-        for reference in references(scalar):
+        for reference in scalar.references:
             assert reference.span is not None
             assert 0 <= reference.span.start < reference.span.end <= len(source.text)
 

@@ -28,7 +28,6 @@ from matchrec.plan.expression import (
     Operation,
     Semantics,
     Term,
-    references,
     subexpressions,
 )
 from matchrec.plan.match_plan import MatchPlan
@@ -87,7 +86,7 @@ def semantics(clause: str) -> list[Semantics]:
     found = []
     for measure in plan(clause).measures:
         for node in subexpressions(measure.value):
-            for reference in references(node):
+            for reference in node.references:
                 match reference:
                     case Aggregate(semantics=seen):
                         found.append(seen)
@@ -116,7 +115,7 @@ def test_all_rows_per_match_is_running_unless_final_is_written() -> None:
 
 def test_define_is_running() -> None:
     (definition,) = plan("PATTERN (A) DEFINE A AS RUNNING FIRST(x) > sum(A.x)").definitions
-    first, total = references(definition.condition)
+    first, total = definition.condition.references
     assert first == ColumnReference(Navigation(end=End.FIRST), "x")
     x = ColumnReference(Navigation("A"), "x")
     assert total == Aggregate("sum", "A", (Term((x,), NOWHERE),))
@@ -125,7 +124,7 @@ def test_define_is_running() -> None:
 def test_variables_fold_to_upper_case_unless_quoted() -> None:
     lowered = plan("PATTERN (a `a` B) SUBSET u = (a, `a`) DEFINE a AS `a`.x > b.x AND U.x > 0")
     assert lowered.variables == ("A", "a", "B")
-    read = references(lowered.definitions[0].condition)
+    read = lowered.definitions[0].condition.references
     assert [reference.navigation.variable for reference in read] == ["a", "B", "U"]
     assert lowered.members("U") == frozenset({0, 1})
 
@@ -139,7 +138,7 @@ def test_measure_names_are_kept_as_written() -> None:
 
 def test_an_unqualified_variable_name_is_a_column() -> None:
     (measure,) = plan("MEASURES a AS m PATTERN (A)").measures
-    assert references(measure.value) == (
+    assert measure.value.references == (
         ColumnReference(Navigation(semantics=Semantics.FINAL), "a"),
     )
 
