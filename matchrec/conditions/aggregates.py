@@ -117,7 +117,8 @@ def listed_columns(
     def listed(term: expression.Scalar) -> Step:
         if expression.MATCH_NUMBER in term.references:
             return split(variable, term)
-        return Value(row_column(expression.render(term, write)), None, None, span)
+        column = row_column(expression.render(term, write), expression.amount_of(term))
+        return Value(column, None, None, span)
 
     condition = aggregate.condition
     counts = Value(row_column("TRUE"), None, None, span) if condition is None else listed(condition)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import reduce
 from typing import Any
 
@@ -18,10 +19,11 @@ from matchrec.conditions.row_column import RowColumn, row_column
 from matchrec.conditions.run_condition import RunExpression
 from matchrec.conditions.types import ValueType
 from matchrec.plan.expression import Navigation, Scalar
+from matchrec.plan.text import Amount
 from matchrec.source import Span
 
 NOWHERE = Span(0, 0)
-ZERO = row_column("0")
+ZERO = row_column("0", Amount(Fraction(0)))
 """The number zero in what a function is written as, which Spark is not asked about."""
 
 

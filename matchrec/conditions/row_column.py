@@ -11,6 +11,7 @@ from matchrec.plan.clauses import RowExpression
 from matchrec.plan.expression import Frame
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.show import show_frame, step
+from matchrec.plan.text import Amount
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class Framed:
 class RowColumn:
     """SQL over one row and rows at a fixed distance from it; equal pieces are one column.
 
-    may_fail: whether it may have no result under ANSI.
+    may_fail: whether it may have no result under ANSI. amount: of a constant that is written.
 
     >>> RowColumn(("", Shifted("price", 0), " < ", Shifted("price", -1))).looks_at_one_row
     False
@@ -41,6 +42,7 @@ class RowColumn:
 
     pieces: tuple[str | Shifted | Framed, ...]
     may_fail: bool = field(default=True, compare=False, repr=False)
+    amount: Amount | None = field(default=None, compare=False, repr=False)
 
     @property
     def looks_at_one_row(self) -> bool:
@@ -80,9 +82,9 @@ def texts_in(column: RowColumn) -> tuple[str, ...]:
     return (column.text,) if column.looks_at_one_row else column.arguments
 
 
-def row_column(text: str) -> RowColumn:
+def row_column(text: str, amount: Amount | None = None) -> RowColumn:
     """The column of SQL over one row."""
-    return RowColumn((text.strip(),))
+    return RowColumn((text.strip(),), amount=amount)
 
 
 def cast(column: RowColumn, type_name: str) -> RowColumn:
@@ -192,12 +194,11 @@ def gap_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
 def end_columns(plan: MatchPlan, interval: RowExpression) -> tuple[RowColumn, RowColumn]:
     """The order column, and what lies an interval after it."""
     order = plan.order_by[0].expression.text
-    if not interval.text.strip():
+    if not interval.text:
         return row_column(order), row_column(order)
     return row_column(order), row_column(f"({order}) + {length_of(interval)}")
 
 
 def length_of(interval: RowExpression) -> str:
     """What is added to a key; a number is a BIGINT, so that the end of the last window fits."""
-    written = interval.text.strip()
-    return f"({written}L)" if written.isdigit() else f"({written})"
+    return f"({interval.text}L)" if interval.text.isdigit() else f"({interval.text})"

@@ -56,6 +56,7 @@ from matchrec.plan.expression import (
     Operation,
     Reference,
     Scalar,
+    amount_of,
     argument_of,
     conjuncts,
     looks_at_columns_only,
@@ -66,7 +67,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.operations import is_partial, may_fail
 from matchrec.plan.pattern import always_precedes
 from matchrec.plan.show import show_scalar
-from matchrec.plan.text import amount, string_literal
+from matchrec.plan.text import string_literal
 from matchrec.source import Span
 
 
@@ -166,7 +167,7 @@ class ConditionSplitter:
         write = writing(scalar)
         column = RowColumn(tuple(self.fixed_piece(piece, write) for piece in scalar.pieces))
         found = row_column(column.text) if column.looks_at_one_row else column
-        return replace(found, may_fail=may_fail(scalar.operations))
+        return replace(found, may_fail=may_fail(scalar.operations), amount=amount_of(scalar))
 
     def fixed_piece(self, piece: str | Reference, write: Write) -> str | Shifted | Framed:
         match piece:
@@ -434,8 +435,8 @@ def part_of_formula(scalar: Scalar, position: Navigation | None) -> Step | None:
     """A part of such arithmetic; None of anything else."""
     if is_bare(scalar) and isinstance(scalar.references[0], ColumnReference):
         return Value(row_column(render(scalar, argument_of)), position, None, scalar.span)
-    if not scalar.references and amount(render(scalar, str)) is not None:
-        return Value(row_column(render(scalar, str)), None, None, scalar.span)
+    if amount_of(scalar) is not None:
+        return Value(row_column(render(scalar, str), amount_of(scalar)), None, None, scalar.span)
     if not isinstance(scalar, Operation) or scalar.operator not in FORMULAS:
         return None
     parts = [part_of_formula(part, position) for part in scalar.operands]

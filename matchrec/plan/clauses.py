@@ -14,6 +14,7 @@ from typing_extensions import Self
 
 from matchrec.plan.expression import End, Scalar
 from matchrec.plan.pattern import Parameter
+from matchrec.plan.text import Amount
 from matchrec.source import Span
 
 
@@ -21,12 +22,13 @@ from matchrec.source import Span
 class RowExpression:
     """Spark SQL over one row of the input, and where it was written.
 
-    name: of a partition column in the result, if one is given.
+    name: of a partition column in the result, if one is given. amount: see `Term`.
     """
 
     text: str
     span: Span | None = field(default=None, compare=False)
     name: str | None = None
+    amount: Amount | None = field(default=None, compare=False, repr=False)
 
     @property
     def place(self) -> Span:

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from fractions import Fraction
 from itertools import chain
 from operator import is_
 
 from matchrec.plan.operations import NO_OPERATIONS, UNREAD, Operations, named
-from matchrec.plan.text import run_together
+from matchrec.plan.text import Amount, run_together
 from matchrec.source import Span
 
 DEEPEST = 100
@@ -163,12 +164,14 @@ class Term:
     """SQL text that has no structure for us: Spark's to evaluate, references as holes in it.
 
     own: the operations of the text. operations: with those of the columns that it reads.
+    amount: how much it is, of a number or an interval that is written.
     references: the holes, in the order in which they are written, repeats included.
     """
 
     pieces: tuple[Piece, ...]
     span: Span = field(compare=False)
     own: Operations = field(default=UNREAD, compare=False, repr=False)
+    amount: Amount | None = field(default=None, compare=False, repr=False)
     operations: Operations = field(init=False, compare=False, repr=False)
     references: tuple[Reference, ...] = field(init=False, compare=False, repr=False)
 
@@ -319,6 +322,11 @@ def subexpressions(scalar: Scalar) -> Iterator[Scalar]:
             yield from subexpressions(operand)
 
 
+def amount_of(scalar: Scalar) -> Amount | None:
+    """How much an expression is that is a number or an interval as it is written."""
+    return scalar.amount if isinstance(scalar, Term) else None
+
+
 def written_operations(scalar: Scalar) -> Operations:
     """What an expression itself computes, without what it reads."""
     return NO_OPERATIONS.union(*(part.own for part in subexpressions(scalar)))
@@ -354,9 +362,14 @@ def with_final_semantics(scalar: Scalar) -> Scalar:
 # Expressions that are put together of others, with the text that Spark evaluates.
 
 
-def literal(text: str, span: Span) -> Term:
-    """A number, a text, an interval or another constant."""
-    return Term((text,), span, NO_OPERATIONS)
+def literal(text: str, span: Span, amount: Amount | None = None) -> Term:
+    """A text, an interval or another constant."""
+    return Term((text,), span, NO_OPERATIONS, amount)
+
+
+def number_term(number: int, span: Span) -> Term:
+    """A number as a constant."""
+    return literal(str(number), span, Amount(Fraction(number)))
 
 
 def column_term(navigation: Navigation, text: str, span: Span | None = None) -> Term:

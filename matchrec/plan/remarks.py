@@ -31,8 +31,8 @@ from matchrec.plan.expression import (
     Piece,
     Reference,
     Scalar,
+    amount_of,
     conjuncts,
-    render,
     subexpressions,
     with_references,
     with_terms,
@@ -57,7 +57,7 @@ from matchrec.plan.pattern import (
     walk,
 )
 from matchrec.plan.show import show_scalar
-from matchrec.plan.text import amount, unquoted
+from matchrec.plan.text import unquoted
 
 # Remarks on comparisons in conditions, and on PREV where rows may be skipped.
 
@@ -133,7 +133,7 @@ def plainly(reference: Reference) -> Reference:
 
 def is_false(one: Operation) -> bool:
     """Whether a comparison of two numbers does not hold."""
-    found = [amount(render(operand, str)) for operand in one.operands if not operand.references]
+    found = map(amount_of, one.operands)
     numbers = [each.value for each in found if each is not None and not each.is_time]
     if len(numbers) != 2:
         return False

@@ -175,8 +175,6 @@ def _in_word(character: str) -> bool:
 
 
 # Numbers and day-time intervals that are written as constants: how much they are, exactly.
-#
-# 1800    30.5    INTERVAL '1' HOUR    INTERVAL 1 HOUR 30 MINUTES    INTERVAL '90 minutes'
 
 MICROSECONDS = {
     "WEEK": 7 * 24 * 3600 * 10**6,
@@ -196,45 +194,6 @@ class Amount:
     value: Fraction
     is_time: bool = False
     is_days: bool = False
-
-
-def amount(text: str) -> Amount | None:
-    """What a constant says, not negative; None for anything else.
-
-    >>> amount("1800").value, amount("INTERVAL '1' DAY").is_days, amount("x")
-    (Fraction(1800, 1), True, None)
-    """
-    written = text.strip(" \t\r\n()")
-    if written[:8].upper() == "INTERVAL" and not _in_word(written[8:9]):
-        return interval_amount(written[8:].strip())
-    number = _number(written)
-    return None if number is None else Amount(number)
-
-
-def _number(written: str) -> Fraction | None:
-    """A number of at most 19 digits, or of 18 before a point and 18 after it."""
-    whole, point, fraction = written.partition(".")
-    if not point:
-        digits = whole[:-1] if whole[-1:] in ("L", "l") else whole
-        return Fraction(digits) if digits.isdecimal() and len(digits) <= 19 else None
-    is_number = (whole + fraction).isdecimal() and max(len(whole), len(fraction)) <= 18
-    return Fraction(written) if is_number else None
-
-
-def interval_amount(text: str) -> Amount | None:
-    """The amount of what stands after INTERVAL: numbers, each before its unit."""
-    is_quoted = text.startswith("'") and text.endswith("'")
-    words = (text[1:-1] if is_quoted else text).split()
-    numbers = [_number(word.strip("'")) for word in words[::2]]
-    units = [word.upper().removesuffix("S") for word in words[1::2]]
-    if not words or len(numbers) != len(units) or not MICROSECONDS.keys() >= set(units):
-        return None
-    total = Fraction(0)
-    for number, unit in zip(numbers, units, strict=True):
-        if number is None or (number.denominator != 1 and unit != "SECOND"):
-            return None
-        total += number * MICROSECONDS[unit]
-    return Amount(total, True, set(units) == {"DAY"}) if total.denominator == 1 else None
 
 
 # Names for `?`, whose order is lost where a query is cut up.

@@ -29,13 +29,14 @@ from matchrec.plan.expression import (
     Operation,
     Reference,
     Scalar,
+    amount_of,
     conjuncts,
     joined,
     render,
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import negations
-from matchrec.plan.text import MICROSECONDS, Amount, amount
+from matchrec.plan.text import MICROSECONDS, Amount
 
 # What a conjunct of DEFINE says of how far a row lies after the first one, along the order.
 #
@@ -153,12 +154,12 @@ def constant(scalar: Scalar) -> Amount | None:
     if scalar.references:
         return None
     if not (isinstance(scalar, Operation) and scalar.operator == "*"):
-        return amount(render(scalar, str))
+        return amount_of(scalar)
     left, right = (constant(operand) for operand in scalar.operands)
     if left is None or right is None or left.is_time or right.is_time:
         return None
     product = left.value * right.value
-    exact = left.value.denominator == right.value.denominator == 1 and product < MOST
+    exact = left.value.denominator == right.value.denominator == 1 and abs(product) < MOST
     return Amount(product) if exact else None
 
 
@@ -273,7 +274,7 @@ def bits_of(order: OrderType) -> int:
 
 def distance(interval: RowExpression, order: OrderType) -> Distance | None:
     """How far a window reaches; None along a DOUBLE, where a sum is rounded."""
-    length = amount(interval.text)
+    length = interval.amount
     if length is None or order.type == DOUBLE:
         return None
     limit = limit_of(Bound(Form.SUM, length, interval.text, strict=True), order)

@@ -30,6 +30,7 @@ from matchrec.plan.expression import (
     differs_by_less,
     joined,
     literal,
+    number_term,
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import always_precedes, negated_names
@@ -93,7 +94,7 @@ def less_after(plan: MatchPlan, gap: Gap, row: Navigation) -> Scalar:
     """`ts < <ts of the row> + interval`, or `try_subtract(ts, <ts of the row>) < interval`."""
     order, span = plan.order_by[0].expression.text, gap.interval.place
     here, there = (column_term(navigation, order, span) for navigation in (Navigation(), row))
-    length = literal(gap.interval.text, span)
+    length = literal(gap.interval.text, span, gap.interval.amount)
     if gap.bits == BIGINT.bits:
         return differs_by_less(here, there, length)
     end = Operation("+", (there, " + ", length), span)
@@ -104,4 +105,4 @@ def count_is(variable: str | None, number: int, gap: Gap) -> Scalar:
     """`count(variable.*) = number`, with the current row. gap: whose place it has."""
     span = gap.interval.place
     count = Aggregate("count", variable, (), span=span)
-    return comparison("=", Term((count,), span), literal(str(number), span))
+    return comparison("=", Term((count,), span), number_term(number, span))

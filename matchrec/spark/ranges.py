@@ -29,7 +29,7 @@ from pyspark.sql.types import DateType, IntegralType, LongType
 from matchrec.compile.executable import Executable
 from matchrec.errors.calls import cannot_cut
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.text import MICROSECONDS, Amount, Template, View, amount, template
+from matchrec.plan.text import MICROSECONDS, Amount, Template, View, template
 from matchrec.pruning.locality import Shortcut, why_not
 from matchrec.shortcuts import taken
 from matchrec.spark import wire
@@ -191,9 +191,9 @@ def window_of(plan: MatchPlan, order: OrderTimes) -> int | None:
     if plan.within.distance is not None:
         limit = plan.within.distance.limit
         return int(limit) + 1 if limit < LONGEST else None
-    length = amount(plan.within.interval.text)
+    length = plan.within.interval.amount
     found = None if length is None else units_of(length, order)
-    return found if found is not None and found < LONGEST else None
+    return found if found is not None and 0 <= found < LONGEST else None
 
 
 def units_of(length: Amount, order: OrderTimes) -> int | None:

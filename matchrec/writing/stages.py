@@ -140,7 +140,7 @@ def gap_of(stages: Stages) -> tuple[clauses.Gap, ...]:
         raise errors.not_in_sql(
             what="the pattern", obstacle="has a window between some neighbours only"
         )
-    return (clauses.Gap(clauses.RowExpression(near.sql)),)
+    return (clauses.Gap(near.interval()),)
 
 
 def without_near(stages: Stages) -> Stages:

@@ -298,11 +298,10 @@ def places_of(step: TypedOperation) -> int:
     """The second argument of ROUND, a whole number that is written there."""
     if len(step.operands) == 1:
         return 0
-    written = step.operands[1].value if len(step.operands) == 2 else None
-    if written is not None and written.column.looks_at_one_row:
-        text = written.column.text.replace(" ", "").strip("()")
-        if text.removeprefix("-").isdigit() and abs(int(text)) <= MOST_PLACES:
-            return int(text)
+    match step.operands[1:]:
+        case (Typed(Constant(int() as places), type_),) if type_ == INT:
+            if abs(places) <= MOST_PLACES:
+                return places
     raise not_known_during_the_match(step.span, what=step.operator)
 
 

@@ -59,17 +59,17 @@ from matchrec.errors.conditions import (
     too_many_operations,
 )
 from matchrec.plan.expression import DEEPEST, Navigation
-from matchrec.plan.text import Amount, amount
+from matchrec.plan.text import Amount
 
 MOST_OPERATIONS = 200_000
 
 
 def constant_of(step: Value, type_: ValueType) -> Typed | None:
     """A column as a constant of a type, if a number or an interval is all that it is."""
-    if step.navigation is not None or not step.column.looks_at_one_row:
+    found = step.column.amount
+    if step.navigation is not None or found is None:
         return None
-    found = amount(step.column.text)
-    if found is None or found.is_time is not (type_.family is Family.INTERVAL):
+    if found.is_time is not (type_.family is Family.INTERVAL):
         return None
     if type_ == DOUBLE:
         return Typed(Constant(float(found.value), Kind.FLOATING), DOUBLE)
@@ -87,7 +87,7 @@ def as_held(written: Amount, type_: ValueType) -> int | None:
         held, limit = written.value, 2 ** (type_.bits - 1)
     else:
         return None
-    return held.numerator if held.denominator == 1 and held < limit else None
+    return held.numerator if held.denominator == 1 and abs(held) < limit else None
 
 
 TRUE_COLUMN = row_column("TRUE")

@@ -6,6 +6,7 @@ LAST(A.price) * 1.1 > price      →      > ( * (?, 1.1), ?)   over   `? * 1.1 >
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from matchrec.errors import MatchRecognizeParseError
 from matchrec.errors import calls as calls_errors
@@ -25,7 +26,7 @@ from matchrec.frontends.lexing.tokens import (
     words,
 )
 from matchrec.plan.clauses import RowExpression
-from matchrec.plan.expression import DEEPEST, LONG_CHAIN, Operation, Scalar
+from matchrec.plan.expression import DEEPEST, LONG_CHAIN, Operation, Scalar, amount_of
 from matchrec.plan.operations import NO_OPERATIONS, Operations, named, with_constant
 from matchrec.plan.text import NONDETERMINISTIC
 from matchrec.source import Source, Span
@@ -207,7 +208,12 @@ class ScalarReader(OperandReader):
         operand = self.unary()
         if sign == "~":
             return self.operation("~", start, operand)
-        if sign == "+" or (is_number and self.position == start + 2):
+        if is_number and self.position == start + 2:
+            found = amount_of(operand)
+            if found is not None and sign == "-":
+                found = replace(found, value=-found.value)
+            return self.term(start, NO_OPERATIONS, operand, amount=found)
+        if sign == "+":
             return self.term(start, NO_OPERATIONS, operand)
         return self.operation("NEG", start, operand)
 
@@ -230,7 +236,7 @@ def parse_row_expression(tokens: TokenSequence, clause: ClausePart) -> RowExpres
     reader, tree = _read(tokens, Scope(clause, of_rows=False))
     if clause is not ClausePart.WITHIN and _is_constant(reader):
         raise constant_key(tokens.text_at(tree.span), reader.clause, tree.span)
-    return RowExpression(reader.written(tree.span), tree.span)
+    return RowExpression(reader.written(tree.span), tree.span, amount=amount_of(tree))
 
 
 def _read(tokens: TokenSequence, scope: Scope) -> tuple[ScalarReader, Scalar]:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 
 from matchrec.errors.sql import clause as syntax_errors
 from matchrec.errors.sql import expression as errors
+from matchrec.frontends.durations import amount_of_interval, amount_of_number
 from matchrec.frontends.expressions import references
 from matchrec.frontends.expressions.reader import (
     AFTER_OPERAND,
@@ -152,7 +153,9 @@ class OperandReader(ExpressionCursor):
         own = named(self.key_at(start)) if self.position > start else NO_OPERATIONS
         is_number = self.kind_at(self.position) is TokenKind.NUMBER
         self.position += 1
-        while not is_number and self.kind_at(self.position) is TokenKind.STRING:
+        if is_number:
+            return self.term(start, own, amount=amount_of_number(self.tokens[start].text))
+        while self.kind_at(self.position) is TokenKind.STRING:
             self.position += 1
         return self.term(start, own)
 
@@ -321,7 +324,9 @@ class OperandReader(ExpressionCursor):
             self._skip_unit()
             if self.accept("TO"):
                 self._skip_unit()
-        return self.term(start, named("INTERVAL"))
+        written = (self.text.text_at(one.span) for one in self.tokens[start + 1 : self.position])
+        words = " ".join(word[1:-1] if word[0] == "'" else word for word in written).split()
+        return self.term(start, named("INTERVAL"), amount=amount_of_interval(words))
 
     def _skip_unit(self) -> None:
         if self.key not in UNITS_OF_TIME:

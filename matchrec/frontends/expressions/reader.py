@@ -25,7 +25,7 @@ from matchrec.frontends.lexing.tokens import (
 )
 from matchrec.plan.expression import Operation, Scalar, Term, around, pieces_of, written_operations
 from matchrec.plan.operations import NO_OPERATIONS, Operations
-from matchrec.plan.text import in_place, parameter_name, quoted, spaced
+from matchrec.plan.text import Amount, in_place, parameter_name, quoted, spaced
 from matchrec.source import Span
 
 
@@ -170,11 +170,16 @@ class ExpressionCursor(Cursor, ABC):
         text_at = self.text.text_at
         return "".join(spaced(in_place(text_at, span, edits))) if inside else text_at(span)
 
-    def term(self, start: int, own: Operations, *parts: Scalar) -> Term:
-        """The tokens since `start` as text that is Spark's, with what its parts read as holes."""
+    def term(
+        self, start: int, own: Operations, *parts: Scalar, amount: Amount | None = None
+    ) -> Term:
+        """The tokens since `start` as text that is Spark's, with what its parts read as holes.
+
+        amount: of a constant.
+        """
         span = self.span(start, self.position)
         pieces = pieces_of(around(parts, self.written, span))
-        return Term(pieces, span, own.union(*map(written_operations, parts)))
+        return Term(pieces, span, own.union(*map(written_operations, parts)), amount)
 
     def operation(
         self,

@@ -50,6 +50,7 @@ from matchrec.plan.expression import (
     inner_references,
     joined,
     literal,
+    number_term,
     with_references,
 )
 from matchrec.plan.match_plan import MatchPlan
@@ -87,7 +88,7 @@ def _zero_of_none(term: Term) -> Scalar:
     bare = all(not piece.strip(" ()\t\r\n") for piece in term.pieces if isinstance(piece, str))
     if len(sums) != 1 or not bare:
         return term
-    zero = literal("0", term.span)
+    zero = number_term(0, term.span)
     return Operation("COALESCE", ("coalesce(", term, ", ", zero, ")"), term.span)
 
 
@@ -162,7 +163,7 @@ def too_far(order: str, window: str) -> Operation:
     if window.isdigit():
         wide = f"({order}) + (0L)"  # a difference of these overflows where it is too large
         here, there = (added(one, wide) for one in (Navigation(_CANDIDATE), Navigation()))
-        return complement(differs_by_less(here, there, literal(window, NOWHERE)))
+        return complement(differs_by_less(here, there, number_term(int(window), NOWHERE)))
     here = column_term(Navigation(_CANDIDATE), order)
     end = added(Navigation(), f"({order}) + ({window})")
     return complement(comparison("<", here, end))
@@ -241,7 +242,7 @@ def lower_pattern(query: PatternQuery) -> tuple[MatchPlan, Source]:
             order_by=tuple(SortItem(RowExpression(text)) for text in query.order_by),
             measures=measures(query),
             rows_per_match=query.rows,
-            within=None if window is None else Within(RowExpression(window.sql)),
+            within=None if window is None else Within(window.interval()),
             definitions=tuple(tests.definitions.values()),
             output=MatchOutput.ALL,
             first_matches=None if most is None else FirstMatches(most),

@@ -10,6 +10,7 @@ from functools import cached_property
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import sase as errors
 from matchrec.errors.sql.expression import nondeterministic
+from matchrec.frontends.durations import amount_of_number
 from matchrec.frontends.expressions.expression import SAME_SIGNS
 from matchrec.frontends.expressions.operands import NAMING, named_field, operation_of_call
 from matchrec.frontends.lexing.tokens import AGGREGATES, OF_THE_MATCH, WINDOW_ONLY
@@ -22,6 +23,7 @@ from matchrec.frontends.sase.nodes import (
     Name,
     SaseQuery,
     WhereNode,
+    amount_of_literal,
     attribute_of,
     in_single_quotes,
     name_of,
@@ -205,7 +207,8 @@ class ExpressionReader:
         match tree.data:
             case "percentage":
                 share = Decimal(parts[0].rstrip("%").strip()).scaleb(-2).normalize()
-                return literal(f"{share:f}", span)
+                written = f"{share:f}"
+                return literal(written, span, amount_of_number(written))
             case "bare_name":
                 name = name_of(parts[0])
                 if self.components.named(name.text) is None:
@@ -223,7 +226,7 @@ class ExpressionReader:
                 attributes_of(tree)
                 raise errors.equivalence_inside(span, clause=self.clause)
         if is_literal(tree):
-            return literal(in_single_quotes(self.written(span)), span)
+            return literal(in_single_quotes(self.written(span)), span, amount_of_literal(tree))
         return self.applied(operator_of(tree), operands_of(tree), span)
 
     def woven(self, span: Span, parts: Sequence[Scalar]) -> tuple[Piece, ...]:

@@ -6,12 +6,13 @@ Source: Agrawal et al., "Efficient Pattern Matching over Event Streams", section
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
+from matchrec.frontends.durations import amount_of_interval, amount_of_number
 from matchrec.plan.clauses import FirstMatches, RowExpression
-from matchrec.plan.text import quoted, string_literal, unquoted
+from matchrec.plan.text import Amount, quoted, string_literal, unquoted
 from matchrec.source import Span
 
 
@@ -171,6 +172,16 @@ class SaseQuery:
     def strategy(self) -> Strategy:
         """The strategy of WHERE; without one it is skip till next match."""
         return self.where.strategy if self.where else Strategy.SKIP_TILL_NEXT_MATCH
+
+
+def amount_of_literal(tree: Expression) -> Amount | None:
+    """How much a literal is, of a number or an interval of SQL."""
+    words = [str(token) for token in tree.scan_values(lambda _: True)]
+    if tree.data == "interval":
+        return amount_of_interval(" ".join(word.strip("'\"") for word in words[1:]).split())
+    sign = -1 if words[0] == "-" else 1
+    found = amount_of_number(words[-1]) if len(words) == (tree.data == "signed") + 1 else None
+    return found and replace(found, value=sign * found.value)
 
 
 # Strings of SASE+ as Spark SQL reads them in every session. Double quotes are for strings in SASE+;

@@ -12,6 +12,7 @@ from lark.exceptions import UnexpectedInput, UnexpectedToken
 from matchrec.errors import sase as errors
 from matchrec.errors.kinds import MatchRecognizeError, shown_in
 from matchrec.errors.sql import clause as syntax_errors
+from matchrec.frontends.durations import amount_of_interval, amount_of_number
 from matchrec.frontends.lexing.tokens import MOST, first_matches, whole_number
 from matchrec.frontends.sase.expressions import attribute_read
 from matchrec.frontends.sase.nodes import (
@@ -25,6 +26,7 @@ from matchrec.frontends.sase.nodes import (
     SaseQuery,
     Strategy,
     WhereNode,
+    amount_of_literal,
     in_single_quotes,
     name_of,
     span_of,
@@ -180,14 +182,14 @@ def _window(tree: Expression, text: str) -> RowExpression | EventWindow:
     """The window of an interval of SQL, or of one or more numbers, each with its unit."""
     span = span_of(tree)
     if tree.data == "interval":
-        return RowExpression(text[span.start : span.end], span)
+        return RowExpression(text[span.start : span.end], span, amount=amount_of_literal(tree))
     amounts = [
         (name_of(number), unit and name_of(unit))
         for number, unit in (child.children for child in tree.children)
     ]
     (number, unit), *others = amounts
     if not others and unit is None:
-        return RowExpression(number.text, span)
+        return RowExpression(number.text, span, amount=amount_of_number(number.text))
     if not others and unit is not None and singular(unit) == "EVENT":
         events = whole_number(number.text) if number.text.isdigit() else 0
         if events is None:
@@ -195,8 +197,8 @@ def _window(tree: Expression, text: str) -> RowExpression | EventWindow:
         if events == 0:
             raise errors.not_a_number_of_events(number.span, number=number.text)
         return EventWindow(events, span)
-    parts = [f"{name.text} {unit_of(name, other)}" for name, other in amounts]
-    return RowExpression(f"INTERVAL {' '.join(parts)}", span)
+    words = [word for name, other in amounts for word in (name.text, unit_of(name, other))]
+    return RowExpression(f"INTERVAL {' '.join(words)}", span, amount=amount_of_interval(words))
 
 
 def unit_of(number: Name, unit: Name | None) -> str:

@@ -285,7 +285,7 @@ def _interval(node: nodes.WindowNode, values: Values, dialect: Dialect) -> RowEx
     length = duration(value, f"{given.written} in WITHIN", written.span, node.unit)
     if not (length.is_time or node.unit is None):
         raise interval_without_unit(written.span, parameter=given.written)
-    return RowExpression(length.sql, written.span)
+    return length.interval(written.span)
 
 
 def _definitions(clause: nodes.MatchRecognize, pattern: RowPattern) -> Iterator[Definition]:

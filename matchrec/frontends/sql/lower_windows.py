@@ -50,8 +50,8 @@ from matchrec.plan.expression import (
     comparison,
     inner_references,
     joined,
-    literal,
     looks_at_columns_only,
+    number_term,
     row_text,
     terms,
     with_final_semantics,
@@ -248,9 +248,9 @@ class WithinFrame:
         rows = self.frame.rows
         counted = Term((Aggregate("count", None, (), span=span),), span)
         if not isinstance(rows, ExpressionText):
-            return comparison("<=", counted, literal(str((rows or 0) + 1 - distance), span))
+            return comparison("<=", counted, number_term((rows or 0) + 1 - distance, span))
         length = ColumnReference(Navigation(end=End.FIRST), length_of(rows.text), rows.span)
-        more = Operation("+", (counted, " + ", literal(str(distance - 1), span)), span)
+        more = Operation("+", (counted, " + ", number_term(distance - 1, span)), span)
         return comparison("<=", more, Term((length,), span))
 
 

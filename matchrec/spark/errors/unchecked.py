@@ -67,8 +67,8 @@ def differences(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeE
     if order is None or not isinstance(relation.type_of(order.text), DateType):
         return
     for interval in plan.intervals:
-        if interval.text.strip() and drops_hours(spark) and has_hours(interval.text, relation):
-            yield errors.hours_along_dates(interval.span, interval=interval.text.strip())
+        if interval.text and drops_hours(spark) and has_hours(interval.text, relation):
+            yield errors.hours_along_dates(interval.span, interval=interval.text)
 
 
 def has_hours(interval: str, relation: Relation) -> bool:

@@ -23,6 +23,9 @@ from matchrec.conditions.types import FLOAT, INT, Family, Kind, ValueType
 from matchrec.conditions.typing.steps import StepTyper
 from matchrec.conditions.typing.typer import IN_UTC, Typer, constant_of, type_deferred
 from matchrec.errors import MatchRecognizeError
+from matchrec.frontends.expressions.expression import parse_row_expression
+from matchrec.frontends.expressions.reader import ClausePart
+from matchrec.frontends.lexing.tokens import read_tokens
 from matchrec.frontends.sql.grammar import parse_clause
 from matchrec.frontends.sql.lower import lower
 from matchrec.source import Span
@@ -231,7 +234,9 @@ def test_a_decimal_literal_beside_a_float_is_a_float() -> None:
 def test_what_is_written_is_a_constant_where_a_type_holds_it(
     text: str, type_: ValueType, held: int | float | None
 ) -> None:
-    found = constant_of(Value(row_column(text), None, None, Span(0, 0)), type_)
+    written = parse_row_expression(read_tokens(text), ClausePart.WITHIN)
+    column = row_column(written.text, written.amount)
+    found = constant_of(Value(column, None, None, Span(0, 0)), type_)
     assert (found and found.expression) == (held and Constant(held, type_.kind))
 
 
