@@ -79,7 +79,7 @@ def plan_of_matches(clause: Clause) -> MatchPlan:
 
     def place_of(end: End) -> Term:
         row = Navigation(end=end, semantics=Semantics.FINAL)
-        return column_term(row, first.text, first.place)
+        return column_term(row, first.text, first.place, first.names)
 
     keys = {key.text: key for key in reversed(plan.keys)}
     return replace(

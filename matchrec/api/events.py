@@ -22,7 +22,6 @@ from matchrec.frontends.pattern.tree import textual
 from matchrec.frontends.sase import compile_sase
 from matchrec.plan.clauses import MatchOutput, RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan, as_graph
-from matchrec.plan.text import quoted
 from matchrec.source import Source
 from matchrec.spark.after.expand import mark_graph, unwind_graph
 from matchrec.spark.environment import check_session
@@ -255,7 +254,7 @@ def lower_over(events: Events, pattern: Pattern, form: str = "matches") -> Lower
         replace(pattern, stages=stages),
         events.order_by,
         events.partition_by,
-        tuple(quoted(name) for name in df.columns),
+        tuple(df.columns),
         EVENT_FORMS[form.removesuffix(AND_TIMEOUTS)],
         form.endswith(AND_TIMEOUTS),
         dialect_of(df.sparkSession, stages),

@@ -28,7 +28,6 @@ _CAST = re.compile(
     r"\s*CAST\s*\((.+)\bAS\s+(?:(DOUBLE)|DECIMAL\s*\(\s*38\s*(?:,\s*(\d+)\s*)?\))\s*\)\s*",
     re.IGNORECASE | re.DOTALL,
 )
-_PLAIN_NAME = re.compile(r"\w+|`(?:[^`]|``)+`")
 A_COLUMN = Measure("__match", Term((MATCH_NUMBER,), Span(0, 0)))  # of matches that are counted
 
 
@@ -220,11 +219,11 @@ def key_measures(plan: MatchPlan, grouped: Grouping) -> dict[str, Measure]:
     read = Navigation(end=end, semantics=Semantics.FINAL)
     keys = {key.text for key in plan.partition_by}
     found = {
-        text.strip("`"): Measure(
-            f"__key_{number}", replace(column_term(read, text), span=item.expression.place)
+        key.names[0]: Measure(
+            f"__key_{number}", replace(column_term(read, key.text, names=key.names), span=key.place)
         )
-        for number, item in enumerate(plan.order_by)
-        if _PLAIN_NAME.fullmatch(text := item.expression.text) and text not in keys
+        for number, key in enumerate(item.expression for item in plan.order_by)
+        if len(key.names) == 1 and key.text not in keys
     }
     if not found:
         raise errors.no_column_of_order(by=grouped.value)

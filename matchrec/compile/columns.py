@@ -18,6 +18,7 @@ from matchrec.conditions.row_column import (
     length_of,
     near_columns,
     row_column,
+    term_column,
     texts_in,
     window_columns,
 )
@@ -117,7 +118,7 @@ def aggregate_columns(aggregate: Aggregate) -> Iterator[RowColumn]:
         yield form.column
     for term in terms(aggregate):
         if looks_at_columns_only(term) and (term.references or is_collected(aggregate)):
-            yield row_column(row_text(term))
+            yield term_column(term)
         for piece in term.references:
             if isinstance(piece, ColumnReference):
                 yield row_column(piece.argument)
@@ -226,7 +227,7 @@ def guard_column(plan: MatchPlan, reference: ColumnReference) -> ColumnReference
     known = holds_of_rows(plan, navigation.variable)
     if known is None:
         return reference
-    return replace(reference, argument=f"CASE WHEN {row_text(known)} THEN {argument} END")
+    return replace(reference, argument=f"CASE WHEN {row_text(known)} THEN {argument} END", names=())
 
 
 def guard_aggregate(plan: MatchPlan, aggregate: Aggregate) -> Aggregate:

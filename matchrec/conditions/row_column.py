@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from matchrec.conditions.types import ValueType
 from matchrec.errors.conditions import within_needs_ascending_order
 from matchrec.plan.clauses import RowExpression
-from matchrec.plan.expression import Frame
+from matchrec.plan.expression import ColumnReference, Frame, Scalar, row_text
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.show import show_frame, step
 from matchrec.plan.text import Amount
@@ -35,6 +35,7 @@ class RowColumn:
     """SQL over one row and rows at a fixed distance from it; equal pieces are one column.
 
     may_fail: whether it may have no result under ANSI. amount: of a constant that is written.
+    fields: the columns of which it is a struct.
 
     >>> RowColumn(("", Shifted("price", 0), " < ", Shifted("price", -1))).looks_at_one_row
     False
@@ -43,6 +44,7 @@ class RowColumn:
     pieces: tuple[str | Shifted | Framed, ...]
     may_fail: bool = field(default=True, compare=False, repr=False)
     amount: Amount | None = field(default=None, compare=False, repr=False)
+    fields: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def looks_at_one_row(self) -> bool:
@@ -85,6 +87,16 @@ def texts_in(column: RowColumn) -> tuple[str, ...]:
 def row_column(text: str, amount: Amount | None = None) -> RowColumn:
     """The column of SQL over one row."""
     return RowColumn((text.strip(),), amount=amount)
+
+
+def term_column(term: Scalar) -> RowColumn:
+    """The column of what an aggregate evaluates on each row, which looks at columns only."""
+    found = row_column(row_text(term))
+    match term.pieces:
+        case (ColumnReference(fields=fields),):
+            return replace(found, fields=fields)
+        case _:
+            return found
 
 
 def cast(column: RowColumn, type_name: str) -> RowColumn:

@@ -16,7 +16,13 @@ from typing_extensions import assert_never
 
 from matchrec.conditions.aggregates import basic, framed
 from matchrec.conditions.residual import RunningAggregate
-from matchrec.conditions.row_column import RowColumn, length_of, row_column, window_columns
+from matchrec.conditions.row_column import (
+    RowColumn,
+    length_of,
+    row_column,
+    term_column,
+    window_columns,
+)
 from matchrec.conditions.types import NUMBERS, SPARKS_OWN, Family, ValueType, average_type
 from matchrec.errors import calls as errors
 from matchrec.nfa.program import A_MATCH, FIRST_NEAR, TIMED_OUT
@@ -320,7 +326,7 @@ class MeasureReader:
 
     def collected(self, aggregate: Aggregate) -> Pieces | None:
         """The read of `collect_list`; None of what crosses in disguise or is always NULL."""
-        column = row_column(row_text(aggregate.arguments[0]))
+        column = term_column(aggregate.arguments[0])
         type_ = self.types[column]
         if type_.family in (Family.MONTHS, Family.INTERVAL) or type_.name in ("interval", "void"):
             return None
@@ -370,7 +376,7 @@ class MeasureReader:
         if not term.references:
             return tuple(piece for piece in term.pieces if isinstance(piece, str))
         if looks_at_columns_only(term):
-            return (self.field(row_column(row_text(term))),)
+            return (self.field(term_column(term)),)
         return tuple(self.term_piece(piece) for piece in term.pieces)
 
     def term_piece(self, piece: Piece) -> RowPiece:

@@ -22,13 +22,15 @@ from matchrec.source import Span
 class RowExpression:
     """Spark SQL over one row of the input, and where it was written.
 
-    name: of a partition column in the result, if one is given. amount: see `Term`.
+    name: of a partition column in the result, if one is given. amount: see `Term`. names: see
+    `ColumnReference`.
     """
 
     text: str
     span: Span | None = field(default=None, compare=False)
     name: str | None = None
     amount: Amount | None = field(default=None, compare=False, repr=False)
+    names: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def place(self) -> Span:

@@ -73,13 +73,16 @@ class Navigation:
 class ColumnReference:
     """The value of `argument`, Spark SQL over one row, on the row that `navigation` finds.
 
-    operations: of the argument.
+    operations: of the argument. names: of the column that it is, perhaps after a qualifier; none
+    of anything else. fields: the columns of which it is a struct.
     """
 
     navigation: Navigation
     argument: str
     span: Span | None = field(default=None, compare=False)
     operations: Operations = field(default=UNREAD, compare=False, repr=False)
+    names: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    fields: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,6 +330,15 @@ def amount_of(scalar: Scalar) -> Amount | None:
     return scalar.amount if isinstance(scalar, Term) else None
 
 
+def names_of(scalar: Scalar) -> tuple[str, ...]:
+    """The names of a column, if an expression is nothing else."""
+    match scalar.pieces:
+        case (ColumnReference(names=names),):
+            return names
+        case _:
+            return ()
+
+
 def written_operations(scalar: Scalar) -> Operations:
     """What an expression itself computes, without what it reads."""
     return NO_OPERATIONS.union(*(part.own for part in subexpressions(scalar)))
@@ -372,9 +384,12 @@ def number_term(number: int, span: Span) -> Term:
     return literal(str(number), span, Amount(Fraction(number)))
 
 
-def column_term(navigation: Navigation, text: str, span: Span | None = None) -> Term:
+def column_term(
+    navigation: Navigation, text: str, span: Span | None = None, names: tuple[str, ...] = ()
+) -> Term:
     """A column of the row that a navigation finds."""
-    return Term((ColumnReference(navigation, text, span, NO_OPERATIONS),), span or Span(0, 0))
+    reference = ColumnReference(navigation, text, span, NO_OPERATIONS, names)
+    return Term((reference,), span or Span(0, 0))
 
 
 def joined(operator: str, parts: Sequence[Scalar], span: Span | None = None) -> Scalar:

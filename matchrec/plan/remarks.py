@@ -57,7 +57,6 @@ from matchrec.plan.pattern import (
     walk,
 )
 from matchrec.plan.show import show_scalar
-from matchrec.plan.text import unquoted
 
 # Remarks on comparisons in conditions, and on PREV where rows may be skipped.
 
@@ -114,17 +113,17 @@ def is_null(operand: Scalar) -> bool:
     return [str(piece).strip().upper() for piece in operand.pieces] == ["NULL"]
 
 
-def plain(text: str) -> str:
-    """SQL over one row, without the backticks that a column does not need."""
-    name = unquoted(text)
-    return name if name.isascii() and name.isidentifier() else text
+def plain(reference: ColumnReference) -> str:
+    """What a reference reads, without the backticks that a column does not need."""
+    is_plain = len(reference.names) == 1 and reference.names[0].isidentifier()
+    return reference.names[0] if is_plain else reference.argument
 
 
 def plainly(reference: Reference) -> Reference:
     """A reference whose columns are written plainly."""
     match reference:
-        case ColumnReference(argument=argument):
-            return replace(reference, argument=plain(argument))
+        case ColumnReference():
+            return replace(reference, argument=plain(reference))
         case Aggregate():
             return with_terms(reference, lambda term: with_references(term, plainly))
         case _:
@@ -159,8 +158,8 @@ def physical_navigation(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
             continue
         for one in definition.condition.references:
             if isinstance(one, ColumnReference) and reads_row_before(one, definition, plan):
-                argument = plain(one.argument)
-                yield skipped_row(one.span, selection=plan.selection.value, argument=argument)
+                read = plain(one)
+                yield skipped_row(one.span, selection=plan.selection.value, argument=read)
 
 
 def reads_row_before(reference: ColumnReference, definition: Definition, plan: MatchPlan) -> bool:

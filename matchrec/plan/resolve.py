@@ -26,7 +26,7 @@ from matchrec.plan.expression import (
     written_operations,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.text import CURRENT_VALUES, NONDETERMINISTIC, column_names, quoted
+from matchrec.plan.text import CURRENT_VALUES, NONDETERMINISTIC, quoted
 
 
 @dataclass(frozen=True)
@@ -40,30 +40,32 @@ class InputColumns:
     alias: str | None = None
     case_sensitive: bool = False
 
-    def index(self, text: str) -> int | None:
-        """The index of the one column that `text` names, or None."""
-        *qualifier, name = column_names(text) or ("",)
-        if qualifier and not self.same(qualifier[0], self.alias or ""):
+    def find(self, names: tuple[str, ...]) -> str | None:
+        """The input's own name of the one column that these name, or None.
+
+        >>> InputColumns(("price",), "t").find(("T", "PRICE"))
+        'price'
+        """
+        *qualifier, name = names or ("",)
+        if qualifier and not (len(qualifier) == 1 and self.same(qualifier[0], self.alias or "")):
             return None
-        hits = self._indices.get(self.folded(name), ())
+        hits = self._alike.get(self.folded(name), ())
         return hits[0] if len(hits) == 1 else None
 
     @cached_property
-    def _indices(self) -> Mapping[str, list[int]]:
+    def _alike(self) -> Mapping[str, list[str]]:
         found = defaultdict(list)
-        for index, name in enumerate(self.names):
-            found[self.folded(name)].append(index)
+        for name in self.names:
+            found[self.folded(name)].append(name)
         return dict(found)
 
     def name(self, text: str) -> str | None:
-        """The input's own name of the one column that `text` names, or None."""
-        index = self.index(text)
-        return None if index is None else self.names[index]
+        """The name of the column that a text of a resolved plan is, or None."""
+        return self._resolved.get(text)
 
-    def canonical(self, text: str) -> str:
-        """The one way to write a plain column; any other text as it is, without outer blanks."""
-        name = self.name(text)
-        return text.strip() if name is None else quoted(name)
+    @cached_property
+    def _resolved(self) -> Mapping[str, str]:
+        return {quoted(hits[0]): hits[0] for hits in self._alike.values() if len(hits) == 1}
 
     def same(self, left: str, right: str) -> bool:
         return self.folded(left) == self.folded(right)
@@ -172,13 +174,14 @@ def reads_of_earlier_measures(plan: MatchPlan) -> Iterator[ColumnReference]:
 
 def name_alone(reference: ColumnReference) -> str | None:
     """The name that is all of a reference: that of a column, or of an earlier measure."""
-    names, span = column_names(reference.argument), reference.span
+    names, span = reference.names, reference.span
     is_alone = span is not None and span.end - span.start == len(reference.argument)
     return names[0] if len(names) == 1 and is_alone else None  # so no LAST(peak)
 
 
 def resolve_row(part: RowExpression, columns: InputColumns) -> RowExpression:
-    return replace(part, text=columns.canonical(part.text))
+    name = columns.find(part.names)
+    return part if name is None else replace(part, text=quoted(name), names=(name,))
 
 
 def resolve_scalar(scalar: Scalar, columns: InputColumns) -> Scalar:
@@ -186,9 +189,11 @@ def resolve_scalar(scalar: Scalar, columns: InputColumns) -> Scalar:
 
     def resolve_reference(reference: Reference) -> Reference:
         match reference:
-            case ColumnReference(argument=argument):
-                found = columns.canonical(argument)
-                return reference if found == argument else replace(reference, argument=found)
+            case ColumnReference(names=names):
+                name = columns.find(names)
+                if name is None:
+                    return reference
+                return replace(reference, argument=quoted(name), names=(name,))
             case Aggregate():
                 return with_terms(reference, lambda term: resolve_scalar(term, columns))
             case _:

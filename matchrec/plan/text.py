@@ -55,47 +55,6 @@ def quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def struct_fields(text: str) -> tuple[str, ...]:
-    """The columns of a struct of columns in backticks; none of anything else.
-
-    >>> struct_fields("struct(`a`, `b``c`)"), struct_fields("struct(a + 1)")
-    (('`a`', '`b``c`'), ())
-    """
-    fields = text[7:-1].split(", ") if text.startswith("struct(") and text[-1] == ")" else []
-    names = zip(fields, map(plain_name, fields), strict=True)
-    are_quoted = all(name is not None and quoted(name) == field for field, name in names)
-    return tuple(fields) if are_quoted else ()
-
-
-def plain_name(text: str) -> str | None:
-    """The name that a text is, in backticks or without, or None.
-
-    >>> plain_name("sym"), plain_name("`a``b` "), plain_name("a + 1")
-    ('sym', 'a`b', None)
-    """
-    word = text.strip()
-    inside = word[1:-1].replace("``", "")
-    if len(word) > 1 and word[0] == word[-1] == "`" and "`" not in inside:
-        return unquoted(word)
-    return word if word.isascii() and word.isidentifier() else None
-
-
-def column_names(text: str) -> tuple[str, ...]:
-    """The name of a column, perhaps after a qualifier; none of any other text.
-
-    >>> column_names("price"), column_names("t . `a.b`"), column_names("a + 1")
-    (('price',), ('t', 'a.b'), ())
-    """
-    whole = plain_name(text)
-    if whole is not None:
-        return (whole,)
-    for before, _, after in (text.partition("."), text.rpartition(".")):
-        qualifier, name = plain_name(before), plain_name(after)
-        if qualifier is not None and name is not None:
-            return qualifier, name
-    return ()
-
-
 def unquoted(name: str) -> str:
     """An identifier without its backticks."""
     return name[1:-1].replace("``", "`") if name.startswith("`") else name

@@ -39,7 +39,7 @@ from matchrec.conditions.row_column import Framed, RowColumn, Shifted, texts_in
 from matchrec.errors.run.origins import SqlOrigin, with_origin
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.show import show_frame
-from matchrec.plan.text import Template, struct_fields, template, unquoted
+from matchrec.plan.text import Template, quoted, template
 from matchrec.spark import wire
 from matchrec.spark.session import Relation
 from matchrec.spark.transport import Sent
@@ -307,7 +307,7 @@ class Unsorted(Preparation):
         """
         names, structs = self.names_of_parts(columns), fields_by_name(columns)
         items = [one for one in names.crossing(columns) if one.name not in structs]
-        parts = (names.inner[field] for fields in structs.values() for field in fields)
+        parts = (names.inner[quoted(one)] for fields in structs.values() for one in fields)
         items = add_columns(items, (*parts, *self.key_names(names), *self.order_names(names)))
         if self.drafted.row_conditions or not items:
             items += bit_columns("FALSE", map(names.over_window, self.drafted.row_conditions))
@@ -357,14 +357,14 @@ class Unsorted(Preparation):
         """The structs that the workers put together."""
         inner = self.names_of_parts(columns).inner
         return tuple(
-            Struct(name, tuple(map(unquoted, fields)), tuple(inner[field] for field in fields))
+            Struct(name, fields, tuple(inner[quoted(field)] for field in fields))
             for name, fields in fields_by_name(columns).items()
         )
 
     def names_of_parts(self, columns: tuple[RowColumn, ...]) -> ColumnNames:
         """The names of all columns, also of the fields of structs."""
         fields = fields_by_name(columns).values()
-        return self.names(columns, texts=[field for one in fields for field in one])
+        return self.names(columns, texts=[quoted(field) for one in fields for field in one])
 
 
 def add_columns(items: list[SelectItem], names: Iterable[str]) -> list[SelectItem]:
@@ -375,9 +375,4 @@ def add_columns(items: list[SelectItem], names: Iterable[str]) -> list[SelectIte
 
 def fields_by_name(columns: tuple[RowColumn, ...]) -> dict[str, tuple[str, ...]]:
     """The columns of each struct of columns that crosses, by its name."""
-    found = {
-        wire.column(place): struct_fields(column.text)
-        for place, column in enumerate(columns)
-        if column.looks_at_one_row
-    }
-    return {name: fields for name, fields in found.items() if fields}
+    return {wire.column(place): one.fields for place, one in enumerate(columns) if one.fields}

@@ -207,7 +207,7 @@ def why_spark_sorts(question: Question) -> str | None:
     if options.transport == "pandas":
         return "only Spark sorts rows that cross in pandas"
     plan = question.rules[0].plan
-    keys = [question.columns.name(key.text) or "" for key in plan.partition_by]
+    keys = [question.columns.find(key.names) or "" for key in plan.partition_by]
     if question.has_times:
         return None
     if options.sort == "auto" and is_bucketed_by(question.relation.rows, keys):

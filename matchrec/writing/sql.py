@@ -61,7 +61,7 @@ def read_sase(text: str, streams: Streams) -> ReadQuery:
 
 def read_pattern(pattern: Pattern, streams: Streams) -> ReadQuery:
     """A Pattern. Raises for a call of the whole pattern that SQL does not have."""
-    query = PatternQuery(pattern, streams.order_by, streams.partition_by, ("*",))
+    query = PatternQuery(pattern, streams.order_by, streams.partition_by, ())
     plan, source = as_clause(query)
     if pattern.most_matches is not None:  # numbered in another order
         raise errors.unconverted_option(option=f"first_matches({pattern.most_matches})")

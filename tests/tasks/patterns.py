@@ -107,7 +107,7 @@ def searchable(question: Question) -> tuple[Task, Partitions]:
 def computed(column: RowColumn, events: Sequence[Event]) -> pa.Array:
     """A column of all events, as Spark would compute it."""
     (text,) = column.pieces
-    if text == "struct(e)":
+    if text == "struct(`e`)":
         return pa.array([{"e": event["e"]} for event in events], pa.struct([("e", pa.string())]))
     tree = sqlglot.parse_one(text, read="spark")
     values = [value(tree, event, {}) for event in events]

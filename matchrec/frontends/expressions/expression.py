@@ -22,11 +22,12 @@ from matchrec.frontends.lexing.tokens import (
     Dialect,
     TokenKind,
     TokenSequence,
+    column_names,
     read_tokens,
     words,
 )
 from matchrec.plan.clauses import RowExpression
-from matchrec.plan.expression import DEEPEST, LONG_CHAIN, Operation, Scalar, amount_of
+from matchrec.plan.expression import DEEPEST, LONG_CHAIN, Operation, Scalar, amount_of, names_of
 from matchrec.plan.operations import NO_OPERATIONS, Operations, named, with_constant
 from matchrec.plan.text import NONDETERMINISTIC
 from matchrec.source import Source, Span
@@ -236,7 +237,13 @@ def parse_row_expression(tokens: TokenSequence, clause: ClausePart) -> RowExpres
     reader, tree = _read(tokens, Scope(clause, of_rows=False))
     if clause is not ClausePart.WITHIN and _is_constant(reader):
         raise constant_key(tokens.text_at(tree.span), reader.clause, tree.span)
-    return RowExpression(reader.written(tree.span), tree.span, amount=amount_of(tree))
+    text, names = reader.written(tree.span), names_of(tree)
+    return RowExpression(text, tree.span, amount=amount_of(tree), names=names)
+
+
+def key_expression(text: str) -> RowExpression:
+    """SQL over one row that was read before, in Spark's dialect."""
+    return RowExpression(text, names=column_names(read_tokens(text).tokens))
 
 
 def _read(tokens: TokenSequence, scope: Scope) -> tuple[ScalarReader, Scalar]:

@@ -32,6 +32,7 @@ from matchrec.frontends.lexing.tokens import (
     WINDOW_ONLY,
     Dialect,
     TokenKind,
+    column_names,
     words,
 )
 from matchrec.plan.expression import (
@@ -194,8 +195,10 @@ class OperandReader(ExpressionCursor):
                 return self.term(start, NO_OPERATIONS)
         self.rows_read.append(RowRead(variable, span, is_column=True))
         self.last_read = None if is_star else span
-        text = self.written(self.span(parts[1 if is_known else 0], self.position))
-        return column_term(Navigation(variable), text, span)
+        own = parts[1 if is_known else 0]
+        text = self.written(self.span(own, self.position))
+        names = column_names(self.tokens[own : self.position])
+        return column_term(Navigation(variable), text, span, names)
 
     def path(self) -> list[int]:
         """Where each name of a column stands; goes past them, and past those of a variant."""

@@ -53,6 +53,7 @@ from matchrec.plan.expression import (
     Term,
     column_term,
     inner_references,
+    names_of,
     row_text,
     with_references,
     with_semantics,
@@ -417,7 +418,8 @@ def _operand(reader: ExpressionCursor, index: int, argument: Range, semantics: S
             raise errors.column_in_double_quotes(only.span, clause=reader.clause, text=only.text)
         call = reader.text.call_span(index)
         raise pattern_errors.no_column(call, function=reader.key_at(index), clause=reader.clause)
-    return Term((ColumnReference(navigation, row_text(tree), None, operations),), span)
+    found = ColumnReference(navigation, row_text(tree), None, operations, names_of(tree))
+    return Term((found,), span)
 
 
 def _is_whole_call(reader: ExpressionCursor, index: int, end: int) -> bool:

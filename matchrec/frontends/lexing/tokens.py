@@ -226,6 +226,18 @@ MOST = 2**31 - 1
 """The greatest number of rows or repetitions: what Spark takes as the distance of `lag`."""
 
 
+def column_names(tokens: Sequence[Token]) -> tuple[str, ...]:
+    """The name of a column with its qualifiers before it; none of any other tokens.
+
+    >>> column_names(read_tokens("t . `a.b`").tokens), column_names(read_tokens("a + 1").tokens)
+    (('t', 'a.b'), ())
+    """
+    names = tokens[::2]
+    are_names = all(one.is_name and (one.text.isascii() or not one.is_word) for one in names)
+    dots = all(one.key == "." for one in tokens[1::2])
+    return tuple(one.text for one in names) if are_names and dots and len(tokens) % 2 else ()
+
+
 def whole_number(digits: str) -> int | None:
     """The number, or None where it is greater than `MOST`.
 

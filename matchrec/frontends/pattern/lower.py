@@ -5,7 +5,7 @@ The conditions of a pattern stand one below the other in a text, so that errors 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -13,7 +13,7 @@ from matchrec.errors import stages as errors
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import PATTERN_CALLS
 from matchrec.frontends.durations import Duration
-from matchrec.frontends.expressions.expression import parse_scalar
+from matchrec.frontends.expressions.expression import key_expression, parse_scalar
 from matchrec.frontends.expressions.reader import ClausePart, Scope
 from matchrec.frontends.lexing.tokens import SPARK, Dialect, read_tokens
 from matchrec.frontends.pattern import checks, tree
@@ -23,7 +23,6 @@ from matchrec.plan.clauses import (
     FirstMatches,
     MatchOutput,
     Measure,
-    RowExpression,
     RowsPerMatch,
     SkipTo,
     SortItem,
@@ -57,7 +56,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.operations import named
 from matchrec.plan.rules import check
 from matchrec.plan.stages import Skip, Staging, Steps, Timeouts, Until, words
-from matchrec.plan.text import sum_or_null
+from matchrec.plan.text import quoted, sum_or_null
 from matchrec.source import Source, Span
 
 # Conditions of stages as expressions: what reads the candidate, and what reads events before it.
@@ -164,7 +163,7 @@ def too_far(order: str, window: str) -> Operation:
         wide = f"({order}) + (0L)"  # a difference of these overflows where it is too large
         here, there = (added(one, wide) for one in (Navigation(_CANDIDATE), Navigation()))
         return complement(differs_by_less(here, there, number_term(int(window), NOWHERE)))
-    here = column_term(Navigation(_CANDIDATE), order)
+    here = time_at(Navigation(_CANDIDATE), order)
     end = added(Navigation(), f"({order}) + ({window})")
     return complement(comparison("<", here, end))
 
@@ -172,6 +171,11 @@ def too_far(order: str, window: str) -> Operation:
 def added(navigation: Navigation, text: str) -> Term:
     """A sum over one row, of the row that a navigation finds."""
     return Term((ColumnReference(navigation, text, None, named("+")),), NOWHERE)
+
+
+def time_at(navigation: Navigation, order: str) -> Term:
+    """The time of the row that a navigation finds."""
+    return column_term(navigation, order, names=key_expression(order).names)
 
 
 def later(order: str, window: str) -> str:
@@ -182,14 +186,15 @@ def later(order: str, window: str) -> str:
 FINAL = Semantics.FINAL
 
 
-def match_measures(order: str, stages: Iterable[str], columns: Iterable[str]) -> Iterator[Measure]:
+def match_measures(order: str, stages: Iterable[str], columns: Sequence[str]) -> Iterator[Measure]:
     """Number and times of a match, then for each stage the array of its events."""
     yield measure("match_number", MATCH_NUMBER)
-    yield measure("start_time", ColumnReference(Navigation(end=End.FIRST, semantics=FINAL), order))
-    yield measure("end_time", ColumnReference(Navigation(semantics=FINAL), order))
-    event = f"struct({', '.join(columns)})"
+    for name, end in ("start_time", End.FIRST), ("end_time", End.LAST):
+        yield Measure(name, time_at(Navigation(end=end, semantics=FINAL), order))
+    event = f"struct({', '.join(map(quoted, columns)) or '*'})"
     for stage in stages:
-        term = Term((ColumnReference(Navigation(stage), event),), Span(0, 0))
+        read = ColumnReference(Navigation(stage), event, fields=tuple(columns))
+        term = Term((read,), Span(0, 0))
         yield measure(stage, Aggregate("collect_list", stage, (term,), FINAL))
 
 
@@ -209,7 +214,7 @@ EVERYWHERE = "TRUE"
 class PatternQuery:
     """A pattern, and what is to be done with its matches.
 
-    order_by, partition_by, columns: SQL over one row; columns are those of an event. rows: a row
+    order_by, partition_by: SQL over one row. columns: of an event, none for all. rows: a row
     for each match, or for each of its events. timeouts: whether partial matches come out as well.
     dialect: in which conditions are written.
     """
@@ -238,8 +243,8 @@ def lower_pattern(query: PatternQuery) -> tuple[MatchPlan, Source]:
         window = checks.whole_window(stages)
         plan = MatchPlan(
             pattern=words(steps),
-            partition_by=tuple(RowExpression(text) for text in query.partition_by),
-            order_by=tuple(SortItem(RowExpression(text)) for text in query.order_by),
+            partition_by=tuple(map(key_expression, query.partition_by)),
+            order_by=tuple(SortItem(key_expression(text)) for text in query.order_by),
             measures=measures(query),
             rows_per_match=query.rows,
             within=None if window is None else Within(window.interval()),

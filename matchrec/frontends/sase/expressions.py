@@ -279,7 +279,7 @@ class ExpressionReader:
                     node.span, written=written, clause=self.clause
                 )
             raise errors.missing_attribute(node.span, written=written, clause=self.clause)
-        return column_term(navigation, node.attribute.sql, node.span)
+        return column_term(navigation, node.attribute.sql, node.span, node.attribute.names)
 
     def navigation(self, node: Identifier) -> Navigation:
         """The row that an identifier reads, in an aggregate each of its rows."""

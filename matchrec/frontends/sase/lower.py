@@ -13,6 +13,7 @@ from math import prod
 
 from matchrec.errors import sase as errors
 from matchrec.errors.rules import duplicate_measure
+from matchrec.frontends.expressions.expression import key_expression
 from matchrec.frontends.sase.expressions import (
     CLOSING,
     Components,
@@ -95,9 +96,9 @@ def lower(
     within = query.window
     plan = MatchPlan(
         pattern=pattern(components),
-        partition_by=tuple(RowExpression(text) for text in partition_by),
-        equal=tuple(RowExpression(key.sql, key.span) for key in conditions.keys),
-        order_by=tuple(SortItem(RowExpression(text)) for text in order_by),
+        partition_by=tuple(map(key_expression, partition_by)),
+        equal=tuple(RowExpression(key.sql, key.span, names=key.names) for key in conditions.keys),
+        order_by=tuple(SortItem(key_expression(text)) for text in order_by),
         measures=tuple(measures(query, components)) or tuple(event_arrays(components)),
         within=Within(within) if isinstance(within, RowExpression) else None,
         within_rows=within.events if isinstance(within, EventWindow) else None,
@@ -234,19 +235,20 @@ class Conditions:
         first = self.components.variables[0]
         event_type = component.event_type
         if event_type.literal is not None:
-            here = reference(variable, self.type_column, event_type.span)
+            names = key_expression(self.type_column).names
+            here = column_term(Navigation(variable), self.type_column, event_type.span, names)
             yield comparison("=", here, literal(event_type.literal, event_type.span))
         for test in self.tests:
-            here = reference(variable, test.sql, test.span)
+            here = reference(variable, test)
             if self.query.strategy is Strategy.STRICT_CONTIGUITY and variable != first:
-                yield comparison("=", here, reference(first, test.sql, test.span))
+                yield comparison("=", here, reference(first, test))
             else:
                 yield Operation("IS NOT NULL", (here, " IS NOT NULL"), test.span)
 
 
-def reference(variable: str, sql: str, span: Span) -> Term:
-    """A column of the last row of a variable."""
-    return column_term(Navigation(variable), sql, span)
+def reference(variable: str, attribute: Attribute) -> Term:
+    """An attribute of the last row of a variable."""
+    return column_term(Navigation(variable), attribute.sql, attribute.span, attribute.names)
 
 
 # Where a conjunct is tested: at its last identifier, the one that is bound latest.

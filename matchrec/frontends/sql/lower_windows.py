@@ -51,6 +51,7 @@ from matchrec.plan.expression import (
     inner_references,
     joined,
     looks_at_columns_only,
+    names_of,
     number_term,
     row_text,
     terms,
@@ -315,7 +316,8 @@ def _row_value(tokens: TokenSequence) -> Scalar | None:
     if not number or not plain:
         return None
     navigation = Navigation(None, _ROW_VALUES[name], number - 1, 0, Semantics.FINAL)
-    return Term((ColumnReference(navigation, row_text(term), span, term.operations),), span)
+    text, names = row_text(term), names_of(term)
+    return Term((ColumnReference(navigation, text, span, term.operations, names),), span)
 
 
 PASSED = "before the match"

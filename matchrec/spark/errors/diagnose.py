@@ -43,6 +43,7 @@ from matchrec.plan.expression import (
     Semantics,
     Term,
     conjuncts,
+    inner_references,
     operand_of,
     render,
     terms,
@@ -66,7 +67,7 @@ PARAMETER = re.compile(r"'[^']*'|(?<![\w`:\])]):([A-Za-z_]\w*)")
 class WrittenSql:
     """SQL over one row that stands for something the user wrote, and where.
 
-    call: of the function around it, up to there, or with which it is compared. beside: the texts
+    call: of the function around it, up to there, or with which it is compared. beside: the columns
     with it.
     """
 
@@ -74,7 +75,7 @@ class WrittenSql:
     text: str
     span: Span | None
     call: str = ""
-    beside: tuple[str, ...] = ()
+    beside: tuple[ColumnReference, ...] = ()
 
 
 def everything_written(plan: MatchPlan) -> Iterator[WrittenSql]:
@@ -110,11 +111,11 @@ def conditions_over_one_row(plan: MatchPlan) -> Iterator[WrittenSql]:
 
 def written_in(clause: str, scalar: Scalar) -> Iterator[WrittenSql]:
     """The arguments of the references, then the whole expression, or the parts of its AND."""
-    beside = tuple(text for one in scalar.references for text in arguments(one))
+    beside = tuple(read for one in scalar.references for read in columns_read(one))
     for reference in scalar.references:
         call = call_around(reference, scalar)
-        for text in arguments(reference):
-            yield WrittenSql(clause, text, reference.span or scalar.span, call, beside)
+        for read in columns_read(reference):
+            yield WrittenSql(clause, read.argument, reference.span or scalar.span, call, beside)
         if isinstance(reference, Aggregate):
             yield WrittenSql(clause, over_all_rows(reference), reference.span or scalar.span)
     for part in conjuncts(scalar):
@@ -137,14 +138,10 @@ def over_one_row(clause: str, scalar: Scalar) -> Iterator[WrittenSql]:
         yield WrittenSql(clause, render(scalar, stand_in), scalar.span)
 
 
-def arguments(reference: Reference) -> tuple[str, ...]:
-    match reference:
-        case ColumnReference(argument=argument):
-            return (argument,)
-        case Aggregate():
-            return tuple(one.argument for term in terms(reference) for one in columns_of(term))
-        case _:
-            return ()
+def columns_read(reference: Reference) -> tuple[ColumnReference, ...]:
+    """The columns that a reference reads, of an aggregate those on each row."""
+    read = inner_references(reference) if isinstance(reference, Aggregate) else (reference,)
+    return tuple(one for one in read if isinstance(one, ColumnReference))
 
 
 def over_all_rows(aggregate: Aggregate) -> str:
@@ -154,10 +151,6 @@ def over_all_rows(aggregate: Aggregate) -> str:
     condition = aggregate.condition
     where = render(condition, stand_in) if condition else None
     return call_of_aggregate(aggregate, texts, ordering, where)
-
-
-def columns_of(term: Scalar) -> Iterator[ColumnReference]:
-    return (reference for reference in term.references if isinstance(reference, ColumnReference))
 
 
 def stand_in(reference: Reference) -> str:
@@ -317,7 +310,7 @@ def value_so_far(measure: Measure, plan: MatchPlan) -> str:
 
 def example_for(written: WrittenSql, relation: Relation, columns: InputColumns) -> str:
     """A column that may have been meant: one beside it, or one that its function can take."""
-    known = tuple(filter(None, map(columns.name, written.beside)))
+    known = tuple(filter(None, (columns.find(read.names) for read in written.beside)))
     if written.call and not known:
         fields = relation.rows.schema.fields
         known = tuple(field.name for field in fields if isinstance(field.dataType, NumericType))

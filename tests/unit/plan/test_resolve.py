@@ -2,13 +2,16 @@
 
 import pytest
 
-from matchrec.plan.resolve import InputColumns
+from matchrec.frontends.expressions.expression import parse_row_expression
+from matchrec.frontends.expressions.reader import ClausePart
+from matchrec.frontends.lexing.tokens import read_tokens
+from matchrec.plan.resolve import InputColumns, resolve_row
 
 COLUMNS = InputColumns(("sym", "Price", "a b", "twice", "twice"), alias="t")
 
 
 @pytest.mark.parametrize(
-    ("text", "canonical"),
+    ("text", "resolved"),
     [
         ("sym", "`sym`"),
         (" SYM ", "`sym`"),
@@ -17,16 +20,21 @@ COLUMNS = InputColumns(("sym", "Price", "a b", "twice", "twice"), alias="t")
         ("price", "`Price`"),
         ("`a b`", "`a b`"),
         ("u.sym", "u.sym"),
+        ("u.t.sym", "u.t.sym"),
         ("sym.x", "sym.x"),
         ("twice", "twice"),
         ("sym + 1", "sym + 1"),
+        ("(sym)", "(sym)"),
         ("nothing", "nothing"),
     ],
 )
-def test_canonical(text: str, canonical: str) -> None:
-    assert COLUMNS.canonical(text) == canonical
+def test_a_column_has_one_text(text: str, resolved: str) -> None:
+    written = parse_row_expression(read_tokens(text), ClausePart.PARTITION_BY)
+    key = resolve_row(written, COLUMNS)
+    assert key.text == resolved
+    assert COLUMNS.name(key.text) == COLUMNS.find(written.names)
 
 
 def test_case_sensitive_names() -> None:
     columns = InputColumns(("a", "A"), case_sensitive=True)
-    assert [columns.index(text) for text in ("a", "A", "b")] == [0, 1, None]
+    assert [columns.find((name,)) for name in ("a", "A", "b")] == ["a", "A", None]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from matchrec.conditions.row_column import row_column
+from matchrec.conditions.row_column import RowColumn, row_column
 from matchrec.spark.columns import fields_by_name
 from matchrec.spark.wire import Struct
 from matchrec.spark.worker.arrays import with_structs
@@ -18,6 +18,5 @@ def test_columns_of_a_table_become_a_struct() -> None:
 
 
 def test_only_structs_of_columns_are_taken_apart() -> None:
-    texts = ("`a`", "struct(`a`, `b``c`)", "struct(`a` + 1)", "struct(*)", "struct(`a`, b)")
-    columns = tuple(row_column(text) for text in texts)
-    assert fields_by_name(columns) == {"__c1": ("`a`", "`b``c`")}
+    event = RowColumn(("struct(`a`, `b``c`)",), fields=("a", "b`c"))
+    assert fields_by_name((row_column("`a`"), event)) == {"__c1": ("a", "b`c")}
