@@ -10,6 +10,7 @@ would not have come to it, or to which its variable is not mapped.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from matchrec.plan.expression import (
     ColumnReference,
@@ -63,6 +64,23 @@ def guard(guards: Sequence[Scalar], scalar: Scalar) -> Scalar:
         return scalar
     parts = "CASE WHEN ", joined("AND", guards), " THEN ", scalar, " END"
     return Operation("CASE", parts, scalar.span)
+
+
+@dataclass(frozen=True, slots=True)
+class Guards:
+    """A guard, and those before it that look at the same row: a list that shares its beginning."""
+
+    last: Scalar
+    earlier: Guards | None
+
+
+def in_order(guards: Guards | None) -> tuple[Scalar, ...]:
+    """The guards, the first of them first."""
+    found: list[Scalar] = []
+    while guards is not None:
+        found.append(guards.last)
+        guards = guards.earlier
+    return tuple(reversed(found))
 
 
 def guards_of(operation: Operation, place: int) -> Iterator[Scalar]:

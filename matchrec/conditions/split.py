@@ -12,15 +12,15 @@ what combines them is the engine's, and is a tree of `Step`s.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import partial
-from itertools import compress, islice
+from typing import NamedTuple
 
 from matchrec.conditions.aggregates import framed, split_aggregate
 from matchrec.conditions.functions import functions
-from matchrec.conditions.guards import guard, guards_of, holds_of_rows
+from matchrec.conditions.guards import Guards, guard, guards_of, holds_of_rows, in_order
 from matchrec.conditions.residual import (
     BASIC,
     COMPARISONS,
@@ -92,32 +92,50 @@ def split(plan: MatchPlan, scope: RowScope = RowScope.NEIGHBOURS) -> tuple[Split
     )
 
 
+class GuardedRow(NamedTuple):
+    """Where it looks: at rows known before the match, at one position of the run, elsewhere."""
+
+    is_fixed: bool
+    position: Navigation | None
+
+
+ELSEWHERE = GuardedRow(False, None)
+
+
 @dataclass(frozen=True, slots=True)
 class ConditionSplitter:
-    """Splits the condition of one variable. guards: what holds where it is asked."""
+    """Splits the condition of one variable. guards: by their rows, what holds where it is asked."""
 
     plan: MatchPlan
     variable: str
     scope: RowScope = RowScope.NEIGHBOURS
-    guards: tuple[Scalar, ...] = ()
+    guards: Mapping[GuardedRow, Guards] = field(default_factory=dict)
 
     def condition(self, scalar: Scalar) -> SplitCondition:
         """Conjuncts at a fixed distance go before the match, the others during it."""
-        parts = conjuncts(scalar)
-        splitters = [self.where(part, islice(parts, place)) for place, part in enumerate(parts)]
-        tests = [splitter.test(part) for splitter, part in zip(splitters, parts, strict=True)]
-        known = tuple(test for test in tests if test is not None)
+        known: list[RowColumn | Nearby] = []
+        rest: list[Scalar] = []
+        during: list[Step] = []
+        asked, earlier = self, list[Scalar]()
+        for part in conjuncts(scalar):
+            if may_fail(part.operations):
+                asked, earlier = asked.where(part, earlier), []
+            test = asked.test(part)
+            if test is None:
+                rest.append(part)
+                during.append(asked.step(part))
+            else:
+                known.append(test)
+            earlier.append(part)
         before = tuple(test for test in known if isinstance(test, RowColumn))
         nearby = tuple(test for test in known if isinstance(test, Nearby))
-        rest = [place for place, test in enumerate(tests) if test is None]
-        during = [splitters[place].step(parts[place]) for place in rest]
         return SplitCondition(
             self.variable,
             conjunction(before) if before else None,
             all_of(during, scalar.span) if during else None,
             scalar.span,
-            known,
-            tuple(parts[place] for place in rest),
+            tuple(known),
+            tuple(rest),
             joined(nearby, scalar.span) if nearby else None,
         )
 
@@ -134,7 +152,11 @@ class ConditionSplitter:
         """The splitter of what is asked where guards hold; what never fails needs none of them."""
         if not may_fail(scalar.operations):
             return self
-        return replace(self, guards=(*self.guards, *guards))
+        known = dict(self.guards)
+        for one in guards:
+            row = self.row_of(one)
+            known[row] = Guards(one, known.get(row))
+        return replace(self, guards=known)
 
     def is_fixed(self, scalar: Scalar) -> bool:
         """Whether it reads only rows that Spark can compute it of, before the match."""
@@ -227,7 +249,7 @@ class ConditionSplitter:
             return None
         if not is_known(scalar.operator):
             return None
-        if all(self.read_same_row(scalar)):
+        if self.guards.keys() <= {self.row_of(scalar)} - {ELSEWHERE}:
             return None
         try:
             return self.combined(scalar)
@@ -243,8 +265,9 @@ class ConditionSplitter:
         """What may fail, computed where the guards of the same row hold."""
         if not may_fail(scalar.operations):
             return scalar
-        same_row = compress(self.guards, self.read_same_row(scalar))
-        return guard((*self.known(scalar), *same_row), scalar)
+        row = self.row_of(scalar)
+        same_row = None if row == ELSEWHERE else self.guards.get(row)
+        return guard((*self.known(scalar), *in_order(same_row)), scalar)
 
     def known(self, scalar: Scalar) -> tuple[Scalar, ...]:
         """What holds of the row, as it is mapped, at which the expression looks; none of others."""
@@ -254,21 +277,15 @@ class ConditionSplitter:
             return ()
         return tuple(filter(None, (holds_of_rows(self.plan, position.variable),)))
 
-    def read_same_row(self, scalar: Scalar) -> Iterator[bool]:
-        """Of each guard, whether it looks at the row, or rows, at which the expression looks."""
-        if self.is_fixed(scalar):
-            return map(self.is_fixed, self.guards)
-        position = one_position(scalar)
-        return (
-            position is not None
-            and one_position(guard) == position
-            and looks_at_columns_only(guard)
-            for guard in self.guards
-        )
+    def row_of(self, scalar: Scalar) -> GuardedRow:
+        """The row, or rows, at which it looks: those before the match, or one of the run."""
+        is_fixed = self.is_fixed(scalar)
+        is_one = not is_fixed and looks_at_columns_only(scalar)
+        return GuardedRow(is_fixed, one_position(scalar) if is_one else None)
 
     def step_of_row(self, variable: str, term: Scalar) -> Step:
         """What is made on a row, mapped to a variable, of what an aggregate evaluates."""
-        return replace(self, variable=variable, guards=()).step(term)
+        return replace(self, variable=variable, guards={}).step(term)
 
 
 class NearbySplitter(ConditionSplitter):
