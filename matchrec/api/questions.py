@@ -11,7 +11,7 @@ from matchrec.nfa.compile import compile_pattern
 from matchrec.plan.expression import Scalar
 from matchrec.plan.match_plan import MatchPlan, search_only
 from matchrec.plan.show import show_scalar
-from matchrec.pruning.gaps import gaps_as_conditions
+from matchrec.pruning.condition_windows import gaps_as_conditions
 from matchrec.spark.coverage import count_starting_rows
 from matchrec.spark.question import Options
 from matchrec.spark.tracing import Target, collect_partition, measure_values

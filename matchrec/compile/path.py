@@ -56,8 +56,11 @@ from matchrec.plan.clauses import Absence
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show
 from matchrec.plan.resolve import InputColumns, resolve
-from matchrec.pruning.condition_windows import find_condition_window, measure_windows
-from matchrec.pruning.gaps import gaps_as_conditions
+from matchrec.pruning.condition_windows import (
+    find_condition_window,
+    gaps_as_conditions,
+    measure_windows,
+)
 from matchrec.pruning.irrelevant_rows import find_relevance_tests
 from matchrec.pruning.locality import Shortcut, why_not
 from matchrec.shortcuts import taken

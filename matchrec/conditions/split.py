@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import partial
-from typing import NamedTuple
 
 from matchrec.conditions.aggregates import framed, split_aggregate
 from matchrec.conditions.functions import functions
@@ -92,14 +91,10 @@ def split(plan: MatchPlan, scope: RowScope = RowScope.NEIGHBOURS) -> tuple[Split
     )
 
 
-class GuardedRow(NamedTuple):
-    """Where it looks: at rows known before the match, at one position of the run, elsewhere."""
+GuardedRow = tuple[bool, Navigation | None]
+"""Where a guard looks: at rows that are known before the match, or at one position of the run."""
 
-    is_fixed: bool
-    position: Navigation | None
-
-
-ELSEWHERE = GuardedRow(False, None)
+ELSEWHERE: GuardedRow = (False, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,7 +276,7 @@ class ConditionSplitter:
         """The row, or rows, at which it looks: those before the match, or one of the run."""
         is_fixed = self.is_fixed(scalar)
         is_one = not is_fixed and looks_at_columns_only(scalar)
-        return GuardedRow(is_fixed, one_position(scalar) if is_one else None)
+        return is_fixed, one_position(scalar) if is_one else None
 
     def step_of_row(self, variable: str, term: Scalar) -> Step:
         """What is made on a row, mapped to a variable, of what an aggregate evaluates."""

@@ -1,9 +1,8 @@
-"""How much numbers and lengths of time are, as they are written, or passed as values."""
+"""Lengths of time that are values: of a window of a Pattern, and of a parameter after WITHIN."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
@@ -13,47 +12,10 @@ from typing import Any
 from matchrec.arguments import ArgumentKind, is_number
 from matchrec.errors import kinds
 from matchrec.errors import stages as errors
+from matchrec.frontends.lexing.tokens import amount_of_number
 from matchrec.plan.clauses import RowExpression
 from matchrec.plan.text import MICROSECONDS, Amount
 from matchrec.source import Span
-
-# Constants of SQL.
-#
-# 1800    30.5    INTERVAL '1' HOUR    INTERVAL 1 HOUR 30 MINUTES    INTERVAL '90 minutes'
-
-
-def amount_of_number(written: str) -> Amount | None:
-    """A number of at most 19 digits, or of 18 before a point and 18 after it; else None.
-
-    >>> amount_of_number("1800L"), amount_of_number("1e3")
-    (Amount(value=Fraction(1800, 1), is_time=False, is_days=False), None)
-    """
-    whole, point, fraction = written.partition(".")
-    if not point:
-        digits = whole[:-1] if whole[-1:] in ("L", "l") else whole
-        is_number = digits.isdecimal() and len(digits) <= 19
-        return Amount(Fraction(digits)) if is_number else None
-    is_number = (whole + fraction).isdecimal() and max(len(whole), len(fraction)) <= 18
-    return Amount(Fraction(written)) if is_number else None
-
-
-def amount_of_interval(words: Sequence[str]) -> Amount | None:
-    """An interval of numbers, each before its unit; None of one with months, or of no number.
-
-    >>> amount_of_interval(["1", "DAYS"]).is_days, amount_of_interval(["1", "MONTH"])
-    (True, None)
-    """
-    numbers = [amount_of_number(word) for word in words[::2]]
-    units = [word.upper().removesuffix("S") for word in words[1::2]]
-    if not words or len(numbers) != len(units) or not MICROSECONDS.keys() >= set(units):
-        return None
-    total = Fraction(0)
-    for number, unit in zip(numbers, units, strict=True):
-        if number is None or (number.value.denominator != 1 and unit != "SECOND"):
-            return None
-        total += number.value * MICROSECONDS[unit]
-    return Amount(total, True, set(units) == {"DAY"}) if total.denominator == 1 else None
-
 
 # How long a window is: a time, or a number in the unit of the order column.
 #

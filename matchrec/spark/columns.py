@@ -305,9 +305,10 @@ class Unsorted(Preparation):
 
         Raises one of Spark's `REFUSALS` for what Spark cannot make sense of.
         """
-        names, structs = self.names_of_parts(columns), fields_by_name(columns)
-        items = [one for one in names.crossing(columns) if one.name not in structs]
-        parts = (names.inner[quoted(one)] for fields in structs.values() for one in fields)
+        names, structs = self.names_of_parts(columns), self.structs(columns)
+        taken_apart = {one.name for one in structs}
+        items = [one for one in names.crossing(columns) if one.name not in taken_apart]
+        parts = (part for one in structs for part in one.parts)
         items = add_columns(items, (*parts, *self.key_names(names), *self.order_names(names)))
         if self.drafted.row_conditions or not items:
             items += bit_columns("FALSE", map(names.over_window, self.drafted.row_conditions))
@@ -356,23 +357,19 @@ class Unsorted(Preparation):
     def structs(self, columns: tuple[RowColumn, ...]) -> tuple[Struct, ...]:
         """The structs that the workers put together."""
         inner = self.names_of_parts(columns).inner
+        found = ((wire.column(place), one.fields) for place, one in enumerate(columns))
         return tuple(
-            Struct(name, fields, tuple(inner[quoted(field)] for field in fields))
-            for name, fields in fields_by_name(columns).items()
+            Struct(name, fields, tuple(inner[quoted(one)] for one in fields))
+            for name, fields in found
+            if fields
         )
 
     def names_of_parts(self, columns: tuple[RowColumn, ...]) -> ColumnNames:
         """The names of all columns, also of the fields of structs."""
-        fields = fields_by_name(columns).values()
-        return self.names(columns, texts=[quoted(field) for one in fields for field in one])
+        return self.names(columns, texts=[quoted(name) for one in columns for name in one.fields])
 
 
 def add_columns(items: list[SelectItem], names: Iterable[str]) -> list[SelectItem]:
     """The items and columns of these names, each once."""
     sent = {item.name for item in items}
     return [*items, *(SelectItem(name, name) for name in dict.fromkeys(names) if name not in sent)]
-
-
-def fields_by_name(columns: tuple[RowColumn, ...]) -> dict[str, tuple[str, ...]]:
-    """The columns of each struct of columns that crosses, by its name."""
-    return {wire.column(place): one.fields for place, one in enumerate(columns) if one.fields}

@@ -14,7 +14,6 @@ from collections.abc import Callable, Mapping
 
 from matchrec.errors.sql import clause as syntax_errors
 from matchrec.errors.sql import expression as errors
-from matchrec.frontends.durations import amount_of_interval, amount_of_number
 from matchrec.frontends.expressions import references
 from matchrec.frontends.expressions.reader import (
     AFTER_OPERAND,
@@ -32,6 +31,8 @@ from matchrec.frontends.lexing.tokens import (
     WINDOW_ONLY,
     Dialect,
     TokenKind,
+    amount_of_interval,
+    amount_of_number,
     column_names,
     words,
 )

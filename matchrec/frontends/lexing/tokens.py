@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from fractions import Fraction
 from functools import cached_property
 
 from sqlglot import Token as SqlglotToken
@@ -22,6 +23,7 @@ from matchrec.errors.message import Message
 from matchrec.errors.sql import clause as errors
 from matchrec.plan.clauses import FirstMatches
 from matchrec.plan.expression import MatchFunction
+from matchrec.plan.text import MICROSECONDS, Amount
 from matchrec.source import Span
 
 # What the names of Spark's functions say about an expression over a match.
@@ -247,6 +249,44 @@ def whole_number(digits: str) -> int | None:
     plain = digits.lstrip("0") or "0"
     number = int(plain) if len(plain) <= len(str(MOST)) else MOST + 1
     return number if number <= MOST else None
+
+
+# How much constants are: a number, or what stands after INTERVAL.
+#
+# 1800    30.5    INTERVAL '1' HOUR    INTERVAL 1 HOUR 30 MINUTES    INTERVAL '90 minutes'
+
+
+def amount_of_number(written: str) -> Amount | None:
+    """A number of at most 19 digits, or of 18 before a point and 18 after it; else None.
+
+    >>> amount_of_number("1800L"), amount_of_number("1e3")
+    (Amount(value=Fraction(1800, 1), is_time=False, is_days=False), None)
+    """
+    whole, point, fraction = written.partition(".")
+    if not point:
+        digits = whole[:-1] if whole[-1:] in ("L", "l") else whole
+        is_number = digits.isdecimal() and len(digits) <= 19
+        return Amount(Fraction(digits)) if is_number else None
+    is_number = (whole + fraction).isdecimal() and max(len(whole), len(fraction)) <= 18
+    return Amount(Fraction(written)) if is_number else None
+
+
+def amount_of_interval(words: Sequence[str]) -> Amount | None:
+    """An interval of numbers, each before its unit; None of one with months, or of no number.
+
+    >>> amount_of_interval(["1", "DAYS"]).is_days, amount_of_interval(["1", "MONTH"])
+    (True, None)
+    """
+    numbers = [amount_of_number(word) for word in words[::2]]
+    units = [word.upper().removesuffix("S") for word in words[1::2]]
+    if not words or len(numbers) != len(units) or not MICROSECONDS.keys() >= set(units):
+        return None
+    total = Fraction(0)
+    for number, unit in zip(numbers, units, strict=True):
+        if number is None or (number.value.denominator != 1 and unit != "SECOND"):
+            return None
+        total += number.value * MICROSECONDS[unit]
+    return Amount(total, True, set(units) == {"DAY"}) if total.denominator == 1 else None
 
 
 def first_matches(number: str, span: Span | None) -> FirstMatches:

@@ -10,10 +10,9 @@ from functools import cached_property
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import sase as errors
 from matchrec.errors.sql.expression import nondeterministic
-from matchrec.frontends.durations import amount_of_number
 from matchrec.frontends.expressions.expression import SAME_SIGNS
 from matchrec.frontends.expressions.operands import NAMING, named_field, operation_of_call
-from matchrec.frontends.lexing.tokens import AGGREGATES, OF_THE_MATCH, WINDOW_ONLY
+from matchrec.frontends.lexing.tokens import AGGREGATES, OF_THE_MATCH, WINDOW_ONLY, amount_of_number
 from matchrec.frontends.sase.nodes import (
     Attribute,
     Component,

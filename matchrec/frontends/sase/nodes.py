@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
-from matchrec.frontends.durations import amount_of_interval, amount_of_number
+from matchrec.frontends.lexing.tokens import amount_of_interval, amount_of_number
 from matchrec.plan.clauses import FirstMatches, RowExpression
 from matchrec.plan.text import Amount, quoted, string_literal, unquoted
 from matchrec.source import Span

@@ -12,8 +12,13 @@ from lark.exceptions import UnexpectedInput, UnexpectedToken
 from matchrec.errors import sase as errors
 from matchrec.errors.kinds import MatchRecognizeError, shown_in
 from matchrec.errors.sql import clause as syntax_errors
-from matchrec.frontends.durations import amount_of_interval, amount_of_number
-from matchrec.frontends.lexing.tokens import MOST, first_matches, whole_number
+from matchrec.frontends.lexing.tokens import (
+    MOST,
+    amount_of_interval,
+    amount_of_number,
+    first_matches,
+    whole_number,
+)
 from matchrec.frontends.sase.expressions import attribute_read
 from matchrec.frontends.sase.nodes import (
     Component,

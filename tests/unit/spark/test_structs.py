@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from matchrec.conditions.row_column import RowColumn, row_column
-from matchrec.spark.columns import fields_by_name
+import matchrec
+from matchrec.conditions.row_column import term_column
+from matchrec.frontends.expressions.expression import parse_scalar
+from matchrec.frontends.expressions.reader import ClausePart, Scope
+from matchrec.frontends.lexing.tokens import read_tokens
+from matchrec.frontends.pattern.lower import PatternQuery, lower_pattern
+from matchrec.plan.expression import Aggregate
 from matchrec.spark.wire import Struct
 from matchrec.spark.worker.arrays import with_structs
+
+SCOPE = Scope(ClausePart.MEASURES, ("A",))
 
 
 def test_columns_of_a_table_become_a_struct() -> None:
@@ -17,6 +24,13 @@ def test_columns_of_a_table_become_a_struct() -> None:
     assert found.column("__c2").to_pylist() == [{"n": 1, "s": "a"}, {"n": None, "s": "b"}]
 
 
-def test_only_structs_of_columns_are_taken_apart() -> None:
-    event = RowColumn(("struct(`a`, `b``c`)",), fields=("a", "b`c"))
-    assert fields_by_name((row_column("`a`"), event)) == {"__c1": ("a", "b`c")}
+def test_a_struct_of_columns_is_told_by_what_reads_it() -> None:
+    query = PatternQuery(matchrec.Pattern.begin("a"), ("t",), (), ("a", "b`c"))
+    events = lower_pattern(query)[0].measures[-1].value.references[0]
+    assert isinstance(events, Aggregate)
+    column = term_column(events.arguments[0])
+    assert column.text == "struct(`a`, `b``c`)"
+    assert column.fields == ("a", "b`c")
+    user, _ = parse_scalar(read_tokens("count(struct(a, b)) + a"), SCOPE).operands
+    assert isinstance(counted := user.references[0], Aggregate)
+    assert term_column(counted.arguments[0]).fields == ()
