@@ -425,19 +425,15 @@ def _window(clause: ClauseTokens, start: int, end: int) -> WindowNode:
 
 
 def _interval(clause: ClauseTokens, start: int, end: int, unit: str | None) -> ExpressionText:
-    """An interval as SQL. A literal is read as the value of a parameter, in whose place a set of
-    rules has it; a number is Spark's, but for one without the unit that INTERVAL needs.
-    """
+    """An interval as SQL. A text is read as the value of a parameter, as a set of rules has it."""
     written = expression_at(clause, start, end)
     if is_time(clause, start):
         raise errors.distance_without_interval(written.span, text=written.text)
-    first, last = start + (unit is not None), end - bool(unit)
-    literal = clause[first] if last - first == 1 else None
-    if literal is None or not (literal.is_string or (literal.is_constant and unit == "")):
+    last, words = clause[end - 1 - bool(unit)], (unit is not None) + bool(unit)
+    if end - start > 1 + words or not (last.is_string or (last.is_constant and unit == "")):
         return written
-    value = literal.text[1:-1].replace("\\'", "'") if literal.is_string else literal.text
-    length = interval(value, "WITHIN", written.span, (literal.text, unit))
-    return ExpressionText(length, written.span)
+    value = last.text[1:-1].replace("\\'", "'") if last.is_string else last.text
+    return ExpressionText(interval(value, "WITHIN", written.span, (last.text, unit)), written.span)
 
 
 T = TypeVar("T")
