@@ -9,10 +9,12 @@ Results never depend on it. Users have no switch for it; tests have one, and com
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from threading import Lock
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -96,3 +98,36 @@ def each_under(shortcuts: Shortcuts, items: Callable[[], Iterator[T]]) -> Iterat
             except StopIteration:
                 return
         yield item
+
+
+MOST_TEXTS = 500
+
+
+def once(read: Callable[..., T], most: int = 1 << 18) -> Callable[..., T]:
+    """What reads texts, with the nodes of the newest of them: a node depends on nothing else.
+
+    most: characters of all texts that are kept. Whatever else it takes tells equal texts apart.
+    Frames, views, values and settings are asked of anew for each query.
+
+    >>> numbers = iter(range(9))
+    >>> read = once(lambda text: next(numbers), most=3)
+    >>> [read(text) for text in ("a", "a", "bc", "def", "a")]
+    [0, 0, 1, 2, 3]
+    """
+    kept: OrderedDict[tuple[str, tuple[Hashable, ...]], T] = OrderedDict()
+    keeping = Lock()
+
+    def read_once(text: str, *others: Hashable) -> T:
+        key = text, others
+        with keeping:
+            if taken().texts and key in kept:
+                kept.move_to_end(key)  # the newest is the last
+                return kept[key]
+        node = read(text, *others)
+        with keeping:
+            kept[key] = node
+            while len(kept) > MOST_TEXTS or sum(len(known) for known, _ in kept) > most:
+                kept.popitem(last=False)
+        return node
+
+    return read_once

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from itertools import islice
-from threading import Lock
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
@@ -30,10 +28,11 @@ from matchrec.errors.language import SASE
 from matchrec.errors.sql.foreign_names import or_dialect
 from matchrec.errors.warnings import other_in_product
 from matchrec.frontends.dialects.products import PRODUCTS, SPARK, Product, products_shown
+from matchrec.frontends.lexing import tokens as lexing
 from matchrec.frontends.sql.grammar import parse_clause
 from matchrec.frontends.sql.locate import parse
 from matchrec.frontends.sql.nodes import MatchRecognize, QueryNode
-from matchrec.shortcuts import taken
+from matchrec.shortcuts import once
 from matchrec.source import Origin, Source
 from matchrec.spark.errors.users_terms import InUsersTerms
 from matchrec.spark.question import NO_OPTIONS
@@ -41,42 +40,6 @@ from matchrec.spark.question import NO_OPTIONS
 if TYPE_CHECKING:
     from matchrec.frontends.dialects.rules.place import ClauseKinds, Kinds, Tables
     from matchrec.frontends.dialects.translate import Translation
-
-Node = TypeVar("Node")
-
-
-MOST_TEXTS = 500
-
-
-def once(read: Callable[..., Node], most: int = 1 << 18) -> Callable[..., Node]:
-    """What reads texts, with the nodes of the newest of them: a node depends on nothing else.
-
-    most: characters of all texts that are kept. Whatever else it takes tells equal texts apart.
-    Frames, views, values and settings are asked of anew for each query.
-
-    >>> numbers = iter(range(9))
-    >>> read = once(lambda text: next(numbers), most=3)
-    >>> [read(text) for text in ("a", "a", "bc", "def", "a")]
-    [0, 0, 1, 2, 3]
-    """
-    kept: OrderedDict[tuple[str, tuple[Hashable, ...]], Node] = OrderedDict()
-    keeping = Lock()
-
-    def read_once(text: str, *others: Hashable) -> Node:
-        key = text, others
-        with keeping:
-            if taken().texts and key in kept:
-                kept.move_to_end(key)  # the newest is the last
-                return kept[key]
-        node = read(text, *others)
-        with keeping:
-            kept[key] = node
-            while len(kept) > MOST_TEXTS or sum(len(known) for known, _ in kept) > most:
-                kept.popitem(last=False)
-        return node
-
-    return read_once
-
 
 parse_once, parse_clause_once = once(parse), once(parse_clause)
 
@@ -135,7 +98,8 @@ def parse_clause_of(
     return replace(clause, columns=product.columns), source
 
 
-# Mistakes that show before there is a session, which takes seconds to start.
+# Mistakes that show before there is a session, which takes seconds to start. What was read here is
+# not read again once there is one, unless that says what double quotes are, or types of columns.
 
 
 def check_query(text: str, language: str, values: Mapping[str, object]) -> None:
@@ -145,12 +109,12 @@ def check_query(text: str, language: str, values: Mapping[str, object]) -> None:
     """
     with said_alone(text):
         if language == "sase":
-            from matchrec.frontends.sase.parser import parse as parse_sase
+            from matchrec.frontends.sase.parser import parse_once as parse_sase_once
 
             with shown_in(Source(text), SASE):
-                parse_sase(text)
+                parse_sase_once(text, None)
         elif PRODUCTS[language] is SPARK:
-            query = parse(text)
+            query = parse_once(text, (), lexing.SPARK)
             with shown_in(query.source):
                 for site in query.sites:
                     lower_site(site, values)
@@ -163,7 +127,7 @@ def check_query(text: str, language: str, values: Mapping[str, object]) -> None:
 def check_clause(text: str) -> None:
     """Raises MatchRecognizeError for a mistake in the syntax of a clause of Spark SQL."""
     with said_alone(text):
-        parse_clause(text)
+        parse_clause_once(text, lexing.SPARK)
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any, get_args
 
@@ -13,7 +14,7 @@ from matchrec.cli.arguments import ASKED, QUERY, STREAM, Parsed, asks, tells_fai
 from matchrec.cli.failures import tell, while_it_runs
 from matchrec.cli.files import writable_table, write
 from matchrec.cli.queries import QueryRequest, QuerySource, load_pattern
-from matchrec.cli.rows import FORMATS, SHOWN_ROWS, print_rows
+from matchrec.cli.rows import FORMATS, SHOWN_ROWS, write_rows
 from matchrec.errors import command as errors
 from matchrec.source import counted
 
@@ -71,7 +72,7 @@ def run(asked: QueryRequest, form_of_rows: str, file: Path | None, limit: int | 
             return
         most = limit or (SHOWN_ROWS if form_of_rows == "table" else None)
         with while_it_runs():
-            has_more = print_rows(frame, form_of_rows, most, watch)
+            _, has_more = write_rows(frame, form_of_rows, most, watch, sys.stdout)
         if has_more:
             rows = counted(most or 0, "row")
             tell(f"showing {rows}; --limit shows more, --output writes all")

@@ -9,11 +9,13 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from matchrec.cli.rows import check_names, comes_as_arrow, kept, write_rows
 from matchrec.errors import command as errors
 
 if TYPE_CHECKING:
@@ -28,7 +30,8 @@ FORMATS = {
     ".jsonl": "json",
     ".ndjson": "json",
 }
-COMPRESSIONS = {".gz": "gzip", ".bz2": "bzip2"}
+WRITTEN = {".csv": "csv", ".tsv": "tsv", ".json": "jsonl", ".jsonl": "jsonl", ".ndjson": "jsonl"}
+COMPRESSIONS: dict[str, Callable[..., IO[Any]]] = {".gz": gzip.open, ".bz2": bz2.open}
 DELIMITERS = (",", ";", "\t", "|")
 TAB_NAMES = ("tab", "\\t")  # a tab is hard to type
 PARQUET_STARTS = b"PAR1"
@@ -179,26 +182,16 @@ def literal(path: Path) -> str:
     return OF_GLOBS.sub(r"\\\g<0>", str(path.absolute()))
 
 
-def opened(path: Path) -> IO[bytes] | gzip.GzipFile | bz2.BZ2File:
-    """A file's content, decompressed."""
-    match path.suffix.lower():
-        case ".gz":
-            return gzip.GzipFile(path)
-        case ".bz2":
-            return bz2.BZ2File(path)
-        case _:
-            return path.open("rb")
-
-
 def start_of(path: Path) -> bytes:
     """The first bytes of a file, or nothing where it cannot be read here."""
     if not path.is_file():
         return b""
-    with opened(path) as content:
+    with COMPRESSIONS.get(path.suffix.lower(), open)(path, "rb") as content:
         try:
-            return content.read(SNIFFED)
+            start: bytes = content.read(SNIFFED)
         except (OSError, EOFError):  # not compressed as its name says: Spark tells
             return b""
+    return start
 
 
 def starts_an_array(path: Path) -> bool:
@@ -237,26 +230,35 @@ def writable(path: str) -> Path:
 
 def writable_table(path: str) -> Path:
     """The path of a file whose name tells its format, in a folder that is there."""
-    format_of(Path(path))
+    if format_of(Path(path)) == "parquet" and Path(path).suffix.lower() in COMPRESSIONS:
+        raise errors.compressed_parquet(path=path)
     return writable(path)
 
 
 def write(frame: DataFrame, path: Path) -> int:
-    """Writes all rows to one file, in their order, with Spark's own writer; returns how many.
-
-    The rows are computed in parallel and kept, then written by one task; `coalesce(1)` alone would
-    make one task of the match as well.
-    """
-    kept = frame.cache()
-    count = kept.count()
+    """Writes all rows to one file, in order; returns how many. It is there once it is whole."""
     with tempfile.TemporaryDirectory(prefix="matchrec-") as folder:
-        writer = kept.coalesce(1).write.mode("overwrite").format(format_of(path))
-        if bare(path).suffix.lower() == ".tsv":
-            writer = writer.option("sep", "\t")
-        if path.suffix.lower() in COMPRESSIONS:
-            writer = writer.option("compression", COMPRESSIONS[path.suffix.lower()])
-        writer.options(header=True).save(folder)
-        part = next(one for one in Path(folder).iterdir() if one.name[0] not in "._")
+        part = Path(folder) / path.name
+        if format_of(path) == "parquet":
+            written = write_parquet(frame, part)
+        else:
+            form = WRITTEN[bare(path).suffix.lower()]
+            with COMPRESSIONS.get(path.suffix.lower(), open)(part, "wt", encoding="utf-8") as out:
+                written, _ = write_rows(frame, form, None, nullcontext(), out)
         shutil.move(part, path)
-    kept.unpersist()
-    return count
+    return written
+
+
+def write_parquet(frame: DataFrame, path: Path) -> int:
+    """Writes all rows to a file that is not there yet; returns how many."""
+    from pyarrow import parquet
+
+    check_names(frame.columns, "a Parquet file")
+    if comes_as_arrow(frame):
+        parquet.write_table(frame.toArrow(), path)
+    else:
+        parts = path.with_suffix(".parts")
+        with kept(frame, nullcontext()) as rows:
+            rows.coalesce(1).write.parquet(str(parts))
+        next(parts.glob("*.parquet")).rename(path)
+    return parquet.read_metadata(path).num_rows  # type: ignore[no-any-return]

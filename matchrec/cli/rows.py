@@ -10,13 +10,13 @@ from __future__ import annotations
 import csv
 import json
 import re
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from io import StringIO
-from itertools import islice
-from typing import TYPE_CHECKING, Any
+from itertools import count, islice
+from typing import TYPE_CHECKING, Any, TextIO
 
 from matchrec.errors import command as errors
 from matchrec.errors.sql.expression import NUMBERS
@@ -39,74 +39,131 @@ Values = Sequence[Any]
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How rows are printed. encode: as texts, by Spark. lines: of those, with names and types."""
+    """How rows are printed. encode: the texts that Spark makes of columns by their names and types.
+    lines: of those texts.
+    """
 
-    encode: Callable[[DataFrame], DataFrame]
+    encode: Callable[[Types], Sequence[Column]]
     lines: Callable[[Types, Iterable[Values]], Iterator[str]]
 
 
-def print_rows(
-    frame: DataFrame, form: str, limit: int | None, watch: AbstractContextManager[None]
-) -> bool:
-    """Prints the rows, or the first `limit` of them; returns whether there are more.
+def write_rows(
+    frame: DataFrame, form: str, limit: int | None, watch: AbstractContextManager[None], out: TextIO
+) -> tuple[int, bool]:
+    """Writes the rows, or the first `limit` of them; returns how many, and whether there are more.
 
-    watch: shows that Spark is at work, until the first line is printed.
+    watch: shows that Spark is at work, until the first line is written.
     """
-    chosen = FORMATS[form]
-    with computed(chosen.encode(frame), limit, watch) as rows:
-        for line in chosen.lines(frame.dtypes, islice(rows, limit)):
-            sys.stdout.write(f"{line}\n")
-        sys.stdout.flush()
-        return next(iter(rows), None) is not None
+    chosen, numbers = FORMATS[form], count()
+    with computed(frame, chosen.encode(frame.dtypes), limit, watch) as rows:
+        numbered_rows = zip(islice(rows, limit), numbers, strict=False)  # asks for a row first
+        for line in chosen.lines(frame.dtypes, (row for row, _ in numbered_rows)):
+            out.write(f"{line}\n")
+        out.flush()
+        return next(numbers), next(rows, None) is not None
 
 
 @contextmanager
 def computed(
-    frame: DataFrame, limit: int | None, watch: AbstractContextManager[None]
+    frame: DataFrame,
+    texts: Sequence[Column],
+    limit: int | None,
+    watch: AbstractContextManager[None],
 ) -> Iterator[Iterator[Values]]:
-    """The rows once they are computed, in parallel; one after the `limit` says there are more.
+    """Texts of the rows once all are computed, in parallel; one after `limit` says there are more.
 
-    Spark keeps them meanwhile, as a driver may not have the room; to fetch them without that would
-    compute one partition after the other.
+    texts: over columns c0, c1 and so on, as a query may give two columns one name.
     """
-    if limit is not None:
+    numbered = frame.toDF(*(f"c{at}" for at in range(len(frame.columns))))
+    if comes_as_arrow(frame):
         with watch:
-            rows = frame.take(limit + 1)
+            batches = in_order(numbered, texts, limit).toArrow().to_batches()
+        columns = ([column.to_pylist() for column in batch.columns[1:]] for batch in batches)
+        yield (row for batch in columns for row in zip(*batch, strict=True))
+    elif limit is not None:
+        with watch:
+            rows = numbered.select(*texts).take(limit + 1)
         yield iter(rows)
-        return
-    kept = frame.cache()
+    else:
+        with kept(numbered.select(*texts), watch) as cached:
+            yield iter(cached.toLocalIterator())
+
+
+def in_order(numbered: DataFrame, texts: Sequence[Column], limit: int | None) -> DataFrame:
+    """Texts of the rows, or of one more than `limit`, in their order, after the number of each.
+
+    Sail divides sorted rows among its tasks to compute texts, and gives them in any order. The
+    window takes them one by one before that.
+    """
+    from pyspark.sql.functions import expr
+
+    rows = numbered if limit is None else numbered.limit(limit + 1)
+    placed = rows.select("*", expr("row_number() OVER (ORDER BY 1) AS at"))
+    return placed.select("at", *texts).orderBy("at")
+
+
+def comes_as_arrow(frame: DataFrame) -> bool:
+    """Whether all rows come at once, as a table of Arrow: from Sail, which keeps nothing that is
+    cached, and would compute it for every job.
+    """
+    from matchrec.spark.session import Runner
+
+    return Runner(frame.sparkSession).tasks is not None
+
+
+@contextmanager
+def kept(frame: DataFrame, watch: AbstractContextManager[None]) -> Iterator[DataFrame]:
+    """The rows, computed in parallel and kept by Spark, as a driver may not have the room.
+
+    What fetches or writes them in order would compute one partition after the other.
+    """
+    cached = frame.cache()
     try:
         with watch:
-            kept.count()
-        yield iter(kept.toLocalIterator())
+            cached.count()
+        yield cached
     finally:
-        kept.unpersist()
+        cached.unpersist()
+
+
+def check_names(names: Sequence[str], whole: str) -> None:
+    """Raises MatchRecognizeError for two columns of one name, which `whole` cannot have."""
+    for at, name in enumerate(names):
+        if name in names[:at]:
+            raise errors.repeated_column(name=name, whole=whole)
+
+
+def first_texts(frame: DataFrame, limit: int) -> list[Values]:
+    """The first rows, and one more where there are more, each value as Spark casts it to a text."""
+    with computed(frame, as_texts(frame.dtypes), limit, nullcontext()) as rows:
+        return list(rows)
 
 
 def table_text(frame: DataFrame, limit: int) -> tuple[str, bool]:
     """The first rows as an aligned table, and whether there are more."""
-    rows = as_texts(frame).take(limit + 1)
+    rows = first_texts(frame, limit)
     return "\n".join(table_lines(frame.dtypes, rows[:limit])), len(rows) > limit
 
 
-def as_texts(frame: DataFrame) -> DataFrame:
+def numbered_columns(types: Types) -> Iterator[tuple[str, Column, str]]:
+    """The name of each column, the column by its number, and its type."""
+    from pyspark.sql.functions import col
+
+    for at, (name, kind) in enumerate(types):
+        yield name, col(f"c{at}"), kind
+
+
+def as_texts(types: Types) -> Sequence[Column]:
     """Every value as Spark casts it to a text."""
-    columns = numbered(frame)
-    return columns.select(*(columns[name].cast("string") for name in columns.columns))
+    return [column.cast("string") for _, column, _ in numbered_columns(types)]
 
 
-def numbered(frame: DataFrame) -> DataFrame:
-    """The columns with other names: a query may give two columns one name."""
-    return frame.toDF(*(f"c{at}" for at in range(len(frame.columns))))
-
-
-def as_csv(frame: DataFrame) -> DataFrame:
-    """Each row as a line of CSV."""
+def as_csv(types: Types, between: str = ",") -> Sequence[Column]:
+    """Each row as a line of CSV. between: what stands between its fields."""
     from pyspark.sql.functions import struct, to_csv
 
-    columns = numbered(frame)
-    texts = (csv_text(columns[name], kind) for name, kind in columns.dtypes)
-    return columns.select(to_csv(struct(*texts), OF_CSV))
+    texts = (csv_text(column, kind) for _, column, kind in numbered_columns(types))
+    return [to_csv(struct(*texts), {**OF_CSV, "sep": between})]
 
 
 def csv_text(column: Column, kind: str) -> Column:
@@ -118,19 +175,16 @@ def csv_text(column: Column, kind: str) -> Column:
     return base64(column) if kind == "binary" else column.cast("string")
 
 
-def as_json(frame: DataFrame) -> DataFrame:
+def as_json(types: Types) -> Sequence[Column]:
     """Each row as a JSON object. Raises MatchRecognizeError where it would lose a column."""
     from pyspark.sql.functions import concat, concat_ws, lit
 
-    for at, name in enumerate(frame.columns):
-        if name in frame.columns[:at]:
-            raise errors.repeated_column(name=name)
-    columns = numbered(frame)
+    check_names([name for name, _ in types], "a JSON object")
     fields = [
-        concat(lit(f"{json.dumps(name, ensure_ascii=False)}:"), json_value(columns[column], kind))
-        for name, (column, kind) in zip(frame.columns, columns.dtypes, strict=True)
+        concat(lit(f"{json.dumps(name, ensure_ascii=False)}:"), json_value(column, kind))
+        for name, column, kind in numbered_columns(types)
     ]
-    return columns.select(concat(lit("{"), concat_ws(",", *fields), lit("}")))
+    return [concat(lit("{"), concat_ws(",", *fields), lit("}"))]
 
 
 def json_value(column: Column, kind: str) -> Column:
@@ -164,10 +218,10 @@ def table_lines(types: Types, rows: Iterable[Values]) -> Iterator[str]:
     yield from (line.rstrip() for line in captured.get().splitlines())
 
 
-def csv_lines(types: Types, rows: Iterable[Values]) -> Iterator[str]:
+def csv_lines(types: Types, rows: Iterable[Values], between: str = ",") -> Iterator[str]:
     """A line of names, then a line for each row."""
     header = StringIO()
-    csv.writer(header, lineterminator="").writerow([name for name, _ in types])
+    csv.writer(header, delimiter=between, lineterminator="").writerow([name for name, _ in types])
     yield header.getvalue()
     yield from (str(row[0]) for row in rows)
 
@@ -212,6 +266,7 @@ def markdown_row(cells: Iterable[str]) -> str:
 FORMATS = {
     "table": Format(as_texts, table_lines),
     "csv": Format(as_csv, csv_lines),
+    "tsv": Format(partial(as_csv, between="\t"), partial(csv_lines, between="\t")),
     "json": Format(as_json, json_array),
     "jsonl": Format(as_json, json_lines),
     "markdown": Format(as_texts, markdown_lines),

@@ -37,6 +37,10 @@ malformed_delimiter = refused("`{argument}` is no delimiter", hint="write one ch
 # A file that is to be written and is there.
 file_exists = refused("`{path}` exists", hint="add --overwrite, or name another file")
 
+# A compressed file of a format that compresses by itself.
+compressed_parquet = refused("""`{path}` would be compressed twice: Parquet compresses by itself
+    leave .gz or .bz2 out""")
+
 # Results that find no room where they are to go.
 cannot_write = refused("the result cannot be written: {reason}")
 
@@ -50,10 +54,10 @@ malformed_setting = refused("`{argument}` is not NAME=VALUE")
 unknown_engine = refused("""`{argument}` is no engine
     write sail, spark, or the address of a server, sc://HOST:PORT""")
 
-# Two columns of one name in a JSON object.
-repeated_column = refused("""two columns of the result are called `{name}`, and a JSON object has
-        each name once
-    write AS with another name, or --format csv""")
+# Two columns of one name in a JSON object or a Parquet file.
+repeated_column = refused("""two columns of the result are called `{name}`, and {whole} has each
+        name once
+    write AS with another name, or have csv""")
 
 # A Pattern that is not named by its file or module.
 malformed_pattern = refused("""`{where}` does not say where the Pattern is

@@ -12,6 +12,7 @@ from typing import Any
 from matchrec.arguments import ArgumentKind, is_number
 from matchrec.errors import kinds
 from matchrec.errors import stages as errors
+from matchrec.errors.sql.clause import interval_without_unit
 from matchrec.frontends.lexing.tokens import amount_of_number
 from matchrec.plan.clauses import RowExpression
 from matchrec.plan.text import MICROSECONDS, Amount
@@ -85,6 +86,20 @@ def duration(
     if length.amount >= MOST:
         raise errors.too_long_duration(span, call=call, value=value)
     return length
+
+
+def interval(
+    value: object, call: str, span: Span, literal: tuple[str, str | None]
+) -> RowExpression:
+    """A value after WITHIN as Spark SQL. literal: how it is written, and the unit that follows.
+
+    unit: None without the word INTERVAL, empty where nothing follows it.
+    """
+    written, counted_in = literal
+    length = duration(value, call, span, counted_in)
+    if not (length.is_time or counted_in is None):
+        raise interval_without_unit(span, parameter=written)
+    return length.interval(span)
 
 
 def read(value: Any, call: str, span: Span | None) -> Duration | None:

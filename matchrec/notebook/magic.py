@@ -23,7 +23,7 @@ from matchrec.api.sql import IS_SASE, install, uninstall
 from matchrec.arguments import is_dataframe, is_frame, is_session
 from matchrec.cli.failures import sentence_of_spark, warnings_told
 from matchrec.cli.queries import plain_value_of
-from matchrec.cli.rows import SHOWN_ROWS, as_texts
+from matchrec.cli.rows import SHOWN_ROWS, first_texts
 from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
 from matchrec.errors import command as errors
 from matchrec.errors.language import CELL, shown_on
@@ -295,7 +295,7 @@ class Result:
 def first_rows(frame: DataFrame, limit: int, *, asks_for_matches: bool) -> Result:
     """Runs the query as far as it must for so many rows. asks_for_matches: as of Result."""
     numeric = tuple(kind.split("(")[0] in NUMBERS for _, kind in frame.dtypes)
-    found = as_texts(frame).take(limit + 1)
+    found = first_texts(frame, limit)
     rows = tuple(tuple("NULL" if value is None else value for value in row) for row in found)
     names, more = tuple(frame.columns), len(rows) > limit
     return Result(frame, names, rows[:limit], numeric, more, asks_for_matches)

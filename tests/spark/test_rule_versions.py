@@ -192,6 +192,42 @@ def test_a_parameter_is_an_interval(ticks: DataFrame, within: str) -> None:
         assert [row.low for row in found.rule("three").collect()] == [8]
 
 
+UNREAD = "which is not a length of time"
+ALONE = "has a number without a unit"
+LENGTHS = {
+    "WITHIN :gap": (2, 2, "is not a distance along", "is not a distance along", UNREAD),
+    "WITHIN INTERVAL :gap": (2, 2, ALONE, ALONE, UNREAD),
+    "WITHIN INTERVAL :gap MINUTE": (2, 2, 2, 2, UNREAD),
+}
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("within", LENGTHS)
+def test_a_table_reads_an_interval_as_a_call_does(spark: SparkSession, within: str) -> None:
+    """Rows at 0, 5, 10 and 15 minutes: two matches of rows that lie less than 10 minutes apart."""
+    rows = spark.sql("SELECT id AS n, timestamp_seconds(300 * id) AS at FROM range(4)")
+    text = f"PATTERN (A B+) {within} DEFINE B AS n > 0"
+
+    def matches_of_call(value: object) -> int:
+        clause = f"ORDER BY at MEASURES COUNT(*) AS k {text}"
+        return matchrec.match_recognize(rows, clause, {"gap": value}).count()
+
+    def matches_of_table(value: object) -> int:
+        rule = ("x", text, None, dumps({"gap": value}))
+        columns = "rule string, text string, valid_from timestamp, parameters string"
+        table = spark.createDataFrame([rule], columns)
+        return matchrec.match_rules(rows, table, order_by="at").matches.count()
+
+    values = ("10 minutes", "INTERVAL '10' MINUTE", 10, "10", "rubbish")
+    for value, expected in zip(values, LENGTHS[within], strict=True):
+        for count in (matches_of_call, matches_of_table):
+            if isinstance(expected, int):
+                assert count(value) == expected
+            else:
+                with pytest.raises(matchrec.MatchRecognizeError, match=expected):
+                    count(value)
+
+
 @pytest.mark.once
 def test_a_text_in_parameters_is_the_same_in_all_dialects(ticks: DataFrame) -> None:
     text, values = "MEASURES :t AS t PATTERN (A) DEFINE A AS day > 5", {"t": "a\\b'c"}

@@ -34,12 +34,12 @@ def compile_sase(
     output: MatchOutput = MatchOutput.ALL,
 ) -> MatchPlan:
     """The plan of a query's text; errors show their lines of it, or of what it was made of."""
-    from matchrec.frontends.sase.parser import parse  # it loads lark
+    from matchrec.frontends.sase.parser import parse_once  # it loads lark
 
     source = Source(query) if isinstance(query, str) else query
     with shown_in(source, SASE):
         try:
-            read = parse(source.text, source.origin)
+            read = parse_once(source.text, source.origin)
             return lower(read, order_by, partition_by, type_column, output)
         except RecursionError as error:
             raise expression_nested_too_deep(

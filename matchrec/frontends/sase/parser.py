@@ -38,6 +38,7 @@ from matchrec.frontends.sase.nodes import (
 )
 from matchrec.plan.clauses import RowExpression
 from matchrec.plan.text import MICROSECONDS, string_literal, unquoted
+from matchrec.shortcuts import once
 from matchrec.source import Origin, Source, Span
 
 
@@ -53,6 +54,9 @@ def parse(text: str, origin: Origin | None = None) -> SaseQuery:
             return _query(_grammar().parse(text), text)
         except UnexpectedInput as error:
             raise _syntax_error(error, text) from error
+
+
+parse_once = once(parse)
 
 
 @cache

@@ -12,7 +12,7 @@ from matchrec.errors.sql import clause as errors
 from matchrec.errors.sql import pattern as pattern_errors
 from matchrec.errors.sql import window as window_errors
 from matchrec.errors.sql.expression import column_in_double_quotes
-from matchrec.frontends.durations import duration
+from matchrec.frontends.durations import interval
 from matchrec.frontends.expressions.reader import ClausePart
 from matchrec.frontends.lexing.tokens import (
     SPARK,
@@ -416,22 +416,25 @@ def _window(clause: ClauseTokens, start: int, end: int) -> WindowNode:
     stop = end - 2 if between else end - 4 if pair else end
     if stop == start:
         raise errors.nothing_in(span, part="WITHIN")
-    written = _interval(clause, start, stop)
-    after, to = (clause[end - 3].variable, clause[end - 1].variable) if pair else (None, None)
     last = clause.key(stop - 1) if clause.key(stop - 1) in UNITS_OF_TIME else ""
     unit = last if clause.key(start) == "INTERVAL" else None
+    written = _interval(clause, start, stop, unit)
+    after, to = (clause[end - 3].variable, clause[end - 1].variable) if pair else (None, None)
     parameter = _parameter(clause, start + (unit is not None), stop - bool(unit))
     return WindowNode(written, span, between, after, to, None, parameter, unit)
 
 
-def _interval(clause: ClauseTokens, start: int, end: int) -> ExpressionText:
-    """An interval as SQL; a text, as a set of rules has of a parameter, is a length of time."""
+def _interval(clause: ClauseTokens, start: int, end: int, unit: str | None) -> ExpressionText:
+    """An interval as SQL. A text is read as the value of a parameter, as a set of rules has it."""
     written = expression_at(clause, start, end)
     if is_time(clause, start):
         raise errors.distance_without_interval(written.span, text=written.text)
-    if written.text[0] != "'":
+    last, words = clause[end - 1 - bool(unit)], (unit is not None) + bool(unit)
+    if end - start > 1 + words or not (last.is_string or (last.is_constant and unit == "")):
         return written
-    return ExpressionText(duration(written.text[1:-1], "WITHIN", written.span).sql, written.span)
+    value = last.text[1:-1].replace("\\'", "'") if last.is_string else last.text
+    length = interval(value, "WITHIN", written.span, (last.text, unit))
+    return ExpressionText(length.text, written.span)
 
 
 T = TypeVar("T")

@@ -14,8 +14,8 @@ from types import MappingProxyType
 from matchrec.arguments import is_column, is_whole
 from matchrec.errors.kinds import shown
 from matchrec.errors.sql import pattern as errors
-from matchrec.errors.sql.clause import interval_without_unit, search_outside_window, skip_among_all
-from matchrec.frontends.durations import duration
+from matchrec.errors.sql.clause import search_outside_window, skip_among_all
+from matchrec.frontends.durations import interval
 from matchrec.frontends.expressions.expression import parse_row_expression, parse_scalar
 from matchrec.frontends.expressions.reader import ClausePart, Scope
 from matchrec.frontends.lexing.tokens import MOST, Dialect, first_matches, number_of_rows
@@ -282,10 +282,8 @@ def _interval(node: nodes.WindowNode, values: Values, dialect: Dialect) -> RowEx
     value = values.get(given.name) if node.unit is None else _value(given, values)
     if is_column(value) or (node.unit is None and not isinstance(value, str | timedelta)):
         return _row(nodes.ExpressionText(given.written, written.span), ClausePart.WITHIN, dialect)
-    length = duration(value, f"{given.written} in WITHIN", written.span, node.unit)
-    if not (length.is_time or node.unit is None):
-        raise interval_without_unit(written.span, parameter=given.written)
-    return length.interval(written.span)
+    call, literal = f"{given.written} in WITHIN", (given.written, node.unit)
+    return interval(value, call, written.span, literal)
 
 
 def _definitions(clause: nodes.MatchRecognize, pattern: RowPattern) -> Iterator[Definition]:

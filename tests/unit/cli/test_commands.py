@@ -51,6 +51,18 @@ def test_run_writes_one_file_in_order(suffix: str, embedded: Path) -> None:
     assert list(read(embedded / f"rows.{suffix}")["k"]) == ["a", "b"]
 
 
+@pytest.mark.parametrize("suffix", ["parquet", "csv"])
+def test_a_file_has_all_rows_of_a_large_result(suffix: str, embedded: Path) -> None:
+    query = "SELECT id FROM range(200000) ORDER BY id DESC"
+    result = invoke("run", "-", "--output", f"rows.{suffix}", given=query)
+    assert result.stderr == f"200,000 rows written to rows.{suffix}\n"
+    read = {"parquet": pd.read_parquet, "csv": pd.read_csv}[suffix]
+    falling = list(range(199_999, -1, -1))
+    assert list(read(embedded / f"rows.{suffix}")["id"]) == falling
+    printed = invoke("run", "-", "--format", "jsonl", "--limit", "50000", given=query).stdout
+    assert [json.loads(line)["id"] for line in printed.splitlines()] == falling[:50_000]
+
+
 def read_json_lines(path: Path) -> pd.DataFrame:
     return pd.read_json(path, lines=True)
 
@@ -214,6 +226,8 @@ def test_two_columns_of_one_name(embedded: Path) -> None:
     shown = refused("run", "-", "--format", "json", given=query, code=1)
     assert "two columns of the result are called `a`" in shown
     assert invoke("run", "-", "--format", "csv", given=query).stdout == "a,a\n1,2\n"
+    shown = refused("run", "-", "--output", "a.parquet", given=query, code=1)
+    assert "and a Parquet file has each name once" in " ".join(shown.split())
 
 
 def test_a_query_that_is_not_there() -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
 from matchrec.cli import queries
 from matchrec.cli.queries import value_of
+from matchrec.frontends.sql import locate
 from tests.quick.embedded import invoke
 
 pytestmark = pytest.mark.one_of(4)
@@ -173,6 +175,16 @@ def test_a_mistake_in_a_text_is_said_before_an_engine_starts(
     assert (result.exit_code, result.stdout) == (1, "")
     assert sentence in result.stderr
     assert "^" in result.stderr
+
+
+def test_a_query_is_read_once(embedded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before the engine starts; what runs is what was read then."""
+    read = Mock(wraps=locate.find_clauses)
+    monkeypatch.setattr(locate, "find_clauses", read)
+    clause = CLAUSE.format("DEFINE A AS price > 4.25")  # which no other test has read
+    result = invoke("run", "-", "--table", "t=prices.csv", given=f"SELECT * FROM t {clause}")
+    assert result.exit_code == 0
+    assert read.call_count == 1
 
 
 def test_a_session_says_whose_sql_a_query_is(embedded: Path) -> None:
