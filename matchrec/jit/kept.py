@@ -121,6 +121,10 @@ class KernelPart:
         self.options = options
         self._dispatcher: Any = None
 
+    def __call__(self, *arguments: Any) -> Any:
+        """What Python makes of the function: the same, but slowly and without being compiled."""
+        return self.py_func(*arguments)
+
     @property
     def dispatcher(self) -> Any:
         """What numba makes of it; there before what it names, which may have its own name."""

@@ -1,7 +1,7 @@
 """What is done with a finished match: it is tested as a whole, and written out.
 
 A run that shares its rows leads from its last pointer to its matches: to one, or where runs have
-merged to one for each. And what a trace asks of conditions, one question at a time.
+merged to one for each.
 
 Source: SASE+, "The shared versioned match buffer" (retrieval) and "Merging equivalent runs".
 """
@@ -23,19 +23,12 @@ from matchrec.engine.kernels.layout import (
     Rules,
     Work,
 )
-from matchrec.engine.kernels.mapping import (
-    OnRun,
-    RegisterPlaces,
-    is_anchored,
-    may_map,
-    note_failure,
-    on_run_of,
-)
+from matchrec.engine.kernels.mapping import OnRun, is_anchored, note_failure, on_run_of
 from matchrec.engine.kernels.starts import add_match, has_room
 from matchrec.engine.partitions import IntArray
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.evaluate.kernels.machine import holds
-from matchrec.jit.decorators import inner, kernel, spliced
+from matchrec.jit.decorators import inner, spliced
 from matchrec.nfa.program import A_MATCH
 
 FORBIDDEN = -1  # what `is_match` answers of a path that is only as a whole no match
@@ -257,24 +250,6 @@ def unwind_matches(
     return layout.DONE
 
 
-@kernel
-def ask(choice: int, depth: int, row: int, rules: Rules, rows: RowArrays, work: Work) -> int:
-    """Whether a run of `depth` rows may map a row by a choice: HOLDS, HOLDS_NOT or an error.
-
-    If it may, registers[depth + 1] are those of the run after it.
-    """
-    on_run = on_run_of(rules, rows, work)
-    return may_map(choice, RegisterPlaces(depth, depth + 1), row, rules, rows.satisfied, on_run)
-
-
-@kernel
-def ask_whole(
-    depth: int, row: int, rules: Rules, rows: RowArrays, work: Work, negation: Hook
-) -> int:
-    """Whether the path of `depth` rows, the last of them `row`, may be a match as a whole."""
-    return holds_as_a_whole(depth, row, rules, rows, work, negation)
-
-
 @spliced
 def holds_as_a_whole(
     depth: int, row: int, rules: Rules, rows: RowArrays, work: Work, negation: Hook
@@ -307,7 +282,7 @@ def is_match(
     if guard != 0 and not is_anchored(guard, row, progress):
         return HOLDS_NOT
     if depth == 0:
-        return HOLDS if rules.output == layout.PREFERRED else HOLDS_NOT
+        return HOLDS if rules.output <= layout.LONGEST else HOLDS_NOT
     start, last = path[layout.PATH_ROWS, 0], path[layout.PATH_ROWS, depth - 1]
     if last != row - 1 or rows.window_end[start] < row:
         return HOLDS_NOT

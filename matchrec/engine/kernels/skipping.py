@@ -65,13 +65,20 @@ ACCEPTED = -1  # what `search_from` answers where it is over, beside a status
 
 @spliced
 def search_from(
-    first: int, end: int, rules: Rules, rows: RowArrays, work: Work, negation: Hook, counting: Hook
+    first: int,
+    end: int,
+    rules: Rules,
+    rows: RowArrays,
+    work: Work,
+    negation: Hook,
+    counting: Hook,
+    tracing: Hook,
 ) -> int:
     """Search from progress.start and state `first` on: DONE, a status, or ACCEPTED if it is over.
 
     Then progress.best_length is how many rows the path has. It is over at the preferred match, or
-    with `counting` at any match, and without one the nearest run is kept. end: the row before which
-    runs end.
+    with `counting` at any match, and without one the nearest run is kept. With `tracing` what is
+    asked is written down, and no match is written out. end: the row before which runs end.
 
     One loop over choices, forward, over skipped rows, and back, so that what it keeps from row to
     row is in machine registers. Where two `if` stand in place of one `and`, the first leaves out
@@ -96,8 +103,11 @@ def search_from(
             # What completes earlier is better, or with the same start the least positions.
             end = min(end, progress.best_end + int(best == start))
         at = Position(row, end, state, choice, depth, blocked, matches)
-        tried = try_choices(at, rules, rows, work, negation, counting)
+        tried = try_choices(at, rules, rows, work, negation, counting, tracing)
         choice, blocked, matches, status = tried.choice, tried.blocked, tried.matches, tried.status
+        if tracing is not None:
+            if tracing.is_full:
+                status = ACCEPTED
         if status == ACCEPTED:
             progress.best_length = depth
             break
@@ -115,6 +125,8 @@ def search_from(
             choice = states[state]
             continue
         if depth > 0 and row < end and blocked == 0 and waits[state] >= 0:
+            if tracing is not None:
+                tracing.note_skipped(row, depth)
             row, state = row + 1, waits[state]
             choice = states[state]
             continue
@@ -123,7 +135,9 @@ def search_from(
                 progress.best_length = depth
                 status = np.int64(ACCEPTED)
                 break
-            if complete(kind, row, depth, work) != layout.DONE:
+            if tracing is not None:
+                tracing.note_end(kind, row, depth)
+            elif complete(kind, row, depth, work) != layout.DONE:
                 return layout.OUTPUT_FULL
             matches += 1
         if counting is not None:
@@ -175,7 +189,13 @@ class Tried(NamedTuple):
 
 @spliced
 def try_choices(
-    at: Position, rules: Rules, rows: RowArrays, work: Work, negation: Hook, counting: Hook
+    at: Position,
+    rules: Rules,
+    rows: RowArrays,
+    work: Work,
+    negation: Hook,
+    counting: Hook,
+    tracing: Hook,
 ) -> Tried:
     """Try the choices of a state from one on, until one maps the row; it is in the path then."""
     program, path = rules.program, work.path
@@ -190,12 +210,18 @@ def try_choices(
             if answer > layout.CONDITION_FAILED:
                 status = np.int64(answer)
                 break
+            if tracing is not None:
+                tracing.note_acceptance(answer, choice, row, depth)
             if answer == HOLDS:
-                matches += 1
                 if counting is not None or rules.output == layout.PREFERRED:
                     status = np.int64(ACCEPTED)
                     break
-                if keep_match(row, depth, rules, work) != layout.DONE:
+                if tracing is not None:
+                    # of the longest match, a way that is come to again leads to no longer one
+                    matches += int(rules.output != layout.LONGEST)
+                elif keep_match(row, depth, rules, work) == layout.DONE:
+                    matches += 1
+                else:
                     status = np.int64(layout.OUTPUT_FULL)
                     break
             if counting is not None:
@@ -206,6 +232,8 @@ def try_choices(
             if answer < 0:
                 status = np.int64(-answer)
                 break
+            if tracing is not None:
+                tracing.note_answer(answer, choice, row, depth)
             if answer == HOLDS and target >= 0:
                 blocked = max(blocked, program[choice, layout.BLOCKS])
                 push(choice, row, depth, 4 * matches + blocked, path)
@@ -213,6 +241,8 @@ def try_choices(
                 if answer < 0:
                     status = np.int64(-answer)
                     break
+                if tracing is not None:
+                    tracing.note_way(answer, choice, row, depth)
                 if answer == HOLDS:
                     break
             elif answer == HOLDS:
@@ -227,7 +257,9 @@ def try_choices(
                 else:
                     outcome = outcome_of(target, kind)
                     if outcome != 0:
-                        if complete(outcome, row, depth, work) != layout.DONE:
+                        if tracing is not None:
+                            tracing.note_end(outcome, row, depth)
+                        elif complete(outcome, row, depth, work) != layout.DONE:
                             status = np.int64(layout.OUTPUT_FULL)
                             break
                         matches += 1
@@ -235,6 +267,9 @@ def try_choices(
                 if target == layout.ENDS or target == layout.TIMES_OUT or target == layout.CUTS:
                     choice = last
                     break
+        elif tracing is not None:
+            if row >= end:
+                tracing.note_no_row(choice, row, depth)
         choice += 1
     return Tried(choice, blocked, matches, status)
 
@@ -363,7 +398,7 @@ def search_start(rules: Rules, rows: RowArrays, work: Work, negation: Hook, coun
     status = np.int64(layout.DONE)
     for first in range(rules.starts):
         if status == layout.DONE:
-            status = np.int64(search_from(first, end, rules, rows, work, negation, counting))
+            status = np.int64(search_from(first, end, rules, rows, work, negation, counting, None))
     if counting is not None:
         if status == layout.DONE:
             remaining = counting.remaining[counting.ends[0, END_STATE]]
@@ -424,7 +459,7 @@ def find_live_run(rules: Rules, rows: RowArrays, work: Work, negation: Hook, wan
         progress.completed, progress.match_kind = end, kind
         progress.stamp += 1
         progress.runs = 0
-        status = np.int64(search_from(0, end, rules, rows, work, negation, None))
+        status = np.int64(search_from(0, end, rules, rows, work, negation, None, None))
         if status == ACCEPTED:
             status = np.int64(write_path(progress.best_length, work))
             if status == layout.DONE and kind == UNFINISHED:

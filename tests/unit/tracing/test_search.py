@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from matchrec.conditions.run_condition import Compare, Comparison, Constant, Reduce, Reduction
+from matchrec.conditions.types import Kind
 from matchrec.engine.engines import ENGINES
 from matchrec.plan.clauses import AfterMatchSkip, EventSelection, MatchOutput, SkipTo
 from matchrec.tracing.search import Attempt, Outcome, Tracer
@@ -60,6 +62,17 @@ def test_what_led_to_no_match_is_not_tried_again() -> None:
     asked = query("(A | B)+ C")
     found = attempt(asked, "AB AB")
     assert trials(found, asked.variables) == "A0 A1 A2$ B2$ C2$ B1= C1! B0="
+
+
+def test_sums_of_negative_numbers_are_those_of_the_kernels() -> None:
+    total = Reduce(Reduction.SUM, "A", 0, Kind.INTEGER)
+    below = Compare(Comparison.LESS, total, Constant(0, Kind.INTEGER))
+    asked = replace(query("A+ B"), run_conditions={"B": below})
+    given = words("A A B")
+    for second, expected in ((4, "A0 A1 A2! B2 match"), (6, "A0 A1 A2! B2! B1!")):
+        rows = replace(given, columns={Kind.INTEGER: ((-5, second, 0),), Kind.FLOATING: ()})
+        found = Tracer(asked.task(), rows.partitions(asked.variables)).attempt(0)
+        assert trials(found, asked.variables) == expected
 
 
 def test_the_best_way_is_the_first_of_the_longest() -> None:
