@@ -115,8 +115,8 @@ def is_null(operand: Scalar) -> bool:
 
 def plain(reference: ColumnReference) -> str:
     """What a reference reads, without the backticks that a column does not need."""
-    is_plain = len(reference.names) == 1 and reference.names[0].isidentifier()
-    return reference.names[0] if is_plain else reference.argument
+    name = reference.names[0] if len(reference.names) == 1 else ""
+    return name if name.isascii() and name.isidentifier() else reference.argument
 
 
 def plainly(reference: Reference) -> Reference:
