@@ -8,8 +8,6 @@ Source: SASE+, "The shared versioned match buffer" (retrieval) and "Merging equi
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from matchrec.engine.kernels import layout
@@ -46,23 +44,17 @@ def closes(row: int, place: int, negation: Hook, satisfied: IntArray, on_run: On
     mask = closing[0, layout.CLOSING_MASK]
     if satisfied[row, closing[0, layout.CLOSING_WORD]] & mask != mask:
         return HOLDS_NOT
-    code = CodeRange(closing[0, layout.CLOSING_CODE], closing[0, layout.CLOSING_CODE_END])
-    return evaluate(code, place, row, on_run)
-
-
-class CodeRange(NamedTuple):
-    """The instructions begin .. end - 1."""
-
-    begin: int
-    end: int
+    begin, end = closing[0, layout.CLOSING_CODE], closing[0, layout.CLOSING_CODE_END]
+    return evaluate(begin, end, place, row, on_run)
 
 
 @spliced
-def evaluate(code: CodeRange, place: int, row: int, on_run: OnRun) -> int:
-    """The answer of a condition on the registers at `place`: HOLDS, HOLDS_NOT or an error."""
+def evaluate(begin: int, end: int, place: int, row: int, on_run: OnRun) -> int:
+    """What the instructions begin .. end - 1 answer of the registers at `place`: HOLDS, HOLDS_NOT
+    or an error.
+    """
     instructions, registers, stack = on_run.instructions, on_run.registers, on_run.stack
-    begin, end, given = code.begin, code.end, on_run.given
-    return int(holds_apart(instructions, begin, end, registers[place], row, given, stack))
+    return int(holds_apart(instructions, begin, end, registers[place], row, on_run.given, stack))
 
 
 @spliced
@@ -78,11 +70,11 @@ def lacks_absent(
     program, window_end, path = rules.program, rows.window_end, work.path
     lower = work.progress.lower
     for index in range(absent.shape[0]):
-        code = CodeRange(absent[index, layout.ABSENT_CODE], absent[index, layout.ABSENT_CODE_END])
+        code, code_end = absent[index, layout.ABSENT_CODE], absent[index, layout.ABSENT_CODE_END]
         begin, end = enclosed_rows(index, first, length, lower, negation, program, window_end, path)
         row = following[index, begin] if begin < end else end
         while row < end:
-            answer = evaluate(code, place, row, on_run)
+            answer = evaluate(code, code_end, place, row, on_run)
             if answer != HOLDS_NOT:
                 return HOLDS_NOT if answer == HOLDS else answer
             row = following[index, row + 1]
