@@ -416,8 +416,8 @@ def _window(clause: ClauseTokens, start: int, end: int) -> WindowNode:
     stop = end - 2 if between else end - 4 if pair else end
     if stop == start:
         raise errors.nothing_in(span, part="WITHIN")
-    last = clause.key(stop - 1) if clause.key(stop - 1) in UNITS_OF_TIME else ""
-    unit = last if clause.key(start) == "INTERVAL" else None
+    last = clause.key(stop - 1)
+    unit = last * (last in UNITS_OF_TIME) if clause.key(start) == "INTERVAL" else None
     written = _interval(clause, start, stop, unit)
     after, to = (clause[end - 3].variable, clause[end - 1].variable) if pair else (None, None)
     parameter = _parameter(clause, start + (unit is not None), stop - bool(unit))
@@ -433,8 +433,9 @@ def _interval(clause: ClauseTokens, start: int, end: int, unit: str | None) -> E
     if end - start > 1 + words or not (last.is_string or (last.is_constant and unit == "")):
         return written
     value = last.text[1:-1].replace("\\'", "'") if last.is_string else last.text
-    length = interval(value, "WITHIN", written.span, (last.text, unit))
-    return ExpressionText(length.text, written.span)
+    length = interval(value, "WITHIN", written.span, (last.text, unit)).text
+    is_sql = unit is not None and value.isdigit() is bool(unit)
+    return written if is_sql else ExpressionText(length, written.span)
 
 
 T = TypeVar("T")
@@ -581,9 +582,8 @@ def _rows_per_match(
     return _ROWS_PER_MATCH[written], None
 
 
-_SKIPS = {f"AFTER MATCH SKIP {to.value}": to for to in SkipTo} | {
-    "AFTER MATCH SKIP TO": SkipTo.LAST
-}
+_SKIPS = {f"AFTER MATCH SKIP {to.value}": to for to in SkipTo}
+_SKIPS["AFTER MATCH SKIP TO"] = SkipTo.LAST
 _TO_ROWS = (SkipTo.NEXT_ROW, SkipTo.PAST_LAST_ROW)
 
 
@@ -685,12 +685,11 @@ def _refuse_second_definition(clause: ClauseTokens, start: int, end: int) -> Non
 
 
 def _malformed_definition(clause: ClauseTokens, start: int, end: int) -> MatchRecognizeError:
-    written = expression_at(clause, start, end)
     first = start + 1 + (clause.key(start + 1) in ("=", ":", ":=", "IS", "AS"))
-    meant = None
-    if clause.can_name(start) and first < end and clause.key(start + 1) not in (".", ","):
-        meant = clause[start].text, expression_at(clause, first, end).text
-    return errors.malformed_definition(written.text, meant, written.span)
+    has_name = clause.can_name(start) and clause.key(start + 1) not in (".", ",") and first < end
+    meant = (clause[start].text, expression_at(clause, first, end).text) if has_name else None
+    span = clause.span(start, end)
+    return errors.malformed_definition(clause.text_at(span), meant, span)
 
 
 def parse_clause(
