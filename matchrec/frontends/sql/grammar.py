@@ -430,9 +430,10 @@ def _interval(clause: ClauseTokens, start: int, end: int, unit: str | None) -> E
     if is_time(clause, start):
         raise errors.distance_without_interval(written.span, text=written.text)
     last, words = clause[end - 1 - bool(unit)], (unit is not None) + bool(unit)
-    if end - start > 1 + words or not (last.is_string or (last.is_constant and unit == "")):
-        return written
     value = last.text[1:-1].replace("\\'", "'") if last.is_string else last.text
+    is_read = last.is_string and (not unit or any(map(str.isalpha, value)))
+    if end - start > 1 + words or not (is_read or (last.is_constant and unit == "")):
+        return written
     return ExpressionText(interval(value, "WITHIN", written.span, (last.text, unit)), written.span)
 
 
