@@ -244,6 +244,7 @@ def _parameter(clause: ClauseTokens, start: int, end: int) -> Parameter | None:
 
 
 _OUTPUTS = (MatchOutput.ALL, MatchOutput.NON_OVERLAPPING, MatchOutput.LONGEST)
+T = TypeVar("T")
 _Words = TypeVar("_Words", EventSelection, MatchOutput)
 
 
@@ -435,9 +436,6 @@ def _interval(clause: ClauseTokens, start: int, end: int, unit: str | None) -> E
     if end - start > 1 + words or not (is_read or (last.is_constant and unit == "")):
         return written
     return ExpressionText(interval(value, "WITHIN", written.span, (last.text, unit)), written.span)
-
-
-T = TypeVar("T")
 
 
 def read_clause(clause: ClauseTokens) -> MatchRecognize:
