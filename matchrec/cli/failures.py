@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 TOO_LARGE = "OversizedAllocationException"  # Arrow's, of a column of more than 2 GB in a batch
 SMALLER_BATCHES = "pass --conf spark.sql.execution.arrow.maxBytesPerBatch=64m for smaller batches"
+NANOSECONDS = re.compile(r"Timestamp\(Nanosecond|TIMESTAMP\(NANOS")  # Sail's words, and Spark's
+MICROSECONDS = """the file has times in nanoseconds: write it with microseconds, in pandas by
+  frame.to_parquet(path, coerce_timestamps="us", allow_truncated_timestamps=True)"""
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 OF_CLICK = (click.ClickException, click.exceptions.Exit)
 _PLAN_OR_STACK = re.compile(r";?\n(?:\s*\n)?(?:['+]|JVM stacktrace|\s*at |[A-Z]\w+ \[).*", re.S)
@@ -145,7 +148,7 @@ def run_error_of(error: Exception) -> MatchRecognizeRunError:
 
 def refusal_of_spark(error: Exception) -> str:
     """What Spark says; of a table that is not there how to name its file, of a batch that is too
-    large how to have smaller ones.
+    large or a file with nanoseconds how to have what it takes.
     """
     said = sentence_of_spark(str(error))
     from matchrec.spark.errors.users_terms import parameters_of
@@ -153,6 +156,8 @@ def refusal_of_spark(error: Exception) -> str:
     cure = cure_of_table(parameters_of(error).get("relationName", ""))
     if TOO_LARGE in said:
         cure = SMALLER_BATCHES
+    elif NANOSECONDS.search(said):
+        cure = MICROSECONDS
     return said if cure is None or cure in said else f"{said}\n  {cure}"
 
 

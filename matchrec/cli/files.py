@@ -251,14 +251,13 @@ def write(frame: DataFrame, path: Path) -> int:
 
 def write_parquet(frame: DataFrame, path: Path) -> int:
     """Writes all rows to a file that is not there yet; returns how many."""
-    from pyarrow import parquet
+    from matchrec.spark.transport import write_at_once
 
     check_names(frame.columns, "a Parquet file")
     if comes_as_arrow(frame):
-        parquet.write_table(frame.toArrow(), path)
-    else:
-        parts = path.with_suffix(".parts")
-        with kept(frame, nullcontext()) as rows:
-            rows.coalesce(1).write.parquet(str(parts))
+        return write_at_once(frame, path)
+    parts = path.with_suffix(".parts")
+    with kept(frame, nullcontext()) as rows:
+        rows.coalesce(1).write.parquet(str(parts))
         next(parts.glob("*.parquet")).rename(path)
-    return parquet.read_metadata(path).num_rows  # type: ignore[no-any-return]
+        return rows.count()

@@ -13,11 +13,13 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from inspect import signature
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from pyarrow import parquet
 from pyspark.sql import DataFrame
 from pyspark.sql import types as spark_types
 
@@ -310,6 +312,13 @@ SIGNED = {
     pa.uint64(): pa.decimal128(20, 0),
 }
 """As which types Spark reads unsigned integers from Parquet."""
+
+
+def write_at_once(frame: DataFrame, path: Path) -> int:
+    """Writes all rows of a DataFrame to a Parquet file, in their order; returns how many."""
+    table = frame.toArrow()
+    parquet.write_table(table, path)
+    return table.num_rows  # type: ignore[no-any-return]
 
 
 def with_signed_integers(table: pa.Table) -> pa.Table:

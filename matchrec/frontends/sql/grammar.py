@@ -244,6 +244,7 @@ def _parameter(clause: ClauseTokens, start: int, end: int) -> Parameter | None:
 
 
 _OUTPUTS = (MatchOutput.ALL, MatchOutput.NON_OVERLAPPING, MatchOutput.LONGEST)
+T = TypeVar("T")
 _Words = TypeVar("_Words", EventSelection, MatchOutput)
 
 
@@ -430,15 +431,12 @@ def _interval(clause: ClauseTokens, start: int, end: int, unit: str | None) -> E
     if is_time(clause, start):
         raise errors.distance_without_interval(written.span, text=written.text)
     last, words = clause[end - 1 - bool(unit)], (unit is not None) + bool(unit)
-    if end - start > 1 + words or not (last.is_string or (last.is_constant and unit == "")):
-        return written
     value = last.text[1:-1].replace("\\'", "'") if last.is_string else last.text
-    length = interval(value, "WITHIN", written.span, (last.text, unit)).text
-    is_sql = unit is not None and value.isdigit() is bool(unit)
-    return written if is_sql else ExpressionText(length, written.span)
-
-
-T = TypeVar("T")
+    is_read = last.is_string and (not unit or any(map(str.isalpha, value)))
+    if end - start > 1 + words or not (is_read or (last.is_constant and unit == "")):
+        return written
+    length = interval(value, "WITHIN", written.span, (last.text, unit))
+    return ExpressionText(length.text, written.span)
 
 
 def read_clause(clause: ClauseTokens) -> MatchRecognize:

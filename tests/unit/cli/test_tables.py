@@ -122,6 +122,13 @@ def test_an_empty_file(name: str, embedded: Path) -> None:
     assert told.startswith(f"matchrec: the file of table `t`, `{name}`, is empty\n")
 
 
+def test_a_file_with_nanoseconds(embedded: Path) -> None:
+    pd.DataFrame({"at": [pd.Timestamp("2026-01-31")]}).to_parquet("ns.parquet")
+    result = invoke("run", "-c", "SELECT * FROM t", "--table", "t=ns.parquet")
+    assert result.exit_code in (1, 3)
+    assert "the file has times in nanoseconds" in result.stderr
+
+
 def test_an_empty_folder(files: Path) -> None:
     (files / "nothing").mkdir()
     told = refused("--table", "t=nothing", code=2)
