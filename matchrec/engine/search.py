@@ -39,6 +39,7 @@ Shapes = dict[str, tuple[tuple[int, ...], type]]
 
 NODES_OF_A_RUN = 16
 MANY_NODES = 1 << 13
+FEW_STEPS = 16  # for each row of a partition of middle size
 
 _FAILURES = {
     layout.SKIP_TO_NO_ROW: FailureKind.SKIP_TO_NO_ROW,
@@ -57,7 +58,7 @@ class KernelSearch(ABC):
     room: of a chunk, and at first. counters: to which it adds, at its end, what it has counted.
     """
 
-    kernel: ClassVar[Callable[..., int]]
+    kernel: ClassVar[Any]
 
     def __init__(
         self, task: Task, arrays: SearchInput, room: Room, counters: IntArray | None = None
@@ -113,8 +114,30 @@ class KernelSearch(ABC):
         self.finish()
 
     def advance(self) -> int:
-        """Call the kernel; return its status."""
-        return int(self.kernel(self.rules, self.arrays.rows, self.work, *self.hooks))
+        """Call the kernel, or have Python run it over few rows; return its status.
+
+        Python only does what takes about as many steps as there are rows: without event selection
+        nothing else does, unless it counts them. What takes more is left to the compiled kernel,
+        which goes on where Python has stopped; where somebody limits the steps, from the beginning.
+        """
+        arguments = self.rules, self.arrays.rows, self.work, *self.hooks
+        status = None if self.arrays.selects else self.advance_in_python(arguments)
+        return int(self.kernel(*arguments)) if status is None else status
+
+    def advance_in_python(self, arguments: tuple[Any, ...]) -> int | None:
+        """The status of a kernel that Python has run; None where it is still to be called."""
+        rules, rows, work, *hooks = arguments
+        count, progress = int(rows.starts[-1]), layout.fields_of(work.progress)
+        most, few = progress.step_limit, FEW_STEPS * (1 + count // len(rows.starts))
+        if few < most < layout.NO_LIMIT:
+            return None
+        search = self.kernel.in_python(count, arguments)
+        if search is None:
+            return None
+        progress.step_limit = min(most, few)
+        status = int(search(rules, rows, work._replace(progress=progress), *hooks))
+        progress.step_limit = most
+        return None if status == layout.TOO_MANY_STEPS and few < most else status
 
     @property
     @abstractmethod

@@ -22,7 +22,7 @@ from matchrec.engine.matches import FailureKind, RunFailure
 from matchrec.engine.partial import PartialSearch, find_starts
 from matchrec.engine.partitions import Frontier, Partitions
 from matchrec.plan.clauses import PartialMatches
-from tests.tasks.contiguous import query, search
+from tests.tasks.contiguous import python_runs_kernels, query, rows_of, search
 
 SUM = Reduce(Reduction.SUM, None, 0, Kind.INTEGER)
 SOME: RunExpression = Compare(Comparison.GREATER, SUM, Constant(0, Kind.INTEGER))
@@ -90,6 +90,15 @@ def test_steps_of_a_partition_in_pieces_add_up(engine: Engine) -> None:
     again = replace(rows, frontier=Frontier.of(rows.starts, steps=90))
     with pytest.raises(RunFailure, match="TOO_MANY_STEPS"):
         list(search(engine, asked, again))
+
+
+@engines
+def test_python_leaves_a_search_of_many_steps_to_compiled_code(engine: Engine) -> None:
+    """From the first row there are 2,048 ways to twelve rows, all of which C ends; A is left."""
+    hopeless = task("(A | B){11} C | A", {"A": SOME, "B": SOME, "C": NEVER}, None)
+    with python_runs_kernels():
+        found = [one for chunk in search(engine, hopeless, ones(12)) for one in rows_of(chunk)]
+    assert [one[:3] for one in found] == [(0, number, number - 1) for number in range(1, 13)]
 
 
 @engines
