@@ -114,24 +114,23 @@ class KernelSearch(ABC):
         self.finish()
 
     def advance(self) -> int:
-        """Call the kernel, or have Python run it over few rows; return its status.
-
-        Python only does what takes about as many steps as there are rows: without event selection
-        nothing else does, unless it counts them. What takes more is left to the compiled kernel,
-        which goes on where Python has stopped; where somebody limits the steps, from the beginning.
-        """
+        """Call the kernel, or have Python run it over few rows; return its status."""
         arguments = self.rules, self.arrays.rows, self.work, *self.hooks
         status = None if self.arrays.selects else self.advance_in_python(arguments)
         return int(self.kernel(*arguments)) if status is None else status
 
     def advance_in_python(self, arguments: tuple[Any, ...]) -> int | None:
-        """The status of a kernel that Python has run; None where it is still to be called."""
+        """The status of a kernel that Python has run; None where it is still to be called.
+
+        Python does what takes about as many steps as there are rows: without event selection all
+        does, unless it counts them. What takes more goes on from where Python has stopped; where
+        somebody limits the steps, Python does not begin, as some would count twice.
+        """
         rules, rows, work, *hooks = arguments
         count, progress = int(rows.starts[-1]), layout.fields_of(work.progress)
         most, few = progress.step_limit, FEW_STEPS * (1 + count // len(rows.starts))
-        if few < most < layout.NO_LIMIT:
-            return None
-        search = self.kernel.in_python(count, arguments)
+        is_counted = few < most < layout.NO_LIMIT
+        search = None if is_counted else self.kernel.in_python(count, arguments)
         if search is None:
             return None
         progress.step_limit = min(most, few)

@@ -271,25 +271,20 @@ class KeptFunction:
     def in_python(self, rows: int, arguments: tuple[Any, ...]) -> Callable[..., Any] | None:
         """The function as Python runs it; None where its code is there, or is worth waiting for.
 
-        rows: through how many it goes. arguments: for which it would be compiled.
+        rows: through how many it goes. They are counted: Python does few for each combination of
+        types. arguments: for which it would be compiled.
         """
-        wraps_around = np.errstate(all="ignore")  # as numbers of kernels do
-        return wraps_around(self.function) if self.is_for_python(rows, arguments) else None
-
-    def is_for_python(self, rows: int, arguments: tuple[Any, ...]) -> bool:
-        """Whether Python goes through so many rows sooner than their code is there.
-
-        They are counted: Python does few for each combination of types, and none where the code is
-        on disk.
-        """
-        if rows > (most := taken().few_rows):
-            return False
         types = tuple(map(type_of, arguments))
         rows += self.rows_in_python.get(types, 0)
-        if rows > most or types in self.compiled or self.is_kept(types):
-            return False
+        if rows > taken().few_rows or types in self.compiled or self.is_kept(types):
+            return None
         self.rows_in_python[types] = rows
-        return True
+        return self.by_python
+
+    def by_python(self, *arguments: Any) -> Any:
+        """What Python makes of it."""
+        with np.errstate(all="ignore"):  # numbers of kernels wrap
+            return self.function(*arguments)
 
     def is_kept(self, types: tuple[Any, ...]) -> bool:
         """Whether the code for some types is on disk."""
