@@ -14,6 +14,7 @@ import click
 import matchrec
 from matchrec.cli.arguments import tells_failures
 from matchrec.cli.session import local_session
+from matchrec.shortcuts import Shortcuts, in_force
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -83,7 +84,8 @@ NEGATION = """
 def warm() -> None:
     """Compile everything now, as when an image is built."""
     began = time.monotonic()
-    with local_session() as spark, matchrec.progress(spark):
+    at_once = Shortcuts(few_rows=0)
+    with local_session() as spark, matchrec.progress(spark), in_force(at_once):
         for query in queries(spark):
             query.collect()
         ask(spark)

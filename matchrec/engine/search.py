@@ -57,7 +57,7 @@ class KernelSearch(ABC):
     room: of a chunk, and at first. counters: to which it adds, at its end, what it has counted.
     """
 
-    kernel: ClassVar[Callable[..., int]]
+    kernel: ClassVar[Any]
 
     def __init__(
         self, task: Task, arrays: SearchInput, room: Room, counters: IntArray | None = None
@@ -113,8 +113,21 @@ class KernelSearch(ABC):
         self.finish()
 
     def advance(self) -> int:
-        """Call the kernel; return its status."""
-        return int(self.kernel(self.rules, self.arrays.rows, self.work, *self.hooks))
+        """Call the kernel, or have Python run it; return its status.
+
+        Python goes through few rows, and only where nothing is to be computed: conditions look at
+        the data, and nothing is added up or counted. Then a search reads bits and positions, and
+        takes about as many steps as there are rows.
+        """
+        arrays, hooks = self.arrays, self.hooks
+        arguments = self.rules, arrays.rows, self.work, *hooks
+        search = None
+        if not (arrays.selects or arrays.python or arrays.negation) and hooks[1] is None:
+            search = self.kernel.in_python(int(arrays.rows.starts[-1]), arguments)
+        if search is None:
+            return int(self.kernel(*arguments))
+        work = self.work._replace(progress=layout.fields_of(self.progress))
+        return int(search(self.rules, arrays.rows, work, *hooks))
 
     @property
     @abstractmethod

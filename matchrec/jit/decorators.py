@@ -27,7 +27,7 @@ _SPLICED: set[CodeType] = set()
 
 def kernel(function: _F) -> _F:
     """A function that Python calls with contiguous arrays, records of them, numbers and None."""
-    return _kept(function, _OPTIONS)
+    return KeptFunction(function, _OPTIONS)  # type: ignore[return-value]
 
 
 def kernel_with(function: Callable[..., object], name: str, part: KernelPart) -> Any:
@@ -43,7 +43,7 @@ def allocating(function: _F) -> _F:
 
     It writes to no argument: of arrays that may be written to it would be compiled again.
     """
-    kept = _kept(function, {"nogil": True})
+    kept = KeptFunction(function, {"nogil": True})
 
     @wraps(function)
     def call(*arguments: Any) -> Any:
@@ -94,13 +94,3 @@ def inlined(function: _F) -> _F:
     It is optimised by itself, and again in each function that calls it: large ones are `inner`.
     """
     return KernelPart(function, _PART | {"forceinline": True})  # type: ignore[return-value]
-
-
-def _kept(function: _F, options: dict[str, Any]) -> _F:
-    kept = KeptFunction(function, options)
-
-    @wraps(function)
-    def call(*arguments: Any) -> Any:
-        return kept(*arguments)
-
-    return call  # type: ignore[return-value]

@@ -23,7 +23,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, update_wrapper
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
@@ -35,6 +35,7 @@ from uuid import uuid4
 import numpy as np
 
 from matchrec.loading import without_collector
+from matchrec.shortcuts import taken
 
 # The files in which numba keeps a function, with a file of digests that shows damage.
 #
@@ -253,7 +254,9 @@ class KeptFunction:
         self.function = function
         self.options = options
         self.compiled: dict[tuple[Any, ...], Any] = {}
+        self.rows_in_python: dict[tuple[Any, ...], int] = {}
         self.sources = digest_of_sources()  # now, not when somebody has edited them
+        update_wrapper(self, function)
         ALL.append(self)
 
     def __call__(self, *arguments: Any) -> Any:
@@ -264,6 +267,29 @@ class KeptFunction:
                 compiled = self.compiled.get(types) or self.compiled_for(types, arguments)
                 self.compiled[types] = compiled
         return compiled(*arguments)
+
+    def in_python(self, rows: int, arguments: tuple[Any, ...]) -> Callable[..., Any] | None:
+        """The function as Python runs it; None where its code is there, or is worth waiting for.
+
+        rows: through how many it goes. They are counted: Python does few for each combination of
+        types. arguments: for which it would be compiled.
+        """
+        types = tuple(map(type_of, arguments))
+        rows += self.rows_in_python.get(types, 0)
+        if rows > taken().few_rows or types in self.compiled or self.is_kept(types):
+            return None
+        self.rows_in_python[types] = rows
+        return self.by_python
+
+    def by_python(self, *arguments: Any) -> Any:
+        """What Python makes of it."""
+        with np.errstate(all="ignore"):  # numbers of kernels wrap
+            return self.function(*arguments)
+
+    def is_kept(self, types: tuple[Any, ...]) -> bool:
+        """Whether the code for some types is on disk."""
+        places, name = (self.place(), folder_beside(self.function)), self.name(types)
+        return any(place is not None and Files(place, name).voucher.exists() for place in places)
 
     def compiled_for(self, types: tuple[Any, ...], arguments: tuple[Any, ...]) -> Any:
         """The function, compiled for arguments of some types."""

@@ -12,7 +12,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -223,9 +222,7 @@ class Tracer(PathSearch):
         size = 1 << int(partitions.rows + 1).bit_length()
         super().__init__(task, prepare_input(task, partitions), Room(memory=size))
         self.most = most
-        names, known = layout.Progress.__annotations__, self.progress
-        progress: Any = SimpleNamespace(**{name: int(getattr(known, name)) for name in names})
-        self.work = self.work._replace(progress=progress)
+        self.work = self.work._replace(progress=layout.fields_of(self.progress))
         self.arrays.show_to_python(lambda: self.work)
         views: Any = {name: memoryview(getattr(self.rules, name)) for name in ASKED_OFTEN}
         self.rules = self.rules._replace(**views)

@@ -8,6 +8,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
+from matchrec.shortcuts import Shortcuts, in_force
 from tests.benchmarks.engine_alone import first_searches
 from tests.benchmarks.fresh_copy import fresh_copy
 from tests.benchmarks.markdown import table
@@ -49,8 +50,11 @@ def same(batches: Batches) -> Batches:
 
 
 def first_query() -> None:
-    """Prints the seconds of a process's first query, Spark and its workers being warm."""
-    with session() as spark:
+    """Prints the seconds of a process's first query, Spark and its workers being warm.
+
+    It is compiled, as one over many rows is.
+    """
+    with session() as spark, in_force(Shortcuts(few_rows=0)):
         frame = few_ticks(spark)
         for _ in range(3):
             run(lambda: frame.mapInArrow(same, frame.schema))

@@ -37,6 +37,7 @@ LOWERED = {
     "few": 1,
     "rows_a_call": 16,
     "sort_bytes": 1 << 10,
+    "few_rows": 0,
 }
 SIZES: dict[str, tuple[int, dict[str, int]]] = {"few rows": (24, {}), "many": (120, LOWERED)}
 

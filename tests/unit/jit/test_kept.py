@@ -17,6 +17,7 @@ from numba.core import config, event
 
 from matchrec.jit import kept
 from matchrec.jit.decorators import allocating, kernel
+from matchrec.shortcuts import Shortcuts, in_force
 
 THREE = np.array([5, 6, 7])
 IN_A_PROCESS = """
@@ -99,6 +100,33 @@ def test_code_made_from_other_sources_is_not_used(
     kernel(added)(THREE)
     assert len(compiled) == 2
     assert len(place()) == files, "it is removed"
+
+
+def python_of(kernel: Any, rows: int, *arguments: Any) -> Any:
+    return kernel.in_python(rows, arguments)
+
+
+def test_python_goes_through_few_rows(place: Place, compiled: list[str]) -> None:
+    function = kernel(added)
+    with in_force(Shortcuts(few_rows=10)):
+        for rows in (4, 6):
+            assert python_of(function, rows, THREE)(THREE) == 18
+        assert python_of(function, 1, THREE) is None, "ten rows have been few"
+        assert python_of(function, 1, THREE.astype(np.int32)), "for other types it is other code"
+    assert not compiled
+
+
+def test_python_does_not_run_what_is_there(place: Place) -> None:
+    function = kernel(added)
+    function(THREE)
+    assert python_of(function, 1, THREE) is None
+    assert python_of(kernel(added), 1, THREE) is None, "another process has kept it"
+
+
+def test_numbers_wrap_in_python_too(place: Place) -> None:
+    most = np.array([2**63 - 1, 1])
+    function = kernel(added)
+    assert python_of(function, 1, most)(most) == function(most) == -(2**63)
 
 
 def cut(content: bytes) -> bytes:
@@ -235,8 +263,9 @@ def test_places(place: Place, tmp_path: Path) -> None:
 
 
 def test_what_allocates_is_kept_too(place: Place, compiled: list[str]) -> None:
-    for number in (3, 5.0):
-        assert allocating(half)(number) == allocating(half)(number) == number / 2
+    with in_force(Shortcuts(few_rows=0)):
+        for number in (3, 5.0):
+            assert allocating(half)(number) == allocating(half)(number) == number / 2
     assert len(compiled) == 2
 
 
