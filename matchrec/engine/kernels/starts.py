@@ -274,5 +274,8 @@ def next_starts(
     """Fill `found` with the `next_start` of each match; arrays as in `matches.Matches`."""
     for match in range(start.shape[0]):
         begin, end = offsets[match], offsets[match + 1]
-        own = None if rows is None else rows[begin:end]
-        found[match] = next_start(skip, is_target, mapped[begin:end], start[match], own)
+        own = mapped[begin:end]
+        if rows is None:
+            found[match] = next_start(skip, is_target, own, start[match], None)
+        else:
+            found[match] = next_start(skip, is_target, own, start[match], rows[begin:end])
