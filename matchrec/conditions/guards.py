@@ -83,15 +83,18 @@ def in_order(guards: Guards | None) -> tuple[Scalar, ...]:
     return tuple(reversed(found))
 
 
-def guards_of(operation: Operation, place: int) -> Iterator[Scalar]:
-    """What of the operands before one must hold for it to be asked; nothing is made unasked."""
-    operands = operation.operands
-    if operation.operator in ("IF", "CASE"):  # earlier conditions fail, that of a value holds
-        conditions, (branch, is_value) = operands[0::2], divmod(place, 2)
-        yield from map(complement, conditions[:branch])
-        yield from conditions[branch : branch + 1] if is_value else ()
-    elif operation.operator in _PASSED:
-        yield from map(_PASSED[operation.operator], operands[:place])
+def guards_of(operation: Operation) -> Iterator[tuple[list[Scalar], list[Scalar]]]:
+    """For each operand what must hold for it to be asked, beside what must for those before it: for
+    this one alone, and for all after it as well.
+    """
+    passed = _PASSED.get(operation.operator)
+    branches = operation.operator in ("IF", "CASE")
+    for place, operand in enumerate(operation.operands):
+        if branches and place % 2:  # a value, whose condition holds, and does not for what follows
+            condition = operation.operands[place - 1]
+            yield [condition], [complement(condition)]
+        else:
+            yield [], [] if passed is None else [passed(operand)]
 
 
 def _unknown(scalar: Scalar) -> Operation:

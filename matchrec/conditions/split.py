@@ -253,8 +253,14 @@ class ConditionSplitter:
 
     def operands(self, scalar: Operation) -> Iterator[tuple[ConditionSplitter, Scalar]]:
         """The operands, each with its splitter: some are asked only where others hold."""
-        for place, operand in enumerate(scalar.operands):
-            yield self.where(operand, guards_of(scalar, place)), operand
+        asked, earlier = self, list[Scalar]()
+        for operand, (own, passed) in zip(scalar.operands, guards_of(scalar), strict=True):
+            if may_fail(operand.operations):
+                asked, earlier = asked.where(operand, earlier), []
+                yield asked.where(operand, own), operand
+            else:
+                yield self, operand
+            earlier += passed
 
     def guarded(self, scalar: Scalar) -> Scalar:
         """What may fail, computed where the guards of the same row hold."""
