@@ -257,7 +257,7 @@ def write_parquet(frame: DataFrame, path: Path) -> int:
     if comes_as_arrow(frame):
         return write_at_once(frame, path)
     parts = path.with_suffix(".parts")
-    with kept(frame, nullcontext()) as rows:
-        rows.coalesce(1).write.parquet(str(parts))
+    with kept(frame, nullcontext()) as (cached, rows):
+        cached.coalesce(1).write.parquet(str(parts))
         next(parts.glob("*.parquet")).rename(path)
-        return rows.count()
+        return rows

@@ -85,7 +85,7 @@ def computed(
             rows = numbered.select(*texts).take(limit + 1)
         yield iter(rows)
     else:
-        with kept(numbered.select(*texts), watch) as cached:
+        with kept(numbered.select(*texts), watch) as (cached, _):
             yield iter(cached.toLocalIterator())
 
 
@@ -112,16 +112,17 @@ def comes_as_arrow(frame: DataFrame) -> bool:
 
 
 @contextmanager
-def kept(frame: DataFrame, watch: AbstractContextManager[None]) -> Iterator[DataFrame]:
-    """The rows, computed in parallel and kept by Spark, as a driver may not have the room.
+def kept(frame: DataFrame, watch: AbstractContextManager[None]) -> Iterator[tuple[DataFrame, int]]:
+    """The rows, computed in parallel and kept by Spark, as a driver may not have the room; and how
+    many they are.
 
     What fetches or writes them in order would compute one partition after the other.
     """
     cached = frame.cache()
     try:
         with watch:
-            cached.count()
-        yield cached
+            rows = cached.count()
+        yield cached, rows
     finally:
         cached.unpersist()
 

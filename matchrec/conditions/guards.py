@@ -83,18 +83,21 @@ def in_order(guards: Guards | None) -> tuple[Scalar, ...]:
     return tuple(reversed(found))
 
 
-def guards_of(operation: Operation) -> Iterator[tuple[list[Scalar], list[Scalar]]]:
-    """For each operand what must hold for it to be asked, beside what must for those before it: for
-    this one alone, and for all after it as well.
-    """
+Asked = tuple[Scalar, Sequence[Scalar], Sequence[Scalar]]
+"""A part of an expression, with what must hold for it to be asked beside what must for those before
+it: for this one alone, then for all after it."""
+
+
+def guards_of(operation: Operation) -> Iterator[Asked]:
+    """The operands, each with what of those before it must hold for it to be asked."""
     passed = _PASSED.get(operation.operator)
     branches = operation.operator in ("IF", "CASE")
     for place, operand in enumerate(operation.operands):
         if branches and place % 2:  # a value, whose condition holds, and does not for what follows
             condition = operation.operands[place - 1]
-            yield [condition], [complement(condition)]
+            yield operand, (condition,), (complement(condition),)
         else:
-            yield [], [] if passed is None else [passed(operand)]
+            yield operand, (), () if passed is None else (passed(operand),)
 
 
 def _unknown(scalar: Scalar) -> Operation:

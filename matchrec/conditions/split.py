@@ -19,7 +19,7 @@ from functools import partial
 
 from matchrec.conditions.aggregates import framed, split_aggregate
 from matchrec.conditions.functions import functions
-from matchrec.conditions.guards import Guards, guard, guards_of, holds_of_rows, in_order
+from matchrec.conditions.guards import Asked, Guards, guard, guards_of, holds_of_rows, in_order
 from matchrec.conditions.residual import (
     BASIC,
     COMPARISONS,
@@ -111,17 +111,13 @@ class ConditionSplitter:
         known: list[RowColumn | Nearby] = []
         rest: list[Scalar] = []
         during: list[Step] = []
-        asked, earlier = self, list[Scalar]()
-        for part in conjuncts(scalar):
-            if may_fail(part.operations):
-                asked, earlier = asked.where(part, earlier), []
-            test = asked.test(part)
+        for splitter, part in self.in_turn((part, (), (part,)) for part in conjuncts(scalar)):
+            test = splitter.test(part)
             if test is None:
                 rest.append(part)
-                during.append(asked.step(part))
+                during.append(splitter.step(part))
             else:
                 known.append(test)
-            earlier.append(part)
         before = tuple(test for test in known if isinstance(test, RowColumn))
         nearby = tuple(test for test in known if isinstance(test, Nearby))
         return SplitCondition(
@@ -143,9 +139,20 @@ class ConditionSplitter:
             return Nearby(self.fixed_column(scalar), nearby.step(scalar))
         return None
 
-    def where(self, scalar: Scalar, guards: Iterable[Scalar]) -> ConditionSplitter:
-        """The splitter of what is asked where guards hold; what never fails needs none of them."""
-        if not may_fail(scalar.operations):
+    def in_turn(self, parts: Iterable[Asked]) -> Iterator[tuple[ConditionSplitter, Scalar]]:
+        """The parts, each with its splitter; what never fails needs no guards."""
+        asked, earlier = self, list[Scalar]()
+        for part, own, passed in parts:
+            if may_fail(part.operations):
+                asked, earlier = asked.where(earlier), []
+                yield asked.where(own), part
+            else:
+                yield self, part
+            earlier += passed
+
+    def where(self, guards: Sequence[Scalar]) -> ConditionSplitter:
+        """The splitter of what is asked where guards hold."""
+        if not guards:
             return self
         known = dict(self.guards)
         for one in guards:
@@ -235,7 +242,8 @@ class ConditionSplitter:
 
     def combined(self, scalar: Operation) -> Combined:
         """An operation that the engine computes."""
-        operands = tuple(splitter.step(part) for splitter, part in self.operands(scalar))
+        parts = self.in_turn(guards_of(scalar))
+        operands = tuple(splitter.step(part) for splitter, part in parts)
         return Combined(scalar.operator, operands, scalar.span, scalar.words)
 
     def defer(self, scalar: Scalar) -> Combined | None:
@@ -250,17 +258,6 @@ class ConditionSplitter:
             return self.combined(scalar)
         except MatchRecognizeUnsupportedError:  # a part that no engine has a value of
             return None
-
-    def operands(self, scalar: Operation) -> Iterator[tuple[ConditionSplitter, Scalar]]:
-        """The operands, each with its splitter: some are asked only where others hold."""
-        asked, earlier = self, list[Scalar]()
-        for operand, (own, passed) in zip(scalar.operands, guards_of(scalar), strict=True):
-            if may_fail(operand.operations):
-                asked, earlier = asked.where(operand, earlier), []
-                yield asked.where(operand, own), operand
-            else:
-                yield self, operand
-            earlier += passed
 
     def guarded(self, scalar: Scalar) -> Scalar:
         """What may fail, computed where the guards of the same row hold."""

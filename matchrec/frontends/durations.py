@@ -89,13 +89,12 @@ def duration(
 
 
 def interval(
-    value: object, call: str, span: Span, literal: tuple[str, str | None]
+    value: object, call: str, span: Span, written: str, counted_in: str | None
 ) -> RowExpression:
-    """A value after WITHIN as Spark SQL. literal: how it is written, and the unit that follows.
+    """A value after WITHIN as Spark SQL. written: what stands for it.
 
-    unit: None without the word INTERVAL, empty where nothing follows it.
+    counted_in: the unit after it, empty where there is none, None without the word INTERVAL.
     """
-    written, counted_in = literal
     length = duration(value, call, span, counted_in)
     if not (length.is_time or counted_in is None):
         raise interval_without_unit(span, parameter=written)

@@ -274,9 +274,11 @@ class KeptFunction:
         rows: through how many it goes. They are counted: Python does few for each combination of
         types. arguments: for which it would be compiled.
         """
+        if rows > (few := taken().few_rows):
+            return None
         types = tuple(map(type_of, arguments))
         rows += self.rows_in_python.get(types, 0)
-        if rows > taken().few_rows or types in self.compiled or self.is_kept(types):
+        if rows > few or types in self.compiled or self.is_kept(types):
             return None
         self.rows_in_python[types] = rows
         return self.by_python

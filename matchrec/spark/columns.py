@@ -305,10 +305,10 @@ class Unsorted(Preparation):
 
         Raises one of Spark's `REFUSALS` for what Spark cannot make sense of.
         """
-        names, structs = self.names_of_parts(columns), self.structs(columns)
-        taken_apart = {one.name for one in structs}
+        names = self.names_of_parts(columns)
+        taken_apart = {wire.column(place) for place, one in enumerate(columns) if one.fields}
         items = [one for one in names.crossing(columns) if one.name not in taken_apart]
-        parts = (part for one in structs for part in one.parts)
+        parts = (names.inner[quoted(field)] for one in columns for field in one.fields)
         items = add_columns(items, (*parts, *self.key_names(names), *self.order_names(names)))
         if self.drafted.row_conditions or not items:
             items += bit_columns("FALSE", map(names.over_window, self.drafted.row_conditions))

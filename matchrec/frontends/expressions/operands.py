@@ -329,8 +329,7 @@ class OperandReader(ExpressionCursor):
             if self.accept("TO"):
                 self._skip_unit()
         written = (self.text.text_at(one.span) for one in self.tokens[start + 1 : self.position])
-        words = " ".join(word[1:-1] if word[0] == "'" else word for word in written).split()
-        return self.term(start, named("INTERVAL"), amount=amount_of_interval(words))
+        return self.term(start, named("INTERVAL"), amount=amount_of_interval(written))
 
     def _skip_unit(self) -> None:
         if self.key not in UNITS_OF_TIME:

@@ -7,7 +7,7 @@ invented (sqlglot reads `1BD` as `1::BD`).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
@@ -271,12 +271,15 @@ def amount_of_number(written: str) -> Amount | None:
     return Amount(Fraction(written)) if is_number else None
 
 
-def amount_of_interval(words: Sequence[str]) -> Amount | None:
+def amount_of_interval(written: Iterable[str]) -> Amount | None:
     """An interval of numbers, each before its unit; None of one with months, or of no number.
 
-    >>> amount_of_interval(["1", "DAYS"]).is_days, amount_of_interval(["1", "MONTH"])
+    written: what stands after INTERVAL, quotes around texts included.
+
+    >>> amount_of_interval(["'1 DAY'"]).is_days, amount_of_interval(["1", "MONTH"])
     (True, None)
     """
+    words = " ".join(word.strip("'") for word in written).split()
     numbers = [amount_of_number(word) for word in words[::2]]
     units = [word.upper().removesuffix("S") for word in words[1::2]]
     if not words or len(numbers) != len(units) or not MICROSECONDS.keys() >= set(units):

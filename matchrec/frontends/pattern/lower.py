@@ -23,6 +23,7 @@ from matchrec.plan.clauses import (
     FirstMatches,
     MatchOutput,
     Measure,
+    RowExpression,
     RowsPerMatch,
     SkipTo,
     SortItem,
@@ -157,14 +158,14 @@ def _named(reference: Reference, test: str) -> Reference:
     return replace(reference, navigation=replace(reference.navigation, variable=test))
 
 
-def too_far(order: str, window: str) -> Operation:
+def too_far(order: RowExpression, window: str) -> Operation:
     """That the candidate does not lie less than `window` after the event accepted last."""
     if window.isdigit():
-        wide = f"({order}) + (0L)"  # a difference of these overflows where it is too large
+        wide = f"({order.text}) + (0L)"  # a difference of these overflows where it is too large
         here, there = (added(one, wide) for one in (Navigation(_CANDIDATE), Navigation()))
         return complement(differs_by_less(here, there, number_term(int(window), NOWHERE)))
     here = time_at(Navigation(_CANDIDATE), order)
-    end = added(Navigation(), f"({order}) + ({window})")
+    end = added(Navigation(), f"({order.text}) + ({window})")
     return complement(comparison("<", here, end))
 
 
@@ -173,9 +174,9 @@ def added(navigation: Navigation, text: str) -> Term:
     return Term((ColumnReference(navigation, text, None, named("+")),), NOWHERE)
 
 
-def time_at(navigation: Navigation, order: str) -> Term:
+def time_at(navigation: Navigation, order: RowExpression) -> Term:
     """The time of the row that a navigation finds."""
-    return column_term(navigation, order, names=key_expression(order).names)
+    return column_term(navigation, order.text, names=order.names)
 
 
 def later(order: str, window: str) -> str:
@@ -186,7 +187,9 @@ def later(order: str, window: str) -> str:
 FINAL = Semantics.FINAL
 
 
-def match_measures(order: str, stages: Iterable[str], columns: Sequence[str]) -> Iterator[Measure]:
+def match_measures(
+    order: RowExpression, stages: Iterable[str], columns: Sequence[str]
+) -> Iterator[Measure]:
     """Number and times of a match, then for each stage the array of its events."""
     yield measure("match_number", MATCH_NUMBER)
     for name, end in ("start_time", End.FIRST), ("end_time", End.LAST):
@@ -210,7 +213,7 @@ def end_of(end: End, order: str, window: str) -> Term:
 EVERYWHERE = "TRUE"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PatternQuery:
     """A pattern, and what is to be done with its matches.
 
@@ -226,6 +229,11 @@ class PatternQuery:
     rows: RowsPerMatch = RowsPerMatch.ONE_ROW
     timeouts: bool = False
     dialect: Dialect = SPARK
+
+    @cached_property
+    def order(self) -> tuple[RowExpression, ...]:
+        """What `order_by` says, read once."""
+        return tuple(map(key_expression, self.order_by))
 
 
 def lower_pattern(query: PatternQuery) -> tuple[MatchPlan, Source]:
@@ -244,7 +252,7 @@ def lower_pattern(query: PatternQuery) -> tuple[MatchPlan, Source]:
         plan = MatchPlan(
             pattern=words(steps),
             partition_by=tuple(map(key_expression, query.partition_by)),
-            order_by=tuple(SortItem(key_expression(text)) for text in query.order_by),
+            order_by=tuple(map(SortItem, query.order)),
             measures=measures(query),
             rows_per_match=query.rows,
             within=None if window is None else Within(window.interval()),
@@ -271,12 +279,11 @@ def skip_of(skip: AfterMatch) -> Skip | None:
 
 def measures(query: PatternQuery) -> tuple[Measure, ...]:
     """The columns of the result, but for those of the partition."""
-    order = query.order_by[0]
     if query.rows is not RowsPerMatch.ONE_ROW:
         stage = measure("stage", Classifier(Navigation()))
         return measure("match_number", MATCH_NUMBER), stage
     names = [str(one.content) for one in tree.named_stages(query.pattern.stages) if not one.negated]
-    return tuple(match_measures(order, names, query.columns))
+    return tuple(match_measures(query.order[0], names, query.columns))
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,7 +349,7 @@ class TestDefinitions:
         whole = checks.whole_window(self.query.pattern.stages)
         if window is None or (whole is not None and window >= whole):  # then it says nothing new
             return None
-        test = self.define(label, too_far(self.query.order_by[0], window.sql))
+        test = self.define(label, too_far(self.query.order[0], window.sql))
         self.near[test] = window
         return test
 

@@ -91,7 +91,7 @@ def lower(
     components = declared(query)
     tests, predicates = separated(query)
     check_equivalences(query, tests, components)
-    conditions = Conditions(query, components, type_column, tests)
+    conditions = Conditions(query, components, key_expression(type_column), tests)
     definitions = tuple(conditions.definitions(predicates))
     within = query.window
     plan = MatchPlan(
@@ -202,7 +202,7 @@ class Conditions:
 
     query: SaseQuery
     components: Components
-    type_column: str
+    type_column: RowExpression
     tests: tuple[Attribute, ...]
 
     @property
@@ -235,8 +235,8 @@ class Conditions:
         first = self.components.variables[0]
         event_type = component.event_type
         if event_type.literal is not None:
-            names = key_expression(self.type_column).names
-            here = column_term(Navigation(variable), self.type_column, event_type.span, names)
+            text, names = self.type_column.text, self.type_column.names
+            here = column_term(Navigation(variable), text, event_type.span, names)
             yield comparison("=", here, literal(event_type.literal, event_type.span))
         for test in self.tests:
             here = reference(variable, test)

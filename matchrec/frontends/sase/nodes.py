@@ -178,7 +178,7 @@ def amount_of_literal(tree: Expression) -> Amount | None:
     """How much a literal is, of a number or an interval of SQL."""
     words = [str(token) for token in tree.scan_values(lambda _: True)]
     if tree.data == "interval":
-        return amount_of_interval(" ".join(word.strip("'\"") for word in words[1:]).split())
+        return amount_of_interval(map(in_single_quotes, words[1:]))
     sign = -1 if words[0] == "-" else 1
     found = amount_of_number(words[-1]) if len(words) == (tree.data == "signed") + 1 else None
     return found and replace(found, value=sign * found.value)

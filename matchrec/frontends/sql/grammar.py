@@ -435,7 +435,7 @@ def _interval(clause: ClauseTokens, start: int, end: int, unit: str | None) -> E
     is_read = last.is_string and (not unit or any(map(str.isalpha, value)))
     if end - start > 1 + words or not (is_read or (last.is_constant and unit == "")):
         return written
-    length = interval(value, "WITHIN", written.span, (last.text, unit))
+    length = interval(value, "WITHIN", written.span, last.text, unit)
     return ExpressionText(length.text, written.span)
 
 

@@ -282,8 +282,8 @@ def _interval(node: nodes.WindowNode, values: Values, dialect: Dialect) -> RowEx
     value = values.get(given.name) if node.unit is None else _value(given, values)
     if is_column(value) or (node.unit is None and not isinstance(value, str | timedelta)):
         return _row(nodes.ExpressionText(given.written, written.span), ClausePart.WITHIN, dialect)
-    call, literal = f"{given.written} in WITHIN", (given.written, node.unit)
-    return interval(value, call, written.span, literal)
+    call = f"{given.written} in WITHIN"
+    return interval(value, call, written.span, given.written, node.unit)
 
 
 def _definitions(clause: nodes.MatchRecognize, pattern: RowPattern) -> Iterator[Definition]:
