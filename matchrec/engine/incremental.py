@@ -20,7 +20,14 @@ from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.order import SearchPosition
 from matchrec.engine.matches import Matches, Numbering, no_matches
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions
-from matchrec.engine.records import CompiledTask, SearchInput, compile_task, prepare_input, rows_of
+from matchrec.engine.records import (
+    CompiledTask,
+    SearchInput,
+    compile_task,
+    plain,
+    prepare_input,
+    rows_of,
+)
 from matchrec.engine.selection import (
     LiveRuns,
     Release,
@@ -179,7 +186,7 @@ def tell_windows_apart(arrays: SearchInput, call: SearchCall) -> SearchInput:
     """
     if arrays.totals is None or call.partitions.window_end is None:
         return arrays
-    apart = np.arange(call.partitions.rows)
+    apart = plain(np.arange(call.partitions.rows), np.int64)
     return replace(arrays, totals=arrays.totals._replace(apart=apart))
 
 

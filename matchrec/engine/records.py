@@ -143,7 +143,7 @@ def totals_of(
         values=plain(partitions.totalled, np.int64),
         valid=plain(partitions.totalled_valid, np.bool_),
         variables=compiled.rules.program[:, layout.VARIABLE].copy(),
-        apart=apart,
+        apart=plain(apart, np.int64),
         groups=np.zeros((groups, words_of(len(asked))), np.int64),
         grouped=list(Grouping).index(grouped),
         widest=1 + int(np.diff(compiled.rules.first).max()),

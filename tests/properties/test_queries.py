@@ -35,7 +35,7 @@ pytestmark = pytest.mark.filterwarnings(
 
 EXAMPLES = examples(18)
 QUERIES_A_BATCH = 50
-QUERIES_OF_A_QUICK_RUN = 15
+QUERIES_OF_A_QUICK_RUN = 8
 ENGINES = ("backtracking", "breadth_first")
 INTERPRETED = {  # faster for so many columns and so few rows
     "codegen__wholeStage": "false",

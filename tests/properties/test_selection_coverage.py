@@ -195,6 +195,7 @@ def test_a_row_that_may_not_be_skipped_ends_a_run() -> None:
     assert ended == {(1, "FALSE"): 1, (0, "NO_ROW"): 1, (None, "FALSE"): 1}
 
 
+@pytest.mark.slow  # compiles a search of its own
 def test_what_must_not_be_there_ends_a_run() -> None:
     asked = replace(query("A B", ANY), absences=(Absence("M", ("A",), ("B",)),))
     came, ended, begun = by_hand(asked, plain_rows("A M B A B"))

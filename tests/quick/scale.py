@@ -29,7 +29,7 @@ SEED = int(os.environ.get("MATCHREC_SEED", "0"))
 LONG_RUN = os.environ.get("MATCHREC_EXAMPLES")  # how many examples, as text
 # Rows of the second size of random tests: tests/tasks/copies.py.
 LARGE = 500 if not (FULL or LONG_RUN) else 1000 if LONG_RUN is None else 2000
-PART = 16  # a quick run has one example of so many
+PART = 32  # a quick run has one example of so many
 
 
 def examples(full: int) -> int:
@@ -45,7 +45,7 @@ def copies_of(rows: int, large: int = LARGE) -> int:
 
 
 def some_of(cases: Sequence[T]) -> Sequence[T]:
-    """All cases in a full or long run, else every sixteenth, from the first to the last."""
+    """All cases in a full or long run, else every thirty-second, from the first to the last."""
     return cases if FULL or LONG_RUN is not None else cases[::PART]
 
 

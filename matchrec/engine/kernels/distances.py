@@ -71,7 +71,7 @@ def find_goal(rules: Rules, rows: RowArrays, work: Work) -> int:
             progress.horizon = min(end, 2 * bound - start + 16)
         return int(bound)
     progress.horizon = begin_start(rows.window_end, progress)
-    away = measure(0, start, rules, rows, work)
+    away = measure(np.int64(0), start, rules, rows, work)
     if away == NO_ROOM:
         return NO_ROOM
     if away == TOO_FAR:
