@@ -14,7 +14,7 @@ from tests.cases.pattern_notation import Question, built, by_definition, questio
 from tests.properties.test_queries import INTERPRETED, settings
 from tests.tasks.patterns import ENGINES, PatternBatch, after_match, answers
 
-pytestmark = pytest.mark.one_of(2)
+pytestmark = pytest.mark.one_of(3)
 
 FOLDER = CASES / "patterns"
 COLUMNS = ("conditions", "windows", "timeouts", "until", "order")  # files with columns of their own

@@ -70,7 +70,7 @@ def error_parameters() -> Iterator[Any]:
             yield pytest.param(file, record, id=place(file, record))
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize(("file", "record", "engine"), [*query_parameters()])
 def test_query(
     spark: SparkSession,
@@ -94,6 +94,7 @@ def test_query(
         assert table(record.columns, rows) == table(record.columns, list(record.rows))
 
 
+@pytest.mark.one_of(2)
 @pytest.mark.parametrize(("file", "record"), [*error_parameters()])
 def test_error(
     spark: SparkSession, request: pytest.FixtureRequest, file: CaseFile, record: ErrorRecord

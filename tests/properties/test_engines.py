@@ -184,7 +184,7 @@ def queries(draw: st.DrawFn) -> Query:
     return Query(pattern, skip, subsets)
 
 
-@settings(random_examples, max_examples=EXAMPLES // 2)
+@settings(random_examples, max_examples=max(EXAMPLES // 2, 1))
 @given(st.data(), st.integers(1, 5))
 def test_random_partitions_in_pieces(data: st.DataObject, step: int) -> None:
     query, rows = data.draw(queries()), Rows(data.draw(st.lists(LONGER, max_size=2).map(tuple)))
@@ -229,7 +229,7 @@ def test_random_patterns(query: Query, rows: tuple[tuple[frozenset[str], ...], .
     assert_agreement(query, Rows(rows))
 
 
-@settings(random_examples, max_examples=EXAMPLES // 2)
+@settings(random_examples, max_examples=max(EXAMPLES // 2, 1))
 @given(queries(), ROWS)
 def test_random_patterns_after_thousands_of_rows(
     drawn: Query, partitions: tuple[tuple[frozenset[str], ...], ...]

@@ -1,7 +1,7 @@
 """Which tests run on which engine: most on Sail, which is quick, and what is Spark's own on Spark.
 
     pytest                      on Sail, but for what tests/quick/on_sail.txt leaves to Spark
-    pytest --on spark           a sixth of what is Spark's own, a thirtieth of others
+    pytest --on spark           an eighth of what is Spark's own, a fortieth of others
     pytest --on spark --whole   all of them
 
     leave tests/spark/functions                      a folder, module or test that is Spark's own
@@ -27,8 +27,8 @@ from tests.quick.scale import is_drawn
 
 TABLE = Path(__file__).with_name("on_sail.txt")
 NEWEST = (4, 3)
-PART = 30  # of tests that run on Sail, one of so many runs on Spark as well
-OWN = 6  # of tests that are Spark's own, an older Spark has one of so many
+PART = 40  # of tests that run on Sail, one of so many runs on Spark as well
+OWN = 8  # of tests that are Spark's own, an older Spark has one of so many
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def for_sail(items: Sequence[pytest.Item]) -> list[pytest.Item]:
 def for_spark(items: Sequence[pytest.Item]) -> list[pytest.Item]:
     """A part of what is Spark's own, and a smaller one of all else that has a session.
 
-    Of what is Spark's own in a module an older Spark has the first test of each six, the newest
+    Of what is Spark's own in a module an older Spark has the first test of each eight, the newest
     Spark the others.
     """
     table, chosen, newest = entries(), [], is_newest()

@@ -15,7 +15,7 @@ from tests.quick import on_engines, scale
 @pytest.mark.parametrize(
     ("full", "long_run", "examples", "batches", "cases", "now", "groups"),
     [
-        (False, None, 12, [0], [0], [2], 1),
+        (False, None, 6, [0], [0], [2], 1),
         (True, None, 200, [1, 2], [*range(7)], [0, 1, 3, 4, 5, 6], 1),
         (False, "9", 9, [0, 1, 2, 3], [*range(7)], [*range(7)], 7),
     ],
