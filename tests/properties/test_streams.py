@@ -33,7 +33,7 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore::matchrec.warnings.MatchRecognizeWarning"
 )  # random queries
 
-QUERIES = 12  # of a batch, of ten streams each
+QUERIES = 8  # of a batch, of ten streams each
 TIME, NUMBER = row_column("`t`"), row_column("`n`")
 
 

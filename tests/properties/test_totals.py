@@ -220,10 +220,8 @@ def copied(rows: WindowedRows) -> WindowedRows:
     return WindowedRows(Rows(own.words * COPIES, columns), ends)
 
 
-@pytest.mark.parametrize(
-    "depends_on_run",  # each compiles a search of its own
-    [pytest.param(False, marks=pytest.mark.slow), True],
-)
+@pytest.mark.slow  # compiles a search of its own
+@pytest.mark.parametrize("depends_on_run", [False, True])
 @pytest.mark.parametrize("grouped", Grouping)
 @pytest.mark.parametrize("selection", EventSelection)
 def test_random_totals(selection: EventSelection, grouped: Grouping, depends_on_run: bool) -> None:

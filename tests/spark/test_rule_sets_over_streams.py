@@ -85,7 +85,7 @@ def random_events(rnd: random.Random, keys: list[str | None]) -> list[tuple[Any,
 @pytest.mark.parametrize("seed", batches(3))
 def test_any_pieces_give_what_the_whole_gives(spark: SparkSession, seed: int) -> None:
     rnd = random.Random(seed)
-    rows = random_events(rnd, [*"pqrstu", None])
+    rows = random_events(rnd, [*"pqr", None])
     events = events_of(spark, sorted(rows, key=lambda row: row[1] + rnd.choice((0, 0, 3))))
     names = [*RULES] if seed % 5 == 4 else rnd.sample([*RULES], rnd.randint(2, len(RULES)))
     keys = [] if seed % 4 == 3 and "same" not in names else ["k"]
